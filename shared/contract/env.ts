@@ -1,0 +1,18 @@
+/** Environment variables: infra sets exactly these, each process reads exactly these. */
+export const ENV = {
+  clusterName: 'CLUSTER_NAME',
+  clusterEndpoint: 'CLUSTER_ENDPOINT',
+  clusterCertificateAuthority: 'CLUSTER_CA',
+  tableName: 'TABLE_NAME',
+  /** JSON object: function name → queue URL. */
+  inboxUrls: 'INBOX_URLS',
+  deadLetterQueueUrl: 'DLQ_URL',
+  eventBusName: 'EVENT_BUS_NAME',
+} as const;
+
+/** The value of a variable that must be set. Throws with the variable's name. */
+export function requireEnv(env: Readonly<Record<string, string | undefined>>, name: string): string {
+  const value = env[name];
+  if (value === undefined || value === '') throw new Error(`environment variable ${name} must be set`);
+  return value;
+}

@@ -1,0 +1,21 @@
+/**
+ * The one message shape of every inbox: an EventBridge event. Rules deliver it as it is; wake-ups and the tick are sent to SQS in
+ * the same shape, so a function has one code path.
+ */
+import { z } from 'zod';
+
+export const envelopeSchema = z.object({
+  id: z.string().optional(),
+  source: z.string().min(1),
+  'detail-type': z.string().min(1),
+  time: z.string().optional(),
+  detail: z.record(z.string(), z.unknown()),
+});
+export type Envelope = z.infer<typeof envelopeSchema>;
+
+/** One entry of PutEvents. `detail` is sent as JSON text. */
+export interface BusEntry {
+  readonly source: string;
+  readonly detailType: string;
+  readonly detail: Readonly<Record<string, unknown>>;
+}

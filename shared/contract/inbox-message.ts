@@ -1,0 +1,53 @@
+/** Everything that can stand in an inbox, parsed once at the edge. */
+import { z } from 'zod';
+import { clusterEventSchema, type ClusterEvent } from './cluster-event.ts';
+import { envelopeSchema } from './envelope.ts';
+import { SOURCES, TICK, WAKE_UP, type FunctionName } from './names.ts';
+import { wakeUpSchema } from './wake-up.ts';
+import type { Subject } from './subject.ts';
+import type { EpochMs } from '../domain/time.ts';
+import { TerminalError } from '../errors.ts';
+
+export type InboxMessage =
+  | { readonly kind: 'clusterEvent'; readonly event: ClusterEvent }
+  | { readonly kind: 'wakeUp'; readonly owner: FunctionName; readonly subject: Subject; readonly wakeTime: EpochMs }
+  | { readonly kind: 'tick' }
+  /** An event of another function or of a third party; the function that is routed to it parses the detail. */
+  | {
+      readonly kind: 'busEvent';
+      readonly id: string | undefined;
+      readonly source: string;
+      readonly detailType: string;
+      readonly detail: Readonly<Record<string, unknown>>;
+    };
+
+/** Reads one inbox body. Throws `TerminalError` (`InvalidMessage`) that says what is wrong and where. */
+export function parseInboxMessage(body: string): InboxMessage {
+  const envelope = parse(envelopeSchema, parseJson(body), 'envelope');
+  const { source, 'detail-type': detailType, detail } = envelope;
+  if (source === SOURCES.forwarder) {
+    return { kind: 'clusterEvent', event: parse(clusterEventSchema, detail, `detail of ${detailType}`) };
+  }
+  if (source === SOURCES.timer && detailType === TICK) return { kind: 'tick' };
+  if (source === SOURCES.timer && detailType === WAKE_UP) {
+    const { owner, subject, wakeTime } = parse(wakeUpSchema, detail, 'detail of WakeUp');
+    return { kind: 'wakeUp', owner, subject, wakeTime };
+  }
+  return { kind: 'busEvent', id: envelope.id, source, detailType, detail };
+}
+
+function parseJson(body: string): unknown {
+  try {
+    return JSON.parse(body) as unknown;
+  } catch (error) {
+    throw new TerminalError('InvalidMessage', 'the body is not JSON', { cause: error });
+  }
+}
+
+function parse<Schema extends z.ZodType>(schema: Schema, value: unknown, what: string): z.output<Schema> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw new TerminalError('InvalidMessage', `${what} is not valid: ${z.prettifyError(result.error)}`, {
+    cause: result.error,
+  });
+}

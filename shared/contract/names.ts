@@ -1,0 +1,34 @@
+/** Every name that crosses a process boundary or that a user sees, in one place. */
+
+export const FUNCTION_NAMES = ['finalizer', 'grace-period', 'repair', 'drain', 'timer'] as const;
+export type FunctionName = (typeof FUNCTION_NAMES)[number];
+
+/** EventBridge `source` values. */
+export const SOURCES = { forwarder: 'curfew.forwarder', timer: 'curfew.timer', repair: 'curfew.repair' } as const;
+
+/** EventBridge `detail-type` of wake-ups; cluster events have `<Kind>Changed` (see `cluster-event.ts`). */
+export const WAKE_UP = 'WakeUp';
+/** EventBridge Scheduler's minute tick to the timer function. */
+export const TICK = 'Tick';
+
+/** The user's configuration: ConfigMap `curfew-config` in namespace `curfew`, key `config.toml`. */
+export const CONFIG_MAP = { namespace: 'curfew', name: 'curfew-config', key: 'config.toml' } as const;
+
+export const CURFEW_GROUP = 'curfew.dev';
+
+/** Karpenter's names (reference: karpenter.md §1). */
+export const KARPENTER = {
+  terminationFinalizer: 'karpenter.sh/termination',
+  nodePoolLabel: 'karpenter.sh/nodepool',
+  doNotDisruptAnnotation: 'karpenter.sh/do-not-disrupt',
+  terminationTimestampAnnotation: 'karpenter.sh/nodeclaim-termination-timestamp',
+  disruptedTaint: 'karpenter.sh/disrupted',
+} as const;
+
+/** Our own annotations. */
+export const ANNOTATIONS = {
+  /** On a Node, beside the do-not-disrupt annotation that is ours: until when. */
+  protectedUntil: 'curfew.dev/protected-until',
+  /** Veto against repair on a Node, NodeClaim or NodePool; a value may be an RFC 3339 expiry. */
+  doNotRepair: 'curfew.dev/do-not-repair',
+} as const;

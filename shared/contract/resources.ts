@@ -1,0 +1,22 @@
+/** The resource types that Curfew reads or writes, as they stand in URLs, and their kinds. */
+import type { ResourceType } from '../domain/kubernetes-object.ts';
+
+const resource = (group: string, version: string, plural: string): ResourceType => ({
+  group,
+  version,
+  resource: plural,
+});
+
+export const RESOURCES = {
+  Node: resource('', 'v1', 'nodes'),
+  Pod: resource('', 'v1', 'pods'),
+  ConfigMap: resource('', 'v1', 'configmaps'),
+  Event: resource('', 'v1', 'events'),
+  PodDisruptionBudget: resource('policy', 'v1', 'poddisruptionbudgets'),
+  VolumeAttachment: resource('storage.k8s.io', 'v1', 'volumeattachments'),
+  NodeClaim: resource('karpenter.sh', 'v1', 'nodeclaims'),
+  NodePool: resource('karpenter.sh', 'v1', 'nodepools'),
+  NodeLifecyclePolicy: resource('curfew.dev', 'v1alpha1', 'nodelifecyclepolicies'),
+  FinalizerRule: resource('curfew.dev', 'v1alpha1', 'finalizerrules'),
+} as const;
+export type KnownKind = keyof typeof RESOURCES;

@@ -1,0 +1,33 @@
+/**
+ * The routing table: which events reach which function's inbox. Infra makes one EventBridge rule of each row; the simulation and
+ * the local bus match with the same patterns. Only exact values are used, which every implementation agrees on.
+ */
+import { SOURCES, type FunctionName } from './names.ts';
+import { detailTypeFor } from './cluster-event.ts';
+
+export interface EventPattern {
+  readonly source: readonly string[];
+  readonly 'detail-type': readonly string[];
+}
+
+export interface Route {
+  readonly name: string;
+  readonly target: FunctionName;
+  readonly pattern: EventPattern;
+}
+
+const fromForwarder = (...kinds: string[]): EventPattern => ({
+  source: [SOURCES.forwarder],
+  'detail-type': kinds.map(detailTypeFor),
+});
+
+export const ROUTES: readonly Route[] = [
+  {
+    name: 'ClusterToRepair',
+    target: 'repair',
+    pattern: fromForwarder('Node', 'NodeClaim', 'NodePool', 'NodeLifecyclePolicy', 'ConfigMap'),
+  },
+];
+
+/** The functions that are deployed: those with a row above, and the timer. */
+export const DEPLOYED_FUNCTIONS: readonly FunctionName[] = ['repair', 'timer'];

@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { FUNCTION_NAMES, SOURCES, WAKE_UP } from './names.ts';
+import { subjectSchema } from './subject.ts';
+import type { Envelope } from './envelope.ts';
+import type { WakeUp } from '../ports/inbox.ts';
+import { toEpochMs, type EpochMs } from '../domain/time.ts';
+
+export const WAKE_UP_VERSION = 1;
+
+export const wakeUpSchema = z.object({
+  schemaVersion: z.literal(WAKE_UP_VERSION),
+  owner: z.enum(FUNCTION_NAMES),
+  subject: subjectSchema,
+  /** Epoch milliseconds. */
+  wakeTime: z.number().transform((ms): EpochMs => toEpochMs(ms)),
+});
+
+export function toWakeUpEnvelope(wakeUp: WakeUp): Envelope {
+  return { source: SOURCES.timer, 'detail-type': WAKE_UP, detail: { schemaVersion: WAKE_UP_VERSION, ...wakeUp } };
+}

@@ -1,0 +1,68 @@
+/**
+ * Instants and durations are different types, both in milliseconds. Rules get `now` as an argument and never read a clock.
+ * Kubernetes stores instants as RFC 3339 text with whole seconds; Go duration text is parsed in `go-duration.ts`.
+ */
+
+declare const epochMs: unique symbol;
+declare const durationMs: unique symbol;
+
+/** Milliseconds since 1970-01-01T00:00:00Z. */
+export type EpochMs = number & { readonly [epochMs]: true };
+/** A length of time in milliseconds; may be negative where a difference is meant. */
+export type DurationMs = number & { readonly [durationMs]: true };
+
+/** The instant `ms` milliseconds after the epoch. Throws a RangeError for what is not a finite number. */
+export function toEpochMs(ms: number): EpochMs {
+  if (!Number.isFinite(ms)) throw new RangeError(`not an instant: ${ms}`);
+  return ms as EpochMs;
+}
+
+/** A duration of `ms` milliseconds. Throws a RangeError for NaN; Infinity means "no end". */
+export function toDurationMs(ms: number): DurationMs {
+  if (Number.isNaN(ms)) throw new RangeError('not a duration: NaN');
+  return ms as DurationMs;
+}
+
+export const seconds = (count: number): DurationMs => toDurationMs(count * 1000);
+export const minutes = (count: number): DurationMs => toDurationMs(count * 60_000);
+export const hours = (count: number): DurationMs => toDurationMs(count * 3_600_000);
+
+export function addDuration(instant: EpochMs, duration: DurationMs): EpochMs {
+  return (instant + duration) as EpochMs;
+}
+
+/** Time from `from` to `to`; negative when `to` is earlier. */
+export function durationBetween(from: EpochMs, to: EpochMs): DurationMs {
+  return (to - from) as DurationMs;
+}
+
+/** Whether something due at `due` may happen at `now`: the due instant itself counts (I3: never before). */
+export function isDue(now: EpochMs, due: EpochMs): boolean {
+  return now >= due;
+}
+
+/** The earlier of two instants, where undefined means "never". */
+export function earliest(a: EpochMs | undefined, b: EpochMs | undefined): EpochMs | undefined {
+  if (a === undefined) return b;
+  if (b === undefined) return a;
+  return a <= b ? a : b;
+}
+
+const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
+
+/** Reads RFC 3339 text (numeric offsets and fractions allowed, below a millisecond truncated); undefined when it is not one. */
+export function parseTimestamp(text: string): EpochMs | undefined {
+  if (!RFC3339.test(text)) return undefined;
+  const ms = Date.parse(text.toUpperCase());
+  return Number.isNaN(ms) ? undefined : (ms as EpochMs);
+}
+
+/** RFC 3339 with whole seconds, truncated: how Kubernetes writes `metav1.Time`. */
+export function toTimestamp(instant: EpochMs): string {
+  return `${toIsoText(instant).slice(0, 19)}Z`;
+}
+
+/** RFC 3339 with milliseconds. */
+export function toIsoText(instant: EpochMs): string {
+  return new Date(instant).toISOString();
+}

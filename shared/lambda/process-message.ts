@@ -1,0 +1,47 @@
+/**
+ * One inbox message from body to outcome; what the Lambda batch handler and every in-process runner share.
+ * - not valid, or `TerminalError` → parked in the DLQ with its reason, done
+ * - `RetryableError` or a bug → thrown, the message is redelivered
+ */
+import { parseInboxMessage } from '../contract/inbox-message.ts';
+import type { FunctionName } from '../contract/names.ts';
+import { durationBetween, seconds } from '../domain/time.ts';
+import { messageOf, TerminalError } from '../errors.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { DeadLetters } from '../ports/dead-letters.ts';
+import type { Reconcile } from '../ports/function-deps.ts';
+import type { MetricSink } from '../ports/metrics.ts';
+
+export interface ProcessDeps {
+  readonly function: FunctionName;
+  readonly reconcile: Reconcile;
+  readonly clock: Clock;
+  readonly deadLetters: DeadLetters;
+  readonly metrics: MetricSink;
+}
+
+/**
+ * SQS delays are whole seconds, so a wake-up is sent up to one second early and the rest is waited out here.
+ * Anything earlier than that is a hint like any other: the function looks again and re-arms.
+ */
+const LONGEST_WAIT = seconds(1);
+
+export async function processMessage(body: string, deps: ProcessDeps): Promise<void> {
+  try {
+    const message = parseInboxMessage(body);
+    if (message.kind === 'wakeUp') {
+      const early = durationBetween(deps.clock.now(), message.wakeTime);
+      if (early > 0 && early <= LONGEST_WAIT) await deps.clock.sleep(early);
+    }
+    await deps.reconcile(message);
+  } catch (error) {
+    if (!(error instanceof TerminalError)) throw error;
+    deps.metrics.count('MessageParked', 1, { reason: error.reason });
+    await deps.deadLetters.park({
+      function: deps.function,
+      body,
+      reason: error.reason,
+      explanation: messageOf(error),
+    });
+  }
+}

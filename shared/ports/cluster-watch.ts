@@ -1,0 +1,43 @@
+/**
+ * List and watch for the forwarder. A page is `notServed` when the CRD is missing. `watch` yields until the server ends the
+ * stream or `signal` aborts; it throws `WatchExpired` for 410 and `RetryableError` for everything that a reconnect may cure.
+ */
+import type { KubernetesObject, ResourceType } from '../domain/kubernetes-object.ts';
+
+/** HTTP 410 or an ERROR event with code 410: the resourceVersion is too old, list again. */
+export class WatchExpired extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'WatchExpired';
+  }
+}
+
+export type WatchEvent =
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: KubernetesObject }
+  | { readonly type: 'BOOKMARK'; readonly resourceVersion: string };
+
+export interface WatchSelection {
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  readonly namespace?: string;
+}
+
+export type ListPage =
+  | {
+      readonly kind: 'page';
+      readonly items: readonly KubernetesObject[];
+      readonly resourceVersion: string;
+      readonly continue?: string;
+    }
+  | { readonly kind: 'notServed' };
+
+export interface ClusterWatch {
+  list(
+    type: ResourceType,
+    options: { selection?: WatchSelection; limit: number; continue?: string; signal: AbortSignal },
+  ): Promise<ListPage>;
+  watch(
+    type: ResourceType,
+    options: { selection?: WatchSelection; resourceVersion: string; timeoutSeconds: number; signal: AbortSignal },
+  ): AsyncIterable<WatchEvent>;
+}

@@ -1,0 +1,27 @@
+/** What the composition root hands to a function; each `reconcile.ts` asks for the slice that it uses. */
+import type { InboxMessage } from '../contract/inbox-message.ts';
+import type { AuditLog } from './audit-log.ts';
+import type { Clock } from './clock.ts';
+import type { DueIndex, RecordStore } from './record-store.ts';
+import type { EventBus } from './event-bus.ts';
+import type { EventRecorder } from './event-recorder.ts';
+import type { Instances } from './instances.ts';
+import type { KubernetesApi } from './kubernetes-api.ts';
+import type { MetricSink } from './metrics.ts';
+import type { WakeUpSender } from './inbox.ts';
+
+export interface FunctionDeps {
+  readonly kubernetes: KubernetesApi;
+  readonly records: RecordStore;
+  readonly dueIndex: DueIndex;
+  readonly wakeUps: WakeUpSender;
+  readonly bus: EventBus;
+  readonly instances: Instances;
+  readonly events: EventRecorder;
+  readonly audit: AuditLog;
+  readonly metrics: MetricSink;
+  readonly clock: Clock;
+}
+
+/** Looks at what the message points to, decides, acts. Running it twice equals running it once. */
+export type Reconcile = (message: InboxMessage) => Promise<void>;

@@ -1,0 +1,70 @@
+/**
+ * The Kubernetes API as functions use it. Expected outcomes are values; throttling, 5xx, time-outs and lost connections throw
+ * `RetryableError`, 401/403 and refused input throw `TerminalError` (reason `Forbidden`, `Invalid`, …).
+ */
+import type {
+  JsonObject,
+  KubernetesManifest,
+  KubernetesObject,
+  ObjectRef,
+  ResourceType,
+} from '../domain/kubernetes-object.ts';
+
+export interface ListQuery {
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+}
+
+/** Checked by the API server before it acts; a mismatch is `conflict` (I10). */
+export interface Preconditions {
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+}
+
+export type WriteOutcome =
+  | { readonly kind: 'ok'; readonly object: KubernetesObject }
+  | { readonly kind: 'notFound' }
+  /** A precondition did not hold, or the object changed in between: look again. */
+  | { readonly kind: 'conflict'; readonly message: string };
+
+export type CreateOutcome =
+  | { readonly kind: 'ok'; readonly object: KubernetesObject }
+  | { readonly kind: 'exists' }
+  /** The namespace is missing or terminating, or the resource is not served. */
+  | { readonly kind: 'notFound' }
+  /** Schema or policy refused it. */
+  | { readonly kind: 'invalid'; readonly message: string };
+
+export type DeleteOutcome =
+  /** Accepted: gone at once, or `deletionTimestamp` is set and finalizers or the grace period hold it. */
+  { readonly kind: 'ok' } | { readonly kind: 'notFound' } | { readonly kind: 'conflict'; readonly message: string };
+
+export type EvictOutcome =
+  | { readonly kind: 'ok' }
+  | { readonly kind: 'notFound' }
+  /** UID mismatch: another pod of that name. */
+  | { readonly kind: 'conflict'; readonly message: string }
+  /** A PodDisruptionBudget forbids it now (429). */
+  | { readonly kind: 'blocked'; readonly message: string; readonly retryAfterMs?: number }
+  /** More than one PodDisruptionBudget, or a broken one (500). */
+  | { readonly kind: 'misconfigured'; readonly message: string };
+
+export type ObjectPatch =
+  /** RFC 7386. `metadata.uid` and `metadata.resourceVersion` in the body act as preconditions. */
+  | { readonly type: 'merge'; readonly body: JsonObject }
+  | { readonly type: 'json'; readonly body: readonly JsonObject[] };
+
+export interface KubernetesApi {
+  /** The live object (quorum read), or undefined on 404. */
+  get(ref: ObjectRef): Promise<KubernetesObject | undefined>;
+  /** All matching objects (all pages), consistent; undefined when the resource is not served (its CRD is missing). */
+  list(type: ResourceType, query?: ListQuery): Promise<readonly KubernetesObject[] | undefined>;
+  create(type: ResourceType, manifest: KubernetesManifest): Promise<CreateOutcome>;
+  patch(ref: ObjectRef, patch: ObjectPatch, options?: { subresource?: 'status' }): Promise<WriteOutcome>;
+  delete(
+    ref: ObjectRef,
+    options: { preconditions: Preconditions; gracePeriodSeconds?: number },
+  ): Promise<DeleteOutcome>;
+  evict(ref: ObjectRef, options: { preconditions: Preconditions }): Promise<EvictOutcome>;
+}

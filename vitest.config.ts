@@ -1,0 +1,9 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    exclude: ['test/control-plane/**', 'node_modules/**'],
+    testTimeout: 20_000,
+  },
+});
