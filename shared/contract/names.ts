@@ -10,6 +10,8 @@ export const SOURCES = { forwarder: 'curfew.forwarder', timer: 'curfew.timer', r
 export const WAKE_UP = 'WakeUp';
 /** EventBridge Scheduler's minute tick to the timer function. */
 export const TICK = 'Tick';
+/** EventBridge `detail-type` that the forwarder publishes every minute while it watches; an alarm rings when it stays away. */
+export const FORWARDER_HEARTBEAT = 'ForwarderHeartbeat';
 
 /** The user's configuration: ConfigMap `curfew-config` in namespace `curfew`, key `config.toml`. */
 export const CONFIG_MAP = { namespace: 'curfew', name: 'curfew-config', key: 'config.toml' } as const;
