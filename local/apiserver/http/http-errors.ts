@@ -1,0 +1,39 @@
+/** The refusals that only exist over HTTP; all others come from `../status-errors.ts`. */
+import type { JsonObject } from '../json.ts';
+import { ApiStatusError } from '../types.ts';
+
+function refuse(code: number, reason: string, message: string, details: JsonObject = {}): ApiStatusError {
+  return new ApiStatusError({
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message,
+    reason,
+    details,
+    code,
+  });
+}
+
+/** 405 for a verb that a path does not have. */
+export function methodNotServed(): ApiStatusError {
+  return refuse(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource');
+}
+
+/** 406: the client accepts nothing that is served. */
+export function notAcceptable(served: readonly string[]): ApiStatusError {
+  return refuse(406, 'NotAcceptable', `only the following media types are accepted: ${served.join(', ')}`);
+}
+
+/** 413. */
+export function bodyTooLarge(limitBytes: number): ApiStatusError {
+  return refuse(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${limitBytes}`);
+}
+
+/** 504: a resourceVersion that the store has not reached; clients retry after a second. */
+export function versionNotReached(asked: string, current: string): ApiStatusError {
+  return refuse(504, 'Timeout', `Timeout: Too large resource version: ${asked}, current: ${current}`, {
+    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+    retryAfterSeconds: 1,
+  });
+}

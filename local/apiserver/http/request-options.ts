@@ -1,0 +1,115 @@
+/** Query parameters and bodies, read into the options of the core's verbs. Throws 400 for what is not valid. */
+import { isObject } from '../json.ts';
+import type { JsonObject } from '../json.ts';
+import { badRequest } from '../status-errors.ts';
+import type { DeleteOptions, ListOptions, Preconditions, WriteOptions } from '../types.ts';
+import { objectAt } from './json-fields.ts';
+
+/** A boolean as the API server reads it from a query: `1`, `true` and the bare name are true. */
+export function flag(query: URLSearchParams, name: string): boolean {
+  const text = query.get(name);
+  return text !== null && text !== 'false' && text !== '0';
+}
+
+/** A whole number, or undefined when the parameter is absent or empty. */
+export function wholeNumber(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name);
+  if (text === null || text === '') return undefined;
+  if (!/^-?\d{1,15}$/.test(text)) throw badRequest(`invalid query parameter ${name}: "${text}" is not a number`);
+  return Number(text);
+}
+
+function dryRunOf(directives: readonly string[]): boolean {
+  for (const directive of directives) {
+    if (directive !== 'All') {
+      throw badRequest(`invalid query parameter dryRun: Unsupported value: "${directive}": supported values: "All"`);
+    }
+  }
+  return directives.length > 0;
+}
+
+function fieldValidationOf(query: URLSearchParams): 'Ignore' | 'Warn' | 'Strict' {
+  const text = query.get('fieldValidation') ?? '';
+  if (text === '') return 'Warn';
+  if (text === 'Ignore' || text === 'Warn' || text === 'Strict') return text;
+  throw badRequest(
+    `invalid query parameter fieldValidation: Unsupported value: "${text}": supported values: "Ignore", "Strict", "Warn"`,
+  );
+}
+
+/** Options of creates, updates and patches. Without `fieldManager` the program in the User-Agent is the manager. */
+export function writeOptions(query: URLSearchParams, user: string, program: string | undefined): WriteOptions {
+  const fieldManager = query.get('fieldManager') || program;
+  return {
+    user,
+    ...(fieldManager === undefined ? {} : { fieldManager }),
+    ...(dryRunOf(query.getAll('dryRun')) ? { dryRun: true } : {}),
+    fieldValidation: fieldValidationOf(query),
+  };
+}
+
+/** Selectors and paging of lists, watches and collection deletes. */
+export function listOptions(query: URLSearchParams, namespace: string | undefined): ListOptions {
+  const limit = wholeNumber(query, 'limit');
+  const labelSelector = query.get('labelSelector');
+  const fieldSelector = query.get('fieldSelector');
+  const token = query.get('continue');
+  return {
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(labelSelector ? { labelSelector } : {}),
+    ...(fieldSelector ? { fieldSelector } : {}),
+    ...(limit === undefined || limit <= 0 ? {} : { limit }),
+    ...(token ? { continue: token } : {}),
+  };
+}
+
+function propagationOf(text: string): 'Orphan' | 'Background' | 'Foreground' {
+  if (text === 'Orphan' || text === 'Background' || text === 'Foreground') return text;
+  throw badRequest(
+    `invalid propagationPolicy: Unsupported value: "${text}": supported values: "Background", "Foreground", "Orphan"`,
+  );
+}
+
+function preconditionsOf(body: JsonObject): Preconditions | undefined {
+  if (!isObject(body.preconditions)) return undefined;
+  const { uid, resourceVersion } = body.preconditions;
+  return {
+    ...(typeof uid === 'string' ? { uid } : {}),
+    ...(typeof resourceVersion === 'string' ? { resourceVersion } : {}),
+  };
+}
+
+/** Options out of a `DeleteOptions` body: a delete's own, or those inside an Eviction. */
+export function deleteOptionsOfBody(body: JsonObject, user: string): DeleteOptions {
+  const { gracePeriodSeconds, propagationPolicy, orphanDependents, dryRun } = body;
+  const preconditions = preconditionsOf(body);
+  const directives = Array.isArray(dryRun) ? dryRun.map(String) : [];
+  return {
+    user,
+    ...(dryRunOf(directives) ? { dryRun: true } : {}),
+    ...(typeof gracePeriodSeconds === 'number' ? { gracePeriodSeconds } : {}),
+    ...(typeof propagationPolicy === 'string' ? { propagationPolicy: propagationOf(propagationPolicy) } : {}),
+    ...(typeof orphanDependents === 'boolean' ? { propagationPolicy: orphanDependents ? 'Orphan' : 'Background' } : {}),
+    ...(preconditions === undefined ? {} : { preconditions }),
+  };
+}
+
+/** Options of a delete: its body when it has one, else the query. */
+export function deleteOptions(query: URLSearchParams, body: JsonObject | undefined, user: string): DeleteOptions {
+  const options = body === undefined ? {} : deleteOptionsOfBody(body, user);
+  if (body !== undefined && Object.keys(body).some(key => key !== 'kind' && key !== 'apiVersion')) return options;
+  const gracePeriodSeconds = wholeNumber(query, 'gracePeriodSeconds');
+  const propagation = query.get('propagationPolicy');
+  return {
+    user,
+    ...(dryRunOf(query.getAll('dryRun')) ? { dryRun: true } : {}),
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+    ...(propagation ? { propagationPolicy: propagationOf(propagation) } : {}),
+  };
+}
+
+/** The `deleteOptions` of an Eviction, and the dry run of its query. */
+export function evictionOptions(query: URLSearchParams, eviction: JsonObject, user: string): DeleteOptions {
+  const options = deleteOptionsOfBody(objectAt(eviction, 'deleteOptions'), user);
+  return dryRunOf(query.getAll('dryRun')) ? { ...options, dryRun: true } : options;
+}

@@ -1,0 +1,115 @@
+/** Answers to requests for resources: from the HTTP message to a verb of the core, and back in the shape that was asked for. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { notServed } from '../status-errors.ts';
+import type { ApiServerCore, ResourceInfo } from '../types.ts';
+import { negotiate } from './accept.ts';
+import type { Answer } from './answer.ts';
+import { callerOf, programOf } from './caller.ts';
+import { methodNotServed } from './http-errors.ts';
+import { checkListVersion } from './list-version.ts';
+import { decodeObject, readBody } from './request-body.ts';
+import { flag, listOptions, wholeNumber } from './request-options.ts';
+import type { ResourcePath } from './request-path.ts';
+import { executeRequest } from './resource-requests.ts';
+import { shapeList, shapeObject, type Shape } from './shape.ts';
+import { parseIncludeObject } from './tables/table.ts';
+import type { Timers } from './timers.ts';
+import { answerReview, virtualResources } from './virtual-resources.ts';
+import { streamWatch, type WatchStream } from './watch-stream.ts';
+
+/** As kube-apiserver's default for watches that set no limit. */
+const defaultWatchSeconds = 1_800;
+
+/** What requests are answered with. */
+export interface Front {
+  readonly core: ApiServerCore;
+  readonly now: () => number;
+  readonly timers: Timers;
+  readonly maxUnsentBytes: number;
+  readonly watches: Set<WatchStream>;
+}
+
+function resourceOf(core: ApiServerCore, path: ResourcePath): ResourceInfo {
+  const { group, version, resource } = path;
+  const virtual = virtualResources.find(
+    each => each.group === group && each.version === version && each.resource === resource,
+  );
+  const served = core.resource({ group, version, resource }) ?? virtual;
+  if (served === undefined) throw notServed();
+  if (path.namespace !== undefined && !served.namespaced) throw notServed();
+  return served;
+}
+
+/** Starts a watch of a collection, or of one object by its path. */
+function startWatch(
+  front: Front,
+  path: ResourcePath,
+  shape: Shape,
+  query: URLSearchParams,
+  response: ServerResponse,
+): void {
+  const fields = [query.get('fieldSelector') ?? '', path.name === undefined ? '' : `metadata.name=${path.name}`];
+  const fieldSelector = fields.filter(text => text !== '').join(',');
+  const resourceVersion = query.get('resourceVersion') ?? '';
+  const options = {
+    ...listOptions(query, path.namespace),
+    ...(fieldSelector === '' ? {} : { fieldSelector }),
+    ...(resourceVersion === '' ? {} : { resourceVersion }),
+    allowWatchBookmarks: flag(query, 'allowWatchBookmarks'),
+    ...(query.has('sendInitialEvents') ? { sendInitialEvents: flag(query, 'sendInitialEvents') } : {}),
+  };
+  const settings = {
+    timers: front.timers,
+    maxUnsentBytes: front.maxUnsentBytes,
+    timeoutSeconds: wholeNumber(query, 'timeoutSeconds') || defaultWatchSeconds,
+    now: front.now,
+    running: front.watches,
+  };
+  streamWatch(front.core, shape, options, response, settings);
+}
+
+/** Answers a request for a resource; undefined when it became a watch, which writes its own answer. */
+export async function answerResource(
+  front: Front,
+  path: ResourcePath,
+  query: URLSearchParams,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<Answer | undefined> {
+  const { core } = front;
+  const method = request.method ?? 'GET';
+  const { headers } = request;
+  const resource = resourceOf(core, path);
+  const representation = negotiate(headers.accept);
+  const shape: Shape = {
+    resource,
+    representation,
+    includeObject: parseIncludeObject(query.get('includeObject')),
+    now: front.now(),
+  };
+  const body = await readBody(request);
+  const user = callerOf(headers);
+  const how = { encoding: representation.encoding, pretty: flag(query, 'pretty') };
+  if (virtualResources.includes(resource)) {
+    if (method !== 'POST') throw methodNotServed();
+    return { code: 201, body: answerReview(resource, decodeObject(body, headers['content-type']), user), ...how };
+  }
+  if (method === 'GET' && flag(query, 'watch') && path.subresource === undefined) {
+    startWatch(front, path, shape, query, response);
+    return undefined;
+  }
+  if (method === 'GET' && path.name === undefined) checkListVersion(query, core.resourceVersion);
+  const contentType = headers['content-type'];
+  const program = programOf(headers);
+  const outcome = executeRequest(core, { method, path, resource, query, contentType, body, user, program });
+  switch (outcome.kind) {
+    case 'object':
+      return { code: outcome.code, body: shapeObject(outcome.object, shape), ...how };
+    case 'list':
+      return { code: 200, body: shapeList(outcome.list, shape), ...how };
+    case 'body':
+      return { code: outcome.code, body: outcome.body, ...how };
+    default:
+      return outcome satisfies never;
+  }
+}

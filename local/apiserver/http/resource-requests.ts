@@ -1,0 +1,189 @@
+/** Requests for resources: the method and the path name a verb of the core. */
+import type { KubernetesManifest, KubernetesObject, ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
+import { apiVersionOf } from '../../../shared/domain/kubernetes-object.ts';
+import type { JsonObject } from '../json.ts';
+import { badRequest, notServed } from '../status-errors.ts';
+import type { ApiServerCore, DeleteOptions, Patch, ResourceInfo, WriteOptions } from '../types.ts';
+import { ApiStatusError } from '../types.ts';
+import { methodNotServed } from './http-errors.ts';
+import { objectAt, textAt } from './json-fields.ts';
+import { decodeApply, decodeObject, decodeOperations, mediaTypeOf, unsupportedBody } from './request-body.ts';
+import { deleteOptions, evictionOptions, listOptions, writeOptions } from './request-options.ts';
+import type { ResourcePath } from './request-path.ts';
+
+/** A request after its path, query and body were read. */
+export interface ResourceRequest {
+  readonly method: string;
+  readonly path: ResourcePath;
+  readonly resource: ResourceInfo;
+  readonly query: URLSearchParams;
+  readonly contentType: string | undefined;
+  readonly body: string;
+  readonly user: string;
+  readonly program: string | undefined;
+}
+
+/** What came out: an object or a list to be shaped as the client asked, or a body to be sent as it is. */
+export type Outcome =
+  | { readonly kind: 'object'; readonly code: number; readonly object: KubernetesObject }
+  | { readonly kind: 'list'; readonly list: ReturnType<ApiServerCore['list']> }
+  | { readonly kind: 'body'; readonly code: number; readonly body: unknown };
+
+const patchTypes = [
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  'application/strategic-merge-patch+json',
+  'application/apply-patch+yaml',
+];
+
+/**
+ * A body as a manifest of the resource. A missing kind or version is that of the path; others are refused, as is a name or a
+ * namespace that contradicts the path.
+ */
+function manifestOf(body: JsonObject, { path, resource }: ResourceRequest): KubernetesManifest {
+  const expected = apiVersionOf(resource);
+  const apiVersion = textAt(body, 'apiVersion') || expected;
+  const kind = textAt(body, 'kind') || resource.kind;
+  if (apiVersion !== expected) {
+    throw badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
+    );
+  }
+  if (kind !== resource.kind) {
+    throw badRequest(`the kind in the data (${kind}) does not match the expected kind (${resource.kind})`);
+  }
+  const metadata = objectAt(body, 'metadata');
+  const namespace = textAt(metadata, 'namespace');
+  if (path.namespace !== undefined && namespace !== '' && namespace !== path.namespace) {
+    throw badRequest(`the namespace of the provided object does not match the namespace sent on the request`);
+  }
+  const name = textAt(metadata, 'name');
+  if (path.name !== undefined && name !== '' && name !== path.name) {
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${path.name})`);
+  }
+  return { ...body, apiVersion, kind, metadata };
+}
+
+function refOf({ path, resource }: ResourceRequest, name: string): ObjectRef {
+  return { type: resource, name, ...(path.namespace === undefined ? {} : { namespace: path.namespace }) };
+}
+
+function object(code: number, written: KubernetesObject): Outcome {
+  return { kind: 'object', code, object: written };
+}
+
+function patchOf({ body, contentType, query }: ResourceRequest): Patch {
+  const type = contentType === undefined ? '' : mediaTypeOf(contentType);
+  switch (type) {
+    case 'application/json-patch+json':
+      return { type: 'json', body: decodeOperations(body) };
+    case 'application/merge-patch+json':
+      return { type: 'merge', body: decodeObject(body, 'application/json') };
+    case 'application/strategic-merge-patch+json':
+      return { type: 'strategic', body: decodeObject(body, 'application/json') };
+    case 'application/apply-patch+yaml':
+      return { type: 'apply', body: decodeApply(body), force: query.get('force') === 'true' };
+    default:
+      throw unsupportedBody(type, patchTypes);
+  }
+}
+
+function exists(core: ApiServerCore, ref: ObjectRef): boolean {
+  try {
+    core.get(ref);
+    return true;
+  } catch (error) {
+    if (error instanceof ApiStatusError && error.status.code === 404) return false;
+    throw error;
+  }
+}
+
+function applyPatch(core: ApiServerCore, request: ResourceRequest, ref: ObjectRef, options: WriteOptions): Outcome {
+  const patch = patchOf(request);
+  if (patch.type !== 'apply') return object(200, core.patch(ref, patch, options));
+  if (!request.query.get('fieldManager'))
+    throw badRequest(
+      'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
+    );
+  manifestOf(patch.body, request);
+  const code = exists(core, ref) ? 200 : 201;
+  return object(code, core.patch(ref, patch, options));
+}
+
+function removalOptions({ query, body, contentType, user }: ResourceRequest): DeleteOptions {
+  return deleteOptions(query, body === '' ? undefined : decodeObject(body, contentType), user);
+}
+
+function onCollection(core: ApiServerCore, request: ResourceRequest): Outcome {
+  const { method, resource, path, query } = request;
+  switch (method) {
+    case 'GET':
+      return { kind: 'list', list: core.list(resource, listOptions(query, path.namespace)) };
+    case 'POST': {
+      if (resource.namespaced && path.namespace === undefined) throw methodNotServed();
+      const manifest = manifestOf(decodeObject(request.body, request.contentType), request);
+      const options = writeOptions(query, request.user, request.program);
+      const namespace = path.namespace === undefined ? {} : { namespace: path.namespace };
+      return object(201, core.create(resource, manifest, { ...options, ...namespace }));
+    }
+    case 'DELETE':
+      return {
+        kind: 'list',
+        list: core.deleteCollection(resource, listOptions(query, path.namespace), removalOptions(request)),
+      };
+    default:
+      throw methodNotServed();
+  }
+}
+
+function onObject(core: ApiServerCore, request: ResourceRequest, ref: ObjectRef, status: boolean): Outcome {
+  const options: WriteOptions = {
+    ...writeOptions(request.query, request.user, request.program),
+    ...(status ? { subresource: 'status' } : {}),
+  };
+  switch (request.method) {
+    case 'GET':
+      return object(200, core.get(ref));
+    case 'PUT': {
+      const manifest = manifestOf(decodeObject(request.body, request.contentType), request);
+      const code = exists(core, ref) ? 200 : 201;
+      return object(code, core.update(ref, manifest, options));
+    }
+    case 'PATCH':
+      return applyPatch(core, request, ref, options);
+    case 'DELETE': {
+      if (status) throw methodNotServed();
+      const removed = core.delete(ref, removalOptions(request));
+      return { kind: 'body', code: 200, body: removed };
+    }
+    default:
+      throw methodNotServed();
+  }
+}
+
+function evict(core: ApiServerCore, request: ResourceRequest, ref: ObjectRef): Outcome {
+  if (request.method !== 'POST') throw methodNotServed();
+  const eviction = decodeObject(request.body, request.contentType);
+  const name = textAt(eviction, 'metadata', 'name');
+  if (name !== '' && name !== ref.name) throw badRequest('name in URL does not match name in Eviction object');
+  const status = core.evict(ref, evictionOptions(request.query, eviction, request.user));
+  return { kind: 'body', code: status.code, body: status };
+}
+
+/** Executes a request other than a watch. Throws `ApiStatusError`. */
+export function executeRequest(core: ApiServerCore, request: ResourceRequest): Outcome {
+  const { path, resource } = request;
+  if (path.name === undefined) return onCollection(core, request);
+  if (resource.namespaced && path.namespace === undefined) throw notServed();
+  const ref = refOf(request, path.name);
+  if (path.subresource === undefined) return onObject(core, request, ref, false);
+  if (!resource.subresources.includes(path.subresource)) throw notServed();
+  switch (path.subresource) {
+    case 'status':
+      return onObject(core, request, ref, true);
+    case 'eviction':
+      return evict(core, request, ref);
+    default:
+      throw notServed();
+  }
+}

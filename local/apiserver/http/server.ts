@@ -1,0 +1,123 @@
+/** The HTTP front of the embedded API server: kubectl, client libraries and Curfew's own parts talk to the core through it. */
+import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import { internalError } from '../status-errors.ts';
+import { ApiStatusError, type ApiServerCore } from '../types.ts';
+import { send, statusAnswer, type Answer } from './answer.ts';
+import { callerOf } from './caller.ts';
+import { answerDocument } from './documents.ts';
+import { methodNotServed } from './http-errors.ts';
+import { kubeconfigFor } from './kubeconfig.ts';
+import { parseRequestPath } from './request-path.ts';
+import { answerResource, type Front } from './resource-answer.ts';
+import { processTimers, type Timers } from './timers.ts';
+
+/** One finished request, for whoever wants to see the traffic. */
+export interface RequestLogEntry {
+  readonly method: string;
+  readonly url: string;
+  readonly user: string;
+  readonly code: number;
+}
+
+export interface ServeOptions {
+  readonly host?: '127.0.0.1';
+  /** 0, the default, takes a free one. */
+  readonly port?: number;
+  /** Current time, epoch ms: the core's clock, so that ages in tables agree with timestamps. */
+  readonly now: () => number;
+  /** PEM texts; `ca` goes into the kubeconfig. Plain HTTP without it. */
+  readonly tls?: { readonly key: string; readonly cert: string; readonly ca: string };
+  /** How often watches that allow it get a BOOKMARK. Default 60,000. */
+  readonly bookmarkIntervalMs?: number;
+  /** Unsent bytes at which a slow watch is cut. Default 8 MiB. */
+  readonly maxUnsentBytes?: number;
+  readonly timers?: Timers;
+  readonly log?: (entry: RequestLogEntry) => void;
+}
+
+export interface ServedApi {
+  readonly url: string;
+  kubeconfig(): string;
+  /** Ends watches and connections and stops listening. */
+  close(): Promise<void>;
+  /** Cuts every watch, as a broken network would. */
+  dropWatches(): void;
+}
+
+async function answerRequest(
+  front: Front,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<Answer | undefined> {
+  const url = new URL(request.url ?? '/', 'http://localhost');
+  const path = parseRequestPath(url.pathname);
+  if (path.kind === 'resource') return await answerResource(front, path, url.searchParams, request, response);
+  const answer = answerDocument(front.core, path, request.headers.accept, request.headers.host ?? '');
+  if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotServed();
+  return answer;
+}
+
+async function handle(front: Front, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  try {
+    const answer = await answerRequest(front, request, response);
+    if (answer !== undefined) send(response, answer);
+  } catch (error) {
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    const refusal =
+      error instanceof ApiStatusError ? error : internalError(error instanceof Error ? error.message : String(error));
+    send(response, statusAnswer(refusal.status));
+  }
+}
+
+async function listen(server: Server, host: string, port: number): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : port;
+}
+
+/**
+ * Serves a core over HTTP on the loopback address.
+ * @throws the error of `listen`, `EADDRINUSE` for example
+ */
+export async function serveApiServer(core: ApiServerCore, options: ServeOptions): Promise<ServedApi> {
+  const timers = options.timers ?? processTimers;
+  const maxUnsentBytes = options.maxUnsentBytes ?? 8 * 1024 * 1024;
+  const front: Front = { core, now: options.now, timers, maxUnsentBytes, watches: new Set() };
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+    response.on('close', () => {
+      const { method = '', url = '', headers } = request;
+      options.log?.({ method, url, user: callerOf(headers), code: response.statusCode });
+    });
+    void handle(front, request, response);
+  };
+  const { tls } = options;
+  const server =
+    tls === undefined ? createHttpServer(onRequest) : createHttpsServer({ key: tls.key, cert: tls.cert }, onRequest);
+  const host = options.host ?? '127.0.0.1';
+  const port = await listen(server, host, options.port ?? 0);
+  const url = `${tls === undefined ? 'http' : 'https'}://${host}:${port}`;
+  const bookmarks = timers.every(options.bookmarkIntervalMs ?? 60_000, () => core.sendBookmarks());
+  const dropWatches = (): void => {
+    for (const watch of front.watches) watch.drop();
+  };
+  return {
+    url,
+    kubeconfig: () => kubeconfigFor(url, tls?.ca),
+    dropWatches,
+    async close() {
+      bookmarks.cancel();
+      dropWatches();
+      await new Promise<void>(resolve => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+    },
+  };
+}
