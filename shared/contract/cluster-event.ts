@@ -2,7 +2,7 @@
  * What the forwarder publishes: a hint that an object changed, with its identity and the names of the projected parts that did.
  * Functions look at the live object; nothing here is acted on.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { SOURCES } from './names.ts';
 import { subjectSchema } from './subject.ts';
 import type { BusEntry } from './envelope.ts';

@@ -2,7 +2,7 @@
  * The one message shape of every inbox: an EventBridge event. Rules deliver it as it is; wake-ups and the tick are sent to SQS in
  * the same shape, so a function has one code path.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const envelopeSchema = z.object({
   id: z.string().optional(),

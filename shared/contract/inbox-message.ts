@@ -1,5 +1,5 @@
 /** Everything that can stand in an inbox, parsed once at the edge. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { clusterEventSchema, type ClusterEvent } from './cluster-event.ts';
 import { envelopeSchema } from './envelope.ts';
 import { SOURCES, TICK, WAKE_UP, type FunctionName } from './names.ts';

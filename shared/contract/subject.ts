@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * What a message or record is about: an object by kind, name and, where known, UID (I10: with a UID, another object of the

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { FUNCTION_NAMES, SOURCES, WAKE_UP } from './names.ts';
 import { subjectSchema } from './subject.ts';
 import type { Envelope } from './envelope.ts';

@@ -1,6 +1,7 @@
 /**
- * The Kubernetes API as functions use it. Expected outcomes are values; throttling, 5xx, time-outs and lost connections throw
- * `RetryableError`, 401/403 and refused input throw `TerminalError` (reason `Forbidden`, `Invalid`, …).
+ * The Kubernetes API as functions use it. Expected outcomes are values; throttling, 5xx, time-outs, lost connections and missing
+ * permission (401, 403: it may be granted while the message waits, and I9 forbids losing the message) throw `RetryableError`;
+ * input that the API server refuses throws `TerminalError` (reason `Invalid`, …).
  */
 import type {
   JsonObject,

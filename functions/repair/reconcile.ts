@@ -1,0 +1,316 @@
+/**
+ * Repair: look at a node, decide, act. A repair is record intent → look again → annotate and delete the NodeClaim → record
+ * outcome; whoever finds an intent of a run that ended looks at the NodeClaim before anything else (I4).
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
+import { KARPENTER } from '../../shared/contract/names.ts';
+import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
+import { parseRepairRecord, toRepairState } from '../../shared/contract/repair-record.ts';
+import { RESOURCES } from '../../shared/contract/resources.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { readNode } from '../../shared/domain/node.ts';
+import { matchStatements } from '../../shared/domain/repair-policy.ts';
+import { sameIncident, type RepairAttempt, type RepairRecord } from '../../shared/domain/repair-record.ts';
+import { addDuration, toIsoText, type EpochMs } from '../../shared/domain/time.ts';
+import { invariant, RetryableError } from '../../shared/errors.ts';
+import { loadConfig } from '../../shared/observe/configuration.ts';
+import { findNodeClaims, loadNodePool, loadPolicies, loadPoolNodes } from '../../shared/observe/node-pool.ts';
+import { markPoolBlocked, wakeBlockedNodes, wakeUnhealthyNodes } from '../../shared/observe/repair-wake-ups.ts';
+import { effectiveRepair, nodePoolOf } from '../../shared/observe/repair-settings.ts';
+import { reportRepairFaults } from '../../shared/observe/repair-faults.ts';
+import type { ObjectEvent } from '../../shared/ports/event-recorder.ts';
+import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
+import type { RecordKey, StoredRecord } from '../../shared/ports/record-store.ts';
+import { putWithWakeUp, sendWakeUp } from '../../shared/timers/put-with-wake-up.ts';
+import { decide, FINISHING_CHECK, needsSurroundings, OUTCOME_SETTLES_AFTER, type RepairDecision } from './decide.ts';
+
+type Deps = Omit<FunctionDeps, 'dueIndex' | 'bus' | 'instances'>;
+
+const OWNER = 'repair';
+const recordKey = (uid: string): RecordKey => ({ owner: OWNER, id: `node/${uid}` });
+
+export function createReconciler(deps: Deps): Reconcile {
+  return async message => {
+    switch (message.kind) {
+      case 'clusterEvent':
+        return reconcileClusterEvent(deps, message.event);
+      case 'wakeUp':
+        if (message.subject.kind === 'Node') await reconcileNode(deps, message.subject.name, message.subject.uid);
+        return;
+      case 'tick':
+      case 'busEvent':
+        return;
+    }
+  };
+}
+
+type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
+
+async function reconcileClusterEvent(deps: Deps, { subject, change, hints }: ClusterEvent): Promise<void> {
+  switch (subject.kind) {
+    case 'Node': {
+      const recovered = await reconcileNode(deps, subject.name, subject.uid);
+      if (recovered || change !== 'Modified') await wakeBlockedNodes(deps, hints.nodePool);
+      return;
+    }
+    case 'NodeClaim':
+      if (hints.nodeName !== undefined) await reconcileNode(deps, hints.nodeName, undefined);
+      return;
+    case 'NodePool':
+      await reportRepairFaults(deps, subject);
+      return wakeUnhealthyNodes(deps, subject.name);
+    case 'NodeLifecyclePolicy':
+      await reportRepairFaults(deps, subject);
+      return wakeUnhealthyNodes(deps, undefined);
+    case 'ConfigMap':
+      await loadConfig(OWNER, deps);
+      return wakeUnhealthyNodes(deps, undefined);
+  }
+}
+
+interface Look {
+  readonly object: KubernetesObject;
+  readonly pool: string | undefined;
+  /** Where the repair block stands. */
+  readonly source: string | undefined;
+  readonly stored: StoredRecord | undefined;
+  readonly record: RepairRecord | undefined;
+  readonly decision: RepairDecision;
+}
+
+/** Answers whether an open incident ended because the node is healthy or gone. */
+async function reconcileNode(deps: Deps, name: string, uid: string | undefined): Promise<boolean> {
+  const first = await look(deps, name, uid, undefined);
+  if (first === undefined) return uid !== undefined && (await closeIncident(deps, uid));
+  if (first.decision.kind !== 'repair') return apply(deps, first);
+
+  const { incident, attempt } = first.decision;
+  const settled = addDuration(attempt.intendedTime, OUTCOME_SETTLES_AFTER);
+  const reserved = await save(deps, first, { incident, attempt }, settled);
+  if (reserved === undefined) return false;
+  const again = await look(deps, name, first.object.metadata.uid, reserved.version);
+  return again === undefined ? closeIncident(deps, first.object.metadata.uid) : apply(deps, again);
+}
+
+/** `ownedVersion`: the version of the record in which this very run reserved its attempt. */
+async function look(
+  deps: Deps,
+  name: string,
+  uid: string | undefined,
+  ownedVersion: number | undefined,
+): Promise<Look | undefined> {
+  const object = await deps.kubernetes.get({ type: RESOURCES.Node, name });
+  // I10: a node of the same name with another UID is another node.
+  if (object === undefined || (uid !== undefined && object.metadata.uid !== uid)) return undefined;
+  const node = readNode(object);
+  const stored = await deps.records.get(recordKey(node.uid));
+  const record = stored && parseRepairRecord(stored.state);
+  const pool = nodePoolOf(node);
+  if (record === undefined && matchStatements(node).length === 0) {
+    const decision: RepairDecision = { kind: 'ignore', reason: 'Healthy', message: 'no condition counts as unhealthy' };
+    return { object, pool, source: undefined, stored, record, decision };
+  }
+
+  const config = await loadConfig(OWNER, deps);
+  const { settings, mode, source } = effectiveRepair(await loadNodePool(deps, pool), await loadPolicies(deps));
+  const known = { node, settings, gateOpen: config.featureGates.nodeRepair, now: deps.clock.now() };
+  const surroundings = needsSurroundings(known)
+    ? {
+        nodeClaims: await findNodeClaims(deps, node, pool),
+        poolNodes: await loadPoolNodes(deps, pool),
+        scope: pool === undefined ? 'the cluster' : `NodePool ${pool}`,
+      }
+    : undefined;
+  const decision = decide({
+    ...known,
+    observeOnly: mode === 'Observe',
+    record,
+    ownsAttempt: stored !== undefined && stored.version === ownedVersion,
+    surroundings,
+    terminationTimestampAnnotation: KARPENTER.terminationTimestampAnnotation,
+  });
+  return { object, pool, source, stored, record, decision };
+}
+
+async function apply(deps: Deps, seen: Look): Promise<boolean> {
+  const { decision, record, stored, object } = seen;
+  if (stored !== undefined || decision.kind !== 'ignore' || decision.reason !== 'Healthy') report(deps, seen);
+  switch (decision.kind) {
+    case 'ignore':
+    case 'refuse':
+      await withdraw(deps, record?.attempt);
+      if (stored !== undefined) await deps.records.delete(recordKey(object.metadata.uid), stored.version);
+      return stored !== undefined && decision.kind === 'ignore' && decision.reason === 'Healthy';
+    case 'tolerate': {
+      await withdraw(deps, record?.attempt);
+      const isNew = record === undefined || !sameIncident(record.incident, decision.incident);
+      if (isNew) await recordEvent(deps, 'Normal', EVENT_REASONS.nodeRepairScheduled, decision.message, object);
+      await save(deps, seen, { incident: decision.incident }, decision.until);
+      return false;
+    }
+    case 'blocked':
+      await withdraw(deps, record?.attempt);
+      await recordEvent(deps, 'Warning', EVENT_REASONS.nodeRepairBlocked, decision.message, object);
+      await markPoolBlocked(deps, seen.pool);
+      await save(deps, seen, { incident: decision.incident }, decision.retryTime);
+      return false;
+    case 'settle':
+      if (record !== undefined) await save(deps, seen, record, decision.until);
+      return false;
+    case 'finishing':
+      await save(deps, seen, { ...record, incident: decision.incident }, decision.checkTime);
+      return false;
+    case 'wouldRepair':
+      await withdraw(deps, record?.attempt);
+      if (decision.alreadyReported) return false;
+      await recordEvent(deps, 'Normal', EVENT_REASONS.nodeRepairObserved, decision.message, object);
+      await save(deps, seen, { incident: decision.incident, reported: true }, undefined);
+      return false;
+    case 'repair':
+      await act(deps, seen, decision);
+      return false;
+  }
+}
+
+async function act(deps: Deps, seen: Look, decision: Extract<RepairDecision, { kind: 'repair' }>): Promise<void> {
+  const { attempt } = decision;
+  invariant(seen.record?.attempt?.number === attempt.number, 'I4: the intent is recorded before the first call');
+  const claim = { type: RESOURCES.NodeClaim, name: attempt.nodeClaimName };
+  if (decision.annotate) {
+    const annotations = { [KARPENTER.terminationTimestampAnnotation]: attempt.terminationTimestamp };
+    const outcome = await deps.kubernetes.patch(claim, {
+      type: 'merge',
+      body: { metadata: { uid: attempt.nodeClaimUid, annotations } },
+    });
+    if (outcome.kind === 'conflict') throw new RetryableError(`annotating NodeClaim: ${outcome.message}`);
+  }
+  if (decision.deleteNodeClaim) {
+    const outcome = await deps.kubernetes.delete(claim, { preconditions: { uid: attempt.nodeClaimUid } });
+    if (outcome.kind === 'conflict') throw new RetryableError(`deleting NodeClaim: ${outcome.message}`);
+  }
+  const finished: RepairRecord = { incident: decision.incident, attempt: { ...attempt, phase: 'accepted' } };
+  await save(deps, seen, finished, addDuration(deps.clock.now(), FINISHING_CHECK));
+  const message = `NodeClaim ${claim.name} is terminated forcefully: ${decision.message}`;
+  const claimObject = {
+    apiVersion: 'karpenter.sh/v1',
+    kind: 'NodeClaim',
+    metadata: { name: claim.name, uid: attempt.nodeClaimUid },
+  };
+  await recordEvent(deps, 'Warning', EVENT_REASONS.nodeRepairStarted, message, seen.object);
+  await recordEvent(deps, 'Warning', EVENT_REASONS.nodeRepairStarted, message, claimObject);
+}
+
+/** I7: takes back the annotation of an attempt that was not carried out, if it is still the one that we wrote. */
+async function withdraw(deps: Deps, attempt: RepairAttempt | undefined): Promise<void> {
+  if (attempt?.phase !== 'intended') return;
+  const ref = { type: RESOURCES.NodeClaim, name: attempt.nodeClaimName };
+  const claim = await deps.kubernetes.get(ref);
+  if (claim?.metadata.uid !== attempt.nodeClaimUid || claim.metadata.deletionTimestamp !== undefined) return;
+  const key = KARPENTER.terminationTimestampAnnotation;
+  if (claim.metadata.annotations?.[key] !== attempt.terminationTimestamp) return;
+  const { uid, resourceVersion } = claim.metadata;
+  const outcome = await deps.kubernetes.patch(ref, {
+    type: 'merge',
+    body: { metadata: { uid, resourceVersion, annotations: { [key]: null } } },
+  });
+  if (outcome.kind === 'conflict') throw new RetryableError(`taking back the annotation: ${outcome.message}`);
+}
+
+/** undefined when another run wrote first: it has looked with the fresher state, and its timer is armed. */
+async function save(
+  deps: Deps,
+  { object, stored, record: before }: Pick<Look, 'object' | 'stored' | 'record'>,
+  record: RepairRecord,
+  nextWakeTime: EpochMs | undefined,
+): Promise<StoredRecord | undefined> {
+  const { name, uid } = object.metadata;
+  const subject = { apiVersion: 'v1', kind: 'Node', name, uid };
+  const unchanged = stored !== undefined && stored.nextWakeTime === nextWakeTime && isDeepStrictEqual(record, before);
+  if (unchanged) {
+    // A wake-up that came early used up its message: send the next one.
+    if (nextWakeTime !== undefined) await sendWakeUp(deps, { owner: OWNER, subject, wakeTime: nextWakeTime });
+    return stored;
+  }
+  const outcome = await putWithWakeUp(
+    deps,
+    { ...recordKey(uid), subject, state: toRepairState(record), ...(nextWakeTime !== undefined && { nextWakeTime }) },
+    stored?.version ?? 0,
+  );
+  return outcome.kind === 'written' ? outcome.record : undefined;
+}
+
+/** The node is gone: its incident ended, whatever was promised. Answers whether there was one. */
+async function closeIncident(deps: Deps, uid: string): Promise<boolean> {
+  const stored = await deps.records.get(recordKey(uid));
+  if (stored === undefined) return false;
+  await deps.records.delete(recordKey(uid), stored.version);
+  const { name } = stored.subject;
+  deps.audit.write({
+    function: OWNER,
+    decision: 'close',
+    reason: 'NodeGone',
+    message: 'the node is gone, its incident is closed',
+    kind: 'Node',
+    name,
+    uid,
+  });
+  return true;
+}
+
+async function recordEvent(
+  deps: Deps,
+  type: 'Normal' | 'Warning',
+  reason: string,
+  message: string,
+  about: ObjectEvent['about'],
+): Promise<void> {
+  await deps.events.record({ type, reason, message, about });
+}
+
+/** One audit line per decision, with the numbers that it rests on. */
+function report(deps: Deps, { decision, object, pool, source }: Look): void {
+  deps.metrics.count('RepairDecision', 1, { decision: decision.kind });
+  const incident = 'incident' in decision ? decision.incident : undefined;
+  deps.audit.write({
+    function: OWNER,
+    decision: decision.kind,
+    reason: reasonOf(decision),
+    message: decision.message,
+    kind: 'Node',
+    name: object.metadata.name,
+    uid: object.metadata.uid,
+    details: {
+      nodePool: pool,
+      policy: source,
+      ...(incident && {
+        ...incident,
+        dueTime: toIsoText(incident.dueTime),
+        lastTransitionTime: toIsoText(incident.lastTransitionTime),
+      }),
+      ...(decision.kind === 'repair' && {
+        attempt: decision.attempt.number,
+        nodeClaim: decision.attempt.nodeClaimName,
+      }),
+    },
+  });
+}
+
+function reasonOf(decision: RepairDecision): string {
+  switch (decision.kind) {
+    case 'ignore':
+    case 'blocked':
+      return decision.reason;
+    case 'refuse':
+      return EVENT_REASONS.invalidRepairConfiguration;
+    case 'settle':
+      return 'OutcomeUnknown';
+    case 'tolerate':
+      return 'WithinToleration';
+    case 'finishing':
+      return 'NodeClaimTerminating';
+    case 'wouldRepair':
+    case 'repair':
+      return 'TolerationElapsed';
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * Reads the `repair` block of a NodePool and the spec of a NodeLifecyclePolicy. Strict: a misspelt field or a duration that does
+ * not parse makes the whole block invalid, with a message that names the path, because a repair must not rest on a guess (I8).
+ */
+import * as z from 'zod';
+import { nanosecondsToDuration, parseGoDuration } from '../domain/go-duration.ts';
+import type { LabelSelector } from '../domain/label-selector.ts';
+import { DEFAULT_MAX_UNHEALTHY, type NodeCount, type RepairSettings } from '../domain/repair-policy.ts';
+import type { DurationMs } from '../domain/time.ts';
+
+export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
+
+/** A Go duration that is not negative. */
+const toleration = z.string().transform((text, context): DurationMs => {
+  const parsed = parseGoDuration(text);
+  if (!parsed.ok) {
+    context.addIssue({ code: 'custom', message: parsed.error });
+    return z.NEVER;
+  }
+  if (parsed.nanoseconds < 0n) {
+    context.addIssue({ code: 'custom', message: `must not be negative, got ${JSON.stringify(text)}` });
+    return z.NEVER;
+  }
+  return nanosecondsToDuration(parsed.nanoseconds);
+});
+
+/** IntOrString, as PodDisruptionBudgets have it: `3` or `"30%"`. */
+const nodeCount = z.union([
+  z
+    .number()
+    .int()
+    .min(0)
+    .transform((count): NodeCount => ({ count })),
+  z
+    .string()
+    .regex(/^(\d|[1-9]\d|100)%$/, 'must be a whole number or a percentage from "0%" to "100%"')
+    .transform((text): NodeCount => ({ percent: Number(text.slice(0, -1)) })),
+]);
+
+const repairSchema = z
+  .strictObject({
+    defaultTolerationDuration: toleration.optional(),
+    policies: z.array(z.strictObject({ conditionType: z.string().min(1), toleration })).default([]),
+    maxUnhealthy: nodeCount.default(DEFAULT_MAX_UNHEALTHY),
+  })
+  .superRefine(({ policies }, context) => {
+    policies.forEach(({ conditionType }, index) => {
+      if (policies.findIndex(policy => policy.conditionType === conditionType) === index) return;
+      context.addIssue({
+        code: 'custom',
+        path: ['policies', index, 'conditionType'],
+        message: `must not repeat ${JSON.stringify(conditionType)}`,
+      });
+    });
+  })
+  .transform(({ defaultTolerationDuration, policies, maxUnhealthy }): RepairSettings => ({
+    tolerations: new Map(policies.map(policy => [policy.conditionType, policy.toleration])),
+    defaultToleration: defaultTolerationDuration,
+    maxUnhealthy,
+  }));
+
+const labelSelectorSchema = z.strictObject({
+  matchLabels: z.record(z.string(), z.string()).optional(),
+  matchExpressions: z
+    .array(
+      z.strictObject({
+        key: z.string().min(1),
+        operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']),
+        values: z.array(z.string()).optional(),
+      }),
+    )
+    .optional(),
+});
+
+export const MODES = ['Enforce', 'Observe'] as const;
+/** `Observe` decides and reports, and changes nothing. */
+export type Mode = (typeof MODES)[number];
+
+/** The parts of a policy that stand beside its `repair` block, which is parsed only where it is used. */
+export interface PolicyFrame {
+  readonly nodePoolSelector: LabelSelector;
+  readonly mode: Mode;
+}
+
+const policyFrameSchema = z.object({
+  nodePoolSelector: labelSelectorSchema.default({}),
+  mode: z.enum(MODES).default('Enforce'),
+});
+
+/** Parses a `repair` block; `{}` means on, with the provider's defaults. */
+export function parseRepairBlock(block: unknown, path: string): Parsed<RepairSettings> {
+  return parsed(repairSchema.safeParse(block), path);
+}
+
+/** Parses selector and mode of a NodeLifecyclePolicy's spec. */
+export function parsePolicyFrame(spec: unknown): Parsed<PolicyFrame> {
+  return parsed(policyFrameSchema.safeParse(spec ?? {}), 'spec');
+}
+
+function parsed<T>(result: z.ZodSafeParseResult<T>, path: string): Parsed<T> {
+  if (result.success) return { ok: true, value: result.data };
+  const message = result.error.issues.map(issue => `${[path, ...issue.path.map(String)].join('.')}: ${issue.message}`);
+  return { ok: false, message: message.join('; ') };
+}

@@ -1,0 +1,29 @@
+/** The parts of a NodeClaim that rules look at. */
+import type { KubernetesObject } from './kubernetes-object.ts';
+import { parseTimestamp, type EpochMs } from './time.ts';
+
+export interface NodeClaimView {
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly providerID: string | undefined;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly finalizers: readonly string[];
+  readonly deletionTime: EpochMs | undefined;
+}
+
+/** Reads a NodeClaim object. */
+export function readNodeClaim({ metadata, status }: KubernetesObject): NodeClaimView {
+  const providerID = status?.['providerID'];
+  return {
+    name: metadata.name,
+    uid: metadata.uid,
+    resourceVersion: metadata.resourceVersion,
+    providerID: typeof providerID === 'string' && providerID !== '' ? providerID : undefined,
+    labels: metadata.labels ?? {},
+    annotations: metadata.annotations ?? {},
+    finalizers: metadata.finalizers ?? [],
+    deletionTime: metadata.deletionTimestamp === undefined ? undefined : parseTimestamp(metadata.deletionTimestamp),
+  };
+}

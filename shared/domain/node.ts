@@ -1,0 +1,60 @@
+/** The parts of a Node that rules look at. Reading never throws: what cannot be read is absent. */
+import type { JsonValue, KubernetesObject } from './kubernetes-object.ts';
+import { parseTimestamp, type EpochMs } from './time.ts';
+
+export interface NodeCondition {
+  readonly type: string;
+  /** `True`, `False` or `Unknown`. */
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+  /** Moves only when `status` does; whole seconds. Absent when missing or not RFC 3339. */
+  readonly lastTransitionTime: EpochMs | undefined;
+}
+
+export interface NodeView {
+  readonly name: string;
+  readonly uid: string;
+  readonly providerID: string | undefined;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly conditions: readonly NodeCondition[];
+  readonly deletionTime: EpochMs | undefined;
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+const optionalText = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Reads a Node object. */
+export function readNode(object: KubernetesObject): NodeView {
+  const { metadata, spec, status } = object;
+  return {
+    name: metadata.name,
+    uid: metadata.uid,
+    providerID: optionalText(spec?.['providerID']),
+    labels: metadata.labels ?? {},
+    annotations: metadata.annotations ?? {},
+    conditions: readConditions(status?.['conditions']),
+    deletionTime: metadata.deletionTimestamp === undefined ? undefined : parseTimestamp(metadata.deletionTimestamp),
+  };
+}
+
+/** Reads a `status.conditions` list of any kind; entries without a type are passed over. */
+export function readConditions(value: JsonValue | undefined): readonly NodeCondition[] {
+  if (!Array.isArray(value)) return [];
+  const conditions: NodeCondition[] = [];
+  for (const entry of value as readonly unknown[]) {
+    if (!isRecord(entry) || text(entry['type']) === '') continue;
+    conditions.push({
+      type: text(entry['type']),
+      status: text(entry['status']),
+      reason: text(entry['reason']),
+      message: text(entry['message']),
+      lastTransitionTime: parseTimestamp(text(entry['lastTransitionTime'])),
+    });
+  }
+  return conditions;
+}

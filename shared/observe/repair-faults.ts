@@ -1,0 +1,55 @@
+/** Tells the author of a NodePool or NodeLifecyclePolicy, on that object, that its repair block cannot be used (I8). */
+import { EVENT_REASONS } from '../contract/reasons.ts';
+import { RESOURCES } from '../contract/resources.ts';
+import type { Subject } from '../contract/subject.ts';
+import { parsePolicyFrame } from '../contract/policy-schema.ts';
+import type { KubernetesObject } from '../domain/kubernetes-object.ts';
+import { specificity } from '../domain/label-selector.ts';
+import type { FunctionDeps } from '../ports/function-deps.ts';
+import { loadPolicies } from './node-pool.ts';
+import { repairFault } from './repair-settings.ts';
+
+type Deps = Pick<FunctionDeps, 'kubernetes' | 'events' | 'audit'>;
+
+/** Looks at the live object and reports what is wrong with it: Warning Event and audit line. */
+export async function reportRepairFaults(deps: Deps, subject: Subject): Promise<void> {
+  const isPool = subject.kind === 'NodePool';
+  const type = isPool ? RESOURCES.NodePool : RESOURCES.NodeLifecyclePolicy;
+  const object = await deps.kubernetes.get({ type, name: subject.name });
+  if (object === undefined) return;
+  const frame = isPool ? undefined : parsePolicyFrame(object.spec);
+  const frameFault = frame?.ok === false ? frame.message : undefined;
+  const faults = [frameFault, repairFault(object)].filter(fault => fault !== undefined);
+  if (faults.length > 0) {
+    const effect = 'the nodes it applies to are not repaired until it is valid';
+    await report(deps, object, EVENT_REASONS.invalidRepairConfiguration, `${faults.join('; ')}; ${effect}`);
+  }
+  if (!isPool) await reportTies(deps, object);
+}
+
+/** Two policies with equally many requirements: the first by name wins, and the other one's author is told. */
+async function reportTies(deps: Deps, object: KubernetesObject): Promise<void> {
+  const { policies } = await loadPolicies(deps);
+  const own = policies.find(policy => policy.object.metadata.uid === object.metadata.uid);
+  if (own === undefined || object.spec?.['repair'] === undefined) return;
+  const winner = policies.find(
+    policy =>
+      policy.object.spec?.['repair'] !== undefined && specificity(policy.selector) === specificity(own.selector),
+  );
+  if (winner === undefined || winner === own) return;
+  const message = `NodeLifecyclePolicy ${winner.object.metadata.name} has equally many requirements and comes first by name: where both select a NodePool, this one has no effect`;
+  await report(deps, object, EVENT_REASONS.policyConflict, message);
+}
+
+async function report(deps: Deps, object: KubernetesObject, reason: string, message: string): Promise<void> {
+  deps.audit.write({
+    function: 'repair',
+    decision: 'refuse',
+    reason,
+    message,
+    kind: object.kind,
+    name: object.metadata.name,
+    uid: object.metadata.uid,
+  });
+  await deps.events.record({ type: 'Warning', reason, message, about: object });
+}
