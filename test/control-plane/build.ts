@@ -1,0 +1,104 @@
+// Finds the real components, or builds them once. In order: KUBEBUILDER_ASSETS (the envtest convention), the cache, Go.
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import { cached, type Log } from './cache.ts';
+import { buildBinaries, copyKarpenterCrds, isGoAvailable, type Pins, readPins } from './go.ts';
+
+/** Paths of the real components and of Karpenter's CRDs, and the versions that they report. */
+export type ControlPlaneBinaries = {
+  readonly apiserver: string;
+  readonly etcd: string;
+  /** Absent when KUBEBUILDER_ASSETS has none: then no controller runs and, for one, a PDB's status stays empty. */
+  readonly controllerManager?: string;
+  readonly kubectl?: string;
+  /** YAML files; empty when KUBEBUILDER_ASSETS is in use, the CRDs are not cached yet and there is no Go. */
+  readonly karpenterCrds: readonly string[];
+  readonly versions: Versions;
+};
+
+/** Each with its leading "v". `karpenter` is the release of the CRDs, absent with them. */
+export type Versions = { readonly kubernetes: string; readonly etcd: string; readonly karpenter?: string };
+
+/** This machine has no real control plane and cannot build one; the message says what to do. */
+export class ControlPlaneUnavailableError extends Error {
+  override readonly name = 'ControlPlaneUnavailableError';
+}
+
+const run = promisify(execFile);
+
+/** Returns the real components, building them first when they are neither given nor cached. */
+export async function ensureControlPlaneBinaries(log: Log): Promise<ControlPlaneBinaries> {
+  const pins = await readPins();
+  const directory = assetsDirectory() ?? (await builtDirectory(pins, log));
+  const karpenterCrds = await findKarpenterCrds(pins, log);
+  const optional = (name: string): string | undefined =>
+    existsSync(join(directory, name)) ? join(directory, name) : undefined;
+  const controllerManager = optional('kube-controller-manager');
+  const kubectl = optional('kubectl');
+  if (controllerManager === undefined) {
+    log(
+      `${directory} has no kube-controller-manager: no controller runs, so a PDB gets no status and nothing is collected`,
+    );
+  }
+  const apiserver = join(directory, 'kube-apiserver');
+  const etcd = join(directory, 'etcd');
+  return {
+    apiserver,
+    etcd,
+    ...(controllerManager !== undefined && { controllerManager }),
+    ...(kubectl !== undefined && { kubectl }),
+    karpenterCrds,
+    versions: {
+      kubernetes: await reportedVersion(apiserver),
+      etcd: await reportedVersion(etcd),
+      ...(karpenterCrds.length > 0 && { karpenter: pins.karpenter }),
+    },
+  };
+}
+
+function assetsDirectory(): string | undefined {
+  const directory = process.env['KUBEBUILDER_ASSETS'];
+  if (!directory) return undefined;
+  const missing = ['kube-apiserver', 'etcd'].filter(name => !existsSync(join(directory, name)));
+  if (missing.length > 0) {
+    throw new ControlPlaneUnavailableError(
+      `KUBEBUILDER_ASSETS is ${directory}, which has no ${missing.join(' and no ')}: correct it, or unset it to build them with Go.`,
+    );
+  }
+  return directory;
+}
+
+async function builtDirectory(pins: Pins, log: Log): Promise<string> {
+  const name = `${pins.kubernetes}-${process.platform}-${process.arch}-${pins.digest}`;
+  return cached(name, log, async directory => {
+    if (!(await isGoAvailable())) {
+      throw new ControlPlaneUnavailableError(
+        `There is no real control plane on this machine: set KUBEBUILDER_ASSETS to a directory with kube-apiserver and etcd, or install Go ${pins.go} or newer to build it once.`,
+      );
+    }
+    log(`building Kubernetes ${pins.kubernetes} and etcd ${pins.etcd} once; this may take a quarter of an hour`);
+    await buildBinaries(directory, pins, log);
+  });
+}
+
+async function findKarpenterCrds(pins: Pins, log: Log): Promise<string[]> {
+  try {
+    const directory = await cached(`karpenter-crds-${pins.karpenter}`, log, copyKarpenterCrds);
+    return (await readdir(directory)).toSorted().map(file => join(directory, file));
+  } catch (error) {
+    if (await isGoAvailable()) throw new Error("taking Karpenter's CRDs from their Go module failed", { cause: error });
+    log(`Karpenter's CRDs are left out: taking them from their Go module needs Go ${pins.go} or newer`);
+    return [];
+  }
+}
+
+async function reportedVersion(binary: string): Promise<string> {
+  const { stdout } = await run(binary, ['--version']);
+  const version = /v?(\d+\.\d+\.\d+\S*)/.exec(stdout)?.[1];
+  if (version === undefined) throw new Error(`${binary} --version printed no version: ${stdout.trim()}`);
+  return `v${version}`;
+}

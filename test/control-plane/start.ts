@@ -1,0 +1,146 @@
+// Starts etcd, kube-apiserver and kube-controller-manager on loopback ports, for one test run.
+import { request } from 'node:https';
+import { join } from 'node:path';
+
+import { type ControlPlaneBinaries, ensureControlPlaneBinaries, type Versions } from './build.ts';
+import type { Log } from './cache.ts';
+import { apiserverFlags, type ApiserverSettings, controllerManagerFlags, etcdFlags, type Layout } from './flags.ts';
+import { createIdentities, type Identities, type User } from './identities.ts';
+import { createProcessGroup, freePort, type ProcessGroup, waitUntil } from './processes.ts';
+
+/** How to start a control plane. Everything has a default. */
+export type ControlPlaneOptions = ApiserverSettings & {
+  /** Users that get a bearer token. Any other user gets a client certificate when asked for. */
+  readonly users?: readonly User[];
+  /** The controllers to run; default `DEFAULT_CONTROLLERS`. An empty list runs no kube-controller-manager. */
+  readonly controllers?: readonly string[];
+  readonly controllerManagerFlags?: readonly string[];
+  /** Receives progress lines; default: none. */
+  readonly log?: Log;
+};
+
+/** A running control plane. */
+export type ControlPlane = AsyncDisposable & {
+  readonly url: string;
+  readonly caPem: string;
+  /** Path of a kubeconfig for a member of system:masters. */
+  readonly adminKubeconfig: string;
+  /** Writes a kubeconfig for any user and groups and returns its path. It is removed by stop(). */
+  kubeconfigFor(user: string, groups?: readonly string[]): string;
+  /** The bearer token of a user named in the option `users`. */
+  tokenFor(user: string): string;
+  readonly versions: Versions;
+  readonly karpenterCrds: readonly string[];
+  readonly kubectl?: string;
+  /** Path of the audit log, one JSON object a line, with the option `audit`. */
+  readonly auditLog?: string;
+  /** Compacts etcd to its newest revision: what is older is gone, for clients too when the watch cache is off. */
+  compact(): Promise<void>;
+  /** Ends every process and removes every file of this control plane. Safe to call again. */
+  stop(): Promise<void>;
+};
+
+/**
+ * What a cluster does by itself and the tests rely on. Left out on purpose: node-lifecycle, taint-eviction and
+ * pod-garbage-collector, which would act on nodes and pods that have no kubelet behind them, and all workload controllers.
+ */
+export const DEFAULT_CONTROLLERS: readonly string[] = [
+  'disruption-controller',
+  'garbage-collector-controller',
+  'namespace-controller',
+  'serviceaccount-controller',
+  'serviceaccount-token-controller',
+  'clusterrole-aggregation-controller',
+  'validatingadmissionpolicy-status-controller',
+];
+
+const READY_TIMEOUT_MS = 60_000;
+const PROBE_TIMEOUT_MS = 5000;
+const ATTEMPTS = 3;
+
+/** Starts a control plane and returns when it serves requests. Builds the components first when it has to. */
+export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+  const binaries = await ensureControlPlaneBinaries(options.log ?? (() => undefined));
+  for (let attempt = 1; ; attempt += 1) {
+    const group = await createProcessGroup();
+    try {
+      return await startIn(group, binaries, options);
+    } catch (error) {
+      await group.stop();
+      // A port that was free when asked for may be taken when it is used; nothing else is worth another attempt.
+      const isPortTaken = error instanceof Error && error.message.includes('address already in use');
+      if (!isPortTaken || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function startIn(
+  group: ProcessGroup,
+  binaries: ControlPlaneBinaries,
+  options: ControlPlaneOptions,
+): Promise<ControlPlane> {
+  const [etcdPort, apiserverPort, controllerManagerPort] = await Promise.all([freePort(), freePort(), freePort()]);
+  const layout: Layout = { directory: group.directory, etcdPort, apiserverPort, controllerManagerPort };
+  const url = `https://127.0.0.1:${apiserverPort}`;
+  const identities = createIdentities(group.directory, url, options.users ?? []);
+  const adminKubeconfig = identities.kubeconfigFor(identities.admin.name, identities.admin.groups);
+
+  const etcd = group.start('etcd', binaries.etcd, etcdFlags(layout));
+  const isEtcdHealthy = async (): Promise<boolean> =>
+    (await fetch(`http://127.0.0.1:${etcdPort}/health`, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) })).ok;
+  await waitUntil(etcd, isEtcdHealthy, READY_TIMEOUT_MS);
+
+  const flags = apiserverFlags(layout, options, binaries.versions.kubernetes);
+  const apiserver = group.start('kube-apiserver', binaries.apiserver, flags);
+  const answers = async (path: string): Promise<boolean> => (await adminGet(url + path, identities)) === 200;
+  await waitUntil(apiserver, () => answers('/readyz'), READY_TIMEOUT_MS);
+  await waitUntil(apiserver, () => answers('/api/v1/namespaces/default'), READY_TIMEOUT_MS);
+
+  const controllers = options.controllers ?? DEFAULT_CONTROLLERS;
+  if (binaries.controllerManager !== undefined && controllers.length > 0) {
+    const manager = group.start('kube-controller-manager', binaries.controllerManager, [
+      ...controllerManagerFlags(layout, controllers, adminKubeconfig),
+      ...(options.controllerManagerFlags ?? []),
+    ]);
+    const healthUrl = `https://127.0.0.1:${controllerManagerPort}/healthz`;
+    await waitUntil(manager, async () => (await adminGet(healthUrl, identities)) === 200, READY_TIMEOUT_MS);
+  }
+
+  return {
+    url,
+    caPem: identities.caPem,
+    adminKubeconfig,
+    kubeconfigFor: identities.kubeconfigFor,
+    tokenFor: identities.tokenFor,
+    versions: binaries.versions,
+    karpenterCrds: binaries.karpenterCrds,
+    ...(binaries.kubectl !== undefined && { kubectl: binaries.kubectl }),
+    ...(options.audit === true && { auditLog: join(group.directory, 'audit.log') }),
+    compact: () => compactEtcd(`http://127.0.0.1:${etcdPort}`),
+    stop: group.stop,
+    [Symbol.asyncDispose]: group.stop,
+  };
+}
+
+function adminGet(url: string, identities: Identities): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const options = { ...identities.adminTls, agent: false, signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) };
+    const outgoing = request(url, options, response => {
+      response.resume().on('end', () => resolve(response.statusCode));
+    });
+    outgoing.on('error', reject).end();
+  });
+}
+
+async function compactEtcd(url: string): Promise<void> {
+  const call = async (path: string, body: object): Promise<string> => {
+    const response = await fetch(`${url}/v3/kv/${path}`, { method: 'POST', body: JSON.stringify(body) });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`etcd answered ${response.status}: ${text}`);
+    return text;
+  };
+  const anyKey = Buffer.from('/').toString('base64');
+  const revision = /"revision":"(\d+)"/.exec(await call('range', { key: anyKey }))?.[1];
+  if (revision === undefined) throw new Error('etcd told no revision');
+  await call('compaction', { revision, physical: true });
+}
