@@ -4,7 +4,13 @@
  *
  * Objects are plain JSON, deeply immutable once stored: readers share them, writers replace them.
  */
-import type { JsonObject, KubernetesManifest, KubernetesObject, ObjectRef, ResourceType } from '../../shared/domain/kubernetes-object.ts';
+import type {
+  JsonObject,
+  KubernetesManifest,
+  KubernetesObject,
+  ObjectRef,
+  ResourceType,
+} from '../../shared/domain/kubernetes-object.ts';
 
 /** The body of a Kubernetes `Status` answer. */
 export interface Status {
@@ -42,7 +48,13 @@ export interface ResourceInfo extends ResourceType {
   /** OpenAPI v3 schema of a custom resource version; absent for built-in kinds. */
   readonly schema?: JsonObject;
   /** `additionalPrinterColumns` of a custom resource version. */
-  readonly printerColumns?: readonly { name: string; type: string; jsonPath: string; priority?: number; description?: string }[];
+  readonly printerColumns?: readonly {
+    name: string;
+    type: string;
+    jsonPath: string;
+    priority?: number;
+    description?: string;
+  }[];
 }
 
 export interface WriteOptions {
@@ -52,6 +64,8 @@ export interface WriteOptions {
   readonly dryRun?: boolean;
   /** What to do with unknown and duplicate fields of custom resources. Default `Warn`. */
   readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict';
+  /** Receives what `Warn` finds (`unknown field "spec.x"`), one call each; HTTP sends them as `Warning` headers. */
+  readonly onWarning?: (message: string) => void;
   /** `status` writes the status subresource only. */
   readonly subresource?: 'status';
 }
@@ -123,7 +137,11 @@ export interface ApiServerCore {
   resourceForKind(apiVersion: string, kind: string): ResourceInfo | undefined;
   get(ref: ObjectRef): KubernetesObject;
   list(type: ResourceType, options?: ListOptions): ListResult;
-  create(type: ResourceType, manifest: KubernetesManifest, options?: WriteOptions & { namespace?: string }): KubernetesObject;
+  create(
+    type: ResourceType,
+    manifest: KubernetesManifest,
+    options?: WriteOptions & { namespace?: string },
+  ): KubernetesObject;
   update(ref: ObjectRef, object: KubernetesManifest, options?: WriteOptions): KubernetesObject;
   /** With `type: 'apply'` on an absent object it is created. */
   patch(ref: ObjectRef, patch: Patch, options?: WriteOptions): KubernetesObject;

@@ -1,0 +1,78 @@
+/** Names, keys and values as `apimachinery` validates them. Each rule answers with the complaints that it has. */
+
+const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+const SUBDOMAIN = `${LABEL}(\\.${LABEL})*`;
+const LABEL_PATTERN = new RegExp(`^${LABEL}$`);
+const SUBDOMAIN_PATTERN = new RegExp(`^${SUBDOMAIN}$`);
+const QUALIFIED = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
+const QUALIFIED_PATTERN = new RegExp(`^${QUALIFIED}$`);
+
+const LABEL_TEXT = `a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '${LABEL}')`;
+const SUBDOMAIN_TEXT = `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${SUBDOMAIN}')`;
+const QUALIFIED_TEXT = `name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '${QUALIFIED}')`;
+const LABEL_VALUE_TEXT = `a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(${QUALIFIED})?')`;
+
+/** How a resource's names are checked. */
+export type NameRule = 'subdomain' | 'label' | 'path-segment';
+
+/** Complaints about an object's name, or about a `generateName` (a prefix: its last character may be a dash). */
+export function complainAboutName(rule: NameRule, name: string, isPrefix = false): string[] {
+  // A dash at the end of a prefix is followed by the generated part, so it is checked as if one letter came after it.
+  const checked = isPrefix && name.endsWith('-') ? `${name.slice(0, -1)}a` : name;
+  switch (rule) {
+    case 'label':
+      return matches(checked, LABEL_PATTERN, LABEL_TEXT, 63);
+    case 'subdomain':
+      return matches(checked, SUBDOMAIN_PATTERN, SUBDOMAIN_TEXT, 253);
+    case 'path-segment':
+      return complainAboutPathSegment(name);
+    default:
+      return rule satisfies never;
+  }
+}
+
+function complainAboutPathSegment(name: string): string[] {
+  if (name === '.' || name === '..') return [`may not be '${name}'`];
+  return ['/', '%'].filter(text => name.includes(text)).map(text => `may not contain '${text}'`);
+}
+
+/** Complaints about a namespace. */
+export function complainAboutNamespace(namespace: string): string[] {
+  return complainAboutName('label', namespace);
+}
+
+/** Complaints about a label key, an annotation key (in lower case) or a finalizer: `name` or `prefix/name`. */
+export function complainAboutQualifiedName(key: string): string[] {
+  const parts = key.split('/');
+  const [first = '', second] = parts;
+  if (parts.length > 2) {
+    return [
+      `a qualified name must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '${QUALIFIED}') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+    ];
+  }
+  const complaints: string[] = [];
+  if (second !== undefined) {
+    if (first === '') complaints.push('prefix part must be non-empty');
+    else complaints.push(...matches(first, SUBDOMAIN_PATTERN, SUBDOMAIN_TEXT, 253).map(text => `prefix part ${text}`));
+  }
+  const name = second ?? first;
+  if (name === '') complaints.push('name part must be non-empty');
+  else if (name.length > 63) complaints.push('name part must be no more than 63 characters');
+  if (!QUALIFIED_PATTERN.test(name)) complaints.push(QUALIFIED_TEXT);
+  return complaints;
+}
+
+/** Complaints about the value of a label. */
+export function complainAboutLabelValue(value: string): string[] {
+  const complaints: string[] = [];
+  if (value.length > 63) complaints.push('must be no more than 63 characters');
+  if (value !== '' && !QUALIFIED_PATTERN.test(value)) complaints.push(LABEL_VALUE_TEXT);
+  return complaints;
+}
+
+function matches(text: string, pattern: RegExp, complaint: string, limit: number): string[] {
+  const complaints: string[] = [];
+  if (text.length > limit) complaints.push(`must be no more than ${limit} characters`);
+  if (!pattern.test(text)) complaints.push(complaint);
+  return complaints;
+}

@@ -1,0 +1,35 @@
+/** JSON patch (RFC 6902). */
+import jsonPatchLibrary from 'fast-json-patch';
+import type { Operation } from 'fast-json-patch';
+import type { JsonObject } from '../json.ts';
+import { copyJson, isObject } from '../json.ts';
+import { badRequest, unprocessable } from '../status-errors.ts';
+
+const { JsonPatchError, applyPatch } = jsonPatchLibrary;
+
+const NAMES = new Set(['add', 'remove', 'replace', 'move', 'copy', 'test']);
+
+/**
+ * @returns a new object; the target is left as it is
+ * @throws ApiStatusError 400 for what is not a patch, 422 for an operation that fails (a `test` included)
+ */
+export function jsonPatch(target: JsonObject, operations: readonly JsonObject[]): JsonObject {
+  const checked = operations.map(operation => {
+    const copy = copyJson(operation);
+    if (!isOperation(copy)) throw badRequest(`error decoding patch: ${JSON.stringify(operation)} is not an operation`);
+    return copy;
+  });
+  try {
+    const result: unknown = applyPatch(copyJson(target), checked, true, true, true).newDocument;
+    if (isObject(result)) return result;
+  } catch (error) {
+    if (error instanceof JsonPatchError)
+      throw unprocessable('the server rejected our request due to an error in our request');
+    throw error;
+  }
+  throw unprocessable('the server rejected our request due to an error in our request');
+}
+
+function isOperation(value: unknown): value is Operation {
+  return isObject(value) && typeof value.op === 'string' && NAMES.has(value.op) && typeof value.path === 'string';
+}

@@ -1,0 +1,84 @@
+/** The stored objects of one resource, by namespace and name, listed in the order of their keys as etcd lists them. */
+import type { JsonObject } from '../json.ts';
+
+interface Bucket {
+  readonly objects: Map<string, JsonObject>;
+  /** Names in order; dropped when a name comes or goes, rebuilt by the next list. */
+  names: string[] | undefined;
+}
+
+/** Namespace of cluster-scoped objects. */
+export const CLUSTER = '';
+
+export class Collection {
+  readonly #buckets = new Map<string, Bucket>();
+  #namespaces: string[] | undefined;
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get(namespace: string, name: string): JsonObject | undefined {
+    return this.#buckets.get(namespace)?.objects.get(name);
+  }
+
+  put(namespace: string, name: string, object: JsonObject): void {
+    let bucket = this.#buckets.get(namespace);
+    if (bucket === undefined) {
+      bucket = { objects: new Map(), names: undefined };
+      this.#buckets.set(namespace, bucket);
+      this.#namespaces = undefined;
+    }
+    if (!bucket.objects.has(name)) {
+      bucket.names = undefined;
+      this.#size += 1;
+    }
+    bucket.objects.set(name, object);
+  }
+
+  remove(namespace: string, name: string): void {
+    const bucket = this.#buckets.get(namespace);
+    if (bucket === undefined || !bucket.objects.delete(name)) return;
+    bucket.names = undefined;
+    this.#size -= 1;
+    if (bucket.objects.size === 0) {
+      this.#buckets.delete(namespace);
+      this.#namespaces = undefined;
+    }
+  }
+
+  /** True when the namespace holds an object of this resource. */
+  hasNamespace(namespace: string): boolean {
+    return this.#buckets.has(namespace);
+  }
+
+  /** The objects of one namespace, or of all, in key order. */
+  list(namespace?: string): JsonObject[] {
+    const items: JsonObject[] = [];
+    if (namespace !== undefined) this.#collect(namespace, items);
+    else for (const each of this.#orderedNamespaces()) this.#collect(each, items);
+    return items;
+  }
+
+  #collect(namespace: string, into: JsonObject[]): void {
+    const bucket = this.#buckets.get(namespace);
+    if (bucket === undefined) return;
+    bucket.names ??= [...bucket.objects.keys()].toSorted(byText);
+    for (const name of bucket.names) {
+      const object = bucket.objects.get(name);
+      if (object !== undefined) into.push(object);
+    }
+  }
+
+  #orderedNamespaces(): string[] {
+    // The key of an object is `namespace/name`, so `a-b/…` stands before `a/…`.
+    this.#namespaces ??= [...this.#buckets.keys()].toSorted((a, b) => byText(`${a}/`, `${b}/`));
+    return this.#namespaces;
+  }
+}
+
+/** Order by code unit (object names are ASCII): the order of etcd, not that of a locale. */
+export function byText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
