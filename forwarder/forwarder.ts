@@ -1,0 +1,148 @@
+/**
+ * The forwarder over its ports: one supervised list-watch per resource, one tracker each, one queue, one publisher.
+ *
+ *   ClusterWatch ─▶ watch ─▶ tracker (project, compare) ─▶ queue ─▶ publish ─▶ EventBus
+ *
+ * It knows no policy and keeps no state across restarts: what exists at the start is published as `Added`, and consumers look
+ * at the live object anyway. Time and chance come from outside only, so a simulation runs this very code.
+ */
+import { setMaxListeners } from 'node:events';
+import { durationBetween, type DurationMs, type EpochMs } from '../shared/domain/time.ts';
+import type { Clock } from '../shared/ports/clock.ts';
+import type { ClusterWatch } from '../shared/ports/cluster-watch.ts';
+import type { EventBus } from '../shared/ports/event-bus.ts';
+import type { MetricSink } from '../shared/ports/metrics.ts';
+import type { RandomSource } from './backoff.ts';
+import { SILENT_LOG, type Log } from './log.ts';
+import { NO_DRAINING_NODES } from './project.ts';
+import { createPublisher, type BusProblem } from './publish.ts';
+import { queueingConsumer } from './queueing-consumer.ts';
+import { createChangeQueue } from './queue.ts';
+import { assessReadiness, type Readiness } from './readiness.ts';
+import { WATCHED_RESOURCES, type WatchedResource } from './resources.ts';
+import { DEFAULT_SETTINGS, type ForwarderSettings } from './settings.ts';
+import { createTracker } from './tracker.ts';
+import { createWatchSupervisor, type WatchState } from './watch.ts';
+
+export interface ForwarderDeps {
+  readonly watch: ClusterWatch;
+  readonly bus: EventBus;
+  readonly clock: Clock;
+  readonly metrics: MetricSink;
+  readonly log?: Log;
+  /** For jitter; without it every delay is exact. */
+  readonly random?: RandomSource;
+  /** `cluster` and whatever differs from `DEFAULT_SETTINGS`. */
+  readonly config: Pick<ForwarderSettings, 'cluster'> & Partial<ForwarderSettings>;
+  readonly resources?: readonly WatchedResource[];
+}
+
+export interface ResourceStats {
+  readonly resource: string;
+  readonly state: WatchState;
+  /** Objects whose changes are told of. */
+  readonly objects: number;
+  /** Since the last sign that we see what happens: event, bookmark, list. */
+  readonly staleness: DurationMs;
+  readonly problem: string | undefined;
+}
+
+export interface ForwarderStats {
+  readonly resources: readonly ResourceStats[];
+  /** Objects whose changes are not published yet. */
+  readonly queueDepth: number;
+  readonly bus: BusProblem | undefined;
+}
+
+export interface Forwarder {
+  /** Starts watching and publishing. Once only. */
+  start(): void;
+  /** Stops watching, publishes what is queued for at most `drainTimeout` (0: not at all, as in a crash), ends. Safe to call twice. */
+  stop(options?: { drainTimeout?: DurationMs }): Promise<void>;
+  ready(): Readiness;
+  stats(): ForwarderStats;
+}
+
+export function createForwarder(deps: ForwarderDeps): Forwarder {
+  const settings: ForwarderSettings = { ...DEFAULT_SETTINGS, ...deps.config };
+  const { clock, metrics, random, log = SILENT_LOG } = deps;
+  const watching = unlimitedAbortController();
+  const publishing = unlimitedAbortController();
+
+  const queue = createChangeQueue(settings.queuedObjectsMax);
+  const common = { clock, metrics, log, random };
+  const publisher = createPublisher({
+    cluster: settings.cluster,
+    queue,
+    bus: deps.bus,
+    timings: settings.publish,
+    ...common,
+  });
+  const watches = (deps.resources ?? WATCHED_RESOURCES).map(resource => {
+    const tracker = createTracker(resource, NO_DRAINING_NODES);
+    const consumer = queueingConsumer({ resource, tracker, queue, clock, metrics });
+    const supervisor = createWatchSupervisor({
+      resource,
+      watch: deps.watch,
+      consumer,
+      timings: settings.watch,
+      ...common,
+    });
+    return { resource, tracker, supervisor };
+  });
+
+  let startTime: EpochMs | undefined;
+  let watchesEnded: Promise<unknown> = Promise.resolve();
+  let publisherEnded: Promise<void> = Promise.resolve();
+  let stopped: Promise<void> | undefined;
+
+  async function stop(drainTimeout: DurationMs): Promise<void> {
+    watching.abort(new Error('stopping'));
+    await watchesEnded;
+    if (drainTimeout > 0 && queue.depth() > 0) await drain(drainTimeout);
+    publishing.abort(new Error('stopping'));
+    await publisherEnded;
+    log.info({ unpublished: queue.depth() }, 'stopped');
+  }
+
+  async function drain(timeout: DurationMs): Promise<void> {
+    const over = new AbortController();
+    try {
+      await Promise.race([queue.emptied(over.signal), clock.sleep(timeout, over.signal)]);
+    } finally {
+      over.abort(new Error('over'));
+    }
+  }
+
+  function stats(): ForwarderStats {
+    const now = clock.now();
+    return {
+      resources: watches.map(({ resource, tracker, supervisor }) => {
+        const { state, lastContactTime, problem } = supervisor.status();
+        const staleness = durationBetween(lastContactTime ?? startTime ?? now, now);
+        return { resource: resource.type.resource, state, objects: tracker.size(), staleness, problem };
+      }),
+      queueDepth: queue.depth(),
+      bus: publisher.problem(),
+    };
+  }
+
+  return {
+    start() {
+      if (startTime !== undefined) throw new Error('a forwarder is started once; create another one');
+      startTime = clock.now();
+      watchesEnded = Promise.all(watches.map(({ supervisor }) => supervisor.run(watching.signal)));
+      publisherEnded = publisher.run(publishing.signal);
+    },
+    stop: options => (stopped ??= stop(options?.drainTimeout ?? settings.drainTimeout)),
+    ready: () => assessReadiness(stats(), clock.now(), settings.staleAfter),
+    stats,
+  };
+}
+
+/** Every watch listens to the one signal, and Node warns of a leak above ten listeners. */
+function unlimitedAbortController(): AbortController {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  return controller;
+}

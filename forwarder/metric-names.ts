@@ -1,0 +1,28 @@
+/** The forwarder's metrics: what is counted, and its dimensions (few and bounded: never an object's name). */
+export const METRICS = {
+  EventsSeen: { help: 'Watch and list entries received.', labels: ['resource'] },
+  EventsSuppressed: {
+    help: 'Entries in which nothing changed that matters, heartbeats above all.',
+    labels: ['resource'],
+  },
+  EventsCoalesced: { help: 'Changes merged into one that was still waiting for the bus.', labels: ['resource'] },
+  EventsPublished: { help: 'Events accepted by the bus.', labels: ['kind', 'change'] },
+  EventsRejected: { help: 'Events that the bus refused for good; each has an audit line.', labels: ['kind', 'code'] },
+  PublishRetried: { help: 'Entries that will be sent again.', labels: ['code'] },
+  PublishFailed: { help: 'PutEvents calls that failed as a whole.', labels: [] },
+  ListsCompleted: { help: 'Complete lists, the first one included.', labels: ['resource'] },
+  WatchExpired: {
+    help: 'Watches whose resourceVersion was too old (410), each followed by a list.',
+    labels: ['resource'],
+  },
+  WatchStarted: { help: 'Watches opened.', labels: ['resource'] },
+  WatchFailed: { help: 'Lists and watches that ended in an error or in silence.', labels: ['resource'] },
+  ObjectsDeletedUnseen: { help: 'Deletions found by a list instead of by the watch.', labels: ['resource'] },
+  ConsumerFailed: {
+    help: 'Objects whose handling threw; they are handled again after the next list.',
+    labels: ['resource'],
+  },
+  PublishDelay: { help: 'From seeing a change to the bus accepting it, milliseconds.', labels: [] },
+} as const satisfies Readonly<Record<string, { help: string; labels: readonly string[] }>>;
+
+export type MetricName = keyof typeof METRICS;

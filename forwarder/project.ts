@@ -1,0 +1,160 @@
+/**
+ * What of an object matters, by kind: its projected parts, and hints for the reader of the event. Pure.
+ *
+ * Two versions of an object whose parts are equal are the same to every consumer, and nothing is sent: a kubelet posts a node's
+ * status at least every five minutes, and that heartbeat is not a change. What a function reads of an object must stand here,
+ * or the function is not told when it changes.
+ */
+import type { ClusterEvent } from '../shared/contract/cluster-event.ts';
+import { CURFEW_GROUP, KARPENTER } from '../shared/contract/names.ts';
+import type { KubernetesObject } from '../shared/domain/kubernetes-object.ts';
+import { canonicalText, fieldAt, listAt, pick, pickEntries, textAt } from './fields.ts';
+
+/** Part name → value; undefined where the object has none. An object of one kind always has the same part names. */
+export type Parts = Readonly<Record<string, unknown>>;
+export type Hints = ClusterEvent['hints'];
+export interface Projection {
+  readonly parts: Parts;
+  readonly hints: Hints;
+}
+export type Project = (object: KubernetesObject) => Projection;
+
+export const projectNode: Project = object => ({
+  parts: {
+    annotations: pickEntries(object.metadata.annotations, isRelevantKey),
+    conditions: conditions(object),
+    deletionTimestamp: object.metadata.deletionTimestamp,
+    finalizers: finalizers(object),
+    labels: pickEntries(object.metadata.labels, isRelevantKey),
+    providerID: textAt(object, 'spec', 'providerID'),
+    taints: sortedList(listAt(object, 'spec', 'taints').map(taint => pick(taint, ['key', 'value', 'effect']))),
+    unschedulable: fieldAt(object, 'spec', 'unschedulable') === true ? true : undefined,
+  },
+  hints: hints({
+    nodePool: object.metadata.labels?.[KARPENTER.nodePoolLabel],
+    nodeName: object.metadata.name,
+    providerID: textAt(object, 'spec', 'providerID'),
+  }),
+});
+
+export const projectNodeClaim: Project = object => ({
+  parts: {
+    annotations: pickEntries(object.metadata.annotations, isRelevantKey),
+    conditions: conditions(object),
+    deletionTimestamp: object.metadata.deletionTimestamp,
+    finalizers: finalizers(object),
+    labels: pickEntries(object.metadata.labels, isRelevantKey),
+    nodeName: textAt(object, 'status', 'nodeName'),
+    providerID: textAt(object, 'status', 'providerID'),
+    terminationGracePeriod: fieldAt(object, 'spec', 'terminationGracePeriod'),
+  },
+  hints: hints({
+    nodePool: object.metadata.labels?.[KARPENTER.nodePoolLabel],
+    nodeName: textAt(object, 'status', 'nodeName'),
+    providerID: textAt(object, 'status', 'providerID'),
+  }),
+});
+
+/** All labels count: a policy selects NodePools by any of them. The status does not: it counts resources, often. */
+export const projectNodePool: Project = object => ({
+  parts: {
+    annotations: pickEntries(object.metadata.annotations, isRelevantKey),
+    deletionTimestamp: object.metadata.deletionTimestamp,
+    labels: pickEntries(object.metadata.labels, () => true),
+    spec: object.spec,
+  },
+  hints: { nodePool: object.metadata.name },
+});
+
+/** The status does not count: Curfew itself writes it. */
+export const projectPolicy: Project = object => ({
+  parts: { deletionTimestamp: object.metadata.deletionTimestamp, spec: object.spec },
+  hints: {},
+});
+
+export const projectConfigMap: Project = object => ({
+  parts: {
+    data: pick(object, ['data', 'binaryData']),
+    deletionTimestamp: object.metadata.deletionTimestamp,
+  },
+  hints: {},
+});
+
+/** `phase` says only whether the pod has ended: a protection does not depend on more. */
+export const projectPod: Project = object => {
+  const phase = textAt(object, 'status', 'phase');
+  const nodeName = textAt(object, 'spec', 'nodeName');
+  return {
+    parts: {
+      annotations: object.metadata.annotations?.[KARPENTER.doNotDisruptAnnotation],
+      deletionTimestamp: object.metadata.deletionTimestamp,
+      nodeName,
+      phase: phase === 'Succeeded' || phase === 'Failed' ? 'ended' : undefined,
+      startTime: textAt(object, 'status', 'startTime'),
+    },
+    hints: hints({ nodeName }),
+  };
+};
+
+/** Which pods matter beside those that carry the do-not-disrupt annotation. */
+export interface PodInterest {
+  /** Names of the nodes that are being drained. */
+  readonly drainingNodes: ReadonlySet<string>;
+}
+export const NO_DRAINING_NODES: PodInterest = { drainingNodes: new Set() };
+
+/** Whether anybody needs to hear of this pod. The API server cannot select by annotation, so the others are dropped here. */
+export function isPodOfInterest(pod: KubernetesObject, interest: PodInterest): boolean {
+  if (pod.metadata.annotations?.[KARPENTER.doNotDisruptAnnotation] !== undefined) return true;
+  const nodeName = textAt(pod, 'spec', 'nodeName');
+  return nodeName !== undefined && interest.drainingNodes.has(nodeName);
+}
+
+/** Domains of the label and annotation keys that some function reads; their subdomains count too. */
+const RELEVANT_DOMAINS = [
+  CURFEW_GROUP,
+  'karpenter.sh',
+  'karpenter.k8s.aws',
+  'topology.kubernetes.io',
+  'dgxc.nvidia.com',
+  'k8saas.nvidia.com',
+] as const;
+/** NVSentinel's node annotations that have no domain. */
+const RELEVANT_PREFIXES = ['quarantineHealthEvent', 'quarantinedNode', 'latestFaultRemediationState'] as const;
+
+function isRelevantKey(key: string): boolean {
+  const slash = key.indexOf('/');
+  if (slash < 0) return RELEVANT_PREFIXES.some(prefix => key.startsWith(prefix));
+  const domain = key.slice(0, slash);
+  return RELEVANT_DOMAINS.some(relevant => domain === relevant || domain.endsWith(`.${relevant}`));
+}
+
+/** No `lastHeartbeatTime`, no `message`: they change without anything having happened. */
+function conditions(object: KubernetesObject): readonly unknown[] | undefined {
+  return sortedList(
+    listAt(object, 'status', 'conditions').map(condition =>
+      pick(condition, ['type', 'status', 'reason', 'lastTransitionTime']),
+    ),
+  );
+}
+
+function finalizers(object: KubernetesObject): readonly unknown[] | undefined {
+  return sortedList(object.metadata.finalizers ?? []);
+}
+
+/** In an order of its own, for lists whose order means nothing; undefined when empty. */
+function sortedList(values: readonly unknown[]): readonly unknown[] | undefined {
+  if (values.length === 0) return undefined;
+  return values
+    .map(value => ({ value, text: canonicalText(value) }))
+    .toSorted((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0))
+    .map(({ value }) => value);
+}
+
+/** Longer than any real one: a hint must not make an entry too large for the bus, so such a value is left out. */
+const HINT_LENGTH_MAX = 1024;
+
+function hints(values: Readonly<Record<keyof Hints, string | undefined>> | { nodeName: string | undefined }): Hints {
+  const kept = Object.entries(values).filter(([, value]) => value !== undefined && value.length <= HINT_LENGTH_MAX);
+  return Object.fromEntries(kept);
+}

@@ -1,0 +1,45 @@
+/** What a watch sees, compared with what was known, into the queue. */
+import type { Clock } from '../shared/ports/clock.ts';
+import type { MetricSink } from '../shared/ports/metrics.ts';
+import type { MetricName } from './metric-names.ts';
+import type { ChangeQueue } from './queue.ts';
+import type { WatchedResource } from './resources.ts';
+import type { ObjectChange, Tracker } from './tracker.ts';
+import type { ObjectConsumer } from './watch.ts';
+
+export interface QueueingConsumerDeps {
+  readonly resource: WatchedResource;
+  readonly tracker: Tracker;
+  readonly queue: ChangeQueue;
+  readonly clock: Clock;
+  readonly metrics: MetricSink;
+}
+
+/**
+ * The tracker remembers a change as soon as it is offered. That is safe because an offer is refused only when the forwarder
+ * stops, and the next one starts with an empty memory.
+ */
+export function queueingConsumer(deps: QueueingConsumerDeps): ObjectConsumer {
+  const { tracker, queue, clock } = deps;
+  const count = (name: MetricName): void => deps.metrics.count(name, 1, { resource: deps.resource.type.resource });
+
+  async function offer(change: ObjectChange | undefined, signal: AbortSignal): Promise<void> {
+    if (change === undefined) count('EventsSuppressed');
+    else if ((await queue.offer(change, signal)) === 'merged') count('EventsCoalesced');
+  }
+
+  return {
+    present: (object, signal) => offer(tracker.observe(object, clock.now()), signal),
+    gone: (object, signal) =>
+      offer(tracker.remove(object.metadata.uid, clock.now(), object.metadata.resourceVersion), signal),
+    async onlyPresent(uids, signal) {
+      let gone = 0;
+      for (const uid of tracker.uids()) {
+        if (uids.has(uid)) continue;
+        await offer(tracker.remove(uid, clock.now()), signal);
+        gone += 1;
+      }
+      return gone;
+    },
+  };
+}

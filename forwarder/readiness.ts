@@ -1,0 +1,27 @@
+import { durationBetween, type DurationMs, type EpochMs } from '../shared/domain/time.ts';
+import type { ForwarderStats } from './forwarder.ts';
+
+export interface Readiness {
+  readonly ready: boolean;
+  /** Why not, one line each; empty when ready. */
+  readonly reasons: readonly string[];
+}
+
+/**
+ * Ready: every resource was listed and something was heard of it lately, and the bus takes events. A resource that is not served
+ * (its CRD is missing) has nothing to tell, and that is known: it does not stand in the way.
+ */
+export function assessReadiness(stats: ForwarderStats, now: EpochMs, staleAfter: DurationMs): Readiness {
+  const reasons: string[] = [];
+  for (const { resource, state, staleness, problem } of stats.resources) {
+    const because = problem === undefined ? '' : ` (${problem})`;
+    if (state === 'starting') reasons.push(`${resource}: not listed yet${because}`);
+    else if (staleness > staleAfter) reasons.push(`${resource}: nothing heard for ${inSeconds(staleness)}${because}`);
+  }
+  if (stats.bus !== undefined && durationBetween(stats.bus.since, now) > staleAfter) {
+    reasons.push(`bus: takes nothing for ${inSeconds(durationBetween(stats.bus.since, now))} (${stats.bus.reason})`);
+  }
+  return { ready: reasons.length === 0, reasons };
+}
+
+const inSeconds = (duration: DurationMs): string => `${Math.floor(duration / 1000)} s`;

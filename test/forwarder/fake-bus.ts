@@ -1,0 +1,47 @@
+import { clusterEventSchema, type ClusterEvent } from '../../shared/contract/cluster-event.ts';
+import type { BusEntry } from '../../shared/contract/envelope.ts';
+import type { EventBus, PublishOutcome } from '../../shared/ports/event-bus.ts';
+
+/** A bus that keeps what it accepted, parsed with the contract's schema. `answer` decides the outcome of each call. */
+export function createFakeBus() {
+  const events: ClusterEvent[] = [];
+  const batchSizes: number[] = [];
+  let answer: (entries: readonly BusEntry[]) => Promise<readonly PublishOutcome[]> | readonly PublishOutcome[] = accept;
+
+  const bus: EventBus = {
+    async publish(entries) {
+      batchSizes.push(entries.length);
+      const outcomes = await answer(entries);
+      for (const [index, entry] of entries.entries()) {
+        if (outcomes[index]?.kind === 'published') events.push(clusterEventSchema.parse(entry.detail));
+      }
+      return outcomes;
+    },
+  };
+
+  return {
+    bus,
+    /** What was accepted, oldest first. */
+    events,
+    /** Entries per call, failed calls included. */
+    batchSizes,
+    answerWith: (next: typeof answer) => {
+      answer = next;
+    },
+    failWith: (error: Error) => {
+      answer = () => {
+        throw error;
+      };
+    },
+    recover: () => {
+      answer = accept;
+    },
+    /** `Added Node/n1 [conditions]`, one per accepted event. */
+    lines: () =>
+      events.map(({ change, subject, changed }) => `${change} ${subject.kind}/${subject.name} [${changed.join()}]`),
+  };
+}
+
+function accept(entries: readonly BusEntry[]): readonly PublishOutcome[] {
+  return entries.map(() => ({ kind: 'published' }));
+}
