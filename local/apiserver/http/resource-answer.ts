@@ -101,10 +101,12 @@ export async function answerResource(
   if (method === 'GET' && path.name === undefined) checkListVersion(query, core.resourceVersion);
   const contentType = headers['content-type'];
   const program = programOf(headers);
-  const outcome = executeRequest(core, { method, path, resource, query, contentType, body, user, program });
+  const warnings: string[] = [];
+  const warn = (message: string): number => warnings.push(message);
+  const outcome = executeRequest(core, { method, path, resource, query, contentType, body, user, program, warn });
   switch (outcome.kind) {
     case 'object':
-      return { code: outcome.code, body: shapeObject(outcome.object, shape), ...how };
+      return { code: outcome.code, body: shapeObject(outcome.object, shape), warnings, ...how };
     case 'list':
       return { code: 200, body: shapeList(outcome.list, shape), ...how };
     case 'body':

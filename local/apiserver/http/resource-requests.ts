@@ -5,10 +5,11 @@ import type { JsonObject } from '../json.ts';
 import { badRequest, notServed } from '../status-errors.ts';
 import type { ApiServerCore, DeleteOptions, Patch, ResourceInfo, WriteOptions } from '../types.ts';
 import { ApiStatusError } from '../types.ts';
+import { checkDuplicateFields } from './duplicate-fields.ts';
 import { methodNotServed } from './http-errors.ts';
 import { objectAt, textAt } from './json-fields.ts';
 import { decodeApply, decodeObject, decodeOperations, mediaTypeOf, unsupportedBody } from './request-body.ts';
-import { deleteOptions, evictionOptions, listOptions, writeOptions } from './request-options.ts';
+import { deleteOptions, evictionOptions, flag, listOptions, writeOptions } from './request-options.ts';
 import type { ResourcePath } from './request-path.ts';
 
 /** A request after its path, query and body were read. */
@@ -21,6 +22,8 @@ export interface ResourceRequest {
   readonly body: string;
   readonly user: string;
   readonly program: string | undefined;
+  /** Receives what becomes `Warning` headers. */
+  readonly warn: (message: string) => void;
 }
 
 /** What came out: an object or a list to be shaped as the client asked, or a body to be sent as it is. */
@@ -64,6 +67,18 @@ function manifestOf(body: JsonObject, { path, resource }: ResourceRequest): Kube
   return { ...body, apiVersion, kind, metadata };
 }
 
+function optionsOf({ query, user, program, warn }: ResourceRequest): WriteOptions {
+  return { ...writeOptions(query, user, program), onWarning: warn };
+}
+
+/** The body of a create or an update. */
+function sentObject(request: ResourceRequest, options: WriteOptions): KubernetesManifest {
+  const { body, contentType } = request;
+  const manifest = manifestOf(decodeObject(body, contentType), request);
+  checkDuplicateFields(body, mediaTypeOf(contentType) === 'application/yaml', options);
+  return manifest;
+}
+
 function refOf({ path, resource }: ResourceRequest, name: string): ObjectRef {
   return { type: resource, name, ...(path.namespace === undefined ? {} : { namespace: path.namespace }) };
 }
@@ -82,7 +97,7 @@ function patchOf({ body, contentType, query }: ResourceRequest): Patch {
     case 'application/strategic-merge-patch+json':
       return { type: 'strategic', body: decodeObject(body, 'application/json') };
     case 'application/apply-patch+yaml':
-      return { type: 'apply', body: decodeApply(body), force: query.get('force') === 'true' };
+      return { type: 'apply', body: decodeApply(body), force: flag(query, 'force') };
     default:
       throw unsupportedBody(type, patchTypes);
   }
@@ -106,6 +121,7 @@ function applyPatch(core: ApiServerCore, request: ResourceRequest, ref: ObjectRe
       'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
     );
   manifestOf(patch.body, request);
+  checkDuplicateFields(request.body, true, options);
   const code = exists(core, ref) ? 200 : 201;
   return object(code, core.patch(ref, patch, options));
 }
@@ -121,8 +137,8 @@ function onCollection(core: ApiServerCore, request: ResourceRequest): Outcome {
       return { kind: 'list', list: core.list(resource, listOptions(query, path.namespace)) };
     case 'POST': {
       if (resource.namespaced && path.namespace === undefined) throw methodNotServed();
-      const manifest = manifestOf(decodeObject(request.body, request.contentType), request);
-      const options = writeOptions(query, request.user, request.program);
+      const options = optionsOf(request);
+      const manifest = sentObject(request, options);
       const namespace = path.namespace === undefined ? {} : { namespace: path.namespace };
       return object(201, core.create(resource, manifest, { ...options, ...namespace }));
     }
@@ -138,14 +154,14 @@ function onCollection(core: ApiServerCore, request: ResourceRequest): Outcome {
 
 function onObject(core: ApiServerCore, request: ResourceRequest, ref: ObjectRef, status: boolean): Outcome {
   const options: WriteOptions = {
-    ...writeOptions(request.query, request.user, request.program),
+    ...optionsOf(request),
     ...(status ? { subresource: 'status' } : {}),
   };
   switch (request.method) {
     case 'GET':
       return object(200, core.get(ref));
     case 'PUT': {
-      const manifest = manifestOf(decodeObject(request.body, request.contentType), request);
+      const manifest = sentObject(request, options);
       const code = exists(core, ref) ? 200 : 201;
       return object(code, core.update(ref, manifest, options));
     }
