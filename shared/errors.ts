@@ -9,10 +9,16 @@ export class RetryableError extends Error {
   readonly retryAfterMs: number | undefined;
   /** True when the call may have taken effect although no answer came: look, never repeat (I4). */
   readonly outcomeUnknown: boolean;
+  /** One CamelCase word for logs and metrics (`Forbidden`, `TooManyRequests`, `Timeout`, …), when the other side gave one. */
+  readonly reason: string | undefined;
 
-  constructor(message: string, options: { cause?: unknown; retryAfterMs?: number; outcomeUnknown?: boolean } = {}) {
+  constructor(
+    message: string,
+    options: { cause?: unknown; retryAfterMs?: number; outcomeUnknown?: boolean; reason?: string } = {},
+  ) {
     super(message, { cause: options.cause });
     this.name = 'RetryableError';
+    this.reason = options.reason;
     this.retryAfterMs = options.retryAfterMs;
     this.outcomeUnknown = options.outcomeUnknown ?? false;
   }

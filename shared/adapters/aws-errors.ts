@@ -1,0 +1,72 @@
+/**
+ * What a failed call of an AWS client means, for all services. The SDK has retried throttling and connection errors a few times
+ * before these are seen. A code that an adapter expects is handled there, before this table is asked.
+ */
+import { messageOf, RetryableError, TerminalError } from '../errors.ts';
+
+/** Limits for every AWS client: an invocation has seconds, and a retry by redelivery comes anyway. */
+export const CLIENT_DEFAULTS = {
+  maxAttempts: 3,
+  requestHandler: { connectionTimeout: 2_000, requestTimeout: 5_000, throwOnRequestTimeout: true },
+} as const;
+
+/**
+ * Missing permission, as for 403 of the API server: roles and policies become consistent or are repaired while the message waits,
+ * and parking it would lose it (I9).
+ */
+const ACCESS_CODES = new Set([
+  'AccessDenied',
+  'AccessDeniedException',
+  'UnauthorizedOperation',
+  'UnrecognizedClientException',
+  'InvalidClientTokenId',
+  'InvalidSignatureException',
+  'ExpiredToken',
+  'ExpiredTokenException',
+  'AuthFailure',
+  'MissingAuthenticationToken',
+]);
+
+/** The table, queue or bus is not (yet) there: a deployment in progress, or a name that must be put right. */
+const MISSING_CODES = new Set([
+  'ResourceNotFoundException',
+  'QueueDoesNotExist',
+  'AWS.SimpleQueueService.NonExistentQueue',
+]);
+
+/** Throttling, where a service reports it as a plain client error. */
+const THROTTLING_CODES = new Set([
+  'ThrottlingException',
+  'Throttling',
+  'ProvisionedThroughputExceededException',
+  'RequestLimitExceeded',
+  'RequestThrottled',
+  'TooManyRequestsException',
+  'LimitExceededException',
+  'TransactionConflictException',
+]);
+
+/** The error code of an AWS client, or of the connection below it. */
+export function awsErrorCode(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if ('Code' in error && typeof error.Code === 'string') return error.Code;
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}
+
+/**
+ * Translates what `doing` (gerund and object) met. A write that got no answer or a 5xx may have taken effect.
+ */
+export function fromAwsError(error: unknown, attempt: { doing: string; write: boolean }): Error {
+  if (error instanceof RetryableError || error instanceof TerminalError) return error;
+  const code = awsErrorCode(error) ?? 'Unknown';
+  const message = `${attempt.doing}: ${code}: ${messageOf(error)}`;
+  const notDone = { cause: error, reason: code };
+  if (ACCESS_CODES.has(code) || MISSING_CODES.has(code) || THROTTLING_CODES.has(code)) {
+    return new RetryableError(message, notDone);
+  }
+  // `$fault: client` without any of the above: the request itself is wrong and stays wrong.
+  if (error instanceof Error && '$fault' in error && error.$fault === 'client') {
+    return new TerminalError(code, message, { cause: error });
+  }
+  return new RetryableError(message, { ...notDone, outcomeUnknown: attempt.write });
+}

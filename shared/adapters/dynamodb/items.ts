@@ -1,0 +1,102 @@
+/**
+ * A record as a DynamoDB item and back. Checked with its schema on both ways: what is written can be read, and what somebody
+ * else wrote into the table is refused with its place named.
+ */
+import { createHash } from 'node:crypto';
+import * as z from 'zod';
+import { FUNCTION_NAMES } from '../../contract/names.ts';
+import { subjectSchema } from '../../contract/subject.ts';
+import { TABLE, toPartitionKey } from '../../contract/table.ts';
+import type { JsonObject } from '../../domain/kubernetes-object.ts';
+import { toEpochMs } from '../../domain/time.ts';
+import { TerminalError } from '../../errors.ts';
+import type { DueRecord, NewRecord, StoredRecord } from '../../ports/record-store.ts';
+
+const ITEM_VERSION = 1;
+/** DynamoDB's limit on a partition key, in bytes. */
+const MAX_KEY_BYTES = 2048;
+
+const epochMsSchema = z.int();
+const keySchema = { owner: z.enum(FUNCTION_NAMES), id: z.string().min(1) };
+
+/** Attribute names are those of `shared/contract/table.ts`. */
+const itemSchema = z
+  .strictObject({
+    ...keySchema,
+    pk: z
+      .string()
+      .refine(key => Buffer.byteLength(key) <= MAX_KEY_BYTES, { error: `must be at most ${MAX_KEY_BYTES} bytes` }),
+    schemaVersion: z.literal(ITEM_VERSION),
+    version: z.int().positive(),
+    /** Different for each write: a write whose answer was lost and that was sent again is known by it. */
+    writeId: z.string().min(1),
+    subject: subjectSchema,
+    state: z.record(z.string(), z.json()),
+    nextWakeTime: epochMsSchema.optional(),
+    dueShard: z.string().optional(),
+    /** Epoch seconds. */
+    expireTime: z.int().optional(),
+  })
+  .refine(item => (item.nextWakeTime === undefined) === (item.dueShard === undefined), {
+    error: 'nextWakeTime and dueShard must stand together',
+  })
+  .refine(item => item.pk === toPartitionKey(item), { error: 'pk must be made of owner and id' });
+export type Item = z.infer<typeof itemSchema>;
+
+const dueItemSchema = z.object({ ...keySchema, nextWakeTime: epochMsSchema, subject: subjectSchema });
+
+/** The shard of the due index that a record stands in, the same for ever. */
+export function dueShardOf(partitionKey: string): number {
+  return createHash('sha256').update(partitionKey).digest().readUInt32BE(0) % TABLE.dueShards;
+}
+
+/** Throws a `TerminalError` (`InvalidRecord`) for a record that could not be read again. */
+export function toItem(record: NewRecord, version: number, writeId: string): Item {
+  const pk = toPartitionKey(record);
+  const item: Record<keyof Item, unknown> = {
+    pk,
+    owner: record.owner,
+    id: record.id,
+    schemaVersion: ITEM_VERSION,
+    version,
+    writeId,
+    subject: record.subject,
+    // JSON's own rules for what is undefined: gone from objects, null in arrays.
+    state: JSON.parse(JSON.stringify(record.state)) as unknown,
+    nextWakeTime: record.nextWakeTime === undefined ? undefined : Math.ceil(record.nextWakeTime),
+    dueShard: record.nextWakeTime === undefined ? undefined : String(dueShardOf(pk)),
+    expireTime: record.expireTime === undefined ? undefined : Math.ceil(record.expireTime / 1000),
+  };
+  return check(itemSchema, item, pk);
+}
+
+export function fromItem(raw: unknown): { record: StoredRecord; writeId: string } {
+  const item = check(itemSchema, raw, 'an item');
+  const state: JsonObject = item.state;
+  return {
+    writeId: item.writeId,
+    record: {
+      owner: item.owner,
+      id: item.id,
+      version: item.version,
+      subject: item.subject,
+      state,
+      ...(item.nextWakeTime === undefined ? {} : { nextWakeTime: toEpochMs(item.nextWakeTime) }),
+      ...(item.expireTime === undefined ? {} : { expireTime: toEpochMs(item.expireTime * 1000) }),
+    },
+  };
+}
+
+/** What the due index projects. */
+export function fromDueItem(raw: unknown): DueRecord {
+  const item = check(dueItemSchema, raw, 'an item of the due index');
+  return { ...item, nextWakeTime: toEpochMs(item.nextWakeTime) };
+}
+
+function check<Schema extends z.ZodType>(schema: Schema, value: unknown, what: string): z.output<Schema> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  throw new TerminalError('InvalidRecord', `${what} is not a valid record: ${z.prettifyError(result.error)}`, {
+    cause: result.error,
+  });
+}

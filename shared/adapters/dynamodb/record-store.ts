@@ -1,0 +1,123 @@
+/**
+ * `RecordStore` and `DueIndex` on one DynamoDB table, with single-item conditional writes only.
+ *
+ * ```
+ *            put(expected 0)                put(expected v)                  delete(expected v)
+ *  absent ──────────────────▶ version n ──────────────────▶ version n+1 ──────────────────────▶ absent
+ *            is absent                      is unchanged                     is unchanged or absent
+ * ```
+ *
+ * n starts at random, so that a record that was deleted and created again is not taken for the one before.
+ */
+import { randomInt, randomUUID } from 'node:crypto';
+import {
+  ConditionalCheckFailedException,
+  DeleteItemCommand,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  type DynamoDBClient,
+} from '@aws-sdk/client-dynamodb';
+import { TABLE, toPartitionKey } from '../../contract/table.ts';
+import { invariant } from '../../errors.ts';
+import type { DueIndex, RecordStore } from '../../ports/record-store.ts';
+import { fromAwsError } from '../aws-errors.ts';
+import { fromAttributes, type Attributes } from './attributes.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+import { fromDueItem, fromItem, toItem } from './items.ts';
+import { deleteRequest, getRequest, putRequest, queryDueRequest } from './requests.ts';
+
+/** Leaves 2^53 - 2^40 writes to one record. */
+const FIRST_VERSIONS = 2 ** 40;
+
+export interface DynamoOptions {
+  readonly client: DynamoDBClient;
+  readonly tableName: string;
+}
+
+export function createRecordStore({ client, tableName }: DynamoOptions): RecordStore {
+  async function read(partitionKey: string, doing: string) {
+    const answer = await attempt({ doing, write: false }, () =>
+      client.send(new GetItemCommand(getRequest(tableName, partitionKey))),
+    );
+    return answer.Item === undefined ? undefined : fromItem(fromAttributes(answer.Item));
+  }
+
+  return {
+    async get(key) {
+      const partitionKey = toPartitionKey(key);
+      return (await read(partitionKey, `reading record ${partitionKey}`))?.record;
+    },
+
+    async put(record, expectedVersion) {
+      invariant(Number.isSafeInteger(expectedVersion) && expectedVersion >= 0, 'a version is a whole number from 0');
+      const version = expectedVersion === 0 ? randomInt(1, FIRST_VERSIONS) : expectedVersion + 1;
+      const item = toItem(record, version, randomUUID());
+      const doing = `writing record ${item.pk}`;
+      const refusal = await attemptConditional({ doing, write: true }, () =>
+        client.send(new PutItemCommand(putRequest(tableName, item, expectedVersion))),
+      );
+      const written = fromItem(item).record;
+      if (refusal === undefined) return { kind: 'written', record: written };
+      // A store that does not return the old item (or there is none): look.
+      const current = refusal.old === undefined ? await read(item.pk, doing) : fromItem(fromAttributes(refusal.old));
+      if (current === undefined) return { kind: 'lostRace' };
+      // The answer of our first try was lost and the client sent it again: what stands there is ours.
+      if (current.writeId === item.writeId) return { kind: 'written', record: written };
+      return { kind: 'lostRace', current: current.record };
+    },
+
+    async delete(key, expectedVersion) {
+      const partitionKey = toPartitionKey(key);
+      const doing = `deleting record ${partitionKey}`;
+      const refusal = await attemptConditional({ doing, write: true }, () =>
+        client.send(new DeleteItemCommand(deleteRequest(tableName, partitionKey, expectedVersion))),
+      );
+      if (refusal === undefined) return { kind: 'deleted' };
+      const current =
+        refusal.old === undefined ? await read(partitionKey, doing) : fromItem(fromAttributes(refusal.old));
+      return current === undefined ? { kind: 'deleted' } : { kind: 'lostRace', current: current.record };
+    },
+  };
+}
+
+export function createDueIndex({ client, tableName }: DynamoOptions): DueIndex {
+  return {
+    shardCount: TABLE.dueShards,
+    async queryDue(shard, before, { limit, cursor }) {
+      const startKey = cursor === undefined ? undefined : decodeCursor(cursor);
+      const page = { limit, ...(startKey === undefined ? {} : { startKey }) };
+      const answer = await attempt({ doing: `querying due records of shard ${shard}`, write: false }, () =>
+        client.send(new QueryCommand(queryDueRequest(tableName, shard, before, page))),
+      );
+      return {
+        records: (answer.Items ?? []).map(item => fromDueItem(fromAttributes(item))),
+        ...(answer.LastEvaluatedKey === undefined ? {} : { cursor: encodeCursor(answer.LastEvaluatedKey) }),
+      };
+    },
+  };
+}
+
+type Attempt = Parameters<typeof fromAwsError>[1];
+
+async function attempt<Answer>(what: Attempt, send: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await send();
+  } catch (error) {
+    throw fromAwsError(error, what);
+  }
+}
+
+/** Resolves to undefined when the condition held, else to the item that stands there, if the store says. */
+async function attemptConditional(
+  what: Attempt,
+  send: () => Promise<unknown>,
+): Promise<{ old: Attributes | undefined } | undefined> {
+  try {
+    await send();
+    return undefined;
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return { old: error.Item };
+    throw fromAwsError(error, what);
+  }
+}

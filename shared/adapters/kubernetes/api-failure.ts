@@ -1,0 +1,58 @@
+/** A refusal of the API server as data, whether it came over HTTP or from an API server in the same process. */
+import { isRecord } from './objects.ts';
+
+export interface FailureCause {
+  /** `DisruptionBudget`, `NamespaceTerminating`, `FieldValueInvalid`, … */
+  readonly reason: string;
+  readonly message: string;
+  readonly field: string;
+}
+
+export interface ApiFailure {
+  /** HTTP status code. */
+  readonly status: number;
+  /** `reason` of the Status body: `NotFound`, `Conflict`, `AlreadyExists`, …; empty when the body is not a Status. */
+  readonly reason: string;
+  readonly message: string;
+  /** `details.kind` and `details.group`: what the refusal is about, not always what was asked for. */
+  readonly about: { readonly group: string; readonly kind: string };
+  readonly causes: readonly FailureCause[];
+  readonly retryAfterMs?: number;
+}
+
+/** Longest part of a body that is not a Status to be quoted in a message. */
+const MAX_QUOTED_CHARS = 200;
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** Reads a `Status` object (or whatever a proxy sent in its place). `retryAfter` is the header of that name, in seconds. */
+export function toApiFailure(status: number, body: unknown, retryAfter?: string): ApiFailure {
+  const isStatus = isRecord(body) && body['kind'] === 'Status';
+  const details = isStatus && isRecord(body['details']) ? body['details'] : {};
+  const seconds = Number(retryAfter ?? details['retryAfterSeconds'] ?? Number.NaN);
+  return {
+    status,
+    reason: isStatus ? text(body['reason']) : '',
+    message: isStatus ? text(body['message']) : text(body).trim().slice(0, MAX_QUOTED_CHARS),
+    about: { group: text(details['group']), kind: text(details['kind']) },
+    causes: (Array.isArray(details['causes']) ? (details['causes'] as readonly unknown[]) : [])
+      .filter(isRecord)
+      .map(cause => ({
+        reason: text(cause['reason']),
+        message: text(cause['message']),
+        field: text(cause['field']),
+      })),
+    ...(Number.isFinite(seconds) && seconds >= 0 ? { retryAfterMs: seconds * 1000 } : {}),
+  };
+}
+
+/** The same from the text of an HTTP body. */
+export function parseApiFailure(status: number, body: string, retryAfter?: string): ApiFailure {
+  let parsed: unknown = body;
+  try {
+    parsed = JSON.parse(body) as unknown;
+  } catch {
+    // Not a Status: e.g. `404 page not found` for a group that is not served, or the HTML of a load balancer.
+  }
+  return toApiFailure(status, parsed, retryAfter);
+}

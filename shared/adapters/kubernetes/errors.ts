@@ -1,0 +1,158 @@
+/**
+ * The one table of what the API server's refusals mean. Expected ones become outcomes, the rest is thrown: `RetryableError` where
+ * the same message may succeed later, `TerminalError` where only another input can.
+ *
+ * 401 and 403 are retryable. Permission goes missing in operation (an access entry that is not yet consistent, a role being
+ * rolled out, a clock that drifts) and comes back; to park the message would lose a hint that nobody sends again (I9), and to act
+ * without the answer is forbidden (I6). The wait is visible: the reason stands in each failed attempt's log line and metric, and
+ * the redrive policy ends it in the DLQ.
+ */
+import { RetryableError, TerminalError } from '../../errors.ts';
+import type { CreateOutcome, DeleteOutcome, EvictOutcome, WriteOutcome } from '../../ports/kubernetes-api.ts';
+import type { ApiFailure } from './api-failure.ts';
+
+/** What was being done, for the message (`deleting nodeclaims nc1`), and whether it changes anything. */
+export interface Attempt {
+  readonly doing: string;
+  readonly write: boolean;
+}
+
+/** Translates what no verb expects. */
+export function toThrown(failure: ApiFailure, attempt: Attempt): RetryableError | TerminalError {
+  const message = `${attempt.doing}: ${failure.status} ${failure.reason || 'no reason'}: ${failure.message}`;
+  const retryable = (reason: string, outcomeUnknown: boolean): RetryableError =>
+    new RetryableError(message, {
+      reason: failure.reason || reason,
+      outcomeUnknown: outcomeUnknown && attempt.write,
+      ...(failure.retryAfterMs === undefined ? {} : { retryAfterMs: failure.retryAfterMs }),
+    });
+  switch (failure.status) {
+    case 401: // The token was refused although it is fresh: clocks or credentials, see above. Nothing was done.
+      return retryable('Unauthorized', false);
+    case 403: // RBAC, quota, or a terminating namespace. Nothing was done.
+      return retryable('Forbidden', false);
+    case 408: // The server gave up reading the request.
+      return retryable('RequestTimeout', true);
+    case 409: // Expected by every verb that can meet it; here e.g. a quota that changed during a create. Nothing was done.
+      return retryable('Conflict', false);
+    case 410: // A continue token or resourceVersion is too old. Reads handle it; nothing was done.
+      return retryable('Expired', false);
+    case 425: // Too early (TLS early data). Nothing was done.
+    case 429: // Priority and fairness turned the request away before it ran. Retry-After says when to come again.
+      return retryable('TooManyRequests', false);
+  }
+  // 500 etcd timed out or a webhook failed, 502/503/504 in between or "may still be processing": a write may have happened.
+  if (failure.status >= 500) return retryable(`Status${failure.status}`, true);
+  // 3xx: the API server never redirects these verbs; a proxy in between does, while something is being set up.
+  if (failure.status < 400) return retryable(`Status${failure.status}`, true);
+  // 400, 405, 406, 413, 415, 422, …: the request itself is wrong and stays wrong.
+  return new TerminalError(failure.reason || 'Invalid', message);
+}
+
+/** Outcome of a refused create. */
+export function toCreateOutcome(failure: ApiFailure, doing: string): CreateOutcome {
+  switch (failure.status) {
+    case 404: // The namespace does not exist, or the resource is not served (its CRD is missing).
+      return { kind: 'notFound' };
+    case 409: // AlreadyExists; any other conflict (quota) is worth another try.
+      if (failure.reason === 'AlreadyExists') return { kind: 'exists' };
+      break;
+    case 403:
+      if (isNamespaceTerminating(failure)) return { kind: 'notFound' };
+      if (isDeniedByPolicy(failure)) return { kind: 'invalid', message: failure.message };
+      break;
+    case 400: // Does not decode, or a webhook denied it (its default code).
+    case 422: // Validation by schema, by CEL rule or by a ValidatingAdmissionPolicy.
+      return { kind: 'invalid', message: failure.message };
+  }
+  throw toThrown(failure, { doing, write: true });
+}
+
+/** Outcome of a refused patch. `hasTest`: the JSON patch starts from an assumption (`op: test`). */
+export function toWriteOutcome(failure: ApiFailure, doing: string, hasTest: boolean): WriteOutcome {
+  switch (failure.status) {
+    case 404:
+      return { kind: 'notFound' };
+    case 409: // The resourceVersion or UID in the patch is not the stored one.
+      return { kind: 'conflict', message: failure.message };
+    case 422: // Validation, with two exceptions that mean "not the object you looked at":
+      // - a patch that carries another UID is refused as a change of an immutable field,
+      if (failure.causes.some(cause => cause.field === 'metadata.uid')) return conflict(failure);
+      // - a failed `op: test` is answered with no cause at all.
+      if (hasTest && failure.causes.length === 0) return conflict(failure);
+      break;
+  }
+  throw toThrown(failure, { doing, write: true });
+}
+
+/** Outcome of a refused delete. */
+export function toDeleteOutcome(failure: ApiFailure, doing: string): DeleteOutcome {
+  if (failure.status === 404) return { kind: 'notFound' };
+  if (failure.status === 409) return conflict(failure); // A precondition does not hold.
+  throw toThrown(failure, { doing, write: true });
+}
+
+/** Outcome of a refused eviction. */
+export function toEvictOutcome(failure: ApiFailure, doing: string): EvictOutcome {
+  switch (failure.status) {
+    case 404:
+      return { kind: 'notFound' };
+    case 409: // The UID precondition does not hold: another pod of that name.
+      return conflict(failure);
+    case 429: // A budget allows no disruption now, or its status is not up to date. Throttling has no such cause.
+      if (isAboutDisruptionBudget(failure)) return blocked(failure);
+      break;
+    case 403: // The namespace is being deleted, and its pods with it: nothing for us to do but wait.
+      if (isNamespaceTerminating(failure)) return blocked(failure);
+      // The budget has too many unconfirmed evictions: passes. A negative allowance: someone must repair the budget.
+      if (/DisruptedPods map too big/.test(failure.message)) return blocked(failure);
+      if (isAboutDisruptionBudget(failure)) return { kind: 'misconfigured', message: failure.message };
+      break;
+    case 500: // Two budgets select the pod, which the eviction API does not support. Any other 500 is a failure.
+      if (/more than one PodDisruptionBudget/i.test(failure.message)) {
+        return { kind: 'misconfigured', message: failure.message };
+      }
+      break;
+  }
+  throw toThrown(failure, { doing, write: true });
+}
+
+const conflict = (failure: ApiFailure) => ({ kind: 'conflict', message: failure.message }) as const;
+
+function blocked(failure: ApiFailure): EvictOutcome {
+  const message = [failure.message, ...failure.causes.map(cause => cause.message)].filter(Boolean).join(' ');
+  return {
+    kind: 'blocked',
+    message,
+    ...(failure.retryAfterMs === undefined ? {} : { retryAfterMs: failure.retryAfterMs }),
+  };
+}
+
+const isNamespaceTerminating = (failure: ApiFailure): boolean =>
+  failure.causes.some(cause => cause.reason === 'NamespaceTerminating');
+
+/** An admission webhook or policy said no; RBAC words its 403 otherwise (`User "…" cannot create resource …`). */
+const isDeniedByPolicy = (failure: ApiFailure): boolean => /denied (the )?request/.test(failure.message);
+
+const isAboutDisruptionBudget = (failure: ApiFailure): boolean =>
+  failure.causes.some(cause => cause.reason === 'DisruptionBudget') || /disruption ?budget/i.test(failure.about.kind);
+
+/** How far a request got before the connection failed. */
+export interface NetworkFailure {
+  readonly error: Error;
+  /** Bytes of the request may have reached the server. */
+  readonly sent: boolean;
+}
+
+/**
+ * Translates a failed connection. What was never sent had no effect; a write that was sent and got no answer (`ECONNRESET`,
+ * `EPIPE`, a time-out) may have taken effect.
+ */
+export function fromNetworkFailure({ error, sent }: NetworkFailure, attempt: Attempt): RetryableError {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  return new RetryableError(`${attempt.doing}: ${code}: ${error.message}`, {
+    cause: error,
+    reason: code,
+    outcomeUnknown: sent && attempt.write,
+  });
+}

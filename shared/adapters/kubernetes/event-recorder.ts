@@ -1,0 +1,122 @@
+/**
+ * `EventRecorder` on core/v1 Events, as `kubectl describe` shows them. The name is made of the object and what is said about it,
+ * so that a repetition, from any process, finds the Event it repeats and raises its count.
+ */
+import { createHash } from 'node:crypto';
+import { RESOURCES } from '../../contract/resources.ts';
+import type { JsonObject, KubernetesObject } from '../../domain/kubernetes-object.ts';
+import { toTimestamp } from '../../domain/time.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { EventRecorder, ObjectEvent } from '../../ports/event-recorder.ts';
+import type { KubernetesApi } from '../../ports/kubernetes-api.ts';
+
+export const EVENT_COMPONENT = 'curfew';
+/** The API server's limit on a message, in bytes. */
+export const MAX_MESSAGE_BYTES = 1024;
+/** Events about cluster-scoped objects are only accepted in this namespace. */
+const CLUSTER_SCOPED_NAMESPACE = 'default';
+const MAX_NAME_CHARS = 253;
+const HASH_CHARS = 16;
+/** Two recorders may raise the count at the same time; after that many collisions one count is lost, which hurts nobody. */
+const MAX_ATTEMPTS = 3;
+
+export interface EventRecorderDeps {
+  readonly kubernetes: Pick<KubernetesApi, 'get' | 'create' | 'patch'>;
+  readonly clock: Clock;
+  /** `reportingInstance`: which function or process speaks. */
+  readonly instance: string;
+  /** An Event that could not be recorded: to the log, never to the caller. */
+  readonly onFailure: (event: ObjectEvent, error: unknown) => void;
+}
+
+export function createEventRecorder(deps: EventRecorderDeps): EventRecorder {
+  return {
+    async record(event) {
+      try {
+        const refused = await recordOnce(event, deps);
+        if (refused !== undefined) deps.onFailure(event, new Error(refused));
+      } catch (error) {
+        deps.onFailure(event, error);
+      }
+    },
+  };
+}
+
+/** Returns why it was not recorded, or undefined. */
+async function recordOnce(event: ObjectEvent, deps: EventRecorderDeps): Promise<string | undefined> {
+  const namespace = event.about.metadata.namespace ?? CLUSTER_SCOPED_NAMESPACE;
+  const ref = { type: RESOURCES.Event, namespace, name: eventName(event) };
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    const now = toTimestamp(deps.clock.now());
+    const existing = await deps.kubernetes.get(ref);
+    if (existing === undefined) {
+      const created = await deps.kubernetes.create(RESOURCES.Event, {
+        apiVersion: 'v1',
+        kind: 'Event',
+        metadata: { name: ref.name, namespace },
+        ...eventBody(event, deps.instance, now),
+      });
+      if (created.kind === 'ok') return undefined;
+      if (created.kind === 'invalid') return created.message;
+      if (created.kind === 'notFound') return `namespace ${namespace} is missing or terminating`;
+    } else {
+      const body = { metadata: { resourceVersion: existing.metadata.resourceVersion }, ...raised(existing, now) };
+      const patched = await deps.kubernetes.patch(ref, { type: 'merge', body });
+      if (patched.kind === 'ok') return undefined;
+    }
+    // Created, changed or expired in between: look again.
+  }
+  return `the Event changed ${MAX_ATTEMPTS} times in between`;
+}
+
+/** `<object>.<hash of what is said>`, a valid object name whatever the object is called. */
+export function eventName({ type, reason, message, about }: ObjectEvent): string {
+  const { uid, name, namespace } = about.metadata;
+  const hash = createHash('sha256')
+    .update(JSON.stringify([about.apiVersion, about.kind, namespace, name, uid, type, reason, message]))
+    .digest('hex')
+    .slice(0, HASH_CHARS);
+  const stem = name
+    .toLowerCase()
+    .replace(/[^a-z0-9.-]/g, '-')
+    .slice(0, MAX_NAME_CHARS - HASH_CHARS - 1)
+    .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, '')
+    // No label between two dots may start or end with a dash.
+    .replace(/-*\.[-.]*/g, '.');
+  return stem === '' ? hash : `${stem}.${hash}`;
+}
+
+function eventBody({ type, reason, message, about }: ObjectEvent, instance: string, now: string): JsonObject {
+  return {
+    type,
+    reason,
+    message: bounded(message),
+    involvedObject: {
+      apiVersion: about.apiVersion,
+      kind: about.kind,
+      name: about.metadata.name,
+      namespace: about.metadata.namespace,
+      uid: about.metadata.uid,
+    },
+    source: { component: EVENT_COMPONENT },
+    reportingComponent: EVENT_COMPONENT,
+    reportingInstance: instance,
+    firstTimestamp: now,
+    lastTimestamp: now,
+    count: 1,
+  };
+}
+
+function raised(existing: KubernetesObject, now: string): JsonObject {
+  const count = existing['count'];
+  return { count: (typeof count === 'number' ? count : 1) + 1, lastTimestamp: now };
+}
+
+/** Cut to `MAX_MESSAGE_BYTES` between characters, with a mark. */
+export function bounded(message: string): string {
+  if (Buffer.byteLength(message) <= MAX_MESSAGE_BYTES) return message;
+  const mark = '…';
+  const room = Buffer.from(message).subarray(0, MAX_MESSAGE_BYTES - Buffer.byteLength(mark));
+  // `stream` holds back a character that is cut in two.
+  return new TextDecoder().decode(room, { stream: true }) + mark;
+}

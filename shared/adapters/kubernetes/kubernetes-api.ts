@@ -1,0 +1,164 @@
+/** `KubernetesApi` over HTTP. One request per call; what an answer means stands in `errors.ts`. */
+import {
+  apiVersionOf,
+  type KubernetesObject,
+  type ObjectRef,
+  type ResourceType,
+} from '../../domain/kubernetes-object.ts';
+import { RetryableError } from '../../errors.ts';
+import type { KubernetesApi, ListQuery, ObjectPatch, Preconditions } from '../../ports/kubernetes-api.ts';
+import { parseApiFailure, type ApiFailure } from './api-failure.ts';
+import { toCreateOutcome, toDeleteOutcome, toEvictOutcome, toThrown, toWriteOutcome } from './errors.ts';
+import { listPage } from './list-page.ts';
+import { parseJson, parseObject } from './objects.ts';
+import { collectionPath, objectPath } from './paths.ts';
+import type { Transport, TransportResponse } from './transport.ts';
+
+export const LIST_PAGE_LIMIT = 500;
+/** A continue token lives for some minutes; a list that outlives it this often is given up for now. */
+const MAX_LIST_RESTARTS = 3;
+
+const JSON_TYPE = 'application/json';
+const PATCH_TYPES = { merge: 'application/merge-patch+json', json: 'application/json-patch+json' } as const;
+
+/** What is being done, for error messages: `deleting nodeclaims nc1`, `evicting pods prod/web-0`. */
+export function describeCall(verb: string, ref: ObjectRef): string {
+  return `${verb} ${ref.type.resource} ${ref.namespace === undefined ? '' : `${ref.namespace}/`}${ref.name}`;
+}
+
+/** Whether a patch starts from an assumption that the server checks. */
+export function hasTestOperation(patch: ObjectPatch): boolean {
+  return patch.type === 'json' && patch.body.some(operation => operation['op'] === 'test');
+}
+
+export function createKubernetesApi(transport: Transport): KubernetesApi {
+  return {
+    async get(ref) {
+      const doing = describeCall('reading', ref);
+      const response = await transport.request({ method: 'GET', path: objectPath(ref), doing });
+      if (succeeded(response)) return parseObject(parseJson(response.body, doing), doing);
+      if (response.status === 404) return undefined;
+      throw toThrown(failureOf(response), { doing, write: false });
+    },
+
+    list: (type, query) => listAll(transport, type, query),
+
+    async create(type, manifest) {
+      const { namespace, name, generateName } = manifest.metadata;
+      const doing = describeCall('creating', {
+        type,
+        ...(namespace === undefined ? {} : { namespace }),
+        name: name ?? `${generateName ?? ''}*`,
+      });
+      const response = await transport.request({
+        method: 'POST',
+        path: collectionPath(type, namespace),
+        body: { contentType: JSON_TYPE, json: manifest },
+        doing,
+      });
+      if (!succeeded(response)) return toCreateOutcome(failureOf(response), doing);
+      return { kind: 'ok', object: parseWritten(response.body, doing) };
+    },
+
+    async patch(ref, patch, options) {
+      const doing = describeCall('patching', ref);
+      const response = await transport.request({
+        method: 'PATCH',
+        path: objectPath(ref, options?.subresource),
+        body: { contentType: PATCH_TYPES[patch.type], json: patch.body },
+        doing,
+      });
+      if (!succeeded(response)) return toWriteOutcome(failureOf(response), doing, hasTestOperation(patch));
+      return { kind: 'ok', object: parseWritten(response.body, doing) };
+    },
+
+    async delete(ref, { preconditions, gracePeriodSeconds }) {
+      const doing = describeCall('deleting', ref);
+      const response = await transport.request({
+        method: 'DELETE',
+        path: objectPath(ref),
+        body: { contentType: JSON_TYPE, json: deleteOptions(preconditions, gracePeriodSeconds) },
+        doing,
+      });
+      return succeeded(response) ? { kind: 'ok' } : toDeleteOutcome(failureOf(response), doing);
+    },
+
+    async evict(ref, { preconditions }) {
+      const doing = describeCall('evicting', ref);
+      const response = await transport.request({
+        method: 'POST',
+        path: objectPath(ref, 'eviction'),
+        body: { contentType: JSON_TYPE, json: evictionOf(ref, preconditions) },
+        doing,
+      });
+      return succeeded(response) ? { kind: 'ok' } : toEvictOutcome(failureOf(response), doing);
+    },
+  };
+}
+
+function succeeded(response: TransportResponse<string>): boolean {
+  return response.status >= 200 && response.status < 300;
+}
+
+function failureOf({ status, body, retryAfter }: TransportResponse<string>): ApiFailure {
+  return parseApiFailure(status, body, retryAfter);
+}
+
+async function listAll(
+  transport: Transport,
+  type: ResourceType,
+  query: ListQuery = {},
+): Promise<readonly KubernetesObject[] | undefined> {
+  for (let restarts = 0; restarts <= MAX_LIST_RESTARTS; restarts += 1) {
+    const items: KubernetesObject[] = [];
+    let token: string | undefined;
+    do {
+      const page = await listPage(transport, type, {
+        query,
+        limit: LIST_PAGE_LIMIT,
+        ...(token === undefined ? {} : { continue: token }),
+      });
+      if (page.kind === 'notServed') return undefined;
+      // The rest of this snapshot is gone; pages of two snapshots would not be consistent.
+      if (page.kind === 'expired') break;
+      items.push(...page.items);
+      if (page.continue === undefined) return items;
+      token = page.continue;
+    } while (token !== undefined);
+  }
+  throw new RetryableError(`listing ${type.resource}: the continue token expired ${MAX_LIST_RESTARTS + 1} times`, {
+    reason: 'Expired',
+  });
+}
+
+/** The write was accepted; an answer that cannot be read leaves its result unknown. */
+function parseWritten(body: string, doing: string): KubernetesObject {
+  try {
+    return parseObject(parseJson(body, doing), doing);
+  } catch (error) {
+    throw new RetryableError(`${doing}: accepted, but the answer cannot be read`, {
+      cause: error,
+      outcomeUnknown: true,
+      reason: 'UnreadableAnswer',
+    });
+  }
+}
+
+function deleteOptions(preconditions: Preconditions, gracePeriodSeconds?: number): Record<string, unknown> {
+  return {
+    kind: 'DeleteOptions',
+    apiVersion: 'v1',
+    preconditions,
+    // JSON leaves out what is undefined.
+    gracePeriodSeconds,
+  };
+}
+
+function evictionOf(ref: ObjectRef, preconditions: Preconditions): Record<string, unknown> {
+  return {
+    kind: 'Eviction',
+    apiVersion: apiVersionOf({ group: 'policy', version: 'v1' }),
+    metadata: { name: ref.name, namespace: ref.namespace },
+    deleteOptions: deleteOptions(preconditions),
+  };
+}

@@ -1,0 +1,59 @@
+/** The edge where JSON of the API server becomes a `KubernetesObject`: checked once here, trusted after. */
+import type { KubernetesObject } from '../../domain/kubernetes-object.ts';
+import { RetryableError } from '../../errors.ts';
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Whether `value` is an object as the API server stores it. Of the metadata only what identifies it is looked at: the server
+ * decodes the rest into its own types before it ever stores or sends it.
+ */
+export function isKubernetesObject(value: unknown): value is KubernetesObject {
+  if (!isRecord(value) || typeof value['apiVersion'] !== 'string' || typeof value['kind'] !== 'string') return false;
+  const metadata = value['metadata'];
+  return (
+    isRecord(metadata) &&
+    typeof metadata['name'] === 'string' &&
+    typeof (metadata['resourceVersion'] ?? '') === 'string'
+  );
+}
+
+/**
+ * Reads one object. Throws `RetryableError` for anything else: an answer that is not the API's comes from a proxy or a load
+ * balancer in between, and that passes.
+ */
+export function parseObject(value: unknown, doing: string): KubernetesObject {
+  if (isKubernetesObject(value)) return value;
+  throw new RetryableError(`${doing}: the answer is not a Kubernetes object`, { reason: 'UnreadableAnswer' });
+}
+
+/** JSON text to a value; `RetryableError` as in `parseObject`. */
+export function parseJson(text: string, doing: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new RetryableError(`${doing}: the answer is not JSON`, { cause: error, reason: 'UnreadableAnswer' });
+  }
+}
+
+/** A list as the API server sends it. Items of built-in kinds come without `apiVersion` and `kind`; they are filled in. */
+export function parseList(
+  value: unknown,
+  doing: string,
+): { items: readonly KubernetesObject[]; resourceVersion: string; continue?: string } {
+  const metadata = isRecord(value) ? value['metadata'] : undefined;
+  if (!isRecord(value) || !isRecord(metadata) || typeof value['kind'] !== 'string') {
+    throw new RetryableError(`${doing}: the answer is not a Kubernetes list`, { reason: 'UnreadableAnswer' });
+  }
+  const typeMeta = { apiVersion: value['apiVersion'], kind: value['kind'].replace(/List$/, '') };
+  // Go writes an empty list as `"items": null` where the slice was never made.
+  const items = Array.isArray(value['items']) ? (value['items'] as readonly unknown[]) : [];
+  const { continue: token, resourceVersion } = metadata;
+  return {
+    items: items.map(item => parseObject(isRecord(item) ? { ...typeMeta, ...item } : item, doing)),
+    resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : '',
+    ...(typeof token === 'string' && token !== '' ? { continue: token } : {}),
+  };
+}

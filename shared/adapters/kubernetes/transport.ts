@@ -1,0 +1,156 @@
+/**
+ * A thin HTTP client for one API server on `node:http`/`node:https`: keep-alive, the cluster's CA, a token or client certificate,
+ * time limits, and bodies as a stream for watches. It knows nothing of Kubernetes objects.
+ *
+ * `@kubernetes/client-node` is not used here: it triples the size of a function's bundle and its time to start.
+ */
+import http from 'node:http';
+import https from 'node:https';
+import { text } from 'node:stream/consumers';
+import { seconds, type DurationMs } from '../../domain/time.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { fromNetworkFailure } from './errors.ts';
+import { startTimeLimit } from './time-limit.ts';
+
+/** Until the TCP and TLS handshakes are done. */
+export const CONNECT_TIMEOUT = seconds(2);
+/** From the start of a request to the end of its answer, or of the answer's head where the body is streamed. */
+export const REQUEST_TIMEOUT = seconds(10);
+/** A socket that was idle for longer is not reused: load balancers and a frozen Lambda forget connections without a word. */
+const IDLE_SOCKET_LIFE_MS = 60_000;
+const MAX_SOCKETS = 64;
+
+/** Proves who we are, per request. */
+export interface Authenticator {
+  /** Header lines for the next request. */
+  headers(): Promise<Readonly<Record<string, string>>>;
+  /** Forgets what is cached; called after a 401, before the one other try. */
+  invalidate(): void;
+}
+
+export interface TransportOptions {
+  /** `https://host[:port][/prefix]`; `http:` for servers on this machine. */
+  readonly server: string;
+  readonly clock: Clock;
+  /** Stands in the API server's audit log. */
+  readonly userAgent: string;
+  readonly authenticator?: Authenticator;
+  readonly tls?: Pick<https.AgentOptions, 'ca' | 'cert' | 'key' | 'servername' | 'rejectUnauthorized'>;
+  /** In place of the agent made from `tls`, e.g. one for a proxy. */
+  readonly agent?: http.Agent;
+  readonly connectTimeout?: DurationMs;
+  readonly requestTimeout?: DurationMs;
+}
+
+export interface TransportRequest {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** Path and query, below the server's prefix. */
+  readonly path: string;
+  readonly body?: { readonly contentType: string; readonly json: unknown };
+  /** What this request does, for error messages: `evicting pods web-0`. */
+  readonly doing: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface TransportResponse<Body> {
+  readonly status: number;
+  readonly retryAfter?: string;
+  readonly body: Body;
+}
+
+export interface Transport {
+  /** Sends and reads the whole answer, whatever its status. Throws `RetryableError` when there is none, the signal's reason on abort. */
+  request(request: TransportRequest): Promise<TransportResponse<string>>;
+  /** The same, with the body as it arrives and no limit on how long that takes; abort the signal to end it. */
+  stream(request: TransportRequest): Promise<TransportResponse<AsyncIterable<Uint8Array>>>;
+  /** Closes idle connections. */
+  close(): void;
+}
+
+export function createTransport(options: TransportOptions): Transport {
+  const server = new URL(options.server);
+  const secure = server.protocol === 'https:';
+  const agentOptions = { keepAlive: true, maxSockets: MAX_SOCKETS, timeout: IDLE_SOCKET_LIFE_MS };
+  const agent =
+    options.agent ?? (secure ? new https.Agent({ ...agentOptions, ...options.tls }) : new http.Agent(agentOptions));
+  const prefix = server.pathname.replace(/\/$/, '');
+  const connectTimeout = options.connectTimeout ?? CONNECT_TIMEOUT;
+  const requestTimeout = options.requestTimeout ?? REQUEST_TIMEOUT;
+
+  async function send<Body>(
+    request: TransportRequest,
+    read: (message: http.IncomingMessage) => Promise<Body>,
+  ): Promise<TransportResponse<Body>> {
+    const first = await attempt(request, read);
+    if (first.status !== 401 || options.authenticator === undefined) return first;
+    options.authenticator.invalidate();
+    return attempt(request, read);
+  }
+
+  async function attempt<Body>(
+    request: TransportRequest,
+    read: (message: http.IncomingMessage) => Promise<Body>,
+  ): Promise<TransportResponse<Body>> {
+    request.signal?.throwIfAborted();
+    const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body.json));
+    const headers = {
+      accept: 'application/json',
+      'user-agent': options.userAgent,
+      ...(body === undefined ? {} : { 'content-type': request.body?.contentType, 'content-length': body.byteLength }),
+      ...(await options.authenticator?.headers()),
+    };
+    const outgoing = (secure ? https : http).request(new URL(prefix + request.path, server), {
+      method: request.method,
+      headers,
+      agent,
+      ...(request.signal === undefined ? {} : { signal: request.signal }),
+    });
+    let timedOut = false;
+    const limit = (duration: DurationMs, code: string): AbortController =>
+      startTimeLimit(options.clock, duration, () => {
+        timedOut = true;
+        outgoing.destroy(Object.assign(new Error(`no answer within ${duration} ms`), { code }));
+      });
+    const requestLimit = limit(requestTimeout, 'RequestTimeout');
+    const connectLimit = limit(connectTimeout, 'ConnectTimeout');
+    let connected = false;
+    const onConnected = (): void => {
+      connected = true;
+      connectLimit.abort();
+    };
+    try {
+      const message = await new Promise<http.IncomingMessage>((resolve, reject) => {
+        outgoing.once('response', resolve);
+        outgoing.on('error', reject); // Stays for the whole life: an error after the head must not crash the process.
+        outgoing.once('socket', socket => {
+          if (socket.connecting) socket.once(secure ? 'secureConnect' : 'connect', onConnected);
+          else onConnected();
+        });
+        outgoing.end(body);
+      });
+      const retryAfter = message.headers['retry-after'];
+      return {
+        status: message.statusCode ?? 0,
+        ...(retryAfter === undefined ? {} : { retryAfter }),
+        body: await read(message),
+      };
+    } catch (error) {
+      request.signal?.throwIfAborted();
+      if (!(error instanceof Error)) throw error;
+      // A kept connection that the other side has closed in the meantime: reading twice does no harm. It ends, because each
+      // try takes a connection out of the pool and a fresh one is not `reusedSocket`.
+      if (request.method === 'GET' && outgoing.reusedSocket && !timedOut) return await attempt(request, read);
+      const write = request.method !== 'GET';
+      throw fromNetworkFailure({ error, sent: connected }, { doing: request.doing, write });
+    } finally {
+      connectLimit.abort();
+      requestLimit.abort();
+    }
+  }
+
+  return {
+    request: request => send(request, message => text(message)),
+    stream: request => send(request, message => Promise.resolve(message)),
+    close: () => agent.destroy(),
+  };
+}
