@@ -1,0 +1,52 @@
+/**
+ * Findings of cdk-nag that are by design, each named by its rule and its resource with the reason. A test fails on any finding that is not here, and
+ * none is acknowledged for a whole stack, so that a new resource is judged anew.
+ */
+import { Validations } from 'aws-cdk-lib';
+import type { IConstruct } from 'constructs';
+import type { FunctionsStack } from './functions-stack.ts';
+import type { StateStack } from './state-stack.ts';
+
+export function acknowledgeFindings(stacks: { readonly state: StateStack; readonly functions: FunctionsStack }): void {
+  const { state, functions } = stacks;
+  for (const queue of state.deadLetterQueues.values()) {
+    const reason = 'This is a dead-letter queue, of an inbox that is in the other stack where the rule does not look.';
+    acknowledge(queue, 'AwsSolutions::AwsSolutions-SQS3', reason);
+    acknowledge(queue, 'Serverless::Serverless-SQSRedrivePolicy', reason);
+  }
+  for (const { function: fn, role } of functions.functions.values()) {
+    const bySqs =
+      'Invoked by its SQS inbox alone, whose own redrive policy keeps what fails; this setting is for asynchronous invokes and streams.';
+    acknowledge(fn, 'Serverless::Serverless-LambdaDLQ', bySqs);
+    acknowledge(fn, 'Serverless::Serverless-LambdaEventSourceMappingDestination', bySqs);
+    acknowledge(
+      fn,
+      'Serverless::Serverless-LambdaTracing',
+      'X-Ray needs permissions on *; audit lines carry the ids that join a story.',
+    );
+    if (functions.privateAccess !== undefined) {
+      acknowledge(
+        role,
+        'AwsSolutions::AwsSolutions-IAM5[Resource::*]',
+        'EC2 has no narrower resource for the network interfaces of a function.',
+      );
+    }
+  }
+  for (const subnet of functions.privateAccess?.vpc.privateSubnets ?? []) {
+    acknowledge(
+      subnet,
+      'Annotation::@aws-cdk/aws-ec2:noSubnetRouteTableId',
+      'No route is added: the route table is never asked for.',
+    );
+  }
+  const { queue, rule } = functions.monitoring.heartbeat;
+  const forgets =
+    'Nobody reads this queue: it only lets CloudWatch count the deliveries of a rule, so there is nothing to keep.';
+  acknowledge(queue, 'AwsSolutions::AwsSolutions-SQS3', forgets);
+  acknowledge(queue, 'Serverless::Serverless-SQSRedrivePolicy', forgets);
+  acknowledge(rule, 'Serverless::Serverless-EventBusDLQ', forgets);
+}
+
+function acknowledge(construct: IConstruct, id: string, reason: string): void {
+  Validations.of(construct).acknowledge({ id, reason });
+}

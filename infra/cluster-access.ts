@@ -1,0 +1,62 @@
+/**
+ * Who may speak to the cluster, and who in the cluster may speak to the bus. An access entry only maps a role to a Kubernetes group;
+ * what the group may do is RBAC, in `deploy/`. Access policies are not used: none is narrower than editing everything.
+ */
+import { CfnAccessEntry, CfnPodIdentityAssociation } from 'aws-cdk-lib/aws-eks';
+import type { EventBus } from 'aws-cdk-lib/aws-events';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Construct } from 'constructs';
+import { SOURCES } from '../shared/contract/names.ts';
+import type { ClusterConnection } from './cluster-connection.ts';
+import type { CurfewConfig } from './config.ts';
+import { toConstructId } from './constructs/construct-id.ts';
+import type { FunctionWithInbox } from './constructs/function-with-inbox.ts';
+
+export interface ClusterAccessProps {
+  readonly cluster: ClusterConnection;
+  readonly functions: readonly FunctionWithInbox[];
+  readonly bus: EventBus;
+  readonly forwarder: CurfewConfig['forwarder'];
+}
+
+export class ClusterAccess extends Construct {
+  readonly forwarderRole: Role;
+
+  constructor(scope: Construct, id: string, props: ClusterAccessProps) {
+    super(scope, id);
+    const { cluster, functions, bus, forwarder } = props;
+    for (const { functionName, role } of functions) {
+      new CfnAccessEntry(this, `${toConstructId(functionName)}Entry`, {
+        clusterName: cluster.name,
+        principalArn: role.roleArn,
+        type: 'STANDARD',
+        kubernetesGroups: [`curfew:${functionName}`],
+      });
+    }
+    this.forwarderRole = createForwarderRole(this, bus);
+    new CfnPodIdentityAssociation(this, 'ForwarderIdentity', {
+      clusterName: cluster.name,
+      namespace: forwarder.namespace,
+      serviceAccount: forwarder.serviceAccount,
+      roleArn: this.forwarderRole.roleArn,
+    });
+  }
+}
+
+function createForwarderRole(scope: Construct, bus: EventBus): Role {
+  const podIdentity = new ServicePrincipal('pods.eks.amazonaws.com');
+  const role = new Role(scope, 'ForwarderRole', {
+    assumedBy: podIdentity,
+    description: 'Forwarder of Curfew, by EKS Pod Identity',
+  });
+  // Pod Identity tags its sessions with cluster, namespace and service account.
+  role.assumeRolePolicy?.addStatements(new PolicyStatement({ principals: [podIdentity], actions: ['sts:TagSession'] }));
+  role.addToPolicy(
+    new PolicyStatement({
+      actions: ['events:PutEvents'],
+      resources: [bus.eventBusArn],
+      conditions: { StringEquals: { 'events:source': SOURCES.forwarder } },
+    }),
+  );
+  return role;
+}

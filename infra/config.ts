@@ -1,0 +1,74 @@
+/**
+ * What a deployment may choose, from the CDK context key `curfew` (an object in `cdk.context.json`, or JSON text after `-c curfew=`).
+ * Every key has a default, so that a bare synth works offline; what only the user can know (the cluster) becomes a CloudFormation
+ * parameter without a default, so that a bare deploy stops and asks.
+ */
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { z } from 'zod';
+
+export const CONTEXT_KEY = 'curfew';
+
+const arn = (service: string) =>
+  z.string().regex(new RegExp(`^arn:[\\w-]+:${service}:`), `must be an ARN of ${service}`);
+
+const ec2Id = (prefix: string) => new RegExp(`^${prefix}-([0-9a-f]{8}|[0-9a-f]{17})$`);
+
+const clusterSchema = z.strictObject({
+  name: z.string().regex(/^[0-9A-Za-z][A-Za-z0-9_-]{0,99}$/, 'must be the name of an EKS cluster'),
+  /** As `aws eks describe-cluster` prints it. */
+  endpoint: z.url({ protocol: /^https$/ }),
+  /** The CA's PEM in base64, as `aws eks describe-cluster` prints it. Public, not a secret. */
+  certificateAuthority: z.base64(),
+});
+
+/** For a cluster whose API endpoint is private: the functions run in its VPC. */
+const privateAccessSchema = z.strictObject({
+  vpcId: z.string().regex(ec2Id('vpc')),
+  /** At least two, in order with the subnets. */
+  availabilityZones: z.array(z.string().min(1)).min(2),
+  privateSubnetIds: z.array(z.string().regex(ec2Id('subnet'))).min(2),
+  /** The security group that EKS made for the cluster; gets an ingress rule for port 443 from the functions. */
+  clusterSecurityGroupId: z.string().regex(ec2Id('sg')),
+});
+
+const configSchema = z.strictObject({
+  /** Prefix of the stacks' names; two clusters in one account need two. */
+  name: z
+    .string()
+    .regex(/^[A-Za-z][A-Za-z0-9]{0,30}$/)
+    .default('Curfew'),
+  /** Account and region to deploy to; without it, those of the CLI's credentials. */
+  env: z.strictObject({ account: z.string().regex(/^\d{12}$/), region: z.string().min(1) }).optional(),
+  cluster: clusterSchema.optional(),
+  privateAccess: privateAccessSchema.optional(),
+  /** The forwarder's service account, for EKS Pod Identity. */
+  forwarder: z
+    .strictObject({
+      namespace: z.string().min(1).default('curfew'),
+      serviceAccount: z.string().min(1).default('curfew-forwarder'),
+    })
+    .prefault({}),
+  /** Days that audit lines are kept; one of the retentions that CloudWatch Logs offers (1, 3, 5, 7, 14, 30, 60, 90, …). */
+  logRetentionDays: z.enum(RetentionDays).default(RetentionDays.SIX_MONTHS),
+  /** SNS topic that alarms notify; without it they only change state. */
+  alarmTopicArn: arn('sns').optional(),
+  /** Where alarms' descriptions point to. */
+  runbookUrl: z.string().min(1).default('docs/runbook.md'),
+});
+export type CurfewConfig = z.infer<typeof configSchema>;
+
+/** Reads the context value. Throws an Error with one line per key that is not valid. */
+export function parseConfig(context: unknown): CurfewConfig {
+  const result = configSchema.safeParse(typeof context === 'string' ? parseJson(context) : (context ?? {}));
+  if (result.success) return result.data;
+  const issues = result.error.issues.map(issue => `  ${[CONTEXT_KEY, ...issue.path].join('.')}: ${issue.message}`);
+  throw new Error(`the CDK context is not valid:\n${issues.join('\n')}`, { cause: result.error });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new Error(`the CDK context is not valid:\n  ${CONTEXT_KEY}: must be JSON`, { cause: error });
+  }
+}

@@ -1,0 +1,155 @@
+/**
+ * What every function has: a bundle, a role of its own, a log group with retention, an inbox queue that redrives to its dead letters, and the event
+ * source between the two. What it may touch comes by the methods below, each of which sets the variable and grants the permission together.
+ */
+import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import type { EventBus } from 'aws-cdk-lib/aws-events';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import {
+  ApplicationLogLevel,
+  Architecture,
+  LoggingFormat,
+  RecursiveLoop,
+  Runtime,
+  SystemLogLevel,
+} from 'aws-cdk-lib/aws-lambda';
+import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
+import { NodejsFunction, OutputFormat, SourceMapMode } from 'aws-cdk-lib/aws-lambda-nodejs';
+import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { Queue, QueueEncryption, type IQueue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import { join } from 'node:path';
+import { ENV } from '../../shared/contract/env.ts';
+import type { FunctionName } from '../../shared/contract/names.ts';
+import { partitionKeyPrefix, TABLE } from '../../shared/contract/table.ts';
+import type { ClusterConnection } from '../cluster-connection.ts';
+import type { FunctionDefinition } from '../function-definitions.ts';
+import type { PrivateAccess } from '../private-access.ts';
+
+/** Receives before a message goes to the dead letters: at one try per 3 minutes an outage of an hour is sat out. */
+const MAX_RECEIVE_COUNT = 20;
+const BATCH_SIZE = 10;
+/** AWS's own advice for queues that feed a function. */
+const VISIBILITY_PER_TIMEOUT = 6;
+
+export interface FunctionWithInboxProps {
+  readonly functionName: FunctionName;
+  readonly definition: FunctionDefinition;
+  /** Folder that holds `<function>/handler.ts`. */
+  readonly handlersDir: string;
+  readonly deadLetterQueue: IQueue;
+  readonly logRetention: RetentionDays;
+  readonly privateAccess: PrivateAccess | undefined;
+}
+
+export class FunctionWithInbox extends Construct {
+  readonly functionName: FunctionName;
+  readonly function: NodejsFunction;
+  readonly inbox: Queue;
+  readonly logGroup: LogGroup;
+  readonly role: Role;
+
+  constructor(scope: Construct, id: string, props: FunctionWithInboxProps) {
+    super(scope, id);
+    const { definition, deadLetterQueue } = props;
+    this.functionName = props.functionName;
+    this.inbox = new Queue(this, 'Inbox', {
+      visibilityTimeout: Duration.seconds(definition.timeout.toSeconds() * VISIBILITY_PER_TIMEOUT),
+      retentionPeriod: Duration.days(4),
+      encryption: QueueEncryption.SQS_MANAGED,
+      enforceSSL: true,
+      deadLetterQueue: { queue: deadLetterQueue, maxReceiveCount: MAX_RECEIVE_COUNT },
+    });
+    // The audit lines are in here: they outlive the function.
+    this.logGroup = new LogGroup(this, 'Logs', { retention: props.logRetention, removalPolicy: RemovalPolicy.RETAIN });
+    // Not the managed policy for basic execution: that one may write to every log group of the account.
+    this.role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
+    this.logGroup.grantWrite(this.role);
+    props.privateAccess?.allowNetworkInterfaces(this.role);
+    this.function = this.createFunction(props);
+    this.function.addEventSource(
+      new SqsEventSource(this.inbox, {
+        batchSize: BATCH_SIZE,
+        reportBatchItemFailures: true,
+        maxConcurrency: definition.maxConcurrency,
+      }),
+    );
+    this.function.addEnvironment(ENV.deadLetterQueueUrl, deadLetterQueue.queueUrl);
+    this.allow(['sqs:SendMessage'], [deadLetterQueue.queueArn]);
+  }
+
+  private createFunction(props: FunctionWithInboxProps): NodejsFunction {
+    const { definition, privateAccess } = props;
+    return new NodejsFunction(this, 'Function', {
+      description: definition.description,
+      entry: join(props.handlersDir, props.functionName, 'handler.ts'),
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      memorySize: definition.memoryMiB,
+      timeout: definition.timeout,
+      role: this.role,
+      logGroup: this.logGroup,
+      loggingFormat: LoggingFormat.JSON,
+      applicationLogLevelV2: ApplicationLogLevel.INFO,
+      systemLogLevelV2: SystemLogLevel.WARN,
+      // A record that is looked at every few minutes is a chain inbox → function → inbox by design; Lambda would cut it after 16 links.
+      recursiveLoop: RecursiveLoop.ALLOW,
+      ...privateAccess?.functionProps,
+      bundling: {
+        format: OutputFormat.ESM,
+        target: 'node24',
+        mainFields: ['module', 'main'],
+        minify: true,
+        // Beside the bundle, not linked from it: reading a map at start-up would cost more than the whole import.
+        sourceMap: true,
+        sourceMapMode: SourceMapMode.EXTERNAL,
+        // The SDK that was tested is the one that runs.
+        externalModules: [],
+        // CommonJS dependencies call `require`, which ES modules do not have.
+        banner:
+          "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
+      },
+    });
+  }
+
+  connectsTo(cluster: ClusterConnection): void {
+    this.function.addEnvironment(ENV.clusterName, cluster.name);
+    this.function.addEnvironment(ENV.clusterEndpoint, cluster.endpoint);
+    this.function.addEnvironment(ENV.clusterCertificateAuthority, cluster.certificateAuthority);
+  }
+
+  /** Names the table; `ownsRecords` and `readsDueIndex` say what may be done with it. */
+  uses(table: TableV2, definition: FunctionDefinition): void {
+    this.function.addEnvironment(ENV.tableName, table.tableName);
+    if (definition.ownsRecords) {
+      this.allow(['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:DeleteItem'], [table.tableArn], {
+        'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${partitionKeyPrefix(this.functionName)}*`] },
+      });
+    }
+    if (definition.readsDueIndex) this.allow(['dynamodb:Query'], [`${table.tableArn}/index/${TABLE.dueIndex.name}`]);
+  }
+
+  /** Names the bus; without a source the function may not publish. */
+  publishesTo(bus: EventBus, source: string | undefined): void {
+    this.function.addEnvironment(ENV.eventBusName, bus.eventBusName);
+    if (source !== undefined) {
+      this.allow(['events:PutEvents'], [bus.eventBusArn], { StringEquals: { 'events:source': source } });
+    }
+  }
+
+  sendsWakeUpsTo(inboxes: ReadonlyMap<FunctionName, IQueue>): void {
+    const urls = Object.fromEntries([...inboxes].map(([name, inbox]) => [name, inbox.queueUrl]));
+    this.function.addEnvironment(ENV.inboxUrls, Stack.of(this).toJsonString(urls));
+    if (inboxes.size > 0) {
+      this.allow(
+        ['sqs:SendMessage'],
+        [...inboxes.values()].map(inbox => inbox.queueArn),
+      );
+    }
+  }
+
+  private allow(actions: string[], resources: string[], conditions?: Record<string, Record<string, unknown>>): void {
+    this.role.addToPolicy(new PolicyStatement({ actions, resources, ...(conditions && { conditions }) }));
+  }
+}

@@ -1,0 +1,196 @@
+/**
+ * The alarms and one small dashboard. Each alarm says in its description which paragraph of the runbook to read; a test checks that the
+ * paragraph exists.
+ */
+import { Duration } from 'aws-cdk-lib';
+import {
+  Alarm,
+  ComparisonOperator,
+  Dashboard,
+  GraphWidget,
+  Metric,
+  Stats,
+  TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import type { Rule } from 'aws-cdk-lib/aws-events';
+import { Topic } from 'aws-cdk-lib/aws-sns';
+import { Construct } from 'constructs';
+import { METRIC_NAMESPACE, METRICS, metricDimensions } from '../shared/contract/metrics.ts';
+import type { ClusterConnection } from './cluster-connection.ts';
+import type { CurfewConfig } from './config.ts';
+import type { FunctionWithInbox } from './constructs/function-with-inbox.ts';
+import { definitionOf } from './function-definitions.ts';
+import { ForwarderHeartbeat } from './forwarder-heartbeat.ts';
+import type { StateStack } from './state-stack.ts';
+
+/** I5: what is due happens within 5 minutes. */
+const OVERDUE_MS = Duration.minutes(5).toMilliseconds();
+/** Messages may be delayed by 15 minutes on purpose and count from when they were sent; 5 minutes (I5) come on top. */
+const BACKLOG_SECONDS = Duration.minutes(20).toSeconds();
+const SHARE_OF_TIMEOUT = 0.8;
+const ONE_MINUTE = Duration.minutes(1);
+const FIVE_MINUTES = Duration.minutes(5);
+
+export interface MonitoringProps {
+  readonly config: CurfewConfig;
+  readonly cluster: ClusterConnection;
+  readonly state: StateStack;
+  readonly functions: readonly FunctionWithInbox[];
+  readonly rules: readonly Rule[];
+}
+
+interface AlarmDefinition {
+  readonly metric: Metric;
+  /** What is wrong, in one sentence. */
+  readonly says: string;
+  /** Heading of `docs/runbook.md`, as an anchor. */
+  readonly runbook: string;
+  /** Rings at or above this value; default 1. */
+  readonly threshold?: number;
+  readonly below?: boolean;
+  readonly evaluationPeriods?: number;
+  /** Silence is the failure itself. */
+  readonly silenceRings?: boolean;
+}
+
+export class Monitoring extends Construct {
+  readonly heartbeat: ForwarderHeartbeat;
+  private readonly config: CurfewConfig;
+  private readonly topic: SnsAction | undefined;
+
+  constructor(scope: Construct, id: string, props: MonitoringProps) {
+    super(scope, id);
+    const { config, cluster, state, functions, rules } = props;
+    this.config = config;
+    this.topic =
+      config.alarmTopicArn === undefined
+        ? undefined
+        : new SnsAction(Topic.fromTopicArn(this, 'Topic', config.alarmTopicArn));
+    this.heartbeat = new ForwarderHeartbeat(this, 'ForwarderHeartbeat', { bus: state.bus });
+    const overdue = new Metric({
+      namespace: METRIC_NAMESPACE,
+      metricName: METRICS.oldestOverdueTimer,
+      dimensionsMap: metricDimensions(cluster.name, 'timer'),
+      statistic: Stats.MAXIMUM,
+      period: ONE_MINUTE,
+    });
+    this.alarm('OverdueTimers', {
+      metric: overdue,
+      threshold: OVERDUE_MS,
+      evaluationPeriods: 5,
+      silenceRings: true,
+      says: 'Timers are overdue by more than 5 minutes, or the sweep that would notice does not run.',
+      runbook: 'overdue-timers',
+    });
+    this.alarm('ForwarderSilent', {
+      metric: this.heartbeat.received,
+      below: true,
+      silenceRings: true,
+      says: 'The forwarder has not been heard for 5 minutes: changes of the cluster do not arrive.',
+      runbook: 'forwarder-silent',
+    });
+    for (const fn of functions) this.watchFunction(fn, state);
+    for (const rule of rules) {
+      this.alarm(`${rule.node.id}Undelivered`, {
+        metric: ruleMetric('FailedInvocations', rule, state),
+        says: `EventBridge could not deliver events of rule ${rule.node.id} and has given up on them.`,
+        runbook: 'undelivered-events',
+      });
+    }
+    this.createDashboard({ functions, overdue, heartbeat: this.heartbeat.received });
+  }
+
+  private watchFunction({ node, functionName, function: fn, inbox }: FunctionWithInbox, state: StateStack): void {
+    const timeout = definitionOf(functionName).timeout;
+    const deadLetters = state.deadLetterQueues.get(functionName);
+    if (deadLetters === undefined) throw new Error(`${functionName} has no dead-letter queue`);
+    this.alarm(`${node.id}DeadLetters`, {
+      metric: deadLetters.metricApproximateNumberOfMessagesVisible({ statistic: Stats.MAXIMUM, period: ONE_MINUTE }),
+      says: `Messages for ${functionName} were given up.`,
+      runbook: 'dead-letters',
+    });
+    this.alarm(`${node.id}Backlog`, {
+      metric: inbox.metricApproximateAgeOfOldestMessage({ statistic: Stats.MAXIMUM, period: ONE_MINUTE }),
+      threshold: BACKLOG_SECONDS,
+      evaluationPeriods: 3,
+      says: `The oldest message for ${functionName} waits for more than ${BACKLOG_SECONDS / 60} minutes.`,
+      runbook: 'backlog',
+    });
+    this.alarm(`${node.id}Errors`, {
+      metric: fn.metricErrors({ period: FIVE_MINUTES }),
+      says: `Function ${functionName} crashed, ran out of time or met a bug.`,
+      runbook: 'function-errors',
+    });
+    this.alarm(`${node.id}Throttles`, {
+      metric: fn.metricThrottles({ period: FIVE_MINUTES }),
+      says: `Lambda refuses to run ${functionName}.`,
+      runbook: 'throttled-functions',
+    });
+    this.alarm(`${node.id}Slow`, {
+      metric: fn.metricDuration({ statistic: Stats.p(99), period: FIVE_MINUTES }),
+      threshold: timeout.toMilliseconds() * SHARE_OF_TIMEOUT,
+      evaluationPeriods: 3,
+      says: `Function ${functionName} needs more than ${SHARE_OF_TIMEOUT * 100} % of its ${timeout.toSeconds()} s.`,
+      runbook: 'slow-functions',
+    });
+  }
+
+  private alarm(id: string, { metric, says, runbook, ...options }: AlarmDefinition): void {
+    const { threshold = 1, below = false, evaluationPeriods = 1, silenceRings = false } = options;
+    const alarm = new Alarm(this, id, {
+      metric,
+      threshold,
+      evaluationPeriods,
+      comparisonOperator: below
+        ? ComparisonOperator.LESS_THAN_THRESHOLD
+        : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      treatMissingData: silenceRings ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
+      alarmDescription: `${says} Runbook: ${this.config.runbookUrl}#${runbook}`,
+    });
+    if (this.topic !== undefined) {
+      alarm.addAlarmAction(this.topic);
+      alarm.addOkAction(this.topic);
+    }
+  }
+
+  private createDashboard(shown: {
+    functions: readonly FunctionWithInbox[];
+    overdue: Metric;
+    heartbeat: Metric;
+  }): void {
+    const { functions, overdue, heartbeat } = shown;
+    new Dashboard(this, 'Dashboard', {
+      widgets: [
+        [
+          new GraphWidget({ title: 'Oldest overdue timer (ms)', width: 8, left: [overdue] }),
+          new GraphWidget({ title: 'Forwarder heartbeats', width: 8, left: [heartbeat] }),
+          new GraphWidget({ title: 'Errors', width: 8, left: functions.map(({ function: fn }) => fn.metricErrors()) }),
+        ],
+        [
+          new GraphWidget({
+            title: 'Oldest message (s)',
+            width: 12,
+            left: functions.map(({ inbox }) => inbox.metricApproximateAgeOfOldestMessage()),
+          }),
+          new GraphWidget({
+            title: 'Invocations',
+            width: 12,
+            left: functions.map(({ function: fn }) => fn.metricInvocations()),
+          }),
+        ],
+      ],
+    });
+  }
+}
+
+/** Rules of a custom bus report under both names; under the rule's alone only those of the default bus do. */
+function ruleMetric(metricName: string, rule: Rule, state: StateStack): Metric {
+  return new Metric({
+    namespace: 'AWS/Events',
+    metricName,
+    dimensionsMap: { EventBusName: state.bus.eventBusName, RuleName: rule.ruleName },
+    statistic: Stats.SUM,
+    period: FIVE_MINUTES,
+  });
+}

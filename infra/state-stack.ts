@@ -1,0 +1,81 @@
+/**
+ * What must outlive every deployment: the promises (table), the bus that the forwarder knows by name, and the messages that nobody could
+ * process. Retained when the stack is deleted, and the stack itself refuses deletion.
+ */
+import { Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
+import { AttributeType, Billing, ProjectionType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { EventBus } from 'aws-cdk-lib/aws-events';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Queue, QueueEncryption, type IQueue } from 'aws-cdk-lib/aws-sqs';
+import type { Construct } from 'constructs';
+import type { FunctionName } from '../shared/contract/names.ts';
+import { DEPLOYED_FUNCTIONS } from '../shared/contract/routes.ts';
+import { TABLE } from '../shared/contract/table.ts';
+import { toConstructId } from './constructs/construct-id.ts';
+
+export class StateStack extends Stack {
+  readonly table: TableV2;
+  readonly bus: EventBus;
+  /** One per function: what its inbox gave up, what EventBridge could not deliver to it, and what it parked with a reason. */
+  readonly deadLetterQueues: ReadonlyMap<FunctionName, IQueue>;
+
+  constructor(scope: Construct, id: string, props: StackProps) {
+    super(scope, id, { ...props, terminationProtection: true });
+    this.table = this.createTable();
+    this.bus = new EventBus(this, 'Bus', {
+      description: 'Changes of the cluster and events between the functions of Curfew',
+    });
+    this.bus.applyRemovalPolicy(RemovalPolicy.RETAIN);
+    this.deadLetterQueues = new Map(DEPLOYED_FUNCTIONS.map(name => [name, this.createDeadLetterQueue(name)]));
+  }
+
+  private createTable(): TableV2 {
+    const { partitionKey, dueIndex, ttlAttribute } = TABLE;
+    return new TableV2(this, 'Records', {
+      partitionKey: { name: partitionKey, type: AttributeType.STRING },
+      globalSecondaryIndexes: [
+        {
+          indexName: dueIndex.name,
+          partitionKey: { name: dueIndex.partitionKey, type: AttributeType.STRING },
+          sortKey: { name: dueIndex.sortKey, type: AttributeType.NUMBER },
+          projectionType: ProjectionType.INCLUDE,
+          nonKeyAttributes: [...dueIndex.projectedAttributes],
+        },
+      ],
+      timeToLiveAttribute: ttlAttribute,
+      billing: Billing.onDemand(),
+      encryption: TableEncryptionV2.dynamoOwnedKey(),
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+      deletionProtection: true,
+      removalPolicy: RemovalPolicy.RETAIN,
+    });
+  }
+
+  private createDeadLetterQueue(name: FunctionName): Queue {
+    const queue = new Queue(this, `${toConstructId(name)}DeadLetters`, {
+      retentionPeriod: Duration.days(14),
+      encryption: QueueEncryption.SQS_MANAGED,
+      enforceSSL: true,
+      removalPolicy: RemovalPolicy.RETAIN,
+    });
+    // The rules are in the functions stack, which depends on this one: they are named by their bus, not one by one.
+    queue.addToResourcePolicy(
+      new PolicyStatement({
+        sid: 'UndeliverableEvents',
+        principals: [new ServicePrincipal('events.amazonaws.com')],
+        actions: ['sqs:SendMessage'],
+        resources: [queue.queueArn],
+        conditions: {
+          ArnLike: {
+            'aws:SourceArn': this.formatArn({
+              service: 'events',
+              resource: 'rule',
+              resourceName: `${this.bus.eventBusName}/*`,
+            }),
+          },
+        },
+      }),
+    );
+    return queue;
+  }
+}

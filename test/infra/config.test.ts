@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { parseConfig } from '../../infra/config.ts';
+import { synthesize } from './synthesized.ts';
+
+describe('configuration', () => {
+  it('has a default for everything', () => {
+    expect(parseConfig(undefined)).toEqual({
+      name: 'Curfew',
+      forwarder: { namespace: 'curfew', serviceAccount: 'curfew-forwarder' },
+      logRetentionDays: 180,
+      runbookUrl: 'docs/runbook.md',
+    });
+  });
+
+  it('may come as JSON text, as the command line passes it', () => {
+    expect(parseConfig('{"logRetentionDays": 30}').logRetentionDays).toBe(30);
+  });
+
+  it('is refused with the name of each key that is wrong', () => {
+    const wrong = {
+      cluster: { name: 'prod', endpoint: 'http://plain', certificateAuthority: 'Q0E=' },
+      logRetentionDays: 31,
+      colour: 'red',
+    };
+    expect(() => parseConfig(wrong)).toThrow(
+      /curfew\.cluster\.endpoint: .+\n[^]*curfew\.logRetentionDays: .+\n[^]*curfew: .*colour/,
+    );
+  });
+
+  it('is refused when it is not JSON', () => {
+    expect(() => parseConfig('{')).toThrow('curfew: must be JSON');
+  });
+
+  it('asks for the cluster at deploy time when the context does not name one', () => {
+    const { functionsTemplate } = synthesize({});
+    const parameters = functionsTemplate.findParameters('*', { Type: 'String', MinLength: 1 });
+    expect(Object.keys(parameters).toSorted()).toEqual([
+      'ClusterCertificateAuthority',
+      'ClusterEndpoint',
+      'ClusterName',
+    ]);
+    for (const parameter of Object.values(parameters)) expect(parameter).not.toHaveProperty('Default');
+  });
+
+  it('names the stacks after the deployment, so that two clusters fit into one account', () => {
+    const { state, functions } = synthesize({ name: 'CurfewStaging' });
+    expect([state.stackName, functions.stackName]).toEqual(['CurfewStagingState', 'CurfewStaging']);
+  });
+});

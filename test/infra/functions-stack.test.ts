@@ -1,0 +1,129 @@
+import { Match } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from 'vitest';
+import { ENV } from '../../shared/contract/env.ts';
+import { parseInboxMessage } from '../../shared/contract/inbox-message.ts';
+import { DEPLOYED_FUNCTIONS, ROUTES } from '../../shared/contract/routes.ts';
+import { synthesize } from './synthesized.ts';
+
+const { functionsTemplate: template } = synthesize();
+const functions = template.findResources('AWS::Lambda::Function');
+const rules = Object.values(template.findResources('AWS::Events::Rule'));
+
+describe('functions', () => {
+  it('are those of the contract', () => {
+    expect(Object.keys(functions)).toHaveLength(DEPLOYED_FUNCTIONS.length);
+    const descriptions = new Set(Object.values(functions).map(({ Properties }) => Properties.Description));
+    expect(descriptions.size).toBe(DEPLOYED_FUNCTIONS.length);
+  });
+
+  it('get exactly the variables of the contract', () => {
+    for (const { Properties } of Object.values(functions)) {
+      expect(Object.keys(Properties.Environment.Variables).toSorted()).toEqual(Object.values(ENV).toSorted());
+    }
+  });
+
+  it('run on Node 24, arm64, with JSON logs in a log group of their own', () => {
+    template.allResourcesProperties('AWS::Lambda::Function', {
+      Runtime: 'nodejs24.x',
+      Architectures: ['arm64'],
+      Handler: 'index.handler',
+      LoggingConfig: { LogFormat: 'JSON', LogGroup: { Ref: Match.anyValue() } },
+    });
+    const groups = Object.values(functions).map(({ Properties }) => Properties.LoggingConfig.LogGroup.Ref);
+    expect(new Set(groups).size).toBe(DEPLOYED_FUNCTIONS.length);
+  });
+
+  it('keep their logs, which hold the audit, for a set time and beyond the function', () => {
+    template.allResources('AWS::Logs::LogGroup', {
+      Properties: { RetentionInDays: 180 },
+      DeletionPolicy: 'Retain',
+    });
+  });
+
+  // A record that is looked at again every few minutes is a chain of wake-ups; Lambda's loop detection drops the 17th of such a chain.
+  it('may wake themselves for ever', () => {
+    template.allResourcesProperties('AWS::Lambda::Function', { RecursiveLoop: 'Allow' });
+  });
+
+  it('read their inbox in batches that can fail in part, a few at a time', () => {
+    template.resourceCountIs('AWS::Lambda::EventSourceMapping', DEPLOYED_FUNCTIONS.length);
+    template.allResourcesProperties('AWS::Lambda::EventSourceMapping', {
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+      ScalingConfig: { MaximumConcurrency: Match.anyValue() },
+      BatchSize: 10,
+    });
+  });
+});
+
+describe('inboxes', () => {
+  const inboxes = Object.values(template.findResources('AWS::SQS::Queue')).filter(
+    ({ Properties }) => Properties.RedrivePolicy,
+  );
+
+  it('are as many as functions, each with a dead-letter queue of its own', () => {
+    const targets = inboxes.map(({ Properties }) => JSON.stringify(Properties.RedrivePolicy.deadLetterTargetArn));
+    expect(new Set(targets).size).toBe(DEPLOYED_FUNCTIONS.length);
+  });
+
+  it('hide a message for six times the longest a function may take', () => {
+    const slowest = Math.max(...Object.values(functions).map(({ Properties }) => Properties.Timeout));
+    for (const { Properties } of inboxes) expect(Properties.VisibilityTimeout).toBeGreaterThanOrEqual(6 * slowest);
+  });
+
+  // I5: what a crash left behind must be tried again within 5 minutes.
+  it('show a message again within 5 minutes', () => {
+    for (const { Properties } of inboxes) expect(Properties.VisibilityTimeout).toBeLessThanOrEqual(300);
+  });
+
+  it('are encrypted and refuse plain HTTP, as every queue', () => {
+    template.allResourcesProperties('AWS::SQS::Queue', { SqsManagedSseEnabled: true });
+    const guarded = new Set<string>();
+    for (const { Properties } of Object.values(template.findResources('AWS::SQS::QueuePolicy'))) {
+      const denied = Properties.PolicyDocument.Statement.filter(({ Effect }: { Effect: string }) => Effect === 'Deny');
+      if (JSON.stringify(denied).includes('"Condition":{"Bool":{"aws:SecureTransport":"false"}}')) {
+        for (const { Ref } of Properties.Queues) guarded.add(Ref);
+      }
+    }
+    expect(guarded).toEqual(new Set(Object.keys(template.findResources('AWS::SQS::Queue'))));
+  });
+});
+
+describe('routing', () => {
+  it('makes one rule of each route, with its pattern, a dead-letter queue and a day of retries', () => {
+    for (const { pattern } of ROUTES) {
+      template.hasResourceProperties('AWS::Events::Rule', {
+        EventPattern: { source: pattern.source, 'detail-type': pattern['detail-type'] },
+        EventBusName: Match.anyValue(),
+        Targets: [
+          Match.objectLike({
+            DeadLetterConfig: { Arn: Match.anyValue() },
+            RetryPolicy: { MaximumEventAgeInSeconds: 86_400, MaximumRetryAttempts: 185 },
+          }),
+        ],
+      });
+    }
+  });
+
+  it('has no other rule than the routes and the heartbeat, and none on the default bus', () => {
+    expect(rules).toHaveLength(ROUTES.length + 1);
+    for (const { Properties } of rules) expect(Properties.EventBusName).toBeDefined();
+  });
+
+  it('lets each rule send to its own inbox only', () => {
+    const allowed = Object.values(template.findResources('AWS::SQS::QueuePolicy'))
+      .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
+      .filter(({ Principal }) => Principal.Service === 'events.amazonaws.com');
+    expect(allowed).toHaveLength(rules.length);
+    for (const { Condition } of allowed) expect(Condition.ArnEquals['aws:SourceArn']['Fn::GetAtt'][1]).toBe('Arn');
+  });
+
+  it('ticks the timer every minute with a message that the timer understands', () => {
+    template.resourceCountIs('AWS::Scheduler::Schedule', 1);
+    const [schedule] = Object.values(template.findResources('AWS::Scheduler::Schedule'));
+    const { ScheduleExpression, FlexibleTimeWindow, Target } = schedule?.['Properties'] ?? {};
+    expect(ScheduleExpression).toBe('rate(1 minute)');
+    expect(FlexibleTimeWindow).toEqual({ Mode: 'OFF' });
+    expect(parseInboxMessage(Target.Input)).toEqual({ kind: 'tick' });
+    expect(Target.DeadLetterConfig.Arn).toBeDefined();
+  });
+});

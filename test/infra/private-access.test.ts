@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { synthesize } from './synthesized.ts';
+
+const privateAccess = {
+  vpcId: 'vpc-0123456789abcdef0',
+  availabilityZones: ['eu-west-1a', 'eu-west-1b'],
+  privateSubnetIds: ['subnet-0123456789abcdefa', 'subnet-0123456789abcdefb'],
+  clusterSecurityGroupId: 'sg-0123456789abcdefc',
+};
+const { functionsTemplate: template, outdir } = synthesize({ privateAccess });
+
+describe('a cluster with a private endpoint', () => {
+  it('has the functions in its VPC', () => {
+    template.allResourcesProperties('AWS::Lambda::Function', {
+      VpcConfig: { SubnetIds: ['subnet-0123456789abcdefa', 'subnet-0123456789abcdefb'] },
+    });
+  });
+
+  it("lets the functions' security group in on port 443", () => {
+    template.hasResourceProperties('AWS::EC2::SecurityGroupIngress', {
+      GroupId: 'sg-0123456789abcdefc',
+      FromPort: 443,
+      ToPort: 443,
+    });
+  });
+
+  it('lets the functions out on port 443 only', () => {
+    template.hasResourceProperties('AWS::EC2::SecurityGroup', {
+      SecurityGroupEgress: [{ CidrIp: '0.0.0.0/0', FromPort: 443, ToPort: 443, IpProtocol: 'tcp' }],
+    });
+  });
+
+  it('leaves no finding of cdk-nag open either', () => {
+    const report = JSON.parse(readFileSync(join(outdir, 'validation-report.json'), 'utf8'));
+    const conclusions = report.pluginReports.map(({ conclusion }: { conclusion: string }) => conclusion);
+    expect(new Set(conclusions)).toEqual(new Set(['success']));
+  });
+});

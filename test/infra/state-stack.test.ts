@@ -1,0 +1,77 @@
+import { Match } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from 'vitest';
+import { DEPLOYED_FUNCTIONS } from '../../shared/contract/routes.ts';
+import { synthesize } from './synthesized.ts';
+
+const { state, stateTemplate } = synthesize();
+
+describe('state stack', () => {
+  it('refuses to be deleted', () => {
+    expect(state.terminationProtection).toBe(true);
+  });
+
+  it('keeps every resource but policies when it is deleted or when one is replaced', () => {
+    const resources: [string, { Type: string; DeletionPolicy?: string }][] = Object.entries(
+      stateTemplate.toJSON()['Resources'],
+    );
+    const lost = resources.filter(
+      ([, { Type, DeletionPolicy }]) => Type !== 'AWS::SQS::QueuePolicy' && DeletionPolicy !== 'Retain',
+    );
+    expect(lost).toEqual([]);
+  });
+
+  it('has a table with point-in-time recovery, deletion protection, expiry and a sparse due index that projects little', () => {
+    stateTemplate.hasResourceProperties('AWS::DynamoDB::GlobalTable', {
+      BillingMode: 'PAY_PER_REQUEST',
+      KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
+      TimeToLiveSpecification: { AttributeName: 'expireTime', Enabled: true },
+      GlobalSecondaryIndexes: [
+        {
+          IndexName: 'due',
+          KeySchema: [
+            { AttributeName: 'dueShard', KeyType: 'HASH' },
+            { AttributeName: 'nextWakeTime', KeyType: 'RANGE' },
+          ],
+          Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: ['owner', 'id', 'subject'] },
+        },
+      ],
+      AttributeDefinitions: Match.arrayWith([
+        { AttributeName: 'dueShard', AttributeType: 'S' },
+        { AttributeName: 'nextWakeTime', AttributeType: 'N' },
+      ]),
+      Replicas: [
+        Match.objectLike({
+          DeletionProtectionEnabled: true,
+          PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+        }),
+      ],
+    });
+  });
+
+  it('has one dead-letter queue per function that keeps messages for 14 days', () => {
+    stateTemplate.resourceCountIs('AWS::SQS::Queue', DEPLOYED_FUNCTIONS.length);
+    stateTemplate.allResourcesProperties('AWS::SQS::Queue', {
+      MessageRetentionPeriod: 1_209_600,
+      SqsManagedSseEnabled: true,
+    });
+  });
+
+  it('lets EventBridge add to a dead-letter queue only for rules of our bus, and nobody without TLS', () => {
+    stateTemplate.allResourcesProperties('AWS::SQS::QueuePolicy', {
+      PolicyDocument: {
+        Statement: Match.arrayWith([
+          Match.objectLike({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } }),
+          Match.objectLike({
+            Effect: 'Allow',
+            Principal: { Service: 'events.amazonaws.com' },
+            Condition: {
+              ArnLike: {
+                'aws:SourceArn': { 'Fn::Join': ['', Match.arrayWith([Match.stringLikeRegexp(':rule/'), '/*'])] },
+              },
+            },
+          }),
+        ]),
+      },
+    });
+  });
+});
