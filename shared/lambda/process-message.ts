@@ -36,12 +36,12 @@ export async function processMessage(body: string, deps: ProcessDeps): Promise<v
     await deps.reconcile(message);
   } catch (error) {
     if (!(error instanceof TerminalError)) throw error;
-    deps.metrics.count('MessageParked', 1, { reason: error.reason });
     await deps.deadLetters.park({
       function: deps.function,
       body,
       reason: error.reason,
       explanation: messageOf(error),
     });
+    deps.metrics.count('MessageParked', 1, { reason: error.reason });
   }
 }

@@ -2,7 +2,7 @@
  * The configuration in force for one function. A ConfigMap that cannot be read leaves the last good configuration in force: it is
  * kept in a record of the function's own. Without a ConfigMap the defaults hold, in which every gate is off.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { DEFAULT_CONFIG, parseConfig, type CurfewConfig } from '../contract/config-schema.ts';
 import { CONFIG_MAP, type FunctionName } from '../contract/names.ts';
 import { EVENT_REASONS } from '../contract/reasons.ts';

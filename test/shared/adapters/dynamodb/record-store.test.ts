@@ -45,9 +45,15 @@ async function startDynalite(): Promise<DynamoProcess> {
 }
 
 const dynoxide = dynoxidePath();
-describe.skipIf(dynoxide === undefined)('Dynoxide', () => defineFor('Dynoxide', () => startDynoxide(dynoxide ?? '')));
+describe.skipIf(dynoxide === undefined)('Dynoxide', () => {
+  defineFor('Dynoxide', () => startDynoxide(dynoxide ?? ''));
+});
 
-describe('dynalite', () => defineFor('dynalite', startDynalite));
+describe('dynalite', () => {
+  defineFor('dynalite', startDynalite);
+});
 
 const jar = process.env['DYNAMODB_LOCAL_JAR'] ?? '';
-describe.skipIf(!existsSync(jar))('DynamoDB Local', () => defineFor('DynamoDB Local', () => startDynamoDbLocal(jar)));
+describe.skipIf(!existsSync(jar))('DynamoDB Local', () => {
+  defineFor('DynamoDB Local', () => startDynamoDbLocal(jar));
+});

@@ -1,0 +1,9 @@
+import { EC2Client } from '@aws-sdk/client-ec2';
+import { CLIENT_DEFAULTS } from '../adapters/aws-errors.ts';
+import { createInstances } from '../adapters/ec2/instances.ts';
+import type { Instances } from '../ports/instances.ts';
+
+/** For `createHandler(…, { instances: ec2Instances })`. In a file of its own, so that only bundles that ask for it carry the EC2 client. */
+export function ec2Instances(): Instances {
+  return createInstances(new EC2Client(CLIENT_DEFAULTS));
+}

@@ -1,0 +1,81 @@
+/**
+ * The composition root of every function:
+ *
+ * `export const handler = createHandler('repair', createReconciler);`
+ *
+ * middy and Powertools around the batch; adapters made once per environment, from its variables.
+ */
+import { Logger } from '@aws-lambda-powertools/logger';
+import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
+import { Metrics } from '@aws-lambda-powertools/metrics';
+import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
+import middy from '@middy/core';
+import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import { createAuditLog } from '../adapters/log/audit-log.ts';
+import { createMetricSink, METRIC_NAMESPACE } from '../adapters/log/metrics.ts';
+import type { FunctionName } from '../contract/names.ts';
+import type { FunctionDeps, Reconcile } from '../ports/function-deps.ts';
+import type { Instances } from '../ports/instances.ts';
+import { makeDeps, type BaseDeps } from './deps.ts';
+import { processBatch, type BatchLog } from './process-batch.ts';
+
+export type BatchHandler = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
+
+/** Adapters that not every bundle should carry, e.g. `{ instances: ec2Instances }` of `ec2-instances.ts`. */
+export interface OptionalAdapters {
+  readonly instances: () => Instances;
+}
+
+export function createHandler(name: FunctionName, makeReconcile: (deps: BaseDeps) => Reconcile): BatchHandler;
+export function createHandler(
+  name: FunctionName,
+  makeReconcile: (deps: FunctionDeps) => Reconcile,
+  adapters: OptionalAdapters,
+): BatchHandler;
+export function createHandler(
+  name: FunctionName,
+  makeReconcile: (deps: FunctionDeps) => Reconcile,
+  adapters?: OptionalAdapters,
+): BatchHandler {
+  const serviceName = `curfew-${name}`;
+  const logger = new Logger({ serviceName });
+  // The audit is not a matter of the log level.
+  const auditLogger = new Logger({ serviceName, logLevel: 'INFO' });
+  const emf = new Metrics({ namespace: METRIC_NAMESPACE, serviceName });
+  const log = toBatchLog(logger, auditLogger);
+  const metrics = createMetricSink(emf);
+  const { deps, deadLetters } = makeDeps({
+    name,
+    env: process.env,
+    audit: createAuditLog(auditLogger),
+    metrics,
+    log,
+    ...adapters,
+  });
+  const reconcile = makeReconcile(deps);
+
+  // middy would answer shortly before the time-out while the batch is still at work; Lambda then keeps the environment, and the work
+  // thaws with the next invocation. At its own time-out Lambda ends the process, and the work with it.
+  return middy<SQSEvent, SQSBatchResponse>({ timeoutEarlyInMillis: 0 })
+    .use(injectLambdaContext([logger, auditLogger], { resetKeys: true }))
+    .use(logMetrics(emf, { captureColdStartMetric: true }))
+    .handler((event, context) =>
+      processBatch(event, context, {
+        process: { function: name, reconcile, clock: deps.clock, deadLetters, metrics },
+        metrics,
+        log,
+      }),
+    );
+}
+
+function toBatchLog(logger: Logger, auditLogger: Logger): BatchLog {
+  return {
+    forRecord(fields) {
+      // Records are processed one after the other, so these are the fields of the record at work.
+      logger.appendKeys({ ...fields });
+      auditLogger.appendKeys({ ...fields });
+    },
+    warn: (message, fields) => logger.warn(message, { ...fields }),
+    error: (message, fields) => logger.error(message, { ...fields }),
+  };
+}

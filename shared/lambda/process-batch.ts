@@ -1,0 +1,64 @@
+/**
+ * One SQS batch: every record through `processMessage`, one after the other, failures reported one by one.
+ *
+ * One after the other, because nothing may run on after the handler has answered: Lambda freezes the environment there, and what
+ * thaws minutes later would act on what it saw before (I3). For the same reason a record that has begun is never given up; one for
+ * which too little time is left is not begun.
+ */
+import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-powertools/batch';
+import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import { seconds } from '../domain/time.ts';
+import { messageOf, RetryableError } from '../errors.ts';
+import type { MetricSink } from '../ports/metrics.ts';
+import { processMessage, type ProcessDeps } from './process-message.ts';
+
+/** Time that one message may need: a record is begun only while this much is left of the invocation. */
+export const DEADLINE_RESERVE = seconds(10);
+
+/** The lines that are written about failures; fields common to all lines of one record are bound by `forRecord`. */
+export interface BatchLog {
+  forRecord(fields: Readonly<Record<string, string>>): void;
+  warn(message: string, fields: Readonly<Record<string, unknown>>): void;
+  error(message: string, fields: Readonly<Record<string, unknown>>): void;
+}
+
+export interface BatchDeps {
+  readonly process: ProcessDeps;
+  readonly metrics: MetricSink;
+  readonly log: BatchLog;
+}
+
+export async function processBatch(event: SQSEvent, context: Context, deps: BatchDeps): Promise<SQSBatchResponse> {
+  const processor = new BatchProcessor(EventType.SQS);
+  return processPartialResponse(event, (record: SQSRecord) => processRecord(record, context, deps), processor, {
+    context,
+    processInParallel: false,
+    // The answer says which failed; an error on top would make Lambda return the whole batch.
+    throwOnFullBatchFailure: false,
+  });
+}
+
+async function processRecord(record: SQSRecord, context: Context, deps: BatchDeps): Promise<void> {
+  deps.log.forRecord({ messageId: record.messageId, receiveCount: record.attributes.ApproximateReceiveCount });
+  try {
+    if (context.getRemainingTimeInMillis() < DEADLINE_RESERVE) {
+      throw new RetryableError('not begun: too little time is left', { reason: 'DeadlineReserve' });
+    }
+    await processMessage(record.body, deps.process);
+  } catch (error) {
+    report(error, deps);
+    throw error instanceof Error ? error : new Error(messageOf(error), { cause: error });
+  }
+}
+
+/** Every failed attempt is seen: as a line with all there is to know, and as a metric. */
+function report(error: unknown, { log, metrics }: BatchDeps): void {
+  if (error instanceof RetryableError) {
+    const { reason = 'Unknown', outcomeUnknown } = error;
+    log.warn('message failed, will be redelivered', { reason, outcomeUnknown, error });
+    metrics.count('MessageRetried', 1, { reason });
+  } else {
+    log.error('message failed because of a bug, will be redelivered', { error });
+    metrics.count('MessageFailed');
+  }
+}
