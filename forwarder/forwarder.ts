@@ -13,6 +13,7 @@ import type { ClusterWatch } from '../shared/ports/cluster-watch.ts';
 import type { EventBus } from '../shared/ports/event-bus.ts';
 import type { MetricSink } from '../shared/ports/metrics.ts';
 import type { RandomSource } from './backoff.ts';
+import { sendHeartbeats } from './heartbeat.ts';
 import { SILENT_LOG, type Log } from './log.ts';
 import { NO_DRAINING_NODES } from './project.ts';
 import { createPublisher, type BusProblem } from './publish.ts';
@@ -94,6 +95,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
   let startTime: EpochMs | undefined;
   let watchesEnded: Promise<unknown> = Promise.resolve();
   let publisherEnded: Promise<void> = Promise.resolve();
+  let heartbeatsEnded: Promise<void> = Promise.resolve();
   let stopped: Promise<void> | undefined;
 
   async function stop(drainTimeout: DurationMs): Promise<void> {
@@ -102,6 +104,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
     if (drainTimeout > 0 && queue.depth() > 0) await drain(drainTimeout);
     publishing.abort(new Error('stopping'));
     await publisherEnded;
+    await heartbeatsEnded;
     log.info({ unpublished: queue.depth() }, 'stopped');
   }
 
@@ -127,15 +130,27 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
     };
   }
 
+  const ready = (): Readiness => assessReadiness(stats(), clock.now(), settings.staleAfter);
+
+  async function beat(): Promise<void> {
+    const { cluster, heartbeatPeriod: period } = settings;
+    if (period === undefined) return;
+    await sendHeartbeats(
+      { cluster, period, bus: deps.bus, clock, log, ready: () => ready().ready, stats },
+      watching.signal,
+    );
+  }
+
   return {
     start() {
       if (startTime !== undefined) throw new Error('a forwarder is started once; create another one');
       startTime = clock.now();
       watchesEnded = Promise.all(watches.map(({ supervisor }) => supervisor.run(watching.signal)));
       publisherEnded = publisher.run(publishing.signal);
+      heartbeatsEnded = beat();
     },
     stop: options => (stopped ??= stop(options?.drainTimeout ?? settings.drainTimeout)),
-    ready: () => assessReadiness(stats(), clock.now(), settings.staleAfter),
+    ready,
     stats,
   };
 }

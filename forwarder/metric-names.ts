@@ -1,4 +1,11 @@
 /** The forwarder's metrics: what is counted, and its dimensions (few and bounded: never an object's name). */
+interface MetricDefinition {
+  readonly help: string;
+  readonly labels: readonly string[];
+  /** For durations: a histogram instead of a counter. */
+  readonly bucketsSeconds?: readonly number[];
+}
+
 export const METRICS = {
   EventsSeen: { help: 'Watch and list entries received.', labels: ['resource'] },
   EventsSuppressed: {
@@ -22,7 +29,11 @@ export const METRICS = {
     help: 'Objects whose handling threw; they are handled again after the next list.',
     labels: ['resource'],
   },
-  PublishDelay: { help: 'From seeing a change to the bus accepting it, milliseconds.', labels: [] },
-} as const satisfies Readonly<Record<string, { help: string; labels: readonly string[] }>>;
+  PublishDelay: {
+    help: 'From seeing the latest change of an object to the bus accepting it.',
+    labels: [],
+    bucketsSeconds: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
+  },
+} as const satisfies Readonly<Record<string, MetricDefinition>>;
 
 export type MetricName = keyof typeof METRICS;

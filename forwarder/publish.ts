@@ -57,12 +57,14 @@ export function createPublisher(deps: PublishDeps): Publisher {
     deps.metrics.count(name, 1, dimensions);
   /** Calls in a row that brought nothing to the bus. */
   let failures = 0;
+  let batchMax = MAX_ENTRIES_PER_CALL;
   let problem: BusProblem | undefined;
 
   function publishing(): void {
     if (problem !== undefined) log.info({ depth: queue.depth() }, 'the bus takes events again');
     problem = undefined;
     failures = 0;
+    batchMax = Math.min(batchMax * 2, MAX_ENTRIES_PER_CALL);
   }
 
   /** Answers how long to leave the bus alone. */
@@ -85,8 +87,11 @@ export function createPublisher(deps: PublishDeps): Publisher {
       if (signal.aborted) throw error;
       // Also what looks final for the whole call (no such bus, access denied) is cured by an operator: nothing is given up.
       count('PublishFailed');
-      for (const { change } of batch) queue.retry(change.subject.uid, clock.now());
-      return failing(messageOf(error), error instanceof RetryableError ? error.retryAfterMs : 0);
+      const passing = error instanceof RetryableError;
+      // An outage passes and keeps the order. Anything else may be the fault of one entry: one at a time, it harms no other.
+      if (!passing) batchMax = 1;
+      for (const { change } of batch) queue.giveBack(change.subject.uid, passing ? undefined : clock.now());
+      return failing(messageOf(error), passing ? error.retryAfterMs : 0);
     }
     const done = batch.filter((queued, index) => settle(queued, outcomes[index] ?? NO_OUTCOME));
     if (done.length > 0) {
@@ -125,7 +130,7 @@ export function createPublisher(deps: PublishDeps): Publisher {
       return true;
     }
     count('PublishRetried', { code: outcome.code });
-    queue.retry(uid, addDuration(clock.now(), backoffDelay(attempts + 1, deps.timings.entryBackoff, deps.random)));
+    queue.giveBack(uid, addDuration(clock.now(), backoffDelay(attempts + 1, deps.timings.entryBackoff, deps.random)));
     return false;
   }
 
@@ -151,7 +156,7 @@ export function createPublisher(deps: PublishDeps): Publisher {
     async run(signal) {
       while (!signal.aborted) {
         try {
-          const batch = queue.take(MAX_ENTRIES_PER_CALL, clock.now());
+          const batch = queue.take(batchMax, clock.now());
           if (batch.length === 0) {
             await waitForWork(signal);
             continue;

@@ -4,7 +4,7 @@
  *
  *   offer ─▶ waiting ─take─▶ inFlight ─published─▶ (gone)
  *               ▲               │
- *               └──── retry ────┘   merged under whatever was offered in between
+ *               └─ giveBack ────┘   merged under whatever was offered in between
  *
  * - Q1 nothing is lost: an offered change is published, or merged into a newer one of the same object that is.
  * - Q2 the bound holds: an offer for an object without a slot waits for room. The watch that offers it stops reading, and what
@@ -27,11 +27,14 @@ export type Availability =
 export interface ChangeQueue {
   /** Queues the change; waits while the queue is full. Resolves to whether it was merged. Rejects when `signal` aborts first. */
   offer(change: ObjectChange, signal: AbortSignal): Promise<'queued' | 'merged'>;
-  /** Up to `limit` changes, oldest first. Each must be given back through `published` or `retry`. */
+  /** Up to `limit` changes, oldest first. Each must end in `published` or `giveBack`. */
   take(limit: number, now: EpochMs): readonly QueuedChange[];
   published(uid: string): void;
-  /** Puts a taken change back in its place, not to be taken before `notBefore`. */
-  retry(uid: string, notBefore: EpochMs): void;
+  /**
+   * Puts a taken change back: in its place, or, with `notBefore`, at the end and not to be taken before then, so that changes
+   * that cannot be published do not stand in the way of those that can.
+   */
+  giveBack(uid: string, notBefore?: EpochMs): void;
   availability(now: EpochMs): Availability;
   /** Resolves at the next offer. Rejects when `signal` aborts first. */
   offered(signal: AbortSignal): Promise<void>;
@@ -94,13 +97,16 @@ export function createChangeQueue(objectsMax: number): ChangeQueue {
       room.open();
       if (slots.size === 0) empty.open();
     },
-    retry(uid, notBefore) {
+    giveBack(uid, notBefore) {
       const slot = slots.get(uid);
       if (slot?.inFlight === undefined) return;
       slot.waiting = slot.waiting === undefined ? slot.inFlight : merge(slot.inFlight, slot.waiting);
       slot.inFlight = undefined;
       slot.attempts += 1;
       slot.notBefore = notBefore;
+      if (notBefore === undefined) return;
+      slots.delete(uid);
+      slots.set(uid, slot);
     },
     availability(now) {
       let next: EpochMs | undefined;

@@ -12,6 +12,8 @@ export interface ForwarderSettings {
   readonly staleAfter: DurationMs;
   /** How long `stop` waits for the queue to be published. */
   readonly drainTimeout: DurationMs;
+  /** A sign of life on the bus, so that an alarm can ring without it; without a period, none. */
+  readonly heartbeatPeriod?: DurationMs;
   readonly watch: WatchTimings;
   readonly publish: PublishTimings;
 }

@@ -57,6 +57,14 @@ export function aNodePool(overrides: Overrides = {}): KubernetesObject {
   });
 }
 
+export function aPolicy(overrides: Overrides = {}): KubernetesObject {
+  const fields = { spec: { mode: 'Observe' } };
+  return object('curfew.dev/v1alpha1', 'NodeLifecyclePolicy', fields, {
+    ...overrides,
+    metadata: { name: 'all', ...overrides.metadata },
+  });
+}
+
 export function aPod(overrides: Overrides = {}): KubernetesObject {
   const fields = {
     spec: { nodeName: 'n1', containers: [{ name: 'web', image: 'nginx' }] },

@@ -121,6 +121,7 @@ function createStream(type: ResourceType, options: Stream['options']) {
     resource: type.resource,
     options,
     push(event: WatchEvent) {
+      if (ending !== undefined) return;
       pending.push(event);
       changed();
     },

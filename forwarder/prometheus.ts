@@ -1,0 +1,91 @@
+/** The forwarder's metrics in Prometheus' terms: counters from `metric-names.ts`, gauges read when somebody asks. */
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { MetricSink } from '../shared/ports/metrics.ts';
+import type { ForwarderStats } from './forwarder.ts';
+import { METRICS } from './metric-names.ts';
+
+const PREFIX = 'curfew_forwarder_';
+
+export interface PrometheusMetrics {
+  readonly sink: MetricSink;
+  readonly registry: Registry;
+}
+
+/** `stats` answers undefined while the forwarder does not run (standby). */
+export function createPrometheusMetrics(stats: () => ForwarderStats | undefined): PrometheusMetrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+
+  const counters = new Map<string, Counter>();
+  const histograms = new Map<string, Histogram>();
+  for (const [name, { help, labels, ...rest }] of Object.entries(METRICS)) {
+    const common = { help, labelNames: [...labels], registers: [registry] };
+    if ('bucketsSeconds' in rest) {
+      const buckets = [...rest.bucketsSeconds];
+      histograms.set(name, new Histogram({ ...common, name: `${PREFIX}${snakeCase(name)}_seconds`, buckets }));
+    } else {
+      counters.set(name, new Counter({ ...common, name: `${PREFIX}${snakeCase(name)}_total` }));
+    }
+  }
+
+  gauge(registry, 'leading', 'Whether this forwarder works (1) or stands by (0).', [], () => [
+    { labels: {}, value: stats() === undefined ? 0 : 1 },
+  ]);
+  gauge(registry, 'queue_depth', 'Objects whose changes are not published yet.', [], () => [
+    { labels: {}, value: stats()?.queueDepth ?? 0 },
+  ]);
+  gauge(registry, 'staleness_seconds', 'Since a resource was last heard of.', ['resource'], () =>
+    (stats()?.resources ?? []).map(({ resource, staleness }) => ({ labels: { resource }, value: staleness / 1000 })),
+  );
+  gauge(registry, 'objects', 'Objects whose changes are told of.', ['resource'], () =>
+    (stats()?.resources ?? []).map(({ resource, objects }) => ({ labels: { resource }, value: objects })),
+  );
+  gauge(
+    registry,
+    'resource_synced',
+    'Whether a resource was listed (1) or not, or is not served (0).',
+    ['resource'],
+    () =>
+      (stats()?.resources ?? []).map(({ resource, state }) => ({
+        labels: { resource },
+        value: state === 'synced' ? 1 : 0,
+      })),
+  );
+
+  return {
+    registry,
+    sink: {
+      count: (name, value = 1, dimensions = {}) => counters.get(name)?.inc(dimensions, value),
+      milliseconds: (name, value, dimensions = {}) => histograms.get(name)?.observe(dimensions, value / 1000),
+    },
+  };
+}
+
+interface Sample {
+  readonly labels: Record<string, string>;
+  readonly value: number;
+}
+
+function gauge(
+  registry: Registry,
+  name: string,
+  help: string,
+  labelNames: string[],
+  read: () => readonly Sample[],
+): Gauge {
+  return new Gauge({
+    name: `${PREFIX}${name}`,
+    help,
+    labelNames,
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { labels, value } of read()) this.set(labels, value);
+    },
+  });
+}
+
+/** `EventsSeen` → `events_seen`. */
+function snakeCase(name: string): string {
+  return name.replaceAll(/(?<=.)[A-Z]/g, letter => `_${letter}`).toLowerCase();
+}

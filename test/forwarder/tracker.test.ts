@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { WATCHED_RESOURCES } from '../../forwarder/resources.ts';
+import { createTracker, type Tracker } from '../../forwarder/tracker.ts';
+import { toEpochMs } from '../../shared/domain/time.ts';
+import { aNode, aPod, READY_CONDITION } from './builders.ts';
+
+const NOW = toEpochMs(1_000_000);
+
+function trackerOf(kind: string, drainingNodes = new Set<string>()): Tracker {
+  const resource = WATCHED_RESOURCES.find(watched => watched.kind === kind);
+  if (resource === undefined) throw new Error(`${kind} is not watched`);
+  return createTracker(resource, { drainingNodes });
+}
+
+const version = (resourceVersion: string, rest: object = {}) => ({ ...rest, metadata: { resourceVersion } });
+const broken = { status: { conditions: [{ ...READY_CONDITION, status: 'False' }] } };
+
+describe('tracker', () => {
+  it('tells of an object once, with the kind that a list item does not carry', () => {
+    const tracker = trackerOf('Node');
+    const item = { ...aNode(), kind: '', apiVersion: '' };
+    expect(tracker.observe(item, NOW)).toMatchObject({
+      change: 'Added',
+      subject: { kind: 'Node', apiVersion: 'v1', name: 'n1', uid: 'uid-of-n1' },
+      changed: ['conditions', 'labels', 'providerID', 'taints'],
+      observedTime: NOW,
+    });
+    expect(tracker.observe(item, NOW)).toBeUndefined();
+    expect(tracker.observe(aNode(version('2')), NOW)).toBeUndefined();
+  });
+
+  it('compares with what was last told of, not with the last heartbeat', () => {
+    const tracker = trackerOf('Node');
+    tracker.observe(aNode(version('1')), NOW);
+    tracker.observe(aNode(version('2')), NOW);
+    expect(tracker.observe(aNode(version('3', broken)), NOW)).toMatchObject({
+      change: 'Modified',
+      resourceVersion: '3',
+      changed: ['conditions'],
+    });
+  });
+
+  it('tells of a deletion with the name and the hints of the object that is gone', () => {
+    const tracker = trackerOf('Node');
+    tracker.observe(aNode(version('1')), NOW);
+    expect(tracker.remove('uid-of-n1', NOW)).toMatchObject({
+      change: 'Deleted',
+      subject: { name: 'n1', uid: 'uid-of-n1' },
+      resourceVersion: '1',
+      hints: { nodePool: 'default', providerID: 'aws:///us-west-2a/i-0abc' },
+    });
+    expect(tracker.remove('uid-of-n1', NOW)).toBeUndefined();
+  });
+
+  it('knows an object by its UID: a reused name is another object', () => {
+    const tracker = trackerOf('Node');
+    tracker.observe(aNode(), NOW);
+    expect(tracker.observe(aNode({ metadata: { uid: 'another' } }), NOW)).toMatchObject({ change: 'Added' });
+    expect(tracker.remove('uid-of-n1', NOW)).toMatchObject({ change: 'Deleted', subject: { uid: 'uid-of-n1' } });
+    expect([...tracker.uids()]).toEqual(['another']);
+  });
+
+  it('does not remember pods of no interest', () => {
+    const tracker = trackerOf('Pod');
+    expect(tracker.observe(aPod({ metadata: { annotations: {} } }), NOW)).toBeUndefined();
+    expect(tracker.size()).toBe(0);
+    expect(tracker.remove('uid-of-web-0', NOW)).toBeUndefined();
+  });
+
+  it('tells of a pod that stops being of interest, and of its return', () => {
+    const tracker = trackerOf('Pod');
+    tracker.observe(aPod(version('1')), NOW);
+    const plain = aPod({ metadata: { resourceVersion: '2', annotations: {} } });
+    expect(tracker.observe(plain, NOW)).toMatchObject({ change: 'Modified', changed: ['annotations'] });
+    expect(tracker.size()).toBe(0);
+    expect(tracker.observe(aPod(version('3')), NOW)).toMatchObject({ change: 'Added' });
+  });
+});
