@@ -17,7 +17,6 @@ import type { Rule } from 'aws-cdk-lib/aws-events';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { METRIC_NAMESPACE, METRICS, metricDimensions } from '../shared/contract/metrics.ts';
-import type { ClusterConnection } from './cluster-connection.ts';
 import type { CurfewConfig } from './config.ts';
 import type { FunctionWithInbox } from './constructs/function-with-inbox.ts';
 import { definitionOf } from './function-definitions.ts';
@@ -34,7 +33,6 @@ const FIVE_MINUTES = Duration.minutes(5);
 
 export interface MonitoringProps {
   readonly config: CurfewConfig;
-  readonly cluster: ClusterConnection;
   readonly state: StateStack;
   readonly functions: readonly FunctionWithInbox[];
   readonly rules: readonly Rule[];
@@ -61,7 +59,7 @@ export class Monitoring extends Construct {
 
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
-    const { config, cluster, state, functions, rules } = props;
+    const { config, state, functions, rules } = props;
     this.config = config;
     this.topic =
       config.alarmTopicArn === undefined
@@ -71,7 +69,7 @@ export class Monitoring extends Construct {
     const overdue = new Metric({
       namespace: METRIC_NAMESPACE,
       metricName: METRICS.oldestOverdueTimer,
-      dimensionsMap: metricDimensions(cluster.name, 'timer'),
+      dimensionsMap: metricDimensions('timer'),
       statistic: Stats.MAXIMUM,
       period: ONE_MINUTE,
     });
@@ -119,7 +117,18 @@ export class Monitoring extends Construct {
     });
     this.alarm(`${node.id}Errors`, {
       metric: fn.metricErrors({ period: FIVE_MINUTES }),
-      says: `Function ${functionName} crashed, ran out of time or met a bug.`,
+      says: `Function ${functionName} crashed or ran out of time.`,
+      runbook: 'function-errors',
+    });
+    this.alarm(`${node.id}Bugs`, {
+      metric: new Metric({
+        namespace: METRIC_NAMESPACE,
+        metricName: METRICS.messageFailed,
+        dimensionsMap: metricDimensions(functionName),
+        statistic: Stats.SUM,
+        period: FIVE_MINUTES,
+      }),
+      says: `Function ${functionName} met a bug with a message.`,
       runbook: 'function-errors',
     });
     this.alarm(`${node.id}Throttles`, {

@@ -2,7 +2,7 @@
  * What every function has: a bundle, a role of its own, a log group with retention, an inbox queue that redrives to its dead letters, and the event
  * source between the two. What it may touch comes by the methods below, each of which sets the variable and grants the permission together.
  */
-import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Stack, Tags } from 'aws-cdk-lib';
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { EventBus } from 'aws-cdk-lib/aws-events';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
@@ -23,6 +23,7 @@ import { join } from 'node:path';
 import { ENV } from '../../shared/contract/env.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
 import { partitionKeyPrefix, TABLE } from '../../shared/contract/table.ts';
+import { FUNCTION_TAG } from '../../shared/contract/tags.ts';
 import type { ClusterConnection } from '../cluster-connection.ts';
 import type { FunctionDefinition } from '../function-definitions.ts';
 import type { PrivateAccess } from '../private-access.ts';
@@ -54,6 +55,7 @@ export class FunctionWithInbox extends Construct {
     super(scope, id);
     const { definition, deadLetterQueue } = props;
     this.functionName = props.functionName;
+    Tags.of(this).add(FUNCTION_TAG, props.functionName);
     this.inbox = new Queue(this, 'Inbox', {
       visibilityTimeout: Duration.seconds(definition.timeout.toSeconds() * VISIBILITY_PER_TIMEOUT),
       retentionPeriod: Duration.days(4),

@@ -7,6 +7,7 @@
  * numbers are equal.
  */
 import { compileOperator, type ValueTest } from './event-pattern-operators.ts';
+import { isObject } from './json-object.ts';
 import { EventPatternError } from './event-pattern-error.ts';
 
 /** Decides about one event. */
@@ -114,10 +115,6 @@ function elementsOf(value: unknown): readonly unknown[] {
 
 function isLeaf(value: unknown): boolean {
   return value !== undefined && (value === null || typeof value !== 'object');
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Own fields only: an event without a field `constructor` has none. */

@@ -10,9 +10,11 @@ export const METRICS = {
    * overdue. No data means that the sweep does not run.
    */
   oldestOverdueTimer: 'OldestOverdueTimer',
+  /** Messages that met a bug and will be redelivered; Lambda itself counts no error for them, since the batch is answered. */
+  messageFailed: 'MessageFailed',
 } as const;
 
-/** The dimensions of every metric: `service` is what Powertools calls the function, `cluster` keeps two clusters in one account apart. */
-export function metricDimensions(cluster: string, functionName: FunctionName): Record<'cluster' | 'service', string> {
-  return { cluster, service: functionName };
+/** The dimensions of these metrics, as Powertools writes them for the service name of a function. */
+export function metricDimensions(functionName: FunctionName): Record<'service', string> {
+  return { service: `curfew-${functionName}` };
 }

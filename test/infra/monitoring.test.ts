@@ -41,11 +41,12 @@ describe('alarms', () => {
     }
   });
 
-  it('ring for each function that has dead letters, a backlog, errors, throttles or no time left', () => {
+  it('ring for each function that has dead letters, a backlog, errors, bugs, throttles or no time left', () => {
     const perFunction = [
       'ApproximateNumberOfMessagesVisible',
       'ApproximateAgeOfOldestMessage',
       'Errors',
+      'MessageFailed',
       'Throttles',
       'Duration',
     ];
@@ -76,10 +77,7 @@ describe('alarms', () => {
     expect(alarmsOf(silent).find(({ MetricName }) => MetricName === 'OldestOverdueTimer')).toMatchObject({
       Namespace: 'Curfew',
       Threshold: 300_000,
-      Dimensions: [
-        { Name: 'cluster', Value: 'prod' },
-        { Name: 'service', Value: 'timer' },
-      ],
+      Dimensions: [{ Name: 'service', Value: 'curfew-timer' }],
     });
   });
 });

@@ -1,0 +1,81 @@
+/** What of an AWS deployment runs on one machine, read out of the synthesized templates with every reference resolved. */
+
+export interface AwsModel {
+  readonly region: string;
+  readonly account: string;
+  readonly tables: readonly TableModel[];
+  readonly queues: readonly QueueModel[];
+  readonly buses: readonly string[];
+  readonly rules: readonly RuleModel[];
+  readonly functions: readonly FunctionModel[];
+  readonly eventSources: readonly EventSourceModel[];
+  readonly schedules: readonly ScheduleModel[];
+}
+
+export interface KeyModel {
+  readonly AttributeName: string;
+  readonly KeyType: 'HASH' | 'RANGE';
+}
+
+/** In DynamoDB's own spelling, as CreateTable takes it. */
+export interface TableModel {
+  readonly TableName: string;
+  readonly AttributeDefinitions: readonly { readonly AttributeName: string; readonly AttributeType: 'S' | 'N' | 'B' }[];
+  readonly KeySchema: readonly KeyModel[];
+  readonly GlobalSecondaryIndexes: readonly {
+    readonly IndexName: string;
+    readonly KeySchema: readonly KeyModel[];
+    readonly Projection: {
+      readonly ProjectionType?: 'ALL' | 'KEYS_ONLY' | 'INCLUDE' | undefined;
+      readonly NonKeyAttributes?: readonly string[] | undefined;
+    };
+  }[];
+}
+
+export interface QueueModel {
+  readonly name: string;
+  readonly arn: string;
+  readonly url: string;
+  /** In SQS's spelling, as CreateQueue takes them. */
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+export interface RuleModel {
+  readonly name: string;
+  readonly arn: string;
+  readonly busName: string;
+  readonly pattern: unknown;
+  readonly queueNames: readonly string[];
+}
+
+export interface FunctionModel {
+  /** The concern (`repair`), from the tag that infra sets; else the physical name. */
+  readonly name: string;
+  readonly physicalName: string;
+  readonly arn: string;
+  /** Folder of the bundle. */
+  readonly taskRoot: string;
+  readonly handler: string;
+  readonly runtime: string;
+  readonly memoryMiB: number;
+  readonly timeoutSeconds: number;
+  readonly logGroup: string;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** An SQS event source mapping. */
+export interface EventSourceModel {
+  readonly queueName: string;
+  readonly functionArn: string;
+  readonly batchSize: number;
+  readonly maxConcurrency: number;
+  readonly reportsBatchItemFailures: boolean;
+}
+
+export interface ScheduleModel {
+  readonly name: string;
+  readonly expression: string;
+  readonly queueName: string;
+  /** Body of the message. */
+  readonly input: string;
+}

@@ -1,0 +1,125 @@
+/**
+ * Reads a CDK cloud assembly (`cdk.out`) into the model of what runs here. Everything that the model does not know (policies, roles, alarms, cluster
+ * access) has no effect on one machine; what would have an effect but is not supported is refused, so that it is never silently different.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve as resolvePath } from 'node:path';
+import { isObject } from './json-object.ts';
+import { createResolver, type Resolver, type StackTemplate, type TemplateResource } from './intrinsics.ts';
+import type { AwsModel } from './model.ts';
+import { createIdentities } from './resource-identities.ts';
+import { assetManifestSchema, manifestSchema, templateSchema } from './assembly-schemas.ts';
+import {
+  toEventSource,
+  toFunction,
+  toQueue,
+  toRule,
+  toSchedule,
+  toTable,
+  type ReadContext,
+} from './template-resources.ts';
+
+export interface LoadOptions {
+  readonly region: string;
+  readonly account: string;
+  readonly sqsEndpoint: string;
+  /** Wins over what the template says, for every function that has the variable; it may stand for what only a deployment knows. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+const READERS = {
+  tables: { types: ['AWS::DynamoDB::GlobalTable', 'AWS::DynamoDB::Table'], read: toTable },
+  queues: { types: ['AWS::SQS::Queue'], read: toQueue },
+  rules: { types: ['AWS::Events::Rule'], read: toRule },
+  functions: { types: ['AWS::Lambda::Function'], read: toFunction },
+  eventSources: { types: ['AWS::Lambda::EventSourceMapping'], read: toEventSource },
+  schedules: { types: ['AWS::Scheduler::Schedule'], read: toSchedule },
+} as const;
+
+/** Throws an Error that says what is missing when the folder is not an assembly, or has something that does not run locally. */
+export function loadAssembly(assemblyDir: string, options: LoadOptions): AwsModel {
+  const { region, account, environment = {} } = options;
+  const { stacks, assets } = readStacks(assemblyDir);
+  const identify = createIdentities(options);
+  const resolver: Resolver = createResolver({ stacks, region, account, identify });
+  const resources = stacks.flatMap(stack =>
+    Object.entries(stack.resources).map(([logicalId, resource]) => ({ stack, logicalId, resource })),
+  );
+  const read = <Model>({
+    types,
+    read: reader,
+  }: {
+    types: readonly string[];
+    read: (context: ReadContext) => Model;
+  }): Model[] =>
+    resources
+      .filter(({ resource }) => types.includes(resource.Type))
+      .map(({ stack, logicalId, resource }) => {
+        const properties = resolver.resolve(stack, withEnvironment(resource, environment));
+        try {
+          return reader({ logicalId, properties, identity: identify(stack, logicalId, resource), assets });
+        } catch (error) {
+          throw new Error(`reading ${resource.Type} ${logicalId} of stack ${stack.stackName}`, { cause: error });
+        }
+      });
+  return {
+    region,
+    account,
+    tables: read(READERS.tables),
+    queues: read(READERS.queues),
+    buses: resources
+      .filter(({ resource }) => resource.Type === 'AWS::Events::EventBus')
+      .map(({ stack, logicalId, resource }) => identify(stack, logicalId, resource).ref),
+    rules: read(READERS.rules),
+    functions: read(READERS.functions),
+    eventSources: read(READERS.eventSources),
+    schedules: read(READERS.schedules),
+  };
+}
+
+/** The properties, with overridden variables put in before anything is resolved: the template's own value may need a real deployment. */
+function withEnvironment(
+  { Type, Properties = {} }: TemplateResource,
+  environment: Readonly<Record<string, string>>,
+): unknown {
+  const { Environment } = Properties;
+  if (Type !== 'AWS::Lambda::Function' || !isObject(Environment) || !isObject(Environment['Variables']))
+    return Properties;
+  const known = Object.entries(environment).filter(
+    ([name]) => isObject(Environment['Variables']) && name in Environment['Variables'],
+  );
+  return { ...Properties, Environment: { Variables: { ...Environment['Variables'], ...Object.fromEntries(known) } } };
+}
+
+function readStacks(assemblyDir: string): { stacks: StackTemplate[]; assets: ReadonlyMap<string, string> } {
+  const file = join(assemblyDir, 'manifest.json');
+  if (!existsSync(file)) throw new Error(`${assemblyDir} is not a synthesized app: ${file} is missing`);
+  const { artifacts } = manifestSchema.parse(readJson(file));
+  const stacks: StackTemplate[] = [];
+  const assets = new Map<string, string>();
+  for (const [id, { type, properties }] of Object.entries(artifacts)) {
+    if (type === 'aws:cloudformation:stack' && properties.templateFile !== undefined) {
+      const { Resources, Outputs, Parameters } = templateSchema.parse(
+        readJson(join(assemblyDir, properties.templateFile)),
+      );
+      stacks.push({
+        stackName: properties.stackName ?? id,
+        resources: Resources,
+        outputs: Outputs,
+        parameters: Parameters,
+      });
+    } else if (type === 'cdk:asset-manifest' && properties.file !== undefined) {
+      for (const { source, destinations } of Object.values(
+        assetManifestSchema.parse(readJson(join(assemblyDir, properties.file))).files,
+      )) {
+        for (const { objectKey } of Object.values(destinations))
+          assets.set(objectKey, resolvePath(assemblyDir, source.path));
+      }
+    }
+  }
+  return { stacks, assets };
+}
+
+function readJson(file: string): unknown {
+  return JSON.parse(readFileSync(file, 'utf8')) as unknown;
+}
