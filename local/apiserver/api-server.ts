@@ -1,4 +1,5 @@
 /** The embedded Kubernetes API server: its verbs over an in-memory store, without I/O and without a clock of its own. */
+import { definitionRules } from './crd/definition-rules.ts';
 import { DEFAULT_WATCH_HISTORY } from './defaults.ts';
 import { toObject } from './objects.ts';
 import { constantRandom } from './randomness.ts';
@@ -7,8 +8,7 @@ import { startWatch } from './read/watch.ts';
 import { builtInResources } from './resources/built-in.ts';
 import { Registry } from './resources/registry.ts';
 import type { ServerContext } from './server-context.ts';
-import { existing, servedResource, targetOf } from './server-context.ts';
-import { withField } from './json.ts';
+import { existing, inVersion, servedResource, targetOf } from './server-context.ts';
 import type { JsonObject } from './json.ts';
 import { notServed } from './status-errors.ts';
 import { ObjectStore } from './store/object-store.ts';
@@ -32,14 +32,16 @@ export function createApiServer(options: ApiServerOptions): ApiServerCore {
   const registry = new Registry();
   const server: ServerContext = { store, registry, clock, random };
   const lister = new Lister(server);
-  for (const served of builtInResources(store)) registry.serve([served]);
+  const warnings = new Set<string>();
+  const definitions = definitionRules({ registry, store, skipped: warning => warnings.add(warning) });
+  const rulesOfKind = (kind: string) => (kind === 'CustomResourceDefinition' ? definitions : {});
+  for (const served of builtInResources(store, rulesOfKind)) registry.serve([served]);
   for (const name of INITIAL_NAMESPACES) {
     const namespaces = registry.find('', 'namespaces');
     if (namespaces !== undefined)
       create(server, namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, {});
   }
-  const view = (served: ServedResource, object: JsonObject) =>
-    toObject(withField(object, 'apiVersion', served.apiVersion));
+  const view = (served: ServedResource, object: JsonObject) => toObject(inVersion(object, served));
 
   return {
     get resourceVersion() {
@@ -92,6 +94,7 @@ export function createApiServer(options: ApiServerOptions): ApiServerCore {
       for (const { storage } of registry.preferred()) storage.history.compact(store.version);
       lister.compact();
     },
+    warnings: () => [...warnings],
     observe: observer => ({ stop: store.observe(observer) }),
     seed(manifest) {
       const object = seed(server, manifest);

@@ -76,3 +76,6 @@ function matches(text: string, pattern: RegExp, complaint: string, limit: number
   if (!pattern.test(text)) complaints.push(complaint);
   return complaints;
 }
+
+/** Finalizers of Kubernetes itself, which have no prefix. */
+export const STANDARD_FINALIZERS: ReadonlySet<string> = new Set(['kubernetes', 'orphan', 'foregroundDeletion']);

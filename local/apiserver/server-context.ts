@@ -1,6 +1,7 @@
 /** What the verbs of the server share. */
 import type { ObjectRef, ResourceType } from '../../shared/domain/kubernetes-object.ts';
 import type { JsonObject } from './json.ts';
+import { withField } from './json.ts';
 import type { Registry } from './resources/registry.ts';
 import type { ServedResource } from './resources/resource-rules.ts';
 import type { Qualified } from './status-errors.ts';
@@ -43,7 +44,12 @@ export function targetOf(server: ServerContext, ref: ObjectRef): Target {
 export function existing({ served, namespace, name }: Target): JsonObject {
   const object = served.storage.collection.get(namespace, name);
   if (object === undefined) throw notFound(resourceOf(served), name);
-  return object;
+  return inVersion(object, served);
+}
+
+/** An object in the version of the request: versions differ in nothing but `apiVersion` (conversion strategy None). */
+export function inVersion(object: JsonObject, { apiVersion }: ServedResource): JsonObject {
+  return withField(object, 'apiVersion', apiVersion);
 }
 
 /** The resource as refusals name it. */

@@ -138,14 +138,9 @@ export function badRequest(message: string): ApiStatusError {
   return refuse({ code: 400, reason: 'BadRequest', message });
 }
 
-/** 405: the resource does not have this verb. */
-export function methodNotAllowed(of: Qualified, action: string): ApiStatusError {
-  return refuse({
-    code: 405,
-    reason: 'MethodNotAllowed',
-    message: `${action} is not supported on resources of kind "${qualifiedName(of)}"`,
-    details: detailsOf(of, ''),
-  });
+/** 405: not now, or not at all, on this resource. */
+export function methodNotAllowed(of: Qualified, message: string): ApiStatusError {
+  return refuse({ code: 405, reason: 'MethodNotAllowed', message, details: detailsOf(of, '') });
 }
 
 /** 415: the patch type is not supported for this resource. */

@@ -157,6 +157,8 @@ export interface ApiServerCore {
   /** Forgets the watch history: the next watch from an older version gets 410 (as after etcd compaction). */
   compact(): void;
   observe(observer: (write: ObservedWrite) => void): { stop(): void };
+  /** What the server could not do as kube-apiserver would: CEL rules of custom resources that it had to skip, each once. */
+  warnings(): readonly string[];
   /**
    * Stores an object as given (its own uid, creationTimestamp, deletionTimestamp and status included): for fixtures and the
    * objects of a scenario. Missing metadata is filled in.

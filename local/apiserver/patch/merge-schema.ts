@@ -1,3 +1,5 @@
+import type { JsonObject } from '../json.ts';
+
 /**
  * How the parts of an object merge. Server-side apply asks what is a set, a map by key or one indivisible value; strategic merge
  * patches have a key of their own per list. A field without an entry is a scalar, a granular object or an atomic list.
@@ -7,8 +9,6 @@ export interface MergeSchema {
   readonly fields?: Readonly<Record<string, MergeSchema>>;
   /** Schema of the members of a free-form map. */
   readonly values?: MergeSchema;
-  /** True where `fields` names all fields (an object of a custom resource): only other keys are members of a free-form map. */
-  readonly closed?: boolean;
   /** Server-side apply: an object that one manager owns as a whole. */
   readonly atomic?: boolean;
   /** Server-side apply: how a list merges. Default `atomic`. */
@@ -16,7 +16,7 @@ export interface MergeSchema {
   /** Keys of a `map` list. */
   readonly keys?: readonly string[];
   /** Values of keys that are absent from an item, such as a port's protocol. */
-  readonly keyDefaults?: Readonly<Record<string, string>>;
+  readonly keyDefaults?: JsonObject;
   /** Schema of a list's items. */
   readonly items?: MergeSchema;
   /** Strategic merge: lists with a key merge by it, `set` lists of scalars by value; without this a list is replaced. */

@@ -7,6 +7,7 @@ import { builtInFields } from './selectable-fields.ts';
 import { builtInMergeSchema } from './built-in-merge-schemas.ts';
 import { cleanBuiltIn } from './built-in-body.ts';
 import { kindRules } from './kind-rules.ts';
+import { VERBS } from './verbs.ts';
 import type { ResourceRules, ServedResource } from './resource-rules.ts';
 
 /** What sets a resource apart from the most common shape: namespaced, with a status, DNS subdomain names. */
@@ -134,25 +135,21 @@ const ROWS: readonly Row[] = [
   ],
 ];
 
-/** The verbs of every resource, in the order in which discovery lists them. */
-export const VERBS: readonly string[] = [
-  'create',
-  'delete',
-  'deletecollection',
-  'get',
-  'list',
-  'patch',
-  'update',
-  'watch',
-];
-
-/** All built-in resources with empty storages. */
-export function builtInResources(store: ObjectStore): ServedResource[] {
+/**
+ * All built-in resources with empty storages.
+ * @param more further rules of a kind, for kinds that change the server itself
+ */
+export function builtInResources(store: ObjectStore, more: (kind: string) => Partial<ResourceRules>): ServedResource[] {
   return ROWS.map(([groupVersion, kind, resource, traits]) => {
     const slash = groupVersion.indexOf('/');
     const group = slash < 0 ? '' : groupVersion.slice(0, slash);
     const info = infoOf({ group, version: groupVersion.slice(slash + 1), resource }, kind, traits);
-    return { info, apiVersion: apiVersionOf(info), rules: rulesOf(info, traits), storage: store.newStorage() };
+    return {
+      info,
+      apiVersion: apiVersionOf(info),
+      rules: { ...rulesOf(info, traits), ...more(kind) },
+      storage: store.newStorage(),
+    };
   });
 }
 

@@ -48,7 +48,9 @@ export interface ResourceRules {
   /** Sets defaults on a create or update. */
   readonly prepare?: (transition: Transition) => JsonObject;
   readonly validate?: (transition: Transition) => readonly Cause[];
-  /** Called when an object was stored for the first time or removed, before anybody is told. */
+  /** Why nothing can be created: the resource is about to end. */
+  readonly refusesCreate?: string;
+  /** Called when an object was stored or removed, before anybody is told. */
   readonly stored?: (object: JsonObject) => void;
   readonly removed?: (object: JsonObject) => void;
 }

@@ -34,7 +34,10 @@ export function commit(server: ServerContext, target: Target, outcome: Outcome, 
   if (state === undefined) throw new TypeError('an outcome needs a state before or after');
   if (dryRun || (after !== undefined && before !== undefined && equalJson(before, after))) return state;
   const { served, namespace, name } = target;
-  return server.store.commit({ storage: served.storage, namespace, name, before, after });
+  const stored = server.store.commit({ storage: served.storage, namespace, name, before, after });
+  if (after === undefined) served.rules.removed?.(stored);
+  else served.rules.stored?.(stored);
+  return stored;
 }
 
 /** Tells observers of a request that was carried out, then delivers its changes. */

@@ -8,7 +8,7 @@ import { generateName, newUid } from '../randomness.ts';
 import type { ServedResource } from '../resources/resource-rules.ts';
 import type { ServerContext, Target } from '../server-context.ts';
 import { kindOf, resourceOf, rfc3339 } from '../server-context.ts';
-import { alreadyExists, badRequest, invalid } from '../status-errors.ts';
+import { alreadyExists, badRequest, invalid, methodNotAllowed } from '../status-errors.ts';
 import { CLUSTER } from '../store/collection.ts';
 import type { WriteOptions } from '../types.ts';
 import { commit, finish } from './commit.ts';
@@ -40,11 +40,12 @@ export function createObject(
 ): JsonObject {
   const context = { now: rfc3339(server.clock.now()), options };
   const { rules, info } = served;
+  if (rules.refusesCreate !== undefined) throw methodNotAllowed(resourceOf(served), rules.refusesCreate);
   const draft = withServerMetadata(server, served, body, options, context.now);
-  const cleaned = rules.clean(draft, options);
-  const kept = info.hasStatus && !rules.keepsStatusOnCreate ? without(cleaned, 'status') : cleaned;
+  const kept = info.hasStatus && !rules.keepsStatusOnCreate ? without(draft, 'status') : draft;
+  const cleaned = rules.clean(kept, options);
   const transition = { old: undefined, subresource: undefined, context };
-  const next = rules.prepare?.({ ...transition, next: kept }) ?? kept;
+  const next = rules.prepare?.({ ...transition, next: cleaned }) ?? cleaned;
   const target = targetOfObject(served, next);
   if (info.namespaced) checkNamespaceAcceptsContent(server, target);
   const causes = [

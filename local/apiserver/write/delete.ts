@@ -11,14 +11,12 @@ import { metadataOf, nameOf, namespaceOf, withMetadata } from '../objects.ts';
 import type { ServedResource } from '../resources/resource-rules.ts';
 import type { ServerContext, Target } from '../server-context.ts';
 import { existing, resourceOf, rfc3339 } from '../server-context.ts';
-import { conflict, deleted, forbidden } from '../status-errors.ts';
-import { CLUSTER } from '../store/collection.ts';
+import { conflict, deleted } from '../status-errors.ts';
 import type { DeleteOptions, Preconditions, Status } from '../types.ts';
 import { commit, finish } from './commit.ts';
-import { NAMESPACES, PERMANENT_NAMESPACES, isEmptyNamespace } from './namespaces.ts';
-
-/** What is left of an object after a delete: its state, or nothing but the last state. */
-export type Remains = { readonly stays: JsonObject } | { readonly removed: JsonObject };
+import type { Container } from './containers.ts';
+import { afterChange, containerOf, finalize } from './containers.ts';
+import type { Remains } from './containers.ts';
 
 /**
  * @returns the object while it stays, else a success Status
@@ -42,7 +40,8 @@ export function deleteObject(server: ServerContext, target: Target, options: Del
 /** Deletes without reporting the request: for requests that delete as a part of what they do. */
 export function remove(server: ServerContext, target: Target, current: JsonObject, options: DeleteOptions): Remains {
   checkDeletePreconditions(target, current, options.preconditions);
-  if (isNamespace(target)) return removeNamespace(server, target, current, options);
+  const container = containerOf(server, target);
+  if (container !== undefined) return removeContainer(server, target, { container, current, options });
   const nowMs = server.clock.now();
   const marked = withDependentsFinalizer(current, options);
   const graceful = target.served.rules.graceful ? gracefulState(current, marked, options, nowMs) : undefined;
@@ -57,7 +56,7 @@ export function remove(server: ServerContext, target: Target, current: JsonObjec
 
 function finallyRemove(server: ServerContext, target: Target, state: JsonObject, dryRun = false): Remains {
   const removed = commit(server, target, { before: state, after: undefined }, dryRun);
-  if (!dryRun) afterRemoval(server, target, removed);
+  if (!dryRun) afterChange(server, target);
   return { removed };
 }
 
@@ -167,45 +166,6 @@ function atLeastOneIfNegative(seconds: number): number {
   return seconds < 0 ? 1 : seconds;
 }
 
-function isNamespace({ served }: Target): boolean {
-  return served.info.group === NAMESPACES.group && served.info.resource === NAMESPACES.name;
-}
-
-/** Marks a namespace as terminating, deletes what is in it, and removes it if that left it empty. */
-function removeNamespace(server: ServerContext, target: Target, current: JsonObject, options: DeleteOptions): Remains {
-  if (PERMANENT_NAMESPACES.has(target.name)) {
-    throw forbidden(NAMESPACES, target.name, 'this namespace may not be deleted');
-  }
-  const nowMs = server.clock.now();
-  const status = { ...objectAt(current, 'status'), phase: 'Terminating' };
-  const marked = commit(
-    server,
-    target,
-    { before: current, after: { ...markAsDeleting(current, nowMs), status } },
-    options.dryRun,
-  );
-  if (options.dryRun === true) return { stays: marked };
-  for (const served of server.registry.preferred()) {
-    if (!served.info.namespaced) continue;
-    for (const object of served.storage.collection.list(target.name)) {
-      const name = textAt(metadataOf(object), 'name') ?? '';
-      remove(server, { served, namespace: target.name, name }, object, {});
-    }
-  }
-  return finalizeNamespace(server, target.name) ?? { stays: marked };
-}
-
-/** Removes a terminating namespace that is empty and that no finalizer of its own holds. */
-function finalizeNamespace(server: ServerContext, name: string): Remains | undefined {
-  const served = server.registry.find(NAMESPACES.group, NAMESPACES.name);
-  const stored = served?.storage.collection.get(CLUSTER, name);
-  if (served === undefined || stored === undefined) return undefined;
-  const metadata = metadataOf(stored);
-  if (metadata.deletionTimestamp === undefined || arrayAt(metadata, 'finalizers').length > 0) return undefined;
-  if (!isEmptyNamespace(server, name)) return undefined;
-  return { removed: commit(server, { served, namespace: CLUSTER, name }, { before: stored, after: undefined }) };
-}
-
 /**
  * Deletes what a list selects, one by one.
  * @returns the objects that were deleted or marked
@@ -229,13 +189,26 @@ export function isStatus(result: JsonObject | Status): result is Status {
   return 'kind' in result && result.kind === 'Status';
 }
 
-/** What follows from a removal: a namespace that waited for this object to go ends. */
-export function afterRemoval(server: ServerContext, target: Target, removed: JsonObject): void {
-  if (target.namespace !== CLUSTER) finalizeNamespace(server, target.namespace);
-  target.served.rules.removed?.(removed);
+interface ContainerRemoval {
+  readonly container: Container;
+  readonly current: JsonObject;
+  readonly options: DeleteOptions;
 }
 
-/** What follows from an update: a terminating namespace that lost its last finalizer ends. */
-export function afterUpdate(server: ServerContext, target: Target): void {
-  if (isNamespace(target)) finalizeNamespace(server, target.name);
+/** Marks a container as terminating, deletes what is in it, and removes it if that left it empty. */
+function removeContainer(
+  server: ServerContext,
+  target: Target,
+  { container, current, options }: ContainerRemoval,
+): Remains {
+  container.checkRemovable();
+  const nowMs = server.clock.now();
+  const state = container.terminating(markAsDeleting(current, nowMs), rfc3339(nowMs));
+  const marked = commit(server, target, { before: current, after: state }, options.dryRun);
+  if (options.dryRun === true) return { stays: marked };
+  for (const content of container.contents()) {
+    const object = content.served.storage.collection.get(content.namespace, content.name);
+    if (object !== undefined) remove(server, content, object, {});
+  }
+  return finalize(server, target) ?? { stays: marked };
 }

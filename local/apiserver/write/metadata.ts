@@ -6,6 +6,7 @@ import {
   complainAboutNamespace,
   complainAboutName,
   complainAboutQualifiedName,
+  STANDARD_FINALIZERS,
 } from '../names.ts';
 import type { ResourceRules, ServedResource } from '../resources/resource-rules.ts';
 import { badRequest } from '../status-errors.ts';
@@ -196,9 +197,6 @@ function complainAboutOwners(owners: readonly JsonValue[]): Cause[] {
   }
   return causes;
 }
-
-/** Finalizers of Kubernetes itself, which have no prefix. */
-const STANDARD_FINALIZERS = new Set(['kubernetes', 'orphan', 'foregroundDeletion']);
 
 function complainAboutFinalizers(metadata: JsonObject, rules: ResourceRules): Cause[] {
   const finalizers = arrayAt(metadata, 'finalizers').map(String);

@@ -1,4 +1,4 @@
-/** Namespaces: what may be created in them, and how they end. There is no namespace controller: deletion empties them at once. */
+/** Namespaces: which exist from the start, and when something may be created in one. */
 import { objectAt, textAt } from '../json.ts';
 import { metadataOf } from '../objects.ts';
 import type { ServerContext, Target } from '../server-context.ts';
@@ -10,9 +10,6 @@ export const NAMESPACES = { group: '', name: 'namespaces' };
 
 /** Namespaces that exist from the start. */
 export const INITIAL_NAMESPACES = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];
-
-/** Namespaces that cannot be deleted. */
-export const PERMANENT_NAMESPACES: ReadonlySet<string> = new Set(['default', 'kube-public', 'kube-system']);
 
 /**
  * Objects can be created in a namespace that exists and is not on its way out.
@@ -36,12 +33,4 @@ export function checkNamespaceAcceptsContent(server: ServerContext, { served, na
       },
     ],
   );
-}
-
-/** True when no resource has an object in the namespace. */
-export function isEmptyNamespace(server: ServerContext, namespace: string): boolean {
-  for (const { info, storage } of server.registry.preferred()) {
-    if (info.namespaced && storage.collection.hasNamespace(namespace)) return false;
-  }
-  return true;
 }

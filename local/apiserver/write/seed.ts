@@ -40,7 +40,6 @@ export function seed(server: ServerContext, manifest: KubernetesManifest): JsonO
   const next = served.rules.clean({ ...body, metadata }, {});
   const filled = served.rules.graceful ? withGracePeriod(next) : next;
   const stored = commit(server, target, { before, after: filled });
-  if (before === undefined) served.rules.stored?.(stored);
   server.store.flush();
   return stored;
 }

@@ -12,7 +12,7 @@ import type { WriteOptions } from '../types.ts';
 import type { Request } from './commit.ts';
 import { commit, finish } from './commit.ts';
 import { createObject, decodeBody, namespaceFor } from './create.ts';
-import { afterRemoval, afterUpdate } from './delete.ts';
+import { afterChange } from './containers.ts';
 import {
   complainAboutMetadata,
   complainAboutMetadataUpdate,
@@ -73,13 +73,13 @@ export function replace(server: ServerContext, target: Target, replacement: Repl
   validate(server, target, current, next, request);
   if (isReadyToGo(next)) {
     // The event shows the object as it was stored, with its last finalizer; the caller gets what it wrote.
-    const removed = commit(server, target, { before: current, after: undefined }, options.dryRun);
-    if (options.dryRun !== true) afterRemoval(server, target, removed);
+    commit(server, target, { before: current, after: undefined }, options.dryRun);
+    if (options.dryRun !== true) afterChange(server, target);
     finish(server, target, request, { before: current, after: undefined });
     return next;
   }
   const stored = commit(server, target, { before: current, after: next }, options.dryRun);
-  if (options.dryRun !== true) afterUpdate(server, target);
+  if (options.dryRun !== true) afterChange(server, target);
   finish(server, target, request, { before: current, after: stored });
   return stored;
 }

@@ -1,0 +1,150 @@
+/** Ajv's errors in the words of kube-apiserver. */
+import type { ErrorObject } from 'ajv';
+import type { JsonValue } from '../json.ts';
+import { equalJson, isArray, isObject } from '../json.ts';
+import type { Cause } from '../status-errors.ts';
+
+/** Branches of these report on alternatives that need not hold, so only the failure of the whole is told. */
+const ALTERNATIVES = /\/(anyOf|oneOf|not)\//;
+
+/**
+ * One cause per violation.
+ * @param root path of what was validated, such as `spec`; empty for the whole object
+ * @param old the old value of what was validated: violations in parts that are unchanged are forgiven
+ */
+export function toCauses(errors: readonly ErrorObject[], root: string, old: JsonValue | undefined): Cause[] {
+  const causes: Cause[] = [];
+  for (const error of errors) {
+    if (ALTERNATIVES.test(error.schemaPath)) continue;
+    const steps = error.instancePath.split('/').slice(1).map(unescapePointer);
+    const value: unknown = error.data;
+    if (old !== undefined && equalJson(valueAt(old, steps), value)) continue;
+    const path = steps.reduce(joinStep, root);
+    const cause = toCause(error, path, value);
+    if (cause !== undefined) causes.push(cause);
+  }
+  return causes;
+}
+
+function unescapePointer(step: string): string {
+  return step.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+function joinStep(path: string, step: string): string {
+  return /^\d+$/.test(step) ? `${path}[${step}]` : joinField(path, step);
+}
+
+function valueAt(value: JsonValue, steps: readonly string[]): JsonValue | undefined {
+  let at: JsonValue | undefined = value;
+  for (const step of steps) at = isArray(at) ? at[Number(step)] : isObject(at) ? at[step] : undefined;
+  return at;
+}
+
+function toCause({ keyword, params }: ErrorObject, path: string, value: unknown): Cause | undefined {
+  const limit = String(params.limit);
+  const place = path === '' ? '' : `${path} `;
+  const should = (text: string) => invalid(path, value, `${place}in body should ${text}`);
+  switch (keyword) {
+    case 'required':
+      return {
+        reason: 'FieldValueRequired',
+        field: joinField(path, String(params.missingProperty)),
+        message: 'Required value',
+      };
+    case 'type': {
+      const expected = typeName(params.type);
+      const actual = jsonTypeOf(value);
+      const message = `Invalid value: "${actual}": ${place}in body must be of type ${expected}: "${actual}"`;
+      return { reason: 'FieldValueTypeInvalid', field: path, message };
+    }
+    case 'enum': {
+      const supported = allowedValues(params.allowedValues)
+        .map(each => JSON.stringify(textOf(each)))
+        .join(', ');
+      return {
+        reason: 'FieldValueNotSupported',
+        field: path,
+        message: `Unsupported value: ${render(value)}: supported values: ${supported}`,
+      };
+    }
+    case 'format':
+      return invalid(path, value, `${place}in body must be of type ${String(params.format)}: ${render(value)}`);
+    case 'maxLength':
+      return { reason: 'FieldValueTooLong', field: path, message: `Too long: may not be more than ${limit} bytes` };
+    case 'minLength':
+      return should(`be at least ${limit} chars long`);
+    case 'pattern':
+      return should(`match '${String(params.pattern)}'`);
+    case 'maximum':
+      return should(`be less than or equal to ${limit}`);
+    case 'exclusiveMaximum':
+      return should(`be less than ${limit}`);
+    case 'minimum':
+      return should(`be greater than or equal to ${limit}`);
+    case 'exclusiveMinimum':
+      return should(`be greater than ${limit}`);
+    case 'multipleOf':
+      return should(`be a multiple of ${String(params.multipleOf)}`);
+    case 'maxItems':
+      return tooMany(path, isArray(value) ? value.length : 0, limit);
+    case 'maxProperties':
+      return tooMany(path, isObject(value) ? Object.keys(value).length : 0, limit);
+    case 'minItems':
+      return invalid(path, isArray(value) ? value.length : 0, `${place}in body should have at least ${limit} items`);
+    case 'minProperties':
+      return invalid(
+        path,
+        isObject(value) ? Object.keys(value).length : 0,
+        `${place}in body should have at least ${limit} properties`,
+      );
+    case 'uniqueItems':
+      return invalid(path, value, `${place}in body shouldn't contain duplicates`);
+    case 'anyOf':
+      return invalid(path, '', `"${path}" must validate at least one schema (anyOf)`);
+    case 'oneOf':
+      return invalid(path, '', `"${path}" must validate one and only one schema (oneOf). Found none valid`);
+    case 'not':
+      return invalid(path, '', `"${path}" must not validate the schema (not)`);
+    default:
+      return invalid(path, value, `${place}in body violates ${keyword}`);
+  }
+}
+
+function invalid(field: string, value: unknown, why: string): Cause {
+  return { reason: 'FieldValueInvalid', field, message: `Invalid value: ${render(value)}: ${why}` };
+}
+
+function tooMany(field: string, actual: number, limit: string): Cause {
+  const items = limit === '1' ? 'item' : 'items';
+  return { reason: 'FieldValueTooMany', field, message: `Too many: ${actual}: must have at most ${limit} ${items}` };
+}
+
+/** A value as refusals quote it: texts in quotes, the rest as JSON. */
+export function render(value: unknown): string {
+  return JSON.stringify(value) ?? 'null';
+}
+
+function joinField(path: string, field: string): string {
+  return path === '' ? field : `${path}.${field}`;
+}
+
+function allowedValues(values: unknown): readonly unknown[] {
+  return Array.isArray(values) ? values : [];
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : render(value);
+}
+
+/** The type that the schema wants: of several (`nullable`, int-or-string) the first that is not null. */
+function typeName(types: unknown): string {
+  const names = Array.isArray(types) ? types.filter(type => type !== 'null') : [types];
+  return names.map(String).join(',');
+}
+
+function jsonTypeOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
+  return typeof value;
+}
