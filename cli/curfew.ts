@@ -1,0 +1,35 @@
+/** The command line. Subcommands load lazily, so that each starts as fast as its own parts allow. */
+import { Command, Option } from 'commander';
+
+const program = new Command('curfew')
+  .description('Serverless node-lifecycle controller for Kubernetes on AWS')
+  .showHelpAfterError()
+  .enablePositionalOptions();
+
+program
+  .command('start')
+  .description('play the node repair story on local parts, or watch a cluster')
+  .option('--serve', 'stay up and print a kubeconfig for the embedded API server')
+  .option('--port <number>', 'port of the embedded API server with --serve', Number)
+  .option('--kubeconfig <file>', 'a real cluster: observe it, change nothing')
+  .option('--context <name>', 'context of the kubeconfig')
+  .option('--enforce', 'with --kubeconfig: act')
+  .action(async options => {
+    const { startCommand } = await import('./start.ts');
+    process.exitCode = await startCommand(options);
+  });
+
+program
+  .command('simulate')
+  .description('run scenario files on virtual time')
+  .argument('<files...>', 'scenario files')
+  .option('--seed <number>', 'seed of every random choice')
+  .option('--seeds <range>', 'run each seed of A..B')
+  .addOption(new Option('--faults <mix>', 'faults to inject').choices(['none', 'light', 'heavy']).default('none'))
+  .addOption(new Option('--output <form>', 'what to print').choices(['text', 'jsonl']).default('text'))
+  .action(async (files: string[], options: Record<string, string>) => {
+    const { simulateCommand } = await import('./simulate.ts');
+    process.exitCode = await simulateCommand(files, options);
+  });
+
+await program.parseAsync();

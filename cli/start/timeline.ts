@@ -1,0 +1,71 @@
+/**
+ * The live timeline of `npm start`: one line per thing that happened, with the time since the story began. Colours and a progress
+ * line only on a terminal; plain lines otherwise, so that a log file reads the same.
+ */
+import { createColors } from 'picocolors';
+
+export type Voice = 'you' | 'cluster' | 'forwarder' | 'repair' | 'timer' | 'karpenter' | 'curfew';
+
+export interface Output {
+  readonly isTTY: boolean;
+  readonly columns: number;
+  write(text: string): void;
+}
+
+export interface Timeline {
+  /** Sets the instant that times are counted from. */
+  begin(instant: number): void;
+  line(voice: Voice, text: string): void;
+  heading(text: string): void;
+  plain(text?: string): void;
+  good(text: string): void;
+  bad(text: string): void;
+  /** Replaces the progress line (terminals only). */
+  progress(text: string): void;
+  endProgress(): void;
+}
+
+const VOICE_WIDTH = 10;
+
+export function createTimeline(output: Output, now: () => number, color: boolean): Timeline {
+  const c = createColors(color);
+  const paint: Record<Voice, (text: string) => string> = {
+    you: c.magenta,
+    cluster: c.blue,
+    forwarder: c.dim,
+    repair: c.yellow,
+    timer: c.dim,
+    karpenter: c.green,
+    curfew: c.cyan,
+  };
+  let origin: number | undefined;
+  let hasProgress = false;
+
+  const clearProgress = (): void => {
+    if (hasProgress) output.write('\r\u001b[2K');
+    hasProgress = false;
+  };
+  const print = (text: string): void => {
+    clearProgress();
+    output.write(`${text}\n`);
+  };
+  const elapsed = (): string =>
+    origin === undefined ? ' '.repeat(8) : `+${((now() - origin) / 1000).toFixed(2)}s`.padStart(8);
+
+  return {
+    begin(instant) {
+      origin = instant;
+    },
+    line: (voice, text) => print(`${c.dim(elapsed())}  ${paint[voice](voice.padEnd(VOICE_WIDTH))} ${text}`),
+    heading: text => print(`\n${c.bold(text)}`),
+    plain: (text = '') => print(text),
+    good: text => print(`  ${c.green('✓')} ${text}`),
+    bad: text => print(`  ${c.red('✗')} ${text}`),
+    progress(text) {
+      if (!output.isTTY) return;
+      output.write(`\r\u001b[2K${c.dim(text.slice(0, Math.max(20, output.columns - 1)))}`);
+      hasProgress = true;
+    },
+    endProgress: clearProgress,
+  };
+}

@@ -1,0 +1,117 @@
+import { readFileSync } from 'node:fs';
+import { globSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const root = new URL('../..', import.meta.url).pathname;
+
+interface Import {
+  readonly from: string;
+  /** A path in the repository, or a package name. */
+  readonly to: string;
+}
+
+const sources = globSync('{functions,shared,forwarder,infra,local,cli}/**/*.ts', { cwd: root }).toSorted();
+
+function importsOf(file: string): readonly Import[] {
+  const text = readFileSync(join(root, file), 'utf8');
+  const specifiers = [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map(match => match[1] ?? '');
+  return specifiers.map(specifier => ({
+    from: file,
+    to: specifier.startsWith('.') ? normalize(join(dirname(file), specifier)) : specifier,
+  }));
+}
+
+const imports = sources.flatMap(importsOf);
+
+/** All imports of the files that match `from` go to a place that `allowed` names. */
+function violations(from: RegExp, allowed: readonly RegExp[]): readonly string[] {
+  return imports
+    .filter(edge => from.test(edge.from) && !allowed.some(place => place.test(edge.to)))
+    .map(edge => `${edge.from} → ${edge.to}`);
+}
+
+const node = /^node:/;
+const domain = /^shared\/domain\//;
+const contract = /^shared\/contract\//;
+const ports = /^shared\/ports\//;
+const errors = /^shared\/errors\.ts$/;
+/** What several functions look at or write alike; stands on ports like a reconcile does. */
+const common = /^shared\/(observe|timers)\//;
+
+describe('import direction', () => {
+  it('finds the sources', () => {
+    expect(sources.length).toBeGreaterThan(30);
+    expect(imports.length).toBeGreaterThan(100);
+  });
+
+  it('decide imports the domain only', () => {
+    expect(violations(/^functions\/[^/]+\/decide\.ts$/, [domain])).toEqual([]);
+  });
+
+  it('reconcile imports ports, domain, contract and its own decide', () => {
+    const own = /^functions\/([^/]+)\/decide\.ts$/;
+    expect(
+      violations(/^functions\/[^/]+\/reconcile\.ts$/, [node, domain, contract, ports, errors, common, own]),
+    ).toEqual([]);
+  });
+
+  it('handler is wiring: its own reconcile and the Lambda wrapper', () => {
+    expect(
+      violations(/^functions\/[^/]+\/handler\.ts$/, [/^shared\/lambda\//, /^functions\/[^/]+\/reconcile\.ts$/]),
+    ).toEqual([]);
+  });
+
+  it('functions never import each other', () => {
+    const nameOf = (path: string): string | undefined => /^functions\/([^/]+)\//.exec(path)?.[1];
+    const across = imports.filter(
+      edge => nameOf(edge.from) !== undefined && nameOf(edge.to) !== undefined && nameOf(edge.from) !== nameOf(edge.to),
+    );
+    expect(across.map(edge => `${edge.from} → ${edge.to}`)).toEqual([]);
+  });
+
+  it('the domain imports nothing but itself', () => {
+    expect(violations(/^shared\/domain\//, [domain])).toEqual([]);
+  });
+
+  it('ports import domain and contract', () => {
+    expect(violations(/^shared\/ports\//, [domain, contract, ports])).toEqual([]);
+  });
+
+  it('the forwarder knows nothing of functions and of DynamoDB', () => {
+    const forbidden = imports.filter(
+      edge => edge.from.startsWith('forwarder/') && /^functions\/|dynamodb/.test(edge.to),
+    );
+    expect(forbidden).toEqual([]);
+  });
+
+  it('infra shares only names with the runtime code', () => {
+    const runtime = imports.filter(
+      edge =>
+        edge.from.startsWith('infra/') &&
+        /^(functions|shared|forwarder|local|cli)\//.test(edge.to) &&
+        !contract.test(edge.to),
+    );
+    expect(runtime).toEqual([]);
+  });
+
+  it('functions and shared code never import the local stack, the command line or infra', () => {
+    const upward = imports.filter(
+      edge => /^(functions|shared|forwarder)\//.test(edge.from) && /^(local|cli|infra|test)\//.test(edge.to),
+    );
+    expect(upward).toEqual([]);
+  });
+});
+
+describe('rules have no clock, no chance and no environment of their own', () => {
+  it.each(sources.filter(file => /(^|\/)decide\.ts$|^shared\/(domain|contract|observe|timers)\//.test(file)))(
+    '%s',
+    file => {
+      const text = readFileSync(join(root, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
+      const reads = text.match(
+        /Date\.now|new Date\(\)|performance\.now|Math\.random|process\.env|setTimeout|setInterval|setImmediate/g,
+      );
+      expect(reads).toBeNull();
+    },
+  );
+});
