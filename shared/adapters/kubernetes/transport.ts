@@ -10,7 +10,7 @@ import { text } from 'node:stream/consumers';
 import { seconds, type DurationMs } from '../../domain/time.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { fromNetworkFailure } from './errors.ts';
-import { startTimeLimit } from './time-limit.ts';
+import { exchange, ExchangeFailure } from './exchange.ts';
 
 /** Until the TCP and TLS handshakes are done. */
 export const CONNECT_TIMEOUT = seconds(2);
@@ -91,7 +91,6 @@ export function createTransport(options: TransportOptions): Transport {
     request: TransportRequest,
     read: (message: http.IncomingMessage) => Promise<Body>,
   ): Promise<TransportResponse<Body>> {
-    request.signal?.throwIfAborted();
     const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body.json));
     const headers = {
       accept: 'application/json',
@@ -99,52 +98,28 @@ export function createTransport(options: TransportOptions): Transport {
       ...(body === undefined ? {} : { 'content-type': request.body?.contentType, 'content-length': body.byteLength }),
       ...(await options.authenticator?.headers()),
     };
-    const outgoing = (secure ? https : http).request(new URL(prefix + request.path, server), {
-      method: request.method,
-      headers,
-      agent,
-      ...(request.signal === undefined ? {} : { signal: request.signal }),
-    });
-    let timedOut = false;
-    const limit = (duration: DurationMs, code: string): AbortController =>
-      startTimeLimit(options.clock, duration, () => {
-        timedOut = true;
-        outgoing.destroy(Object.assign(new Error(`no answer within ${duration} ms`), { code }));
-      });
-    const requestLimit = limit(requestTimeout, 'RequestTimeout');
-    const connectLimit = limit(connectTimeout, 'ConnectTimeout');
-    let connected = false;
-    const onConnected = (): void => {
-      connected = true;
-      connectLimit.abort();
-    };
-    try {
-      const message = await new Promise<http.IncomingMessage>((resolve, reject) => {
-        outgoing.once('response', resolve);
-        outgoing.on('error', reject); // Stays for the whole life: an error after the head must not crash the process.
-        outgoing.once('socket', socket => {
-          if (socket.connecting) socket.once(secure ? 'secureConnect' : 'connect', onConnected);
-          else onConnected();
-        });
-        outgoing.end(body);
-      });
-      const retryAfter = message.headers['retry-after'];
-      return {
-        status: message.statusCode ?? 0,
-        ...(retryAfter === undefined ? {} : { retryAfter }),
-        body: await read(message),
-      };
-    } catch (error) {
-      request.signal?.throwIfAborted();
-      if (!(error instanceof Error)) throw error;
-      // A kept connection that the other side has closed in the meantime: reading twice does no harm. It ends, because each
-      // try takes a connection out of the pool and a fresh one is not `reusedSocket`.
-      if (request.method === 'GET' && outgoing.reusedSocket && !timedOut) return await attempt(request, read);
-      const write = request.method !== 'GET';
-      throw fromNetworkFailure({ error, sent: connected }, { doing: request.doing, write });
-    } finally {
-      connectLimit.abort();
-      requestLimit.abort();
+    const { method, signal } = request;
+    const { clock } = options;
+    const url = new URL(prefix + request.path, server);
+    for (;;) {
+      try {
+        return await exchange(
+          { url, method, headers, agent, body, clock, connectTimeout, requestTimeout, signal },
+          async message => {
+            const retryAfter = message.headers['retry-after'];
+            const status = message.statusCode ?? 0;
+            return { status, ...(retryAfter === undefined ? {} : { retryAfter }), body: await read(message) };
+          },
+        );
+      } catch (error) {
+        if (!(error instanceof ExchangeFailure)) throw error;
+        // To read twice does no harm. It ends: each try takes a kept connection out of the pool, and a fresh one is not stale.
+        if (method === 'GET' && error.stale) continue;
+        throw fromNetworkFailure(
+          { error: error.cause, sent: error.sent },
+          { doing: request.doing, write: method !== 'GET' },
+        );
+      }
     }
   }
 

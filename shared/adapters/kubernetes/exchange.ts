@@ -1,0 +1,94 @@
+/** One HTTP request and its answer on `node:http`/`node:https`, with time limits and abort. */
+import http from 'node:http';
+import https from 'node:https';
+import type { DurationMs } from '../../domain/time.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { startTimeLimit } from './time-limit.ts';
+
+export interface ExchangeOptions {
+  readonly url: URL;
+  readonly method: string;
+  readonly headers: http.OutgoingHttpHeaders;
+  readonly agent: http.Agent;
+  readonly body: Buffer | undefined;
+  readonly clock: Clock;
+  /** Until the TCP and TLS handshakes are done. */
+  readonly connectTimeout: DurationMs;
+  /** Until `read` is done. */
+  readonly requestTimeout: DurationMs;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** No (whole) answer came. */
+export class ExchangeFailure extends Error {
+  /** The connection stood: bytes of the request may have reached the server. */
+  readonly sent: boolean;
+  /** It failed on a kept connection, which the other side may have closed in the meantime. */
+  readonly stale: boolean;
+  override readonly cause: Error;
+
+  constructor(cause: Error, { sent, stale }: { sent: boolean; stale: boolean }) {
+    super(cause.message);
+    this.cause = cause;
+    this.sent = sent;
+    this.stale = stale;
+  }
+}
+
+/** Sends the request and resolves to what `read` makes of the answer. Throws `ExchangeFailure`, or the signal's reason. */
+export async function exchange<Answer>(
+  options: ExchangeOptions,
+  read: (message: http.IncomingMessage) => Promise<Answer>,
+): Promise<Answer> {
+  const { url, method, headers, agent, signal } = options;
+  signal?.throwIfAborted();
+  const secure = url.protocol === 'https:';
+  const outgoing = (secure ? https : http).request(url, { method, headers, agent });
+  let incoming: http.IncomingMessage | undefined;
+  const cut = (error: Error): void => void (incoming ?? outgoing).destroy(error);
+
+  // Not node's own `signal` option: it destroys the socket of an answer that is complete, where nobody listens for the error.
+  const cutByCaller = (): void => cut(new Error('aborted'));
+  signal?.addEventListener('abort', cutByCaller);
+  outgoing.once('close', () => signal?.removeEventListener('abort', cutByCaller));
+
+  let timedOut = false;
+  const limit = (duration: DurationMs, code: string): AbortController =>
+    startTimeLimit(options.clock, duration, () => {
+      timedOut = true;
+      cut(Object.assign(new Error(`not done within ${duration} ms`), { code }));
+    });
+  const requestLimit = limit(options.requestTimeout, 'RequestTimeout');
+  const connectLimit = limit(options.connectTimeout, 'ConnectTimeout');
+  let connected = false;
+  const onConnected = (): void => {
+    connected = true;
+    connectLimit.abort();
+  };
+
+  try {
+    const head = new Promise<http.IncomingMessage>((resolve, reject) => {
+      outgoing.once('response', message => {
+        incoming = message;
+        // A streamed body may be cut when nobody reads any more; a reader sees the error all the same.
+        message.on('error', () => undefined);
+        resolve(message);
+      });
+      // Stays for the whole life: an error after the head must not end the process.
+      outgoing.on('error', reject);
+    });
+    outgoing.once('socket', socket => {
+      if (socket.connecting) socket.once(secure ? 'secureConnect' : 'connect', onConnected);
+      else onConnected();
+    });
+    outgoing.end(options.body);
+    return await read(await head);
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (!(error instanceof Error)) throw error;
+    throw new ExchangeFailure(error, { sent: connected, stale: outgoing.reusedSocket && !timedOut });
+  } finally {
+    connectLimit.abort();
+    requestLimit.abort();
+  }
+}

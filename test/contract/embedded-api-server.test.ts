@@ -1,0 +1,76 @@
+/** The embedded API server, in process and over HTTP, against the contracts that a real control plane is held to. */
+import { afterAll, beforeAll, describe } from 'vitest';
+import { createApiServer } from '../../local/apiserver/api-server.ts';
+import { serveApiServer, type ServedApi } from '../../local/apiserver/http/server.ts';
+import { createInProcessClusterWatch, createInProcessKubernetesApi } from '../../local/apiserver/port-adapter.ts';
+import type { ApiServerCore } from '../../local/apiserver/types.ts';
+import { createClusterWatch } from '../../shared/adapters/kubernetes/cluster-watch.ts';
+import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
+import { createTransport, type Transport } from '../../shared/adapters/kubernetes/transport.ts';
+import { toDurationMs } from '../../shared/domain/time.ts';
+import { createManualClock, type ManualClock } from '../fakes/manual-clock.ts';
+import { defineClusterWatchContract } from './cluster-watch.contract.ts';
+import { defineKubernetesApiContract } from './kubernetes-api.contract.ts';
+import type { KubernetesSubject } from './kubernetes-subject.ts';
+
+let namespaces = 0;
+
+function newNamespace(core: ApiServerCore): string {
+  namespaces += 1;
+  const name = `test-${namespaces}`;
+  core.create(
+    { group: '', version: 'v1', resource: 'namespaces' },
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
+  );
+  return name;
+}
+
+function hooks(core: ApiServerCore, clock: ManualClock) {
+  return {
+    namespace: newNamespace(core),
+    compact: () => Promise.resolve(core.compact()),
+    sendBookmarks: () => core.sendBookmarks(),
+    passSeconds: (count: number) => clock.advance(toDurationMs(count * 1000)),
+  };
+}
+
+describe('in process', () => {
+  const makeSubject = (): Promise<KubernetesSubject> => {
+    const clock = createManualClock();
+    const core = createApiServer({ clock });
+    const api = createInProcessKubernetesApi({ core, user: 'contract' });
+    return Promise.resolve({ api, watch: createInProcessClusterWatch({ core, clock }), ...hooks(core, clock) });
+  };
+  defineKubernetesApiContract('in process', makeSubject);
+  defineClusterWatchContract('in process', makeSubject);
+});
+
+describe('over HTTP', () => {
+  const clock = createManualClock();
+  const core = createApiServer({ clock });
+  let served: ServedApi | undefined;
+  let transport: Transport | undefined;
+  beforeAll(async () => {
+    const timers = {
+      after: (delayMs: number, run: () => void) => {
+        const stop = new AbortController();
+        void clock.sleep(toDurationMs(delayMs), stop.signal).then(run, () => undefined);
+        return { cancel: () => stop.abort() };
+      },
+      every: () => ({ cancel: () => undefined }),
+    };
+    served = await serveApiServer(core, { now: () => clock.now(), timers });
+    transport = createTransport({ server: served.url, clock, userAgent: 'contract' });
+  });
+  afterAll(async () => {
+    transport?.close();
+    await served?.close();
+  });
+  const makeSubject = (): Promise<KubernetesSubject> => {
+    if (transport === undefined) throw new Error('not served');
+    const watch = createClusterWatch(transport, clock);
+    return Promise.resolve({ api: createKubernetesApi(transport), watch, ...hooks(core, clock) });
+  };
+  defineKubernetesApiContract('over HTTP', makeSubject);
+  defineClusterWatchContract('over HTTP', makeSubject);
+});

@@ -1,0 +1,387 @@
+/** What every `KubernetesApi` does: the same assertions in process, over HTTP and on a real control plane. */
+import { describe, expect, it, vi } from 'vitest';
+import { RESOURCES } from '../../shared/contract/resources.ts';
+import type { KubernetesObject, ObjectRef } from '../../shared/domain/kubernetes-object.ts';
+import { createEventRecorder } from '../../shared/adapters/kubernetes/event-recorder.ts';
+import { createManualClock } from '../fakes/manual-clock.ts';
+import {
+  budget,
+  configMap,
+  configMapRef,
+  CRDS,
+  created,
+  NOT_SERVED,
+  podRef,
+  runningPod,
+  type KubernetesSubject,
+} from './kubernetes-subject.ts';
+
+const OTHER_UID = '00000000-0000-0000-0000-000000000000';
+/** A real control plane answers some things a moment later (a new CRD, a deleted one). */
+const EVENTUALLY = { timeout: 15_000, interval: 50 };
+
+export function defineKubernetesApiContract(name: string, makeSubject: () => Promise<KubernetesSubject>): void {
+  const type = RESOURCES.ConfigMap;
+
+  describe(`KubernetesApi: ${name}: reading`, () => {
+    it('knows nothing of an object that does not exist', async () => {
+      const { api, namespace } = await makeSubject();
+      expect(await api.get(configMapRef(namespace, 'nobody'))).toBeUndefined();
+      expect(await api.get({ type: NOT_SERVED, name: 'nobody' })).toBeUndefined();
+    });
+
+    it('returns an object as it was stored', async () => {
+      const { api, namespace } = await makeSubject();
+      const stored = await created(api, type, configMap(namespace, 'a', { data: { key: 'välue\n' } }));
+      expect(stored).toMatchObject({ apiVersion: 'v1', kind: 'ConfigMap', data: { key: 'välue\n' } });
+      expect(stored.metadata.uid).not.toBe('');
+      expect(stored.metadata.resourceVersion).not.toBe('');
+      expect(await api.get(configMapRef(namespace, 'a'))).toEqual(stored);
+    });
+
+    it('lists what its selectors select, with apiVersion and kind', async () => {
+      const { api, namespace } = await makeSubject();
+      await created(api, type, configMap(namespace, 'a', { metadata: { labels: { tier: 'one' } } }));
+      await created(api, type, configMap(namespace, 'b', { metadata: { labels: { tier: 'two' } } }));
+      await created(api, type, configMap(namespace, 'c'));
+      const list = async (query: object) => (await api.list(type, { namespace, ...query }))?.map(nameOf).toSorted();
+      expect(await list({ labelSelector: 'tier' })).toEqual(['a', 'b']);
+      expect(await list({ labelSelector: 'tier in (one,three)' })).toEqual(['a']);
+      expect(await list({ labelSelector: 'tier=two' })).toEqual(['b']);
+      expect(await list({ fieldSelector: 'metadata.name=c' })).toEqual(['c']);
+      const [item] = (await api.list(type, { namespace, fieldSelector: 'metadata.name=c' })) ?? [];
+      expect(item).toEqual(await api.get(configMapRef(namespace, 'c')));
+    });
+
+    it('lists nothing in a namespace that does not exist, and undefined where the resource is not served', async () => {
+      const { api } = await makeSubject();
+      expect(await api.list(type, { namespace: 'no-such-namespace' })).toEqual([]);
+      expect(await api.list(NOT_SERVED)).toBeUndefined();
+    });
+
+    it('refuses a selector that it cannot read', async () => {
+      const { api, namespace } = await makeSubject();
+      await expect(api.list(type, { namespace, labelSelector: 'a in (' })).rejects.toMatchObject({
+        name: 'TerminalError',
+      });
+    });
+  });
+
+  describe(`KubernetesApi: ${name}: creating`, () => {
+    it('does not create what exists', async () => {
+      const { api, namespace } = await makeSubject();
+      const stored = await created(api, type, configMap(namespace, 'a'));
+      expect(await api.create(type, configMap(namespace, 'a', { data: { other: '1' } }))).toEqual({ kind: 'exists' });
+      expect(await api.get(configMapRef(namespace, 'a'))).toEqual(stored);
+    });
+
+    it('makes a name where only its beginning is given', async () => {
+      const { api, namespace } = await makeSubject();
+      const manifest = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { generateName: 'gen-', namespace } };
+      const first = await created(api, type, manifest);
+      const second = await created(api, type, manifest);
+      expect(first.metadata.name).toMatch(/^gen-.+/);
+      expect(second.metadata.name).not.toBe(first.metadata.name);
+    });
+
+    it('creates nothing in a namespace that does not exist, nor of a resource that is not served', async () => {
+      const { api } = await makeSubject();
+      expect(await api.create(type, configMap('no-such-namespace', 'a'))).toEqual({ kind: 'notFound' });
+      const manifest = { apiVersion: 'nobody.example.com/v1', kind: 'Nothing', metadata: { name: 'a' } };
+      expect(await api.create(NOT_SERVED, manifest)).toEqual({ kind: 'notFound' });
+    });
+
+    it('says what is wrong with an object that it refuses', async () => {
+      const { api, namespace } = await makeSubject();
+      const outcome = await api.create(type, configMap(namespace, 'Not A Name'));
+      expect(outcome).toMatchObject({ kind: 'invalid', message: expect.stringContaining('metadata.name') });
+    });
+  });
+
+  describe(`KubernetesApi: ${name}: patching`, () => {
+    it('merges, removes what is null and leaves the rest', async () => {
+      const { api, namespace } = await makeSubject();
+      const metadata = { annotations: { keep: '1', drop: '2' } };
+      const before = await created(api, type, configMap(namespace, 'a', { metadata, data: { key: 'value' } }));
+      const body = { metadata: { annotations: { drop: null, add: '3' } } };
+      const outcome = await api.patch(configMapRef(namespace, 'a'), { type: 'merge', body });
+      const after = await api.get(configMapRef(namespace, 'a'));
+      expect(outcome).toEqual({ kind: 'ok', object: after });
+      expect(after).toMatchObject({ metadata: { uid: before.metadata.uid }, data: { key: 'value' } });
+      expect(after?.metadata.annotations).toEqual({ keep: '1', add: '3' });
+      expect(after?.metadata.resourceVersion).not.toBe(before.metadata.resourceVersion);
+    });
+
+    it('applies JSON patch operations, and none of them when a test fails', async () => {
+      const { api, namespace } = await makeSubject();
+      const ref = configMapRef(namespace, 'a');
+      await created(api, type, configMap(namespace, 'a', { data: { key: 'one' } }));
+      const replace = (from: string, to: string) =>
+        api.patch(ref, {
+          type: 'json',
+          body: [
+            { op: 'test', path: '/data/key', value: from },
+            { op: 'replace', path: '/data/key', value: to },
+          ],
+        });
+      expect(await replace('one', 'two')).toMatchObject({ kind: 'ok', object: { data: { key: 'two' } } });
+      expect(await replace('one', 'three')).toMatchObject({ kind: 'conflict' });
+      expect(await api.get(ref)).toMatchObject({ data: { key: 'two' } });
+    });
+
+    it('answers notFound for an object that does not exist', async () => {
+      const { api, namespace } = await makeSubject();
+      const outcome = await api.patch(configMapRef(namespace, 'nobody'), { type: 'merge', body: { data: { a: 'b' } } });
+      expect(outcome).toEqual({ kind: 'notFound' });
+    });
+
+    it('I10: takes resourceVersion and UID in a merge patch as preconditions', async () => {
+      const { api, namespace } = await makeSubject();
+      const ref = configMapRef(namespace, 'a');
+      const { metadata } = await created(api, type, configMap(namespace, 'a'));
+      const { uid, resourceVersion } = metadata;
+      const patch = (preconditions: Record<string, string>, value: string) =>
+        api.patch(ref, { type: 'merge', body: { metadata: preconditions, data: { value } } });
+      expect(await patch({ uid, resourceVersion }, '1')).toMatchObject({
+        kind: 'ok',
+        object: { data: { value: '1' } },
+      });
+      expect(await patch({ uid, resourceVersion }, '2')).toMatchObject({ kind: 'conflict' });
+      expect(await patch({ uid: OTHER_UID }, '3')).toMatchObject({ kind: 'conflict' });
+      expect(await api.get(ref)).toMatchObject({ data: { value: '1' } });
+    });
+
+    it('refuses a result that is not valid', async () => {
+      const { api, namespace } = await makeSubject();
+      await created(api, type, configMap(namespace, 'a'));
+      const patch = { type: 'merge', body: { metadata: { labels: { 'not a key!': 'x' } } } } as const;
+      await expect(api.patch(configMapRef(namespace, 'a'), patch)).rejects.toMatchObject({
+        name: 'TerminalError',
+        reason: 'Invalid',
+      });
+    });
+
+    it('writes status through its subresource, and nothing else with it', async () => {
+      const subject = await makeSubject();
+      const pod = await runningPod(subject, 'web-0');
+      const body = { metadata: { labels: { sneaked: 'in' } }, status: { reason: 'Because' } };
+      const outcome = await subject.api.patch(podRef(pod), { type: 'merge', body }, { subresource: 'status' });
+      expect(outcome).toMatchObject({ kind: 'ok', object: { status: { phase: 'Running', reason: 'Because' } } });
+      const ignored = await subject.api.patch(podRef(pod), { type: 'merge', body: { status: { reason: 'Ignored' } } });
+      expect(ignored).toMatchObject({ kind: 'ok', object: { status: { reason: 'Because' } } });
+    });
+  });
+
+  describe(`KubernetesApi: ${name}: deleting`, () => {
+    it('removes an object, and finds nothing the second time', async () => {
+      const { api, namespace } = await makeSubject();
+      const ref = configMapRef(namespace, 'a');
+      const { metadata } = await created(api, type, configMap(namespace, 'a'));
+      expect(await api.delete(ref, { preconditions: { uid: metadata.uid } })).toEqual({ kind: 'ok' });
+      expect(await api.get(ref)).toBeUndefined();
+      expect(await api.delete(ref, { preconditions: { uid: metadata.uid } })).toEqual({ kind: 'notFound' });
+    });
+
+    it('I10: deletes no other object of the same name, nor another version', async () => {
+      const { api, namespace } = await makeSubject();
+      const ref = configMapRef(namespace, 'a');
+      const stored = await created(api, type, configMap(namespace, 'a'));
+      expect(await api.delete(ref, { preconditions: { uid: OTHER_UID } })).toMatchObject({ kind: 'conflict' });
+      const { uid } = stored.metadata;
+      const outcome = await api.delete(ref, { preconditions: { uid, resourceVersion: '1' } });
+      expect(outcome).toMatchObject({ kind: 'conflict' });
+      expect(await api.get(ref)).toEqual(stored);
+    });
+
+    it('keeps an object with finalizers, marked, until the last one is gone', async () => {
+      const { api, namespace } = await makeSubject();
+      const ref = configMapRef(namespace, 'a');
+      const finalizers = ['example.com/one', 'example.com/two'];
+      const { metadata } = await created(api, type, configMap(namespace, 'a', { metadata: { finalizers } }));
+      expect(await api.delete(ref, { preconditions: { uid: metadata.uid } })).toEqual({ kind: 'ok' });
+      const marked = await api.get(ref);
+      expect(marked?.metadata.deletionTimestamp).toMatch(/^\d{4}-/);
+      // Deleting again changes nothing.
+      expect(await api.delete(ref, { preconditions: { uid: metadata.uid } })).toEqual({ kind: 'ok' });
+      expect((await api.get(ref))?.metadata.deletionTimestamp).toBe(marked?.metadata.deletionTimestamp);
+
+      const remove = (left: string[]) => api.patch(ref, { type: 'merge', body: { metadata: { finalizers: left } } });
+      expect(await remove(['example.com/two'])).toMatchObject({ kind: 'ok' });
+      expect((await api.get(ref))?.metadata.finalizers).toEqual(['example.com/two']);
+      expect(await remove([])).toMatchObject({ kind: 'ok' });
+      expect(await api.get(ref)).toBeUndefined();
+    });
+
+    it('refuses a new finalizer on an object that is being deleted', async () => {
+      const { api, namespace } = await makeSubject();
+      const ref = configMapRef(namespace, 'a');
+      const { metadata } = await created(
+        api,
+        type,
+        configMap(namespace, 'a', { metadata: { finalizers: ['example.com/one'] } }),
+      );
+      await api.delete(ref, { preconditions: { uid: metadata.uid } });
+      const body = { metadata: { finalizers: ['example.com/one', 'example.com/late'] } };
+      await expect(api.patch(ref, { type: 'merge', body })).rejects.toMatchObject({ name: 'TerminalError' });
+      await api.patch(ref, { type: 'merge', body: { metadata: { finalizers: null } } });
+      expect(await api.get(ref)).toBeUndefined();
+    });
+
+    it('deletes a pod gracefully, with its own grace period or a shorter one, and at once without', async () => {
+      const subject = await makeSubject();
+      const pod = await runningPod(subject, 'web-0');
+      const preconditions = { uid: pod.metadata.uid };
+      const graceOf = async () => (await subject.api.get(podRef(pod)))?.metadata.deletionGracePeriodSeconds;
+      expect(await subject.api.delete(podRef(pod), { preconditions })).toEqual({ kind: 'ok' });
+      expect(await graceOf()).toBe(30);
+      expect(await subject.api.delete(podRef(pod), { preconditions, gracePeriodSeconds: 5 })).toEqual({ kind: 'ok' });
+      expect(await graceOf()).toBe(5);
+      expect(await subject.api.delete(podRef(pod), { preconditions, gracePeriodSeconds: 0 })).toEqual({ kind: 'ok' });
+      expect(await subject.api.get(podRef(pod))).toBeUndefined();
+    });
+  });
+
+  describe(`KubernetesApi: ${name}: evicting`, () => {
+    const labels = { app: 'web' };
+
+    it('deletes the pod gracefully where no budget objects', async () => {
+      const subject = await makeSubject();
+      const pod = await runningPod(subject, 'web-0', labels);
+      await budget(subject, 'permits', { labels, minAvailable: 0, disruptionsAllowed: 1 });
+      const evict = () => subject.api.evict(podRef(pod), { preconditions: { uid: pod.metadata.uid } });
+      await vi.waitFor(async () => expect(await evict()).toEqual({ kind: 'ok' }), EVENTUALLY);
+      expect((await subject.api.get(podRef(pod)))?.metadata.deletionGracePeriodSeconds).toBe(30);
+    });
+
+    it('is blocked by a budget that allows no disruption', async () => {
+      const subject = await makeSubject();
+      const pod = await runningPod(subject, 'web-0', labels);
+      await budget(subject, 'forbids', { labels, minAvailable: 1, disruptionsAllowed: 0 });
+      const outcome = await subject.api.evict(podRef(pod), { preconditions: { uid: pod.metadata.uid } });
+      expect(outcome).toMatchObject({ kind: 'blocked', message: expect.stringContaining('forbids') });
+      expect((await subject.api.get(podRef(pod)))?.metadata.deletionTimestamp).toBeUndefined();
+    });
+
+    it('reports two budgets for one pod as misconfigured', async () => {
+      const subject = await makeSubject();
+      const pod = await runningPod(subject, 'web-0', labels);
+      await budget(subject, 'one', { labels, minAvailable: 0, disruptionsAllowed: 1 });
+      await budget(subject, 'two', { labels, minAvailable: 0, disruptionsAllowed: 1 });
+      const outcome = await subject.api.evict(podRef(pod), { preconditions: { uid: pod.metadata.uid } });
+      expect(outcome).toMatchObject({
+        kind: 'misconfigured',
+        message: expect.stringContaining('more than one PodDisruptionBudget'),
+      });
+    });
+
+    it('finds no pod that is not there', async () => {
+      const { api, namespace } = await makeSubject();
+      const ref: ObjectRef = { type: RESOURCES.Pod, namespace, name: 'nobody' };
+      expect(await api.evict(ref, { preconditions: {} })).toEqual({ kind: 'notFound' });
+    });
+
+    it('I10: evicts no other pod of the same name', async () => {
+      const subject = await makeSubject();
+      const pod = await runningPod(subject, 'web-0', labels);
+      expect(await subject.api.evict(podRef(pod), { preconditions: { uid: OTHER_UID } })).toMatchObject({
+        kind: 'conflict',
+      });
+      expect((await subject.api.get(podRef(pod)))?.metadata.deletionTimestamp).toBeUndefined();
+    });
+  });
+
+  describe(`KubernetesApi: ${name}: custom resources`, () => {
+    it('serves a definition from creation to deletion, with its schema', async () => {
+      const { api, namespace } = await makeSubject();
+      const group = `${namespace}.example.com`;
+      const gadgets = { group, version: 'v1', resource: 'gadgets' };
+      await created(api, CRDS, gadgetDefinition(group));
+      await vi.waitFor(async () => expect(await api.list(gadgets)).toEqual([]), EVENTUALLY);
+      const gadget = (spec: object) => ({
+        apiVersion: `${group}/v1`,
+        kind: 'Gadget',
+        metadata: { name: 'g', namespace },
+        spec,
+      });
+      const refused = await api.create(gadgets, gadget({ size: 'large' }));
+      expect(refused).toMatchObject({ kind: 'invalid', message: expect.stringContaining('spec.size') });
+      const stored = await created(api, gadgets, gadget({ size: 3, unknown: 'pruned' }));
+      expect(stored).toMatchObject({ apiVersion: `${group}/v1`, kind: 'Gadget', spec: { size: 3 } });
+      expect(stored.spec).not.toHaveProperty('unknown');
+      expect(await api.list(gadgets)).toEqual([stored]);
+
+      const ref = { type: CRDS, name: `gadgets.${group}` };
+      const definition = await api.get(ref);
+      await api.delete(ref, { preconditions: { uid: definition?.metadata.uid ?? '' } });
+      await vi.waitFor(async () => expect(await api.list(gadgets)).toBeUndefined(), EVENTUALLY);
+    });
+  });
+
+  describe(`KubernetesApi: ${name}: events`, () => {
+    it('records an event once and counts its repetitions', async () => {
+      const { api, namespace } = await makeSubject();
+      const failures: unknown[] = [];
+      const recorder = createEventRecorder({
+        kubernetes: api,
+        clock: createManualClock(),
+        instance: 'contract',
+        onFailure: (_, error) => failures.push(error),
+      });
+      const about = await created(api, type, configMap(namespace, 'a'));
+      const event = { type: 'Warning', reason: 'InvalidConfig', message: 'it says nothing', about } as const;
+      await recorder.record(event);
+      await recorder.record(event);
+      await recorder.record({ ...event, message: 'it says something else' });
+      expect(failures).toEqual([]);
+      const recorded = (await api.list(RESOURCES.Event, { namespace })) ?? [];
+      expect(recorded).toContainEqual(
+        expect.objectContaining({
+          type: 'Warning',
+          reason: 'InvalidConfig',
+          message: 'it says nothing',
+          count: 2,
+          source: { component: 'curfew' },
+          involvedObject: expect.objectContaining({ kind: 'ConfigMap', name: 'a', namespace, uid: about.metadata.uid }),
+        }),
+      );
+      expect(recorded.filter(({ reason }) => reason === 'InvalidConfig')).toHaveLength(2);
+    });
+
+    it('records what is about a cluster-scoped object in the default namespace', async () => {
+      const { api, namespace } = await makeSubject();
+      const failures: unknown[] = [];
+      const clock = createManualClock();
+      const onFailure = (_: unknown, error: unknown): number => failures.push(error);
+      const recorder = createEventRecorder({ kubernetes: api, clock, instance: 'contract', onFailure });
+      const uid = `uid-of-${namespace}`;
+      const about = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1', uid } };
+      await recorder.record({ type: 'Normal', reason: 'Looked', message: 'at it', about });
+      expect(failures).toEqual([]);
+      const recorded = await api.list(RESOURCES.Event, {
+        namespace: 'default',
+        fieldSelector: `involvedObject.uid=${uid}`,
+      });
+      expect(recorded).toHaveLength(1);
+    });
+  });
+}
+
+function nameOf({ metadata }: KubernetesObject): string {
+  return metadata.name;
+}
+
+function gadgetDefinition(group: string) {
+  const spec = { type: 'object', properties: { size: { type: 'integer' } } };
+  const schema = { openAPIV3Schema: { type: 'object', properties: { spec } } };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `gadgets.${group}` },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { plural: 'gadgets', singular: 'gadget', kind: 'Gadget', listKind: 'GadgetList' },
+      versions: [{ name: 'v1', served: true, storage: true, schema }],
+    },
+  };
+}
