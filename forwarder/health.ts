@@ -21,7 +21,7 @@ export interface HealthServer {
 export async function startHealthServer({ port, host, ready, metrics }: HealthDeps): Promise<HealthServer> {
   const server = createServer((request, response) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return answer(response, 405, 'method not allowed\n');
-    switch (new URL(request.url ?? '/', 'http://localhost').pathname) {
+    switch ((request.url ?? '').replace(/\?.*$/, '')) {
       case '/livez':
         return answer(response, 200, 'ok\n');
       case '/readyz': {

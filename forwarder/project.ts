@@ -74,7 +74,7 @@ export const projectPolicy: Project = object => ({
 
 export const projectConfigMap: Project = object => ({
   parts: {
-    data: pick(object, ['data', 'binaryData']),
+    data: pickEntries(object, key => key === 'data' || key === 'binaryData'),
     deletionTimestamp: object.metadata.deletionTimestamp,
   },
   hints: {},

@@ -6,6 +6,7 @@ import type { EventBus, PublishOutcome } from '../../shared/ports/event-bus.ts';
 export function createFakeBus() {
   const events: ClusterEvent[] = [];
   const batchSizes: number[] = [];
+  const waiting: (() => void)[] = [];
   let answer: (entries: readonly BusEntry[]) => Promise<readonly PublishOutcome[]> | readonly PublishOutcome[] = accept;
 
   const bus: EventBus = {
@@ -15,6 +16,7 @@ export function createFakeBus() {
       for (const [index, entry] of entries.entries()) {
         if (outcomes[index]?.kind === 'published') events.push(clusterEventSchema.parse(entry.detail));
       }
+      for (const notify of waiting.splice(0)) notify();
       return outcomes;
     },
   };
@@ -25,6 +27,8 @@ export function createFakeBus() {
     events,
     /** Entries per call, failed calls included. */
     batchSizes,
+    /** Resolves after the next call that was answered. */
+    nextCall: () => new Promise<void>(resolve => waiting.push(resolve)),
     answerWith: (next: typeof answer) => {
       answer = next;
     },

@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createForwarder, type Forwarder } from '../../forwarder/forwarder.ts';
 import type { ForwarderSettings } from '../../forwarder/settings.ts';
+import type { BusEntry } from '../../shared/contract/envelope.ts';
+import { FORWARDER_HEARTBEAT } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { minutes, seconds } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
@@ -17,15 +19,22 @@ function setUp(settings: Partial<ForwarderSettings> = {}) {
   const kubernetes = createFakeClusterWatch();
   const bus = createFakeBus();
   const metrics = createCountingMetrics();
+  const heartbeats: BusEntry[] = [];
   const forwarder = createForwarder({
     watch: kubernetes.cluster,
-    bus: bus.bus,
+    bus: {
+      publish: async entries => {
+        if (entries[0]?.detailType !== FORWARDER_HEARTBEAT) return bus.bus.publish(entries);
+        heartbeats.push(...entries);
+        return entries.map(() => ({ kind: 'published' }));
+      },
+    },
     clock,
     metrics: metrics.sink,
     config: { cluster: 'test', ...settings },
   });
   running.push(forwarder);
-  return { clock, kubernetes, bus, metrics, forwarder };
+  return { clock, kubernetes, bus, heartbeats, metrics, forwarder };
 }
 
 const notReady = { ...READY_CONDITION, status: 'False', lastTransitionTime: '2024-11-01T15:00:00Z' };
@@ -205,6 +214,24 @@ describe('forwarder', () => {
     expect(forwarder.ready().ready).toBe(true);
     await clock.advance(minutes(2));
     expect(forwarder.ready().reasons).toEqual(['bus: takes nothing for 360 s (access denied)']);
+  });
+
+  it('gives a sign of life every period while it sees the cluster, and none while it does not', async () => {
+    const { clock, kubernetes, heartbeats, forwarder } = setUp({ heartbeatPeriod: minutes(1), staleAfter: minutes(5) });
+    kubernetes.add(RESOURCES.Node, aNode());
+    kubernetes.failLists(() => new RetryableError('ECONNREFUSED'));
+    forwarder.start();
+    await clock.advance(seconds(20));
+    expect(heartbeats).toEqual([]);
+    kubernetes.failLists(undefined);
+    await clock.advance(minutes(2));
+    expect(heartbeats).toHaveLength(2);
+    expect(heartbeats[0]?.detail).toMatchObject({ cluster: 'test', objects: { nodes: 1, pods: 0 } });
+    kubernetes.failLists(() => new RetryableError('ECONNREFUSED'));
+    await clock.advance(minutes(10));
+    const count = heartbeats.length;
+    await clock.advance(minutes(10));
+    expect(heartbeats).toHaveLength(count);
   });
 
   it('publishes what is queued before it stops, within its time', async () => {
