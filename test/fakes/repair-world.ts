@@ -1,0 +1,159 @@
+/** A cluster, a store and an inbox in memory, for tests of the repair function's shell. */
+import { createInProcessKubernetesApi } from '../../local/apiserver/port-adapter.ts';
+import { createApiServer } from '../../local/apiserver/api-server.ts';
+import type { ObservedWrite } from '../../local/apiserver/types.ts';
+import { createMemoryRecordStore } from '../../local/memory/record-store.ts';
+import { readManifests } from '../../cli/start/embedded-cluster.ts';
+import { createReconciler } from '../../functions/repair/reconcile.ts';
+import { RESOURCES } from '../../shared/contract/resources.ts';
+import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
+import type { KubernetesManifest, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { toEpochMs, toTimestamp, type DurationMs } from '../../shared/domain/time.ts';
+import { RetryableError } from '../../shared/errors.ts';
+import type { AuditRecord } from '../../shared/ports/audit-log.ts';
+import type { ObjectEvent } from '../../shared/ports/event-recorder.ts';
+import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
+import type { WakeUp } from '../../shared/ports/inbox.ts';
+import { at } from '../builders/repair.ts';
+
+export const START = at('2024-11-01T15:02:48Z');
+
+type Deps = Parameters<typeof createReconciler>[0];
+
+/** Ends a run at its n-th effect or read: before it happens, or after (the answer is lost). */
+export interface Crash {
+  readonly call: number;
+  readonly side: 'before' | 'after';
+}
+
+export function createRepairWorld() {
+  let now = START;
+  const core = createApiServer({ clock: { now: () => now } });
+  for (const folder of ['deploy/crds', 'local/crds']) readManifests(folder).forEach(crd => core.seed(crd));
+  core.seed({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'curfew' } });
+  const writes: ObservedWrite[] = [];
+  core.observe(write => {
+    if (write.user === 'repair') writes.push(write);
+  });
+  const store = createMemoryRecordStore();
+  const audit: AuditRecord[] = [];
+  const events: ObjectEvent[] = [];
+  const wakeUps: { wakeUp: WakeUp; delay: DurationMs }[] = [];
+  let calls = 0;
+  let crash: Crash | undefined;
+
+  const deps: Deps = {
+    kubernetes: crashing(createInProcessKubernetesApi({ core, user: 'repair' })),
+    records: crashing({ get: store.get, put: store.put, delete: store.delete }),
+    wakeUps: crashing<FunctionDeps['wakeUps']>({
+      send: async sent => {
+        wakeUps.push(...sent);
+      },
+    }),
+    events: {
+      record: async event => {
+        events.push(event);
+      },
+    },
+    audit: { write: record => audit.push(record) },
+    metrics: { count: () => undefined, milliseconds: () => undefined },
+    clock: { now: () => now, sleep: () => Promise.reject(new Error('nothing sleeps here')) },
+  };
+
+  function crashing<Port extends object>(port: Port): Port {
+    return new Proxy(port, {
+      get(target, property, receiver) {
+        const method: unknown = Reflect.get(target, property, receiver);
+        if (typeof method !== 'function') return method;
+        return async (...parameters: unknown[]): Promise<unknown> => {
+          calls += 1;
+          const dies = crash?.call === calls ? crash.side : undefined;
+          if (dies === 'before') throw new RetryableError('crashed');
+          const answer: unknown = await Reflect.apply(method, target, parameters);
+          if (dies === 'after') throw new RetryableError('crashed', { outcomeUnknown: true });
+          return answer;
+        };
+      },
+    });
+  }
+
+  const reconcile: Reconcile = createReconciler(deps);
+  const node = (name: string): KubernetesObject => core.get({ type: RESOURCES.Node, name });
+  return {
+    core,
+    store,
+    writes,
+    audit,
+    events,
+    wakeUps,
+    reconcile,
+    node,
+    seed: (manifest: KubernetesManifest) => core.seed(manifest),
+    advance(duration: DurationMs) {
+      now = toEpochMs(now + duration);
+    },
+    now: () => now,
+    /** Calls that one look at the node makes; with a crash, until it. */
+    async look(name: string, ends?: Crash): Promise<number> {
+      calls = 0;
+      crash = ends;
+      const { uid } = node(name).metadata;
+      const message: InboxMessage = {
+        kind: 'wakeUp',
+        owner: 'repair',
+        subject: { apiVersion: 'v1', kind: 'Node', name, uid },
+        wakeTime: now,
+      };
+      await reconcile(message).catch((error: unknown) => {
+        if (!(error instanceof RetryableError)) throw error;
+      });
+      crash = undefined;
+      return calls;
+    },
+    setCondition(name: string, type: string, status: string) {
+      const current = node(name).status?.['conditions'];
+      const others = (Array.isArray(current) ? current : []).filter(
+        condition =>
+          typeof condition === 'object' && condition !== null && !('type' in condition && condition['type'] === type),
+      );
+      const condition = { type, status, reason: 'Test', message: '', lastTransitionTime: toTimestamp(now) };
+      core.patch(
+        { type: RESOURCES.Node, name },
+        { type: 'merge', body: { status: { conditions: [...others, condition] } } },
+        { user: 'kubelet', subresource: 'status' },
+      );
+    },
+  };
+}
+export type RepairWorld = ReturnType<typeof createRepairWorld>;
+
+/** Gate on, a NodePool with the design's tolerations, and a healthy node with its NodeClaim for each name. */
+export function seedPool(world: RepairWorld, names: readonly string[], repair: unknown = DESIGN_REPAIR): void {
+  world.seed({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { namespace: 'curfew', name: 'curfew-config' },
+    data: { 'config.toml': '[featureGates]\nnodeRepair = true\n' },
+  });
+  world.seed({ apiVersion: 'karpenter.sh/v1', kind: 'NodePool', metadata: { name: 'default' }, spec: { repair } });
+  const labels = { 'karpenter.sh/nodepool': 'default' };
+  for (const name of names) {
+    const providerID = `aws:///us-west-2a/i-${name}`;
+    world.seed({
+      apiVersion: 'karpenter.sh/v1',
+      kind: 'NodeClaim',
+      metadata: { name: `claim-${name}`, labels, finalizers: ['karpenter.sh/termination'] },
+      status: { providerID, nodeName: name },
+    });
+    world.seed({ apiVersion: 'v1', kind: 'Node', metadata: { name, labels }, spec: { providerID } });
+    world.setCondition(name, 'Ready', 'True');
+  }
+}
+
+const DESIGN_REPAIR = {
+  defaultTolerationDuration: '30m',
+  policies: [
+    { conditionType: 'Ready', toleration: '45m' },
+    { conditionType: 'NetworkUnavailable', toleration: '10m' },
+  ],
+};

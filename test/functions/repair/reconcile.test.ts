@@ -1,0 +1,241 @@
+import { describe, expect, it } from 'vitest';
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import { minutes, seconds } from '../../../shared/domain/time.ts';
+import { createRepairWorld, seedPool, type Crash, type RepairWorld } from '../../fakes/repair-world.ts';
+
+const ANNOTATION = 'karpenter.sh/nodeclaim-termination-timestamp';
+const claimOf = (world: RepairWorld, node: string) =>
+  world.core.get({ type: RESOURCES.NodeClaim, name: `claim-${node}` });
+const verbs = (world: RepairWorld): string[] =>
+  world.writes.map(({ verb, ref }) => `${verb} ${ref.type.resource}/${ref.name}`);
+
+/** A pool of five with one node whose network went away at the start. */
+function sickWorld(): RepairWorld {
+  const world = createRepairWorld();
+  seedPool(world, ['n1', 'n2', 'n3', 'n4', 'n5']);
+  world.setCondition('n1', 'NetworkUnavailable', 'True');
+  return world;
+}
+
+describe('a repair', () => {
+  it('arms a timer for the due time, and acts then and not before', async () => {
+    const world = sickWorld();
+    await world.look('n1');
+    expect(world.wakeUps).toMatchObject([{ wakeUp: { owner: 'repair', subject: { name: 'n1' } }, delay: minutes(10) }]);
+    expect(world.store.all().find(({ id }) => id.startsWith('node/'))?.nextWakeTime).toBe(world.now() + minutes(10));
+
+    world.advance(minutes(10));
+    await world.look('n1');
+    expect(verbs(world)).toEqual(['patch nodeclaims/claim-n1', 'delete nodeclaims/claim-n1']);
+    expect(claimOf(world, 'n1').metadata).toMatchObject({
+      annotations: { [ANNOTATION]: '2024-11-01T15:12:48Z' },
+      deletionTimestamp: '2024-11-01T15:12:48Z',
+    });
+    expect(world.audit.at(-1)).toMatchObject({
+      function: 'repair',
+      decision: 'repair',
+      name: 'n1',
+      reason: 'TolerationElapsed',
+    });
+    expect(world.events.map(({ reason, about }) => `${reason} ${about.kind}`)).toEqual([
+      'NodeRepairScheduled Node',
+      'NodeRepairStarted Node',
+      'NodeRepairStarted NodeClaim',
+    ]);
+  });
+
+  it('looked at again and again changes nothing more', async () => {
+    const world = sickWorld();
+    world.advance(minutes(10));
+    for (let look = 0; look < 5; look++) await world.look('n1');
+    world.advance(minutes(30));
+    await world.look('n1');
+    expect(verbs(world)).toEqual(['patch nodeclaims/claim-n1', 'delete nodeclaims/claim-n1']);
+  });
+
+  it('is dropped with its timer when the node recovers', async () => {
+    const world = sickWorld();
+    await world.look('n1');
+    world.setCondition('n1', 'NetworkUnavailable', 'False');
+    world.advance(minutes(10));
+    await world.look('n1');
+    expect(verbs(world)).toEqual([]);
+    expect(world.store.all().filter(({ id }) => id.startsWith('node/'))).toEqual([]);
+  });
+
+  it('starts its clock again when the condition flips', async () => {
+    const world = sickWorld();
+    world.advance(minutes(9));
+    world.setCondition('n1', 'NetworkUnavailable', 'False');
+    world.advance(seconds(30));
+    world.setCondition('n1', 'NetworkUnavailable', 'True');
+    world.advance(minutes(9));
+    await world.look('n1');
+    expect(verbs(world)).toEqual([]);
+    world.advance(minutes(1));
+    await world.look('n1');
+    expect(verbs(world)).toHaveLength(2);
+  });
+
+  it('I10 never reaches another node of the same name', async () => {
+    const world = sickWorld();
+    await world.look('n1');
+    const { uid } = world.node('n1').metadata;
+    world.core.delete({ type: RESOURCES.Node, name: 'n1' });
+    world.seed({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } });
+    world.advance(minutes(10));
+    await world.reconcile({
+      kind: 'wakeUp',
+      owner: 'repair',
+      subject: { apiVersion: 'v1', kind: 'Node', name: 'n1', uid },
+      wakeTime: world.now(),
+    });
+    expect(verbs(world)).toEqual([]);
+    expect(world.store.all().filter(({ id }) => id.startsWith('node/'))).toEqual([]);
+  });
+});
+
+describe('above the unhealthy threshold', () => {
+  it('reports on the Node, looks again after five minutes, and goes on when the pool recovers', async () => {
+    const world = sickWorld();
+    world.setCondition('n2', 'NetworkUnavailable', 'True');
+    world.advance(minutes(10));
+    await world.look('n1');
+    expect(world.events.at(-1)).toMatchObject({
+      type: 'Warning',
+      reason: 'NodeRepairBlocked',
+      about: { kind: 'Node', metadata: { name: 'n1' } },
+      message: '2 of 5 nodes of NodePool default are unhealthy, repair stops above 1',
+    });
+    expect(world.wakeUps.at(-1)?.delay).toBe(minutes(5));
+    await world.look('n2');
+
+    // n2 recovers: its own event wakes the other node of the pool.
+    world.setCondition('n2', 'NetworkUnavailable', 'False');
+    const { uid, resourceVersion } = world.node('n2').metadata;
+    await world.reconcile({
+      kind: 'clusterEvent',
+      event: {
+        schemaVersion: 1,
+        cluster: 'test',
+        change: 'Modified',
+        subject: { apiVersion: 'v1', kind: 'Node', name: 'n2', uid },
+        resourceVersion,
+        changed: ['conditions'],
+        hints: { nodePool: 'default' },
+        groupKey: 'n2',
+        eventKey: 'k',
+        observedTime: '2024-11-01T15:12:48.000Z',
+      },
+    });
+    expect(world.wakeUps.at(-1)).toMatchObject({ wakeUp: { subject: { name: 'n1' } }, delay: 0 });
+    await world.look('n1');
+    expect(verbs(world)).toEqual(['patch nodeclaims/claim-n1', 'delete nodeclaims/claim-n1']);
+  });
+});
+
+describe('I4 and I5: a run that ends between any two calls', () => {
+  /** Ends the acting run at one call, then lets the timers of the record do the rest. */
+  async function replay(crash: Crash | undefined): Promise<{ world: RepairWorld; calls: number }> {
+    const world = sickWorld();
+    await world.look('n1');
+    world.advance(minutes(10));
+    const calls = await world.look('n1', crash);
+    for (let wake = 0; wake < 6; wake++) {
+      world.advance(seconds(30));
+      await world.look('n1');
+    }
+    return { world, calls };
+  }
+
+  it('is carried to its end with one accepted deletion, wherever it was', async () => {
+    const { calls } = await replay(undefined);
+    expect(calls).toBeGreaterThan(15);
+    for (let call = 1; call <= calls; call++) {
+      for (const side of ['before', 'after'] as const) {
+        const { world } = await replay({ call, side });
+        const deletions = verbs(world).filter(verb => verb.startsWith('delete'));
+        expect({ call, side, deletions }).toEqual({ call, side, deletions: ['delete nodeclaims/claim-n1'] });
+        expect(claimOf(world, 'n1').metadata.annotations?.[ANNOTATION]).toBeDefined();
+      }
+    }
+  });
+
+  it('I3 and I7: leaves a node that recovered meanwhile as it was, annotation included', async () => {
+    const { calls } = await replay(undefined);
+    let withdrawn = 0;
+    for (let call = 1; call <= calls; call++) {
+      const world = sickWorld();
+      await world.look('n1');
+      world.advance(minutes(10));
+      await world.look('n1', { call, side: 'after' });
+      if (claimOf(world, 'n1').metadata.deletionTimestamp !== undefined) continue;
+      if (claimOf(world, 'n1').metadata.annotations?.[ANNOTATION] !== undefined) withdrawn += 1;
+      world.setCondition('n1', 'NetworkUnavailable', 'False');
+      world.advance(seconds(30));
+      await world.look('n1');
+      expect(claimOf(world, 'n1').metadata.annotations?.[ANNOTATION]).toBeUndefined();
+      expect(claimOf(world, 'n1').metadata.deletionTimestamp).toBeUndefined();
+    }
+    expect(withdrawn).toBeGreaterThan(0);
+  });
+});
+
+describe('a NodePool that cannot be read', () => {
+  it.each([
+    [
+      'a toleration that does not parse',
+      { policies: [{ conditionType: 'Ready', toleration: '45min' }] },
+      'spec.repair.policies.0.toleration: time: unknown unit "min" in duration "45min"',
+    ],
+    [
+      'a negative toleration',
+      { defaultTolerationDuration: '-5m' },
+      'spec.repair.defaultTolerationDuration: must not be negative, got "-5m"',
+    ],
+    [
+      'a repeated condition type',
+      {
+        policies: [
+          { conditionType: 'Ready', toleration: '1m' },
+          { conditionType: 'Ready', toleration: '2m' },
+        ],
+      },
+      'must not repeat "Ready"',
+    ],
+    ['a misspelt field', { defaultToleration: '5m' }, 'Unrecognized key: "defaultToleration"'],
+  ])('%s: its author is told, its nodes are not repaired', async (_, repair, message) => {
+    const world = createRepairWorld();
+    seedPool(world, ['n1'], repair);
+    world.setCondition('n1', 'NetworkUnavailable', 'True');
+    const pool = world.core.get({ type: RESOURCES.NodePool, name: 'default' });
+    await world.reconcile({
+      kind: 'clusterEvent',
+      event: {
+        schemaVersion: 1,
+        cluster: 'test',
+        change: 'Added',
+        subject: { apiVersion: 'karpenter.sh/v1', kind: 'NodePool', name: 'default', uid: pool.metadata.uid },
+        resourceVersion: pool.metadata.resourceVersion,
+        changed: [],
+        hints: {},
+        groupKey: 'default',
+        eventKey: 'k',
+        observedTime: '2024-11-01T15:02:48.000Z',
+      },
+    });
+    expect(world.events).toMatchObject([
+      {
+        type: 'Warning',
+        reason: 'InvalidRepairConfiguration',
+        about: { kind: 'NodePool' },
+        message: expect.stringContaining(message),
+      },
+    ]);
+    expect(world.audit).toMatchObject([{ decision: 'refuse', reason: 'InvalidRepairConfiguration', kind: 'NodePool' }]);
+    world.advance(minutes(600));
+    await world.look('n1');
+    expect(verbs(world)).toEqual([]);
+    expect(world.audit.at(-1)).toMatchObject({ decision: 'refuse', kind: 'Node', name: 'n1' });
+  });
+});

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { createReconciler } from '../../../functions/timer/reconcile.ts';
+import { sweepHorizon, wakeUpDelay } from '../../../functions/timer/decide.ts';
+import { createMemoryRecordStore } from '../../../local/memory/record-store.ts';
+import { seconds, toEpochMs, type DurationMs } from '../../../shared/domain/time.ts';
+import type { WakeUp } from '../../../shared/ports/inbox.ts';
+
+const NOW = toEpochMs(1_000_000_000);
+
+describe('the rule of the sweep', () => {
+  it.each([
+    [-3_600_000, 0],
+    [0, 0],
+    [1, 1],
+    [90_000, 90_000],
+  ])('a record due in %i ms gets a delay of %i ms', (offset, delay) => {
+    expect(wakeUpDelay(NOW, toEpochMs(NOW + offset))).toBe(delay);
+  });
+
+  it('looks half a minute further than the next tick', () => {
+    expect(sweepHorizon(NOW) - NOW).toBe(90_000);
+  });
+});
+
+describe('a tick', () => {
+  async function sweep(dueOffsets: readonly number[]) {
+    const store = createMemoryRecordStore();
+    for (const [index, offset] of dueOffsets.entries()) {
+      await store.put(
+        {
+          owner: 'repair',
+          id: `node/${index}`,
+          subject: { apiVersion: 'v1', kind: 'Node', name: `n${index}`, uid: String(index) },
+          state: {},
+          nextWakeTime: toEpochMs(NOW + offset),
+        },
+        0,
+      );
+    }
+    const sent: { wakeUp: WakeUp; delay: DurationMs }[] = [];
+    const gauges: Record<string, number> = {};
+    const reconcile = createReconciler({
+      dueIndex: store,
+      wakeUps: {
+        send: async batch => {
+          sent.push(...batch);
+        },
+      },
+      clock: { now: () => NOW, sleep: async () => undefined },
+      metrics: { count: () => undefined, milliseconds: (name, value) => (gauges[name] = value) },
+    });
+    await reconcile({ kind: 'tick' });
+    return { sent, gauges };
+  }
+
+  it('wakes the owners of overdue and near records, with the delay that is left, and no others', async () => {
+    const { sent } = await sweep([-86_400_000, -1, 30_000, 90_000, 90_001]);
+    const byName = sent.map(({ wakeUp, delay }) => [wakeUp.subject.name, delay]).toSorted();
+    expect(byName).toEqual([
+      ['n0', 0],
+      ['n1', 0],
+      ['n2', 30_000],
+      ['n3', 90_000],
+    ]);
+  });
+
+  it('reaches every record of every shard, over as many pages as it takes', async () => {
+    const { sent } = await sweep(Array.from({ length: 5000 }, (_, index) => index));
+    expect(new Set(sent.map(({ wakeUp }) => wakeUp.subject.uid)).size).toBe(5000);
+  });
+
+  it('reports how late the oldest record is', async () => {
+    expect((await sweep([-7000, 5000])).gauges).toEqual({ OldestOverdueTimer: seconds(7) });
+    expect((await sweep([5000])).gauges).toEqual({ OldestOverdueTimer: 0 });
+  });
+
+  it('does nothing on any other message', async () => {
+    let looked = false;
+    const reconcile = createReconciler({
+      dueIndex: {
+        shardCount: 1,
+        queryDue: async () => {
+          looked = true;
+          return { records: [] };
+        },
+      },
+      wakeUps: { send: async () => undefined },
+      clock: { now: () => NOW, sleep: async () => undefined },
+      metrics: { count: () => undefined, milliseconds: () => undefined },
+    });
+    await reconcile({ kind: 'busEvent', id: undefined, source: 'x', detailType: 'y', detail: {} });
+    expect(looked).toBe(false);
+  });
+});
