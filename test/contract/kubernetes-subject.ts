@@ -17,6 +17,8 @@ export interface KubernetesSubject {
   readonly namespace: string;
   /** Makes what happened so far too old to watch from. Absent where that cannot be brought about; the test is skipped. */
   readonly compact?: () => Promise<void>;
+  /** False: the server sends none (kube-apiserver without its watch cache). */
+  readonly bookmarks?: false;
   /** Makes the server send bookmarks soon. Absent: it does so by itself within the time-out of a watch. */
   readonly sendBookmarks?: () => void;
   /** Lets time pass for the server. Absent: it passes by itself. */
