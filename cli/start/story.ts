@@ -11,7 +11,12 @@ export interface SickNode {
   readonly node: string;
   readonly nodeClaim: string;
   readonly providerID: string;
-  readonly condition: { readonly type: string; readonly status: string; readonly reason: string; readonly message: string };
+  readonly condition: {
+    readonly type: string;
+    readonly status: string;
+    readonly reason: string;
+    readonly message: string;
+  };
   readonly tolerationSeconds: number;
 }
 
@@ -22,7 +27,12 @@ export const SICK_NODES: readonly SickNode[] = [
     node: 'node-1',
     nodeClaim: 'default-1',
     providerID: providerID(1),
-    condition: { type: 'NetworkUnavailable', status: 'True', reason: 'Network is not available', message: 'no connection' },
+    condition: {
+      type: 'NetworkUnavailable',
+      status: 'True',
+      reason: 'Network is not available',
+      message: 'no connection',
+    },
     tolerationSeconds: 10,
   },
   {

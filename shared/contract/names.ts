@@ -1,4 +1,5 @@
 /** Every name that crosses a process boundary or that a user sees, in one place. */
+import { DO_NOT_DISRUPT_ANNOTATION } from '../domain/pod.ts';
 
 export const FUNCTION_NAMES = ['finalizer', 'grace-period', 'repair', 'drain', 'timer'] as const;
 export type FunctionName = (typeof FUNCTION_NAMES)[number];
@@ -22,7 +23,7 @@ export const CURFEW_GROUP = 'curfew.dev';
 export const KARPENTER = {
   terminationFinalizer: 'karpenter.sh/termination',
   nodePoolLabel: 'karpenter.sh/nodepool',
-  doNotDisruptAnnotation: 'karpenter.sh/do-not-disrupt',
+  doNotDisruptAnnotation: DO_NOT_DISRUPT_ANNOTATION,
   terminationTimestampAnnotation: 'karpenter.sh/nodeclaim-termination-timestamp',
   disruptedTaint: 'karpenter.sh/disrupted',
 } as const;

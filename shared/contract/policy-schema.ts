@@ -97,7 +97,8 @@ export function parsePolicyFrame(spec: unknown): Parsed<PolicyFrame> {
   return parsed(policyFrameSchema.safeParse(spec ?? {}), 'spec');
 }
 
-function parsed<T>(result: z.ZodSafeParseResult<T>, path: string): Parsed<T> {
+/** A result of zod as `Parsed`; each issue names its path under `path`. */
+export function parsed<T>(result: z.ZodSafeParseResult<T>, path: string): Parsed<T> {
   if (result.success) return { ok: true, value: result.data };
   const message = result.error.issues.map(issue => `${[path, ...issue.path.map(String)].join('.')}: ${issue.message}`);
   return { ok: false, message: message.join('; ') };

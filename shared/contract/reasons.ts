@@ -10,6 +10,22 @@ export const EVENT_REASONS = {
   nodeRepairObserved: 'NodeRepairObserved',
   /** Warning on a NodePool or NodeLifecyclePolicy: its repair block is not valid, its nodes are not repaired. */
   invalidRepairConfiguration: 'InvalidRepairConfiguration',
+  /** Normal on a Pod: its do-not-disrupt protection has ended. */
+  protectionElapsed: 'DoNotDisruptGracePeriodElapsed',
+  /** Warning on a Pod: its protection ends soon (`protection.warnBefore`). */
+  protectionExpiring: 'DoNotDisruptGracePeriodExpiring',
+  /** Normal on a Pod, as Karpenter does (`compatibility: Karpenter`): protected until the instant in the message. */
+  protectedUntil: 'DoNotDisruptUntil',
+  /** Warning on a Pod: the annotation is neither `"true"` nor a positive Go duration. */
+  invalidDoNotDisrupt: 'InvalidDoNotDisruptAnnotation',
+  /** Warning on a Pod: it asks for more protection than `protection.maxDuration` grants. */
+  protectionCapped: 'DoNotDisruptDurationCapped',
+  /** Warning on a Node: somebody's own do-not-disrupt annotation stands where Curfew would hold one for protected pods. */
+  protectionNotHeld: 'DoNotDisruptNotHeld',
+  /** Normal on a Node in `Observe` mode: it would have been held for its protected pods. */
+  protectionObserved: 'DoNotDisruptObserved',
+  /** Warning on a NodeLifecyclePolicy: its protection block is not valid. */
+  invalidProtectionConfiguration: 'InvalidProtectionConfiguration',
   /** Warning on a NodeLifecyclePolicy that lost against an equally specific one. */
   policyConflict: 'NodeLifecyclePolicyConflict',
   /** Warning on the ConfigMap: refused, the last good configuration stays in force. */

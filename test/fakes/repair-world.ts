@@ -1,9 +1,8 @@
 /** A cluster, a store and an inbox in memory, for tests of the repair function's shell. */
 import { createInProcessKubernetesApi } from '../../local/apiserver/port-adapter.ts';
-import { createApiServer } from '../../local/apiserver/api-server.ts';
 import type { ObservedWrite } from '../../local/apiserver/types.ts';
 import { createMemoryRecordStore } from '../../local/memory/record-store.ts';
-import { readManifests } from '../../cli/start/embedded-cluster.ts';
+import { createCluster } from '../../local/sim/world.ts';
 import { createReconciler } from '../../functions/repair/reconcile.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
@@ -28,9 +27,7 @@ export interface Crash {
 
 export function createRepairWorld() {
   let now = START;
-  const core = createApiServer({ clock: { now: () => now } });
-  for (const folder of ['deploy/crds', 'local/crds']) readManifests(folder).forEach(crd => core.seed(crd));
-  core.seed({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'curfew' } });
+  const core = createCluster({ now: () => now });
   const writes: ObservedWrite[] = [];
   core.observe(write => {
     if (write.user === 'repair') writes.push(write);

@@ -1,0 +1,96 @@
+/** `curfew simulate FILE...`: runs scenario files on virtual time and says whether what they expect came true. */
+import { readFile } from 'node:fs/promises';
+import { messageOf } from '../shared/errors.ts';
+import { formatFailures, formatFault, formatRun, formatSummary, isGood } from '../local/sim/report.ts';
+import { runScenario } from '../local/sim/run.ts';
+import { parseScenarios } from '../local/sim/scenario/parse.ts';
+import type { Scenario, ScenarioFault } from '../local/sim/scenario/scenario.ts';
+import { formatLine } from '../local/sim/trace.ts';
+import { clusterCatalog } from '../local/sim/world.ts';
+
+export interface SimulateOptions {
+  readonly seed?: string;
+  readonly seeds?: string;
+  readonly faults?: string;
+  readonly output?: string;
+}
+
+/** Where a command writes; `text` has its line breaks. */
+export interface CommandOutput {
+  readonly out: (text: string) => void;
+  readonly error: (text: string) => void;
+}
+
+const PROCESS_OUTPUT: CommandOutput = {
+  out: text => process.stdout.write(text),
+  error: text => process.stderr.write(text),
+};
+
+/** Exit code 0: all ran and every expectation holds. 1: one does not. 2: a file or an option is not valid. */
+export async function simulateCommand(
+  files: readonly string[],
+  options: SimulateOptions,
+  output: CommandOutput = PROCESS_OUTPUT,
+): Promise<number> {
+  const seeds = parseSeeds(options);
+  if (seeds === undefined) {
+    output.error('--seed takes a whole number, --seeds a range A..B of whole numbers, not both\n');
+    return 2;
+  }
+  const { scenarios, faults } = await readAll(files);
+  if (faults.length > 0) {
+    for (const fault of faults) output.error(`${formatFault(fault)}\n`);
+    return 2;
+  }
+  const runs = scenarios.flatMap(scenario => seeds.map(seed => ({ scenario, seed })));
+  let good = true;
+  for (const { scenario } of runs) {
+    const result = await runScenario(scenario);
+    good &&= isGood(result);
+    if (options.output === 'jsonl') {
+      output.out(result.trace.map(entry => `${formatLine(entry)}\n`).join(''));
+      if (runs.length > 1) output.error(`${formatSummary(result)}\n`);
+      for (const line of formatFailures(result)) output.error(`${line}\n`);
+    } else if (runs.length === 1) {
+      output.out(`${formatRun(result)}\n`);
+      for (const line of formatFailures(result)) output.out(`${line}\n`);
+    } else {
+      output.out(`${formatSummary(result)}\n`);
+      for (const line of formatFailures(result)) output.out(`    ${line}\n`);
+    }
+  }
+  return good ? 0 : 1;
+}
+
+async function readAll(files: readonly string[]): Promise<{ scenarios: Scenario[]; faults: ScenarioFault[] }> {
+  const catalog = clusterCatalog();
+  const scenarios: Scenario[] = [];
+  const faults: ScenarioFault[] = [];
+  for (const file of files) {
+    let text: string;
+    try {
+      text = await readFile(file, 'utf8');
+    } catch (error) {
+      faults.push({ place: { file, line: 1, path: '' }, message: messageOf(error) });
+      continue;
+    }
+    const parsed = parseScenarios(text, file, catalog);
+    if (parsed.ok) scenarios.push(...parsed.scenarios);
+    else faults.push(...parsed.faults);
+  }
+  return { scenarios, faults };
+}
+
+const WHOLE_NUMBER = /^\d{1,15}$/;
+const DEFAULT_SEED = 1;
+
+/** undefined: not valid. */
+function parseSeeds({ seed, seeds }: SimulateOptions): number[] | undefined {
+  if (seed !== undefined && seeds !== undefined) return undefined;
+  if (seed !== undefined) return WHOLE_NUMBER.test(seed) ? [Number(seed)] : undefined;
+  if (seeds === undefined) return [DEFAULT_SEED];
+  const [from = '', to = '', ...rest] = seeds.split('..');
+  if (rest.length > 0 || !WHOLE_NUMBER.test(from) || !WHOLE_NUMBER.test(to) || Number(from) > Number(to))
+    return undefined;
+  return Array.from({ length: Number(to) - Number(from) + 1 }, (_, index) => Number(from) + index);
+}
