@@ -1,0 +1,62 @@
+/**
+ * Runs one function's messages in environments as Lambda does: an environment is made when none is free, works on one message at a
+ * time, and is used again. One whose run takes too long is ended: the run stands still for ever, and its message comes again.
+ */
+import type { FunctionName } from '../shared/contract/names.ts';
+import { addDuration, type DurationMs } from '../shared/domain/time.ts';
+import { processMessage } from '../shared/lambda/process-message.ts';
+import type { DeadLetters } from '../shared/ports/dead-letters.ts';
+import type { FunctionDeps, Reconcile } from '../shared/ports/function-deps.ts';
+import type { MetricSink } from '../shared/ports/metrics.ts';
+import type { ReconcilerFactory } from './functions.ts';
+import { createLifetime, whileAlive, type Lifetime } from './lifetime.ts';
+import type { Scheduler } from './scheduler.ts';
+
+export interface FunctionRunnerOptions {
+  readonly name: FunctionName;
+  readonly reconciler: ReconcilerFactory;
+  readonly scheduler: Scheduler;
+  readonly metrics: MetricSink;
+  readonly timeout: DurationMs;
+  readonly environment: (lifetime: Lifetime) => RunnerDeps;
+}
+
+export type RunnerDeps = FunctionDeps & { readonly deadLetters: DeadLetters };
+
+export interface FunctionRunner {
+  /** Resolves when the message is done with, rejects when it must come again, never settles when its environment ended. */
+  run(body: string): Promise<void>;
+}
+
+interface Environment {
+  readonly deps: RunnerDeps;
+  readonly reconcile: Reconcile;
+  readonly lifetime: Lifetime;
+}
+
+export function createFunctionRunner(options: FunctionRunnerOptions): FunctionRunner {
+  const { name, scheduler, metrics } = options;
+  const free: Environment[] = [];
+
+  const create = (): Environment => {
+    const lifetime = createLifetime();
+    const deps = options.environment(lifetime);
+    return { deps, reconcile: options.reconciler(deps), lifetime };
+  };
+
+  return {
+    async run(body) {
+      const environment = free.pop() ?? create();
+      const { lifetime, reconcile, deps } = environment;
+      const callOff = scheduler.at(addDuration(scheduler.now(), options.timeout), () => lifetime.end());
+      const { clock, deadLetters } = deps;
+      const run = processMessage(body, { function: name, reconcile, clock, deadLetters, metrics });
+      try {
+        await whileAlive(lifetime, run);
+      } finally {
+        callOff();
+        free.push(environment);
+      }
+    },
+  };
+}

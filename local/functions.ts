@@ -1,0 +1,9 @@
+/** The functions as they run in one process: one line each. */
+import { createReconciler as repair } from '../functions/repair/reconcile.ts';
+import { createReconciler as timer } from '../functions/timer/reconcile.ts';
+import type { FunctionName } from '../shared/contract/names.ts';
+import type { FunctionDeps, Reconcile } from '../shared/ports/function-deps.ts';
+
+export type ReconcilerFactory = (deps: FunctionDeps) => Reconcile;
+
+export const RECONCILERS: Readonly<Partial<Record<FunctionName, ReconcilerFactory>>> = { repair, timer };

@@ -1,0 +1,71 @@
+/** Parts that cannot be reached for a while: the API server, the bus, the store. To Curfew alone; actors and author go on. */
+import { addDuration, type DurationMs } from '../../shared/domain/time.ts';
+import { RetryableError } from '../../shared/errors.ts';
+import type { ClusterWatch } from '../../shared/ports/cluster-watch.ts';
+import type { Scheduler } from '../scheduler.ts';
+import type { OutagePart } from './scenario/scenario.ts';
+
+export interface Outages {
+  begin(part: OutagePart, duration: DurationMs): void;
+  isOut(part: OutagePart): boolean;
+  /** Called when an outage of the part begins, with what its callers are told. */
+  onBegin(part: OutagePart, action: (error: Error) => void): void;
+  /** Runs the action now, or when the part is back. */
+  whenBack(part: OutagePart, action: () => void): void;
+  /** A port whose calls are refused (nothing was done) while the part is out. All its methods must return promises. */
+  guard<Port extends object>(part: OutagePart, port: Port): Port;
+  guardWatch(watch: ClusterWatch): ClusterWatch;
+}
+
+const refusal = (part: OutagePart): RetryableError =>
+  new RetryableError(`connecting to the ${part}: connection refused`, { reason: 'ECONNREFUSED' });
+
+export function createOutages(scheduler: Scheduler): Outages {
+  /** Outages that are on, by part: they may overlap. */
+  const running = new Map<OutagePart, number>();
+  const listeners: { part: OutagePart; action: (error: Error) => void }[] = [];
+  const waiting = new Map<OutagePart, (() => void)[]>();
+  const isOut = (part: OutagePart): boolean => (running.get(part) ?? 0) > 0;
+  const add = (part: OutagePart, change: number): void => {
+    running.set(part, (running.get(part) ?? 0) + change);
+  };
+  const guard: Outages['guard'] = (part, port) =>
+    new Proxy(port, {
+      get(target, key) {
+        const member: unknown = Reflect.get(target, key);
+        if (typeof member !== 'function') return member;
+        return (...args: readonly unknown[]): unknown =>
+          isOut(part) ? Promise.reject(refusal(part)) : Reflect.apply(member, target, args);
+      },
+    });
+
+  return {
+    isOut,
+    begin(part, duration) {
+      add(part, 1);
+      scheduler.at(addDuration(scheduler.now(), duration), () => {
+        add(part, -1);
+        if (!isOut(part)) for (const action of waiting.get(part)?.splice(0) ?? []) action();
+      });
+      for (const listener of listeners) if (listener.part === part) listener.action(refusal(part));
+    },
+    onBegin: (part, action) => listeners.push({ part, action }),
+    whenBack(part, action) {
+      if (!isOut(part)) return action();
+      waiting.set(part, [...(waiting.get(part) ?? []), action]);
+    },
+    guard,
+    guardWatch(watch) {
+      const { list } = guard('api', { list: watch.list.bind(watch) });
+      return {
+        list,
+        watch: (type, options) => (isOut('api') ? failing(refusal('api')) : watch.watch(type, options)),
+      };
+    },
+  };
+}
+
+/** A stream that ends at once with an error. */
+function failing<T>(error: Error): AsyncIterable<T> {
+  return { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) }) };
+}
