@@ -62,6 +62,11 @@ export function toTimestamp(instant: EpochMs): string {
   return `${toIsoText(instant).slice(0, 19)}Z`;
 }
 
+/** RFC 3339 without loss: whole seconds as Kubernetes writes them, else with milliseconds. */
+export function toExactTimestamp(instant: EpochMs): string {
+  return instant % 1000 === 0 ? toTimestamp(instant) : toIsoText(instant);
+}
+
 /** RFC 3339 with milliseconds. */
 export function toIsoText(instant: EpochMs): string {
   return new Date(instant).toISOString();

@@ -4,9 +4,9 @@ import { RESOURCES } from '../contract/resources.ts';
 import type { Subject } from '../contract/subject.ts';
 import { parsePolicyFrame } from '../contract/policy-schema.ts';
 import type { KubernetesObject } from '../domain/kubernetes-object.ts';
-import { specificity } from '../domain/label-selector.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import { loadPolicies } from './node-pool.ts';
+import { tieOf } from './policy-ties.ts';
 import { repairFault } from './repair-settings.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'events' | 'audit'>;
@@ -24,21 +24,8 @@ export async function reportRepairFaults(deps: Deps, subject: Subject): Promise<
     const effect = 'the nodes it applies to are not repaired until it is valid';
     await report(deps, object, EVENT_REASONS.invalidRepairConfiguration, `${faults.join('; ')}; ${effect}`);
   }
-  if (!isPool) await reportTies(deps, object);
-}
-
-/** Two policies with equally many requirements: the first by name wins, and the other one's author is told. */
-async function reportTies(deps: Deps, object: KubernetesObject): Promise<void> {
-  const { policies } = await loadPolicies(deps);
-  const own = policies.find(policy => policy.object.metadata.uid === object.metadata.uid);
-  if (own === undefined || object.spec?.['repair'] === undefined) return;
-  const winner = policies.find(
-    policy =>
-      policy.object.spec?.['repair'] !== undefined && specificity(policy.selector) === specificity(own.selector),
-  );
-  if (winner === undefined || winner === own) return;
-  const message = `NodeLifecyclePolicy ${winner.object.metadata.name} has equally many requirements and comes first by name: where both select a NodePool, this one has no effect`;
-  await report(deps, object, EVENT_REASONS.policyConflict, message);
+  const tie = isPool ? undefined : tieOf(object, 'repair', await loadPolicies(deps));
+  if (tie !== undefined) await report(deps, object, EVENT_REASONS.policyConflict, tie);
 }
 
 async function report(deps: Deps, object: KubernetesObject, reason: string, message: string): Promise<void> {

@@ -49,14 +49,19 @@ export function readPolicies(objects: readonly KubernetesObject[]): PolicySet {
   return { policies, faults };
 }
 
+/** The policies that apply to the nodes of a pool, the one with the most requirements first. */
+export function policiesFor(pool: KubernetesObject | undefined, { policies }: PolicySet): PolicySet['policies'] {
+  return policies.filter(({ selector }) =>
+    pool === undefined ? specificity(selector) === 0 : selects(selector, pool.metadata.labels ?? {}),
+  );
+}
+
 /**
  * The repair settings for the nodes of a pool. A node without a NodePool is reached only by a policy whose selector is empty.
  * A policy that cannot be read at all selects nothing; it is reported on its own object.
  */
-export function effectiveRepair(pool: KubernetesObject | undefined, { policies }: PolicySet): EffectiveRepair {
-  const applying = policies.filter(({ selector }) =>
-    pool === undefined ? specificity(selector) === 0 : selects(selector, pool.metadata.labels ?? {}),
-  );
+export function effectiveRepair(pool: KubernetesObject | undefined, policySet: PolicySet): EffectiveRepair {
+  const applying = policiesFor(pool, policySet);
   const mode = applying[0]?.mode ?? 'Enforce';
   const holder =
     pool?.spec?.['repair'] === undefined

@@ -1,0 +1,38 @@
+/** Hints to look at nodes with annotated pods again, after what applies to them changed. */
+import { toDurationMs } from '../domain/time.ts';
+import type { NodeView } from '../domain/node.ts';
+import type { FunctionDeps } from '../ports/function-deps.ts';
+import type { RecordKey } from '../ports/record-store.ts';
+import { loadPoolNodes } from './node-pool.ts';
+
+type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
+
+const OWNER = 'grace-period';
+/** Records read at the same time; a cluster of 5,000 nodes takes a second or two. */
+const READ_AT_ONCE = 50;
+
+/** The record of one node, by UID (I10). */
+export const gracePeriodKey = (uid: string): RecordKey => ({ owner: OWNER, id: `node/${uid}` });
+
+/** Sends a wake-up for each node of the pool (undefined: of the cluster) of which there is a record: those with annotated pods. */
+export async function wakeAnnotatedNodes(deps: Deps, pool: string | undefined): Promise<void> {
+  const nodes = await loadPoolNodes(deps, pool);
+  for (let start = 0; start < nodes.length; start += READ_AT_ONCE) {
+    const batch = nodes.slice(start, start + READ_AT_ONCE);
+    const records = await Promise.all(batch.map(({ uid }) => deps.records.get(gracePeriodKey(uid))));
+    await wake(
+      deps,
+      batch.filter((_node, index) => records[index] !== undefined),
+    );
+  }
+}
+
+async function wake({ wakeUps, clock }: Deps, nodes: readonly NodeView[]): Promise<void> {
+  const wakeTime = clock.now();
+  await wakeUps.send(
+    nodes.map(({ name, uid }) => ({
+      wakeUp: { owner: OWNER, subject: { apiVersion: 'v1', kind: 'Node', name, uid }, wakeTime },
+      delay: toDurationMs(0),
+    })),
+  );
+}

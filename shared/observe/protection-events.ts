@@ -1,0 +1,52 @@
+/** Says what there is to say about protections: a Kubernetes Event, an audit line and a metric each. */
+import type { FunctionName } from '../contract/names.ts';
+import { EVENT_REASONS } from '../contract/reasons.ts';
+import type { AnnouncementTopic } from '../domain/grace-period-record.ts';
+import type { Announcement } from '../domain/protection-announcements.ts';
+import { durationBetween, parseTimestamp } from '../domain/time.ts';
+import type { FunctionDeps } from '../ports/function-deps.ts';
+
+type Deps = Pick<FunctionDeps, 'events' | 'audit' | 'metrics' | 'clock'>;
+
+interface EventOfTopic {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  /** Name of the metric that counts these, without dimensions. */
+  readonly metric: string;
+}
+
+const EVENTS: Readonly<Record<AnnouncementTopic, EventOfTopic>> = {
+  invalid: { type: 'Warning', reason: EVENT_REASONS.invalidDoNotDisrupt, metric: 'InvalidAnnotations' },
+  capped: { type: 'Warning', reason: EVENT_REASONS.protectionCapped, metric: 'CappedProtections' },
+  until: { type: 'Normal', reason: EVENT_REASONS.protectedUntil, metric: 'BoundedProtections' },
+  expiring: { type: 'Warning', reason: EVENT_REASONS.protectionExpiring, metric: 'ExpiringProtections' },
+  elapsed: { type: 'Normal', reason: EVENT_REASONS.protectionElapsed, metric: 'ElapsedProtections' },
+  notOurs: { type: 'Warning', reason: EVENT_REASONS.protectionNotHeld, metric: 'NodesNotHeld' },
+  observed: { type: 'Normal', reason: EVENT_REASONS.protectionObserved, metric: 'NodesObserved' },
+};
+
+/** Events recorded at the same time. */
+const AT_ONCE = 10;
+
+/** Records each announcement. `timed`: a timer brought us here, so how late it was can be measured. */
+export async function announce(
+  deps: Deps,
+  owner: FunctionName,
+  announcements: readonly Announcement[],
+  timed: boolean,
+): Promise<void> {
+  for (let start = 0; start < announcements.length; start += AT_ONCE) {
+    await Promise.all(announcements.slice(start, start + AT_ONCE).map(each => announceOne(deps, owner, each, timed)));
+  }
+}
+
+async function announceOne(deps: Deps, owner: FunctionName, announcement: Announcement, timed: boolean): Promise<void> {
+  const { topic, key, message, about } = announcement;
+  const { type, reason, metric } = EVENTS[topic];
+  const { kind, ...metadata } = about;
+  deps.audit.write({ function: owner, decision: topic, reason, message, kind, ...metadata });
+  deps.metrics.count(metric);
+  const expiry = topic === 'elapsed' && timed ? parseTimestamp(key) : undefined;
+  if (expiry !== undefined) deps.metrics.milliseconds('ElapsedLateness', durationBetween(expiry, deps.clock.now()));
+  await deps.events.record({ type, reason, message, about: { apiVersion: 'v1', kind, metadata } });
+}

@@ -1,0 +1,30 @@
+/** Builders for protection tests: good defaults, override what matters. */
+import type { PodView } from '../../shared/domain/pod.ts';
+import { DEFAULT_PROTECTION_POLICY, type ProtectionPolicy } from '../../shared/domain/protection.ts';
+import { at } from './repair.ts';
+
+export const CREATED = at('2024-01-01T10:00:00Z');
+export const STARTED = at('2024-01-01T10:20:00Z');
+
+/** A running pod on `n1`, created 10:00 and started 10:20; `doNotDisrupt` is the annotation's value, absent when undefined. */
+export function aPod(doNotDisrupt: string | undefined, overrides: Partial<PodView> = {}): PodView {
+  const name = overrides.name ?? 'web-0';
+  return {
+    name,
+    namespace: 'prod',
+    uid: `uid-${name}`,
+    nodeName: 'n1',
+    labels: {},
+    annotations: doNotDisrupt === undefined ? {} : { 'karpenter.sh/do-not-disrupt': doNotDisrupt },
+    ownerReferences: [],
+    phase: 'Running',
+    creationTime: CREATED,
+    startTime: STARTED,
+    deletionTime: undefined,
+    ...overrides,
+  };
+}
+
+export function aPolicy(overrides: Partial<ProtectionPolicy> = {}): ProtectionPolicy {
+  return { ...DEFAULT_PROTECTION_POLICY, ...overrides };
+}
