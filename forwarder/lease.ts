@@ -59,6 +59,17 @@ export interface Lease {
   release(): Promise<void>;
 }
 
+/** For a process that works alone. */
+export const ALWAYS_HELD: Lease = {
+  acquire: async signal => signal.throwIfAborted(),
+  hold: signal =>
+    new Promise(resolve => {
+      if (signal.aborted) return resolve('aborted');
+      signal.addEventListener('abort', () => resolve('aborted'), { once: true });
+    }),
+  release: () => Promise.resolve(),
+};
+
 export function createLease({ kubernetes, clock, log, settings }: LeaseDeps): Lease {
   const { namespace, name, identity } = settings;
   const ref: ObjectRef = { type: LEASES, namespace, name };

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { usage } from '../../forwarder/config.ts';
+import { createPrometheusMetrics } from '../../forwarder/prometheus.ts';
+import { WATCHED_RESOURCES } from '../../forwarder/resources.ts';
+import { aConfigMap, aNode, aNodeClaim, aNodePool, aPod, aPolicy } from './builders.ts';
+
+const text = readFileSync(new URL('../../docs/forwarder.md', import.meta.url), 'utf8');
+
+describe('docs/forwarder.md', () => {
+  it('names every option with its variable', () => {
+    const options = [...usage().matchAll(/^ {2}(--[a-z-]+) \((\w+)\)$/gm)];
+    expect(options).toHaveLength(13);
+    for (const [, option, variable] of options) expect(text).toContain(`| \`${option}\` | \`${variable}\` |`);
+  });
+
+  it('names every metric', async () => {
+    const own = (await createPrometheusMetrics(() => undefined).registry.getMetricsAsJSON())
+      .map(({ name }) => name)
+      .filter(name => name.startsWith('curfew_forwarder_'));
+    expect(own.length).toBeGreaterThan(15);
+    for (const name of own) expect(text).toContain(`\`${name.replace('curfew_forwarder_', '')}\``);
+  });
+
+  it('names every watched resource and the parts of it that count', () => {
+    const objects = [aNode(), aNodeClaim(), aNodePool(), aPolicy(), aConfigMap(), aPod()];
+    for (const { kind, project } of WATCHED_RESOURCES) {
+      const object = objects.find(candidate => candidate.kind === kind);
+      if (object === undefined) throw new Error(`no example of ${kind}`);
+      const parts = Object.keys(project(object).parts).toSorted();
+      const plural = kind.endsWith('Policy') ? `${kind.slice(0, -1)}ies` : kind === 'ConfigMap' ? kind : `${kind}s`;
+      const row = text.split('\n').find(line => line.startsWith(`| ${plural} |`));
+      const stated = (row?.split('|')[3] ?? '')
+        .replaceAll(/[¹²]| \(.*\)/g, '')
+        .replace('that annotation', 'annotations');
+      expect(stated.split(',').map(part => part.trim())).toEqual(parts);
+    }
+  });
+});
