@@ -35,6 +35,15 @@ const DEFINITIONS: Partial<Record<FunctionName, FunctionDefinition>> = {
     wakes: ['repair'],
     publishesAs: SOURCES.repair,
   },
+  'grace-period': {
+    description: 'Holds nodes while pods on them are protected for a limited time',
+    memoryMiB: 512,
+    timeout: Duration.seconds(30),
+    maxConcurrency: 5,
+    ownsRecords: true,
+    readsDueIndex: false,
+    wakes: ['grace-period'],
+  },
   timer: {
     description: 'Sweeps the due index every minute and wakes the owners of what is due',
     memoryMiB: 512,

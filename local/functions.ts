@@ -1,4 +1,5 @@
 /** The functions as they run in one process: one line each. */
+import { createReconciler as gracePeriod } from '../functions/grace-period/reconcile.ts';
 import { createReconciler as repair } from '../functions/repair/reconcile.ts';
 import { createReconciler as timer } from '../functions/timer/reconcile.ts';
 import type { FunctionName } from '../shared/contract/names.ts';
@@ -6,4 +7,8 @@ import type { FunctionDeps, Reconcile } from '../shared/ports/function-deps.ts';
 
 export type ReconcilerFactory = (deps: FunctionDeps) => Reconcile;
 
-export const RECONCILERS: Readonly<Partial<Record<FunctionName, ReconcilerFactory>>> = { repair, timer };
+export const RECONCILERS: Readonly<Partial<Record<FunctionName, ReconcilerFactory>>> = {
+  repair,
+  'grace-period': gracePeriod,
+  timer,
+};

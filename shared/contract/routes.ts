@@ -27,7 +27,12 @@ export const ROUTES: readonly Route[] = [
     target: 'repair',
     pattern: fromForwarder('Node', 'NodeClaim', 'NodePool', 'NodeLifecyclePolicy', 'ConfigMap'),
   },
+  {
+    name: 'ClusterToGracePeriod',
+    target: 'grace-period',
+    pattern: fromForwarder('Pod', 'Node', 'NodePool', 'NodeLifecyclePolicy'),
+  },
 ];
 
 /** The functions that are deployed: those with a row above, and the timer. */
-export const DEPLOYED_FUNCTIONS: readonly FunctionName[] = ['repair', 'timer'];
+export const DEPLOYED_FUNCTIONS: readonly FunctionName[] = ['repair', 'grace-period', 'timer'];
