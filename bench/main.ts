@@ -1,0 +1,81 @@
+/** `npm run bench [-- NAME… --quick --control-plane]`: runs benches one after the other, prints a table, writes `bench/results`. */
+import { parseArgs } from 'node:util';
+import { messageOf } from '../shared/errors.ts';
+import type { Bench, BenchOutcome } from './bench.ts';
+import { createProgress } from './measure/progress.ts';
+import { readEnvironment, writeRun } from './report/results.ts';
+import { isKept } from './report/row.ts';
+import { formatTable } from './report/table.ts';
+
+/** Each loads when it runs: no bench pays for another's imports. */
+const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
+  init: async () => (await import('./init.ts')).init,
+};
+
+const ALL_KEPT = 0;
+const MISSED_OR_FAILED = 1;
+const USAGE = 2;
+
+async function main(): Promise<number> {
+  const command = parseCommand();
+  if (typeof command === 'string') return refuse(command);
+  const { names, options } = command;
+  const progress = createProgress(process.stderr);
+  const environment = readEnvironment();
+  const finished: { readonly bench: string; readonly outcome: BenchOutcome }[] = [];
+  const failures: string[] = [];
+  for (const name of names) {
+    const bench = await BENCHES[name]?.();
+    if (bench === undefined || (options.controlPlane && !bench.runsOnControlPlane)) {
+      return refuse(bench === undefined ? `there is no bench ${name}` : `${name} does not run on a control plane`);
+    }
+    const resultName = options.controlPlane ? `${name}-control-plane` : name;
+    const measuredTime = new Date();
+    try {
+      progress.say(`${resultName}: ${bench.summary}`);
+      const outcome = await bench.run({ ...options, progress });
+      if (!options.quick) writeRun({ name: resultName, measuredTime, environment, outcome });
+      finished.push({ bench: resultName, outcome });
+    } catch (error) {
+      failures.push(
+        `${resultName} failed: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}`,
+      );
+    } finally {
+      progress.clear();
+    }
+  }
+  const rows = finished.flatMap(({ bench, outcome }) => outcome.rows.map(row => ({ bench, row })));
+  if (rows.length > 0) process.stdout.write(formatTable(rows));
+  if (options.quick) process.stdout.write('Sizes were small: the limits are those of a full run.\n');
+  for (const failure of failures) process.stderr.write(`${failure}\n`);
+  return failures.length > 0 || rows.some(({ row }) => isKept(row) === false) ? MISSED_OR_FAILED : ALL_KEPT;
+}
+
+interface Command {
+  readonly names: readonly string[];
+  readonly options: { readonly quick: boolean; readonly controlPlane: boolean };
+}
+
+/** What is wrong with the command line, as text. */
+function parseCommand(): Command | string {
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: { quick: { type: 'boolean', default: false }, 'control-plane': { type: 'boolean', default: false } },
+    });
+    const names = positionals.length > 0 ? positionals : Object.keys(BENCHES);
+    return { names, options: { quick: values.quick, controlPlane: values['control-plane'] } };
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+function refuse(problem: string): number {
+  const names = Object.keys(BENCHES).join(', ');
+  process.stderr.write(
+    `${problem}\n\nnpm run bench [-- NAME… --quick --control-plane]\nNames: ${names}; all without one.\n`,
+  );
+  return USAGE;
+}
+
+process.exitCode = await main();
