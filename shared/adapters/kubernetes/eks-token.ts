@@ -5,6 +5,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import { SignatureV4, type SignatureV4Init } from '@smithy/signature-v4';
 import { addDuration, isDue, minutes, type EpochMs } from '../../domain/time.ts';
+import { messageOf, RetryableError } from '../../errors.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Authenticator } from './transport.ts';
 
@@ -61,7 +62,7 @@ export function createEksAuthenticator(options: EksTokenOptions): Authenticator 
     async headers() {
       const now = options.clock.now();
       if (cached === undefined || isDue(now, cached.expires)) {
-        cached = { token: await signEksToken(options, now), expires: addDuration(now, TOKEN_LIFE) };
+        cached = { token: await sign(options, now), expires: addDuration(now, TOKEN_LIFE) };
       }
       return { authorization: `Bearer ${cached.token}` };
     },
@@ -69,6 +70,15 @@ export function createEksAuthenticator(options: EksTokenOptions): Authenticator 
       cached = undefined;
     },
   };
+}
+
+async function sign(options: EksTokenOptions, now: EpochMs): Promise<string> {
+  try {
+    return await signEksToken(options, now);
+  } catch (error) {
+    // The credentials could not be fetched; signing itself is arithmetic.
+    throw new RetryableError(`signing an EKS token: ${messageOf(error)}`, { cause: error, reason: 'Credentials' });
+  }
 }
 
 /** `node:crypto` in the shape the signer wants, to carry no hash implementation in the bundle. */

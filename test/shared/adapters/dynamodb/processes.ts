@@ -34,13 +34,13 @@ export async function startDynamoDbLocal(jar: string): Promise<DynamoProcess> {
   return start(spawn('java', [library, '-jar', jar, ...options], { cwd: dirname(jar) }), /Port:/, port);
 }
 
-export function clientFor(port: number): DynamoDBClient {
+export function clientFor(port: number, maxAttempts = 10): DynamoDBClient {
   return new DynamoDBClient({
     endpoint: `http://127.0.0.1:${port}`,
     region: 'us-west-2',
     credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
     // The line that a process prints may come a moment before it accepts connections.
-    maxAttempts: 10,
+    maxAttempts,
   });
 }
 

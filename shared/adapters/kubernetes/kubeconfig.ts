@@ -1,0 +1,166 @@
+/**
+ * How to reach a cluster, out of a kubeconfig or from inside a pod: for the forwarder and the command line only. It loads
+ * `@kubernetes/client-node` for its reading of kubeconfigs (credential plugins, tokens, certificates), which no function may carry.
+ */
+import { existsSync } from 'node:fs';
+import type { RequestOptions } from 'node:https';
+import { KubeConfig } from '@kubernetes/client-node';
+import { messageOf, RetryableError } from '../../errors.ts';
+import { parseApiFailure } from './api-failure.ts';
+import type { Authenticator, Transport, TransportOptions } from './transport.ts';
+
+/** What keeps us from the cluster, in one line that says what to do. */
+export class ClusterAccessError extends Error {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(message.replace(/\s+/g, ' ').trim(), options);
+    this.name = 'ClusterAccessError';
+  }
+}
+
+export interface ClusterAccess {
+  readonly context: string;
+  /** For `createTransport`. */
+  readonly options: Pick<TransportOptions, 'server' | 'authenticator' | 'tls' | 'agent'>;
+}
+
+/**
+ * Reads a kubeconfig file. Runs its credential plugin, if the context has one. Throws `ClusterAccessError`.
+ * @param context default: the file's current context
+ */
+export async function loadKubeconfig(file: string, context?: string): Promise<ClusterAccess> {
+  const load = (): KubeConfig => {
+    const config = new KubeConfig();
+    try {
+      config.loadFromFile(file);
+    } catch (error) {
+      throw new ClusterAccessError(
+        existsSync(file)
+          ? `kubeconfig ${file} cannot be read: ${messageOf(error)}`
+          : `kubeconfig ${file} does not exist: give the path of one with --kubeconfig`,
+        { cause: error },
+      );
+    }
+    config.setCurrentContext(context ?? config.currentContext);
+    return config;
+  };
+  const config = load();
+  checkContext(config, file);
+  return access(load, config);
+}
+
+/** The API server of the cluster that this process runs in, with the service account of its pod. Throws `ClusterAccessError`. */
+export async function loadInCluster(): Promise<ClusterAccess> {
+  if (!process.env['KUBERNETES_SERVICE_HOST']) {
+    throw new ClusterAccessError('not inside a cluster (KUBERNETES_SERVICE_HOST is not set): give a kubeconfig');
+  }
+  const load = (): KubeConfig => {
+    const config = new KubeConfig();
+    config.loadFromCluster();
+    return config;
+  };
+  return access(load, load());
+}
+
+/** Asks for the server's version, which anybody may. Throws `ClusterAccessError` when it does not answer or does not know us. */
+export async function checkReachable(transport: Transport, { options, context }: ClusterAccess): Promise<void> {
+  const where = `${options.server} (context ${context})`;
+  try {
+    const answer = await transport.request({ method: 'GET', path: '/version', doing: 'asking for the version' });
+    if (answer.status === 200) return;
+    const { message } = parseApiFailure(answer.status, answer.body);
+    const advice =
+      answer.status === 401 ? 'check the credentials in the kubeconfig' : 'check the address in the kubeconfig';
+    throw new ClusterAccessError(`${where} answered ${answer.status} ${message}: ${advice}`);
+  } catch (error) {
+    if (error instanceof ClusterAccessError) throw error;
+    const why =
+      error instanceof RetryableError && error.cause !== undefined ? messageOf(error.cause) : messageOf(error);
+    throw new ClusterAccessError(`${where} cannot be reached: ${why}`, { cause: error });
+  }
+}
+
+function checkContext(config: KubeConfig, file: string): void {
+  const name = config.currentContext;
+  const known = config.getContexts().map(each => each.name);
+  const contexts = known.length === 0 ? 'it has none' : `it has ${known.join(', ')}`;
+  if (!name) {
+    throw new ClusterAccessError(`kubeconfig ${file} has no current context: choose one with --context, ${contexts}`);
+  }
+  if (config.getContextObject(name) === null) {
+    throw new ClusterAccessError(`kubeconfig ${file} has no context ${name}: ${contexts}`);
+  }
+  if (config.getCurrentCluster() === null) {
+    throw new ClusterAccessError(`kubeconfig ${file}: context ${name} names a cluster that the file does not have`);
+  }
+}
+
+async function access(load: () => KubeConfig, loaded: KubeConfig): Promise<ClusterAccess> {
+  let config = allowingHttp(loaded);
+  const cluster = config.getCurrentCluster();
+  if (cluster === null) throw new ClusterAccessError('no cluster is configured');
+  let options: RequestOptions;
+  try {
+    options = await optionsOf(config);
+  } catch (error) {
+    throw new ClusterAccessError(
+      `the credentials of context ${config.currentContext} cannot be had: ${messageOf(error)}`,
+      {
+        cause: error,
+      },
+    );
+  }
+  const authenticator: Authenticator = {
+    async headers() {
+      try {
+        return headersIn(await optionsOf(config));
+      } catch (error) {
+        throw new RetryableError(`getting credentials: ${messageOf(error)}`, { cause: error, reason: 'Credentials' });
+      }
+    },
+    invalidate() {
+      // A fresh one has cached no credential.
+      config = allowingHttp(load());
+    },
+  };
+  // Client certificates are read once: a plugin that rotates them needs a restart.
+  const { ca, cert, key, servername, rejectUnauthorized } = options;
+  return {
+    context: config.currentContext,
+    options: {
+      server: cluster.server,
+      authenticator,
+      tls: {
+        ...(ca === undefined ? {} : { ca }),
+        ...(cert === undefined ? {} : { cert }),
+        ...(key === undefined ? {} : { key }),
+        ...(servername === undefined ? {} : { servername }),
+        ...(rejectUnauthorized === undefined ? {} : { rejectUnauthorized }),
+      },
+      // Only a proxy needs the library's agent; it keeps no connections.
+      ...(cluster.proxyUrl !== undefined && typeof options.agent === 'object' ? { agent: options.agent } : {}),
+    },
+  };
+}
+
+async function optionsOf(config: KubeConfig): Promise<RequestOptions> {
+  const options: RequestOptions = { headers: {} };
+  await config.applyToHTTPSOptions(options);
+  return options;
+}
+
+function headersIn({ headers = {}, auth }: RequestOptions): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (typeof value === 'string') found[name.toLowerCase()] = value;
+  }
+  if (typeof auth === 'string') found['authorization'] = `Basic ${Buffer.from(auth).toString('base64')}`;
+  return found;
+}
+
+/** The library refuses `http:` servers unless told that no certificate is wanted, which there is not. */
+function allowingHttp(config: KubeConfig): KubeConfig {
+  config.clusters = config.clusters.map(cluster =>
+    cluster.server.startsWith('http:') ? { ...cluster, skipTLSVerify: true } : cluster,
+  );
+  return config;
+}

@@ -1,0 +1,161 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  bounded,
+  createEventRecorder,
+  eventName,
+  MAX_MESSAGE_BYTES,
+} from '../../../../shared/adapters/kubernetes/event-recorder.ts';
+import { createInProcessKubernetesApi } from '../../../../local/apiserver/port-adapter.ts';
+import { createApiServer } from '../../../../local/apiserver/api-server.ts';
+import { RESOURCES } from '../../../../shared/contract/resources.ts';
+import { minutes } from '../../../../shared/domain/time.ts';
+import { RetryableError } from '../../../../shared/errors.ts';
+import type { ObjectEvent } from '../../../../shared/ports/event-recorder.ts';
+import type { KubernetesApi } from '../../../../shared/ports/kubernetes-api.ts';
+import { createManualClock } from '../../../fakes/manual-clock.ts';
+
+const about = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1', uid: 'uid-1' } };
+const event: ObjectEvent = { type: 'Warning', reason: 'NodeRepairBlocked', message: 'too many are unhealthy', about };
+
+function make(replace: (api: KubernetesApi) => Partial<KubernetesApi> = () => ({})) {
+  const clock = createManualClock();
+  const api = createInProcessKubernetesApi({ core: createApiServer({ clock }), user: 'test' });
+  const failures: unknown[] = [];
+  const recorder = createEventRecorder({
+    kubernetes: { ...api, ...replace(api) },
+    clock,
+    instance: 'repair',
+    onFailure: (_, error) => failures.push(error),
+  });
+  return { clock, api, recorder, failures };
+}
+
+describe('EventRecorder', () => {
+  it('writes what kubectl describe shows', async () => {
+    const { api, recorder } = make();
+    await recorder.record(event);
+    expect(await api.list(RESOURCES.Event)).toMatchObject([
+      {
+        metadata: { namespace: 'default', name: expect.stringMatching(/^node-1\.[0-9a-f]{16}$/) },
+        involvedObject: { apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'uid-1' },
+        type: 'Warning',
+        reason: 'NodeRepairBlocked',
+        message: 'too many are unhealthy',
+        source: { component: 'curfew' },
+        reportingComponent: 'curfew',
+        reportingInstance: 'repair',
+        firstTimestamp: '2024-11-01T15:00:00Z',
+        lastTimestamp: '2024-11-01T15:00:00Z',
+        count: 1,
+      },
+    ]);
+  });
+
+  it('counts a repetition and keeps when it began', async () => {
+    const { api, recorder, clock } = make();
+    await recorder.record(event);
+    await clock.advance(minutes(5));
+    await recorder.record(event);
+    expect(await api.list(RESOURCES.Event)).toMatchObject([
+      { count: 2, firstTimestamp: '2024-11-01T15:00:00Z', lastTimestamp: '2024-11-01T15:05:00Z' },
+    ]);
+  });
+
+  it('I10: takes an object of the same name for another one', async () => {
+    const { api, recorder } = make();
+    await recorder.record(event);
+    await recorder.record({ ...event, about: { ...about, metadata: { name: 'node-1', uid: 'uid-2' } } });
+    expect(await api.list(RESOURCES.Event)).toMatchObject([{ count: 1 }, { count: 1 }]);
+  });
+
+  it('counts right when another recorder is faster', async () => {
+    let raced = false;
+    const { api, recorder } = make(inner => ({
+      patch: async (ref, patch) => {
+        if (!raced) {
+          raced = true;
+          await recorder.record(event);
+        }
+        return inner.patch(ref, patch);
+      },
+    }));
+    await recorder.record(event);
+    await recorder.record(event);
+    expect(await api.list(RESOURCES.Event)).toMatchObject([{ count: 3 }]);
+  });
+
+  it('creates the Event again when it expired in between', async () => {
+    let expired = false;
+    const { api, recorder, failures } = make(inner => ({
+      patch: async (ref, patch) => {
+        if (!expired) {
+          expired = true;
+          await inner.delete(ref, { preconditions: {} });
+        }
+        return inner.patch(ref, patch);
+      },
+    }));
+    await recorder.record(event);
+    await recorder.record(event);
+    expect(await api.list(RESOURCES.Event)).toMatchObject([{ count: 1 }]);
+    expect(failures).toEqual([]);
+  });
+
+  it('never throws: it reports why an event could not be recorded', async () => {
+    const down = make(() => ({ get: () => Promise.reject(new RetryableError('no connection')) }));
+    await down.recorder.record(event);
+    expect(down.failures).toEqual([expect.objectContaining({ message: 'no connection' })]);
+
+    const noNamespace = make();
+    const metadata = { name: 'web-0', namespace: 'no-such-namespace', uid: 'uid-3' };
+    await noNamespace.recorder.record({ ...event, about: { apiVersion: 'v1', kind: 'Pod', metadata } });
+    expect(noNamespace.failures).toEqual([
+      expect.objectContaining({ message: expect.stringContaining('no-such-namespace') }),
+    ]);
+
+    const contended = make(() => ({ patch: () => Promise.resolve({ kind: 'conflict', message: '' }) }));
+    await contended.recorder.record(event);
+    await contended.recorder.record(event);
+    expect(contended.failures).toHaveLength(1);
+  });
+});
+
+describe('eventName', () => {
+  it('is a valid object name whatever the object is called', () => {
+    const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ maxLength: 300 }), fc.stringMatching(/^[a-zA-Z0-9:._-]{0,300}$/)), name => {
+        const made = eventName({ ...event, about: { ...about, metadata: { name } } });
+        expect(made).toMatch(subdomain);
+        expect(made.length).toBeLessThanOrEqual(253);
+      }),
+      { examples: [['a-.-b'], ['a..b'], ['-'], ['']] },
+    );
+  });
+
+  it('depends on what is said and about what', () => {
+    const names = [
+      event,
+      { ...event, message: 'other' },
+      { ...event, reason: 'Other' },
+      { ...event, about: { ...about, kind: 'NodeClaim' } },
+    ].map(eventName);
+    expect(new Set(names).size).toBe(4);
+    expect(eventName({ ...event })).toBe(names[0]);
+  });
+});
+
+describe('bounded', () => {
+  it('cuts a long message between characters', () => {
+    expect(bounded('short')).toBe('short');
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', minLength: 500, maxLength: 2000 }), message => {
+        const cut = bounded(message);
+        expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(MAX_MESSAGE_BYTES);
+        const kept = cut.endsWith('…') && cut !== message ? cut.slice(0, -1) : cut;
+        expect(message.toWellFormed().startsWith(kept)).toBe(true);
+      }),
+    );
+  });
+});

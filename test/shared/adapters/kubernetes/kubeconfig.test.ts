@@ -1,0 +1,150 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { checkReachable, loadKubeconfig } from '../../../../shared/adapters/kubernetes/kubeconfig.ts';
+import { createTransport } from '../../../../shared/adapters/kubernetes/transport.ts';
+import { createCertificateAuthority } from '../../../control-plane/pki.ts';
+import { createManualClock } from '../../../fakes/manual-clock.ts';
+import { json, serve, status } from './scripted-server.ts';
+
+function fileWith(content: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'curfew-kubeconfig-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'config');
+  writeFileSync(file, content);
+  return file;
+}
+
+function kubeconfig({ server = 'http://127.0.0.1:1', cluster = {}, user = {}, current = 'one' }): string {
+  return fileWith(
+    JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [{ name: 'c', cluster: { server, ...cluster } }],
+      users: [{ name: 'u', user }],
+      contexts: [
+        { name: 'one', context: { cluster: 'c', user: 'u' } },
+        { name: 'lost', context: { cluster: 'nowhere', user: 'u' } },
+      ],
+      ...(current === '' ? {} : { 'current-context': current }),
+    }),
+  );
+}
+
+const transportFor = (access: Awaited<ReturnType<typeof loadKubeconfig>>) =>
+  createTransport({ ...access.options, clock: createManualClock(), userAgent: 'curfew-test' });
+
+describe('loadKubeconfig', () => {
+  it('uses the token of the current context', async () => {
+    const server = await serve((_, response) => json(response, 200, {}));
+    const access = await loadKubeconfig(kubeconfig({ server: server.url, user: { token: 'secret' } }));
+    expect(access.context).toBe('one');
+    await checkReachable(transportFor(access), access);
+    expect(server.requests).toMatchObject([{ url: '/version', headers: { authorization: 'Bearer secret' } }]);
+  });
+
+  it('runs a credential plugin, and runs it again after a refusal', async () => {
+    const server = await serve((_, response, index) => json(response, index === 0 ? 401 : 200, {}));
+    const folder = mkdtempSync(join(tmpdir(), 'curfew-plugin-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const counter = join(folder, 'runs');
+    const script = `
+      const fs = require('node:fs');
+      fs.appendFileSync(${JSON.stringify(counter)}, 'x');
+      const token = 'token-' + fs.readFileSync(${JSON.stringify(counter)}, 'utf8').length;
+      console.log(JSON.stringify({ apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status: { token } }));`;
+    const exec = {
+      apiVersion: 'client.authentication.k8s.io/v1',
+      command: process.execPath,
+      args: ['-e', script],
+      interactiveMode: 'Never',
+    };
+    const access = await loadKubeconfig(kubeconfig({ server: server.url, user: { exec } }));
+    await checkReachable(transportFor(access), access);
+    const sent = server.requests.map(({ headers }) => headers.authorization);
+    expect(sent).toEqual(['Bearer token-1', 'Bearer token-2']);
+  });
+
+  it('shows its client certificate and trusts the CA of the file', async () => {
+    const ca = createCertificateAuthority();
+    const serving = ca.issueServing();
+    const client = ca.issueClient({ commonName: 'somebody' });
+    const server = await serve((_, response) => json(response, 200, {}), {
+      cert: serving.certPem,
+      key: serving.keyPem,
+      ca: ca.certPem,
+      requestCert: true,
+      rejectUnauthorized: true,
+    });
+    const base64 = (text: string): string => Buffer.from(text).toString('base64');
+    const access = await loadKubeconfig(
+      kubeconfig({
+        server: server.url,
+        cluster: { 'certificate-authority-data': base64(ca.certPem) },
+        user: { 'client-certificate-data': base64(client.certPem), 'client-key-data': base64(client.keyPem) },
+      }),
+    );
+    await checkReachable(transportFor(access), access);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it.each([
+    {
+      what: 'a file that is not there',
+      load: () => loadKubeconfig('/nowhere/config'),
+      message: 'kubeconfig /nowhere/config does not exist: give the path of one with --kubeconfig',
+    },
+    {
+      what: 'a file that is no kubeconfig',
+      load: () => loadKubeconfig(fileWith('{ [')),
+      message: /^kubeconfig \S+ cannot be read: /,
+    },
+    {
+      what: 'a context that the file does not have',
+      load: () => loadKubeconfig(kubeconfig({}), 'two'),
+      message: /^kubeconfig \S+ has no context two: it has one, lost$/,
+    },
+    {
+      what: 'no current context',
+      load: () => loadKubeconfig(kubeconfig({ current: '' })),
+      message: /^kubeconfig \S+ has no current context: choose one with --context, it has one, lost$/,
+    },
+    {
+      what: 'a context without its cluster',
+      load: () => loadKubeconfig(kubeconfig({}), 'lost'),
+      message: /context lost names a cluster that the file does not have$/,
+    },
+    {
+      what: 'a credential plugin that does not exist',
+      load: () =>
+        loadKubeconfig(
+          kubeconfig({ user: { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'no-such-plugin' } } }),
+        ),
+      message: /^the credentials of context one cannot be had: .*no-such-plugin/,
+    },
+  ])('says in one line what is wrong with $what', async ({ load, message }) => {
+    await expect(load()).rejects.toMatchObject({
+      name: 'ClusterAccessError',
+      message: typeof message === 'string' ? message : expect.stringMatching(message),
+    });
+  });
+});
+
+describe('checkReachable', () => {
+  it('says in one line that nobody answers', async () => {
+    const access = await loadKubeconfig(kubeconfig({}));
+    await expect(checkReachable(transportFor(access), access)).rejects.toMatchObject({
+      name: 'ClusterAccessError',
+      message: 'http://127.0.0.1:1 (context one) cannot be reached: connect ECONNREFUSED 127.0.0.1:1',
+    });
+  });
+
+  it('says in one line that the server does not know us', async () => {
+    const server = await serve((_, response) => json(response, 401, status(401, 'Unauthorized', 'Unauthorized')));
+    const access = await loadKubeconfig(kubeconfig({ server: server.url }));
+    await expect(checkReachable(transportFor(access), access)).rejects.toMatchObject({
+      message: `${server.url} (context one) answered 401 Unauthorized: check the credentials in the kubeconfig`,
+    });
+  });
+});

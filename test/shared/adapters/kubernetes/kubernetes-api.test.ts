@@ -1,0 +1,119 @@
+/** What the adapter sends, and what needs a server that misbehaves; the rest stands in the contract. */
+import { describe, expect, it } from 'vitest';
+import { createKubernetesApi } from '../../../../shared/adapters/kubernetes/kubernetes-api.ts';
+import { createTransport } from '../../../../shared/adapters/kubernetes/transport.ts';
+import { RESOURCES } from '../../../../shared/contract/resources.ts';
+import { createManualClock } from '../../../fakes/manual-clock.ts';
+import { json, serve, status, type Answering } from './scripted-server.ts';
+
+async function apiWith(answer: Answering) {
+  const server = await serve(answer);
+  const transport = createTransport({ server: server.url, clock: createManualClock(), userAgent: 'curfew-test' });
+  return { api: createKubernetesApi(transport), requests: server.requests };
+}
+
+const pod = { type: RESOURCES.Pod, namespace: 'prod', name: 'web-0' };
+const node = (name: string) => ({ metadata: { name, resourceVersion: '7' } });
+const listOf = (items: object[], metadata: object = {}) => ({
+  kind: 'NodeList',
+  apiVersion: 'v1',
+  metadata: { resourceVersion: '9', ...metadata },
+  items,
+});
+
+describe('KubernetesApi over HTTP', () => {
+  it('evicts through policy/v1 with its preconditions', async () => {
+    const { api, requests } = await apiWith((_, response) => json(response, 201, {}));
+    await api.evict(pod, { preconditions: { uid: 'u1' } });
+    expect(requests[0]).toMatchObject({ method: 'POST', url: '/api/v1/namespaces/prod/pods/web-0/eviction' });
+    expect(JSON.parse(requests[0]?.body ?? '')).toEqual({
+      apiVersion: 'policy/v1',
+      kind: 'Eviction',
+      metadata: { name: 'web-0', namespace: 'prod' },
+      deleteOptions: { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid: 'u1' } },
+    });
+  });
+
+  it('deletes with preconditions and grace period', async () => {
+    const { api, requests } = await apiWith((_, response) => json(response, 200, {}));
+    await api.delete(pod, { preconditions: { uid: 'u1', resourceVersion: '5' }, gracePeriodSeconds: 0 });
+    expect(JSON.parse(requests[0]?.body ?? '')).toEqual({
+      kind: 'DeleteOptions',
+      apiVersion: 'v1',
+      preconditions: { uid: 'u1', resourceVersion: '5' },
+      gracePeriodSeconds: 0,
+    });
+  });
+
+  it('encodes what users may call things', async () => {
+    const { api, requests } = await apiWith((_, response) => json(response, 404, status(404, 'NotFound', 'no')));
+    await api.get({ type: RESOURCES.ConfigMap, namespace: 'a/b', name: '../x?y#z' });
+    await api.list(RESOURCES.Node, { labelSelector: 'a in (b,c),d!=e' });
+    expect(requests[0]?.url).toBe('/api/v1/namespaces/a%2Fb/configmaps/..%2Fx%3Fy%23z');
+    expect(new URL(requests[1]?.url ?? '', 'http://x').searchParams.get('labelSelector')).toBe('a in (b,c),d!=e');
+  });
+
+  it('names the media type of each patch', async () => {
+    const { api, requests } = await apiWith((_, response) =>
+      json(response, 200, { kind: 'Pod', apiVersion: 'v1', ...node('web-0') }),
+    );
+    await api.patch(pod, { type: 'merge', body: {} });
+    await api.patch(pod, { type: 'json', body: [] }, { subresource: 'status' });
+    expect(requests.map(({ headers }) => headers['content-type'])).toEqual([
+      'application/merge-patch+json',
+      'application/json-patch+json',
+    ]);
+    expect(requests.map(({ url }) => url)).toEqual([
+      '/api/v1/namespaces/prod/pods/web-0',
+      '/api/v1/namespaces/prod/pods/web-0/status',
+    ]);
+  });
+
+  it('reads all pages, 500 objects each, and fills in what list items lack', async () => {
+    const { api, requests } = await apiWith((_, response, index) =>
+      json(response, 200, index === 0 ? listOf([node('a')], { continue: 'next' }) : listOf([node('b')])),
+    );
+    expect(await api.list(RESOURCES.Node)).toEqual([
+      { apiVersion: 'v1', kind: 'Node', ...node('a') },
+      { apiVersion: 'v1', kind: 'Node', ...node('b') },
+    ]);
+    expect(requests.map(({ url }) => url)).toEqual([
+      '/api/v1/nodes?limit=500',
+      '/api/v1/nodes?limit=500&continue=next',
+    ]);
+  });
+
+  it('starts again when the continue token has expired, and mixes no snapshots', async () => {
+    const { api, requests } = await apiWith((_, response, index) => {
+      if (index === 0) json(response, 200, listOf([node('old')], { continue: 'next' }));
+      else if (index === 1) json(response, 410, status(410, 'Expired', 'too old'));
+      else json(response, 200, listOf([node('new')]));
+    });
+    expect(await api.list(RESOURCES.Node)).toMatchObject([{ metadata: { name: 'new' } }]);
+    expect(requests).toHaveLength(3);
+  });
+
+  it('gives up a list that keeps expiring', async () => {
+    const { api, requests } = await apiWith((_, response, index) => {
+      if (index % 2 === 0) json(response, 200, listOf([node('old')], { continue: 'next' }));
+      else json(response, 410, status(410, 'Expired', 'too old'));
+    });
+    await expect(api.list(RESOURCES.Node)).rejects.toMatchObject({ name: 'RetryableError', reason: 'Expired' });
+    expect(requests).toHaveLength(8);
+  });
+
+  it('takes an empty list that Go writes as null', async () => {
+    const { api } = await apiWith((_, response) => json(response, 200, { ...listOf([]), items: null }));
+    expect(await api.list(RESOURCES.Node)).toEqual([]);
+  });
+
+  it.each(['<html>Welcome</html>', '{"kind":"Node"}', '[]'])('does not take %s for an object', async body => {
+    const { api } = await apiWith((_, response) => response.writeHead(200).end(body));
+    await expect(api.get(pod)).rejects.toMatchObject({ name: 'RetryableError', outcomeUnknown: false });
+    await expect(api.list(RESOURCES.Node)).rejects.toMatchObject({ name: 'RetryableError' });
+    await expect(api.patch(pod, { type: 'merge', body: {} })).rejects.toMatchObject({
+      name: 'RetryableError',
+      outcomeUnknown: true,
+    });
+  });
+});
