@@ -21,6 +21,7 @@ export function complainAboutName(rule: NameRule, name: string, isPrefix = false
   const checked = isPrefix && name.endsWith('-') ? `${name.slice(0, -1)}a` : name;
   switch (rule) {
     case 'label':
+      if (checked.includes('.')) return ['must not contain dots'];
       return matches(checked, LABEL_PATTERN, LABEL_TEXT, 63);
     case 'subdomain':
       return matches(checked, SUBDOMAIN_PATTERN, SUBDOMAIN_TEXT, 253);
@@ -47,7 +48,7 @@ export function complainAboutQualifiedName(key: string): string[] {
   const [first = '', second] = parts;
   if (parts.length > 2) {
     return [
-      `a qualified name must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '${QUALIFIED}') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+      `a valid label key must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '${QUALIFIED}') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
     ];
   }
   const complaints: string[] = [];

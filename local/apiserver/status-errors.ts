@@ -46,7 +46,7 @@ function detailsOf(of: Qualified, name: string): JsonObject {
   return {
     ...(name === '' ? {} : { name }),
     ...(of.group === '' ? {} : { group: of.group }),
-    kind: of.name,
+    ...(of.name === '' ? {} : { kind: of.name }),
   };
 }
 
@@ -175,6 +175,11 @@ export function tooManyRequests(
   });
 }
 
+/** 500 for a request that kube-apiserver refuses without a reason: an error of its own that it did not expect. */
+export function serverRefused(message: string): ApiStatusError {
+  return new ApiStatusError({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, code: 500 });
+}
+
 /** 500. */
 export function internalError(message: string): ApiStatusError {
   return refuse({
@@ -205,4 +210,18 @@ export function deleted(of: Qualified, name: string, uid: string | undefined): S
     details: { ...detailsOf(of, name), ...(uid === undefined ? {} : { uid }) },
     code: 200,
   };
+}
+
+/** One cause for each complaint about a value. */
+export function invalidValue(field: string, value: string, complaints: readonly string[]): Cause[] {
+  return complaints.map(text => ({
+    reason: 'FieldValueInvalid',
+    field,
+    message: `Invalid value: ${JSON.stringify(value)}: ${text}`,
+  }));
+}
+
+/** The cause for a value that must be there. */
+export function required(field: string, why = ''): Cause {
+  return { reason: 'FieldValueRequired', field, message: why === '' ? 'Required value' : `Required value: ${why}` };
 }

@@ -1,8 +1,17 @@
-/** `managedFields` of writes that are not applies. */
+/**
+ * `managedFields` of writes that are not applies. They are only kept where somebody asked for them: objects created with a field
+ * manager, and objects that were applied. A heartbeat of an object without them costs nothing.
+ */
 import type { JsonObject } from '../json.ts';
+import { EMPTY_OBJECT, isObject, withField } from '../json.ts';
+import { metadataOf, withMetadata } from '../objects.ts';
 import type { ServedResource } from '../resources/resource-rules.ts';
 import type { WriteOptions } from '../types.ts';
 import type { Request } from '../write/commit.ts';
+import { union } from './field-set.ts';
+import type { Manager } from './managers.ts';
+import { isSameManager, managedOnly, readManagers, withoutFieldsOf, writeManagers } from './managers.ts';
+import { compareValues } from './typed-values.ts';
 
 /** One update: the stored state and the one that replaces it. */
 export interface TrackedUpdate {
@@ -11,15 +20,68 @@ export interface TrackedUpdate {
   readonly request: Request;
 }
 
-export function trackCreate(
-  _served: ServedResource,
-  next: JsonObject,
-  _options: WriteOptions,
-  _now: string,
-): JsonObject {
-  return next;
+/** A new object with its creator as manager of all its fields, if the creator is named. */
+export function trackCreate(served: ServedResource, next: JsonObject, options: WriteOptions, now: string): JsonObject {
+  if (options.fieldManager === undefined) return next;
+  return trackChange(served, { old: EMPTY_OBJECT, next, options }, [], now);
 }
 
-export function trackUpdate(_served: ServedResource, { next }: TrackedUpdate, _now: string): JsonObject {
-  return next;
+/** The next state with the fields that changed made those of the writer. */
+export function trackUpdate(
+  served: ServedResource,
+  { current, next, request }: TrackedUpdate,
+  now: string,
+): JsonObject {
+  const sent = metadataOf(next).managedFields;
+  const stored = metadataOf(current).managedFields;
+  if (sent === undefined && stored === undefined) return next;
+  if (isReset(sent)) return withMetadata(next, { managedFields: undefined });
+  const managers = readManagers(metadataOf(sent === undefined ? current : next));
+  return trackChange(served, { old: current, next, options: request.options }, managers, now);
+}
+
+/** A list with one empty entry is how a client says that nobody shall manage anything. */
+function isReset(managedFields: unknown): boolean {
+  if (!Array.isArray(managedFields)) return false;
+  const [only] = managedFields;
+  return managedFields.length === 1 && isObject(only) && Object.keys(only).length === 0;
+}
+
+interface Change {
+  readonly old: JsonObject;
+  readonly next: JsonObject;
+  readonly options: WriteOptions;
+}
+
+function trackChange(served: ServedResource, change: Change, managers: readonly Manager[], now: string): JsonObject {
+  const tracked = changedManagers(served, change, managers, now);
+  const { old, next } = change;
+  // Whoever changes nothing leaves even the times of the entries as they are.
+  const managedFields = tracked === managers ? metadataOf(old).managedFields : writeManagers(tracked);
+  return withField(next, 'metadata', withField(metadataOf(next), 'managedFields', managedFields));
+}
+
+/** The managers after a change; the same array when nobody's fields changed. */
+export function changedManagers(
+  { apiVersion, rules }: ServedResource,
+  { old, next, options }: Change,
+  managers: readonly Manager[],
+  now: string,
+): readonly Manager[] {
+  const { added, modified, removed } = compareValues(old, next, rules.mergeSchema);
+  const changed = managedOnly(union(added, modified));
+  const rest = withoutFieldsOf(managers, union(changed, managedOnly(removed)));
+  if (changed.children.size === 0 && removed.children.size === 0) return managers;
+  const writer: Manager = {
+    name: options.fieldManager ?? options.user ?? 'unknown',
+    operation: 'Update',
+    apiVersion,
+    subresource: options.subresource ?? '',
+    time: now,
+    fields: changed,
+  };
+  const before = rest.find(manager => isSameManager(manager, writer));
+  const after =
+    changed.children.size === 0 ? [] : [{ ...writer, fields: union(before?.fields ?? writer.fields, writer.fields) }];
+  return [...rest.filter(manager => manager !== before || after.length === 0), ...after];
 }

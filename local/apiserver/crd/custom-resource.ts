@@ -15,9 +15,9 @@ import type { Structural } from '../schema/structural.ts';
 import { compileSchema } from '../schema/structural.ts';
 import { complainAboutSchema } from '../schema/validate.ts';
 import type { Cause } from '../status-errors.ts';
-import { badRequest } from '../status-errors.ts';
 import type { ResourceStorage } from '../store/object-store.ts';
 import type { ResourceInfo, WriteOptions } from '../types.ts';
+import { reportUnknownFields } from '../write/field-validation.ts';
 import type { DefinedVersion, Definition } from './definition.ts';
 import { byPreference } from './definition.ts';
 
@@ -70,11 +70,12 @@ function rulesOf(definition: Definition, version: DefinedVersion, skipped: (warn
     keepsStatusOnCreate: false,
     qualifiedFinalizers: false,
     statusWriteKeeps: 'all',
+    returnsDeleted: false,
     graceful: false,
     strategicMerge: false,
     mergeSchema: mergeSchemaOf(schema),
     fields: textFields(namespaced, version.selectableFields),
-    clean: (body, options, old) => clean({ body, old, kind }, schema, options),
+    clean: (body, options, old) => clean({ body, old, kind, version: version.version }, schema, options),
     prepare: ({ next, old, context }) => {
       warnAboutFinalizers(next, old, context.options);
       return next;
@@ -88,22 +89,14 @@ interface Body {
   readonly body: JsonObject;
   readonly old: JsonObject | undefined;
   readonly kind: string;
+  readonly version: string;
 }
 
 /** @throws ApiStatusError 400 for unknown fields under strict field validation */
-function clean({ body, old, kind }: Body, schema: Structural, options: WriteOptions): JsonObject {
+function clean({ body, old, kind, version }: Body, schema: Structural, options: WriteOptions): JsonObject {
   const unknown: Pruned = [];
   const pruned = pruneObject(body, schema, old, unknown);
-  if (unknown.length > 0 && options.fieldValidation !== 'Ignore') {
-    const complaints = unknown.map(path => `unknown field "${path}"`);
-    if (options.fieldValidation === 'Strict') {
-      const version = String(body.apiVersion).split('/').at(-1) ?? '';
-      throw badRequest(
-        `${kind} in version "${version}" cannot be handled as a ${kind}: strict decoding error: ${complaints.join(', ')}`,
-      );
-    }
-    for (const complaint of complaints) options.onWarning?.(complaint);
-  }
+  reportUnknownFields(unknown, { kind, version, options });
   return defaultObject(pruned, schema, old);
 }
 

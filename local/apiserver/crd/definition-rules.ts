@@ -6,9 +6,8 @@ import type { Registry } from '../resources/registry.ts';
 import type { ResourceRules, Transition } from '../resources/resource-rules.ts';
 import { compileSchema } from '../schema/structural.ts';
 import type { Cause } from '../status-errors.ts';
-import { expired } from '../status-errors.ts';
+import { expired, invalidValue, required } from '../status-errors.ts';
 import type { ObjectStore } from '../store/object-store.ts';
-import { invalidValue, required } from '../write/metadata.ts';
 import { customResources } from './custom-resource.ts';
 import { readDefinition } from './definition.ts';
 

@@ -3,7 +3,7 @@ import jsonPatchLibrary from 'fast-json-patch';
 import type { Operation } from 'fast-json-patch';
 import type { JsonObject } from '../json.ts';
 import { copyJson, isObject } from '../json.ts';
-import { badRequest, unprocessable } from '../status-errors.ts';
+import { unprocessable } from '../status-errors.ts';
 
 const { JsonPatchError, applyPatch } = jsonPatchLibrary;
 
@@ -11,23 +11,26 @@ const NAMES = new Set(['add', 'remove', 'replace', 'move', 'copy', 'test']);
 
 /**
  * @returns a new object; the target is left as it is
- * @throws ApiStatusError 400 for what is not a patch, 422 for an operation that fails (a `test` included)
+ * @throws ApiStatusError 422 for what is not an operation and for one that fails (a `test` included)
  */
 export function jsonPatch(target: JsonObject, operations: readonly JsonObject[]): JsonObject {
   const checked = operations.map(operation => {
     const copy = copyJson(operation);
-    if (!isOperation(copy)) throw badRequest(`error decoding patch: ${JSON.stringify(operation)} is not an operation`);
+    if (!isOperation(copy)) throw refused();
     return copy;
   });
   try {
     const result: unknown = applyPatch(copyJson(target), checked, true, true, true).newDocument;
     if (isObject(result)) return result;
   } catch (error) {
-    if (error instanceof JsonPatchError)
-      throw unprocessable('the server rejected our request due to an error in our request');
+    if (error instanceof JsonPatchError) throw refused();
     throw error;
   }
-  throw unprocessable('the server rejected our request due to an error in our request');
+  throw refused();
+}
+
+function refused() {
+  return unprocessable('the server rejected our request due to an error in our request');
 }
 
 function isOperation(value: unknown): value is Operation {

@@ -1,7 +1,7 @@
 /** Strategic merge patch: a merge patch that merges lists by key or as sets, with directives. For built-in kinds only. */
 import type { JsonObject, JsonValue } from '../json.ts';
 import { EMPTY_OBJECT, copyJson, isArray, isObject, setField } from '../json.ts';
-import { badRequest } from '../status-errors.ts';
+import { badRequest, serverRefused } from '../status-errors.ts';
 import { mergeList, withOrder } from './merge-list.ts';
 import type { MergeSchema } from './merge-schema.ts';
 import { fieldSchema } from './merge-schema.ts';
@@ -55,7 +55,7 @@ function directed(patch: JsonObject): JsonObject {
     case 'delete':
       return EMPTY_OBJECT;
     default:
-      throw badRequest(`Unknown patch type found: ${String(patch[DIRECTIVE])}`);
+      throw serverRefused(`unknown patch type: ${JSON.stringify(patch[DIRECTIVE])} in map`);
   }
 }
 

@@ -2,8 +2,9 @@
 import type { JsonObject } from '../json.ts';
 import { toObject } from '../objects.ts';
 import type { ServedResource } from '../resources/resource-rules.ts';
-import type { Matches } from '../selectors.ts';
-import { parseFieldSelector, parseLabelSelector } from '../selectors.ts';
+import { parseFieldSelector } from '../selectors/field-text.ts';
+import type { Matches } from '../selectors/label-text.ts';
+import { parseLabelSelector } from '../selectors/label-text.ts';
 import type { ServerContext } from '../server-context.ts';
 import { badRequest, expired } from '../status-errors.ts';
 import type { ListOptions, ListResult } from '../types.ts';
@@ -101,7 +102,7 @@ export function namespaceOfList({ info }: ServedResource, { namespace }: ListOpt
  */
 export function selectionOf({ rules }: ServedResource, options: ListOptions): Matches | undefined {
   const labels = parseLabelSelector(options.labelSelector);
-  const fields = parseFieldSelector(options.fieldSelector, rules.fields)?.matches;
+  const fields = parseFieldSelector(options.fieldSelector, rules.fields);
   if (labels === undefined || fields === undefined) return labels ?? fields;
   return object => labels(object) && fields(object);
 }

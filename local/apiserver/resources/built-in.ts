@@ -135,6 +135,19 @@ const ROWS: readonly Row[] = [
   ],
 ];
 
+/** Kinds whose deletion answers with the object. */
+const RETURNED_WHEN_DELETED = new Set([
+  'CSINode',
+  'Namespace',
+  'PersistentVolume',
+  'PersistentVolumeClaim',
+  'Pod',
+  'Service',
+  'ServiceAccount',
+  'StorageClass',
+  'VolumeAttachment',
+]);
+
 /**
  * All built-in resources with empty storages.
  * @param more further rules of a kind, for kinds that change the server itself
@@ -182,6 +195,7 @@ function rulesOf(info: ResourceInfo, traits: Traits): ResourceRules {
     keepsStatusOnCreate: traits.keepsStatusOnCreate === true,
     statusWriteKeeps: traits.statusWriteKeeps ?? [],
     qualifiedFinalizers: true,
+    returnsDeleted: RETURNED_WHEN_DELETED.has(info.kind),
     graceful: info.kind === 'Pod',
     strategicMerge: true,
     mergeSchema: builtInMergeSchema(info.kind),

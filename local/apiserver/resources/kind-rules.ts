@@ -2,14 +2,17 @@
 import type { JsonObject } from '../json.ts';
 import { arrayAt, isObject, objectAt, textAt } from '../json.ts';
 import { metadataOf, nameOf } from '../objects.ts';
+import type { Cause } from '../status-errors.ts';
 import type { ResourceRules, Transition } from './resource-rules.ts';
 
 /** Grace period of a pod that does not name one. */
 export const DEFAULT_TERMINATION_GRACE_PERIOD_SECONDS = 30;
 
 /** The rules of a built-in kind beyond those of every object. */
-export function kindRules(kind: string): Pick<ResourceRules, 'prepare'> {
+export function kindRules(kind: string): Pick<ResourceRules, 'prepare' | 'validate'> {
   switch (kind) {
+    case 'Node':
+      return { prepare: prepareNode, validate: complainAboutNode };
     case 'Pod':
       return { prepare: preparePod };
     case 'Namespace':
@@ -20,6 +23,18 @@ export function kindRules(kind: string): Pick<ResourceRules, 'prepare'> {
     default:
       return {};
   }
+}
+
+function prepareNode({ next }: Transition): JsonObject {
+  return next.spec === undefined ? { ...next, spec: {} } : next;
+}
+
+/** A node keeps the instance that it stands for. */
+function complainAboutNode({ next, old }: Transition): Cause[] {
+  const before = textAt(objectAt(old ?? {}, 'spec'), 'providerID') ?? '';
+  if (before === '' || before === textAt(objectAt(next, 'spec'), 'providerID')) return [];
+  const message = 'Forbidden: node updates may not change providerID except from "" to valid';
+  return [{ reason: 'FieldValueForbidden', field: 'spec.providerID', message }];
 }
 
 function preparePod({ next, old }: Transition): JsonObject {

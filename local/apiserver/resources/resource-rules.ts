@@ -2,7 +2,7 @@
 import type { JsonObject } from '../json.ts';
 import type { NameRule } from '../names.ts';
 import type { MergeSchema } from '../patch/merge-schema.ts';
-import type { FieldReader } from '../selectors.ts';
+import type { FieldReader } from '../selectors/field-text.ts';
 import type { Cause } from '../status-errors.ts';
 import type { ResourceStorage } from '../store/object-store.ts';
 import type { ResourceInfo, WriteOptions } from '../types.ts';
@@ -36,6 +36,8 @@ export interface ResourceRules {
   readonly qualifiedFinalizers: boolean;
   /** Metadata fields that a write of the status subresource leaves alone; `all` but managedFields for custom resources. */
   readonly statusWriteKeeps: 'all' | readonly string[];
+  /** A delete answers with the deleted object instead of a Status. */
+  readonly returnsDeleted: boolean;
   /** Deleted with a grace period (pods). */
   readonly graceful: boolean;
   /** Strategic merge patches are served. */

@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue } from '../json.ts';
 import { isObject, objectAt, textAt } from '../json.ts';
 import { nameOf, namespaceOf } from '../objects.ts';
-import type { FieldReader } from '../selectors.ts';
+import type { FieldReader } from '../selectors/field-text.ts';
 
 type Fields = ReadonlyMap<string, FieldReader>;
 

@@ -1,7 +1,7 @@
 /** The open watches of one resource. A change is turned into the event that each watch's selection makes of it. */
 import type { JsonObject } from '../json.ts';
 import { objectAt, textAt, withField } from '../json.ts';
-import type { Matches } from '../selectors.ts';
+import type { Matches } from '../selectors/label-text.ts';
 import type { WatchEvent } from '../types.ts';
 import { toObject } from '../objects.ts';
 import type { Change } from './watch-history.ts';

@@ -11,10 +11,11 @@ import { metadataOf, nameOf, namespaceOf, withMetadata } from '../objects.ts';
 import type { ServedResource } from '../resources/resource-rules.ts';
 import type { ServerContext, Target } from '../server-context.ts';
 import { existing, resourceOf, rfc3339 } from '../server-context.ts';
-import { conflict, deleted } from '../status-errors.ts';
-import type { DeleteOptions, Preconditions, Status } from '../types.ts';
+import { deleted } from '../status-errors.ts';
+import type { DeleteOptions, Status } from '../types.ts';
 import { commit, finish } from './commit.ts';
 import type { Container } from './containers.ts';
+import { checkDeletePreconditions } from './preconditions.ts';
 import { afterChange, containerOf, finalize } from './containers.ts';
 import type { Remains } from './containers.ts';
 
@@ -34,6 +35,7 @@ export function deleteObject(server: ServerContext, target: Target, options: Del
   const after = 'stays' in remains ? remains.stays : undefined;
   finish(server, target, request, { before: current, after });
   if (after !== undefined) return after;
+  if ('removed' in remains && target.served.rules.returnsDeleted) return remains.removed;
   return deleted(resourceOf(target.served), target.name, textAt(metadataOf(current), 'uid'));
 }
 
@@ -58,32 +60,6 @@ function finallyRemove(server: ServerContext, target: Target, state: JsonObject,
   const removed = commit(server, target, { before: state, after: undefined }, dryRun);
   if (!dryRun) afterChange(server, target);
   return { removed };
-}
-
-/** @throws ApiStatusError 409 */
-export function checkDeletePreconditions(
-  { served, name }: Target,
-  current: JsonObject,
-  preconditions: Preconditions | undefined,
-): void {
-  const { uid, resourceVersion } = preconditions ?? {};
-  const stored = metadataOf(current);
-  // The refusal names the kind where others name the resource, as kube-apiserver does here.
-  const of = { group: served.info.group, name: served.info.kind };
-  if (uid !== undefined && uid !== stored.uid) {
-    throw conflict(
-      of,
-      name,
-      `the UID in the precondition (${uid}) does not match the UID in record (${String(stored.uid)}). The object might have been deleted and then recreated`,
-    );
-  }
-  if (resourceVersion !== undefined && resourceVersion !== stored.resourceVersion) {
-    throw conflict(
-      of,
-      name,
-      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${String(stored.resourceVersion)}). The object might have been modified`,
-    );
-  }
 }
 
 const ORPHAN = 'orphan';

@@ -1,7 +1,7 @@
 /** `pods/eviction`: a delete that PodDisruptionBudgets can forbid. */
 import type { JsonObject } from '../json.ts';
 import { arrayAt, isObject, numberAt, objectAt, textAt } from '../json.ts';
-import { labelSelectorMatches } from '../label-selector.ts';
+import { labelSelectorMatches } from '../selectors/label-selector.ts';
 import { metadataOf, nameOf, withMetadata } from '../objects.ts';
 import type { ServerContext, Target } from '../server-context.ts';
 import { existing, rfc3339 } from '../server-context.ts';
@@ -9,7 +9,8 @@ import { forbidden, tooManyRequests } from '../status-errors.ts';
 import { ApiStatusError } from '../types.ts';
 import type { DeleteOptions, Status } from '../types.ts';
 import { commit, finish } from './commit.ts';
-import { checkDeletePreconditions, remove } from './delete.ts';
+import { remove } from './delete.ts';
+import { checkDeletePreconditions } from './preconditions.ts';
 
 const BUDGETS = { group: 'policy', name: 'poddisruptionbudgets' };
 /** Evictions that a budget may record without its controller confirming them. */

@@ -1,51 +1,56 @@
-/** `metadata`: what a client may send, what the server owns, and what is refused. */
+/** `metadata` as the server decodes it: what a client may send, and what stays the server's own. */
 import type { JsonObject, JsonValue } from '../json.ts';
-import { arrayAt, isArray, isObject, objectAt, textAt } from '../json.ts';
-import {
-  complainAboutLabelValue,
-  complainAboutNamespace,
-  complainAboutName,
-  complainAboutQualifiedName,
-  STANDARD_FINALIZERS,
-} from '../names.ts';
-import type { ResourceRules, ServedResource } from '../resources/resource-rules.ts';
+import { isArray, isObject, textAt } from '../json.ts';
+import type { ServedResource } from '../resources/resource-rules.ts';
 import { badRequest } from '../status-errors.ts';
-import type { Cause } from '../status-errors.ts';
+import type { WriteOptions } from '../types.ts';
+import { reportUnknownFields } from './field-validation.ts';
 
-/** Fields of ObjectMeta; everything else in `metadata` is dropped. `selfLink` is no longer stored. */
-const KNOWN = new Set([
-  'name',
-  'generateName',
-  'namespace',
-  'uid',
-  'resourceVersion',
-  'generation',
-  'creationTimestamp',
-  'deletionTimestamp',
-  'deletionGracePeriodSeconds',
-  'labels',
-  'annotations',
-  'ownerReferences',
-  'finalizers',
-  'managedFields',
-]);
-const TEXTS = ['name', 'generateName', 'namespace', 'uid', 'resourceVersion', 'creationTimestamp', 'deletionTimestamp'];
-const TEXT_MAPS = ['labels', 'annotations'];
-const MAX_ANNOTATION_BYTES = 256 * 1024;
+/** Fields of ObjectMeta and their Go types. `selfLink` is known but no longer stored. */
+const TYPES: Readonly<Record<string, string>> = {
+  name: 'string',
+  generateName: 'string',
+  namespace: 'string',
+  uid: 'string',
+  resourceVersion: 'string',
+  selfLink: 'string',
+  creationTimestamp: 'Time',
+  deletionTimestamp: 'Time',
+  generation: 'int64',
+  deletionGracePeriodSeconds: 'int64',
+  labels: 'map[string]string',
+  annotations: 'map[string]string',
+  ownerReferences: '[]OwnerReference',
+  finalizers: '[]string',
+  managedFields: '[]ManagedFieldsEntry',
+};
 
 /**
- * The metadata of a request as the server decodes it: known fields only, nothing that is null or empty.
- * @throws ApiStatusError 400 for a field of the wrong type
+ * The metadata of a request: known fields only, nothing that is null or empty. What is the old object's own is not looked at.
+ * @throws ApiStatusError 400 for a field of the wrong type, and for unknown ones under strict field validation
  */
-export function decodeMetadata(body: JsonObject, kind: string): JsonObject {
+export function decodeMetadata(
+  body: JsonObject,
+  { info }: ServedResource,
+  options: WriteOptions,
+  old: JsonObject = {},
+): JsonObject {
   const sent = body.metadata ?? {};
-  if (!isObject(sent)) throw undecodable(body, kind, 'metadata', 'v1.ObjectMeta');
+  if (!isObject(sent)) throw undecodable({ kind: info.kind, body, path: 'metadata', value: sent, type: 'ObjectMeta' });
   const decoded: Record<string, JsonValue> = {};
+  const unknown: string[] = [];
   for (const [key, value] of Object.entries(sent)) {
-    if (!KNOWN.has(key) || value === null || value === undefined || isEmpty(value)) continue;
-    checkType(body, kind, key, value);
-    decoded[key] = value;
+    const type = Object.hasOwn(TYPES, key) ? TYPES[key] : undefined;
+    if (type === undefined) unknown.push(`metadata.${key}`);
+    else if (value !== undefined && value === old[key]) decoded[key] = value;
+    else if (key !== 'selfLink' && value !== null && value !== undefined && !isEmpty(value)) {
+      const path = `metadata.${key}`;
+      const wrong = wrongPart(value, type);
+      if (wrong !== undefined) throw undecodable({ kind: info.kind, body, path, ...wrong });
+      decoded[key] = type === 'map[string]string' && isObject(value) ? withoutNulls(value) : value;
+    }
   }
+  reportUnknownFields(unknown, { kind: info.kind, version: info.version, options });
   return decoded;
 }
 
@@ -53,175 +58,67 @@ function isEmpty(value: JsonValue): boolean {
   return value === '' || (isArray(value) && value.length === 0) || (isObject(value) && Object.keys(value).length === 0);
 }
 
-function checkType(body: JsonObject, kind: string, key: string, value: JsonValue): void {
-  const path = `metadata.${key}`;
-  if (TEXTS.includes(key) && typeof value !== 'string') throw undecodable(body, kind, path, 'string');
-  if (TEXT_MAPS.includes(key)) {
-    if (!isObject(value)) throw undecodable(body, kind, path, 'map[string]string');
-    for (const text of Object.values(value))
-      if (typeof text !== 'string') throw undecodable(body, kind, path, 'string');
-  }
-  if (key === 'finalizers' && !(isArray(value) && value.every(item => typeof item === 'string'))) {
-    throw undecodable(body, kind, path, '[]string');
-  }
-  if (key === 'ownerReferences' && !(isArray(value) && value.every(isObject))) {
-    throw undecodable(body, kind, path, '[]v1.OwnerReference');
+/** A null in a map of texts is the empty text. */
+function withoutNulls(map: JsonObject): JsonObject {
+  if (!Object.values(map).includes(null)) return map;
+  return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, value ?? '']));
+}
+
+interface Wrong {
+  readonly value: JsonValue;
+  readonly type: string;
+}
+
+/** The part of a value that does not fit its Go type. */
+function wrongPart(value: JsonValue, type: string): Wrong | undefined {
+  const members = (of: JsonValue): readonly JsonValue[] =>
+    isArray(of) ? of : isObject(of) ? Object.values(of).map(member => member ?? null) : [];
+  const firstThatIsNot = (fits: (member: JsonValue) => boolean, memberType: string): Wrong | undefined => {
+    const wrong = members(value).find(member => !fits(member));
+    return wrong === undefined ? undefined : { value: wrong, type: memberType };
+  };
+  const isText = (member: JsonValue) => typeof member === 'string';
+  switch (type) {
+    case 'string':
+    case 'Time':
+      return isText(value) ? undefined : { value, type };
+    case 'int64':
+      return typeof value === 'number' && Number.isInteger(value) ? undefined : { value, type };
+    case 'map[string]string':
+      if (!isObject(value)) return { value, type };
+      return firstThatIsNot(member => member === null || isText(member), 'string');
+    case '[]string':
+      return isArray(value) ? firstThatIsNot(isText, 'string') : { value, type };
+    default:
+      return isArray(value) ? firstThatIsNot(isObject, type.slice(2)) : { value, type };
   }
 }
 
-function undecodable(body: JsonObject, kind: string, path: string, type: string) {
+function undecodable(of: Wrong & { readonly kind: string; readonly body: JsonObject; readonly path: string }) {
+  const { kind, body, path, value, type } = of;
   const version = (textAt(body, 'apiVersion') ?? '').split('/').at(-1) ?? '';
+  const found = isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
   return badRequest(
-    `${kind} in version "${version}" cannot be handled as a ${kind}: json: cannot unmarshal into Go struct field ObjectMeta.${path} of type ${type}`,
+    `${kind} in version "${version}" cannot be handled as a ${kind}: json: cannot unmarshal ${found} into Go struct field ObjectMeta.${path} of type ${type}`,
   );
 }
-
-/** Fields that only the server sets; an update keeps what is stored. */
-const SERVER_OWNED = ['uid', 'generation', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds'];
 
 /**
- * The metadata of an update: the server's own fields as stored, the user's as sent. `resourceVersion` and `uid` were preconditions
- * and have been checked.
+ * The metadata of an update. What only the server sets stays as stored; an attempt to change it shows, so that validation can
+ * refuse it, where kube-apiserver refuses it too.
  */
 export function updatedMetadata(old: JsonObject, sent: JsonObject): JsonObject {
-  const next: Record<string, JsonValue | undefined> = { ...sent, resourceVersion: old.resourceVersion };
-  if (next.name === undefined) next.name = old.name;
-  if (next.namespace === undefined) next.namespace = old.namespace;
-  if (next.generateName === undefined) next.generateName = old.generateName;
-  for (const key of SERVER_OWNED) next[key] = old[key];
+  const next: Record<string, JsonValue | undefined> = {
+    ...sent,
+    name: sent.name ?? old.name,
+    namespace: old.namespace,
+    uid: sent.uid ?? old.uid,
+    resourceVersion: old.resourceVersion,
+    generation: old.generation,
+    creationTimestamp: old.creationTimestamp,
+    deletionTimestamp: old.deletionTimestamp ?? sent.deletionTimestamp,
+    deletionGracePeriodSeconds: sent.deletionGracePeriodSeconds ?? old.deletionGracePeriodSeconds,
+  };
   for (const key of Object.keys(next)) if (next[key] === undefined) delete next[key];
   return next;
-}
-
-/** What is wrong with the metadata of a new object. */
-export function complainAboutNewMetadata(metadata: JsonObject, { info, rules }: ServedResource): Cause[] {
-  const causes: Cause[] = [];
-  const prefix = textAt(metadata, 'generateName');
-  if (prefix !== undefined) {
-    causes.push(...invalidValue('metadata.generateName', prefix, complainAboutName(rules.nameRule, prefix, true)));
-  }
-  const name = textAt(metadata, 'name') ?? '';
-  if (name === '') causes.push(required('metadata.name', 'name or generateName is required'));
-  else causes.push(...invalidValue('metadata.name', name, complainAboutName(rules.nameRule, name)));
-  const namespace = textAt(metadata, 'namespace');
-  if (info.namespaced && namespace !== undefined) {
-    causes.push(...invalidValue('metadata.namespace', namespace, complainAboutNamespace(namespace)));
-  }
-  return [...causes, ...complainAboutMetadata(metadata, undefined, rules)];
-}
-
-/** What is wrong with the fields that users set. Fields that are the old object's are not looked at again. */
-export function complainAboutMetadata(
-  metadata: JsonObject,
-  old: JsonObject | undefined,
-  rules: ResourceRules,
-): Cause[] {
-  const causes: Cause[] = [];
-  if (metadata.labels !== old?.labels) causes.push(...complainAboutLabels(objectAt(metadata, 'labels')));
-  if (metadata.annotations !== old?.annotations)
-    causes.push(...complainAboutAnnotations(objectAt(metadata, 'annotations')));
-  if (metadata.ownerReferences !== old?.ownerReferences)
-    causes.push(...complainAboutOwners(arrayAt(metadata, 'ownerReferences')));
-  if (metadata.finalizers !== old?.finalizers) causes.push(...complainAboutFinalizers(metadata, rules));
-  return causes;
-}
-
-/** What is wrong with an update of metadata as such: immutable fields, finalizers on an object that is being deleted. */
-export function complainAboutMetadataUpdate(metadata: JsonObject, old: JsonObject): Cause[] {
-  const causes: Cause[] = [];
-  for (const key of ['name', 'namespace', 'uid']) {
-    if (metadata[key] !== old[key]) {
-      causes.push(...invalidValue(`metadata.${key}`, textAt(metadata, key) ?? '', ['field is immutable']));
-    }
-  }
-  if (old.deletionTimestamp !== undefined && metadata.finalizers !== old.finalizers) {
-    const known = new Set(arrayAt(old, 'finalizers'));
-    const added = arrayAt(metadata, 'finalizers').filter(finalizer => !known.has(finalizer));
-    if (added.length > 0) {
-      const list = added
-        .map(finalizer => `"${String(finalizer)}"`)
-        .toSorted()
-        .join(', ');
-      causes.push({
-        reason: 'FieldValueForbidden',
-        field: 'metadata.finalizers',
-        message: `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`,
-      });
-    }
-  }
-  return causes;
-}
-
-function complainAboutLabels(labels: JsonObject): Cause[] {
-  return Object.entries(labels).flatMap(([key, value]) => [
-    ...invalidValue('metadata.labels', key, complainAboutQualifiedName(key)),
-    ...invalidValue('metadata.labels', String(value), complainAboutLabelValue(String(value))),
-  ]);
-}
-
-function complainAboutAnnotations(annotations: JsonObject): Cause[] {
-  let bytes = 0;
-  const causes = Object.entries(annotations).flatMap(([key, value]) => {
-    bytes += Buffer.byteLength(key) + Buffer.byteLength(String(value));
-    return invalidValue('metadata.annotations', key, complainAboutQualifiedName(key.toLowerCase()));
-  });
-  if (bytes > MAX_ANNOTATION_BYTES) {
-    const message = `Too long: may not be more than ${MAX_ANNOTATION_BYTES} bytes`;
-    causes.push({ reason: 'FieldValueTooLong', field: 'metadata.annotations', message });
-  }
-  return causes;
-}
-
-function complainAboutOwners(owners: readonly JsonValue[]): Cause[] {
-  const causes: Cause[] = [];
-  let controller: string | undefined;
-  for (const [index, owner] of owners.entries()) {
-    if (!isObject(owner)) continue;
-    const path = `metadata.ownerReferences[${index}]`;
-    for (const key of ['apiVersion', 'kind', 'name', 'uid']) {
-      if ((textAt(owner, key) ?? '') === '') {
-        causes.push(
-          ...invalidValue(`${path}.${key}`, '', [
-            key === 'apiVersion' ? 'version must not be empty' : 'must not be empty',
-          ]),
-        );
-      }
-    }
-    if (owner.controller !== true) continue;
-    const named = `${textAt(owner, 'kind') ?? ''}/${textAt(owner, 'name') ?? ''}`;
-    if (controller !== undefined) {
-      const message = `Invalid value: Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${named}`;
-      causes.push({ reason: 'FieldValueInvalid', field: 'metadata.ownerReferences', message });
-    }
-    controller ??= named;
-  }
-  return causes;
-}
-
-function complainAboutFinalizers(metadata: JsonObject, rules: ResourceRules): Cause[] {
-  const finalizers = arrayAt(metadata, 'finalizers').map(String);
-  const causes = finalizers.flatMap(name =>
-    invalidValue('metadata.finalizers', name, complainAboutQualifiedName(name)),
-  );
-  if (!rules.qualifiedFinalizers) return causes;
-  for (const [index, name] of finalizers.entries()) {
-    if (name.includes('/') || STANDARD_FINALIZERS.has(name)) continue;
-    const complaint = 'name is neither a standard finalizer name nor is it fully qualified';
-    causes.push(...invalidValue(`metadata.finalizers[${index}]`, name, [complaint]));
-  }
-  return causes;
-}
-
-/** One cause for each complaint about a value. */
-export function invalidValue(field: string, value: string, complaints: readonly string[]): Cause[] {
-  return complaints.map(text => ({
-    reason: 'FieldValueInvalid',
-    field,
-    message: `Invalid value: ${JSON.stringify(value)}: ${text}`,
-  }));
-}
-
-/** The cause for a value that must be there. */
-export function required(field: string, why = ''): Cause {
-  return { reason: 'FieldValueRequired', field, message: why === '' ? 'Required value' : `Required value: ${why}` };
 }

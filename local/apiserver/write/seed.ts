@@ -9,7 +9,7 @@ import type { ServerContext, Target } from '../server-context.ts';
 import { rfc3339 } from '../server-context.ts';
 import { badRequest, notServed } from '../status-errors.ts';
 import { CLUSTER } from '../store/collection.ts';
-import { namespaceFor } from './create.ts';
+import { namespaceFor } from './decode.ts';
 import { commit } from './commit.ts';
 import { decodeMetadata } from './metadata.ts';
 
@@ -22,7 +22,7 @@ export function seed(server: ServerContext, manifest: KubernetesManifest): JsonO
   const served = server.registry.findKind(manifest.apiVersion, manifest.kind);
   if (served === undefined) throw notServed();
   const body = copyObject(manifest);
-  const sent = decodeMetadata(body, served.info.kind);
+  const sent = decodeMetadata(body, served, {});
   const name = textAt(sent, 'name');
   if (name === undefined) throw badRequest('metadata.name is required');
   const namespace = namespaceFor(served, textAt(sent, 'namespace'), undefined);

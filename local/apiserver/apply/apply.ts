@@ -1,0 +1,137 @@
+/**
+ * Server-side apply. A manager says which fields it wants and how; the server merges that into the object, takes away what the
+ * manager wanted before and no longer does (unless somebody else manages it too), and refuses to change fields of others.
+ */
+import type { JsonObject } from '../json.ts';
+import { EMPTY_OBJECT, isObject, without } from '../json.ts';
+import { metadataOf, withMetadata } from '../objects.ts';
+import type { ServedResource } from '../resources/resource-rules.ts';
+import { badRequest, invalid } from '../status-errors.ts';
+import type { WriteOptions } from '../types.ts';
+import { conflictsWith } from './conflicts.ts';
+import type { FieldSet } from './field-set.ts';
+import { EMPTY_SET, difference, intersection, isEmptySet, union } from './field-set.ts';
+import type { Manager } from './managers.ts';
+import { equalManagers, isSameManager, managedOnly, readManagers, withoutFieldsOf, writeManagers } from './managers.ts';
+import { mergeValues, withoutFields } from './merge-values.ts';
+import { changedManagers } from './tracking.ts';
+import { compareValues, fieldsOf, withNamedFields } from './typed-values.ts';
+
+export interface Application {
+  /** The stored object; undefined when the apply creates it. */
+  readonly live: JsonObject | undefined;
+  /** What was sent, with `apiVersion` and `kind`. */
+  readonly config: JsonObject;
+  readonly force: boolean;
+  readonly options: WriteOptions;
+  readonly now: string;
+}
+
+/** Manager of the fields that an object had before it was applied for the first time. */
+const BEFORE_FIRST_APPLY = 'before-first-apply';
+
+/**
+ * The object as applied, `managedFields` included; the live object itself when the apply changes nothing.
+ * @throws ApiStatusError 400 for a malformed configuration, 409 for conflicts, 422 without a field manager
+ */
+export function applyConfiguration(served: ServedResource, application: Application): JsonObject {
+  const { live, options, now, force } = application;
+  const schema = served.rules.mergeSchema;
+  const { fieldManager } = options;
+  if (fieldManager === undefined || fieldManager === '') throw managerRequired();
+  const config = ownConfiguration(served, application);
+  const applied: Manager = {
+    name: fieldManager,
+    operation: 'Apply',
+    apiVersion: served.apiVersion,
+    subresource: options.subresource ?? '',
+    time: now,
+    fields: managedOnly(fieldsOf(config, schema)),
+  };
+  const base = without(live ?? EMPTY_OBJECT, 'managedFields');
+  const before = knownManagers(served, live, now);
+  const last = before.find(manager => isSameManager(manager, applied));
+  const others = before.filter(manager => manager !== last);
+  const merged = mergeValues(withoutManagedFields(base), config, schema);
+  if (!isObject(merged)) throw badRequest('an object must be applied');
+  const pruned = prune(served, merged, { last: last?.fields ?? EMPTY_SET, kept: [...others, applied] });
+  const after = resolve(served, { live: withoutManagedFields(base), next: pruned, others, force });
+  const managers = [...after, applied];
+  if (live !== undefined && equalManagers(managers, before) && isUnchanged(served, live, pruned)) return live;
+  return withMetadata(pruned, { managedFields: writeManagers(managers) });
+}
+
+/** What the configuration may be about: not the status, or, applied to the status subresource, nothing else. */
+function ownConfiguration(served: ServedResource, { config, options }: Application): JsonObject {
+  if (metadataOf(config).managedFields !== undefined) throw badRequest('metadata.managedFields must be nil');
+  if (!served.info.hasStatus) return config;
+  if (options.subresource !== 'status') return without(config, 'status');
+  const { apiVersion, kind, metadata, status } = config;
+  return { apiVersion, kind, metadata, ...(status === undefined ? {} : { status }) };
+}
+
+function withoutManagedFields(object: JsonObject): JsonObject {
+  return object.metadata === undefined ? object : withMetadata(object, { managedFields: undefined });
+}
+
+/** The object's managers; the fields of an object that nobody managed so far are kept from being taken over unnoticed. */
+function knownManagers(served: ServedResource, live: JsonObject | undefined, now: string): readonly Manager[] {
+  if (live === undefined) return [];
+  const managers = readManagers(metadataOf(live));
+  if (managers.length > 0) return managers;
+  return changedManagers(
+    served,
+    { old: EMPTY_OBJECT, next: live, options: { fieldManager: BEFORE_FIRST_APPLY } },
+    [],
+    now,
+  );
+}
+
+/** Takes out what the manager applied before, does not apply now, and nobody else manages. */
+function prune(
+  { rules }: ServedResource,
+  merged: JsonObject,
+  { last, kept }: { readonly last: FieldSet; readonly kept: readonly Manager[] },
+): JsonObject {
+  if (isEmptySet(last)) return merged;
+  const schema = rules.mergeSchema;
+  const named = (set: FieldSet) => withNamedFields(set, schema);
+  const managed = kept.reduce((all, { fields }) => union(all, fields), EMPTY_SET);
+  const fields = (value: JsonObject) => named(fieldsOf(value, schema));
+  const take = (set: FieldSet): JsonObject => {
+    const rest = withoutFields(merged, set, schema);
+    return isObject(rest) ? rest : EMPTY_OBJECT;
+  };
+  const all = fields(merged);
+  const stripped = take(named(last));
+  const ownedBack = take(difference(all, union(fields(stripped), named(managed))));
+  return take(intersection(difference(all, fields(ownedBack)), named(last)));
+}
+
+/**
+ * The other managers after the apply.
+ * @throws ApiStatusError 409 when their fields change and it is not forced
+ */
+function resolve(
+  { rules }: ServedResource,
+  { live, next, others, force }: { live: JsonObject; next: JsonObject; others: readonly Manager[]; force: boolean },
+): Manager[] {
+  const { added, modified, removed } = compareValues(live, next, rules.mergeSchema);
+  const changed = union(added, modified);
+  const taken = others
+    .map(manager => ({ manager, fields: intersection(manager.fields, changed) }))
+    .filter(({ fields }) => !isEmptySet(fields));
+  if (taken.length > 0 && !force) throw conflictsWith(taken);
+  return withoutFieldsOf(others, union(changed, removed));
+}
+
+function isUnchanged({ rules }: ServedResource, live: JsonObject, next: JsonObject): boolean {
+  const { added, modified, removed } = compareValues(withoutManagedFields(live), next, rules.mergeSchema);
+  return isEmptySet(managedOnly(added)) && isEmptySet(managedOnly(modified)) && isEmptySet(managedOnly(removed));
+}
+
+function managerRequired() {
+  return invalid({ group: 'meta.k8s.io', name: 'PatchOptions' }, '', [
+    { reason: 'FieldValueRequired', field: 'fieldManager', message: 'Required value: is required for apply patch' },
+  ]);
+}

@@ -1,0 +1,79 @@
+/** Merging an applied configuration into the stored object, and taking fields out of it. */
+import type { JsonObject, JsonValue } from '../json.ts';
+import { isArray, isObject, setField } from '../json.ts';
+import type { MergeSchema } from '../patch/merge-schema.ts';
+import { UNTYPED, fieldSchema } from '../patch/merge-schema.ts';
+import { badRequest } from '../status-errors.ts';
+import type { FieldSet } from './field-set.ts';
+import { EMPTY_SET, isEmptySet } from './field-set.ts';
+import { fieldElement, itemElement, pathText } from './path-elements.ts';
+import { indexItems, isGranular } from './typed-values.ts';
+
+/** The stored value with the configuration merged in: where both have an indivisible value, the configuration's. */
+export function mergeValues(live: JsonValue | undefined, config: JsonValue, schema: MergeSchema): JsonValue {
+  if (live === undefined || !isGranular(config, schema) || !isGranular(live, schema)) return config;
+  if (isArray(config)) return isArray(live) ? mergeItems(live, config, schema) : config;
+  return isObject(live) ? mergeFields(live, config, schema) : config;
+}
+
+function mergeFields(live: JsonObject, config: JsonObject, schema: MergeSchema): JsonObject {
+  const merged: Record<string, JsonValue | undefined> = { ...live };
+  for (const [key, value] of Object.entries(config)) {
+    if (value === undefined) continue;
+    const present = Object.hasOwn(live, key) ? live[key] : undefined;
+    setField(merged, key, mergeValues(present, value, fieldSchema(schema, key)));
+  }
+  return merged;
+}
+
+/** Items keep their stored places, except that those in the configuration stand in its order. */
+function mergeItems(
+  live: readonly JsonValue[],
+  config: readonly JsonValue[],
+  schema: MergeSchema,
+): readonly JsonValue[] {
+  const liveItems = indexItems(live, schema);
+  const configItems = indexItems(config, schema);
+  if (configItems.size < config.length) throw duplicate(config, schema);
+  const items = schema.items ?? UNTYPED;
+  const pending = [...configItems];
+  const merged: JsonValue[] = [];
+  const takeThrough = (element: string) => {
+    for (let next = pending.shift(); next !== undefined; next = pending.shift()) {
+      merged.push(mergeValues(liveItems.get(next[0]), next[1], items));
+      if (next[0] === element) return;
+    }
+  };
+  for (const [element, item] of liveItems) {
+    if (!configItems.has(element)) merged.push(item);
+    else if (pending.some(([other]) => other === element)) takeThrough(element);
+  }
+  for (const [element, item] of pending) merged.push(mergeValues(liveItems.get(element), item, items));
+  return merged;
+}
+
+function duplicate(config: readonly JsonValue[], schema: MergeSchema) {
+  const seen = new Set<string>();
+  const twice = config.map(item => itemElement(item, schema)).find(element => seen.size === seen.add(element).size);
+  return badRequest(`duplicate entries for key ${pathText(twice === undefined ? [] : [twice])}`);
+}
+
+/** The value without the fields and items in a set; undefined when that leaves nothing of an object or list. */
+export function withoutFields(value: JsonValue, removed: FieldSet, schema: MergeSchema): JsonValue | undefined {
+  if (isEmptySet(removed) || !isGranular(value, schema)) return value;
+  if (isArray(value)) {
+    const items = value.flatMap(item => {
+      const child = removed.children.get(itemElement(item, schema)) ?? EMPTY_SET;
+      return child.member ? [] : (withoutFields(item, child, schema.items ?? UNTYPED) ?? []);
+    });
+    return items.length === 0 ? undefined : items;
+  }
+  const kept: Record<string, JsonValue> = {};
+  for (const [key, field] of Object.entries(value)) {
+    const child = removed.children.get(fieldElement(key)) ?? EMPTY_SET;
+    if (field === undefined || child.member) continue;
+    const rest = isEmptySet(child) ? field : withoutFields(field, child, fieldSchema(schema, key));
+    if (rest !== undefined) setField(kept, key, rest);
+  }
+  return Object.keys(kept).length === 0 ? undefined : kept;
+}

@@ -1,0 +1,14 @@
+/** Where kube-apiserver keeps an object in etcd: some refusals quote it. */
+import type { Target } from '../server-context.ts';
+
+const RENAMED: Readonly<Record<string, string>> = {
+  nodes: 'minions',
+  services: 'services/specs',
+  replicationcontrollers: 'controllers',
+};
+
+export function storageKey({ served, namespace, name }: Target): string {
+  const { group, resource, schema } = served.info;
+  const folder = schema === undefined ? (RENAMED[resource] ?? resource) : `${group}/${resource}`;
+  return ['', 'registry', folder, ...(namespace === '' ? [] : [namespace]), name].join('/');
+}
