@@ -13,16 +13,22 @@ import { DEPLOYED_FUNCTIONS } from '../shared/contract/routes.ts';
 import { TABLE } from '../shared/contract/table.ts';
 import { toConstructId } from './constructs/construct-id.ts';
 
+export interface StateStackProps extends StackProps {
+  /** Users see it in the forwarder's settings. */
+  readonly busName: string;
+}
+
 export class StateStack extends Stack {
   readonly table: TableV2;
   readonly bus: EventBus;
   /** One per function: what its inbox gave up, what EventBridge could not deliver to it, and what it parked with a reason. */
   readonly deadLetterQueues: ReadonlyMap<FunctionName, IQueue>;
 
-  constructor(scope: Construct, id: string, props: StackProps) {
+  constructor(scope: Construct, id: string, props: StateStackProps) {
     super(scope, id, { ...props, terminationProtection: true });
     this.table = this.createTable();
     this.bus = new EventBus(this, 'Bus', {
+      eventBusName: props.busName,
       description: 'Changes of the cluster and events between the functions of Curfew',
     });
     this.bus.applyRemovalPolicy(RemovalPolicy.RETAIN);

@@ -60,13 +60,15 @@ export interface FunctionModel {
   readonly memoryMiB: number;
   readonly timeoutSeconds: number;
   readonly logGroup: string;
+  readonly logFormat: 'JSON' | 'Text';
   readonly environment: Readonly<Record<string, string>>;
 }
 
 /** An SQS event source mapping. */
 export interface EventSourceModel {
   readonly queueName: string;
-  readonly functionArn: string;
+  /** Physical name. */
+  readonly functionName: string;
   readonly batchSize: number;
   readonly maxConcurrency: number;
   readonly reportsBatchItemFailures: boolean;

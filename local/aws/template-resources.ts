@@ -60,15 +60,15 @@ export function toQueue({ properties, identity }: ReadContext): QueueModel {
 
 const ruleSchema = z.object({
   EventBusName: z.string().default('default'),
-  EventPattern: z.unknown(),
+  EventPattern: z.unknown().optional(),
   State: z.string().default('ENABLED'),
   // Strict: an input transformer would change what arrives.
   Targets: z.array(
     z.strictObject({
       Arn: queueArn,
       Id: z.string(),
-      DeadLetterConfig: z.unknown(),
-      RetryPolicy: z.unknown(),
+      DeadLetterConfig: z.unknown().optional(),
+      RetryPolicy: z.unknown().optional(),
     }),
   ),
 });
@@ -91,7 +91,9 @@ const functionSchema = z.object({
   Runtime: z.string().regex(/^nodejs/, 'only Node functions are supported'),
   MemorySize: z.int().default(128),
   Timeout: z.int().default(3),
-  LoggingConfig: z.object({ LogGroup: z.string().optional() }).prefault({}),
+  LoggingConfig: z
+    .object({ LogGroup: z.string().optional(), LogFormat: z.enum(['JSON', 'Text']).default('Text') })
+    .prefault({}),
   Environment: z.object({ Variables: z.record(z.string(), z.string()).default({}) }).prefault({}),
   Tags: z.array(z.object({ Key: z.string(), Value: z.string() })).default([]),
 });
@@ -111,6 +113,7 @@ export function toFunction({ properties, identity, assets }: ReadContext): Funct
     memoryMiB: MemorySize,
     timeoutSeconds: Timeout,
     logGroup: LoggingConfig.LogGroup ?? `/aws/lambda/${identity.ref}`,
+    logFormat: LoggingConfig.LogFormat,
     environment: Environment.Variables,
   };
 }
@@ -122,7 +125,7 @@ const eventSourceSchema = z
     BatchSize: z.int().min(1).max(10, 'batches above 10 are not supported').default(10),
     FunctionResponseTypes: z.array(z.string()).default([]),
     ScalingConfig: z.object({ MaximumConcurrency: z.int().optional() }).prefault({}),
-    FilterCriteria: z.undefined('filters are not supported'),
+    FilterCriteria: z.undefined('filters are not supported').optional(),
     Enabled: z.literal(true, 'disabled event sources are not supported').default(true),
   })
   .readonly();
@@ -135,7 +138,8 @@ export function toEventSource({ properties }: ReadContext): EventSourceModel {
     eventSourceSchema.parse(properties);
   return {
     queueName: queueNameOf(EventSourceArn),
-    functionArn: FunctionName,
+    // A name, or an ARN that ends in it.
+    functionName: FunctionName.slice(FunctionName.lastIndexOf(':') + 1),
     batchSize: BatchSize,
     maxConcurrency: ScalingConfig.MaximumConcurrency ?? DEFAULT_CONCURRENCY,
     reportsBatchItemFailures: FunctionResponseTypes.includes('ReportBatchItemFailures'),

@@ -42,8 +42,10 @@ describe('configuration', () => {
     for (const parameter of Object.values(parameters)) expect(parameter).not.toHaveProperty('Default');
   });
 
-  it('names the stacks after the deployment, so that two clusters fit into one account', () => {
-    const { state, functions } = synthesize({ name: 'CurfewStaging' });
+  it('names the stacks and the bus after the deployment, so that two clusters fit into one account', () => {
+    const { state, functions, stateTemplate } = synthesize({ name: 'CurfewStaging' });
     expect([state.stackName, functions.stackName]).toEqual(['CurfewStagingState', 'CurfewStaging']);
+    const [bus] = Object.values(stateTemplate.findResources('AWS::Events::EventBus'));
+    expect(bus?.['Properties'].Name).toBe('CurfewStaging');
   });
 });

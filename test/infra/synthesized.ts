@@ -1,15 +1,15 @@
 /** Synthesizes the app without bundling, so that a template test takes a second; the bundles have tests of their own. */
 import { Template } from 'aws-cdk-lib/assertions';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 import { buildApp, type CurfewApp } from '../../infra/build-app.ts';
 
 export interface Synthesized extends CurfewApp {
-  readonly outdir: string;
   readonly stateTemplate: Template;
   readonly functionsTemplate: Template;
+  /** `validation-report.json`: the findings of cdk-nag and of CloudFormation's own rules. */
+  readonly report: { readonly pluginReports: readonly { readonly conclusion: string }[] };
 }
 
 const CLUSTER = { name: 'prod', endpoint: 'https://ABC.gr7.eu-west-1.eks.amazonaws.com', certificateAuthority: 'Q0E=' };
@@ -17,15 +17,18 @@ const CLUSTER = { name: 'prod', endpoint: 'https://ABC.gr7.eu-west-1.eks.amazona
 /** `curfew` is the context value; a cluster is given unless it says otherwise. */
 export function synthesize(curfew: Record<string, unknown> = { cluster: CLUSTER }): Synthesized {
   const outdir = mkdtempSync(join(tmpdir(), 'curfew-infra-'));
-  afterAll(() => rmSync(outdir, { recursive: true, force: true }));
-  const built = buildApp({ outdir, context: { curfew, 'aws:cdk:bundling-stacks': [] } });
-  built.app.synth();
-  return {
-    ...built,
-    outdir,
-    stateTemplate: Template.fromStack(built.state),
-    functionsTemplate: Template.fromStack(built.functions),
-  };
+  try {
+    const built = buildApp({ outdir, context: { curfew, 'aws:cdk:bundling-stacks': [] } });
+    built.app.synth();
+    return {
+      ...built,
+      stateTemplate: Template.fromStack(built.state),
+      functionsTemplate: Template.fromStack(built.functions),
+      report: JSON.parse(readFileSync(join(outdir, 'validation-report.json'), 'utf8')),
+    };
+  } finally {
+    rmSync(outdir, { recursive: true, force: true });
+  }
 }
 
 export interface Statement {

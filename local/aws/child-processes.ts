@@ -1,0 +1,49 @@
+/** Child processes that never outlive this one: ended by their pid at `end`, and all that are left when the process exits or is interrupted. */
+import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
+import { once } from 'node:events';
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const running = new Set<ChildProcess>();
+
+/** Like `spawn`. The standard streams are those of `options`. */
+export function startChild(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {
+  const child = spawn(command, args, options);
+  if (running.size === 0) watchForExit();
+  running.add(child);
+  child.once('exit', () => forget(child));
+  // Without a pid it never ran, and no exit follows.
+  child.once('error', () => forget(child));
+  return child;
+}
+
+/** Resolves once the process is gone; at once for one that is. */
+export async function endChild(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, 'exit');
+  child.kill(signal);
+  await gone;
+}
+
+function forget(child: ChildProcess): void {
+  running.delete(child);
+  if (running.size > 0) return;
+  process.off('exit', endAll);
+  for (const signal of SIGNALS) process.off(signal, onSignal);
+}
+
+function watchForExit(): void {
+  process.on('exit', endAll);
+  for (const signal of SIGNALS) process.on(signal, onSignal);
+}
+
+function endAll(): void {
+  for (const child of running) child.kill('SIGKILL');
+}
+
+/** Does what the signal would have done without us, unless somebody else listens: then the end is theirs to decide. */
+function onSignal(signal: NodeJS.Signals): void {
+  if (process.listenerCount(signal) > 1) return;
+  endAll();
+  process.off(signal, onSignal);
+  process.kill(process.pid, signal);
+}

@@ -1,0 +1,109 @@
+/**
+ * DynamoDB on one machine: Dynoxide, a process of its own that can be killed and come back with its data, or dynalite in this process where there
+ * is no Dynoxide binary for the platform. Tables are created as the template has them.
+ */
+import {
+  CreateTableCommand,
+  DescribeTableCommand,
+  DynamoDBClient,
+  ResourceInUseException,
+  type CreateTableCommandInput,
+} from '@aws-sdk/client-dynamodb';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startDynalite } from './dynalite.ts';
+import { findDynoxide, startDynoxide } from './dynoxide.ts';
+import { FAKE_CREDENTIALS } from './fake-credentials.ts';
+import type { TableModel } from './model.ts';
+
+const ACTIVE_WITHIN_MS = 10_000;
+const POLL_PERIOD_MS = 10;
+
+/** A server that keeps its endpoint over `kill` and `start`. */
+export interface DynamoDbServer {
+  readonly endpoint: string;
+  /** `dynoxide` or `dynalite`. */
+  readonly implementation: string;
+  /** Ends it without warning, as `kill -9` does; connections break. */
+  kill(): Promise<void>;
+  /** Brings it back on the same endpoint with the same data. Throws when it runs or does not answer in time. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface DynamoDbOptions {
+  readonly region: string;
+  readonly tables: readonly TableModel[];
+  /** Folder that keeps the data. */
+  readonly dataDir: string;
+  /** Default: Dynoxide where it is installed. */
+  readonly implementation?: 'dynoxide' | 'dynalite';
+}
+
+/** Throws an Error with what the server said when it does not start. */
+export async function startDynamoDb(options: DynamoDbOptions): Promise<DynamoDbServer> {
+  const binary = options.implementation === 'dynalite' ? undefined : findDynoxide();
+  if (options.implementation === 'dynoxide' && binary === undefined)
+    throw new Error('there is no Dynoxide for this platform');
+  const server =
+    binary === undefined ? await startDynalite(options.dataDir) : await startDynoxide(binary, options.dataDir);
+  try {
+    await createTables(server.endpoint, options);
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+  return server;
+}
+
+async function createTables(endpoint: string, { region, tables }: DynamoDbOptions): Promise<void> {
+  const client = new DynamoDBClient({ endpoint, region, credentials: FAKE_CREDENTIALS });
+  try {
+    for (const table of tables) {
+      await createTable(client, table);
+      await untilActive(client, table.TableName);
+    }
+  } finally {
+    client.destroy();
+  }
+}
+
+/** A table that is there already, from an earlier run over the same data, is left as it is. */
+async function createTable(client: DynamoDBClient, table: TableModel): Promise<void> {
+  try {
+    await client.send(new CreateTableCommand(toInput(table)));
+  } catch (error) {
+    if (!(error instanceof ResourceInUseException)) throw error;
+  }
+}
+
+async function untilActive(client: DynamoDBClient, tableName: string): Promise<void> {
+  for (let waited = 0; waited < ACTIVE_WITHIN_MS; waited += POLL_PERIOD_MS) {
+    const { Table } = await client.send(new DescribeTableCommand({ TableName: tableName }));
+    if (Table?.TableStatus === 'ACTIVE') return;
+    await sleep(POLL_PERIOD_MS);
+  }
+  throw new Error(`table ${tableName} is not active after ${ACTIVE_WITHIN_MS / 1000} s`);
+}
+
+function toInput({
+  TableName,
+  AttributeDefinitions,
+  KeySchema,
+  GlobalSecondaryIndexes,
+}: TableModel): CreateTableCommandInput {
+  const indexes = GlobalSecondaryIndexes.map(({ IndexName, KeySchema: keys, Projection }) => ({
+    IndexName,
+    KeySchema: [...keys],
+    Projection: {
+      ProjectionType: Projection.ProjectionType ?? 'ALL',
+      ...(Projection.NonKeyAttributes && { NonKeyAttributes: [...Projection.NonKeyAttributes] }),
+    },
+  }));
+  return {
+    TableName,
+    BillingMode: 'PAY_PER_REQUEST',
+    AttributeDefinitions: [...AttributeDefinitions],
+    KeySchema: [...KeySchema],
+    ...(indexes.length > 0 && { GlobalSecondaryIndexes: indexes }),
+  };
+}

@@ -1,0 +1,77 @@
+/** Dynoxide as a child process with its data in a file. */
+import type { ChildProcess } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { endChild, startChild } from './child-processes.ts';
+import type { DynamoDbServer } from './dynamodb.ts';
+import { findFreePort, LOOPBACK } from './loopback.ts';
+
+const READY_WITHIN_MS = 10_000;
+const POLL_PERIOD_MS = 10;
+
+/** The binary's path, undefined where npm has none for this platform. */
+export function findDynoxide(): string | undefined {
+  try {
+    return createRequire(import.meta.url).resolve('@dynoxide/linux-x64/dynoxide');
+  } catch {
+    return undefined;
+  }
+}
+
+export async function startDynoxide(binary: string, dataDir: string): Promise<DynamoDbServer> {
+  const port = await findFreePort();
+  const args = ['serve', '--host', LOOPBACK, '--port', String(port), '--db-path', join(dataDir, 'dynamodb.sqlite')];
+  let child: ChildProcess | undefined;
+
+  async function start(): Promise<void> {
+    if (child !== undefined) throw new Error('Dynoxide is running');
+    const started = startChild(binary, args, { stdio: ['ignore', 'ignore', 'pipe'], env: {} });
+    child = started;
+    started.once('exit', () => {
+      if (child === started) child = undefined;
+    });
+    await untilReady(started, port);
+  }
+
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    if (child !== undefined) await endChild(child, signal);
+  }
+
+  await start();
+  return {
+    endpoint: `http://${LOOPBACK}:${port}`,
+    implementation: 'dynoxide',
+    start,
+    kill: () => end('SIGKILL'),
+    // What was acknowledged is in the file already; there is nothing to say good-bye to.
+    stop: () => end('SIGKILL'),
+  };
+}
+
+async function untilReady(child: ChildProcess, port: number): Promise<void> {
+  let said = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (said += text));
+  let failure: Error | undefined;
+  child.once('error', error => (failure = error));
+  for (let waited = 0; waited < READY_WITHIN_MS; waited += POLL_PERIOD_MS) {
+    if (failure !== undefined) throw new Error('starting Dynoxide', { cause: failure });
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error(`Dynoxide ended: ${said.trim()}`);
+    if (await accepts(port)) return;
+    await sleep(POLL_PERIOD_MS);
+  }
+  await endChild(child);
+  throw new Error(`Dynoxide does not listen after ${READY_WITHIN_MS / 1000} s: ${said.trim()}`);
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise(resolve => {
+    const socket = connect(port, LOOPBACK);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}

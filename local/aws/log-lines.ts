@@ -1,0 +1,34 @@
+/** What functions print, line by line. */
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { isObject } from './json-object.ts';
+
+export interface LogLine {
+  /** The function's name (`repair`). */
+  readonly function: string;
+  readonly stream: 'stdout' | 'stderr';
+  readonly text: string;
+  /** The line's JSON object, when it is one: structured logs, audit lines, embedded metrics. */
+  readonly record?: Readonly<Record<string, unknown>>;
+}
+
+export function readLogLines(
+  input: Readable,
+  about: Pick<LogLine, 'function' | 'stream'>,
+  onLog: (line: LogLine) => void,
+): void {
+  createInterface({ input, crlfDelay: Infinity }).on('line', text => {
+    const record = parseRecord(text);
+    onLog({ ...about, text, ...(record && { record }) });
+  });
+}
+
+function parseRecord(text: string): Record<string, unknown> | undefined {
+  if (!text.startsWith('{')) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
