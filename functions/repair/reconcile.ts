@@ -36,7 +36,9 @@ export function createReconciler(deps: Deps): Reconcile {
       case 'clusterEvent':
         return reconcileClusterEvent(deps, message.event);
       case 'wakeUp':
-        if (message.subject.kind === 'Node') await reconcileNode(deps, message.subject.name, message.subject.uid);
+        if (message.subject.kind === 'Node') {
+          await reconcileNode(deps, { ...message.subject, usedWakeTime: message.wakeTime });
+        }
         return;
       case 'tick':
       case 'busEvent':
@@ -50,12 +52,12 @@ type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
 async function reconcileClusterEvent(deps: Deps, { subject, change, hints }: ClusterEvent): Promise<void> {
   switch (subject.kind) {
     case 'Node': {
-      const recovered = await reconcileNode(deps, subject.name, subject.uid);
+      const recovered = await reconcileNode(deps, subject);
       if (recovered || change !== 'Modified') await wakeBlockedNodes(deps, hints.nodePool);
       return;
     }
     case 'NodeClaim':
-      if (hints.nodeName !== undefined) await reconcileNode(deps, hints.nodeName, undefined);
+      if (hints.nodeName !== undefined) await reconcileNode(deps, { name: hints.nodeName });
       return;
     case 'NodePool':
       await reportRepairFaults(deps, subject);
@@ -69,7 +71,15 @@ async function reconcileClusterEvent(deps: Deps, { subject, change, hints }: Clu
   }
 }
 
+interface Target {
+  readonly name: string;
+  readonly uid?: string | undefined;
+  /** The instant that the wake-up in hand was sent for. */
+  readonly usedWakeTime?: EpochMs;
+}
+
 interface Look {
+  readonly target: Target;
   readonly object: KubernetesObject;
   readonly pool: string | undefined;
   /** Where the repair block stands. */
@@ -80,8 +90,9 @@ interface Look {
 }
 
 /** Answers whether an open incident ended because the node is healthy or gone. */
-async function reconcileNode(deps: Deps, name: string, uid: string | undefined): Promise<boolean> {
-  const first = await look(deps, name, uid, undefined);
+async function reconcileNode(deps: Deps, target: Target): Promise<boolean> {
+  const { uid } = target;
+  const first = await look(deps, target, undefined);
   if (first === undefined) return uid !== undefined && (await closeIncident(deps, uid));
   if (first.decision.kind !== 'repair') return apply(deps, first);
 
@@ -89,17 +100,13 @@ async function reconcileNode(deps: Deps, name: string, uid: string | undefined):
   const settled = addDuration(attempt.intendedTime, OUTCOME_SETTLES_AFTER);
   const reserved = await save(deps, first, { incident, attempt }, settled);
   if (reserved === undefined) return false;
-  const again = await look(deps, name, first.object.metadata.uid, reserved.version);
+  const again = await look(deps, { ...target, uid: first.object.metadata.uid }, reserved.version);
   return again === undefined ? closeIncident(deps, first.object.metadata.uid) : apply(deps, again);
 }
 
 /** `ownedVersion`: the version of the record in which this very run reserved its attempt. */
-async function look(
-  deps: Deps,
-  name: string,
-  uid: string | undefined,
-  ownedVersion: number | undefined,
-): Promise<Look | undefined> {
+async function look(deps: Deps, target: Target, ownedVersion: number | undefined): Promise<Look | undefined> {
+  const { name, uid } = target;
   const object = await deps.kubernetes.get({ type: RESOURCES.Node, name });
   // I10: a node of the same name with another UID is another node.
   if (object === undefined || (uid !== undefined && object.metadata.uid !== uid)) return undefined;
@@ -109,7 +116,7 @@ async function look(
   const pool = nodePoolOf(node);
   if (record === undefined && matchStatements(node).length === 0) {
     const decision: RepairDecision = { kind: 'ignore', reason: 'Healthy', message: 'no condition counts as unhealthy' };
-    return { object, pool, source: undefined, stored, record, decision };
+    return { target, object, pool, source: undefined, stored, record, decision };
   }
 
   const config = await loadConfig(OWNER, deps);
@@ -130,7 +137,7 @@ async function look(
     surroundings,
     terminationTimestampAnnotation: KARPENTER.terminationTimestampAnnotation,
   });
-  return { object, pool, source, stored, record, decision };
+  return { target, object, pool, source, stored, record, decision };
 }
 
 async function apply(deps: Deps, seen: Look): Promise<boolean> {
@@ -153,13 +160,13 @@ async function apply(deps: Deps, seen: Look): Promise<boolean> {
       await withdraw(deps, record?.attempt);
       await recordEvent(deps, 'Warning', EVENT_REASONS.nodeRepairBlocked, decision.message, object);
       await markPoolBlocked(deps, seen.pool);
-      await save(deps, seen, { incident: decision.incident }, decision.retryTime);
+      await save(deps, seen, { incident: decision.incident }, nextCheck(deps, stored, decision.retryTime));
       return false;
     case 'settle':
       if (record !== undefined) await save(deps, seen, record, decision.until);
       return false;
     case 'finishing':
-      await save(deps, seen, { ...record, incident: decision.incident }, decision.checkTime);
+      await save(deps, seen, { ...record, incident: decision.incident }, nextCheck(deps, stored, decision.checkTime));
       return false;
     case 'wouldRepair':
       await withdraw(deps, record?.attempt);
@@ -217,10 +224,16 @@ async function withdraw(deps: Deps, attempt: RepairAttempt | undefined): Promise
   if (outcome.kind === 'conflict') throw new RetryableError(`taking back the annotation: ${outcome.message}`);
 }
 
+/** A periodic look that is planned already is not put off by the looks in between. */
+function nextCheck(deps: Deps, stored: StoredRecord | undefined, time: EpochMs): EpochMs {
+  const planned = stored?.nextWakeTime;
+  return planned !== undefined && planned > deps.clock.now() && planned < time ? planned : time;
+}
+
 /** undefined when another run wrote first: it has looked with the fresher state, and its timer is armed. */
 async function save(
   deps: Deps,
-  { object, stored, record: before }: Pick<Look, 'object' | 'stored' | 'record'>,
+  { target, object, stored, record: before }: Pick<Look, 'target' | 'object' | 'stored' | 'record'>,
   record: RepairRecord,
   nextWakeTime: EpochMs | undefined,
 ): Promise<StoredRecord | undefined> {
@@ -228,8 +241,11 @@ async function save(
   const subject = { apiVersion: 'v1', kind: 'Node', name, uid };
   const unchanged = stored !== undefined && stored.nextWakeTime === nextWakeTime && isDeepStrictEqual(record, before);
   if (unchanged) {
-    // A wake-up that came early used up its message: send the next one.
-    if (nextWakeTime !== undefined) await sendWakeUp(deps, { owner: OWNER, subject, wakeTime: nextWakeTime });
+    // A wake-up that came early used up its message: send the next one. Any other message leaves that of the timer in the inbox,
+    // and a duplicate of a wake-up that did its work must not live on as one more timer.
+    if (nextWakeTime !== undefined && target.usedWakeTime === nextWakeTime) {
+      await sendWakeUp(deps, { owner: OWNER, subject, wakeTime: nextWakeTime });
+    }
     return stored;
   }
   const outcome = await putWithWakeUp(
