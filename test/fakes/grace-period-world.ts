@@ -8,7 +8,7 @@ import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import type { JsonObject, KubernetesManifest, ObjectRef } from '../../shared/domain/kubernetes-object.ts';
-import { toEpochMs, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
+import { toEpochMs, toTimestamp, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import type { AuditRecord } from '../../shared/ports/audit-log.ts';
 import type { ObjectEvent } from '../../shared/ports/event-recorder.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
@@ -204,7 +204,7 @@ export async function runPod(world: GracePeriodWorld, name: string, doNotDisrupt
 
 /** A running pod on `n1` that is created now. */
 export function seedPod(world: GracePeriodWorld, name: string, doNotDisrupt: string | undefined): void {
-  const now = new Date(world.now()).toISOString();
+  const now = toTimestamp(world.now());
   world.seed({
     apiVersion: 'v1',
     kind: 'Pod',

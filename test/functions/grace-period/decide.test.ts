@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest';
+import {
+  CLAIM_SETTLES_AFTER,
+  decide,
+  IDLE_CHECK,
+  type GracePeriodDecision,
+  type GracePeriodObservation,
+  type NodeChange,
+} from '../../../functions/grace-period/decide.ts';
+import { addDuration, hours, minutes, seconds } from '../../../shared/domain/time.ts';
+import { aPod, aPolicy, CREATED } from '../../builders/pods.ts';
+import { at } from '../../builders/repair.ts';
+
+const END = '2024-01-01T14:00:00Z';
+
+function check(overrides: Partial<GracePeriodObservation> = {}): GracePeriodDecision {
+  return decide({
+    now: CREATED,
+    node: { name: 'n1', uid: 'uid-n1', doNotDisrupt: undefined, protectedUntil: undefined },
+    pods: [aPod('4h')],
+    policy: aPolicy(),
+    policyName: undefined,
+    observeOnly: false,
+    record: undefined,
+    ownClaimTime: undefined,
+    ...overrides,
+  });
+}
+
+describe('the annotations on the node', () => {
+  const leave: NodeChange = { kind: 'leave' };
+  const hold: NodeChange = { kind: 'hold', until: END, reason: 'PodsProtected' };
+  const restore: NodeChange = { kind: 'hold', until: END, reason: 'AnnotationRemoved' };
+  const release: NodeChange = { kind: 'release', reason: 'NothingProtected' };
+  const disown: NodeChange = { kind: 'disown', reason: 'AnnotationTakenOver' };
+
+  interface Row {
+    readonly whose: string;
+    readonly doNotDisrupt: string | undefined;
+    readonly mark: string | undefined;
+    readonly protectedPods: NodeChange;
+    readonly none: NodeChange;
+    readonly observed: NodeChange;
+  }
+  const rows: readonly Row[] = [
+    { whose: "nobody's", doNotDisrupt: undefined, mark: undefined, protectedPods: hold, none: leave, observed: leave },
+    { whose: 'theirs', doNotDisrupt: 'true', mark: undefined, protectedPods: leave, none: leave, observed: leave },
+    {
+      whose: 'theirs, off',
+      doNotDisrupt: 'false',
+      mark: undefined,
+      protectedPods: leave,
+      none: leave,
+      observed: leave,
+    },
+    { whose: 'ours', doNotDisrupt: 'true', mark: END, protectedPods: leave, none: release, observed: leave },
+    { whose: 'ours, other end', doNotDisrupt: 'true', mark: 'x', protectedPods: hold, none: release, observed: leave },
+    {
+      whose: 'ours, removed',
+      doNotDisrupt: undefined,
+      mark: END,
+      protectedPods: restore,
+      none: release,
+      observed: leave,
+    },
+    { whose: 'ours, edited', doNotDisrupt: '', mark: END, protectedPods: disown, none: disown, observed: disown },
+  ];
+  it.each(rows)('$whose', ({ doNotDisrupt, mark, ...expected }) => {
+    const node = { name: 'n1', uid: 'uid-n1', doNotDisrupt, protectedUntil: mark };
+    expect(check({ node }).node).toEqual(expected.protectedPods);
+    expect(check({ node, pods: [] }).node).toEqual(expected.none);
+    expect(check({ node, observeOnly: true }).node).toEqual(expected.observed);
+  });
+
+  it.each([
+    ['the latest end', ['1h', '4h', '2h'], END],
+    ['"indefinite" when one is without end', ['4h', '4d'], 'indefinite'],
+    ['ends below a second, exactly', ['1500ms'], '2024-01-01T10:00:01.500Z'],
+  ])('the mark says %s', (_name, values, until) => {
+    const pods = values.map((value, index) => aPod(value, { name: `pod-${index}` }));
+    expect(check({ pods }).node).toMatchObject({ kind: 'hold', until });
+  });
+
+  it('plain "true" holds nothing, capped or not', () => {
+    const policy = aPolicy({ maxDuration: hours(1) });
+    expect(check({ pods: [aPod('true')] }).node).toEqual(leave);
+    expect(check({ pods: [aPod('true')], policy }).node).toEqual(leave);
+  });
+});
+
+describe('the timer', () => {
+  it.each([
+    ['the next end', ['4h', '2h'], addDuration(CREATED, hours(2))],
+    ['a day, with nothing due before', ['true', '48h'], addDuration(CREATED, IDLE_CHECK)],
+  ])('is set to %s', (_name, values, wakeTime) => {
+    const pods = values.map((value, index) => aPod(value, { name: `pod-${index}` }));
+    expect(check({ pods }).outcome?.wakeTime).toBe(wakeTime);
+  });
+
+  it('comes first for the warning, then for the end', () => {
+    const policy = aPolicy({ warnBefore: minutes(30) });
+    expect(check({ policy }).outcome?.wakeTime).toBe(at('2024-01-01T13:30:00Z'));
+    expect(check({ policy, now: at('2024-01-01T13:30:00Z') }).outcome?.wakeTime).toBe(at(END));
+  });
+
+  it('is not needed without annotated pods', () => {
+    expect(check({ pods: [aPod(undefined)] })).toMatchObject({ intent: undefined, outcome: undefined });
+    expect(check({ pods: [aPod('4h', { phase: 'Succeeded' })] })).toMatchObject({ intent: undefined });
+  });
+});
+
+describe('announcements', () => {
+  const now = at(END);
+  const due = check({ now });
+
+  it('are claimed first, with a timer for the case that the run ends', () => {
+    expect(due.announcements.map(({ topic }) => topic)).toEqual(['elapsed']);
+    expect(due.intent).toEqual({
+      record: { announced: {}, claimTime: now },
+      wakeTime: addDuration(now, CLAIM_SETTLES_AFTER),
+    });
+    expect(due.outcome).toEqual({
+      record: { announced: { 'uid-web-0': { elapsed: END } } },
+      wakeTime: addDuration(now, IDLE_CHECK),
+    });
+  });
+
+  it('are left to the run that claimed them, until it must have ended', () => {
+    const record = { announced: {}, claimTime: now };
+    const meanwhile = check({ now: addDuration(now, seconds(29)), record });
+    expect(meanwhile.announcements).toEqual([]);
+    expect(meanwhile.intent).toEqual({ record, wakeTime: addDuration(now, CLAIM_SETTLES_AFTER) });
+    expect(check({ now: addDuration(now, CLAIM_SETTLES_AFTER), record }).announcements).toHaveLength(1);
+    expect(check({ now, record, ownClaimTime: now }).announcements).toHaveLength(1);
+  });
+
+  it('are made once', () => {
+    expect(check({ now, record: due.outcome?.record }).announcements).toEqual([]);
+  });
+
+  it('of one pod do not keep the node from being held for another', () => {
+    const pods = [aPod('4h'), aPod('8h', { name: 'late' })];
+    const record = { announced: {}, claimTime: now };
+    expect(check({ now, pods, record }).node).toMatchObject({ kind: 'hold', until: '2024-01-01T18:00:00Z' });
+  });
+});

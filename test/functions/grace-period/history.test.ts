@@ -1,0 +1,176 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { seconds, toEpochMs } from '../../../shared/domain/time.ts';
+import { createGracePeriodWorld, seedNode, seedPod, type GracePeriodWorld } from '../../fakes/grace-period-world.ts';
+
+/** What the values mean, written down apart from the code under test; milliseconds. */
+const VALUES: Readonly<Record<string, number | 'true' | 'invalid'>> = {
+  true: 'true',
+  '4d': 'invalid',
+  '1m': 60_000,
+  '90s': 90_000,
+  '2m': 120_000,
+  '1.5s': 1500,
+  '1h': 3_600_000,
+};
+
+interface ModelPod {
+  readonly created: number;
+  value: string | undefined;
+}
+type Owner = 'nobody' | 'ours' | 'theirs';
+
+/** What must be true of the node, kept beside the world. */
+interface Model {
+  readonly pods: Map<string, ModelPod>;
+  owner: Owner;
+  /** Value of an annotation that is not ours. */
+  theirs: string;
+  /** `pod end` of every end that was reached while the pod was there. */
+  readonly ended: Set<string>;
+}
+
+const endOf = ({ created, value }: ModelPod): number | undefined => {
+  const meaning = value === undefined ? undefined : VALUES[value];
+  return typeof meaning === 'number' ? created + meaning : undefined;
+};
+
+/** Until when the node is to be held; undefined: not at all. */
+function heldUntil({ pods }: Model, now: number): number | undefined {
+  const ends = [...pods.values()].map(pod =>
+    pod.value !== undefined && VALUES[pod.value] === 'invalid' ? Infinity : (endOf(pod) ?? -Infinity),
+  );
+  const latest = Math.max(-Infinity, ...ends);
+  return latest > now ? latest : undefined;
+}
+
+function markOf(until: number): string {
+  return until === Infinity ? 'indefinite' : new Date(until).toISOString().replace('.000Z', 'Z');
+}
+
+const pod = fc.integer({ min: 0, max: 3 }).map(index => `pod-${index}`);
+const value = fc.constantFrom(...Object.keys(VALUES));
+const operation = fc.oneof(
+  fc.record({ kind: fc.constant('arrive' as const), pod, value }),
+  fc.record({ kind: fc.constant('edit' as const), pod, value: fc.option(value, { nil: undefined }) }),
+  fc.record({ kind: fc.constant('finish' as const), pod }),
+  fc.record({ kind: fc.constant('delete' as const), pod }),
+  fc.record({ kind: fc.constant('annotateNode' as const), value: fc.constantFrom('true', 'false') }),
+  fc.record({ kind: fc.constant('clearNode' as const) }),
+  fc.record({ kind: fc.constant('takeMark' as const) }),
+  fc.record({ kind: fc.constant('pass' as const), time: fc.constantFrom(500, 1000, 29_500, 60_000, 3_600_000) }),
+);
+type Operation = typeof operation extends fc.Arbitrary<infer Kind> ? Kind : never;
+/** How the news of an operation reach the function. */
+const delivery = fc.constantFrom('once', 'twice', 'at the same time', 'late');
+
+const KEY = 'karpenter.sh/do-not-disrupt';
+const MARK = 'curfew.dev/protected-until';
+
+/** Carries out the operation in the world and in the model; answers the event that tells of it. */
+function perform(world: GracePeriodWorld, model: Model, step: Operation): () => Promise<void> {
+  const { pods } = model;
+  const now = world.now();
+  switch (step.kind) {
+    case 'arrive':
+      if (pods.has(step.pod)) return async () => undefined;
+      seedPod(world, step.pod, step.value);
+      pods.set(step.pod, { created: Math.floor(now / 1000) * 1000, value: step.value });
+      return () => world.podEvent(step.pod, 'Added');
+    case 'edit': {
+      const edited = pods.get(step.pod);
+      if (edited === undefined) return async () => undefined;
+      world.annotate(world.podRef(step.pod), { [KEY]: step.value ?? null });
+      edited.value = step.value;
+      return () => world.podEvent(step.pod);
+    }
+    case 'finish':
+    case 'delete':
+      if (!pods.delete(step.pod)) return async () => undefined;
+      if (step.kind === 'delete') world.core.delete(world.podRef(step.pod), { gracePeriodSeconds: 0 });
+      else {
+        const body = { status: { phase: 'Succeeded' } };
+        world.core.patch(world.podRef(step.pod), { type: 'merge', body }, { subresource: 'status' });
+        // The name is free again for the model; the pod itself is another's business.
+        world.core.delete(world.podRef(step.pod), { gracePeriodSeconds: 0 });
+      }
+      return () => world.podEvent(step.pod, 'Deleted');
+    case 'annotateNode':
+      // The value that stands there already changes nothing that anyone could see.
+      if (model.owner === 'ours' && step.value === 'true') return async () => undefined;
+      world.annotate(world.nodeRef, { [KEY]: step.value });
+      model.owner = 'theirs';
+      model.theirs = step.value;
+      return () => world.nodeEvent();
+    case 'clearNode':
+      world.annotate(world.nodeRef, { [KEY]: null });
+      if (model.owner === 'theirs') model.owner = 'nobody';
+      return () => world.nodeEvent();
+    case 'takeMark':
+      world.annotate(world.nodeRef, { [MARK]: null });
+      if (model.owner === 'ours') [model.owner, model.theirs] = ['theirs', 'true'];
+      return () => world.nodeEvent();
+    case 'pass':
+      return async () => undefined;
+  }
+}
+
+/** Moves on to `end`, stopping at every timer, as the inbox would. */
+async function passTime(world: GracePeriodWorld, model: Model, end: number): Promise<void> {
+  for (let timers = 0; timers < 500; timers++) {
+    const due = world.record()?.nextWakeTime;
+    if (due === undefined || due > end) break;
+    if (due > world.now()) world.setTime(due);
+    await world.wakeUp(due);
+    expectHeld(world, model);
+  }
+  world.setTime(toEpochMs(end));
+}
+
+/** The node is what it must be at this instant. */
+function expectHeld(world: GracePeriodWorld, model: Model): void {
+  const now = world.now();
+  for (const [name, each] of model.pods) {
+    const end = endOf(each);
+    if (end !== undefined && end <= now) model.ended.add(`${name} ${markOf(end)}`);
+  }
+  const until = heldUntil(model, now);
+  if (model.owner !== 'theirs') model.owner = until === undefined ? 'nobody' : 'ours';
+  const expected =
+    model.owner === 'theirs'
+      ? { doNotDisrupt: model.theirs, until: undefined }
+      : { doNotDisrupt: until && 'true', until: until && markOf(until) };
+  expect(world.held()).toEqual(expected);
+}
+
+describe('any history of a node', () => {
+  it('the node is held exactly while it must be, and every end is announced once', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(operation, delivery), { minLength: 1, maxLength: 25 }), async history => {
+        const world = createGracePeriodWorld();
+        seedNode(world);
+        const model: Model = { pods: new Map(), owner: 'nobody', theirs: '', ended: new Set() };
+        for (const [step, how] of history) {
+          const tell = perform(world, model, step);
+          await tell();
+          if (how === 'twice') await tell();
+          if (how === 'at the same time') await Promise.all([tell(), world.wakeUp(), tell()]);
+          if (step.kind === 'pass') await passTime(world, model, world.now() + step.time);
+          if (how === 'late') await world.nodeEvent();
+          expectHeld(world, model);
+        }
+        await passTime(world, model, world.now() + seconds(7200));
+        expectHeld(world, model);
+
+        const said = world.events.filter(({ reason }) => reason === 'DoNotDisruptGracePeriodElapsed');
+        const announced = said.map(({ about, message }) => `${about.metadata.name} ${message.split(' ended at ')[1]}`);
+        expect(announced.toSorted()).toEqual([...model.ended].toSorted());
+        // Nothing is left behind once nobody is annotated.
+        for (const name of model.pods.keys()) world.core.delete(world.podRef(name), { gracePeriodSeconds: 0 });
+        await world.podEvent('pod-0', 'Deleted');
+        expect(world.record()).toBeUndefined();
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
