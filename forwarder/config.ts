@@ -27,6 +27,7 @@ const schema = z.object({
   region: text,
   kubeconfig: text.optional(),
   context: text.optional(),
+  'health-host': text.optional(),
   'health-port': wholeNumber(0, 65_535).prefault('8080'),
   'log-level': z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
   'lease-name': text.optional(),
@@ -46,6 +47,7 @@ const OPTIONS: Readonly<Record<OptionName, { readonly env: string; readonly help
   region: { env: 'AWS_REGION', help: 'AWS Region of the bus' },
   kubeconfig: { env: 'KUBECONFIG', help: "path of a kubeconfig (default: the pod's service account)" },
   context: { env: 'KUBE_CONTEXT', help: 'context in the kubeconfig (default: its current one)' },
+  'health-host': { env: 'HEALTH_HOST', help: 'address for probes and metrics (default: all)' },
   'health-port': { env: 'HEALTH_PORT', help: 'port for probes and metrics (default 8080)' },
   'log-level': { env: 'LOG_LEVEL', help: `${LOG_LEVELS.join(', ')} (default info)` },
   'lease-name': { env: 'LEASE_NAME', help: 'Lease that one of several forwarders holds (default: no standby)' },
@@ -63,6 +65,8 @@ export interface ProcessConfig {
   readonly region: string;
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;
+  /** Without it, probes are answered on every address. */
+  readonly healthHost: string | undefined;
   readonly healthPort: number;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   /** Without it no standby: the process works as soon as it starts. */
@@ -101,6 +105,7 @@ export function readConfig(
     region: data.region,
     kubeconfig: data.kubeconfig,
     context: data.context,
+    healthHost: data['health-host'],
     healthPort: data['health-port'],
     logLevel: data['log-level'],
     lease:

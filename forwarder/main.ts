@@ -67,7 +67,12 @@ async function run(config: ProcessConfig, signal: AbortSignal): Promise<void> {
 
   // Who stands by is ready: it is there to take over.
   const ready = () => working?.ready() ?? { ready: true, reasons: [] };
-  const health = await startHealthServer({ port: config.healthPort, ready, metrics: registry });
+  const health = await startHealthServer({
+    host: config.healthHost,
+    port: config.healthPort,
+    ready,
+    metrics: registry,
+  });
   log.info({ server: access.options.server, healthPort: health.port, standby: config.lease !== undefined }, 'started');
   try {
     await runWhileLeading({ lease, create }, signal);

@@ -152,19 +152,28 @@ export function createPublisher(deps: PublishDeps): Publisher {
     }
   }
 
+  /** Takes a batch and publishes it, or waits until there is something to take. */
+  async function step(signal: AbortSignal): Promise<void> {
+    const batch = queue.take(batchMax, clock.now());
+    if (batch.length === 0) return waitForWork(signal);
+    try {
+      const pause = await publishBatch(batch, signal);
+      if (pause > 0) await clock.sleep(pause, signal);
+    } finally {
+      // What is not settled although the batch is done with would never be taken again.
+      for (const { change } of batch) queue.giveBack(change.subject.uid);
+    }
+  }
+
   return {
     async run(signal) {
       while (!signal.aborted) {
         try {
-          const batch = queue.take(batchMax, clock.now());
-          if (batch.length === 0) {
-            await waitForWork(signal);
-            continue;
-          }
-          const pause = await publishBatch(batch, signal);
-          if (pause > 0) await clock.sleep(pause, signal);
+          await step(signal);
         } catch (error) {
-          if (!signal.aborted) log.error({ error: messageOf(error) }, 'the publisher failed, going on');
+          if (signal.aborted) return;
+          log.error({ error: messageOf(error) }, 'the publisher failed, going on');
+          await clock.sleep(deps.timings.callBackoff.longest, signal).catch(() => undefined);
         }
       }
     },

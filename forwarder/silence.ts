@@ -79,6 +79,4 @@ export async function* guardedMessages<T>(stream: AsyncIterable<T>, guard: Silen
     // Not awaited: a stream that hangs would hang here as well.
     iterator.return?.().catch(() => undefined);
   }
-  // A stream that ends quietly because it was aborted did not end well.
-  guard.signal.throwIfAborted();
 }

@@ -11,13 +11,14 @@
  * - W3 a stream that says nothing, not even a bookmark, is not trusted: it is cut, and a list looks for what was missed.
  */
 import type { KubernetesObject } from '../shared/domain/kubernetes-object.ts';
-import { durationBetween, type DurationMs, type EpochMs } from '../shared/domain/time.ts';
+import { durationBetween, toDurationMs, type DurationMs, type EpochMs } from '../shared/domain/time.ts';
 import { messageOf, RetryableError } from '../shared/errors.ts';
 import type { Clock } from '../shared/ports/clock.ts';
 import { WatchExpired, type ClusterWatch, type WatchEvent } from '../shared/ports/cluster-watch.ts';
 import type { MetricSink } from '../shared/ports/metrics.ts';
 import { backoffDelay, type BackoffRange, type RandomSource } from './backoff.ts';
-import { guardSilence, guardedMessages, orAborted } from './silence.ts';
+import { guardSilence, guardedMessages } from './silence.ts';
+import { listPages, selectionOf } from './list-pages.ts';
 import type { Log } from './log.ts';
 import type { MetricName } from './metric-names.ts';
 import type { WatchedResource } from './resources.ts';
@@ -111,35 +112,19 @@ export function createWatchSupervisor(deps: WatchDeps): WatchSupervisor {
   async function listAll(signal: AbortSignal): Promise<string | undefined> {
     unhandled = false;
     const uids = new Set<string>();
-    let token: string | undefined;
-    for (;;) {
-      const page = await readPage(token, signal);
-      if (page.kind === 'notServed') {
-        // Believed when it is said twice: a proxy that answers 404 for a moment does not empty the cluster.
-        if (state === 'notServed') count('ObjectsDeletedUnseen', await consumer.onlyPresent(new Set(), signal));
-        return undefined;
-      }
-      for (const object of page.items) {
+    let end: string | undefined;
+    for await (const page of listPages(deps, signal)) {
+      end = page.kind === 'page' ? page.resourceVersion : undefined;
+      for (const object of page.kind === 'page' ? page.items : []) {
         uids.add(object.metadata.uid);
         await tell(object, () => consumer.present(object, signal), signal);
       }
-      token = page.continue;
-      if (token !== undefined) continue;
-      count('ObjectsDeletedUnseen', await consumer.onlyPresent(uids, signal));
-      count('ListsCompleted');
-      return page.resourceVersion;
     }
-  }
-
-  async function readPage(token: string | undefined, signal: AbortSignal): ReturnType<ClusterWatch['list']> {
-    const guard = guardSilence(clock, timings.listTimeout, signal, `listing ${resource.type.resource}`);
-    try {
-      const options = { ...selectionOf(resource), limit: timings.pageSize, signal: guard.signal };
-      const page = deps.watch.list(resource.type, token === undefined ? options : { ...options, continue: token });
-      return await orAborted(page, guard.signal);
-    } finally {
-      guard.dispose();
-    }
+    // Believed when it is said twice: a proxy that answers 404 for a moment does not empty the cluster.
+    const believed = end !== undefined || state === 'notServed';
+    if (believed) count('ObjectsDeletedUnseen', await consumer.onlyPresent(uids, signal));
+    if (end !== undefined) count('ListsCompleted');
+    return end;
   }
 
   /** Watches until the stream ends. Throws when it ends badly. */
@@ -169,7 +154,6 @@ export function createWatchSupervisor(deps: WatchDeps): WatchSupervisor {
     } finally {
       guard.dispose();
     }
-    signal.throwIfAborted();
     if (messages === 0 && durationBetween(startTime, clock.now()) < timings.backoff.first) {
       throw new RetryableError('the watch ended as soon as it was opened');
     }
@@ -215,7 +199,9 @@ export function createWatchSupervisor(deps: WatchDeps): WatchSupervisor {
     else count('WatchFailed');
     if (expired || failures >= FAILURES_BEFORE_LIST || unhandled) position = undefined;
     // An expired position is in the order of things: list at once, unless it keeps happening.
-    const delay = backoffDelay(expired ? failures - 1 : failures, timings.backoff, deps.random);
+    const backoff = backoffDelay(expired ? failures - 1 : failures, timings.backoff, deps.random);
+    const asked = error instanceof RetryableError ? (error.retryAfterMs ?? 0) : 0;
+    const delay = toDurationMs(Math.max(backoff, Math.min(asked, timings.backoff.longest)));
     const text = messageOf(error);
     if (problem !== text && !expired) deps.log.warn({ ...dimensions, error: text, failures }, 'list or watch failed');
     if (!expired) problem = text;
@@ -225,17 +211,13 @@ export function createWatchSupervisor(deps: WatchDeps): WatchSupervisor {
   return {
     async run(signal) {
       while (!signal.aborted) {
-        try {
-          await step(signal).catch((error: unknown) => (signal.aborted ? undefined : recover(error, signal)));
-        } catch {
-          // Only the sleep in `recover` gets here, when it is aborted: the loop's condition ends the run.
-        }
+        await step(signal)
+          .catch((error: unknown) => (signal.aborted ? undefined : recover(error, signal)))
+          // An abort ends the run. Should recovering itself fail, the loop goes on, and does not spin.
+          .catch(() => clock.sleep(timings.backoff.longest, signal))
+          .catch(() => undefined);
       }
     },
     status: () => ({ state, lastContactTime, problem }),
   };
-}
-
-function selectionOf(resource: WatchedResource): { selection?: NonNullable<WatchedResource['selection']> } {
-  return resource.selection === undefined ? {} : { selection: resource.selection };
 }

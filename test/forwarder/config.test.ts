@@ -27,6 +27,7 @@ describe('readConfig', () => {
       region: 'us-west-2',
       kubeconfig: undefined,
       context: undefined,
+      healthHost: undefined,
       healthPort: 8080,
       logLevel: 'info',
       lease: undefined,

@@ -62,20 +62,24 @@ async function publishedLine(line: string): Promise<void> {
 function start(env: Record<string, string> = {}) {
   const address = eventBridge.address();
   const port = typeof address === 'object' ? address?.port : undefined;
-  const child = spawn(process.execPath, [join(directory, 'dist/main.mjs'), '--health-port', '0'], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: {
-      CLUSTER_NAME: 'test',
-      EVENT_BUS_NAME: 'curfew',
-      AWS_REGION: 'us-west-2',
-      HEARTBEAT_SECONDS: '1',
-      AWS_ENDPOINT_URL: `http://127.0.0.1:${port}`,
-      AWS_ACCESS_KEY_ID: 'test',
-      AWS_SECRET_ACCESS_KEY: 'test',
-      KUBECONFIG: join(directory, 'kubeconfig'),
-      ...env,
+  const child = spawn(
+    process.execPath,
+    [join(directory, 'dist/main.mjs'), '--health-host', '127.0.0.1', '--health-port', '0'],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        CLUSTER_NAME: 'test',
+        EVENT_BUS_NAME: 'curfew',
+        AWS_REGION: 'us-west-2',
+        HEARTBEAT_SECONDS: '1',
+        AWS_ENDPOINT_URL: `http://127.0.0.1:${port}`,
+        AWS_ACCESS_KEY_ID: 'test',
+        AWS_SECRET_ACCESS_KEY: 'test',
+        KUBECONFIG: join(directory, 'kubeconfig'),
+        ...env,
+      },
     },
-  });
+  );
   children.push(child);
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {

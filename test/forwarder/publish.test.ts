@@ -7,6 +7,7 @@ import { clusterEventSchema } from '../../shared/contract/cluster-event.ts';
 import type { BusEntry } from '../../shared/contract/envelope.ts';
 import { minutes, seconds } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
+import type { MetricSink } from '../../shared/ports/metrics.ts';
 import type { PublishOutcome } from '../../shared/ports/event-bus.ts';
 import { createManualClock } from '../fakes/manual-clock.ts';
 import { aChange } from './builders.ts';
@@ -15,7 +16,7 @@ import { createFakeBus } from './fake-bus.ts';
 
 const stops: (() => Promise<void>)[] = [];
 
-function setUp() {
+function setUp(sink?: MetricSink) {
   const clock = createManualClock();
   const bus = createFakeBus();
   const metrics = createCountingMetrics();
@@ -26,7 +27,7 @@ function setUp() {
     queue,
     bus: bus.bus,
     clock,
-    metrics: metrics.sink,
+    metrics: sink ?? metrics.sink,
     log: { info: () => undefined, warn: () => undefined, error: fields => errors.push(fields) },
     timings: DEFAULT_SETTINGS.publish,
   });
@@ -164,6 +165,23 @@ describe('publisher', () => {
     await clock.advance(minutes(2));
     expect(new Set(published()).size).toBe(24);
     expect(queue.depth()).toBe(1);
+  });
+
+  it('goes on, and loses nothing, when counting itself fails', async () => {
+    let broken = true;
+    const { clock, offer, published, queue } = setUp({
+      count: () => {
+        if (broken) throw new Error('no such label');
+      },
+      milliseconds: () => undefined,
+    });
+    await offer({ uid: 'u0' });
+    await offer({ uid: 'u1' });
+    await clock.advance(seconds(19));
+    broken = false;
+    await clock.advance(seconds(1));
+    expect(new Set(published())).toEqual(new Set(['u0', 'u1']));
+    expect(queue.depth()).toBe(0);
   });
 
   it('sends an entry again that the answer says nothing of', async () => {

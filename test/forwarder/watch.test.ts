@@ -99,6 +99,34 @@ describe('watch supervisor', () => {
     expect(told.at(-1)).toBe('present meanwhile v102');
   });
 
+  it('resumes after the last event that it saw, a deletion too', async () => {
+    const { clock, kubernetes, told, start } = setUp();
+    kubernetes.add(Node, node('a'));
+    start();
+    await clock.advance(0);
+    kubernetes.remove(Node, node('a'));
+    await clock.advance(0);
+    kubernetes.breakWatches(Node);
+    await clock.advance(0);
+    expect(kubernetes.calls).toEqual(['list nodes', 'watch nodes from 101', 'watch nodes from 102']);
+    expect(told.filter(line => line === 'gone a v102')).toHaveLength(1);
+  });
+
+  it('counts a quiet watch that the server ended as success', async () => {
+    const { clock, kubernetes, start } = setUp();
+    kubernetes.failWatches(() => reset);
+    start();
+    await clock.advance(seconds(2));
+    kubernetes.failWatches(undefined);
+    await clock.advance(seconds(60));
+    kubernetes.breakWatches(Node);
+    await clock.advance(0);
+    kubernetes.breakWatches(Node, reset);
+    await clock.advance(seconds(1));
+    expect(kubernetes.calls.filter(call => call.startsWith('watch'))).toHaveLength(5);
+    expect(kubernetes.calls.filter(call => call.startsWith('list'))).toHaveLength(1);
+  });
+
   it('lists again when its position has expired, and says who is left', async () => {
     const { clock, kubernetes, told, metrics, start } = setUp();
     kubernetes.add(Node, node('a'));
@@ -158,6 +186,17 @@ describe('watch supervisor', () => {
     kubernetes.breakWatches(Node, reset);
     await clock.advance(seconds(1));
     expect(kubernetes.calls.slice(6)).toEqual(['list nodes', 'watch nodes from 100', 'watch nodes from 100']);
+  });
+
+  it('waits as long as the server asks it to, within reason', async () => {
+    const { clock, kubernetes, start } = setUp();
+    kubernetes.failLists(() => new RetryableError('too many requests', { retryAfterMs: 12_000 }));
+    start();
+    await clock.advance(seconds(11));
+    expect(kubernetes.calls).toHaveLength(1);
+    kubernetes.failLists(() => new RetryableError('too many requests', { retryAfterMs: 3_600_000 }));
+    await clock.advance(seconds(1 + 30));
+    expect(kubernetes.calls).toHaveLength(3);
   });
 
   it('goes on when the consumer throws, and comes back to that object with the next list', async () => {

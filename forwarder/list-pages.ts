@@ -1,0 +1,42 @@
+import type { Clock } from '../shared/ports/clock.ts';
+import type { ClusterWatch, ListPage, WatchSelection } from '../shared/ports/cluster-watch.ts';
+import type { WatchedResource } from './resources.ts';
+import { guardSilence, orAborted } from './silence.ts';
+import type { WatchTimings } from './watch.ts';
+
+export interface ListDeps {
+  readonly resource: WatchedResource;
+  readonly watch: ClusterWatch;
+  readonly clock: Clock;
+  readonly timings: Pick<WatchTimings, 'pageSize' | 'listTimeout'>;
+}
+
+/** The pages of one consistent list; `notServed` is the last one. Throws what the API throws, and when a page takes too long. */
+export async function* listPages(deps: ListDeps, signal: AbortSignal): AsyncGenerator<ListPage> {
+  let token: string | undefined;
+  do {
+    const page = await readPage(deps, token, signal);
+    yield page;
+    token = page.kind === 'page' ? page.continue : undefined;
+  } while (token !== undefined);
+}
+
+async function readPage(
+  { resource, watch, clock, timings }: ListDeps,
+  token: string | undefined,
+  signal: AbortSignal,
+): Promise<ListPage> {
+  const guard = guardSilence(clock, timings.listTimeout, signal, `listing ${resource.type.resource}`);
+  try {
+    const options = { ...selectionOf(resource), limit: timings.pageSize, signal: guard.signal };
+    const page = watch.list(resource.type, token === undefined ? options : { ...options, continue: token });
+    return await orAborted(page, guard.signal);
+  } finally {
+    guard.dispose();
+  }
+}
+
+/** The selection as an option, absent when there is none. */
+export function selectionOf({ selection }: WatchedResource): { selection?: WatchSelection } {
+  return selection === undefined ? {} : { selection };
+}
