@@ -64,9 +64,16 @@ export function fromAwsError(error: unknown, attempt: { doing: string; write: bo
   if (ACCESS_CODES.has(code) || MISSING_CODES.has(code) || THROTTLING_CODES.has(code)) {
     return new RetryableError(message, notDone);
   }
-  // `$fault: client` without any of the above: the request itself is wrong and stays wrong.
-  if (error instanceof Error && '$fault' in error && error.$fault === 'client') {
-    return new TerminalError(code, message, { cause: error });
-  }
+  // A client error without any of the above: the request itself is wrong and stays wrong.
+  if (error instanceof Error && isClientFault(error)) return new TerminalError(code, message, { cause: error });
   return new RetryableError(message, { ...notDone, outcomeUnknown: attempt.write });
+}
+
+/** The SDK calls errors that a service does not model a client's fault, also where the status says otherwise. */
+function isClientFault(error: Error): boolean {
+  if (!('$fault' in error) || error.$fault !== 'client') return false;
+  const metadata: unknown = '$metadata' in error ? error.$metadata : undefined;
+  const status =
+    typeof metadata === 'object' && metadata !== null && 'httpStatusCode' in metadata ? metadata.httpStatusCode : 400;
+  return typeof status !== 'number' || status < 500;
 }

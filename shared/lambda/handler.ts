@@ -8,8 +8,7 @@
 import { Logger } from '@aws-lambda-powertools/logger';
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import { Metrics } from '@aws-lambda-powertools/metrics';
-import { logMetrics } from '@aws-lambda-powertools/metrics/middleware';
-import middy from '@middy/core';
+import middy, { type MiddlewareObj } from '@middy/core';
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { createAuditLog } from '../adapters/log/audit-log.ts';
 import { createMetricSink, METRIC_NAMESPACE } from '../adapters/log/metrics.ts';
@@ -58,7 +57,7 @@ export function createHandler(
   // thaws with the next invocation. At its own time-out Lambda ends the process, and the work with it.
   return middy<SQSEvent, SQSBatchResponse>({ timeoutEarlyInMillis: 0 })
     .use(injectLambdaContext([logger, auditLogger], { resetKeys: true }))
-    .use(logMetrics(emf, { captureColdStartMetric: true }))
+    .use(publishMetrics(emf))
     .handler((event, context) =>
       processBatch(event, context, {
         process: { function: name, reconcile, clock: deps.clock, deadLetters, metrics },
@@ -66,6 +65,18 @@ export function createHandler(
         log,
       }),
     );
+}
+
+/** As `logMetrics` of Powertools, which writes a warning for each invocation that has no metrics. */
+function publishMetrics(metrics: Metrics): MiddlewareObj<SQSEvent, SQSBatchResponse> {
+  const publish = (): void => {
+    if (metrics.hasStoredMetrics()) metrics.publishStoredMetrics();
+  };
+  return {
+    before: ({ context }) => metrics.captureColdStartMetric(context.functionName),
+    after: publish,
+    onError: publish,
+  };
 }
 
 function toBatchLog(logger: Logger, auditLogger: Logger): BatchLog {

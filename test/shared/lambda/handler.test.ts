@@ -1,0 +1,167 @@
+/** The wiring: a handler made as functions make it, out of environment variables alone, against real servers on this machine. */
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
+import { CreateQueueCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { startFauxqs } from 'fauxqs';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createApiServer } from '../../../local/apiserver/api-server.ts';
+import { serveApiServer } from '../../../local/apiserver/http/server.ts';
+import { createTableInput } from '../../../shared/adapters/dynamodb/table.ts';
+import { systemClock } from '../../../shared/adapters/system-clock.ts';
+import { ENV } from '../../../shared/contract/env.ts';
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import { addDuration, seconds } from '../../../shared/domain/time.ts';
+import { createHandler } from '../../../shared/lambda/handler.ts';
+import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
+import { clientFor } from '../adapters/dynamodb/processes.ts';
+import { lambdaContext, sqsEvent } from './events.ts';
+
+const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' };
+
+async function startStack() {
+  const core = createApiServer({ clock: systemClock });
+  const users: string[] = [];
+  const cluster = await serveApiServer(core, { now: Date.now, log: ({ user }) => users.push(user) });
+  const sqs = await startFauxqs({ port: 0, logger: false });
+  const dynamo = createRequire(import.meta.url)('dynalite')({ createTableMs: 0 });
+  dynamo.listen(0, '127.0.0.1');
+  await once(dynamo, 'listening');
+  const dynamoPort: number = dynamo.address().port;
+  const tables = clientFor(dynamoPort);
+  await tables.send(new CreateTableCommand(createTableInput('records')));
+  const queues = new SQSClient({
+    endpoint: `http://127.0.0.1:${sqs.port}`,
+    region: 'us-west-2',
+    credentials: CREDENTIALS,
+  });
+  const makeQueue = async (name: string): Promise<string> => {
+    await queues.send(new CreateQueueCommand({ QueueName: name }));
+    // The URL that fauxqs answers has a host name that no resolver knows.
+    return `http://127.0.0.1:${sqs.port}/000000000000/${name}`;
+  };
+  const inbox = await makeQueue('repair');
+  const deadLetters = await makeQueue('dead-letters');
+  const environment = {
+    AWS_REGION: 'us-west-2',
+    AWS_ACCESS_KEY_ID: 'test',
+    AWS_SECRET_ACCESS_KEY: 'test',
+    AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${dynamoPort}`,
+    AWS_ENDPOINT_URL_SQS: `http://127.0.0.1:${sqs.port}`,
+    [ENV.clusterName]: 'test',
+    [ENV.clusterEndpoint]: cluster.url,
+    [ENV.clusterCertificateAuthority]: '',
+    [ENV.tableName]: 'records',
+    [ENV.inboxUrls]: JSON.stringify({ repair: inbox }),
+    [ENV.deadLetterQueueUrl]: deadLetters,
+  };
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+  const lines: string[] = [];
+  for (const stream of [process.stdout, process.stderr]) {
+    vi.spyOn(stream, 'write').mockImplementation(text => lines.push(String(text)) > 0);
+  }
+  onTestFinished(async () => {
+    vi.unstubAllEnvs();
+    vi.restoreAllMocks();
+    tables.destroy();
+    queues.destroy();
+    dynamo.close();
+    await sqs.stop();
+    await cluster.close();
+  });
+  const receive = async (url: string) =>
+    (
+      await queues.send(
+        new ReceiveMessageCommand({ QueueUrl: url, MaxNumberOfMessages: 10, MessageAttributeNames: ['All'] }),
+      )
+    ).Messages ?? [];
+  return { core, users, receive, inbox, deadLetters, lines };
+}
+
+const subject = { kind: 'Node', apiVersion: 'v1', name: 'n1', uid: 'u1' };
+const tick = JSON.stringify({ source: 'curfew.timer', 'detail-type': 'Tick', detail: {} });
+
+describe('createHandler', () => {
+  it('gives a function every port, out of its environment', async () => {
+    const { core, users, receive, inbox, deadLetters, lines } = await startStack();
+    core.seed({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1', uid: 'u1' } });
+    const wakeTime = addDuration(systemClock.now(), seconds(0));
+    const handler = createHandler('repair', deps => async () => {
+      const node = await deps.kubernetes.get({ type: RESOURCES.Node, name: 'n1' });
+      const record = { owner: 'repair', id: 'node/u1', subject, state: { found: node?.metadata.uid ?? '' } } as const;
+      const outcome = await deps.records.put({ ...record, nextWakeTime: wakeTime }, 0);
+      deps.audit.write({
+        function: 'repair',
+        decision: outcome.kind,
+        reason: 'Tested',
+        message: 'm',
+        kind: 'Node',
+        name: 'n1',
+      });
+      deps.metrics.count('Looked');
+      const due = await Promise.all(
+        Array.from({ length: deps.dueIndex.shardCount }, (_, shard) =>
+          deps.dueIndex.queryDue(shard, wakeTime, { limit: 10 }),
+        ),
+      );
+      const [{ subject: dueSubject } = { subject }] = due.flatMap(({ records }) => records);
+      await deps.wakeUps.send([{ wakeUp: { owner: 'repair', subject: dueSubject, wakeTime }, delay: seconds(0) }]);
+      if (node !== undefined) await deps.events.record({ type: 'Normal', reason: 'Tested', message: 'm', about: node });
+    });
+    expect(await handler(sqsEvent([tick, '{']), lambdaContext())).toEqual({ batchItemFailures: [] });
+
+    expect((await receive(inbox)).map(({ Body = '' }) => JSON.parse(Body))).toMatchObject([
+      { 'detail-type': 'WakeUp', detail: { owner: 'repair', subject, wakeTime } },
+    ]);
+    expect(await receive(deadLetters)).toMatchObject([
+      {
+        Body: '{',
+        MessageAttributes: { reason: { StringValue: 'InvalidMessage' }, function: { StringValue: 'repair' } },
+      },
+    ]);
+    expect(core.list(RESOURCES.Event).items).toMatchObject([{ reason: 'Tested', reportingInstance: 'repair' }]);
+    expect(new Set(users)).toEqual(new Set(['curfew-repair']));
+    const printed = lines
+      .join('')
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line));
+    expect(printed).toContainEqual(
+      expect.objectContaining({ audit: true, decision: 'written', function_request_id: 'r1', messageId: 'm0' }),
+    );
+    expect(printed).toContainEqual(expect.objectContaining({ service: 'curfew-repair', Looked: 1 }));
+  });
+
+  it('asks for a variable only when its port is used', async () => {
+    const { lines } = await startStack();
+    vi.stubEnv(ENV.clusterEndpoint, '');
+    const handler = createHandler('timer', deps => async message => {
+      if (message.kind === 'tick') await deps.dueIndex.queryDue(0, systemClock.now(), { limit: 1 });
+      else await deps.kubernetes.list(RESOURCES.Node);
+    });
+    const other = JSON.stringify({ source: 'other', 'detail-type': 'Other', detail: {} });
+    expect(await handler(sqsEvent([tick, other]), lambdaContext())).toEqual({
+      batchItemFailures: [{ itemIdentifier: 'm1' }],
+    });
+    expect(lines.join('')).toContain('environment variable CLUSTER_ENDPOINT must be set');
+  });
+
+  it('hands over instances only where they were asked for', async () => {
+    await startStack();
+    const instances: FunctionDeps['instances'] = {
+      describe: () => Promise.resolve({ state: 'running' }),
+      terminate: () => Promise.resolve({ kind: 'ok' }),
+      reboot: () => Promise.resolve({ kind: 'ok' }),
+    };
+    const states: unknown[] = [];
+    const handler = createHandler(
+      'finalizer',
+      deps => async () => void states.push(await deps.instances.describe('aws:///z/i-0')),
+      { instances: () => instances },
+    );
+    await handler(sqsEvent([tick]), lambdaContext());
+    expect(states).toEqual([{ state: 'running' }]);
+    // @ts-expect-error -- the compiler refuses to use what the bundle does not carry
+    createHandler('finalizer', deps => async () => void (await deps.instances.describe('')));
+  });
+});

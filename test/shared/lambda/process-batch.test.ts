@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import { DEADLINE_RESERVE, processBatch } from '../../../shared/lambda/process-batch.ts';
+import type { InboxMessage } from '../../../shared/contract/inbox-message.ts';
+import { toWakeUpEnvelope } from '../../../shared/contract/wake-up.ts';
+import { addDuration, toDurationMs } from '../../../shared/domain/time.ts';
+import { RetryableError, TerminalError } from '../../../shared/errors.ts';
+import type { Reconcile } from '../../../shared/ports/function-deps.ts';
+import { createManualClock } from '../../fakes/manual-clock.ts';
+import { lambdaContext, sqsEvent } from './events.ts';
+
+const busEvent = (id: string): string => JSON.stringify({ id, source: 'test', 'detail-type': 'Thing', detail: {} });
+
+function make(reconcile: Reconcile) {
+  const clock = createManualClock();
+  const parked: unknown[] = [];
+  const counted: unknown[] = [];
+  const logged: unknown[] = [];
+  const metrics = {
+    count: (name: string, value = 1, dimensions = {}) => void counted.push({ name, value, ...dimensions }),
+    milliseconds: () => undefined,
+  };
+  const deps = {
+    process: {
+      function: 'repair' as const,
+      reconcile,
+      clock,
+      metrics,
+      deadLetters: { park: async (message: unknown) => void parked.push(message) },
+    },
+    metrics,
+    log: {
+      forRecord: (fields: object) => void logged.push(fields),
+      warn: (message: string, { error: _, ...fields }: Readonly<Record<string, unknown>>) =>
+        void logged.push({ message, ...fields }),
+      error: (message: string, { error: _, ...fields }: Readonly<Record<string, unknown>>) =>
+        void logged.push({ message, ...fields }),
+    },
+  };
+  const run = (bodies: readonly string[], remaining: () => number = () => 30_000) =>
+    processBatch(sqsEvent(bodies), lambdaContext(remaining), deps);
+  return { run, clock, parked, counted, logged };
+}
+
+const idOf = (message: InboxMessage): string | undefined => (message.kind === 'busEvent' ? message.id : undefined);
+
+describe('processBatch', () => {
+  it('reports only the records that failed', async () => {
+    const { run } = make(async message => {
+      if (idOf(message) === 'b') throw new RetryableError('throttled', { reason: 'TooManyRequests' });
+    });
+    expect(await run(['a', 'b', 'c'].map(busEvent))).toEqual({ batchItemFailures: [{ itemIdentifier: 'm1' }] });
+  });
+
+  it('answers with every record when all failed, rather than throwing', async () => {
+    const { run } = make(() => Promise.reject(new RetryableError('down')));
+    expect(await run(['a', 'b'].map(busEvent))).toEqual({
+      batchItemFailures: [{ itemIdentifier: 'm0' }, { itemIdentifier: 'm1' }],
+    });
+  });
+
+  it('I9: parks what is not valid or terminal, and processes the rest', async () => {
+    const seen: unknown[] = [];
+    const { run, parked, counted } = make(async message => {
+      seen.push(idOf(message));
+      if (idOf(message) === 'b') throw new TerminalError('Invalid', 'spec.taints: no');
+    });
+    expect(await run(['{', busEvent('b'), busEvent('c')])).toEqual({ batchItemFailures: [] });
+    expect(seen).toEqual(['b', 'c']);
+    expect(parked).toEqual([
+      { function: 'repair', body: '{', reason: 'InvalidMessage', explanation: 'the body is not JSON' },
+      { function: 'repair', body: busEvent('b'), reason: 'Invalid', explanation: 'spec.taints: no' },
+    ]);
+    expect(counted).toEqual([
+      { name: 'MessageParked', value: 1, reason: 'InvalidMessage' },
+      { name: 'MessageParked', value: 1, reason: 'Invalid' },
+    ]);
+  });
+
+  it('makes every failure visible, a bug apart from what is worth another try', async () => {
+    const { run, counted, logged } = make(message =>
+      Promise.reject(
+        idOf(message) === 'a' ? new RetryableError('no', { reason: 'Forbidden' }) : new TypeError('x is undefined'),
+      ),
+    );
+    await run(['a', 'b'].map(busEvent));
+    expect(counted).toEqual([
+      { name: 'MessageRetried', value: 1, reason: 'Forbidden' },
+      { name: 'MessageFailed', value: 1 },
+    ]);
+    expect(logged).toEqual([
+      { messageId: 'm0', receiveCount: '1' },
+      { message: 'message failed, will be redelivered', reason: 'Forbidden', outcomeUnknown: false },
+      { messageId: 'm1', receiveCount: '1' },
+      { message: 'message failed because of a bug, will be redelivered' },
+    ]);
+  });
+
+  it('processes one record after the other', async () => {
+    let running = 0;
+    const seen: string[] = [];
+    const { run } = make(async message => {
+      running += 1;
+      expect(running).toBe(1);
+      await new Promise(resolve => setImmediate(resolve));
+      running -= 1;
+      seen.push(idOf(message) ?? '');
+    });
+    expect(await run(['a', 'b', 'c'].map(busEvent))).toEqual({ batchItemFailures: [] });
+    expect(seen).toEqual(['a', 'b', 'c']);
+  });
+
+  it('I3: begins no record for which too little time is left, and gives none up that has begun', async () => {
+    let remaining: number = DEADLINE_RESERVE;
+    const finished: unknown[] = [];
+    const { run, counted } = make(async message => {
+      remaining = 0;
+      await new Promise(resolve => setImmediate(resolve));
+      finished.push(idOf(message));
+    });
+    const answer = await run(['a', 'b'].map(busEvent), () => remaining);
+    expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: 'm1' }] });
+    expect(finished).toEqual(['a']);
+    expect(counted).toEqual([{ name: 'MessageRetried', value: 1, reason: 'DeadlineReserve' }]);
+  });
+
+  it('waits out the rest of a second of a wake-up that came early', async () => {
+    const at: number[] = [];
+    const { run, clock } = make(async () => void at.push(clock.now()));
+    const wakeTime = addDuration(clock.now(), toDurationMs(700));
+    const subject = { kind: 'Node', apiVersion: 'v1', name: 'n1' };
+    const answer = run([JSON.stringify(toWakeUpEnvelope({ owner: 'repair', subject, wakeTime }))]);
+    await clock.advance(toDurationMs(5_000));
+    expect(await answer).toEqual({ batchItemFailures: [] });
+    expect(at).toEqual([wakeTime]);
+  });
+
+  it('reports what was thrown although it is no error', async () => {
+    const { run } = make(() => Promise.reject('text'));
+    expect(await run([busEvent('a')])).toEqual({ batchItemFailures: [{ itemIdentifier: 'm0' }] });
+  });
+});
