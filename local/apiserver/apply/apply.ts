@@ -8,6 +8,7 @@ import { metadataOf, withMetadata } from '../objects.ts';
 import type { ServedResource } from '../resources/resource-rules.ts';
 import { badRequest, invalid } from '../status-errors.ts';
 import type { WriteOptions } from '../types.ts';
+import { checkConfiguration } from './check-configuration.ts';
 import { conflictsWith } from './conflicts.ts';
 import type { FieldSet } from './field-set.ts';
 import { EMPTY_SET, difference, intersection, isEmptySet, union } from './field-set.ts';
@@ -40,6 +41,7 @@ export function applyConfiguration(served: ServedResource, application: Applicat
   const { fieldManager } = options;
   if (fieldManager === undefined || fieldManager === '') throw managerRequired();
   const config = ownConfiguration(served, application);
+  checkConfiguration(served, config);
   const applied: Manager = {
     name: fieldManager,
     operation: 'Apply',
@@ -66,7 +68,13 @@ function ownConfiguration(served: ServedResource, { config, options }: Applicati
   if (metadataOf(config).managedFields !== undefined) throw badRequest('metadata.managedFields must be nil');
   if (!served.info.hasStatus) return config;
   if (options.subresource !== 'status') return without(config, 'status');
-  const { apiVersion, kind, metadata, status } = config;
+  const { apiVersion, kind, status } = config;
+  const { statusWriteKeeps } = served.rules;
+  const { name, namespace, uid, resourceVersion } = metadataOf(config);
+  const metadata =
+    statusWriteKeeps === 'all'
+      ? { name, namespace, uid, resourceVersion }
+      : without(metadataOf(config), ...statusWriteKeeps);
   return { apiVersion, kind, metadata, ...(status === undefined ? {} : { status }) };
 }
 

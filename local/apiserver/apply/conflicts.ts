@@ -30,8 +30,7 @@ export function conflictsWith(
   return applyConflict(causes, message);
 }
 
-function describe({ name, operation, apiVersion, subresource, time }: Manager): string {
+function describe({ name, operation, apiVersion, subresource }: Manager): string {
   const named = subresource === '' ? `"${name}"` : `"${name}" with subresource "${subresource}"`;
-  if (operation === 'Apply') return named;
-  return time === undefined ? `${named} using ${apiVersion}` : `${named} using ${apiVersion} at ${time}`;
+  return operation === 'Apply' ? named : `${named} using ${apiVersion}`;
 }

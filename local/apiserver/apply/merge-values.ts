@@ -3,10 +3,9 @@ import type { JsonObject, JsonValue } from '../json.ts';
 import { isArray, isObject, setField } from '../json.ts';
 import type { MergeSchema } from '../patch/merge-schema.ts';
 import { UNTYPED, fieldSchema } from '../patch/merge-schema.ts';
-import { badRequest } from '../status-errors.ts';
 import type { FieldSet } from './field-set.ts';
 import { EMPTY_SET, isEmptySet } from './field-set.ts';
-import { fieldElement, itemElement, pathText } from './path-elements.ts';
+import { fieldElement, itemElement } from './path-elements.ts';
 import { indexItems, isGranular } from './typed-values.ts';
 
 /** The stored value with the configuration merged in: where both have an indivisible value, the configuration's. */
@@ -34,7 +33,6 @@ function mergeItems(
 ): readonly JsonValue[] {
   const liveItems = indexItems(live, schema);
   const configItems = indexItems(config, schema);
-  if (configItems.size < config.length) throw duplicate(config, schema);
   const items = schema.items ?? UNTYPED;
   const pending = [...configItems];
   const merged: JsonValue[] = [];
@@ -52,28 +50,24 @@ function mergeItems(
   return merged;
 }
 
-function duplicate(config: readonly JsonValue[], schema: MergeSchema) {
-  const seen = new Set<string>();
-  const twice = config.map(item => itemElement(item, schema)).find(element => seen.size === seen.add(element).size);
-  return badRequest(`duplicate entries for key ${pathText(twice === undefined ? [] : [twice])}`);
-}
-
-/** The value without the fields and items in a set; undefined when that leaves nothing of an object or list. */
-export function withoutFields(value: JsonValue, removed: FieldSet, schema: MergeSchema): JsonValue | undefined {
+/**
+ * The value without the fields and items in a set. An object or list of which nothing is left becomes null: it is empty, not
+ * gone, until somebody who owns it takes it away.
+ */
+export function withoutFields(value: JsonValue, removed: FieldSet, schema: MergeSchema): JsonValue {
   if (isEmptySet(removed) || !isGranular(value, schema)) return value;
   if (isArray(value)) {
     const items = value.flatMap(item => {
       const child = removed.children.get(itemElement(item, schema)) ?? EMPTY_SET;
-      return child.member ? [] : (withoutFields(item, child, schema.items ?? UNTYPED) ?? []);
+      return child.member ? [] : [withoutFields(item, child, schema.items ?? UNTYPED)];
     });
-    return items.length === 0 ? undefined : items;
+    return items.length === 0 ? null : items;
   }
   const kept: Record<string, JsonValue> = {};
   for (const [key, field] of Object.entries(value)) {
     const child = removed.children.get(fieldElement(key)) ?? EMPTY_SET;
     if (field === undefined || child.member) continue;
-    const rest = isEmptySet(child) ? field : withoutFields(field, child, fieldSchema(schema, key));
-    if (rest !== undefined) setField(kept, key, rest);
+    setField(kept, key, isEmptySet(child) ? field : withoutFields(field, child, fieldSchema(schema, key)));
   }
-  return Object.keys(kept).length === 0 ? undefined : kept;
+  return Object.keys(kept).length === 0 ? null : kept;
 }

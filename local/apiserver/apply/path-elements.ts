@@ -1,31 +1,25 @@
 /** Path elements: how a field, an item of a keyed list and an item of a set are named in field sets. */
-import type { JsonObject, JsonValue } from '../json.ts';
+import type { JsonValue } from '../json.ts';
 import { isObject } from '../json.ts';
 import type { MergeSchema } from '../patch/merge-schema.ts';
-import { badRequest } from '../status-errors.ts';
 
 export function fieldElement(name: string): string {
   return `f:${name}`;
 }
 
-/**
- * The element of an item of a `map` or `set` list.
- * @throws ApiStatusError 400 for an item without its keys
- */
-export function itemElement(item: JsonValue, schema: MergeSchema): string {
-  if (schema.list === 'set') return `v:${JSON.stringify(item)}`;
-  const keys: Record<string, JsonValue> = {};
-  if (!isObject(item)) throw badRequest('associative list with keys may not contain non-map elements');
-  for (const key of (schema.keys ?? []).toSorted()) keys[key] = keyOf(item, key, schema);
-  return `k:${JSON.stringify(keys)}`;
+/** The element of an item of a `map` or `set` list. A key that is missing counts as null: configurations are checked before. */
+export function itemElement(item: JsonValue, { list, keys, keyDefaults }: MergeSchema): string {
+  if (list === 'set') return `v:${JSON.stringify(item)}`;
+  const values: Record<string, JsonValue> = {};
+  for (const key of (keys ?? []).toSorted()) {
+    values[key] = (isObject(item) ? item[key] : undefined) ?? keyDefaults?.[key] ?? null;
+  }
+  return `k:${JSON.stringify(values)}`;
 }
 
-function keyOf(item: JsonObject, key: string, { keyDefaults }: MergeSchema): JsonValue {
-  const value = item[key] ?? keyDefaults?.[key];
-  if (value !== undefined) return value;
-  throw badRequest(
-    `associative list with keys has an element that omits key field "${key}" (and doesn't have default value)`,
-  );
+/** The first key that an item of a `map` list lacks and that has no default. */
+export function missingKey(item: JsonValue, { keys, keyDefaults }: MergeSchema): string | undefined {
+  return (keys ?? []).find(key => ((isObject(item) ? item[key] : undefined) ?? keyDefaults?.[key]) === undefined);
 }
 
 /** A path as refusals write it: `.spec.containers[name="c"].image`. */

@@ -68,9 +68,9 @@ export function compareValues(
   schema: MergeSchema,
 ): Comparison {
   if (old === next) return SAME;
-  const granular = (value: JsonValue | undefined) => value === undefined || isGranular(value, schema);
+  const granular = (value: JsonValue | undefined) => value === undefined || value === null || isGranular(value, schema);
   const bothEmpty = isEmptyValue(old) && isEmptyValue(next);
-  const alike = old === undefined || next === undefined || isArray(old) === isArray(next);
+  const alike = isNothing(old) || isNothing(next) || isArray(old) === isArray(next);
   if (!granular(old) || !granular(next) || bothEmpty || !alike) return compareLeaves(old, next);
   const members = isArray(old) || isArray(next) ? compareItems(old, next, schema) : compareFields(old, next, schema);
   const of = (kind: keyof Comparison, member: boolean) =>
@@ -91,10 +91,12 @@ function compareLeaves(old: JsonValue | undefined, next: JsonValue | undefined):
   return equalJson(old, next) ? SAME : { ...SAME, modified: LEAF };
 }
 
+function isNothing(value: JsonValue | undefined): boolean {
+  return value === undefined || value === null;
+}
+
 function isEmptyValue(value: JsonValue | undefined): boolean {
-  return (
-    value === undefined || (isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0)
-  );
+  return isNothing(value) || (isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0);
 }
 
 type Members = [string, Comparison][];

@@ -115,8 +115,9 @@ const RULES_NOT_CHECKED: Cause = {
     'Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
 };
 
-function complain({ next, old }: Transition, schema: Structural, skipped: (warning: string) => void): Cause[] {
-  const causes = [...complainAboutSchema(next, old, schema), ...complainAboutLists(next, old, schema)];
+function complain(transition: Transition, schema: Structural, skipped: (warning: string) => void): Cause[] {
+  const { next, old } = transition;
+  const causes = [...complainAboutSchema(transition, schema), ...complainAboutLists(next, old, schema)];
   if (!schema.within.rules) return causes;
   if (causes.some(({ reason }) => BLOCKING.has(reason))) return [...causes, RULES_NOT_CHECKED];
   return [...causes, ...complainAboutRules(next, old, schema, { skipped })];

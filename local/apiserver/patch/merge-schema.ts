@@ -9,6 +9,8 @@ export interface MergeSchema {
   readonly fields?: Readonly<Record<string, MergeSchema>>;
   /** Schema of the members of a free-form map. */
   readonly values?: MergeSchema;
+  /** Server-side apply: only the fields in `fields` exist. */
+  readonly closed?: boolean;
   /** Server-side apply: an object that one manager owns as a whole. */
   readonly atomic?: boolean;
   /** Server-side apply: how a list merges. Default `atomic`. */
@@ -34,9 +36,15 @@ export function fieldSchema(schema: MergeSchema, field: string): MergeSchema {
   return declared ?? schema.values ?? UNTYPED;
 }
 
-/** A list that merges by one key, in server-side apply and in strategic merge patches alike. */
+/** A list of a built-in kind that merges by one key, in server-side apply and in strategic merge patches alike. */
 export function listBy(key: string, items?: MergeSchema): MergeSchema {
-  return { list: 'map', keys: [key], patchBy: { key }, ...(items === undefined ? {} : { items }) };
+  return {
+    list: 'map',
+    keys: [key],
+    keyDefaults: { [key]: '' },
+    patchBy: { key },
+    ...(items === undefined ? {} : { items }),
+  };
 }
 
 /** A list of scalars that merges as a set. */

@@ -53,7 +53,21 @@ function compile(text: string): Expression {
 function failure(error: unknown): Evaluation {
   if (error instanceof ParseError) return { kind: 'unsupported', message: error.summary };
   if (!(error instanceof EvaluationError)) throw error;
-  return { kind: UNSUPPORTED.has(error.code) ? 'unsupported' : 'error', message: error.summary };
+  return { kind: UNSUPPORTED.has(error.code) ? 'unsupported' : 'error', message: wordsOf(error) };
+}
+
+/** An error of evaluation in the words of cel-go. */
+function wordsOf({ code, summary }: EvaluationError): string {
+  switch (code) {
+    case 'no_such_key':
+      return summary.replace(/^No such key/, 'no such key');
+    case 'index_out_of_bounds':
+      return summary.replace(/^.*index (-?\d+) >= size.*$/, 'index out of bounds: $1');
+    case 'int_conversion_error':
+      return "type conversion error from 'string' to 'int'";
+    default:
+      return summary;
+  }
 }
 
 function newEnvironment(): Environment {

@@ -7,7 +7,7 @@ import type { Structural } from './structural.ts';
 /** The merge schema of an object of this kind. */
 export function mergeSchemaOf(schema: Structural): MergeSchema {
   const root = mergeSchema(schema);
-  return { ...root, fields: { ...root.fields, metadata: METADATA } };
+  return { ...root, fields: { apiVersion: UNTYPED, kind: UNTYPED, ...root.fields, metadata: METADATA } };
 }
 
 function mergeSchema(schema: Structural): MergeSchema {
@@ -16,12 +16,18 @@ function mergeSchema(schema: Structural): MergeSchema {
   const defaults = schema.list === 'map' ? keyDefaults(schema) : {};
   return {
     ...(schema.properties.size === 0 ? UNTYPED : { fields }),
+    ...(isClosed(schema) ? { closed: true } : UNTYPED),
     ...(additional === undefined || additional === 'any' ? UNTYPED : { values: mergeSchema(additional) }),
     ...(items === undefined ? UNTYPED : { items: mergeSchema(items) }),
     ...(schema.atomicMap ? { atomic: true } : UNTYPED),
     ...(schema.list === 'atomic' ? UNTYPED : { list: schema.list }),
     ...(schema.list === 'map' ? { keys: schema.keys, keyDefaults: defaults } : UNTYPED),
   };
+}
+
+/** True for an object that can have no other fields than those of its schema. */
+function isClosed({ type, additional, preservesUnknown, embedded }: Structural): boolean {
+  return type === 'object' && additional === undefined && !preservesUnknown && !embedded;
 }
 
 function keyDefaults({ items, keys }: Structural): Record<string, JsonValue> {

@@ -4,6 +4,7 @@ import type { ValidateFunction } from 'ajv';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { EMPTY_OBJECT, without } from '../json.ts';
+import type { Transition } from '../resources/resource-rules.ts';
 import type { Cause } from '../status-errors.ts';
 import { matchesPattern } from './go-regexp.ts';
 import { toJsonSchema } from './json-schema.ts';
@@ -73,11 +74,16 @@ function partSchema(schema: Structural, part: string): JsonObject {
  * What the schema has against an object. Parts that are the old object's are not complained about, so that an object from before
  * a schema was tightened can still be changed elsewhere.
  */
-export function complainAboutSchema(object: JsonObject, old: JsonObject | undefined, schema: Structural): Cause[] {
+export function complainAboutSchema(
+  { next: object, old, subresource }: Pick<Transition, 'next' | 'old' | 'subresource'>,
+  schema: Structural,
+): Cause[] {
   const causes: Cause[] = [];
   const check = (part: string, value: JsonValue, oldValue: JsonValue | undefined) => {
     const validate = validatorOf(schema, part);
-    if (!validate(value)) causes.push(...toCauses(validate.errors ?? [], part, oldValue));
+    const rootInMessages = subresource === 'status' ? '' : part;
+    if (!validate(value))
+      causes.push(...toCauses(validate.errors ?? [], { root: part, rootInMessages, old: oldValue }));
   };
   check('', object, old);
   for (const key of schema.properties.keys()) {

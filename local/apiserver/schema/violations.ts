@@ -7,23 +7,33 @@ import type { Cause } from '../status-errors.ts';
 /** Branches of these report on alternatives that need not hold, so only the failure of the whole is told. */
 const ALTERNATIVES = /\/(anyOf|oneOf|not)\//;
 
-/**
- * One cause per violation.
- * @param root path of what was validated, such as `spec`; empty for the whole object
- * @param old the old value of what was validated: violations in parts that are unchanged are forgiven
- */
-export function toCauses(errors: readonly ErrorObject[], root: string, old: JsonValue | undefined): Cause[] {
+export interface Validated {
+  /** Path of what was validated, such as `spec`; empty for the whole object. */
+  readonly root: string;
+  /** The same as messages name it: a write of the status subresource is about the status alone. */
+  readonly rootInMessages: string;
+  /** The old value of what was validated: violations in parts that are unchanged are forgiven. */
+  readonly old: JsonValue | undefined;
+}
+
+/** One cause per violation. */
+export function toCauses(errors: readonly ErrorObject[], { root, rootInMessages, old }: Validated): Cause[] {
   const causes: Cause[] = [];
+  const tooLongOrShort = new Set(errors.filter(isLength).map(({ instancePath }) => instancePath));
   for (const error of errors) {
     if (ALTERNATIVES.test(error.schemaPath)) continue;
+    // Of a text of the wrong length it does not matter that it also has the wrong form.
+    if (error.keyword === 'pattern' && tooLongOrShort.has(error.instancePath)) continue;
     const steps = error.instancePath.split('/').slice(1).map(unescapePointer);
     const value: unknown = error.data;
     if (old !== undefined && equalJson(valueAt(old, steps), value)) continue;
-    const path = steps.reduce(joinStep, root);
-    const cause = toCause(error, path, value);
-    if (cause !== undefined) causes.push(cause);
+    causes.push(toCause(error, steps.reduce(joinStep, root), steps.reduce(joinStep, rootInMessages)));
   }
   return causes;
+}
+
+function isLength({ keyword }: ErrorObject): boolean {
+  return keyword === 'maxLength' || keyword === 'minLength';
 }
 
 function unescapePointer(step: string): string {
@@ -40,9 +50,10 @@ function valueAt(value: JsonValue, steps: readonly string[]): JsonValue | undefi
   return at;
 }
 
-function toCause({ keyword, params }: ErrorObject, path: string, value: unknown): Cause | undefined {
+function toCause({ keyword, params, data }: ErrorObject, path: string, shownPath: string): Cause {
+  const value: unknown = data;
   const limit = String(params.limit);
-  const place = path === '' ? '' : `${path} `;
+  const place = shownPath === '' ? '' : `${shownPath} `;
   const should = (text: string) => invalid(path, value, `${place}in body should ${text}`);
   switch (keyword) {
     case 'required':
@@ -68,7 +79,11 @@ function toCause({ keyword, params }: ErrorObject, path: string, value: unknown)
       };
     }
     case 'format':
-      return invalid(path, value, `${place}in body must be of type ${String(params.format)}: ${render(value)}`);
+      return {
+        reason: 'FieldValueTypeInvalid',
+        field: path,
+        message: `Invalid value: ${render(value)}: ${place}in body must be of type ${String(params.format)}: ${render(value)}`,
+      };
     case 'maxLength':
       return { reason: 'FieldValueTooLong', field: path, message: `Too long: may not be more than ${limit} bytes` };
     case 'minLength':
@@ -100,11 +115,11 @@ function toCause({ keyword, params }: ErrorObject, path: string, value: unknown)
     case 'uniqueItems':
       return invalid(path, value, `${place}in body shouldn't contain duplicates`);
     case 'anyOf':
-      return invalid(path, '', `"${path}" must validate at least one schema (anyOf)`);
+      return invalid(path, '', `"${shownPath}" must validate at least one schema (anyOf)`);
     case 'oneOf':
-      return invalid(path, '', `"${path}" must validate one and only one schema (oneOf). Found none valid`);
+      return invalid(path, '', `"${shownPath}" must validate one and only one schema (oneOf). Found none valid`);
     case 'not':
-      return invalid(path, '', `"${path}" must not validate the schema (not)`);
+      return invalid(path, '', `"${shownPath}" must not validate the schema (not)`);
     default:
       return invalid(path, value, `${place}in body violates ${keyword}`);
   }

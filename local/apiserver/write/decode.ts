@@ -4,7 +4,7 @@ import type { ServedResource } from '../resources/resource-rules.ts';
 import type { Target } from '../server-context.ts';
 import { metadataOf } from '../objects.ts';
 import { textAt } from '../json.ts';
-import { badRequest } from '../status-errors.ts';
+import { badRequest, invalid, invalidValue } from '../status-errors.ts';
 
 /**
  * The body with `apiVersion` and `kind` of the resource.
@@ -17,7 +17,12 @@ export function decodeBody({ apiVersion, info }: ServedResource, body: JsonObjec
       `the API version in the data (${String(body.apiVersion)}) does not match the expected API version (${apiVersion})`,
     );
   }
-  if (kind !== info.kind) throw badRequest(`${kind} in version "${info.version}" cannot be handled as a ${info.kind}`);
+  if (kind !== info.kind) {
+    if (info.schema === undefined)
+      throw badRequest(`${kind} in version "${info.version}" cannot be handled as a ${info.kind}`);
+    const causes = invalidValue('kind', kind, [`must be ${info.kind}`]);
+    throw invalid({ group: info.group, name: kind }, textAt(metadataOf(body), 'name') ?? '', causes);
+  }
   return { ...body, apiVersion, kind };
 }
 
