@@ -10,7 +10,7 @@ program
   .command('start')
   .description('play the node repair story on local parts, or watch a cluster')
   .option('--serve', 'stay up and print a kubeconfig for the embedded API server')
-  .option('--port <number>', 'port of the embedded API server with --serve', Number)
+  .option('--port <number>', 'port of the embedded API server with --serve')
   .option('--kubeconfig <file>', 'a real cluster: observe it, change nothing')
   .option('--context <name>', 'context of the kubeconfig')
   .option('--enforce', 'with --kubeconfig: act')

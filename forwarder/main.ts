@@ -68,7 +68,7 @@ async function run(config: ProcessConfig, signal: AbortSignal): Promise<void> {
   // Who stands by is ready: it is there to take over.
   const ready = () => working?.ready() ?? { ready: true, reasons: [] };
   const health = await startHealthServer({
-    host: config.healthHost,
+    ...(config.healthHost !== undefined && { host: config.healthHost }),
     port: config.healthPort,
     ready,
     metrics: registry,

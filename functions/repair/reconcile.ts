@@ -142,7 +142,7 @@ async function look(deps: Deps, target: Target, ownedVersion: number | undefined
 
 async function apply(deps: Deps, seen: Look): Promise<boolean> {
   const { decision, record, stored, object } = seen;
-  if (stored !== undefined || decision.kind !== 'ignore' || decision.reason !== 'Healthy') report(deps, seen);
+  if (isNews(seen, deps.clock.now())) report(deps, seen);
   switch (decision.kind) {
     case 'ignore':
     case 'refuse':
@@ -282,6 +282,26 @@ async function recordEvent(
   about: ObjectEvent['about'],
 ): Promise<void> {
   await deps.events.record({ type, reason, message, about });
+}
+
+/** Several events about one fact lead to one audit line; what a timer asked for is always told. */
+function isNews({ decision, stored, record }: Look, now: EpochMs): boolean {
+  const isTimer = stored?.nextWakeTime !== undefined && stored.nextWakeTime <= now;
+  switch (decision.kind) {
+    case 'ignore':
+      return stored !== undefined || decision.reason !== 'Healthy';
+    case 'tolerate':
+      return isTimer || record === undefined || !sameIncident(record.incident, decision.incident);
+    case 'finishing':
+      return isTimer || record?.attempt?.phase !== 'accepted';
+    case 'wouldRepair':
+      return !decision.alreadyReported;
+    case 'refuse':
+    case 'blocked':
+    case 'settle':
+    case 'repair':
+      return true;
+  }
 }
 
 /** One audit line per decision, with the numbers that it rests on. */

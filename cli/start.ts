@@ -1,0 +1,58 @@
+/** `curfew start`: the story, the stack to play with, or a real cluster. */
+import { createTimeline, type Timeline } from './start/timeline.ts';
+import { systemClock } from '../shared/adapters/system-clock.ts';
+import { messageOf } from '../shared/errors.ts';
+
+export interface StartOptions {
+  readonly serve?: true;
+  readonly port?: string;
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly enforce?: true;
+}
+
+/** Resolves to the exit code: 2 when the options or the cluster do not allow it, with one line that says what to do. */
+export async function startCommand(options: StartOptions): Promise<number> {
+  const { stdout } = process;
+  const color = stdout.isTTY && process.env['NO_COLOR'] === undefined;
+  const output = { isTTY: stdout.isTTY, columns: stdout.columns, write: (text: string) => void stdout.write(text) };
+  const timeline = createTimeline(output, () => systemClock.now(), color);
+
+  const refusal = checkOptions(options);
+  if (refusal !== undefined) {
+    process.stderr.write(`${refusal}\n`);
+    return 2;
+  }
+  try {
+    return await run(options, timeline);
+  } catch (error) {
+    timeline.endProgress();
+    process.stderr.write(`${messageOf(error)}\n`);
+    return 1;
+  }
+}
+
+async function run(options: StartOptions, timeline: Timeline): Promise<number> {
+  if (options.kubeconfig !== undefined) {
+    const { watchCluster } = await import('./start/watch-cluster.ts');
+    const { kubeconfig, context, enforce = false } = options;
+    return watchCluster({ kubeconfig, context, enforce }, timeline);
+  }
+  if (options.serve === true) {
+    const { serve } = await import('./start/serve.ts');
+    return serve(timeline, options.port === undefined ? undefined : Number(options.port));
+  }
+  const { playDemo } = await import('./start/demo.ts');
+  return playDemo(timeline);
+}
+
+function checkOptions({ serve, port, kubeconfig, context, enforce }: StartOptions): string | undefined {
+  if (serve === true && kubeconfig !== undefined)
+    return 'give either --serve or --kubeconfig: one plays a cluster, the other watches yours';
+  if (kubeconfig === undefined && context !== undefined) return '--context goes with --kubeconfig';
+  if (kubeconfig === undefined && enforce === true) return '--enforce goes with --kubeconfig';
+  if (port !== undefined && serve !== true) return '--port goes with --serve';
+  if (port !== undefined && !/^\d{1,5}$/.test(port))
+    return `--port must be a number from 0 to 65535, not ${JSON.stringify(port)}`;
+  return undefined;
+}

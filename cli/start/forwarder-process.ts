@@ -1,0 +1,57 @@
+/** The forwarder as a process of its own, as in a cluster: it can be killed, and another one takes over. */
+import type { ChildProcess } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { endChild, startChild } from '../../local/aws/child-processes.ts';
+
+const MAIN = join(import.meta.dirname, '..', '..', 'forwarder', 'main.ts');
+const RESTART_AFTER_MS = 1000;
+
+export interface ForwarderProcess {
+  readonly pid: () => number | undefined;
+  /** `kill -9`; another one starts after a second, as a kubelet would do. */
+  kill(): void;
+  stop(): Promise<void>;
+}
+
+/** Starts it and keeps it running. `onProblem` hears of an end that nobody asked for, with the last lines that it wrote. */
+export function startForwarderProcess(
+  env: Readonly<Record<string, string>>,
+  onProblem: (message: string) => void,
+): ForwarderProcess {
+  let child: ChildProcess;
+  let stopping = false;
+  let restart: NodeJS.Timeout | undefined;
+
+  const start = (): void => {
+    const lines: string[] = [];
+    child = startChild(process.execPath, [MAIN], {
+      env: { PATH: process.env['PATH'], ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [child.stdout, child.stderr]) {
+      if (stream === null) continue;
+      createInterface({ input: stream }).on('line', line => {
+        lines.push(line);
+        if (lines.length > 5) lines.shift();
+      });
+    }
+    child.once('exit', (code, signal) => {
+      if (stopping) return;
+      if (signal !== 'SIGKILL')
+        onProblem(`the forwarder ended with ${signal ?? `exit code ${code}`}: ${lines.join(' | ')}`);
+      restart = setTimeout(start, RESTART_AFTER_MS);
+    });
+  };
+  start();
+
+  return {
+    pid: () => child.pid,
+    kill: () => child.kill('SIGKILL'),
+    async stop() {
+      stopping = true;
+      clearTimeout(restart);
+      await endChild(child);
+    },
+  };
+}

@@ -1,0 +1,80 @@
+/**
+ * Curfew on one machine, on real parts: the embedded API server over HTTP, the synthesized bundles in Lambda's own runtime client,
+ * DynamoDB, SQS, EventBridge and Scheduler out of the synthesized template, and the forwarder as a process. Karpenter is played.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startLocalAws, type LocalAws } from '../../local/aws/stack.ts';
+import type { LogLine } from '../../local/aws/log-lines.ts';
+import { createRealScheduler } from '../../local/real-scheduler.ts';
+import { startKarpenter } from '../../local/sim/actors/karpenter.ts';
+import { createCloud } from '../../local/sim/cloud.ts';
+import { systemClock } from '../../shared/adapters/system-clock.ts';
+import { ENV } from '../../shared/contract/env.ts';
+import { startEmbeddedCluster, type EmbeddedCluster } from './embedded-cluster.ts';
+import { startForwarderProcess, type ForwarderProcess } from './forwarder-process.ts';
+import { synthesize } from './synthesize.ts';
+
+export const CLUSTER_NAME = 'local';
+
+export interface LocalStack {
+  readonly cluster: EmbeddedCluster;
+  readonly aws: LocalAws;
+  readonly forwarder: ForwarderProcess;
+  readonly kubeconfigFile: string;
+  stop(): Promise<void>;
+}
+
+export interface LocalStackOptions {
+  /** Port of the API server; 0, the default, takes a free one. */
+  readonly port?: number;
+  readonly onLog?: (line: LogLine) => void;
+  readonly onProblem: (message: string) => void;
+  /** Says what is being done, for a progress line. */
+  readonly onStep?: (step: string) => void;
+}
+
+/** Throws an Error that says which part did not start; the others are stopped again by then. */
+export async function startLocalStack(options: LocalStackOptions): Promise<LocalStack> {
+  await using parts = new AsyncDisposableStack();
+  const { onStep = () => undefined } = options;
+  const folder = mkdtempSync(join(tmpdir(), 'curfew-'));
+  parts.defer(() => rmSync(folder, { recursive: true, force: true }));
+
+  onStep('synthesizing the CDK app, starting the API server');
+  const assemblyDir = join(folder, 'cdk.out');
+  const [cluster] = await Promise.all([startEmbeddedCluster(systemClock, options.port ?? 0), synthesize(assemblyDir)]);
+  parts.defer(() => cluster.close());
+  const kubeconfigFile = join(folder, 'kubeconfig');
+  writeFileSync(kubeconfigFile, cluster.kubeconfig(), { mode: 0o600 });
+  const scheduler = createRealScheduler();
+  startKarpenter({ core: cluster.core, scheduler, cloud: createCloud(scheduler) });
+
+  onStep('starting DynamoDB, SQS, EventBridge, Scheduler and Lambda');
+  const aws = await startLocalAws({
+    assemblyDir,
+    env: { [ENV.clusterName]: CLUSTER_NAME, [ENV.clusterEndpoint]: cluster.url, [ENV.clusterCertificateAuthority]: '' },
+    dataDir: join(folder, 'data'),
+    ...(options.onLog && { onLog: options.onLog }),
+    onProblem: problem => options.onProblem(problem.message),
+  });
+  parts.defer(() => aws.stop());
+
+  onStep('starting the forwarder');
+  const forwarder = startForwarderProcess(
+    {
+      ...aws.clientEnv,
+      [ENV.clusterName]: CLUSTER_NAME,
+      [ENV.eventBusName]: aws.eventBusName,
+      KUBECONFIG: kubeconfigFile,
+      HEALTH_HOST: '127.0.0.1',
+      HEALTH_PORT: '0',
+    },
+    options.onProblem,
+  );
+  parts.defer(() => forwarder.stop());
+
+  const running = parts.move();
+  return { cluster, aws, forwarder, kubeconfigFile, stop: () => running.disposeAsync() };
+}

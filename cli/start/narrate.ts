@@ -1,0 +1,56 @@
+/** Turns what the parts do into lines of the timeline: writes at the API server, audit lines of functions. */
+import { z } from 'zod';
+import type { LogLine } from '../../local/aws/log-lines.ts';
+import type { ObservedWrite } from '../../local/apiserver/types.ts';
+import { FUNCTION_NAMES } from '../../shared/contract/names.ts';
+import type { Timeline, Voice } from './timeline.ts';
+
+const auditSchema = z.object({
+  audit: z.literal(true),
+  function: z.enum(FUNCTION_NAMES),
+  decision: z.string(),
+  reason: z.string(),
+  message: z.string(),
+  kind: z.string(),
+  name: z.string(),
+  details: z.record(z.string(), z.unknown()).optional(),
+});
+export type AuditLine = z.infer<typeof auditSchema>;
+
+/** The audit record in a function's log line, if it is one. */
+export function readAuditLine(line: LogLine): AuditLine | undefined {
+  const parsed = auditSchema.safeParse(line.record);
+  return parsed.success ? parsed.data : undefined;
+}
+
+/** A log line of a function that is a warning or worse, as text. */
+export function readProblem({ record, text, function: name }: LogLine): string | undefined {
+  const level = record?.['level'];
+  if (level !== 'ERROR' && level !== 'CRITICAL') return undefined;
+  const message = record?.['message'];
+  return `${name}: ${typeof message === 'string' ? message : text}`;
+}
+
+export function narrateAudit(timeline: Timeline, audit: AuditLine): void {
+  const voice: Voice = audit.function === 'repair' ? 'repair' : 'curfew';
+  timeline.line(voice, `${audit.decision} ${audit.kind} ${audit.name}: ${audit.message}`);
+}
+
+const WHO: readonly (readonly [RegExp, Voice])[] = [
+  [/^actor:karpenter/, 'karpenter'],
+  [/^curfew-repair/, 'repair'],
+  [/^curfew/, 'curfew'],
+];
+
+/** One line for a write that matters to the story; Events and the story's own writes are told elsewhere. */
+export function narrateWrite(timeline: Timeline, write: ObservedWrite): void {
+  const voice = WHO.find(([user]) => user.test(write.user))?.[1];
+  if (voice === undefined || write.resource.kind === 'Event') return;
+  const target = `${write.resource.kind} ${write.ref.name}`;
+  const gone = write.before !== undefined && write.after === undefined;
+  timeline.line(voice, gone ? `${target} is gone` : `${write.verb} ${target}${describeBody(write)}`);
+}
+
+function describeBody({ verb, body }: ObservedWrite): string {
+  return verb === 'patch' && body !== undefined ? ` ${JSON.stringify(body).slice(0, 160)}` : '';
+}

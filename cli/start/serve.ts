@@ -1,0 +1,42 @@
+/** `npm start -- --serve`: the local stack stays up, for kubectl and any client. */
+import { once } from 'node:events';
+import { systemClock } from '../../shared/adapters/system-clock.ts';
+import { toTimestamp } from '../../shared/domain/time.ts';
+import { startLocalStack } from './local-stack.ts';
+import { narrateAudit, narrateWrite, readAuditLine, readProblem } from './narrate.ts';
+import { storyObjects } from './story.ts';
+import type { Timeline } from './timeline.ts';
+
+/** Resolves to the exit code once SIGINT or SIGTERM came and everything is stopped. */
+export async function serve(timeline: Timeline, port: number | undefined): Promise<number> {
+  const stack = await startLocalStack({
+    ...(port !== undefined && { port }),
+    onStep: step => timeline.progress(`  ${step} …`),
+    onProblem: message => timeline.bad(message),
+    onLog: line => {
+      const audit = readAuditLine(line);
+      if (audit !== undefined) narrateAudit(timeline, audit);
+      const problem = readProblem(line);
+      if (problem !== undefined) timeline.bad(problem);
+    },
+  });
+  try {
+    for (const manifest of storyObjects(toTimestamp(systemClock.now()))) stack.cluster.core.seed(manifest);
+    stack.cluster.core.observe(write => narrateWrite(timeline, write));
+    timeline.begin(systemClock.now());
+    timeline.heading(`The API server listens on ${stack.cluster.url}`);
+    timeline.plain(`  export KUBECONFIG=${stack.kubeconfigFile}`);
+    timeline.plain('  kubectl get nodes,nodeclaims');
+    timeline.plain();
+    timeline.plain(`  forwarder: pid ${stack.forwarder.pid() ?? '?'}`);
+    timeline.plain(`  DynamoDB:  ${stack.aws.endpoints.dynamoDb} (${stack.aws.dynamoDb.implementation})`);
+    timeline.plain('  Ctrl-C ends it.');
+    timeline.plain();
+    const ends = new AbortController();
+    await Promise.race([once(process, 'SIGINT', ends), once(process, 'SIGTERM', ends)]).finally(() => ends.abort());
+    timeline.plain('stopping');
+    return 0;
+  } finally {
+    await stack.stop();
+  }
+}

@@ -1,0 +1,20 @@
+/** The CDK app, synthesized into a folder: the same templates and bundles that are deployed. */
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { startChild } from '../../local/aws/child-processes.ts';
+
+const APP = join(import.meta.dirname, '..', '..', 'infra', 'app.ts');
+
+/** Runs `node infra/app.ts` into `outdir`. Throws an Error with its output when it fails. */
+export async function synthesize(outdir: string): Promise<void> {
+  const child = startChild(process.execPath, [APP], {
+    env: { ...process.env, CDK_OUTDIR: outdir },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const [output, [code]] = await Promise.all([
+    child.stderr === null ? '' : text(child.stderr),
+    once(child, 'exit') as Promise<[number | null]>,
+  ]);
+  if (code !== 0) throw new Error(`the CDK app cannot be synthesized:\n${output.trim()}`);
+}
