@@ -161,17 +161,9 @@ function answer<Answer>(ask: () => Answer, onRefusal: (failure: ApiFailure) => A
 }
 
 function fromServerEvent(event: ServerEvent, doing: string): WatchEvent {
-  switch (event.type) {
-    case 'BOOKMARK': {
-      const { metadata } = event.object;
-      const version = isRecord(metadata) ? metadata['resourceVersion'] : undefined;
-      return { type: 'BOOKMARK', resourceVersion: typeof version === 'string' ? version : '' };
-    }
-    case 'ERROR':
-      throw toWatchError(toApiFailure(event.object.code, event.object), doing);
-    case 'ADDED':
-    case 'MODIFIED':
-    case 'DELETED':
-      return event;
-  }
+  if (event.type === 'ERROR') throw toWatchError(toApiFailure(event.object.code, event.object), doing);
+  if (event.type !== 'BOOKMARK') return event;
+  const { metadata } = event.object;
+  const version = isRecord(metadata) ? metadata['resourceVersion'] : undefined;
+  return { type: 'BOOKMARK', resourceVersion: typeof version === 'string' ? version : '' };
 }

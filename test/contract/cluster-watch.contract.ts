@@ -132,7 +132,10 @@ export function defineClusterWatchContract(name: string, makeSubject: () => Prom
     it('delivers bookmarks to resume from', async ({ skip }) => {
       const subject = await makeSubject();
       const { api, watch, namespace, sendBookmarks } = subject;
-      if (subject.bookmarks === false) return skip('this server sends no bookmarks');
+      if (subject.bookmarks === false) {
+        skip('this server sends no bookmarks');
+        return;
+      }
       const { resourceVersion } = await listAll(watch, { namespace });
       const { signal } = new AbortController();
       const options = { selection: { namespace }, resourceVersion, timeoutSeconds: 10, signal };
@@ -184,7 +187,10 @@ export function defineClusterWatchContract(name: string, makeSubject: () => Prom
 
     it('throws WatchExpired for a version whose successors are forgotten', async ({ skip }) => {
       const { api, watch, namespace, compact } = await makeSubject();
-      if (compact === undefined) return skip('this server cannot be made to forget');
+      if (compact === undefined) {
+        skip('this server cannot be made to forget');
+        return;
+      }
       const { resourceVersion } = await listAll(watch, { namespace });
       await created(api, type, configMap(namespace, 'a'));
       await compact();
@@ -195,7 +201,10 @@ export function defineClusterWatchContract(name: string, makeSubject: () => Prom
 
     it('throws WatchExpired for a continue token whose snapshot is forgotten', async ({ skip }) => {
       const { api, watch, namespace, compact } = await makeSubject();
-      if (compact === undefined) return skip('this server cannot be made to forget');
+      if (compact === undefined) {
+        skip('this server cannot be made to forget');
+        return;
+      }
       for (const each of ['a', 'b', 'c']) await created(api, type, configMap(namespace, each));
       const { signal } = new AbortController();
       const first = await watch.list(type, { selection: { namespace }, limit: 1, signal });

@@ -17,6 +17,7 @@ export function fakeClient<Client extends { send: unknown }>(answer: Answering):
     return result;
   };
   // The SDK's `send` is overloaded for every command; the adapters hand it theirs and read their output.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return { client: { send } as unknown as Client, sent };
 }
 

@@ -30,10 +30,8 @@ function make(reconcile: Reconcile) {
     metrics,
     log: {
       forRecord: (fields: object) => void logged.push(fields),
-      warn: (message: string, { error: _, ...fields }: Readonly<Record<string, unknown>>) =>
-        void logged.push({ message, ...fields }),
-      error: (message: string, { error: _, ...fields }: Readonly<Record<string, unknown>>) =>
-        void logged.push({ message, ...fields }),
+      warn: (message: string, fields: object) => void logged.push({ message, ...fields }),
+      error: (message: string, fields: object) => void logged.push({ message, ...fields }),
     },
   };
   const run = (bodies: readonly string[], remaining: () => number = () => 30_000) =>
@@ -89,9 +87,14 @@ describe('processBatch', () => {
     ]);
     expect(logged).toEqual([
       { messageId: 'm0', receiveCount: '1' },
-      { message: 'message failed, will be redelivered', reason: 'Forbidden', outcomeUnknown: false },
+      {
+        message: 'message failed, will be redelivered',
+        reason: 'Forbidden',
+        outcomeUnknown: false,
+        error: expect.objectContaining({ message: 'no' }),
+      },
       { messageId: 'm1', receiveCount: '1' },
-      { message: 'message failed because of a bug, will be redelivered' },
+      { message: 'message failed because of a bug, will be redelivered', error: expect.any(TypeError) },
     ]);
   });
 

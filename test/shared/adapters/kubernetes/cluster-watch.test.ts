@@ -141,6 +141,6 @@ describe('ClusterWatch over HTTP', () => {
       response.write(added('a'));
     });
     for await (const event of events()) if (event.type === 'ADDED') break;
-    await gone;
+    await expect(gone).resolves.toBeUndefined();
   });
 });

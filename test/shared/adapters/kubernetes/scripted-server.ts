@@ -45,11 +45,11 @@ export async function serve(answer: Answering, tls?: ServerOptions) {
 
 export function json(
   response: ServerResponse,
-  status: number,
+  code: number,
   body: unknown,
   headers: Record<string, string> = {},
 ): void {
-  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+  response.writeHead(code, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 }
 
 /** A `Status` body. */
