@@ -52,13 +52,14 @@ function conversionOf(range: MediaRange): Pick<Representation, 'as' | 'metaVersi
 
 /**
  * The representation of an object or a list that a client wants most of those that are served.
- * Throws 406 when it wants none of them (protobuf only, for example).
+ * A watch streams JSON only. Throws 406 when the client wants none of them (protobuf only, for example).
  */
-export function negotiate(header: string | undefined): Representation {
+export function negotiate(header: string | undefined, streams = false): Representation {
   for (const range of parseAccept(header)) {
     const encoding = encodings.get(range.type);
     const conversion = conversionOf(range);
-    if (encoding !== undefined && conversion !== undefined) return { encoding, ...conversion };
+    if (encoding === undefined || (streams && encoding !== 'json')) continue;
+    if (conversion !== undefined) return { encoding, ...conversion };
   }
-  throw notAcceptable(['application/json', 'application/yaml']);
+  throw notAcceptable(streams ? ['application/json;stream=watch'] : ['application/json', 'application/yaml']);
 }

@@ -8,7 +8,7 @@ export interface Answer {
   readonly code: number;
   readonly body: unknown;
   readonly encoding?: Encoding;
-  /** Text body; `body` is sent as it is. */
+  /** Type of a body that is text or bytes, which are sent as they are. */
   readonly contentType?: string;
   readonly warnings?: readonly string[];
   readonly pretty?: boolean;
@@ -32,7 +32,9 @@ function retryAfterOf(body: unknown): number | undefined {
   return typeof details.retryAfterSeconds === 'number' ? details.retryAfterSeconds : undefined;
 }
 
-function encode(answer: Answer): { type: string; text: string } {
+function encode(answer: Answer): { type: string; text: string | Buffer } {
+  if (Buffer.isBuffer(answer.body))
+    return { type: answer.contentType ?? 'application/octet-stream', text: answer.body };
   if (typeof answer.body === 'string')
     return { type: answer.contentType ?? 'text/plain; charset=utf-8', text: answer.body };
   if (answer.encoding === 'yaml')

@@ -6,10 +6,13 @@ import { parseAccept } from './accept.ts';
 import type { ServedGroup } from './served-resources.ts';
 
 /** The Kubernetes version whose behaviour the server follows. */
+export const gitVersion = 'v1.36.3+curfew';
+
+/** `/version`. */
 export const serverVersion: JsonObject = {
   major: '1',
   minor: '36',
-  gitVersion: 'v1.36.3+curfew',
+  gitVersion,
   gitCommit: '',
   gitTreeState: 'clean',
   buildDate: '1970-01-01T00:00:00Z',

@@ -13,7 +13,8 @@ import {
   serverVersion,
 } from './discovery.ts';
 import { notAcceptable } from './http-errors.ts';
-import { openApiDocument, openApiIndex, openApiV2 } from './openapi.ts';
+import { openApiDocument, openApiIndex } from './openapi.ts';
+import { openApiV2, openApiV2Protobuf, openApiV2ProtobufType } from './openapi-v2.ts';
 import type { RequestPath } from './request-path.ts';
 import type { ServedGroup, ServedVersion } from './served-resources.ts';
 import { servedGroups } from './served-resources.ts';
@@ -37,7 +38,7 @@ function aggregatedAnswer(groups: readonly ServedGroup[], version: 'v2' | 'v2bet
   return { code: 200, body: aggregatedDiscovery(groups, version), contentType };
 }
 
-/** JSON is the only encoding of OpenAPI here; a client that accepts only protobuf gets 406. */
+/** JSON is the only encoding of OpenAPI v3 here; a client that accepts only protobuf gets 406. */
 function checkJsonAccepted(accept: string | undefined): void {
   const types = new Set(['application/json', 'application/*', '*/*']);
   if (!parseAccept(accept).some(({ type }) => types.has(type))) throw notAcceptable(['application/json']);
@@ -78,6 +79,9 @@ export function answerDocument(
       return { code: 200, body: resourceList(path.group, path.version, resources) };
     }
     case 'openapi-v2':
+      if (parseAccept(accept)[0]?.type === openApiV2ProtobufType) {
+        return { code: 200, body: openApiV2Protobuf, contentType: openApiV2ProtobufType };
+      }
       checkJsonAccepted(accept);
       return { code: 200, body: openApiV2 };
     case 'openapi-v3-index':

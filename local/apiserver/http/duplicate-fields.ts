@@ -45,21 +45,22 @@ export function duplicateFieldMessages(text: string, isYaml: boolean): readonly 
   }
   return parseDocument(text)
     .errors.filter(error => error.code === 'DUPLICATE_KEY')
-    .map(error => `yaml: line ${error.linePos?.[0].line ?? 0}: key already set in map`);
+    .map(error => `line ${error.linePos?.[0].line ?? 0}: key already set in map`);
 }
 
 /**
- * Applies `fieldValidation` to repeated fields.
+ * Applies `fieldValidation` to repeated fields. `what` begins the message of a refusal.
  * @throws ApiStatusError 400 with `Strict`
  */
 export function checkDuplicateFields(
   text: string,
   isYaml: boolean,
+  what: string,
   options: { readonly fieldValidation?: string; readonly onWarning?: (message: string) => void },
 ): void {
   if (options.fieldValidation === 'Ignore') return;
   const messages = duplicateFieldMessages(text, isYaml);
   if (messages.length === 0) return;
-  if (options.fieldValidation === 'Strict') throw badRequest(`strict decoding error: ${messages.join(', ')}`);
+  if (options.fieldValidation === 'Strict') throw badRequest(`${what}: strict decoding error: ${messages.join(', ')}`);
   for (const message of messages) options.onWarning?.(message);
 }

@@ -25,6 +25,11 @@ export function notAcceptable(served: readonly string[]): ApiStatusError {
   return refuse(406, 'NotAcceptable', `only the following media types are accepted: ${served.join(', ')}`);
 }
 
+/** 406: the answer cannot be turned into what was asked for. */
+export function notConvertible(message: string): ApiStatusError {
+  return refuse(406, 'NotAcceptable', message);
+}
+
 /** 413. */
 export function bodyTooLarge(limitBytes: number): ApiStatusError {
   return refuse(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${limitBytes}`);

@@ -1,36 +1,56 @@
-/** `resourceVersion` and `resourceVersionMatch` of a list, for a store that keeps only the current state. */
+/** `resourceVersion` and `resourceVersionMatch` of lists and watches, for a store that keeps only the current state. */
 import { badRequest, expired } from '../status-errors.ts';
 import { versionNotReached } from './http-errors.ts';
+import { forbiddenOption, unsupportedOption } from './option-errors.ts';
 
-function invalid(message: string): Error {
-  return badRequest(`ListOptions.meta.k8s.io "" is invalid: ${message}`);
+function matchOf(query: URLSearchParams): string {
+  const match = query.get('resourceVersionMatch') ?? '';
+  if (match === '' || match === 'Exact' || match === 'NotOlderThan') return match;
+  throw unsupportedOption('ListOptions', 'resourceVersionMatch', JSON.stringify(match), ['Exact', 'NotOlderThan', '']);
+}
+
+function forbidMatch(why: string): Error {
+  return forbiddenOption('ListOptions', 'resourceVersionMatch', why);
 }
 
 /**
- * Checks that the current state answers the question. "At least as new as" a version that exists always holds; an exact
- * version is served while it is the current one, and is 410 afterwards (as if compacted). Throws 400, 410 or 504.
+ * Checks that the current state answers a list. "At least as new as" a version that exists always holds; an exact version is
+ * served while it is the current one, and is 410 afterwards (as if compacted). Throws 400, 410, 422 or 504.
  */
 export function checkListVersion(query: URLSearchParams, current: string): void {
   const asked = query.get('resourceVersion') ?? '';
-  const match = query.get('resourceVersionMatch') ?? '';
-  if (match !== '' && match !== 'Exact' && match !== 'NotOlderThan') {
-    throw invalid(`resourceVersionMatch: Unsupported value: "${match}": supported values: "Exact", "NotOlderThan", ""`);
+  const match = matchOf(query);
+  if (query.has('sendInitialEvents')) {
+    throw forbiddenOption('ListOptions', 'sendInitialEvents', 'sendInitialEvents is forbidden for list');
   }
   if (match !== '' && asked === '') {
-    throw invalid(
-      'resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided',
-    );
+    throw forbidMatch('resourceVersionMatch is forbidden unless resourceVersion is provided');
   }
   if (match === 'Exact' && asked === '0') {
-    throw invalid('resourceVersionMatch: Forbidden: resourceVersionMatch "Exact" is forbidden for resourceVersion "0"');
+    throw forbidMatch('resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
   }
   if (asked === '') return;
-  if (!/^\d+$/.test(asked)) throw badRequest(`Invalid value: "${asked}": the resource version must be a number`);
+  if (!/^\d+$/.test(asked)) {
+    const reason = `strconv.ParseUint: parsing "${asked}": invalid syntax`;
+    throw badRequest(`invalid resource version: resourceVersion: Invalid value: "${asked}": ${reason}`);
+  }
   if (query.get('continue') && asked !== '0') {
     throw badRequest('specifying resource version is not allowed when using continue');
   }
   if (BigInt(asked) > BigInt(current)) throw versionNotReached(asked, current);
   if (match === 'Exact' && asked !== current) {
     throw expired('The resourceVersion for the provided list is too old.');
+  }
+}
+
+/** Checks what a watch says about versions. Throws 422. */
+export function checkWatchVersion(query: URLSearchParams): void {
+  const match = matchOf(query);
+  if (query.has('sendInitialEvents')) {
+    if (match !== 'NotOlderThan') {
+      throw forbidMatch('sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
+    }
+  } else if (match !== '') {
+    throw forbidMatch('resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided');
   }
 }

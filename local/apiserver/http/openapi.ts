@@ -10,12 +10,12 @@ import { apiVersionOf } from '../../../shared/domain/kubernetes-object.ts';
 import type { JsonObject } from '../json.ts';
 import { isObject } from '../json.ts';
 import type { ResourceInfo } from '../types.ts';
-import { serverVersion } from './discovery.ts';
+import { gitVersion } from './discovery.ts';
 import { objectAt } from './json-fields.ts';
 import { kindDescriptions, metadataSchemas } from './openapi-schemas.ts';
 import type { ServedGroup, ServedVersion } from './served-resources.ts';
 
-const info: JsonObject = { title: 'Kubernetes', version: serverVersion.gitVersion };
+const info: JsonObject = { title: 'Kubernetes', version: gitVersion };
 const metaRef = (name: string): JsonObject => ({
   allOf: [{ $ref: `#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.${name}` }],
 });
@@ -191,6 +191,3 @@ export function openApiIndex(groups: readonly ServedGroup[]): JsonObject {
   );
   return { paths: Object.fromEntries(entries) };
 }
-
-/** `/openapi/v2`: valid and empty; everything is in v3. */
-export const openApiV2: JsonObject = { swagger: '2.0', info, paths: {}, definitions: {} };

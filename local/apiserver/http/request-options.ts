@@ -1,9 +1,9 @@
-/** Query parameters and bodies, read into the options of the core's verbs. Throws 400 for what is not valid. */
+/** Query parameters and bodies, read into the options of the core's verbs. Throws 400 or 422 for what is not valid. */
 import { isObject } from '../json.ts';
 import type { JsonObject } from '../json.ts';
-import { badRequest } from '../status-errors.ts';
 import type { DeleteOptions, ListOptions, Preconditions, WriteOptions } from '../types.ts';
 import { objectAt } from './json-fields.ts';
+import { notANumber, unsupportedOption, type OptionsKind } from './option-errors.ts';
 
 /** A boolean as the API server reads it from a query: `1`, `true` and the bare name are true. */
 export function flag(query: URLSearchParams, name: string): boolean {
@@ -15,36 +15,37 @@ export function flag(query: URLSearchParams, name: string): boolean {
 export function wholeNumber(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
   if (text === null || text === '') return undefined;
-  if (!/^-?\d{1,15}$/.test(text)) throw badRequest(`invalid query parameter ${name}: "${text}" is not a number`);
+  if (!/^-?\d{1,15}$/.test(text)) throw notANumber(text);
   return Number(text);
 }
 
-function dryRunOf(directives: readonly string[]): boolean {
-  for (const directive of directives) {
-    if (directive !== 'All') {
-      throw badRequest(`invalid query parameter dryRun: Unsupported value: "${directive}": supported values: "All"`);
-    }
+function dryRunOf(kind: OptionsKind, directives: readonly string[]): boolean {
+  if (directives.some(directive => directive !== 'All')) {
+    throw unsupportedOption(kind, 'dryRun', JSON.stringify(directives), ['All']);
   }
   return directives.length > 0;
 }
 
-function fieldValidationOf(query: URLSearchParams): 'Ignore' | 'Warn' | 'Strict' {
+function fieldValidationOf(kind: OptionsKind, query: URLSearchParams): 'Ignore' | 'Warn' | 'Strict' {
   const text = query.get('fieldValidation') ?? '';
   if (text === '') return 'Warn';
   if (text === 'Ignore' || text === 'Warn' || text === 'Strict') return text;
-  throw badRequest(
-    `invalid query parameter fieldValidation: Unsupported value: "${text}": supported values: "Ignore", "Strict", "Warn"`,
-  );
+  throw unsupportedOption(kind, 'fieldValidation', JSON.stringify(text), ['', 'Ignore', 'Strict', 'Warn']);
 }
 
 /** Options of creates, updates and patches. Without `fieldManager` the program in the User-Agent is the manager. */
-export function writeOptions(query: URLSearchParams, user: string, program: string | undefined): WriteOptions {
+export function writeOptions(
+  kind: OptionsKind,
+  query: URLSearchParams,
+  user: string,
+  program: string | undefined,
+): WriteOptions {
   const fieldManager = query.get('fieldManager') || program;
   return {
     user,
     ...(fieldManager === undefined ? {} : { fieldManager }),
-    ...(dryRunOf(query.getAll('dryRun')) ? { dryRun: true } : {}),
-    fieldValidation: fieldValidationOf(query),
+    ...(dryRunOf(kind, query.getAll('dryRun')) ? { dryRun: true } : {}),
+    fieldValidation: fieldValidationOf(kind, query),
   };
 }
 
@@ -65,9 +66,11 @@ export function listOptions(query: URLSearchParams, namespace: string | undefine
 
 function propagationOf(text: string): 'Orphan' | 'Background' | 'Foreground' {
   if (text === 'Orphan' || text === 'Background' || text === 'Foreground') return text;
-  throw badRequest(
-    `invalid propagationPolicy: Unsupported value: "${text}": supported values: "Background", "Foreground", "Orphan"`,
-  );
+  throw unsupportedOption('DeleteOptions', 'propagationPolicy', JSON.stringify(text), [
+    'Foreground',
+    'Background',
+    'Orphan',
+  ]);
 }
 
 function preconditionsOf(body: JsonObject): Preconditions | undefined {
@@ -86,7 +89,7 @@ export function deleteOptionsOfBody(body: JsonObject, user: string): DeleteOptio
   const directives = Array.isArray(dryRun) ? dryRun.map(String) : [];
   return {
     user,
-    ...(dryRunOf(directives) ? { dryRun: true } : {}),
+    ...(dryRunOf('DeleteOptions', directives) ? { dryRun: true } : {}),
     ...(typeof gracePeriodSeconds === 'number' ? { gracePeriodSeconds } : {}),
     ...(typeof propagationPolicy === 'string' ? { propagationPolicy: propagationOf(propagationPolicy) } : {}),
     ...(typeof orphanDependents === 'boolean' ? { propagationPolicy: orphanDependents ? 'Orphan' : 'Background' } : {}),
@@ -102,7 +105,7 @@ export function deleteOptions(query: URLSearchParams, body: JsonObject | undefin
   const propagation = query.get('propagationPolicy');
   return {
     user,
-    ...(dryRunOf(query.getAll('dryRun')) ? { dryRun: true } : {}),
+    ...(dryRunOf('DeleteOptions', query.getAll('dryRun')) ? { dryRun: true } : {}),
     ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
     ...(propagation ? { propagationPolicy: propagationOf(propagation) } : {}),
   };
@@ -111,5 +114,5 @@ export function deleteOptions(query: URLSearchParams, body: JsonObject | undefin
 /** The `deleteOptions` of an Eviction, and the dry run of its query. */
 export function evictionOptions(query: URLSearchParams, eviction: JsonObject, user: string): DeleteOptions {
   const options = deleteOptionsOfBody(objectAt(eviction, 'deleteOptions'), user);
-  return dryRunOf(query.getAll('dryRun')) ? { ...options, dryRun: true } : options;
+  return dryRunOf('CreateOptions', query.getAll('dryRun')) ? { ...options, dryRun: true } : options;
 }

@@ -6,7 +6,7 @@ import { negotiate } from './accept.ts';
 import type { Answer } from './answer.ts';
 import { callerOf, programOf } from './caller.ts';
 import { methodNotServed } from './http-errors.ts';
-import { checkListVersion } from './list-version.ts';
+import { checkListVersion, checkWatchVersion } from './list-version.ts';
 import { decodeObject, readBody } from './request-body.ts';
 import { flag, listOptions, wholeNumber } from './request-options.ts';
 import type { ResourcePath } from './request-path.ts';
@@ -40,7 +40,7 @@ function resourceOf(core: ApiServerCore, path: ResourcePath): ResourceInfo {
   return served;
 }
 
-/** Starts a watch of a collection, or of one object by its path. */
+/** Starts a watch of a collection. */
 function startWatch(
   front: Front,
   path: ResourcePath,
@@ -48,12 +48,10 @@ function startWatch(
   query: URLSearchParams,
   response: ServerResponse,
 ): void {
-  const fields = [query.get('fieldSelector') ?? '', path.name === undefined ? '' : `metadata.name=${path.name}`];
-  const fieldSelector = fields.filter(text => text !== '').join(',');
+  checkWatchVersion(query);
   const resourceVersion = query.get('resourceVersion') ?? '';
   const options = {
     ...listOptions(query, path.namespace),
-    ...(fieldSelector === '' ? {} : { fieldSelector }),
     ...(resourceVersion === '' ? {} : { resourceVersion }),
     allowWatchBookmarks: flag(query, 'allowWatchBookmarks'),
     ...(query.has('sendInitialEvents') ? { sendInitialEvents: flag(query, 'sendInitialEvents') } : {}),
@@ -80,26 +78,26 @@ export async function answerResource(
   const method = request.method ?? 'GET';
   const { headers } = request;
   const resource = resourceOf(core, path);
-  const representation = negotiate(headers.accept);
+  const isWatch = method === 'GET' && path.name === undefined && flag(query, 'watch');
+  const representation = negotiate(headers.accept, isWatch);
   const shape: Shape = {
     resource,
     representation,
     includeObject: parseIncludeObject(query.get('includeObject')),
     now: front.now(),
   };
-  const body = await readBody(request);
+  const { text: body, contentType } = await readBody(request);
   const user = callerOf(headers);
   const how = { encoding: representation.encoding, pretty: flag(query, 'pretty') };
   if (virtualResources.includes(resource)) {
     if (method !== 'POST') throw methodNotServed();
-    return { code: 201, body: answerReview(resource, decodeObject(body, headers['content-type']), user), ...how };
+    return { code: 201, body: answerReview(resource, decodeObject(body, contentType), user), ...how };
   }
-  if (method === 'GET' && flag(query, 'watch') && path.subresource === undefined) {
+  if (isWatch) {
     startWatch(front, path, shape, query, response);
     return undefined;
   }
   if (method === 'GET' && path.name === undefined) checkListVersion(query, core.resourceVersion);
-  const contentType = headers['content-type'];
   const program = programOf(headers);
   const warnings: string[] = [];
   const warn = (message: string): number => warnings.push(message);

@@ -8,6 +8,7 @@ import { ApiStatusError } from '../types.ts';
 import { checkDuplicateFields } from './duplicate-fields.ts';
 import { methodNotServed } from './http-errors.ts';
 import { objectAt, textAt } from './json-fields.ts';
+import { forbiddenOption, requiredOption } from './option-errors.ts';
 import { decodeApply, decodeObject, decodeOperations, mediaTypeOf, unsupportedBody } from './request-body.ts';
 import { deleteOptions, evictionOptions, flag, listOptions, writeOptions } from './request-options.ts';
 import type { ResourcePath } from './request-path.ts';
@@ -67,15 +68,20 @@ function manifestOf(body: JsonObject, { path, resource }: ResourceRequest): Kube
   return { ...body, apiVersion, kind, metadata };
 }
 
-function optionsOf({ query, user, program, warn }: ResourceRequest): WriteOptions {
-  return { ...writeOptions(query, user, program), onWarning: warn };
+function optionsOf({ method, query, user, program, warn }: ResourceRequest): WriteOptions {
+  const kind = method === 'POST' ? 'CreateOptions' : method === 'PUT' ? 'UpdateOptions' : 'PatchOptions';
+  return { ...writeOptions(kind, query, user, program), onWarning: warn };
+}
+
+function cannotHandle({ kind, version }: ResourceInfo): string {
+  return `${kind} in version "${version}" cannot be handled as a ${kind}`;
 }
 
 /** The body of a create or an update. */
 function sentObject(request: ResourceRequest, options: WriteOptions): KubernetesManifest {
-  const { body, contentType } = request;
+  const { body, contentType, resource } = request;
   const manifest = manifestOf(decodeObject(body, contentType), request);
-  checkDuplicateFields(body, mediaTypeOf(contentType) === 'application/yaml', options);
+  checkDuplicateFields(body, mediaTypeOf(contentType) === 'application/yaml', cannotHandle(resource), options);
   return manifest;
 }
 
@@ -115,13 +121,16 @@ function exists(core: ApiServerCore, ref: ObjectRef): boolean {
 
 function applyPatch(core: ApiServerCore, request: ResourceRequest, ref: ObjectRef, options: WriteOptions): Outcome {
   const patch = patchOf(request);
-  if (patch.type !== 'apply') return object(200, core.patch(ref, patch, options));
-  if (!request.query.get('fieldManager'))
-    throw badRequest(
-      'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
-    );
+  if (patch.type !== 'apply') {
+    if (request.query.has('force'))
+      throw forbiddenOption('PatchOptions', 'force', 'may not be specified for non-apply patch');
+    return object(200, core.patch(ref, patch, options));
+  }
+  if (!request.query.get('fieldManager')) {
+    throw requiredOption('PatchOptions', 'fieldManager', 'is required for apply patch');
+  }
   manifestOf(patch.body, request);
-  checkDuplicateFields(request.body, true, options);
+  checkDuplicateFields(request.body, true, 'error decoding patch', options);
   const code = exists(core, ref) ? 200 : 201;
   return object(code, core.patch(ref, patch, options));
 }

@@ -12,7 +12,7 @@ import { parseRequestPath } from './request-path.ts';
 import { answerResource, type Front } from './resource-answer.ts';
 import { processTimers, type Timers } from './timers.ts';
 
-/** One finished request, for whoever wants to see the traffic. */
+/** One answered request, for whoever wants to see the traffic; a watch counts as answered when it starts. */
 export interface RequestLogEntry {
   readonly method: string;
   readonly url: string;
@@ -58,19 +58,33 @@ async function answerRequest(
   return answer;
 }
 
-async function handle(front: Front, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function answerOrRefuse(
+  front: Front,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<Answer | undefined> {
   try {
-    const answer = await answerRequest(front, request, response);
-    if (answer !== undefined) send(response, answer);
+    return await answerRequest(front, request, response);
   } catch (error) {
-    if (response.headersSent) {
-      response.destroy();
-      return;
-    }
     const refusal =
       error instanceof ApiStatusError ? error : internalError(error instanceof Error ? error.message : String(error));
-    send(response, statusAnswer(refusal.status));
+    return statusAnswer(refusal.status);
   }
+}
+
+async function handle(
+  front: Front,
+  request: IncomingMessage,
+  response: ServerResponse,
+  log: ServeOptions['log'],
+): Promise<void> {
+  const answer = await answerOrRefuse(front, request, response);
+  const { method = '', url = '', headers } = request;
+  log?.({ method, url, user: callerOf(headers), code: answer?.code ?? 200 });
+  if (answer === undefined) return;
+  // A watch that fails after it began cannot be answered any more: its client sees the connection break.
+  if (response.headersSent) response.destroy();
+  else send(response, answer);
 }
 
 async function listen(server: Server, host: string, port: number): Promise<number> {
@@ -91,11 +105,7 @@ export async function serveApiServer(core: ApiServerCore, options: ServeOptions)
   const maxUnsentBytes = options.maxUnsentBytes ?? 8 * 1024 * 1024;
   const front: Front = { core, now: options.now, timers, maxUnsentBytes, watches: new Set() };
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
-    response.on('close', () => {
-      const { method = '', url = '', headers } = request;
-      options.log?.({ method, url, user: callerOf(headers), code: response.statusCode });
-    });
-    void handle(front, request, response);
+    void handle(front, request, response, options.log);
   };
   const { tls } = options;
   const server =

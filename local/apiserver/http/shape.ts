@@ -1,9 +1,9 @@
 /** Objects and lists in the shape a client asked for: as they are, as a Table, or metadata only. */
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { apiVersionOf } from '../../../shared/domain/kubernetes-object.ts';
-import { badRequest } from '../status-errors.ts';
 import type { ListResult, ResourceInfo } from '../types.ts';
 import type { Representation } from './accept.ts';
+import { notConvertible } from './http-errors.ts';
 import type { IncludeObject, ListMeta } from './tables/table.ts';
 import { partialMetadata, tableOf } from './tables/table.ts';
 
@@ -24,7 +24,7 @@ export function shapeObject(object: KubernetesObject, shape: Shape, noHeaders = 
     case 'PartialObjectMetadata':
       return partialMetadata(object, metaVersion);
     case 'PartialObjectMetadataList':
-      throw badRequest('you requested PartialObjectMetadataList, but the requested object is not a list');
+      throw notConvertible('you requested PartialObjectMetadataList, but the requested object is not a list');
     case 'Table': {
       const { includeObject, now } = shape;
       const metadata = { resourceVersion: object.metadata.resourceVersion };
@@ -62,7 +62,7 @@ export function shapeList(result: ListResult, shape: Shape): unknown {
         items: result.items.map(item => listItem(item, shape.resource)),
       };
     case 'PartialObjectMetadata':
-      throw badRequest('you requested PartialObjectMetadata, but the requested object is a list');
+      throw notConvertible('you requested PartialObjectMetadata, but the requested object is a list');
     case 'PartialObjectMetadataList':
       return {
         kind: 'PartialObjectMetadataList',

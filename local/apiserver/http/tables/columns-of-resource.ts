@@ -1,5 +1,6 @@
 /** Which columns the table of a resource has. */
 import type { ResourceInfo } from '../../types.ts';
+import * as admission from './admission.ts';
 import type { Column } from './columns.ts';
 import { customColumns } from './custom-columns.ts';
 import { eventColumns } from './event.ts';
@@ -39,6 +40,10 @@ const builtIn: ReadonlyMap<string, readonly Column[]> = new Map([
   ['clusterroles.rbac.authorization.k8s.io', data.createdAtColumns],
   ['rolebindings.rbac.authorization.k8s.io', data.roleBindingColumns],
   ['clusterrolebindings.rbac.authorization.k8s.io', data.roleBindingColumns],
+  ['validatingadmissionpolicies.admissionregistration.k8s.io', admission.validatingPolicyColumns],
+  ['validatingadmissionpolicybindings.admissionregistration.k8s.io', admission.policyBindingColumns],
+  ['mutatingadmissionpolicies.admissionregistration.k8s.io', admission.mutatingPolicyColumns],
+  ['mutatingadmissionpolicybindings.admissionregistration.k8s.io', admission.policyBindingColumns],
   ['customresourcedefinitions.apiextensions.k8s.io', data.createdAtColumns],
 ]);
 

@@ -22,9 +22,10 @@ describe('the version of a list', () => {
     ['resourceVersion=99&resourceVersionMatch=Exact', 410],
     ['resourceVersion=101', 504],
     ['resourceVersion=abc', 400],
-    ['resourceVersionMatch=Exact', 400],
-    ['resourceVersion=0&resourceVersionMatch=Exact', 400],
-    ['resourceVersion=1&resourceVersionMatch=Newest', 400],
+    ['resourceVersionMatch=Exact', 422],
+    ['resourceVersion=0&resourceVersionMatch=Exact', 422],
+    ['resourceVersion=1&resourceVersionMatch=Newest', 422],
+    ['sendInitialEvents=true', 422],
     ['resourceVersion=1&continue=abc', 400],
   ])('"%s" is answered %i when the store is at 100', (query, code) => {
     expect(codeOf(query)).toBe(code);

@@ -1,0 +1,329 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { serveTestCore, type Served } from './served-core.ts';
+
+let served: Served;
+beforeEach(async () => {
+  served = await serveTestCore();
+});
+afterEach(async () => {
+  await served.api.close();
+});
+
+async function statusOf(path: string, body: unknown): Promise<number> {
+  return (await served.call('PUT', path, { body })).status;
+}
+
+async function createWidget(validation: string, body: unknown): Promise<Response> {
+  return await served.call('POST', `/apis/example.com/v1/widgets?fieldValidation=${validation}`, { body });
+}
+
+const table = { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' };
+
+describe('reading', () => {
+  test('an object comes as it is stored', async () => {
+    expect(await served.json('/api/v1/nodes/n1')).toMatchObject({ kind: 'Node', metadata: { name: 'n1' } });
+  });
+
+  test('a list has the kind of its resource; built-in items leave kind and apiVersion out, custom resources keep them', async () => {
+    served.core.seed({ apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'w' }, spec: { size: 1 } });
+    const nodes = await served.json('/api/v1/nodes');
+    expect(nodes).toMatchObject({ kind: 'NodeList', apiVersion: 'v1', items: [{ metadata: { name: 'n1' } }] });
+    expect(nodes).not.toMatchObject({ items: [{ kind: 'Node' }] });
+    expect(await served.json('/apis/example.com/v1/widgets')).toMatchObject({
+      kind: 'WidgetList',
+      items: [{ kind: 'Widget' }],
+    });
+  });
+
+  test('namespaced paths, selectors and pages select', async () => {
+    const names = async (path: string): Promise<string[]> =>
+      JSON.stringify(await served.json(path)).match(/"name":"web-\d"/g) ?? [];
+    expect(await names('/api/v1/pods')).toHaveLength(2);
+    expect(await names('/api/v1/namespaces/prod/pods')).toHaveLength(2);
+    expect(await names('/api/v1/namespaces/default/pods')).toHaveLength(0);
+    expect(await names('/api/v1/pods?labelSelector=app%3Ddb')).toHaveLength(0);
+    expect(await names('/api/v1/pods?fieldSelector=metadata.name%3Dweb-1')).toHaveLength(1);
+    const first = await served.json('/api/v1/pods?limit=1');
+    expect(first).toMatchObject({ metadata: { remainingItemCount: 1 }, items: [{ metadata: { name: 'web-0' } }] });
+  });
+
+  test('YAML and pretty JSON come on request', async () => {
+    const yaml = await served.call('GET', '/api/v1/nodes/n1', { headers: { accept: 'application/yaml' } });
+    expect(yaml.headers.get('content-type')).toBe('application/yaml');
+    expect(await yaml.text()).toContain('kind: Node');
+    expect(await (await served.call('GET', '/api/v1/nodes/n1?pretty=true')).text()).toContain('\n  "kind": "Node"');
+  });
+
+  test('metadata alone comes on request', async () => {
+    const partial = { accept: 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io' };
+    const list = await served.json('/api/v1/nodes', partial);
+    expect(list).toMatchObject({
+      kind: 'PartialObjectMetadataList',
+      items: [{ kind: 'PartialObjectMetadata', metadata: { name: 'n1' } }],
+    });
+    expect(list).not.toHaveProperty('items.0.status');
+    const one = await served.call('GET', '/api/v1/nodes/n1', { headers: partial });
+    expect(one.status).toBe(406);
+  });
+
+  test('a table has a row for each object, with as much of it as was asked for', async () => {
+    served.advance(60_000);
+    const metadataRow = await served.json('/api/v1/nodes', table);
+    expect(metadataRow).toMatchObject({
+      kind: 'Table',
+      apiVersion: 'meta.k8s.io/v1',
+      columnDefinitions: [
+        { name: 'Name', format: 'name' },
+        { name: 'Status' },
+        {},
+        { name: 'Age' },
+        {},
+        {},
+        {},
+        {},
+        {},
+        {},
+      ],
+      rows: [
+        {
+          cells: ['n1', 'Ready', '<none>', '60s', 'v1.36.0', '<none>', '<none>', '<unknown>', '<unknown>', '<unknown>'],
+        },
+      ],
+    });
+    expect(metadataRow).toMatchObject({ rows: [{ object: { kind: 'PartialObjectMetadata' } }] });
+    expect(await served.json('/api/v1/nodes/n1?includeObject=Object', table)).toMatchObject({
+      rows: [{ object: { kind: 'Node' } }],
+    });
+    expect(await served.json('/api/v1/nodes?includeObject=None', table)).toMatchObject({ rows: [{ object: null }] });
+    expect((await served.call('GET', '/api/v1/nodes?includeObject=All', { headers: table })).status).toBe(400);
+  });
+
+  test('a custom resource prints its columns', async () => {
+    served.core.seed({
+      apiVersion: 'example.com/v1',
+      kind: 'Widget',
+      metadata: { name: 'w' },
+      spec: { size: 3, color: 'red' },
+      status: { conditions: [{ type: 'Ready', status: 'False' }] },
+    });
+    expect(await served.json('/apis/example.com/v1/widgets', table)).toMatchObject({
+      columnDefinitions: [
+        {},
+        { name: 'Size', type: 'integer' },
+        {},
+        { name: 'Age', type: 'date' },
+        { name: 'Color', priority: 1 },
+      ],
+      rows: [{ cells: ['w', 3, 'False', '0s', 'red'] }],
+    });
+  });
+});
+
+describe('writing', () => {
+  const widget = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'w' }, spec: { size: 1 } };
+
+  test('a create answers 201, a second one 409', async () => {
+    expect((await served.call('POST', '/apis/example.com/v1/widgets', { body: widget })).status).toBe(201);
+    const again = await served.call('POST', '/apis/example.com/v1/widgets', { body: widget });
+    expect(again.status).toBe(409);
+    expect(await again.json()).toMatchObject({ kind: 'Status', reason: 'AlreadyExists' });
+  });
+
+  test('a body may be YAML 1.1, and may leave out kind and apiVersion', async () => {
+    const body = 'metadata:\n  name: a\n  labels: {b: "yes"}\nspec:\n  size: 0x10\n  color: 2026-01-01T00:00:00Z\n';
+    const created = await served.call('POST', '/apis/example.com/v1/widgets', { body, type: 'application/yaml' });
+    expect(created.status).toBe(201);
+    expect(await created.json()).toMatchObject({
+      kind: 'Widget',
+      metadata: { labels: { b: 'yes' } },
+      spec: { size: 16, color: '2026-01-01T00:00:00Z' },
+    });
+    const text = await served.call('POST', '/apis/example.com/v1/widgets', {
+      body: 'metadata: {name: b}\nspec: {size: 1, color: 1:30}\n',
+      type: 'application/yaml',
+    });
+    expect(await text.json()).toMatchObject({ spec: { color: '1:30' } });
+  });
+
+  test('each patch type goes by its content type', async () => {
+    served.core.seed(widget);
+    const path = '/apis/example.com/v1/widgets/w';
+    const merge = await served.call('PATCH', path, {
+      body: { spec: { size: 2 } },
+      type: 'application/merge-patch+json',
+    });
+    expect(await merge.json()).toMatchObject({ spec: { size: 2 } });
+    const json = await served.call('PATCH', path, {
+      body: [{ op: 'add', path: '/spec/color', value: 'red' }],
+      type: 'application/json-patch+json',
+    });
+    expect(await json.json()).toMatchObject({ spec: { size: 2, color: 'red' } });
+    const strategic = await served.call('PATCH', '/api/v1/nodes/n1', {
+      body: { metadata: { labels: { zone: 'b' } } },
+      type: 'application/strategic-merge-patch+json; charset=utf-8',
+    });
+    expect(await strategic.json()).toMatchObject({ metadata: { labels: { zone: 'b' } } });
+  });
+
+  test('an apply creates with 201 and answers 200 afterwards; it needs a field manager', async () => {
+    const path = '/apis/example.com/v1/widgets/w';
+    const type = 'application/apply-patch+yaml';
+    expect((await served.call('PATCH', path, { body: widget, type })).status).toBe(422);
+    expect((await served.call('PATCH', `${path}?fieldManager=me`, { body: widget, type })).status).toBe(201);
+    expect((await served.call('PATCH', `${path}?fieldManager=me`, { body: widget, type })).status).toBe(200);
+    const other = { ...widget, spec: { size: 5 } };
+    expect((await served.call('PATCH', `${path}?fieldManager=you`, { body: other, type })).status).toBe(409);
+    expect((await served.call('PATCH', `${path}?fieldManager=you&force=true`, { body: other, type })).status).toBe(200);
+  });
+
+  test('the status is written at its own path only', async () => {
+    served.core.seed(widget);
+    const body = { spec: { size: 9 }, status: { conditions: [{ type: 'Ready', status: 'True' }] } };
+    const type = 'application/merge-patch+json';
+    const written = await served.call('PATCH', '/apis/example.com/v1/widgets/w/status', { body, type });
+    expect(await written.json()).toMatchObject({ spec: { size: 1 }, status: { conditions: [{ status: 'True' }] } });
+  });
+
+  test('a dry run stores nothing', async () => {
+    expect((await served.call('POST', '/apis/example.com/v1/widgets?dryRun=All', { body: widget })).status).toBe(201);
+    expect((await served.call('GET', '/apis/example.com/v1/widgets/w')).status).toBe(404);
+    expect((await served.call('POST', '/apis/example.com/v1/widgets?dryRun=Some', { body: widget })).status).toBe(422);
+  });
+
+  test('what contradicts the path is refused', async () => {
+    expect(await statusOf('/api/v1/nodes/n1', { metadata: { name: 'n2' } })).toBe(400);
+    expect(await statusOf('/api/v1/nodes/n1', { kind: 'Pod', metadata: { name: 'n1' } })).toBe(400);
+    expect(await statusOf('/api/v1/nodes/n1', { apiVersion: 'v2', metadata: { name: 'n1' } })).toBe(400);
+    const pod = { metadata: { name: 'web-0', namespace: 'default' } };
+    expect(await statusOf('/api/v1/namespaces/prod/pods/web-0', pod)).toBe(400);
+  });
+
+  test('repeated fields are warned of, refused with Strict, and nobody is told with Ignore', async () => {
+    const warned = await createWidget('Warn', `{"metadata":{"name":"a"},"spec":{"size":1,"size":2}}`);
+    expect([warned.status, warned.headers.get('warning')]).toEqual([201, '299 - "duplicate field \\"spec.size\\""']);
+    expect((await createWidget('Strict', `{"metadata":{"name":"b"},"spec":{"size":1,"size":2}}`)).status).toBe(400);
+    const ignored = await createWidget('Ignore', `{"metadata":{"name":"c"},"spec":{"size":1,"size":2}}`);
+    expect([ignored.status, ignored.headers.get('warning')]).toEqual([201, null]);
+  });
+
+  test('unknown fields are warned of, and refused with Strict', async () => {
+    const warned = await createWidget('Warn', { metadata: { name: 'a' }, spec: { size: 1, colour: 'red' } });
+    expect([warned.status, warned.headers.get('warning')]).toEqual([201, '299 - "unknown field \\"spec.colour\\""']);
+    expect((await createWidget('Strict', { metadata: { name: 'b' }, spec: { size: 1, colour: 'red' } })).status).toBe(
+      400,
+    );
+  });
+});
+
+describe('deleting', () => {
+  test('answers the object while finalizers keep it, else a Status', async () => {
+    const kept = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'kept', finalizers: ['a.b/c'] } };
+    served.core.seed(kept);
+    expect(await (await served.call('DELETE', '/api/v1/nodes/kept')).json()).toMatchObject({ kind: 'Node' });
+    expect(await (await served.call('DELETE', '/api/v1/nodes/n1')).json()).toMatchObject({
+      kind: 'Status',
+      status: 'Success',
+    });
+  });
+
+  test('honours preconditions in the body and the grace period in the query', async () => {
+    const wrong = await served.call('DELETE', '/api/v1/nodes/n1', { body: { preconditions: { uid: 'other' } } });
+    expect(wrong.status).toBe(409);
+    const path = '/api/v1/namespaces/prod/pods/web-0?gracePeriodSeconds=60';
+    expect(await (await served.call('DELETE', path)).json()).toMatchObject({
+      metadata: { deletionGracePeriodSeconds: 60 },
+    });
+  });
+
+  test('a collection goes by selector', async () => {
+    const path = '/api/v1/namespaces/prod/pods?fieldSelector=metadata.name%3Dweb-1&gracePeriodSeconds=0';
+    const removed = await served.call('DELETE', path);
+    expect(removed.status).toBe(200);
+    expect(await served.json('/api/v1/pods')).toMatchObject({ items: [{ metadata: { name: 'web-0' } }] });
+  });
+
+  test('an eviction answers 201, or 429 while a budget forbids it, with Retry-After where the server knows one', async () => {
+    const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'web-0', namespace: 'prod' } };
+    const path = '/api/v1/namespaces/prod/pods/web-0/eviction';
+    const budget = {
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      metadata: { name: 'web', namespace: 'prod', generation: 2 },
+      spec: { minAvailable: 2, selector: { matchLabels: { app: 'web' } } },
+    };
+    const status = { disruptionsAllowed: 0, currentHealthy: 2, desiredHealthy: 2, expectedPods: 2 };
+    served.core.seed({ ...budget, status: { ...status, observedGeneration: 1 } });
+    const unprocessed = await served.call('POST', path, { body: eviction });
+    expect([unprocessed.status, unprocessed.headers.get('retry-after')]).toEqual([429, '10']);
+    const budgets = { group: 'policy', version: 'v1', resource: 'poddisruptionbudgets' };
+    served.core.patch(
+      { type: budgets, namespace: 'prod', name: 'web' },
+      { type: 'merge', body: { status: { observedGeneration: 2 } } },
+      { subresource: 'status' },
+    );
+    const refused = await served.call('POST', path, { body: eviction });
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, null]);
+    expect(await refused.json()).toMatchObject({ details: { causes: [{ reason: 'DisruptionBudget' }] } });
+    served.core.delete({ type: budgets, namespace: 'prod', name: 'web' });
+    expect((await served.call('POST', path, { body: { ...eviction, metadata: { name: 'other' } } })).status).toBe(400);
+    const evicted = await served.call('POST', path, { body: eviction });
+    expect(evicted.status).toBe(201);
+    expect(await evicted.json()).toMatchObject({ kind: 'Status', status: 'Success' });
+  });
+});
+
+describe('refusals', () => {
+  test.each([
+    ['GET', '/nothing', 404],
+    ['GET', '/apis/none.example.com/v1', 404],
+    ['GET', '/api/v1/gadgets', 404],
+    ['GET', '/api/v1/nodes/none', 404],
+    ['GET', '/api/v1/pods/web-0', 404],
+    ['GET', '/api/v1/namespaces/prod/nodes', 404],
+    ['GET', '/api/v1/namespaces/prod/pods/web-0/exec', 404],
+    ['GET', '/api/v1/nodes?limit=x', 400],
+    ['GET', '/api/v1/nodes?labelSelector=%3D%3D', 400],
+    ['POST', '/api/v1/pods', 405],
+    ['POST', '/version', 405],
+    ['PUT', '/api/v1/nodes', 405],
+    ['DELETE', '/api/v1/nodes/n1/status', 405],
+  ])('%s %s is a Status %i', async (method, path, code) => {
+    const response = await served.call(method, path, method === 'POST' ? { body: { metadata: { name: 'x' } } } : {});
+    expect(response.status).toBe(code);
+    expect(await response.json()).toMatchObject({ kind: 'Status', status: 'Failure', code });
+  });
+
+  test('bodies that are no JSON or YAML are 415, broken ones 400, huge ones 413', async () => {
+    const post = async (body: string, type: string): Promise<number> =>
+      (await served.call('POST', '/api/v1/nodes', { body, type })).status;
+    expect(await post('k8s\0', 'application/vnd.kubernetes.protobuf')).toBe(415);
+    expect(await post('{', 'application/json')).toBe(400);
+    expect(await post('[]', 'application/json')).toBe(400);
+    expect(await post('a: [', 'application/yaml')).toBe(400);
+    expect(await post(`"${'x'.repeat(4 * 1024 * 1024)}"`, 'application/json')).toBe(413);
+    expect((await served.call('PATCH', '/api/v1/nodes/n1', { body: '{}' })).status).toBe(415);
+  });
+
+  test('a client that accepts protobuf only gets 406', async () => {
+    const headers = { accept: 'application/vnd.kubernetes.protobuf' };
+    expect((await served.call('GET', '/api/v1/nodes', { headers })).status).toBe(406);
+  });
+});
+
+describe('the caller', () => {
+  test('is who the core sees as the writer', async () => {
+    const users: string[] = [];
+    served.core.observe(write => users.push(write.user));
+    const body = { metadata: { labels: { a: 'b' } } };
+    const type = 'application/merge-patch+json';
+    await served.call('PATCH', '/api/v1/nodes/n1', { body, type, headers: { authorization: 'Bearer user:karpenter' } });
+    const eks = { authorization: 'Bearer k8s-aws-v1.abc', 'user-agent': 'curfew-repair/1' };
+    await served.call('PATCH', '/api/v1/nodes/n1', { body: { metadata: { labels: { a: 'c' } } }, type, headers: eks });
+    expect(users).toEqual(['karpenter', 'curfew-repair']);
+  });
+
+  test('is logged with the request and its answer', async () => {
+    await served.call('GET', '/api/v1/nodes/none', { headers: { 'x-remote-user': 'me' } });
+    expect(served.log).toEqual([{ method: 'GET', url: '/api/v1/nodes/none', user: 'me', code: 404 }]);
+  });
+});
