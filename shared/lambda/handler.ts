@@ -11,7 +11,8 @@ import { Metrics } from '@aws-lambda-powertools/metrics';
 import middy, { type MiddlewareObj } from '@middy/core';
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { createAuditLog } from '../adapters/log/audit-log.ts';
-import { createMetricSink, METRIC_NAMESPACE } from '../adapters/log/metrics.ts';
+import { createMetricSink } from '../adapters/log/metrics.ts';
+import { METRIC_NAMESPACE, metricDimensions } from '../contract/metrics.ts';
 import type { FunctionName } from '../contract/names.ts';
 import type { FunctionDeps, Reconcile } from '../ports/function-deps.ts';
 import type { Instances } from '../ports/instances.ts';
@@ -36,7 +37,7 @@ export function createHandler(
   makeReconcile: (deps: FunctionDeps) => Reconcile,
   adapters?: OptionalAdapters,
 ): BatchHandler {
-  const serviceName = `curfew-${name}`;
+  const { service: serviceName } = metricDimensions(name);
   const logger = new Logger({ serviceName });
   // The audit is not a matter of the log level.
   const auditLogger = new Logger({ serviceName, logLevel: 'INFO' });

@@ -7,6 +7,7 @@
  */
 import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-powertools/batch';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import { METRICS } from '../contract/metrics.ts';
 import { seconds } from '../domain/time.ts';
 import { messageOf, RetryableError } from '../errors.ts';
 import type { MetricSink } from '../ports/metrics.ts';
@@ -59,6 +60,6 @@ function report(error: unknown, { log, metrics }: BatchDeps): void {
     metrics.count('MessageRetried', 1, { reason });
   } else {
     log.error('message failed because of a bug, will be redelivered', { error });
-    metrics.count('MessageFailed');
+    metrics.count(METRICS.messageFailed);
   }
 }

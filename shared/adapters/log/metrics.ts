@@ -2,8 +2,6 @@
 import { MetricUnit, type Metrics } from '@aws-lambda-powertools/metrics';
 import type { MetricSink } from '../../ports/metrics.ts';
 
-export const METRIC_NAMESPACE = 'Curfew';
-
 type Dimensions = Readonly<Record<string, string>>;
 type Unit = (typeof MetricUnit)[keyof typeof MetricUnit];
 

@@ -1,20 +1,17 @@
 /** The wiring: a handler made as functions make it, out of environment variables alone, against real servers on this machine. */
-import { once } from 'node:events';
-import { createRequire } from 'node:module';
-import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import { CreateQueueCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { startFauxqs } from 'fauxqs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createApiServer } from '../../../local/apiserver/api-server.ts';
 import { serveApiServer } from '../../../local/apiserver/http/server.ts';
-import { createTableInput } from '../../../shared/adapters/dynamodb/table.ts';
 import { systemClock } from '../../../shared/adapters/system-clock.ts';
 import { ENV } from '../../../shared/contract/env.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { addDuration, seconds } from '../../../shared/domain/time.ts';
 import { createHandler } from '../../../shared/lambda/handler.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
-import { clientFor } from '../adapters/dynamodb/processes.ts';
+import { startStore } from '../adapters/dynamodb/stores.ts';
+import { TABLE_NAME } from '../adapters/dynamodb/table.ts';
 import { lambdaContext, sqsEvent } from './events.ts';
 
 const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' };
@@ -24,12 +21,7 @@ async function startStack() {
   const users: string[] = [];
   const cluster = await serveApiServer(core, { now: Date.now, log: ({ user }) => users.push(user) });
   const sqs = await startFauxqs({ port: 0, logger: false });
-  const dynamo = createRequire(import.meta.url)('dynalite')({ createTableMs: 0 });
-  dynamo.listen(0, '127.0.0.1');
-  await once(dynamo, 'listening');
-  const dynamoPort: number = dynamo.address().port;
-  const tables = clientFor(dynamoPort);
-  await tables.send(new CreateTableCommand(createTableInput('records')));
+  const store = await startStore('dynalite');
   const queues = new SQSClient({
     endpoint: `http://127.0.0.1:${sqs.port}`,
     region: 'us-west-2',
@@ -46,12 +38,12 @@ async function startStack() {
     AWS_REGION: 'us-west-2',
     AWS_ACCESS_KEY_ID: 'test',
     AWS_SECRET_ACCESS_KEY: 'test',
-    AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${dynamoPort}`,
+    AWS_ENDPOINT_URL_DYNAMODB: store.endpoint,
     AWS_ENDPOINT_URL_SQS: `http://127.0.0.1:${sqs.port}`,
     [ENV.clusterName]: 'test',
     [ENV.clusterEndpoint]: cluster.url,
     [ENV.clusterCertificateAuthority]: '',
-    [ENV.tableName]: 'records',
+    [ENV.tableName]: TABLE_NAME,
     [ENV.inboxUrls]: JSON.stringify({ repair: inbox }),
     [ENV.deadLetterQueueUrl]: deadLetters,
   };
@@ -63,9 +55,8 @@ async function startStack() {
   onTestFinished(async () => {
     vi.unstubAllEnvs();
     vi.restoreAllMocks();
-    tables.destroy();
     queues.destroy();
-    dynamo.close();
+    await store.stop();
     await sqs.stop();
     await cluster.close();
   });

@@ -1,14 +1,13 @@
 /** Writes whose answers get lost on the way, against a real store behind a connection that breaks. */
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createRequire } from 'node:module';
 import { buffer } from 'node:stream/consumers';
-import { CreateTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { listen, LOOPBACK } from '../../../../local/aws/loopback.ts';
 import { createRecordStore } from '../../../../shared/adapters/dynamodb/record-store.ts';
-import { createTableInput } from '../../../../shared/adapters/dynamodb/table.ts';
 import type { NewRecord } from '../../../../shared/ports/record-store.ts';
-import { clientFor } from './processes.ts';
+import { clientFor, startStore } from './stores.ts';
+import { TABLE_NAME as tableName } from './table.ts';
 
 const record: NewRecord = {
   owner: 'repair',
@@ -19,47 +18,36 @@ const record: NewRecord = {
 
 type Loses = (operation: string) => boolean;
 
-async function portOf(server: { listen(port: number, host: string): unknown; address(): unknown }): Promise<number> {
-  server.listen(0, '127.0.0.1');
-  if (server instanceof Object && 'once' in server) await once(Object(server), 'listening');
-  const address = server.address();
-  if (typeof address === 'object' && address !== null && 'port' in address) return Number(address.port);
-  throw new Error('no port');
-}
-
 /** A table, a client that sees every answer, and one that loses those that `loses` picks, after the store has done the work. */
-async function makeTable(
-  loses: Loses,
-  maxAttempts = 3,
-): Promise<{ direct: DynamoDBClient; lossy: DynamoDBClient; tableName: string }> {
-  const dynalite = createRequire(import.meta.url)('dynalite')({ createTableMs: 0 });
-  const target = await portOf(dynalite);
+async function makeTable(loses: Loses, maxAttempts = 3): Promise<{ direct: DynamoDBClient; lossy: DynamoDBClient }> {
+  const store = await startStore('dynalite');
   const forward = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const headers = { ...request.headers, host: `127.0.0.1:${target}` };
-    const body = await buffer(request);
-    const answer = await fetch(`http://127.0.0.1:${target}/`, {
+    const operation = String(request.headers['x-amz-target']);
+    const answer = await fetch(store.endpoint, {
       method: 'POST',
-      headers: Object.entries(headers).flatMap(([name, value]): [string, string][] =>
-        typeof value === 'string' && !['connection', 'content-length', 'expect'].includes(name) ? [[name, value]] : [],
-      ),
-      body,
+      headers: {
+        'x-amz-target': operation,
+        'content-type': String(request.headers['content-type']),
+        authorization: String(request.headers.authorization),
+        'x-amz-date': String(request.headers['x-amz-date']),
+      },
+      body: await buffer(request),
     });
     const text = await answer.text();
-    const operation = String(request.headers['x-amz-target']).split('.')[1] ?? '';
-    if (loses(operation)) response.destroy();
+    if (loses(operation.split('.')[1] ?? '')) response.destroy();
     else response.writeHead(answer.status, { 'content-type': 'application/x-amz-json-1.0' }).end(text);
   };
   const proxy = createServer((request, response) => void forward(request, response));
-  const clients = { direct: clientFor(target), lossy: clientFor(await portOf(proxy), maxAttempts) };
-  onTestFinished(() => {
-    clients.direct.destroy();
-    clients.lossy.destroy();
+  const port = await listen(proxy);
+  const direct = clientFor(store.endpoint);
+  const lossy = clientFor(`http://${LOOPBACK}:${port}`, maxAttempts);
+  onTestFinished(async () => {
+    direct.destroy();
+    lossy.destroy();
     proxy.close();
-    dynalite.close();
+    await store.stop();
   });
-  const tableName = 'records';
-  await clients.direct.send(new CreateTableCommand(createTableInput(tableName)));
-  return { ...clients, tableName };
+  return { direct, lossy };
 }
 
 /** Loses the first answer to that operation. */
@@ -74,7 +62,7 @@ function loseFirst(operation: string): Loses {
 
 describe('a write whose answer was lost and that the client sent again', () => {
   it('was written when nobody wrote in between: creating', async () => {
-    const { lossy, direct, tableName } = await makeTable(loseFirst('PutItem'));
+    const { lossy, direct } = await makeTable(loseFirst('PutItem'));
     const outcome = await createRecordStore({ client: lossy, tableName }).put(record, 0);
     expect(outcome).toEqual({
       kind: 'written',
@@ -83,7 +71,7 @@ describe('a write whose answer was lost and that the client sent again', () => {
   });
 
   it('was written when nobody wrote in between: replacing', async () => {
-    const { lossy, direct, tableName } = await makeTable(loseFirst('PutItem'));
+    const { lossy, direct } = await makeTable(loseFirst('PutItem'));
     const created = await createRecordStore({ client: direct, tableName }).put(record, 0);
     if (created.kind !== 'written') throw new Error('not created');
     const next = { ...record, state: { by: 'second' } };
@@ -92,7 +80,7 @@ describe('a write whose answer was lost and that the client sent again', () => {
   });
 
   it('lost the race when somebody else wrote first', async () => {
-    const { lossy, direct, tableName } = await makeTable(loseFirst('PutItem'));
+    const { lossy, direct } = await makeTable(loseFirst('PutItem'));
     const store = createRecordStore({ client: direct, tableName });
     const winner = await store.put({ ...record, state: { by: 'other' } }, 0);
     const outcome = await createRecordStore({ client: lossy, tableName }).put(record, 0);
@@ -100,7 +88,7 @@ describe('a write whose answer was lost and that the client sent again', () => {
   });
 
   it('deletes once', async () => {
-    const { lossy, direct, tableName } = await makeTable(loseFirst('DeleteItem'));
+    const { lossy, direct } = await makeTable(loseFirst('DeleteItem'));
     const store = createRecordStore({ client: direct, tableName });
     const created = await store.put(record, 0);
     if (created.kind !== 'written') throw new Error('not created');
@@ -112,7 +100,7 @@ describe('a write whose answer was lost and that the client sent again', () => {
 
 describe('a store that cannot be reached', () => {
   it('I4: leaves the outcome of a write unknown', async () => {
-    const { lossy, tableName } = await makeTable(operation => operation === 'PutItem', 1);
+    const { lossy } = await makeTable(operation => operation === 'PutItem', 1);
     await expect(createRecordStore({ client: lossy, tableName }).put(record, 0)).rejects.toMatchObject({
       name: 'RetryableError',
       outcomeUnknown: true,
@@ -130,7 +118,7 @@ describe('a store that cannot be reached', () => {
   });
 
   it('is terminal when the request is wrong', async () => {
-    const { direct, tableName } = await makeTable(() => false);
+    const { direct } = await makeTable(() => false);
     const tooLarge = { ...record, state: { text: 'x'.repeat(500_000) } };
     await expect(createRecordStore({ client: direct, tableName }).put(tooLarge, 0)).rejects.toMatchObject({
       name: 'TerminalError',
