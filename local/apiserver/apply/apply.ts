@@ -89,7 +89,7 @@ function knownManagers(served: ServedResource, live: JsonObject | undefined, now
   if (managers.length > 0) return managers;
   return changedManagers(
     served,
-    { old: EMPTY_OBJECT, next: live, options: { fieldManager: BEFORE_FIRST_APPLY } },
+    { old: served.rules.blank, next: live, options: { fieldManager: BEFORE_FIRST_APPLY } },
     [],
     now,
   );

@@ -3,7 +3,7 @@
  * manager, and objects that were applied. A heartbeat of an object without them costs nothing.
  */
 import type { JsonObject } from '../json.ts';
-import { EMPTY_OBJECT, isObject, withField } from '../json.ts';
+import { isObject, withField, without } from '../json.ts';
 import { metadataOf, withMetadata } from '../objects.ts';
 import type { ServedResource } from '../resources/resource-rules.ts';
 import type { WriteOptions } from '../types.ts';
@@ -23,7 +23,10 @@ export interface TrackedUpdate {
 /** A new object with its creator as manager of all its fields, if the creator is named. */
 export function trackCreate(served: ServedResource, next: JsonObject, options: WriteOptions, now: string): JsonObject {
   if (options.fieldManager === undefined) return next;
-  return trackChange(served, { old: EMPTY_OBJECT, next, options }, [], now);
+  const { info, rules } = served;
+  const sent = info.hasStatus && !rules.keepsStatusOnCreate ? without(next, 'status') : next;
+  const { metadata } = trackChange(served, { old: rules.blank, next: sent, options }, [], now);
+  return withField(next, 'metadata', metadata);
 }
 
 /** The next state with the fields that changed made those of the writer. */

@@ -1,5 +1,6 @@
 /** The resources that a CustomResourceDefinition serves: one per version, with the rules of its schema. */
 import type { JsonObject } from '../json.ts';
+import { EMPTY_OBJECT } from '../json.ts';
 import { STANDARD_FINALIZERS } from '../names.ts';
 import { metadataOf } from '../objects.ts';
 import { textFields } from '../resources/selectable-fields.ts';
@@ -62,6 +63,8 @@ function infoOf(definition: Definition, version: DefinedVersion): ResourceInfo {
 function rulesOf(definition: Definition, version: DefinedVersion, skipped: (warning: string) => void): ResourceRules {
   const { kind, name, terminating, namespaced } = definition;
   const schema = compileSchema(version.schema);
+  // Objects are kept in the storage version, so nothing outlives a write that this one does not know.
+  const stored = compileSchema(definition.versions.find(({ storage }) => storage)?.schema ?? version.schema);
   return {
     nameRule: 'subdomain',
     counted: true,
@@ -71,11 +74,15 @@ function rulesOf(definition: Definition, version: DefinedVersion, skipped: (warn
     qualifiedFinalizers: false,
     statusWriteKeeps: 'all',
     returnsDeleted: false,
+    blank: EMPTY_OBJECT,
     graceful: false,
     strategicMerge: false,
     mergeSchema: mergeSchemaOf(schema),
     fields: textFields(namespaced, version.selectableFields),
-    clean: (body, options, old) => clean({ body, old, kind, version: version.version }, schema, options),
+    clean: (body, options, old) => {
+      const cleaned = clean({ body, old, kind, version: version.version }, schema, options);
+      return stored === schema ? cleaned : pruneObject(cleaned, stored, old, []);
+    },
     prepare: ({ next, old, context }) => {
       warnAboutFinalizers(next, old, context.options);
       return next;

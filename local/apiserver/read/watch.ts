@@ -1,7 +1,7 @@
 /** Watches: what exists or what happened since a version, then everything that happens. */
 import type { ServedResource } from '../resources/resource-rules.ts';
 import type { ServerContext } from '../server-context.ts';
-import { badRequest, expired } from '../status-errors.ts';
+import { expired, serverRefused } from '../status-errors.ts';
 import { Watcher } from '../store/watchers.ts';
 import type { WatchEvent, WatchOptions } from '../types.ts';
 import { namespaceOfList, select, selectionOf } from './list.ts';
@@ -11,7 +11,7 @@ const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
 /**
  * Starts a watch. What it starts with is delivered before this returns.
- * @throws ApiStatusError 400 for a bad selector or version, 410 for a version whose successors are forgotten
+ * @throws ApiStatusError 400 for a bad selector, 500 for a bad version, 410 for a version whose successors are forgotten
  */
 export function startWatch(
   server: ServerContext,
@@ -57,6 +57,9 @@ export function startWatch(
 /** A version to go on from; undefined for `0` and none, which both mean whatever exists. */
 function parseVersion(text: string | undefined): number | undefined {
   if (text === undefined || text === '' || text === '0') return undefined;
-  if (!/^\d+$/.test(text)) throw badRequest(`Invalid value: "${text}": resourceVersion must be a number`);
+  if (!/^\d+$/.test(text))
+    throw serverRefused(
+      `resourceVersion: Invalid value: "${text}": strconv.ParseUint: parsing "${text}": invalid syntax`,
+    );
   return Number(text);
 }

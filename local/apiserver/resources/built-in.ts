@@ -1,5 +1,6 @@
 /** The built-in resources, as kube-apiserver 1.36 announces and treats them. */
 import { apiVersionOf } from '../../../shared/domain/kubernetes-object.ts';
+import type { JsonObject } from '../json.ts';
 import type { NameRule } from '../names.ts';
 import type { ObjectStore } from '../store/object-store.ts';
 import type { ResourceInfo } from '../types.ts';
@@ -135,6 +136,10 @@ const ROWS: readonly Row[] = [
   ],
 ];
 
+/** Fields that Go always writes: nobody sets them by creating an object. */
+const BLANK: JsonObject = { spec: {}, status: {} };
+const BLANK_POD: JsonObject = { spec: { containers: null }, status: {} };
+
 /** Kinds whose deletion answers with the object. */
 const RETURNED_WHEN_DELETED = new Set([
   'CSINode',
@@ -201,6 +206,7 @@ function rulesOf(info: ResourceInfo, traits: Traits): ResourceRules {
     mergeSchema: builtInMergeSchema(info.kind),
     fields: builtInFields(info.resource, info.namespaced),
     clean: cleanBuiltIn,
+    blank: info.kind === 'Pod' ? BLANK_POD : BLANK,
     ...kindRules(info.kind),
   };
 }

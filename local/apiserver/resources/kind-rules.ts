@@ -17,6 +17,8 @@ export function kindRules(kind: string): Pick<ResourceRules, 'prepare' | 'valida
       return { prepare: preparePod };
     case 'Namespace':
       return { prepare: prepareNamespace };
+    case 'PodDisruptionBudget':
+      return { prepare: prepareBudget };
     case 'PersistentVolume':
     case 'PersistentVolumeClaim':
       return { prepare: preparePending };
@@ -80,6 +82,12 @@ function prepareNamespace({ next, old }: Transition): JsonObject {
       : { ...next, metadata: { ...metadata, labels } };
   if (old !== undefined) return named;
   return { ...named, spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } };
+}
+
+/** A budget that its controller has not looked at allows nothing. */
+function prepareBudget({ next, old }: Transition): JsonObject {
+  if (old !== undefined) return next;
+  return { ...next, status: { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 } };
 }
 
 function preparePending({ next, old }: Transition): JsonObject {

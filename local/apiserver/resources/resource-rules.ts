@@ -47,6 +47,8 @@ export interface ResourceRules {
   readonly fields: ReadonlyMap<string, FieldReader>;
   /** Takes out of a write what is not stored: nulls, unknown fields. What it shares with `old` is clean already. */
   readonly clean: (body: JsonObject, options: WriteOptions, old?: JsonObject) => JsonObject;
+  /** An object of this kind before anybody has set anything: fields that every object of it has. */
+  readonly blank: JsonObject;
   /** Sets defaults on a create or update. */
   readonly prepare?: (transition: Transition) => JsonObject;
   readonly validate?: (transition: Transition) => readonly Cause[];

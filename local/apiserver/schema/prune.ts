@@ -1,6 +1,7 @@
 /** Pruning: fields that a custom resource's schema does not know are not stored. */
 import type { JsonObject, JsonValue } from '../json.ts';
-import { isArray, isObject, setField } from '../json.ts';
+import { isArray, isObject, setField, without } from '../json.ts';
+import { OBJECT_META_TYPES } from '../resources/object-meta.ts';
 import type { Structural } from './structural.ts';
 import { memberSchema } from './structural.ts';
 
@@ -36,16 +37,25 @@ function pruneMembers({ value, old, path, isResource }: Place, schema: Structura
     const field = value[key];
     const oldField = isObject(old) && Object.hasOwn(old, key) ? old[key] : undefined;
     if (field === undefined || (field === oldField && field !== null)) continue;
-    if (isResource && TYPE_AND_METADATA.has(key)) continue;
-    const member = memberSchema(schema, key);
     const fieldPath = path === '' ? key : `${path}.${key}`;
-    const next = pruneMember({ field, oldField, path: fieldPath, schema }, member, pruned);
+    const next =
+      isResource && TYPE_AND_METADATA.has(key)
+        ? pruneEmbedded(field, key, fieldPath, pruned)
+        : pruneMember({ field, oldField, path: fieldPath, schema }, memberSchema(schema, key), pruned);
     if (next === field) continue;
     copy ??= { ...value };
     if (next === undefined) delete copy[key];
     else setField(copy, key, next);
   }
   return copy ?? value;
+}
+
+/** Of an object within the object, metadata holds nothing but ObjectMeta. That of the object itself is decoded elsewhere. */
+function pruneEmbedded(field: JsonValue, key: string, path: string, pruned: Pruned): JsonValue {
+  if (key !== 'metadata' || path === 'metadata' || !isObject(field)) return field;
+  const unknown = Object.keys(field).filter(name => !Object.hasOwn(OBJECT_META_TYPES, name));
+  pruned.push(...unknown.map(name => `${path}.${name}`));
+  return without(field, ...unknown);
 }
 
 interface Member {

@@ -53,11 +53,7 @@ export class Watcher {
   bookmark(resourceVersion: string, annotations?: JsonObject): void {
     if (this.stopped || !this.options.bookmarks) return;
     const { kind, apiVersion } = this.options;
-    const metadata = {
-      resourceVersion,
-      creationTimestamp: null,
-      ...(annotations === undefined ? {} : { annotations }),
-    };
+    const metadata = { resourceVersion, ...(annotations === undefined ? {} : { annotations }) };
     this.options.deliver({ type: 'BOOKMARK', object: { kind, apiVersion, metadata } });
   }
 

@@ -15,6 +15,7 @@ import { checkDeletePreconditions } from './preconditions.ts';
 const BUDGETS = { group: 'policy', name: 'poddisruptionbudgets' };
 /** Evictions that a budget may record without its controller confirming them. */
 const MAX_DISRUPTED_PODS = 2000;
+const DISRUPTION_ALLOWED = 'DisruptionAllowed';
 const RETRY_AFTER_SECONDS = 10;
 const VIOLATES = "Cannot evict pod as it would violate the pod's disruption budget.";
 
@@ -117,13 +118,29 @@ function spendDisruption(budget: JsonObject, podName: string, now: string): Json
   if (allowed === 0) {
     throw tooManyRequests(VIOLATES, 0, [{ reason: 'DisruptionBudget', message: whyNoneIsAllowed(name, status) }]);
   }
-  return { ...status, disruptionsAllowed: allowed - 1, disruptedPods: { ...disruptedPods, [podName]: now } };
+  const spent = { ...status, disruptionsAllowed: allowed - 1, disruptedPods: { ...disruptedPods, [podName]: now } };
+  return allowed === 1 ? withNoneAllowed(spent, now) : spent;
+}
+
+/** The condition of a budget that has just been used up. */
+function withNoneAllowed(status: JsonObject, now: string): JsonObject {
+  const conditions = arrayAt(status, 'conditions').filter(isObject);
+  const old = conditions.find(({ type }) => type === DISRUPTION_ALLOWED);
+  const condition: JsonObject = {
+    type: DISRUPTION_ALLOWED,
+    status: 'False',
+    reason: 'InsufficientPods',
+    message: '',
+    lastTransitionTime: old?.status === 'False' ? (old.lastTransitionTime ?? now) : now,
+    observedGeneration: numberAt(status, 'observedGeneration') ?? 0,
+  };
+  return { ...status, conditions: [...conditions.filter(each => each !== old), condition] };
 }
 
 function whyNoneIsAllowed(name: string, status: JsonObject): string {
   const condition = arrayAt(status, 'conditions')
     .filter(isObject)
-    .find(({ type }) => type === 'DisruptionAllowed');
+    .find(({ type }) => type === DISRUPTION_ALLOWED);
   const message = condition?.status === 'False' ? (textAt(condition, 'message') ?? '') : '';
   if (message !== '' && condition?.reason === 'SyncFailed') {
     return `The disruption budget ${name} does not allow evicting pods currently because it failed sync: ${message}`;

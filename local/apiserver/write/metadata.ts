@@ -1,29 +1,11 @@
 /** `metadata` as the server decodes it: what a client may send, and what stays the server's own. */
 import type { JsonObject, JsonValue } from '../json.ts';
 import { isArray, isObject, textAt } from '../json.ts';
+import { OBJECT_META_TYPES } from '../resources/object-meta.ts';
 import type { ServedResource } from '../resources/resource-rules.ts';
 import { badRequest } from '../status-errors.ts';
 import type { WriteOptions } from '../types.ts';
 import { reportUnknownFields } from './field-validation.ts';
-
-/** Fields of ObjectMeta and their Go types. `selfLink` is known but no longer stored. */
-const TYPES: Readonly<Record<string, string>> = {
-  name: 'string',
-  generateName: 'string',
-  namespace: 'string',
-  uid: 'string',
-  resourceVersion: 'string',
-  selfLink: 'string',
-  creationTimestamp: 'Time',
-  deletionTimestamp: 'Time',
-  generation: 'int64',
-  deletionGracePeriodSeconds: 'int64',
-  labels: 'map[string]string',
-  annotations: 'map[string]string',
-  ownerReferences: '[]OwnerReference',
-  finalizers: '[]string',
-  managedFields: '[]ManagedFieldsEntry',
-};
 
 /**
  * The metadata of a request: known fields only, nothing that is null or empty. What is the old object's own is not looked at.
@@ -40,7 +22,7 @@ export function decodeMetadata(
   const decoded: Record<string, JsonValue> = {};
   const unknown: string[] = [];
   for (const [key, value] of Object.entries(sent)) {
-    const type = Object.hasOwn(TYPES, key) ? TYPES[key] : undefined;
+    const type = Object.hasOwn(OBJECT_META_TYPES, key) ? OBJECT_META_TYPES[key] : undefined;
     if (type === undefined) unknown.push(`metadata.${key}`);
     else if (value !== undefined && value === old[key]) decoded[key] = value;
     else if (key !== 'selfLink' && value !== null && value !== undefined && !isEmpty(value)) {
