@@ -1,5 +1,5 @@
 /** Reads scenario files: YAML, schema, then what only the whole file can say. Every fault carries its place; all are reported. */
-import { LineCounter, parseAllDocuments, type Document } from 'yaml';
+import { isScalar, LineCounter, parseAllDocuments, type Document } from 'yaml';
 import type { z } from 'zod';
 import { addDuration, seconds, toIsoText, type EpochMs } from '../../../shared/domain/time.ts';
 import { messageOf } from '../../../shared/errors.ts';
@@ -29,12 +29,12 @@ export function parseScenarios(text: string, file: string, catalog: ResourceCata
   const documents = parseAllDocuments(text, { lineCounter: lines, merge: true, prettyErrors: false });
   const faults: ScenarioFault[] = [];
   const scenarios: Scenario[] = [];
-  for (const document of Array.isArray(documents) ? documents : []) {
+  for (const document of documents) {
     const locate: Locate = path => placeOf(file, document, lines, path);
     for (const error of document.errors) {
       faults.push({ place: { file, line: lines.linePos(error.pos[0]).line, path: '' }, message: error.message });
     }
-    if (document.errors.length > 0 || document.contents === null) continue;
+    if (document.errors.length > 0 || isEmpty(document)) continue;
     const parsed = parseDocument(document, file, locate, catalog);
     if (Array.isArray(parsed)) faults.push(...parsed);
     else scenarios.push(parsed);
@@ -42,6 +42,11 @@ export function parseScenarios(text: string, file: string, catalog: ResourceCata
   if (faults.length > 0) return { ok: false, faults };
   if (scenarios.length > 0) return { ok: true, scenarios };
   return { ok: false, faults: [{ place: { file, line: 1, path: '' }, message: 'the file holds no Scenario' }] };
+}
+
+/** What stands after a last `---`. */
+function isEmpty({ contents }: Document): boolean {
+  return contents === null || (isScalar(contents) && contents.value === null);
 }
 
 function parseDocument(

@@ -1,0 +1,113 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { simulateCommand, type SimulateOptions } from '../../cli/simulate.ts';
+
+const scenario = (name: string, expectation: string): string => `apiVersion: curfew.dev/v1alpha1
+kind: Scenario
+metadata: { name: ${name} }
+spec:
+  start: "2024-11-01T15:00:00Z"
+  duration: 1h
+  config: "[featureGates]\\nnodeRepair = true\\n"
+  objects:
+    - { apiVersion: karpenter.sh/v1, kind: NodePool, metadata: { name: default }, spec: { repair: {} } }
+    - apiVersion: karpenter.sh/v1
+      kind: NodeClaim
+      metadata: { name: n1, labels: { karpenter.sh/nodepool: default }, finalizers: [karpenter.sh/termination] }
+      status: { nodeName: n1, providerID: "aws:///us-west-2a/i-1" }
+    - apiVersion: v1
+      kind: Node
+      metadata: { name: n1, labels: { karpenter.sh/nodepool: default } }
+      spec: { providerID: "aws:///us-west-2a/i-1" }
+      status: { conditions: [{ type: Ready, status: "False", lastTransitionTime: "2024-11-01T15:00:00Z" }] }
+  expect:
+    - ${expectation}
+`;
+
+const GOOD = '{ write: { verb: delete, resource: nodeclaims }, times: 1 }';
+const FILES = {
+  'good.yaml': scenario('good', GOOD),
+  'bad.yaml': scenario('bad', '{ write: { verb: delete, resource: nodeclaims }, times: 0 }'),
+  'typo.yaml': scenario('typo', GOOD).replace('duration', 'dauer'),
+};
+
+let folder = '';
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'curfew-simulate-'));
+  for (const [name, text] of Object.entries(FILES)) writeFileSync(join(folder, name), text);
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function run(names: readonly string[], options: SimulateOptions = {}) {
+  let out = '';
+  let error = '';
+  const output = { out: (text: string) => void (out += text), error: (text: string) => void (error += text) };
+  const files = names.map(name => join(folder, name));
+  return { code: await simulateCommand(files, options, output), out, error };
+}
+
+describe('curfew simulate', () => {
+  it('prints what happened and what was expected, and exits 0 when everything holds', async () => {
+    const { code, out, error } = await run(['good.yaml']);
+    expect({ code, error }).toEqual({ code: 0, error: '' });
+    expect(out).toMatch(/15:30:00 +repair +delete nodeclaims n1/);
+    expect(out).toMatch(/ok good: 1 of 1 expectations hold/);
+  });
+
+  it('exits 1 and prints each expectation that does not hold, with its place and what was seen', async () => {
+    const { code, out } = await run(['bad.yaml']);
+    expect(code).toBe(1);
+    expect(out).toMatch(/bad\.yaml:\d+: spec\.expect\[0\]: expected no write/);
+    expect(out).toMatch(/found 1/);
+  });
+
+  it('exits 2 for a file that is not valid, with path, line and reason', async () => {
+    const { code, out, error } = await run(['good.yaml', 'typo.yaml']);
+    expect(code).toBe(2);
+    expect(out).toBe('');
+    expect(error).toMatch(/typo\.yaml:6: spec\.dauer: unknown field/);
+  });
+
+  it('exits 2 for a file that is not there', async () => {
+    const { code, error } = await run(['none.yaml']);
+    expect(code).toBe(2);
+    expect(error).toMatch(/none\.yaml:1: ENOENT/);
+  });
+
+  it('prints one line for each of several files, and what failed', async () => {
+    const { code, out } = await run(['good.yaml', 'bad.yaml']);
+    expect(code).toBe(1);
+    const lines = out.trimEnd().split('\n');
+    expect(lines[0]).toMatch(/^ok good/);
+    expect(lines[1]).toMatch(/^FAILED bad/);
+    expect(lines.slice(2).every(line => line.startsWith('    '))).toBe(true);
+  });
+
+  it('prints nothing but the trace with --output jsonl', async () => {
+    const { code, out, error } = await run(['bad.yaml'], { output: 'jsonl' });
+    expect(code).toBe(1);
+    const lines = out
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line) as { kind: string });
+    expect(new Set(lines.map(({ kind }) => kind))).toEqual(new Set(['write', 'event', 'audit']));
+    expect(error).toMatch(/expected no write/);
+  });
+
+  it('runs every seed of a range, with the same outcome where there are no faults', async () => {
+    const { code, out } = await run(['good.yaml'], { seeds: '1..3' });
+    expect(code).toBe(0);
+    expect(out.trimEnd().split('\n')).toHaveLength(3);
+    const traces = await Promise.all(['1', '2'].map(seed => run(['good.yaml'], { seed, output: 'jsonl' })));
+    expect(traces[0]?.out).toBe(traces[1]?.out);
+  });
+
+  it.each([{ seed: 'x' }, { seeds: '3..1' }, { seeds: '1-3' }, { seed: '1', seeds: '1..2' }])(
+    'refuses %j',
+    async options => {
+      expect((await run(['good.yaml'], options)).code).toBe(2);
+    },
+  );
+});
