@@ -1,4 +1,5 @@
 /** The embedded Kubernetes API server: its verbs over an in-memory store, without I/O and without a clock of its own. */
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { definitionRules } from './crd/definition-rules.ts';
 import { DEFAULT_WATCH_HISTORY } from './defaults.ts';
 import { toObject } from './objects.ts';
@@ -41,7 +42,6 @@ export function createApiServer(options: ApiServerOptions): ApiServerCore {
     if (namespaces !== undefined)
       create(server, namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, {});
   }
-  const view = (served: ServedResource, object: JsonObject) => toObject(inVersion(object, served));
 
   return {
     get resourceVersion() {
@@ -101,4 +101,9 @@ export function createApiServer(options: ApiServerOptions): ApiServerCore {
       return toObject(object);
     },
   };
+}
+
+/** An object as the request's version shows it. */
+function view(served: ServedResource, object: JsonObject): KubernetesObject {
+  return toObject(inVersion(object, served));
 }

@@ -39,22 +39,18 @@ export function numberAt(value: JsonObject, key: string): number | undefined {
   return typeof field === 'number' ? field : undefined;
 }
 
+/** A value as a message shows it: a text as it is, everything else as JSON. */
+export function show(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+}
+
 /** Copies foreign data into JSON: `undefined` members go, everything that JSON cannot say is refused with a TypeError. */
 export function copyJson(value: unknown): JsonValue {
-  switch (typeof value) {
-    case 'string':
-    case 'boolean':
-      return value;
-    case 'number':
-      if (!Number.isFinite(value)) throw new TypeError('JSON has no such number');
-      return value;
-    case 'object':
-      if (value === null) return null;
-      if (Array.isArray(value)) return value.map(copyJson);
-      return copyObject(value);
-    default:
-      throw new TypeError(`JSON has no ${typeof value}`);
-  }
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  if (Array.isArray(value)) return value.map(copyJson);
+  if (typeof value === 'object') return copyObject(value);
+  throw new TypeError(`JSON has no ${typeof value} like this`);
 }
 
 /** `copyJson` for an object. A value with `toJSON` (a Date) is taken as it serializes. */

@@ -19,11 +19,14 @@ export function constantRandom(): () => number {
 /** A version 4 UUID. */
 export function newUid(random: () => number): string {
   const word = () => Math.floor(random() * 2 ** 32);
-  const hex = (value: number) => value.toString(16).padStart(8, '0');
   const [a, b, c, d] = [word(), word(), word(), word()];
   const second = hex(((b & 0xffff0fff) | 0x4000) >>> 0);
   const third = hex(((c & 0x3fffffff) | 0x80000000) >>> 0);
   return `${hex(a)}-${second.slice(0, 4)}-${second.slice(4)}-${third.slice(0, 4)}-${third.slice(4)}${hex(d)}`;
+}
+
+function hex(word: number): string {
+  return word.toString(16).padStart(8, '0');
 }
 
 /** `generateName` with five letters after it; a prefix that is too long is cut. */

@@ -1,6 +1,6 @@
 /** The resources that a CustomResourceDefinition serves: one per version, with the rules of its schema. */
 import type { JsonObject } from '../json.ts';
-import { EMPTY_OBJECT } from '../json.ts';
+import { EMPTY_OBJECT, show } from '../json.ts';
 import { STANDARD_FINALIZERS } from '../names.ts';
 import { metadataOf } from '../objects.ts';
 import { textFields } from '../resources/selectable-fields.ts';
@@ -136,7 +136,7 @@ function warnAboutFinalizers(next: JsonObject, old: JsonObject | undefined, { on
   if (onWarning === undefined || !Array.isArray(finalizers) || finalizers === (old && metadataOf(old).finalizers))
     return;
   for (const finalizer of finalizers) {
-    const name = String(finalizer);
+    const name = show(finalizer);
     if (name.includes('/') || STANDARD_FINALIZERS.has(name)) continue;
     const path = name.includes('.') ? ' including a path (/)' : '';
     onWarning(

@@ -51,16 +51,15 @@ export function withOrder(merged: List, order: List, serverOrder: List, key: str
   const ordered: JsonValue[] = [];
   for (const item of named) {
     const place = rank(serverOrder, item);
-    while (others.length > 0 && place >= 0) {
-      const [other] = others;
-      const otherPlace = other === undefined ? -1 : rank(serverOrder, other);
-      if (other === undefined || otherPlace < 0 || otherPlace > place) break;
-      ordered.push(other);
-      others.shift();
-    }
-    ordered.push(item);
+    const after = others.findIndex(other => !standsBefore(rank(serverOrder, other), place));
+    ordered.push(...others.splice(0, after < 0 ? others.length : after), item);
   }
   return [...ordered, ...others];
+}
+
+/** True when the server knows both places and the first comes before the second. */
+function standsBefore(place: number, other: number): boolean {
+  return place >= 0 && other >= 0 && place < other;
 }
 
 function same(left: JsonValue, right: JsonValue, key: string | undefined): boolean {

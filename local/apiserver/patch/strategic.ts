@@ -1,6 +1,6 @@
 /** Strategic merge patch: a merge patch that merges lists by key or as sets, with directives. For built-in kinds only. */
 import type { JsonObject, JsonValue } from '../json.ts';
-import { EMPTY_OBJECT, copyJson, isArray, isObject, setField } from '../json.ts';
+import { EMPTY_OBJECT, copyJson, isArray, isObject, setField, textAt } from '../json.ts';
 import { badRequest, serverRefused } from '../status-errors.ts';
 import { mergeList, withOrder } from './merge-list.ts';
 import type { MergeSchema } from './merge-schema.ts';
@@ -47,7 +47,7 @@ function mergeValue(old: JsonValue | undefined, value: JsonValue, schema: MergeS
 
 /** `$patch: replace` takes the patch as it is, `$patch: delete` empties the object. */
 function directed(patch: JsonObject): JsonObject {
-  switch (patch[DIRECTIVE]) {
+  switch (textAt(patch, DIRECTIVE) ?? '') {
     case 'replace': {
       const { [DIRECTIVE]: _directive, ...rest } = patch;
       return asObject(copyJson(rest));

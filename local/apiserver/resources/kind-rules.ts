@@ -51,12 +51,15 @@ function preparePod({ next, old }: Transition): JsonObject {
   return { ...next, spec, status: { phase: 'Pending', qosClass: qosClass(spec) } };
 }
 
+function amounts(of: JsonObject): JsonObject[string][] {
+  return [of.cpu, of.memory];
+}
+
 /** Guaranteed, Burstable or BestEffort, from the cpu and memory of the containers. */
 function qosClass(spec: JsonObject): string {
   const resources = [...arrayAt(spec, 'containers'), ...arrayAt(spec, 'initContainers')]
     .filter(isObject)
     .map(container => objectAt(container, 'resources'));
-  const amounts = (of: JsonObject) => ['cpu', 'memory'].map(name => of[name]);
   const named = resources.flatMap(each => [
     ...amounts(objectAt(each, 'requests')),
     ...amounts(objectAt(each, 'limits')),

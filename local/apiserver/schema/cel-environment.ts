@@ -93,7 +93,6 @@ function withStrings(to: Environment): Environment {
 
 function withLists(to: Environment): Environment {
   type List = readonly unknown[];
-  const at = (index: number) => BigInt(index);
   return to
     .registerFunction('list.isSorted(): bool', (list: List) =>
       list.every((item, index) => index === 0 || !isLess(item, list[index - 1])),
@@ -101,8 +100,8 @@ function withLists(to: Environment): Environment {
     .registerFunction('list.min(): dyn', (list: List) => list.reduce((a, b) => (isLess(b, a) ? b : a)))
     .registerFunction('list.max(): dyn', (list: List) => list.reduce((a, b) => (isLess(a, b) ? b : a)))
     .registerFunction('list.sum(): dyn', (list: List) => list.reduce(add, 0n))
-    .registerFunction('list.indexOf(dyn): int', (list: List, item: unknown) => at(list.indexOf(item)))
-    .registerFunction('list.lastIndexOf(dyn): int', (list: List, item: unknown) => at(list.lastIndexOf(item)));
+    .registerFunction('list.indexOf(dyn): int', (list: List, item: unknown) => BigInt(list.indexOf(item)))
+    .registerFunction('list.lastIndexOf(dyn): int', (list: List, item: unknown) => BigInt(list.lastIndexOf(item)));
 }
 
 function withQuantities(to: Environment): Environment {

@@ -28,7 +28,8 @@ export function findPattern(pattern: string, text: string): string {
 /** All matches, at most `limit` unless that is negative. */
 export function findAllPatterns(pattern: string, text: string, limit = -1): string[] {
   const matcher = compilePattern(pattern).matcher(text);
+  const most = limit < 0 ? Number.POSITIVE_INFINITY : limit;
   const found: string[] = [];
-  while ((limit < 0 || found.length < limit) && matcher.find()) found.push(matcher.group() ?? '');
+  for (let count = 0; count < most && matcher.find(); count += 1) found.push(matcher.group() ?? '');
   return found;
 }

@@ -1,7 +1,7 @@
 /** Server-side apply as a request: it creates the object or goes the way of an update. */
 import { applyConfiguration } from '../apply/apply.ts';
 import type { JsonObject } from '../json.ts';
-import { copyObject, shareObject } from '../json.ts';
+import { copyObject, shareObject, show } from '../json.ts';
 import { metadataOf } from '../objects.ts';
 import type { ServerContext, Target } from '../server-context.ts';
 import { inVersion, resourceOf, rfc3339 } from '../server-context.ts';
@@ -33,7 +33,7 @@ export function applyObject(
     throw conflict(
       resourceOf(served),
       name,
-      `uid mismatch: the provided object specified uid ${String(uid)}, and no existing object was found`,
+      `uid mismatch: the provided object specified uid ${show(uid)}, and no existing object was found`,
     );
   }
   const inNamespace = served.info.namespaced ? { namespace } : {};
@@ -52,10 +52,10 @@ function decodeConfiguration(target: Target, body: JsonObject): JsonObject {
   const { apiVersion, info } = served;
   if (body.apiVersion !== apiVersion) {
     throw badRequest(
-      `Incorrect version specified in apply patch. Specified patch version: ${String(body.apiVersion)}, expected: ${apiVersion}`,
+      `Incorrect version specified in apply patch. Specified patch version: ${show(body.apiVersion)}, expected: ${apiVersion}`,
     );
   }
-  if (body.kind !== info.kind) throw badRequest(`Incorrect kind specified in apply patch: ${String(body.kind)}`);
+  if (body.kind !== info.kind) throw badRequest(`Incorrect kind specified in apply patch: ${show(body.kind)}`);
   const metadata = { name, ...metadataOf(body) };
   checkIdentity(target, { metadata });
   return { ...body, metadata: { ...metadata, ...(info.namespaced ? { namespace } : {}) } };

@@ -3,7 +3,7 @@ import type { JsonObject } from '../json.ts';
 import type { ServedResource } from '../resources/resource-rules.ts';
 import type { Target } from '../server-context.ts';
 import { metadataOf } from '../objects.ts';
-import { textAt } from '../json.ts';
+import { show, textAt } from '../json.ts';
 import { badRequest, invalid, invalidValue } from '../status-errors.ts';
 
 /**
@@ -14,7 +14,7 @@ export function decodeBody({ apiVersion, info }: ServedResource, body: JsonObjec
   const kind = textAt(body, 'kind') ?? info.kind;
   if (body.apiVersion !== undefined && body.apiVersion !== apiVersion) {
     throw badRequest(
-      `the API version in the data (${String(body.apiVersion)}) does not match the expected API version (${apiVersion})`,
+      `the API version in the data (${show(body.apiVersion)}) does not match the expected API version (${apiVersion})`,
     );
   }
   if (kind !== info.kind) {

@@ -1,6 +1,6 @@
 /** `pods/eviction`: a delete that PodDisruptionBudgets can forbid. */
 import type { JsonObject } from '../json.ts';
-import { arrayAt, isObject, numberAt, objectAt, textAt } from '../json.ts';
+import { arrayAt, isObject, numberAt, objectAt, show, textAt } from '../json.ts';
 import { labelSelectorMatches } from '../selectors/label-selector.ts';
 import { metadataOf, nameOf, withMetadata } from '../objects.ts';
 import type { ServerContext, Target } from '../server-context.ts';
@@ -149,7 +149,7 @@ function whyNoneIsAllowed(name: string, status: JsonObject): string {
   if (current <= desired)
     return `The disruption budget ${name} needs ${desired} healthy pods and has ${current} currently`;
   const always = `The disruption budget ${name} does not allow evicting pods currently`;
-  return message === '' ? always : `${always} (${String(condition?.reason)}): ${message}`;
+  return message === '' ? always : `${always} (${show(condition?.reason)}): ${message}`;
 }
 
 /** The condition by which the owner of the pod learns why it goes. */

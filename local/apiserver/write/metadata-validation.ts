@@ -1,6 +1,6 @@
 /** What is wrong with `metadata`: names, labels, annotations, owners, finalizers, and changes that are not allowed. */
 import type { JsonObject, JsonValue } from '../json.ts';
-import { arrayAt, isObject, objectAt, textAt } from '../json.ts';
+import { arrayAt, isObject, objectAt, show, textAt } from '../json.ts';
 import {
   complainAboutLabelValue,
   complainAboutNamespace,
@@ -62,7 +62,7 @@ export function complainAboutMetadataUpdate(metadata: JsonObject, old: JsonObjec
     const added = arrayAt(metadata, 'finalizers').filter(finalizer => !known.has(finalizer));
     if (added.length > 0) {
       const list = added
-        .map(finalizer => `"${String(finalizer)}"`)
+        .map(finalizer => `"${show(finalizer)}"`)
         .toSorted()
         .join(', ');
       causes.push({
@@ -78,14 +78,14 @@ export function complainAboutMetadataUpdate(metadata: JsonObject, old: JsonObjec
 function complainAboutLabels(labels: JsonObject): Cause[] {
   return Object.entries(labels).flatMap(([key, value]) => [
     ...invalidValue('metadata.labels', key, complainAboutQualifiedName(key)),
-    ...invalidValue('metadata.labels', String(value), complainAboutLabelValue(String(value))),
+    ...invalidValue('metadata.labels', show(value), complainAboutLabelValue(show(value))),
   ]);
 }
 
 function complainAboutAnnotations(annotations: JsonObject): Cause[] {
   let bytes = 0;
   const causes = Object.entries(annotations).flatMap(([key, value]) => {
-    bytes += Buffer.byteLength(key) + Buffer.byteLength(String(value));
+    bytes += Buffer.byteLength(key) + Buffer.byteLength(show(value));
     return invalidValue('metadata.annotations', key, complainAboutQualifiedName(key.toLowerCase()));
   });
   if (bytes > MAX_ANNOTATION_BYTES) {
@@ -122,7 +122,7 @@ function complainAboutOwners(owners: readonly JsonValue[]): Cause[] {
 }
 
 function complainAboutFinalizers(metadata: JsonObject, rules: ResourceRules): Cause[] {
-  const finalizers = arrayAt(metadata, 'finalizers').map(String);
+  const finalizers = arrayAt(metadata, 'finalizers').map(show);
   const causes = finalizers.flatMap(name =>
     invalidValue('metadata.finalizers', name, complainAboutQualifiedName(name)),
   );

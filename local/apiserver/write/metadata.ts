@@ -53,27 +53,24 @@ interface Wrong {
 
 /** The part of a value that does not fit its Go type. */
 function wrongPart(value: JsonValue, type: string): Wrong | undefined {
-  const members = (of: JsonValue): readonly JsonValue[] =>
-    isArray(of) ? of : isObject(of) ? Object.values(of).map(member => member ?? null) : [];
-  const firstThatIsNot = (fits: (member: JsonValue) => boolean, memberType: string): Wrong | undefined => {
-    const wrong = members(value).find(member => !fits(member));
-    return wrong === undefined ? undefined : { value: wrong, type: memberType };
-  };
-  const isText = (member: JsonValue) => typeof member === 'string';
   switch (type) {
     case 'string':
     case 'Time':
-      return isText(value) ? undefined : { value, type };
+      return typeof value === 'string' ? undefined : { value, type };
     case 'int64':
-      return typeof value === 'number' && Number.isInteger(value) ? undefined : { value, type };
+      return Number.isInteger(value) ? undefined : { value, type };
     case 'map[string]string':
-      if (!isObject(value)) return { value, type };
-      return firstThatIsNot(member => member === null || isText(member), 'string');
-    case '[]string':
-      return isArray(value) ? firstThatIsNot(isText, 'string') : { value, type };
+      return isObject(value) ? wrongMember(Object.values(value), 'string') : { value, type };
     default:
-      return isArray(value) ? firstThatIsNot(isObject, type.slice(2)) : { value, type };
+      return isArray(value) ? wrongMember(value, type.slice(2)) : { value, type };
   }
+}
+
+/** The first member that is neither a text, where texts are wanted, nor an object, where those are. */
+function wrongMember(members: readonly (JsonValue | undefined)[], type: string): Wrong | undefined {
+  const fits = type === 'string' ? (member: unknown) => typeof member === 'string' || member === null : isObject;
+  const wrong = members.find(member => !fits(member));
+  return wrong === undefined ? undefined : { value: wrong, type };
 }
 
 function undecodable(of: Wrong & { readonly kind: string; readonly body: JsonObject; readonly path: string }) {

@@ -1,6 +1,6 @@
 /** Preconditions: what a write says about the state that it was made for. */
 import type { JsonObject } from '../json.ts';
-import { textAt } from '../json.ts';
+import { show, textAt } from '../json.ts';
 import { metadataOf } from '../objects.ts';
 import type { Target } from '../server-context.ts';
 import { resourceOf } from '../server-context.ts';
@@ -18,7 +18,7 @@ export function checkWritePreconditions(target: Target, current: JsonObject, sen
   const stored = metadataOf(current);
   if (sent === stored) return;
   const uid = textAt(sent, 'uid') ?? '';
-  if (isPut && uid !== '' && uid !== stored.uid) throw uidConflict(target, uid, String(stored.uid));
+  if (isPut && uid !== '' && uid !== stored.uid) throw uidConflict(target, uid, show(stored.uid));
   const version = textAt(sent, 'resourceVersion') ?? '';
   if (version === '' && !served.rules.unconditionalUpdate) {
     const message = 'Invalid value: 0: must be specified for an update';
@@ -47,11 +47,11 @@ export function checkDeletePreconditions(
 ): void {
   const { uid, resourceVersion } = preconditions ?? {};
   const stored = metadataOf(current);
-  const refuse = (what: string, sent: string, record: unknown, guess: string) =>
+  const refuse = (what: string, sent: string, record: JsonObject[string], guess: string) =>
     conflict(
       { group: served.info.group, name: served.info.kind },
       name,
-      `the ${what} in the precondition (${sent}) does not match the ${what} in record (${String(record)}). The object might have been ${guess}`,
+      `the ${what} in the precondition (${sent}) does not match the ${what} in record (${show(record)}). The object might have been ${guess}`,
     );
   if (uid !== undefined && uid !== stored.uid) throw refuse('UID', uid, stored.uid, 'deleted and then recreated');
   if (resourceVersion !== undefined && resourceVersion !== stored.resourceVersion) {
