@@ -37,8 +37,9 @@ export function startLambda(options: LambdaOptions): LocalLambda {
   }
 
   return {
-    invoke: (physicalName, payload) => poolOf(fn => fn.physicalName === physicalName, physicalName).invoke(payload),
-    kill: functionName => poolOf(({ name }) => name === functionName, functionName).kill(),
+    invoke: async (physicalName, payload) =>
+      poolOf(fn => fn.physicalName === physicalName, physicalName).invoke(payload),
+    kill: async functionName => poolOf(({ name }) => name === functionName, functionName).kill(),
     pids: functionName => poolOf(({ name }) => name === functionName, functionName).pids(),
     async stop() {
       await Promise.all(pools.map(pool => pool.stop()));

@@ -141,8 +141,8 @@ export async function startLocalAws(options: LocalAwsOptions): Promise<LocalAws>
     },
     killFunction: name => lambda.kill(name),
     functionPids: name => lambda.pids(name),
-    inbox: name => sqs.inspect(inboxOf(model, name)),
-    deadLetters: name => sqs.inspect(deadLetterQueueOf(model, inboxOf(model, name))),
+    inbox: async name => sqs.inspect(inboxOf(model, name)),
+    deadLetters: async name => sqs.inspect(deadLetterQueueOf(model, inboxOf(model, name))),
     async stop() {
       stopping = true;
       await running.disposeAsync();
