@@ -32,4 +32,19 @@ program
     process.exitCode = await simulateCommand(files, options);
   });
 
+program
+  .command('explain')
+  .description('say whether a pod or node is protected from disruption, by what, until when, and what else blocks it')
+  .argument('<kind>', 'pod or node')
+  .argument('<name>', 'NAMESPACE/NAME of a pod, NAME of a node')
+  .option('--kubeconfig <file>', 'default: $KUBECONFIG, else ~/.kube/config')
+  .option('--context <name>', 'context of the kubeconfig')
+  .option('--scenario <file>', 'look at a scenario in place of a cluster; FILE#NAME when the file holds several')
+  .option('--at <moment>', 'with --scenario: time since its start, or an RFC 3339 instant (default: its end)')
+  .addOption(new Option('--output <form>', 'what to print').choices(['text', 'json']).default('text'))
+  .action(async (kind: string, name: string, options: Record<string, string>) => {
+    const { explainCommand } = await import('./explain.ts');
+    process.exitCode = await explainCommand(kind, name, options);
+  });
+
 await program.parseAsync();

@@ -7,6 +7,7 @@ import { parseScenarios } from '../local/sim/scenario/parse.ts';
 import type { Scenario, ScenarioFault } from '../local/sim/scenario/scenario.ts';
 import { formatLine } from '../local/sim/trace.ts';
 import { clusterCatalog } from '../local/sim/world.ts';
+import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
 
 export interface SimulateOptions {
   readonly seed?: string;
@@ -14,17 +15,6 @@ export interface SimulateOptions {
   readonly faults?: string;
   readonly output?: string;
 }
-
-/** Where a command writes; `text` has its line breaks. */
-export interface CommandOutput {
-  readonly out: (text: string) => void;
-  readonly error: (text: string) => void;
-}
-
-const PROCESS_OUTPUT: CommandOutput = {
-  out: text => process.stdout.write(text),
-  error: text => process.stderr.write(text),
-};
 
 /** Exit code 0: all ran and every expectation holds. 1: one does not. 2: a file or an option is not valid. */
 export async function simulateCommand(

@@ -78,6 +78,7 @@ interface Target {
 /** What this run did so far: a later look of the same run must know. */
 interface Progress {
   claimTime: EpochMs | undefined;
+  released: boolean;
   announcements: readonly Announcement[];
 }
 
@@ -89,7 +90,7 @@ interface Look {
 }
 
 async function reconcileNode(deps: Deps, target: Target): Promise<void> {
-  const progress: Progress = { claimTime: undefined, announcements: [] };
+  const progress: Progress = { claimTime: undefined, released: false, announcements: [] };
   let { uid } = target;
   for (let looks = 0; looks < MAX_LOOKS; looks++) {
     const seen = await look(deps, { ...target, uid }, progress);
@@ -152,6 +153,9 @@ async function apply(deps: Deps, seen: Look, progress: Progress, target: Target)
     if (outcome !== 'ok') return 'again';
   }
 
+  // A pod that came while its node was let go, and whose own run still found the node held, is found by looking once more.
+  const finished = decision.node.kind === 'release' && !progress.released ? 'again' : 'done';
+  progress.released ||= decision.node.kind === 'release';
   await announce(deps, OWNER, announcements, target.wakeTime !== undefined);
   progress.announcements = [...progress.announcements, ...announcements];
   if (decision.outcome !== undefined) deps.metrics.count('ProtectedPods', counts.protectedPods);
@@ -160,20 +164,17 @@ async function apply(deps: Deps, seen: Look, progress: Progress, target: Target)
   }
 
   if (decision.outcome === undefined) {
-    if (stored === undefined) return again(decision);
+    if (stored === undefined) return finished;
     const removed = await deps.records.delete(gracePeriodKey(object.metadata.uid), stored.version);
-    return removed.kind === 'deleted' ? again(decision) : 'again';
+    return removed.kind === 'deleted' ? finished : 'again';
   }
   if (announcements.length > 0) {
     const storedRecord = decision.intent?.record;
     const saved = await save(deps, { ...seen, stored, storedRecord }, decision.outcome, target);
     if (saved === 'lostRace') return 'again';
   }
-  return again(decision);
+  return finished;
 }
-
-/** A pod that came while its node was let go, and whose own run still found the node held, is found by looking once more. */
-const again = ({ node }: GracePeriodDecision): 'done' | 'again' => (node.kind === 'release' ? 'again' : 'done');
 
 /** Writes the record if it says something new. A stored timer that is earlier than needed is kept: it comes in vain once. */
 async function save(

@@ -4,6 +4,7 @@ import { addDuration, minutes } from '../../shared/domain/time.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
 import { createInProcessClusterWatch } from '../in-process/cluster-watch.ts';
 import { createInProcessKubernetesApi } from '../in-process/kubernetes-api.ts';
+import type { ApiServerCore } from '../apiserver/types.ts';
 import type { ReconcilerFactory } from '../functions.ts';
 import type { Scheduler } from '../scheduler.ts';
 import { createSystem, type BuriedMessage } from '../system.ts';
@@ -47,6 +48,8 @@ export interface RunResult {
   readonly verdicts: readonly Verdict[];
   /** Messages that ended in a dead-letter queue. */
   readonly buried: readonly BuriedMessage[];
+  /** The cluster as it stood at the end. */
+  readonly core: ApiServerCore;
 }
 
 /** Rejects for a bug only: in the simulator, or one that a function reported. */
@@ -111,6 +114,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     timeline: timeline.entries,
     verdicts: evaluate(scenario.expectations, trace.entries, final),
     buried,
+    core,
   };
 }
 

@@ -59,7 +59,8 @@ const repairSchema = z
     maxUnhealthy,
   }));
 
-const labelSelectorSchema = z.strictObject({
+/** `metav1.LabelSelector`. */
+export const labelSelectorSchema = z.strictObject({
   matchLabels: z.record(z.string(), z.string()).optional(),
   matchExpressions: z
     .array(

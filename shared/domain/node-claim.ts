@@ -1,6 +1,7 @@
 /** The parts of a NodeClaim that rules look at. */
 import type { KubernetesObject } from './kubernetes-object.ts';
-import { parseTimestamp, type EpochMs } from './time.ts';
+import { nanosecondsToDuration, parseGoDuration } from './go-duration.ts';
+import { parseTimestamp, type DurationMs, type EpochMs } from './time.ts';
 
 export interface NodeClaimView {
   readonly name: string;
@@ -11,10 +12,12 @@ export interface NodeClaimView {
   readonly annotations: Readonly<Record<string, string>>;
   readonly finalizers: readonly string[];
   readonly deletionTime: EpochMs | undefined;
+  /** From its deletion on; undefined: none, or not a duration. */
+  readonly terminationGracePeriod?: DurationMs | undefined;
 }
 
 /** Reads a NodeClaim object. */
-export function readNodeClaim({ metadata, status }: KubernetesObject): NodeClaimView {
+export function readNodeClaim({ metadata, spec, status }: KubernetesObject): NodeClaimView {
   const providerID = status?.['providerID'];
   return {
     name: metadata.name,
@@ -25,5 +28,11 @@ export function readNodeClaim({ metadata, status }: KubernetesObject): NodeClaim
     annotations: metadata.annotations ?? {},
     finalizers: metadata.finalizers ?? [],
     deletionTime: metadata.deletionTimestamp === undefined ? undefined : parseTimestamp(metadata.deletionTimestamp),
+    terminationGracePeriod: readDuration(spec?.['terminationGracePeriod']),
   };
+}
+
+function readDuration(value: unknown): DurationMs | undefined {
+  const parsed = typeof value === 'string' ? parseGoDuration(value) : undefined;
+  return parsed?.ok === true ? nanosecondsToDuration(parsed.nanoseconds) : undefined;
 }

@@ -1,5 +1,6 @@
 /** The parts of a Pod that rules look at. Reading never throws: what cannot be read is absent. */
 import type { KubernetesObject, OwnerReference } from './kubernetes-object.ts';
+import { readConditions } from './node.ts';
 import { parseTimestamp, type EpochMs } from './time.ts';
 
 /** Karpenter's annotation: `"true"` or a Go duration on a Pod, `"true"` on a Node. */
@@ -16,6 +17,8 @@ export interface PodView {
   readonly ownerReferences: readonly OwnerReference[];
   /** `Pending`, `Running`, `Succeeded`, `Failed`, `Unknown`; empty when not reported yet. */
   readonly phase: string;
+  /** The pod's condition `Ready` is `True`. */
+  readonly ready: boolean;
   readonly creationTime: EpochMs | undefined;
   /** When the kubelet took the pod on (`status.startTime`). */
   readonly startTime: EpochMs | undefined;
@@ -38,6 +41,7 @@ export function readPod({ metadata, spec, status }: KubernetesObject): PodView {
     annotations: metadata.annotations ?? {},
     ownerReferences: metadata.ownerReferences ?? [],
     phase: optionalText(status?.['phase']) ?? '',
+    ready: readConditions(status?.['conditions']).some(({ type, status: is }) => type === 'Ready' && is === 'True'),
     creationTime: instant(metadata.creationTimestamp),
     startTime: instant(status?.['startTime']),
     deletionTime: instant(metadata.deletionTimestamp),

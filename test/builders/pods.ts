@@ -18,6 +18,7 @@ export function aPod(doNotDisrupt: string | undefined, overrides: Partial<PodVie
     annotations: doNotDisrupt === undefined ? {} : { 'karpenter.sh/do-not-disrupt': doNotDisrupt },
     ownerReferences: [],
     phase: 'Running',
+    ready: true,
     creationTime: CREATED,
     startTime: STARTED,
     deletionTime: undefined,

@@ -1,5 +1,5 @@
 /** A cluster, a store and an inbox in memory, for tests of the grace-period function's shell. */
-import { createInProcessKubernetesApi } from '../../local/apiserver/port-adapter.ts';
+import { createInProcessKubernetesApi } from '../../local/in-process/kubernetes-api.ts';
 import type { ObservedWrite } from '../../local/apiserver/types.ts';
 import { createMemoryRecordStore } from '../../local/memory/record-store.ts';
 import { createCluster } from '../../local/sim/world.ts';
@@ -62,7 +62,7 @@ export function createGracePeriodWorld() {
   }
 
   const deps: Deps = {
-    kubernetes: counted('kubernetes', createInProcessKubernetesApi({ core, user: 'grace-period' })),
+    kubernetes: counted('kubernetes', createInProcessKubernetesApi(core, 'grace-period')),
     records: counted('records', {
       get: key => store.get(key),
       put: async (record, version) => {

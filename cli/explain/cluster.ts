@@ -1,0 +1,13 @@
+import type { EpochMs } from '../../shared/domain/time.ts';
+import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
+
+/** A cluster to look at, and what time it is there. */
+export interface ExplainedCluster {
+  readonly kubernetes: KubernetesApi;
+  readonly now: EpochMs;
+}
+
+export type Look<Answer> = (cluster: ExplainedCluster) => Promise<Answer>;
+
+/** Something that the user can put right; its message is all that is printed. */
+export class UsageError extends Error {}

@@ -1,0 +1,29 @@
+/** A cluster as a kubeconfig describes it. Loaded only when it is needed: reading kubeconfigs costs half a second. */
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { ClusterAccessError, checkReachable, loadKubeconfig } from '../../shared/adapters/kubernetes/kubeconfig.ts';
+import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
+import { createTransport } from '../../shared/adapters/kubernetes/transport.ts';
+import { systemClock } from '../../shared/adapters/system-clock.ts';
+import { UsageError, type Look } from './cluster.ts';
+
+/** Throws `UsageError` when the cluster cannot be reached. */
+export async function onKubeconfig<Answer>(
+  { kubeconfig, context }: { readonly kubeconfig?: string; readonly context?: string },
+  look: Look<Answer>,
+): Promise<Answer> {
+  const file = kubeconfig ?? process.env['KUBECONFIG'] ?? join(homedir(), '.kube', 'config');
+  try {
+    const access = await loadKubeconfig(file, context);
+    const transport = createTransport({ ...access.options, clock: systemClock, userAgent: 'curfew-explain' });
+    try {
+      await checkReachable(transport, access);
+      return await look({ kubernetes: createKubernetesApi(transport), now: systemClock.now() });
+    } finally {
+      transport.close();
+    }
+  } catch (error) {
+    if (error instanceof ClusterAccessError) throw new UsageError(error.message, { cause: error });
+    throw error;
+  }
+}

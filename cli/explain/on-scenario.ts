@@ -1,0 +1,47 @@
+/** The cluster of a scenario file at some moment of its run: it runs up to there. */
+import { readFile } from 'node:fs/promises';
+import { createInProcessKubernetesApi } from '../../local/in-process/kubernetes-api.ts';
+import { formatFault } from '../../local/sim/report.ts';
+import { runScenario } from '../../local/sim/run.ts';
+import { parseScenarios } from '../../local/sim/scenario/parse.ts';
+import type { Scenario } from '../../local/sim/scenario/scenario.ts';
+import { clusterCatalog } from '../../local/sim/world.ts';
+import { nanosecondsToDuration, parseGoDuration } from '../../shared/domain/go-duration.ts';
+import { addDuration, parseTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import { messageOf } from '../../shared/errors.ts';
+import { UsageError, type Look } from './cluster.ts';
+
+/**
+ * Looks at the first scenario of a file, or at the one that is named after a `#`. Throws `UsageError`.
+ * @param at a Go duration from its start, or an RFC 3339 instant; default: its end
+ */
+export async function onScenario<Answer>(file: string, at: string | undefined, look: Look<Answer>): Promise<Answer> {
+  const scenario = await readScenario(file);
+  const end = at === undefined ? scenario.end : parseMoment(at, scenario.start);
+  if (end < scenario.start || end > scenario.end) throw new UsageError(`--at ${at} lies outside the scenario`);
+  const { core } = await runScenario({ ...scenario, end, expectations: [] });
+  return look({ kubernetes: createInProcessKubernetesApi(core, 'explain'), now: end });
+}
+
+async function readScenario(place: string): Promise<Scenario> {
+  const [file = place, name] = place.split('#');
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    throw new UsageError(messageOf(error), { cause: error });
+  }
+  const parsed = parseScenarios(text, file, clusterCatalog());
+  if (!parsed.ok) throw new UsageError(parsed.faults.map(formatFault).join('\n'));
+  const scenario = parsed.scenarios.find(each => name === undefined || each.name === name);
+  if (scenario !== undefined) return scenario;
+  throw new UsageError(`${file} holds ${name === undefined ? 'no scenario' : `no scenario ${name}`}`);
+}
+
+function parseMoment(text: string, start: EpochMs): EpochMs {
+  const instant = parseTimestamp(text);
+  if (instant !== undefined) return instant;
+  const parsed = parseGoDuration(text);
+  if (!parsed.ok) throw new UsageError(`--at takes a Go duration or an RFC 3339 instant: ${parsed.error}`);
+  return addDuration(start, nanosecondsToDuration(parsed.nanoseconds));
+}

@@ -1,0 +1,56 @@
+/** What a PodDisruptionBudget says about evictions now. */
+import * as z from 'zod';
+import type { KubernetesObject } from '../domain/kubernetes-object.ts';
+import { selects, type LabelSelector } from '../domain/label-selector.ts';
+import { isFinished, type PodView } from '../domain/pod.ts';
+import { labelSelectorSchema } from './policy-schema.ts';
+
+export interface DisruptionBudget {
+  readonly name: string;
+  readonly namespace: string;
+  /** Absent in a budget that selects nothing. */
+  readonly selector: LabelSelector | undefined;
+  /** 0 until the controller has counted. */
+  readonly disruptionsAllowed: number;
+  /** Pods that are not Ready may always be evicted. */
+  readonly evictsUnready: boolean;
+}
+
+const schema = z.object({
+  spec: z.object({ selector: labelSelectorSchema.optional(), unhealthyPodEvictionPolicy: z.string().optional() }),
+  status: z.object({ disruptionsAllowed: z.number().default(0) }).prefault({}),
+});
+
+/** Reads a PodDisruptionBudget; undefined when its shape is not known. */
+export function readDisruptionBudget(object: KubernetesObject): DisruptionBudget | undefined {
+  const parsed = schema.safeParse(object);
+  if (!parsed.success) return undefined;
+  const { spec, status } = parsed.data;
+  return {
+    name: object.metadata.name,
+    namespace: object.metadata.namespace ?? '',
+    selector: spec.selector,
+    disruptionsAllowed: status.disruptionsAllowed,
+    evictsUnready: spec.unhealthyPodEvictionPolicy === 'AlwaysAllow',
+  };
+}
+
+/** The budgets that an eviction of the pod would count against: none for pods that have ended. */
+export function budgetsOf(pod: PodView, budgets: readonly DisruptionBudget[]): readonly DisruptionBudget[] {
+  if (isFinished(pod)) return [];
+  return budgets.filter(
+    ({ namespace, selector }) => namespace === pod.namespace && selector !== undefined && selects(selector, pod.labels),
+  );
+}
+
+/** Why the API server would refuse to evict the pod now; undefined when it would not. */
+export function evictionRefusal(pod: PodView, budgets: readonly DisruptionBudget[]): string | undefined {
+  const [budget, ...others] = budgetsOf(pod, budgets);
+  if (budget === undefined) return undefined;
+  if (others.length > 0) {
+    const names = [budget, ...others].map(({ name }) => name).join(', ');
+    return `several PodDisruptionBudgets select it (${names}): no eviction is possible`;
+  }
+  if (budget.disruptionsAllowed > 0 || (budget.evictsUnready && !pod.ready)) return undefined;
+  return `PodDisruptionBudget ${budget.name} allows no disruption now`;
+}

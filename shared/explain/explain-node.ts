@@ -1,0 +1,128 @@
+/** Why a node may or may not be disrupted now: its protected pods, what else blocks evictions, its deadlines. Pure. */
+import { evictionRefusal } from '../contract/pod-disruption-budget.ts';
+import { ANNOTATIONS, KARPENTER } from '../contract/names.ts';
+import type { NodeClaimView } from '../domain/node-claim.ts';
+import { isFinished, isTerminating, type PodView } from '../domain/pod.ts';
+import { isActive, protectionOf, type Protection } from '../domain/protection.ts';
+import { addDuration, parseTimestamp, type DurationMs, type EpochMs } from '../domain/time.ts';
+import type { NodeObservation } from './observation.ts';
+
+export interface PodExplanation {
+  readonly namespace: string;
+  readonly name: string;
+  readonly phase: string;
+  readonly terminating: boolean;
+  /** Value of the annotation; undefined: not annotated. */
+  readonly value: string | undefined;
+  readonly protection: Protection;
+  readonly protected: boolean;
+  /** Why the API server would refuse an eviction now, protection aside. */
+  readonly evictionRefusal: string | undefined;
+}
+
+/** Whose do-not-disrupt annotation the node carries. */
+export type NodeAnnotation =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'ours'; readonly until: string }
+  | { readonly kind: 'theirs'; readonly value: string };
+
+export type Deadline =
+  /** Whatever is left then is removed by force. */
+  | { readonly kind: 'at'; readonly time: EpochMs }
+  /** Counts from a deletion that has not begun. */
+  | { readonly kind: 'afterDeletion'; readonly gracePeriod: DurationMs }
+  | { readonly kind: 'none'; readonly terminating: boolean };
+
+export type Verdict =
+  /** No pod is protected, nothing refuses an eviction. */
+  | { readonly kind: 'open' }
+  /** Protections end; `until` is the last end. */
+  | { readonly kind: 'protectedUntil'; readonly until: EpochMs }
+  | { readonly kind: 'protectedWithoutEnd' }
+  /** No pod is protected, but budgets refuse evictions, or somebody's annotation keeps the node. */
+  | { readonly kind: 'blocked' };
+
+export interface NodeExplanation {
+  readonly name: string;
+  readonly nodePool: string | undefined;
+  readonly now: EpochMs;
+  readonly verdict: Verdict;
+  readonly annotation: NodeAnnotation;
+  /** Annotated pods and pods whose eviction would be refused, in order of namespace and name. */
+  readonly pods: readonly PodExplanation[];
+  /** The pods that nothing is to be said about. */
+  readonly otherPods: number;
+  readonly deadline: Deadline;
+  readonly compatibility: NodeObservation['protection']['policy']['compatibility'];
+  /** Where the protection policy stands; undefined: the defaults hold. */
+  readonly policy: string | undefined;
+  readonly observeOnly: boolean;
+}
+
+export function explainNode(observation: NodeObservation, now: EpochMs): NodeExplanation {
+  const { node, nodePool, protection } = observation;
+  const all = observation.pods.map(pod => explainPod(pod, observation, now));
+  const pods = all
+    .filter(({ value, evictionRefusal: refusal }) => value !== undefined || refusal !== undefined)
+    .toSorted((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1));
+  const annotation = annotationOf(node.annotations);
+  return {
+    name: node.name,
+    nodePool,
+    now,
+    verdict: verdictOf(pods, annotation),
+    annotation,
+    pods,
+    otherPods: all.length - pods.length,
+    deadline: deadlineOf(observation.nodeClaims),
+    compatibility: protection.policy.compatibility,
+    policy: protection.source,
+    observeOnly: protection.mode === 'Observe',
+  };
+}
+
+export function explainPod(pod: PodView, { protection, budgets }: NodeObservation, now: EpochMs): PodExplanation {
+  const found = protectionOf(pod, protection.policy);
+  const gone = isFinished(pod) || isTerminating(pod);
+  return {
+    namespace: pod.namespace,
+    name: pod.name,
+    phase: pod.phase,
+    terminating: isTerminating(pod),
+    value: pod.annotations[KARPENTER.doNotDisruptAnnotation],
+    protection: found,
+    protected: isActive(found, now),
+    evictionRefusal: gone ? undefined : evictionRefusal(pod, budgets),
+  };
+}
+
+function verdictOf(pods: readonly PodExplanation[], annotation: NodeAnnotation): Verdict {
+  const active = pods.filter(pod => pod.protected).map(({ protection }) => protection);
+  let until: EpochMs | undefined;
+  for (const protection of active) {
+    if (protection.kind !== 'until') return { kind: 'protectedWithoutEnd' };
+    if (until === undefined || protection.expiry > until) until = protection.expiry;
+  }
+  if (until !== undefined) return { kind: 'protectedUntil', until };
+  const kept = annotation.kind === 'theirs' && annotation.value === 'true';
+  return kept || pods.some(pod => pod.evictionRefusal !== undefined) ? { kind: 'blocked' } : { kind: 'open' };
+}
+
+function annotationOf(annotations: Readonly<Record<string, string>>): NodeAnnotation {
+  const value = annotations[KARPENTER.doNotDisruptAnnotation];
+  const mark = annotations[ANNOTATIONS.protectedUntil];
+  if (value === undefined) return { kind: 'none' };
+  return value === 'true' && mark !== undefined ? { kind: 'ours', until: mark } : { kind: 'theirs', value };
+}
+
+/** The instant in the NodeClaim's annotation, else its grace period from its deletion on. */
+function deadlineOf([claim]: readonly NodeClaimView[]): Deadline {
+  if (claim === undefined) return { kind: 'none', terminating: false };
+  const { annotations, deletionTime, terminationGracePeriod } = claim;
+  const annotated = parseTimestamp(annotations[KARPENTER.terminationTimestampAnnotation] ?? '');
+  if (annotated !== undefined) return { kind: 'at', time: annotated };
+  if (terminationGracePeriod === undefined) return { kind: 'none', terminating: deletionTime !== undefined };
+  return deletionTime === undefined
+    ? { kind: 'afterDeletion', gracePeriod: terminationGracePeriod }
+    : { kind: 'at', time: addDuration(deletionTime, terminationGracePeriod) };
+}

@@ -1,0 +1,44 @@
+/** Everything that `curfew explain` looks at about one node. Live reads only; works on any `KubernetesApi`. */
+import { readDisruptionBudget, type DisruptionBudget } from '../contract/pod-disruption-budget.ts';
+import { RESOURCES } from '../contract/resources.ts';
+import type { NodeClaimView } from '../domain/node-claim.ts';
+import { readNode, type NodeView } from '../domain/node.ts';
+import type { PodView } from '../domain/pod.ts';
+import { findNodeClaims } from '../observe/node-pool.ts';
+import { loadPodsOnNode, loadProtection } from '../observe/protected-pods.ts';
+import type { EffectiveProtection } from '../observe/protection-settings.ts';
+import { nodePoolOf } from '../observe/repair-settings.ts';
+import type { KubernetesApi } from '../ports/kubernetes-api.ts';
+
+export interface NodeObservation {
+  readonly node: NodeView;
+  readonly nodePool: string | undefined;
+  readonly pods: readonly PodView[];
+  readonly protection: EffectiveProtection;
+  readonly budgets: readonly DisruptionBudget[];
+  /** One as a rule; none for nodes that Karpenter does not manage. */
+  readonly nodeClaims: readonly NodeClaimView[];
+}
+
+/** Undefined when there is no such node. */
+export async function observeNode(kubernetes: KubernetesApi, name: string): Promise<NodeObservation | undefined> {
+  const deps = { kubernetes };
+  const object = await kubernetes.get({ type: RESOURCES.Node, name });
+  if (object === undefined) return undefined;
+  const node = readNode(object);
+  const nodePool = nodePoolOf(node);
+  const [pods, protection, budgets, nodeClaims] = await Promise.all([
+    loadPodsOnNode(deps, name),
+    loadProtection(deps, object),
+    kubernetes.list(RESOURCES.PodDisruptionBudget),
+    findNodeClaims(deps, node, nodePool),
+  ]);
+  return {
+    node,
+    nodePool,
+    pods,
+    protection,
+    budgets: (budgets ?? []).map(readDisruptionBudget).filter(budget => budget !== undefined),
+    nodeClaims,
+  };
+}

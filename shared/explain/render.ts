@@ -1,0 +1,125 @@
+/** Explanations as text, for people. */
+import { formatDuration } from '../domain/go-duration.ts';
+import { DO_NOT_DISRUPT_ANNOTATION } from '../domain/pod.ts';
+import { shown } from '../domain/protection-announcements.ts';
+import { durationBetween, toDurationMs, toExactTimestamp, type EpochMs } from '../domain/time.ts';
+import type { Deadline, NodeExplanation, PodExplanation } from './explain-node.ts';
+
+/** What there is to say about one pod, and about the node it is on as far as it concerns the pod. */
+export function renderPod(pod: PodExplanation, node: NodeExplanation): string {
+  const lines = [
+    `Pod ${pod.namespace}/${pod.name} on node ${node.name}: ${pod.protected ? 'protected' : 'not protected'}`,
+    `  ${describePod(pod, node)}`,
+    ...(pod.protected ? [`  ${whatThen(pod)}`] : []),
+    ...(pod.evictionRefusal === undefined ? [] : [`  ${pod.evictionRefusal}`]),
+    `  ${describeDeadline(node.deadline, node.now)}`,
+    `  ${describePolicy(node)}`,
+  ];
+  return lines.join('\n');
+}
+
+/** What there is to say about a node. */
+export function renderNode(node: NodeExplanation): string {
+  const pool = node.nodePool === undefined ? '' : ` (NodePool ${node.nodePool})`;
+  const pods = node.pods.flatMap(pod => [
+    `    ${pod.namespace}/${pod.name}: ${describePod(pod, node)}`,
+    ...(pod.evictionRefusal === undefined ? [] : [`      ${pod.evictionRefusal}`]),
+  ]);
+  const lines = [
+    `Node ${node.name}${pool}: ${describeVerdict(node)}`,
+    `  ${describeAnnotation(node)}`,
+    ...(pods.length === 0 ? [] : ['  pods that are annotated or cannot be evicted:', ...pods]),
+    `  ${node.otherPods} other ${node.otherPods === 1 ? 'pod' : 'pods'}`,
+    `  ${describeDeadline(node.deadline, node.now)}`,
+    `  ${describePolicy(node)}`,
+  ];
+  return lines.join('\n');
+}
+
+function describeVerdict({ verdict, now }: NodeExplanation): string {
+  switch (verdict.kind) {
+    case 'open':
+      return 'open to disruption';
+    case 'protectedUntil':
+      return `protected until ${instant(verdict.until, now)}`;
+    case 'protectedWithoutEnd':
+      return 'protected without end';
+    case 'blocked':
+      return 'no pod is protected, but something else blocks it';
+  }
+}
+
+function describeAnnotation({ annotation, verdict, observeOnly }: NodeExplanation): string {
+  switch (annotation.kind) {
+    case 'ours':
+      return `Curfew holds ${DO_NOT_DISRUPT_ANNOTATION}: "true" on the node, until ${annotation.until}`;
+    case 'theirs': {
+      const effect = annotation.value === 'true' ? 'Karpenter leaves the node alone' : 'it has no effect';
+      return `${DO_NOT_DISRUPT_ANNOTATION}: ${shown(annotation.value)} on the node is not Curfew's and stays: ${effect}`;
+    }
+    case 'none': {
+      if (verdict.kind === 'open' || verdict.kind === 'blocked') return 'Curfew holds nothing on the node';
+      return observeOnly
+        ? 'Curfew holds nothing on the node: mode is Observe'
+        : 'Curfew holds nothing on the node: Karpenter honours a plain "true" on the pod itself';
+    }
+  }
+}
+
+/** Protected or not, by what, until when. */
+function describePod({ value, protection, protected: active }: PodExplanation, node: NodeExplanation): string {
+  if (value === undefined) return 'not annotated';
+  const annotation = `${DO_NOT_DISRUPT_ANNOTATION}: ${shown(value)}`;
+  switch (protection.kind) {
+    case 'none':
+      return `${annotation} has no effect: ${NO_EFFECT[protection.reason]}`;
+    case 'indefinite':
+      if (protection.reason === 'NotStarted') return `${annotation} protects without end: its clock does not run yet`;
+      return protection.source === 'Invalid'
+        ? `${annotation} is not valid and to be safe protects without end`
+        : `${annotation} protects without end`;
+    case 'until': {
+      const { expiry, cappedTo } = protection;
+      const cap =
+        cappedTo === undefined ? '' : `, limited to ${formatDuration(cappedTo)} by ${node.policy ?? 'policy'}`;
+      return `${annotation} ${active ? 'protects until' : 'protected until'} ${instant(expiry, node.now)}${cap}`;
+    }
+  }
+}
+
+const NO_EFFECT = {
+  NotAnnotated: 'not annotated',
+  Finished: 'the pod has ended',
+  Terminating: 'the pod is being deleted',
+  Ignored: 'it is neither "true" nor a positive Go duration (compatibility: Karpenter)',
+} as const;
+
+function whatThen({ protection }: PodExplanation): string {
+  return protection.kind === 'until'
+    ? 'then it may be evicted, as far as PodDisruptionBudgets allow, and an Event DoNotDisruptGracePeriodElapsed says so'
+    : 'it is not evicted before the annotation changes, the pod ends, or a deadline forces it';
+}
+
+function describeDeadline(deadline: Deadline, now: EpochMs): string {
+  switch (deadline.kind) {
+    case 'at':
+      return `deadline: what is left at ${instant(deadline.time, now)} is removed by force, protected or not`;
+    case 'afterDeletion':
+      return `deadline: none yet; ${formatDuration(deadline.gracePeriod)} after its NodeClaim is deleted, what is left is removed by force`;
+    case 'none':
+      return deadline.terminating ? 'deadline: none, although the NodeClaim is being deleted' : 'deadline: none';
+  }
+}
+
+function describePolicy({ policy, compatibility, observeOnly }: NodeExplanation): string {
+  const rules =
+    compatibility === 'Unknown' ? 'what either rule set protects is protected' : `rules of ${compatibility}`;
+  return `policy: ${policy ?? 'none, the defaults hold'} (${rules}${observeOnly ? ', mode Observe' : ''})`;
+}
+
+/** `2024-01-01T14:00:00Z (in 3h12m0s)`, or `(2m0s ago)`. */
+function instant(time: EpochMs, now: EpochMs): string {
+  const distance = durationBetween(now, time);
+  const length = formatDuration(toDurationMs(Math.abs(distance)));
+  return `${toExactTimestamp(time)} (${distance > 0 ? `in ${length}` : `${length} ago`})`;
+}

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { explainCommand, type ExplainOptions } from '../../cli/explain.ts';
+
+const EXAMPLES = 'examples/scenarios/do-not-disrupt-worked-examples.yaml';
+
+async function run(kind: string, name: string, options: ExplainOptions) {
+  let out = '';
+  let error = '';
+  const code = await explainCommand(kind, name, options, {
+    out: text => (out += text),
+    error: text => (error += text),
+  });
+  return { code, out, error };
+}
+
+describe('curfew explain', () => {
+  it('explains a node of a scenario at a moment of its run', async () => {
+    const { code, out } = await run('node', 'shared', { scenario: EXAMPLES, at: '1h' });
+    expect(code).toBe(0);
+    expect(out).toContain('Node shared: protected until 2024-01-01T12:00:00Z (in 1h0m0s)');
+    expect(out).toContain('batch/shared-quick: karpenter.sh/do-not-disrupt: "30m" protected until');
+  });
+
+  it('explains a pod, before and after its protection', async () => {
+    const at = (moment: string): ReturnType<typeof run> =>
+      run('pod', 'ci/e2e', { scenario: `${EXAMPLES}#do-not-disrupt-timeline`, at: moment });
+    expect((await at('2024-01-01T13:59:59Z')).out).toContain('Pod ci/e2e on node n1: protected\n');
+    expect((await at('2024-01-01T14:00:00Z')).out).toContain('Pod ci/e2e on node n1: not protected\n');
+  });
+
+  it('prints JSON', async () => {
+    const { out } = await run('node', 'critical', { scenario: EXAMPLES, at: '1h', output: 'json' });
+    expect(JSON.parse(out)).toMatchObject({ name: 'critical', verdict: { kind: 'protectedWithoutEnd' } });
+  });
+
+  it.each([
+    ['node', 'nowhere', { scenario: EXAMPLES, at: '1s' }, 1, 'node nowhere does not exist\n'],
+    ['pod', 'web', {}, 2, 'a pod is NAMESPACE/NAME, not web\n'],
+    ['deployment', 'web', {}, 2, 'explain pod NAMESPACE/NAME or node NAME, not deployment\n'],
+    ['node', 'n1', { at: '1h' }, 2, '--at needs --scenario'],
+    ['node', 'n1', { scenario: EXAMPLES, at: '100h' }, 2, '--at 100h lies outside the scenario'],
+    ['node', 'n1', { scenario: EXAMPLES, at: '4d' }, 2, 'unknown unit "d"'],
+    ['node', 'n1', { scenario: `${EXAMPLES}#none` }, 2, 'holds no scenario none'],
+    ['node', 'n1', { scenario: 'no-such-file.yaml' }, 2, 'ENOENT'],
+    ['node', 'n1', { kubeconfig: '/does/not/exist' }, 2, 'kubeconfig /does/not/exist does not exist'],
+  ])('%s %s %j ends with %i', async (kind, name, options, code, message) => {
+    const ended = await run(kind, name, options);
+    expect(ended).toMatchObject({ code, out: '' });
+    expect(ended.error).toContain(message);
+  });
+});
