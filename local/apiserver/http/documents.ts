@@ -14,7 +14,7 @@ import {
 } from './discovery.ts';
 import { notAcceptable } from './http-errors.ts';
 import { openApiDocument, openApiIndex } from './openapi.ts';
-import { openApiV2, openApiV2Protobuf, openApiV2ProtobufType } from './openapi-v2.ts';
+import { openApiV2, openApiV2Protobuf, openApiV2ProtobufNames, openApiV2ProtobufType } from './openapi-v2.ts';
 import type { RequestPath } from './request-path.ts';
 import type { ServedGroup, ServedVersion } from './served-resources.ts';
 import { servedGroups } from './served-resources.ts';
@@ -79,7 +79,7 @@ export function answerDocument(
       return { code: 200, body: resourceList(path.group, path.version, resources) };
     }
     case 'openapi-v2':
-      if (parseAccept(accept)[0]?.type === openApiV2ProtobufType) {
+      if (openApiV2ProtobufNames.has(parseAccept(accept)[0]?.type ?? '')) {
         return { code: 200, body: openApiV2Protobuf, contentType: openApiV2ProtobufType };
       }
       checkJsonAccepted(accept);

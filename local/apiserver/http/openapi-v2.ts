@@ -5,7 +5,12 @@
 import type { JsonObject } from '../json.ts';
 import { gitVersion } from './discovery.ts';
 
-export const openApiV2ProtobufType = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
+/** What clients ask for, by its old and its new name, and what they are told they get: `@` is not valid in a media type. */
+export const openApiV2ProtobufType = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
+export const openApiV2ProtobufNames: ReadonlySet<string> = new Set([
+  openApiV2ProtobufType,
+  'application/com.github.proto-openapi.spec.v2@v1.0+protobuf',
+]);
 
 const title = 'Kubernetes';
 
