@@ -1,0 +1,111 @@
+/**
+ * `npm start -- --kubeconfig FILE`: Curfew in this process on a real cluster. It decides and reports, and writes nothing; with
+ * `--enforce` it acts. Records and timers live in memory: after a restart everything is looked at again.
+ */
+import { once } from 'node:events';
+import { createClusterWatch } from '../../shared/adapters/kubernetes/cluster-watch.ts';
+import { ClusterAccessError, checkReachable, loadKubeconfig } from '../../shared/adapters/kubernetes/kubeconfig.ts';
+import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
+import { toReadOnly, type WithheldWrite } from '../../shared/adapters/kubernetes/read-only.ts';
+import { createTransport } from '../../shared/adapters/kubernetes/transport.ts';
+import { systemClock } from '../../shared/adapters/system-clock.ts';
+import type { FunctionName } from '../../shared/contract/names.ts';
+import { messageOf } from '../../shared/errors.ts';
+import type { AuditRecord } from '../../shared/ports/audit-log.ts';
+import type { Instances } from '../../shared/ports/instances.ts';
+import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
+import { createMemoryRecordStore } from '../../local/memory/record-store.ts';
+import { createRealScheduler } from '../../local/real-scheduler.ts';
+import { createSystem } from '../../local/system.ts';
+import { checkPrerequisites } from './prerequisites.ts';
+import type { Timeline } from './timeline.ts';
+
+export interface WatchClusterOptions {
+  readonly kubeconfig: string;
+  readonly context: string | undefined;
+  readonly enforce: boolean;
+}
+
+/** Resolves to the exit code: 2 with one line when the cluster cannot be watched, 0 after SIGINT or SIGTERM. */
+export async function watchCluster(options: WatchClusterOptions, timeline: Timeline): Promise<number> {
+  try {
+    const access = await loadKubeconfig(options.kubeconfig, options.context);
+    const transport = createTransport({ ...access.options, clock: systemClock, userAgent: 'curfew' });
+    try {
+      await checkReachable(transport, access);
+      const api = createKubernetesApi(transport);
+      await checkPrerequisites(transport, options.enforce);
+      await run(
+        { ...options, api, watch: createClusterWatch(transport, systemClock), context: access.context },
+        timeline,
+      );
+      return 0;
+    } finally {
+      transport.close();
+    }
+  } catch (error) {
+    if (!(error instanceof ClusterAccessError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    return 2;
+  }
+}
+
+interface Connection extends WatchClusterOptions {
+  readonly api: KubernetesApi;
+  readonly watch: ReturnType<typeof createClusterWatch>;
+}
+
+async function run({ api, watch, context, enforce }: Connection, timeline: Timeline): Promise<void> {
+  const store = createMemoryRecordStore();
+  const withheld = (write: WithheldWrite): void => {
+    if (write.ref.type.resource !== 'events') timeline.line('curfew', `would ${describeWrite(write)}`);
+  };
+  const system = createSystem({
+    cluster: context ?? 'cluster',
+    scheduler: createRealScheduler(),
+    kubernetes: () => (enforce ? api : toReadOnly(api, withheld)),
+    watch,
+    records: store,
+    dueIndex: store,
+    instances: () => NO_INSTANCES,
+    audit: { write: record => timeline.line(voiceOf(record.function), describeDecision(record)) },
+    random: Math.random,
+    hooks: {
+      onFailed: (name, error) => timeline.line(voiceOf(name), `will try again: ${messageOf(error)}`),
+      onBuried: ({ function: name, reason, explanation }) =>
+        timeline.line(voiceOf(name), `gave a message up (${reason}): ${explanation}`),
+    },
+  });
+
+  timeline.begin(systemClock.now());
+  timeline.heading(`Watching ${context ?? 'the cluster'}`);
+  timeline.plain(
+    enforce
+      ? '  Mode: enforce. Decisions are carried out.'
+      : '  Mode: observe. Decisions are reported, nothing is written.',
+  );
+  timeline.plain('  Ctrl-C ends it.\n');
+  system.start();
+  const ends = new AbortController();
+  await Promise.race([once(process, 'SIGINT', ends), once(process, 'SIGTERM', ends)]).finally(() => ends.abort());
+  await system.stop();
+  timeline.plain(`${store.all().length} records were open`);
+}
+
+const voiceOf = (name: FunctionName): 'repair' | 'curfew' => (name === 'repair' ? 'repair' : 'curfew');
+
+function describeDecision({ decision, kind, namespace, name, message }: AuditRecord): string {
+  return `${decision} ${kind} ${namespace === undefined ? name : `${namespace}/${name}`}: ${message}`;
+}
+
+function describeWrite({ verb, ref, body }: WithheldWrite): string {
+  const target = `${verb} ${ref.type.resource}/${ref.name}`;
+  return body === undefined ? target : `${target} ${JSON.stringify(body)}`;
+}
+
+/** Outside AWS nobody terminates instances; the functions that run here delete NodeClaims and leave that to Karpenter. */
+const NO_INSTANCES: Instances = {
+  describe: () => Promise.resolve(undefined),
+  terminate: () => Promise.resolve({ kind: 'notFound' }),
+  reboot: () => Promise.resolve({ kind: 'notFound' }),
+};
