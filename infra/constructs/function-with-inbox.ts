@@ -15,7 +15,7 @@ import {
   SystemLogLevel,
 } from 'aws-cdk-lib/aws-lambda';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
-import { NodejsFunction, OutputFormat, SourceMapMode } from 'aws-cdk-lib/aws-lambda-nodejs';
+import { LogLevel, NodejsFunction, OutputFormat, SourceMapMode } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Queue, QueueEncryption, type IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
@@ -99,6 +99,7 @@ export class FunctionWithInbox extends Construct {
       recursiveLoop: RecursiveLoop.ALLOW,
       ...privateAccess?.functionProps,
       bundling: {
+        logLevel: LogLevel.WARNING,
         format: OutputFormat.ESM,
         target: 'node24',
         mainFields: ['module', 'main'],

@@ -3,7 +3,7 @@
  * very bundles that would be deployed.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
@@ -15,7 +15,7 @@ import { FAKE_CREDENTIALS } from './fake-credentials.ts';
 import { startLambda } from './lambda-runtime.ts';
 import type { LogLine } from './log-lines.ts';
 import { LOOPBACK } from './loopback.ts';
-import type { AwsModel } from './model.ts';
+import type { AwsModel, EventSourceModel } from './model.ts';
 import { startPoller } from './poller.ts';
 import { startScheduler } from './scheduler.ts';
 import { startSqs, type QueueContents } from './sqs.ts';
@@ -42,6 +42,8 @@ export interface LocalAwsOptions {
   /** Of the bus and the scheduler; functions, SQS delays and DynamoDB run on the machine's. */
   readonly clock?: Clock;
   readonly dynamoDb?: DynamoDbOptions['implementation'];
+  /** Processes of one function at work at once, if the template allows as many. Default: one per core. */
+  readonly maxConcurrency?: number;
 }
 
 export interface LocalAws {
@@ -97,13 +99,18 @@ export async function startLocalAws(options: LocalAwsOptions): Promise<LocalAws>
   parts.defer(() => bus.stop());
   const endpoints = { dynamoDb: dynamoDb.endpoint, sqs: sqs.endpoint, eventBridge: bus.endpoint };
   const clientEnv = clientEnvironment(endpoints);
+  const limit = options.maxConcurrency ?? availableParallelism();
+  const sources = model.eventSources.map(source => ({
+    ...source,
+    maxConcurrency: Math.min(source.maxConcurrency, limit),
+  }));
   const lambda = startLambda({
     functions: model.functions,
     environment: { ...clientEnv, ...options.extraEnv },
-    maxConcurrency: physicalName => concurrencyOf(model, physicalName),
+    maxConcurrency: physicalName => concurrencyOf(sources, physicalName),
     onLog,
   });
-  const pollers = model.eventSources.map(source =>
+  const pollers = sources.map(source =>
     startPoller({
       source,
       region: REGION,
@@ -173,11 +180,9 @@ function clientEnvironment(endpoints: LocalAws['endpoints']): Record<string, str
   };
 }
 
-function concurrencyOf({ eventSources }: AwsModel, physicalName: string): number {
-  const limits = eventSources
-    .filter(({ functionName }) => functionName === physicalName)
-    .map(({ maxConcurrency }) => maxConcurrency);
-  return limits.reduce((sum, limit) => sum + limit, 0) || 1;
+function concurrencyOf(sources: readonly EventSourceModel[], physicalName: string): number {
+  const own = sources.filter(({ functionName }) => functionName === physicalName);
+  return own.reduce((sum, { maxConcurrency }) => sum + maxConcurrency, 0) || 1;
 }
 
 function inboxOf({ functions, eventSources }: AwsModel, functionName: string): string {
