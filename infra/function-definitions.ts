@@ -39,7 +39,7 @@ const DEFINITIONS: Partial<Record<FunctionName, FunctionDefinition>> = {
     description: 'Holds nodes while pods on them are protected for a limited time',
     memoryMiB: 512,
     timeout: Duration.seconds(30),
-    maxConcurrency: 5,
+    maxConcurrency: 10,
     ownsRecords: true,
     readsDueIndex: false,
     wakes: ['grace-period'],

@@ -10,6 +10,7 @@ import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { GracePeriodRecord } from '../../shared/domain/grace-period-record.ts';
 import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import type { PodView } from '../../shared/domain/pod.ts';
 import { annotatedPods, type Announcement } from '../../shared/domain/protection-announcements.ts';
 import { DEFAULT_PROTECTION_POLICY } from '../../shared/domain/protection.ts';
 import { durationBetween, toExactTimestamp, type EpochMs } from '../../shared/domain/time.ts';
@@ -17,6 +18,7 @@ import { RetryableError } from '../../shared/errors.ts';
 import { announce } from '../../shared/observe/protection-events.ts';
 import { gracePeriodKey, wakeAnnotatedNodes } from '../../shared/observe/grace-period-wake-ups.ts';
 import { loadPodsOnNode, loadProtection } from '../../shared/observe/protected-pods.ts';
+import { createSeenPods, type SeenPods } from '../../shared/observe/seen-pods.ts';
 import { reportProtectionFaults } from '../../shared/observe/protection-faults.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
 import type { StoredRecord } from '../../shared/ports/record-store.ts';
@@ -30,13 +32,15 @@ const OWNER = 'grace-period';
 const MAX_LOOKS = 5;
 
 export function createReconciler(deps: Deps): Reconcile {
+  const seenPods = createSeenPods();
   return async message => {
     switch (message.kind) {
       case 'clusterEvent':
-        return reconcileClusterEvent(deps, message.event);
+        return reconcileClusterEvent(deps, message.event, seenPods);
       case 'wakeUp': {
         const { kind, name, uid } = message.subject;
-        if (kind === 'Node') await reconcileNode(deps, { name, uid, pods: 'always', wakeTime: message.wakeTime });
+        if (kind === 'Node')
+          await reconcileNode(deps, { name, uid, pods: 'always', wakeTime: message.wakeTime }, seenPods);
         return;
       }
       case 'tick':
@@ -48,15 +52,21 @@ export function createReconciler(deps: Deps): Reconcile {
 
 type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
 
-async function reconcileClusterEvent(deps: Deps, { subject, change, hints }: ClusterEvent): Promise<void> {
+async function reconcileClusterEvent(deps: Deps, event: ClusterEvent, seenPods: SeenPods): Promise<void> {
+  const { subject, change, hints } = event;
   switch (subject.kind) {
     case 'Pod':
       if (hints.nodeName === undefined) return;
-      return reconcileNode(deps, { name: hints.nodeName, uid: undefined, pods: 'always', wakeTime: undefined });
+      if (change !== 'Deleted' && seenPods.has(subject.uid, event.resourceVersion)) return;
+      return reconcileNode(
+        deps,
+        { name: hints.nodeName, uid: undefined, pods: 'always', wakeTime: undefined },
+        seenPods,
+      );
     case 'Node': {
       // Pods have events of their own; a node that only changes matters when it is known to carry annotated ones.
       const pods = change === 'Added' ? 'always' : 'ifKnown';
-      return reconcileNode(deps, { name: subject.name, uid: subject.uid, pods, wakeTime: undefined });
+      return reconcileNode(deps, { name: subject.name, uid: subject.uid, pods, wakeTime: undefined }, seenPods);
     }
     case 'NodePool':
       return wakeAnnotatedNodes(deps, subject.name);
@@ -84,12 +94,13 @@ interface Progress {
 
 interface Look {
   readonly object: KubernetesObject;
+  readonly pods: readonly PodView[];
   readonly stored: StoredRecord | undefined;
   readonly storedRecord: GracePeriodRecord | undefined;
   readonly decision: GracePeriodDecision;
 }
 
-async function reconcileNode(deps: Deps, target: Target): Promise<void> {
+async function reconcileNode(deps: Deps, target: Target, seenPods: SeenPods): Promise<void> {
   const progress: Progress = { claimTime: undefined, released: false, announcements: [] };
   let { uid } = target;
   for (let looks = 0; looks < MAX_LOOKS; looks++) {
@@ -97,7 +108,9 @@ async function reconcileNode(deps: Deps, target: Target): Promise<void> {
     if (seen === 'gone') return uid === undefined ? undefined : close(deps, target.name, uid);
     if (seen === 'nothing') return;
     uid = seen.object.metadata.uid;
-    if ((await apply(deps, seen, progress, target)) === 'done') return;
+    if ((await apply(deps, seen, progress, target)) === 'again') continue;
+    seenPods.remember(seen.pods);
+    return;
   }
   throw new RetryableError(`node ${target.name} changed ${MAX_LOOKS} times while it was looked at`);
 }
@@ -107,13 +120,15 @@ async function look(deps: Deps, target: Target, progress: Progress): Promise<Loo
   // I10: a node of the same name with another UID is another node.
   if (object === undefined || (target.uid !== undefined && object.metadata.uid !== target.uid)) return 'gone';
   const { uid, name, annotations = {} } = object.metadata;
-  const stored = await deps.records.get(gracePeriodKey(uid));
+  // After the Node, so that a change of the Node in between is a conflict and not a wrong decision.
+  const loadPods = (): Promise<readonly PodView[]> => loadPodsOnNode(deps, name);
+  const loading = target.pods === 'always' ? loadPods() : undefined;
+  const [stored, early] = await Promise.all([deps.records.get(gracePeriodKey(uid)), loading]);
   const marked = annotations[ANNOTATIONS.protectedUntil] !== undefined;
   const known = stored !== undefined || marked;
   if (target.pods === 'ifKnown' && !known) return 'nothing';
 
-  // After the Node, so that a change of the Node in between is a conflict and not a wrong decision.
-  const pods = await loadPodsOnNode(deps, name);
+  const pods = early ?? (await loadPods());
   if (!known && annotatedPods(pods, DEFAULT_PROTECTION_POLICY).length === 0) return 'nothing';
   const { policy, source, mode } = await loadProtection(deps, object);
   const storedRecord = stored && parseGracePeriodRecord(stored.state);
@@ -132,7 +147,7 @@ async function look(deps: Deps, target: Target, progress: Progress): Promise<Loo
     record: { ...storedRecord, announced: withAnnouncements(storedRecord?.announced ?? {}, progress.announcements) },
     ownClaimTime: progress.claimTime,
   });
-  return { object, stored, storedRecord, decision };
+  return { object, pods, stored, storedRecord, decision };
 }
 
 /** `again`: something changed in between, or a node was let go; look once more. */

@@ -10,6 +10,7 @@ export interface PodView {
   readonly name: string;
   readonly namespace: string;
   readonly uid: string;
+  readonly resourceVersion: string;
   /** Absent until the pod is bound. */
   readonly nodeName: string | undefined;
   readonly labels: Readonly<Record<string, string>>;
@@ -36,6 +37,7 @@ export function readPod({ metadata, spec, status }: KubernetesObject): PodView {
     name: metadata.name,
     namespace: metadata.namespace ?? '',
     uid: metadata.uid,
+    resourceVersion: metadata.resourceVersion,
     nodeName: optionalText(spec?.['nodeName']),
     labels: metadata.labels ?? {},
     annotations: metadata.annotations ?? {},

@@ -49,7 +49,11 @@ function describeVerdict({ verdict, now }: NodeExplanation): string {
   }
 }
 
-function describeAnnotation({ annotation, verdict, observeOnly }: NodeExplanation): string {
+function describeAnnotation({ annotation, pods, observeOnly }: NodeExplanation): string {
+  // Karpenter honours a plain "true" on the pod itself.
+  const holdable = pods.some(
+    pod => pod.protected && pod.protection.kind !== 'none' && pod.protection.source !== 'True',
+  );
   switch (annotation.kind) {
     case 'ours':
       return `Curfew holds ${DO_NOT_DISRUPT_ANNOTATION}: "true" on the node, until ${annotation.until}`;
@@ -57,13 +61,13 @@ function describeAnnotation({ annotation, verdict, observeOnly }: NodeExplanatio
       const effect = annotation.value === 'true' ? 'Karpenter leaves the node alone' : 'it has no effect';
       return `${DO_NOT_DISRUPT_ANNOTATION}: ${shown(annotation.value)} on the node is not Curfew's and stays: ${effect}`;
     }
-    case 'none': {
-      if (verdict.kind === 'open' || verdict.kind === 'blocked') return 'Curfew holds nothing on the node';
-      return observeOnly
-        ? 'Curfew holds nothing on the node: mode is Observe'
-        : 'Curfew holds nothing on the node: Karpenter honours a plain "true" on the pod itself';
-    }
+    case 'none':
+      return `Curfew holds nothing on the node${holdable ? whyNot(observeOnly) : ''}`;
   }
+}
+
+function whyNot(observeOnly: boolean): string {
+  return observeOnly ? ': mode is Observe' : ', although pods are protected: it is late, or does not run';
 }
 
 /** Protected or not, by what, until when. */
@@ -120,6 +124,6 @@ function describePolicy({ policy, compatibility, observeOnly }: NodeExplanation)
 /** `2024-01-01T14:00:00Z (in 3h12m0s)`, or `(2m0s ago)`. */
 function instant(time: EpochMs, now: EpochMs): string {
   const distance = durationBetween(now, time);
-  const length = formatDuration(toDurationMs(Math.abs(distance)));
+  const length = formatDuration(toDurationMs(Math.round(Math.abs(distance) / 1000) * 1000));
   return `${toExactTimestamp(time)} (${distance > 0 ? `in ${length}` : `${length} ago`})`;
 }

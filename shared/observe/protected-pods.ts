@@ -18,6 +18,6 @@ export async function loadPodsOnNode({ kubernetes }: Deps, nodeName: string): Pr
 
 /** The protection policy in force for the pods on a node. */
 export async function loadProtection(deps: Deps, node: KubernetesObject): Promise<EffectiveProtection> {
-  const pool = await loadNodePool(deps, nodePoolOf(readNode(node)));
-  return effectiveProtection(pool, await loadPolicies(deps));
+  const [pool, policies] = await Promise.all([loadNodePool(deps, nodePoolOf(readNode(node))), loadPolicies(deps)]);
+  return effectiveProtection(pool, policies);
 }

@@ -13,6 +13,7 @@ export function aPod(doNotDisrupt: string | undefined, overrides: Partial<PodVie
     name,
     namespace: 'prod',
     uid: `uid-${name}`,
+    resourceVersion: '1',
     nodeName: 'n1',
     labels: {},
     annotations: doNotDisrupt === undefined ? {} : { 'karpenter.sh/do-not-disrupt': doNotDisrupt },

@@ -94,14 +94,19 @@ export function createGracePeriodWorld() {
   };
   const reconcile = createReconciler(deps);
 
-  const clusterEvent = (subject: Subject & { uid: string }, change: Change, hints: object): InboxMessage => ({
+  const clusterEvent = (
+    subject: Subject & { uid: string },
+    change: Change,
+    hints: object,
+    resourceVersion = '1',
+  ): InboxMessage => ({
     kind: 'clusterEvent',
     event: {
       schemaVersion: 1,
       cluster: 'test',
       change,
       subject,
-      resourceVersion: '1',
+      resourceVersion,
       changed: [],
       hints,
       groupKey: '',
@@ -149,12 +154,19 @@ export function createGracePeriodWorld() {
       calls.length = 0;
       interference = next;
     },
-    podEvent: (name: string, change: Change = 'Modified', nodeName = 'n1') =>
+    /** The event that tells of the pod as it is now. */
+    currentPodEvent: (name: string, change: Change = 'Modified') => {
+      const { uid, resourceVersion } = core.get(podRef(name)).metadata;
+      const subject = { kind: 'Pod', apiVersion: 'v1', namespace: 'prod', name, uid };
+      return reconcile(clusterEvent(subject, change, { nodeName: 'n1' }, resourceVersion));
+    },
+    podEvent: (name: string, change: Change = 'Modified', nodeName = 'n1', resourceVersion = '1') =>
       reconcile(
         clusterEvent(
           { kind: 'Pod', apiVersion: 'v1', namespace: 'prod', name, uid: `uid-${name}` },
           change,
           nodeName === '' ? {} : { nodeName },
+          resourceVersion,
         ),
       ),
     nodeEvent: (change: Change = 'Modified', uid = 'uid-n1') =>

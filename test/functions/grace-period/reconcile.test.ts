@@ -222,6 +222,40 @@ describe('several pods on a node (A15, X14)', () => {
   });
 });
 
+describe('events of pods that were looked at already', () => {
+  it('cost nothing while the pod is as it was seen', async () => {
+    for (const name of ['a', 'b', 'c']) seedPod(world, name, '1h');
+    await world.currentPodEvent('a', 'Added');
+    world.calls.length = 0;
+    await world.currentPodEvent('b', 'Added');
+    await world.currentPodEvent('c', 'Added');
+    expect(world.calls).toEqual([]);
+  });
+
+  it('are looked into when the pod changed, and when it is gone', async () => {
+    await runPod(world, 'a', '1h');
+    world.annotate(world.podRef('a'), { 'karpenter.sh/do-not-disrupt': '2h' });
+    await world.currentPodEvent('a');
+    expect(world.held().until).toBe('2024-01-01T12:00:00Z');
+    const { resourceVersion } = world.core.get(world.podRef('a')).metadata;
+    world.core.delete(world.podRef('a'), { gracePeriodSeconds: 0 });
+    await world.podEvent('a', 'Deleted', 'n1', resourceVersion);
+    expect(world.held()).toEqual(untouched);
+  });
+
+  it('are looked into again after a run that did not finish', async () => {
+    seedPod(world, 'a', '1h');
+    const refuse = (): never => {
+      throw new RetryableError('429');
+    };
+    world.interfere({ call: 'kubernetes.patch', before: refuse });
+    await world.currentPodEvent('a').catch(() => undefined);
+    world.interfere(undefined);
+    await world.currentPodEvent('a');
+    expect(world.held().doNotDisrupt).toBe('true');
+  });
+});
+
 describe('annotations on the node that are not ours', () => {
   it('stay as they are while pods are protected and after', async () => {
     world.annotate(world.nodeRef, { 'karpenter.sh/do-not-disrupt': 'true' });

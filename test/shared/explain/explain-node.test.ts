@@ -172,6 +172,20 @@ describe('text', () => {
     ]);
   });
 
+  it.each([
+    ['nothing more to say with a plain "true"', [aPod('true')], 'Enforce', 'Curfew holds nothing on the node'],
+    [
+      'that it should with a duration',
+      [aPod('4h')],
+      'Enforce',
+      'Curfew holds nothing on the node, although pods are protected: it is late, or does not run',
+    ],
+    ['why not in mode Observe', [aPod('4h')], 'Observe', 'Curfew holds nothing on the node: mode is Observe'],
+  ] as const)('of a node that is not held says %s', (_name, pods, mode, line) => {
+    const protection = { policy: aPolicy(), mode, source: undefined };
+    expect(renderNode(explain(pods, { protection })).split('\n')[1]).toBe(`  ${line}`);
+  });
+
   it("says of somebody's annotation what it does", () => {
     const theirs = (value: string): string =>
       renderNode(explain([], annotated({ 'karpenter.sh/do-not-disrupt': value })));
