@@ -50,9 +50,11 @@ async function answerRequest(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<Answer | undefined> {
-  const url = new URL(request.url ?? '/', 'http://localhost');
-  const path = parseRequestPath(url.pathname);
-  if (path.kind === 'resource') return await answerResource(front, path, url.searchParams, request, response);
+  // Not `new URL`: it takes `//api/v1` for a host, and throws on what should be a 404.
+  const [pathname = '/', ...search] = (request.url ?? '/').split('?');
+  const path = parseRequestPath(pathname);
+  const query = new URLSearchParams(search.join('?'));
+  if (path.kind === 'resource') return await answerResource(front, path, query, request, response);
   const answer = answerDocument(front.core, path, request.headers.accept, request.headers.host ?? '');
   if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotServed();
   return answer;
@@ -105,7 +107,7 @@ export async function serveApiServer(core: ApiServerCore, options: ServeOptions)
   const maxUnsentBytes = options.maxUnsentBytes ?? 8 * 1024 * 1024;
   const front: Front = { core, now: options.now, timers, maxUnsentBytes, watches: new Set() };
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
-    void handle(front, request, response, options.log);
+    handle(front, request, response, options.log).catch(() => response.destroy());
   };
   const { tls } = options;
   const server =

@@ -1,5 +1,6 @@
 /** What the real kubectl prints and does. Runs where kubectl is on PATH, and says so where it is not. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createCertificateAuthority } from '../../../control-plane/pki.ts';
 import { findKubectl, kubectlFor, type Kubectl } from './kubectl.ts';
 import { serveTestCore, widgetDefinition, type Served } from './served-core.ts';
 
@@ -209,6 +210,17 @@ describe.runIf(binary !== undefined)('kubectl on PATH', { timeout: 60_000 }, () 
     expect(await ok('auth can-i --list')).toContain('*.*');
     expect(await ok('auth whoami')).toMatch(/Username +kubectl/);
     expect(await ok('get --raw /readyz')).toBe('ok');
+  });
+
+  test('names its user over TLS only, and impersonates there', async () => {
+    const authority = createCertificateAuthority();
+    const { certPem: cert, keyPem: key } = authority.issueServing();
+    const secure = await serveTestCore({ tls: { key, cert, ca: authority.certPem } });
+    const client = await kubectlFor(binary ?? '', secure.api.kubeconfig());
+    expect(await client.ok(['auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}'])).toBe('admin');
+    expect(await client.ok(['auth', 'whoami', '--as', 'bob'])).toMatch(/Username +bob/);
+    await client.dispose();
+    await secure.api.close();
   });
 
   test('takes a definition and its first object in one go, in the order given', async () => {

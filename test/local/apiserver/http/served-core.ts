@@ -1,6 +1,11 @@
 /** A core with a CRD and some objects, served over HTTP, for the tests of this folder. */
 import { createApiServer } from '../../../../local/apiserver/api-server.ts';
-import { serveApiServer, type RequestLogEntry, type ServedApi } from '../../../../local/apiserver/http/server.ts';
+import {
+  serveApiServer,
+  type RequestLogEntry,
+  type ServedApi,
+  type ServeOptions,
+} from '../../../../local/apiserver/http/server.ts';
 import type { Timers } from '../../../../local/apiserver/http/timers.ts';
 import type { ApiServerCore } from '../../../../local/apiserver/types.ts';
 
@@ -123,7 +128,7 @@ export interface CallOptions {
 }
 
 /** Starts a server with node `n1`, pods `web-0` and `web-1` in namespace `prod`, and the Widget CRD. */
-export async function serveTestCore(options: { maxUnsentBytes?: number } = {}): Promise<Served> {
+export async function serveTestCore(options: Pick<ServeOptions, 'maxUnsentBytes' | 'tls'> = {}): Promise<Served> {
   let now = startOfTime;
   const core = createApiServer({ clock: { now: () => now } });
   core.seed(widgetDefinition);
