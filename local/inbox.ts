@@ -1,9 +1,10 @@
 /**
- * One function's inbox, with the semantics of an SQS queue that feeds a Lambda function: delays in whole seconds, redelivery when
- * the visibility timeout of a message that was not finished is over, and the dead letters after too many receives.
+ * One function's inbox, with the semantics of an SQS queue that feeds a Lambda function: delays in whole seconds, redelivery
+ * after a failure, or when the visibility timeout of a message that was not finished is over, and the dead letters after too many receives.
  */
 import { addDuration, seconds, toDurationMs, type DurationMs } from '../shared/domain/time.ts';
-import { invariant } from '../shared/errors.ts';
+import { invariant, RetryableError } from '../shared/errors.ts';
+import { retryDelay } from '../shared/lambda/retry-delay.ts';
 import { MAX_DELAY_SECONDS } from '../shared/ports/inbox.ts';
 import type { Scheduler } from './scheduler.ts';
 
@@ -60,8 +61,11 @@ export function createInbox({ name, settings, scheduler, consume, bury }: InboxO
         callOff();
         finish();
       },
-      // It stays hidden until its visibility timeout is over, as after a partial batch failure.
-      () => undefined,
+      (error: unknown) => {
+        const asked = error instanceof RetryableError ? error.retryAfterMs : undefined;
+        callOff();
+        scheduler.at(addDuration(scheduler.now(), retryDelay(message.receiveCount, asked)), () => receive(next, state));
+      },
     );
   };
 

@@ -77,6 +77,7 @@ export class FunctionWithInbox extends Construct {
         maxConcurrency: definition.maxConcurrency,
       }),
     );
+    this.function.addEnvironment(ENV.inboxUrl, this.inbox.queueUrl);
     this.function.addEnvironment(ENV.deadLetterQueueUrl, deadLetterQueue.queueUrl);
     this.allow(['sqs:SendMessage'], [deadLetterQueue.queueArn]);
   }

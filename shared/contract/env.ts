@@ -4,6 +4,8 @@ export const ENV = {
   clusterEndpoint: 'CLUSTER_ENDPOINT',
   clusterCertificateAuthority: 'CLUSTER_CA',
   tableName: 'TABLE_NAME',
+  /** URL of the function's own inbox. */
+  inboxUrl: 'INBOX_URL',
   /** JSON object: function name → queue URL. */
   inboxUrls: 'INBOX_URLS',
   deadLetterQueueUrl: 'DLQ_URL',

@@ -14,6 +14,7 @@ import { createEventRecorder } from '../adapters/kubernetes/event-recorder.ts';
 import { createKubernetesApi } from '../adapters/kubernetes/kubernetes-api.ts';
 import { createTransport } from '../adapters/kubernetes/transport.ts';
 import { createDeadLetters } from '../adapters/sqs/dead-letters.ts';
+import { createMessageVisibility, type MessageVisibility } from '../adapters/sqs/visibility.ts';
 import { createWakeUpSender } from '../adapters/sqs/wake-up-sender.ts';
 import { systemClock } from '../adapters/system-clock.ts';
 import { ENV, requireEnv } from '../contract/env.ts';
@@ -46,7 +47,13 @@ export interface DepsOptions {
   readonly instances?: () => Instances;
 }
 
-export function makeDeps(options: DepsOptions): { deps: FunctionDeps; deadLetters: DeadLetters } {
+export interface MadeDeps {
+  readonly deps: FunctionDeps;
+  readonly deadLetters: DeadLetters;
+  readonly visibility: MessageVisibility;
+}
+
+export function makeDeps(options: DepsOptions): MadeDeps {
   const { env, name, audit, metrics, log } = options;
   const clock = systemClock;
   const dynamo = once(() => new DynamoDBClient(CLIENT_DEFAULTS));
@@ -102,6 +109,13 @@ export function makeDeps(options: DepsOptions): { deps: FunctionDeps; deadLetter
       audit,
       metrics,
       clock,
+    },
+    visibility: {
+      hideFor: (receiptHandle, duration) =>
+        createMessageVisibility({ client: sqs(), queueUrl: requireEnv(env, ENV.inboxUrl) }).hideFor(
+          receiptHandle,
+          duration,
+        ),
     },
     deadLetters: {
       park: message =>

@@ -44,7 +44,7 @@ export function createHandler(
   const emf = new Metrics({ namespace: METRIC_NAMESPACE, serviceName });
   const log = toBatchLog(logger, auditLogger);
   const metrics = createMetricSink(emf);
-  const { deps, deadLetters } = makeDeps({
+  const { deps, deadLetters, visibility } = makeDeps({
     name,
     env: process.env,
     audit: createAuditLog(auditLogger),
@@ -62,6 +62,7 @@ export function createHandler(
     .handler((event, context) =>
       processBatch(event, context, {
         process: { function: name, reconcile, clock: deps.clock, deadLetters, metrics },
+        visibility,
         metrics,
         log,
       }),

@@ -10,8 +10,10 @@ import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { METRICS } from '../contract/metrics.ts';
 import { seconds } from '../domain/time.ts';
 import { messageOf, RetryableError } from '../errors.ts';
+import type { MessageVisibility } from '../adapters/sqs/visibility.ts';
 import type { MetricSink } from '../ports/metrics.ts';
 import { processMessage, type ProcessDeps } from './process-message.ts';
+import { retryDelay } from './retry-delay.ts';
 
 /** Time that one message may need: a record is begun only while this much is left of the invocation. */
 export const DEADLINE_RESERVE = seconds(10);
@@ -25,6 +27,7 @@ export interface BatchLog {
 
 export interface BatchDeps {
   readonly process: ProcessDeps;
+  readonly visibility: MessageVisibility;
   readonly metrics: MetricSink;
   readonly log: BatchLog;
 }
@@ -48,7 +51,20 @@ async function processRecord(record: SQSRecord, context: Context, deps: BatchDep
     await processMessage(record.body, deps.process);
   } catch (error) {
     report(error, deps);
+    await tryAgainSoon(record, error, deps);
     throw error instanceof Error ? error : new Error(messageOf(error), { cause: error });
+  }
+}
+
+/** A failed message would come back only when the inbox's visibility timeout is over; most failures pass sooner. */
+async function tryAgainSoon(record: SQSRecord, error: unknown, { visibility, log }: BatchDeps): Promise<void> {
+  const asked = error instanceof RetryableError ? error.retryAfterMs : undefined;
+  const delay = retryDelay(Number(record.attributes.ApproximateReceiveCount), asked);
+  try {
+    await visibility.hideFor(record.receiptHandle, delay);
+  } catch (failure) {
+    // It comes back later then, but it comes.
+    log.warn('visibility not changed', { error: failure });
   }
 }
 

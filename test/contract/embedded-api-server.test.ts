@@ -2,12 +2,14 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { createApiServer } from '../../local/apiserver/api-server.ts';
 import { serveApiServer, type ServedApi } from '../../local/apiserver/http/server.ts';
-import { createInProcessClusterWatch, createInProcessKubernetesApi } from '../../local/apiserver/port-adapter.ts';
+import { createInProcessClusterWatch } from '../../local/in-process/cluster-watch.ts';
+import { createInProcessKubernetesApi } from '../../local/in-process/kubernetes-api.ts';
 import type { ApiServerCore } from '../../local/apiserver/types.ts';
 import { createClusterWatch } from '../../shared/adapters/kubernetes/cluster-watch.ts';
 import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
 import { createTransport, type Transport } from '../../shared/adapters/kubernetes/transport.ts';
-import { toDurationMs } from '../../shared/domain/time.ts';
+import { durationBetween, toDurationMs } from '../../shared/domain/time.ts';
+import type { Scheduler } from '../../local/scheduler.ts';
 import { createManualClock, type ManualClock } from '../fakes/manual-clock.ts';
 import { defineClusterWatchContract } from './cluster-watch.contract.ts';
 import { defineKubernetesApiContract } from './kubernetes-api.contract.ts';
@@ -34,12 +36,29 @@ function hooks(core: ApiServerCore, clock: ManualClock) {
   };
 }
 
+/** Actions on the manual clock. */
+function schedulerOn(clock: ManualClock): Scheduler {
+  return {
+    now: () => clock.now(),
+    sleep: (duration, signal) => clock.sleep(duration, signal),
+    at(time, action) {
+      const calledOff = new AbortController();
+      void clock.sleep(durationBetween(clock.now(), time), calledOff.signal).then(action, () => undefined);
+      return () => calledOff.abort();
+    },
+  };
+}
+
 describe('in process', () => {
   const makeSubject = (): Promise<KubernetesSubject> => {
     const clock = createManualClock();
     const core = createApiServer({ clock });
-    const api = createInProcessKubernetesApi({ core, user: 'contract' });
-    return Promise.resolve({ api, watch: createInProcessClusterWatch({ core, clock }), ...hooks(core, clock) });
+    const api = createInProcessKubernetesApi(core, 'contract');
+    return Promise.resolve({
+      api,
+      watch: createInProcessClusterWatch(core, schedulerOn(clock)),
+      ...hooks(core, clock),
+    });
   };
   defineKubernetesApiContract('in process', makeSubject);
   defineClusterWatchContract('in process', makeSubject);

@@ -1,5 +1,5 @@
 /** A cluster, a store and an inbox in memory, for tests of the repair function's shell. */
-import { createInProcessKubernetesApi } from '../../local/apiserver/port-adapter.ts';
+import { createInProcessKubernetesApi } from '../../local/in-process/kubernetes-api.ts';
 import type { ObservedWrite } from '../../local/apiserver/types.ts';
 import { createMemoryRecordStore } from '../../local/memory/record-store.ts';
 import { createCluster } from '../../local/sim/world.ts';
@@ -40,7 +40,7 @@ export function createRepairWorld() {
   let crash: Crash | undefined;
 
   const deps: Deps = {
-    kubernetes: crashing(createInProcessKubernetesApi({ core, user: 'repair' })),
+    kubernetes: crashing(createInProcessKubernetesApi(core, 'repair')),
     records: crashing({ get: store.get, put: store.put, delete: store.delete }),
     wakeUps: crashing<FunctionDeps['wakeUps']>({
       send: async sent => {

@@ -15,6 +15,7 @@ function make(reconcile: Reconcile) {
   const parked: unknown[] = [];
   const counted: unknown[] = [];
   const logged: unknown[] = [];
+  const hidden: unknown[] = [];
   const metrics = {
     count: (name: string, value = 1, dimensions = {}) => void counted.push({ name, value, ...dimensions }),
     milliseconds: () => undefined,
@@ -27,6 +28,9 @@ function make(reconcile: Reconcile) {
       metrics,
       deadLetters: { park: async (message: unknown) => void parked.push(message) },
     },
+    visibility: {
+      hideFor: async (receiptHandle: string, duration: number) => void hidden.push({ receiptHandle, duration }),
+    },
     metrics,
     log: {
       forRecord: (fields: object) => void logged.push(fields),
@@ -36,7 +40,7 @@ function make(reconcile: Reconcile) {
   };
   const run = (bodies: readonly string[], remaining: () => number = () => 30_000) =>
     processBatch(sqsEvent(bodies), lambdaContext(remaining), deps);
-  return { run, clock, parked, counted, logged };
+  return { run, clock, parked, counted, logged, hidden };
 }
 
 const idOf = (message: InboxMessage): string | undefined => (message.kind === 'busEvent' ? message.id : undefined);
@@ -47,6 +51,18 @@ describe('processBatch', () => {
       if (idOf(message) === 'b') throw new RetryableError('throttled', { reason: 'TooManyRequests' });
     });
     expect(await run(['a', 'b', 'c'].map(busEvent))).toEqual({ batchItemFailures: [{ itemIdentifier: 'm1' }] });
+  });
+
+  it('shows a failed record again after a while that doubles, or as the other side asked', async () => {
+    const { run, hidden } = make(async message => {
+      if (idOf(message) === 'a') throw new RetryableError('conflict');
+      if (idOf(message) === 'b') throw new RetryableError('throttled', { retryAfterMs: 42_000 });
+    });
+    await run(['a', 'b', 'c'].map(busEvent));
+    expect(hidden).toEqual([
+      { receiptHandle: expect.any(String), duration: 5000 },
+      { receiptHandle: expect.any(String), duration: 42_000 },
+    ]);
   });
 
   it('answers with every record when all failed, rather than throwing', async () => {

@@ -6,7 +6,7 @@ import {
   eventName,
   MAX_MESSAGE_BYTES,
 } from '../../../../shared/adapters/kubernetes/event-recorder.ts';
-import { createInProcessKubernetesApi } from '../../../../local/apiserver/port-adapter.ts';
+import { createInProcessKubernetesApi } from '../../../../local/in-process/kubernetes-api.ts';
 import { createApiServer } from '../../../../local/apiserver/api-server.ts';
 import { RESOURCES } from '../../../../shared/contract/resources.ts';
 import { minutes } from '../../../../shared/domain/time.ts';
@@ -20,7 +20,7 @@ const event: ObjectEvent = { type: 'Warning', reason: 'NodeRepairBlocked', messa
 
 function make(replace: (api: KubernetesApi) => Partial<KubernetesApi> = () => ({})) {
   const clock = createManualClock();
-  const api = createInProcessKubernetesApi({ core: createApiServer({ clock }), user: 'test' });
+  const api = createInProcessKubernetesApi(createApiServer({ clock }), 'test');
   const failures: unknown[] = [];
   const recorder = createEventRecorder({
     kubernetes: { ...api, ...replace(api) },

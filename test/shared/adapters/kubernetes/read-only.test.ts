@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createApiServer } from '../../../../local/apiserver/api-server.ts';
-import { createInProcessKubernetesApi } from '../../../../local/apiserver/port-adapter.ts';
+import { createInProcessKubernetesApi } from '../../../../local/in-process/kubernetes-api.ts';
 import { toReadOnly, type WithheldWrite } from '../../../../shared/adapters/kubernetes/read-only.ts';
 import { RESOURCES } from '../../../../shared/contract/resources.ts';
 import { createManualClock } from '../../../fakes/manual-clock.ts';
@@ -13,7 +13,7 @@ function make() {
   core.seed({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1', uid: 'u1', labels: { a: '1', b: '2' } } });
   const before = core.resourceVersion;
   const withheld: WithheldWrite[] = [];
-  const api = toReadOnly(createInProcessKubernetesApi({ core, user: 'test' }), write => withheld.push(write));
+  const api = toReadOnly(createInProcessKubernetesApi(core, 'test'), write => withheld.push(write));
   return { api, withheld, unchanged: () => core.resourceVersion === before };
 }
 

@@ -1,0 +1,29 @@
+/** How long a received message stays hidden before it is tried again. */
+import { ChangeMessageVisibilityCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import type { DurationMs } from '../../domain/time.ts';
+import { fromAwsError } from '../aws-errors.ts';
+
+export interface MessageVisibility {
+  /** Hides the message for `duration` from now, in whole seconds, rounded up. */
+  hideFor(receiptHandle: string, duration: DurationMs): Promise<void>;
+}
+
+export function createMessageVisibility(options: {
+  client: Pick<SQSClient, 'send'>;
+  queueUrl: string;
+}): MessageVisibility {
+  return {
+    async hideFor(receiptHandle, duration) {
+      const command = new ChangeMessageVisibilityCommand({
+        QueueUrl: options.queueUrl,
+        ReceiptHandle: receiptHandle,
+        VisibilityTimeout: Math.ceil(duration / 1000),
+      });
+      try {
+        await options.client.send(command);
+      } catch (error) {
+        throw fromAwsError(error, { doing: 'changing the visibility of a message', write: true });
+      }
+    },
+  };
+}

@@ -1,0 +1,16 @@
+/** When a failed message is tried again. Pure, so that the Lambda wrapper and the local inbox agree. */
+import { seconds, toDurationMs, type DurationMs } from '../domain/time.ts';
+
+/** Long enough for a conflict or a throttled API to pass. */
+export const FIRST_RETRY = seconds(5);
+/** A part that was down is noticed within three minutes of its return; also the inbox's own visibility timeout. */
+export const LONGEST_RETRY = seconds(180);
+
+/**
+ * 5 s, 10 s, 20 s … up to 3 min, or later when the other side asked for it, never beyond the longest.
+ * @param receiveCount how often the message was received, from 1
+ */
+export function retryDelay(receiveCount: number, askedMs: number | undefined): DurationMs {
+  const doubled = FIRST_RETRY * 2 ** Math.min(Math.max(receiveCount - 1, 0), 16);
+  return toDurationMs(Math.min(LONGEST_RETRY, Math.max(doubled, askedMs ?? 0)));
+}
