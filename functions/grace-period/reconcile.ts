@@ -6,6 +6,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parseGracePeriodRecord, toGracePeriodState } from '../../shared/contract/grace-period-record.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
+import { GRACE_PERIOD_METRICS } from '../../shared/contract/metrics.ts';
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { GracePeriodRecord } from '../../shared/domain/grace-period-record.ts';
@@ -173,9 +174,12 @@ async function apply(deps: Deps, seen: Look, progress: Progress, target: Target)
   progress.released ||= decision.node.kind === 'release';
   await announce(deps, OWNER, announcements, target.wakeTime !== undefined);
   progress.announcements = [...progress.announcements, ...announcements];
-  if (decision.outcome !== undefined) deps.metrics.count('ProtectedPods', counts.protectedPods);
+  if (decision.outcome !== undefined) deps.metrics.count(GRACE_PERIOD_METRICS.protectedPods, counts.protectedPods);
   if (counts.nextExpiry !== undefined) {
-    deps.metrics.milliseconds('TimeToNextExpiry', durationBetween(deps.clock.now(), counts.nextExpiry));
+    deps.metrics.milliseconds(
+      GRACE_PERIOD_METRICS.timeToNextExpiry,
+      durationBetween(deps.clock.now(), counts.nextExpiry),
+    );
   }
 
   if (decision.outcome === undefined) {

@@ -14,6 +14,30 @@ export const METRICS = {
   messageFailed: 'MessageFailed',
 } as const;
 
+/** Metrics of the grace-period function, for dashboards: no dimension beside the service. */
+export const GRACE_PERIOD_METRICS = {
+  /** Pods with an active protection on the node that was looked at: read its maximum or a percentile, not its sum. */
+  protectedPods: 'ProtectedPods',
+  /** From a look to the next end of a protection on that node, in milliseconds. */
+  timeToNextExpiry: 'TimeToNextExpiry',
+  /** Protections that ended. */
+  elapsed: 'ElapsedProtections',
+  /** How long after its end a protection was found to have ended, in milliseconds. */
+  elapsedLateness: 'ElapsedLateness',
+  /** Values that are neither `"true"` nor a positive Go duration, once each. */
+  invalid: 'InvalidAnnotations',
+  /** Protections that a policy shortened, once each. */
+  capped: 'CappedProtections',
+  /** Warnings before the end. */
+  expiring: 'ExpiringProtections',
+  /** Protections that were announced under `compatibility: Karpenter`. */
+  announced: 'AnnouncedProtections',
+  /** Nodes with protected pods that carry somebody else's annotation, which does not protect. */
+  notHeld: 'NodesNotHeld',
+  /** Nodes that would be held in mode Observe. */
+  observed: 'NodesObserved',
+} as const;
+
 /** The dimensions of these metrics, as Powertools writes them for the service name of a function. */
 export function metricDimensions(functionName: FunctionName): Record<'service', string> {
   return { service: `curfew-${functionName}` };

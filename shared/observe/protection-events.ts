@@ -1,4 +1,5 @@
 /** Says what there is to say about protections: a Kubernetes Event, an audit line and a metric each. */
+import { GRACE_PERIOD_METRICS as METRICS } from '../contract/metrics.ts';
 import type { FunctionName } from '../contract/names.ts';
 import { EVENT_REASONS } from '../contract/reasons.ts';
 import type { AnnouncementTopic } from '../domain/grace-period-record.ts';
@@ -16,13 +17,13 @@ interface EventOfTopic {
 }
 
 const EVENTS: Readonly<Record<AnnouncementTopic, EventOfTopic>> = {
-  invalid: { type: 'Warning', reason: EVENT_REASONS.invalidDoNotDisrupt, metric: 'InvalidAnnotations' },
-  capped: { type: 'Warning', reason: EVENT_REASONS.protectionCapped, metric: 'CappedProtections' },
-  until: { type: 'Normal', reason: EVENT_REASONS.protectedUntil, metric: 'BoundedProtections' },
-  expiring: { type: 'Warning', reason: EVENT_REASONS.protectionExpiring, metric: 'ExpiringProtections' },
-  elapsed: { type: 'Normal', reason: EVENT_REASONS.protectionElapsed, metric: 'ElapsedProtections' },
-  notOurs: { type: 'Warning', reason: EVENT_REASONS.protectionNotHeld, metric: 'NodesNotHeld' },
-  observed: { type: 'Normal', reason: EVENT_REASONS.protectionObserved, metric: 'NodesObserved' },
+  invalid: { type: 'Warning', reason: EVENT_REASONS.invalidDoNotDisrupt, metric: METRICS.invalid },
+  capped: { type: 'Warning', reason: EVENT_REASONS.protectionCapped, metric: METRICS.capped },
+  until: { type: 'Normal', reason: EVENT_REASONS.protectedUntil, metric: METRICS.announced },
+  expiring: { type: 'Warning', reason: EVENT_REASONS.protectionExpiring, metric: METRICS.expiring },
+  elapsed: { type: 'Normal', reason: EVENT_REASONS.protectionElapsed, metric: METRICS.elapsed },
+  notOurs: { type: 'Warning', reason: EVENT_REASONS.protectionNotHeld, metric: METRICS.notHeld },
+  observed: { type: 'Normal', reason: EVENT_REASONS.protectionObserved, metric: METRICS.observed },
 };
 
 /** Events recorded at the same time. */
@@ -47,6 +48,7 @@ async function announceOne(deps: Deps, owner: FunctionName, announcement: Announ
   deps.audit.write({ function: owner, decision: topic, reason, message, kind, ...metadata });
   deps.metrics.count(metric);
   const expiry = topic === 'elapsed' && timed ? parseTimestamp(key) : undefined;
-  if (expiry !== undefined) deps.metrics.milliseconds('ElapsedLateness', durationBetween(expiry, deps.clock.now()));
+  if (expiry !== undefined)
+    deps.metrics.milliseconds(METRICS.elapsedLateness, durationBetween(expiry, deps.clock.now()));
   await deps.events.record({ type, reason, message, about: { apiVersion: 'v1', kind, metadata } });
 }

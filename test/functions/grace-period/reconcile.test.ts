@@ -204,6 +204,19 @@ describe('several pods on a node (A15, X14)', () => {
     expect(world.storeWrites).toEqual(['put', 'put']);
   });
 
+  it('a hundred that start and end together cost four writes in all', async () => {
+    const names = Array.from({ length: 100 }, (_, index) => `pod-${index}`);
+    for (const name of names) await runPod(world, name, '1h');
+    world.advance(hours(1));
+    await world.wakeUp();
+    for (const name of names) {
+      world.core.delete(world.podRef(name), { gracePeriodSeconds: 0 });
+      await world.podEvent(name, 'Deleted');
+    }
+    expect(world.said()).toHaveLength(100);
+    expect(world.storeWrites).toEqual(['put', 'put', 'put', 'delete']);
+  });
+
   it('a lone pod costs four writes in its life', async () => {
     await runPod(world, 'ci', '1h');
     world.advance(hours(1));
