@@ -64,21 +64,33 @@ function allowedState(
   const metadata =
     sent === old
       ? old
-      : keepMetadata(served, isStatusWrite, old, updatedMetadata(old, decodeMetadata(proposed, served, options, old)));
+      : shareObject(
+          old,
+          keepMetadata(
+            served,
+            isStatusWrite,
+            old,
+            updatedMetadata(old, decodeMetadata(proposed, served, options, old)),
+          ),
+        );
   let next: JsonObject;
   if (isStatusWrite) next = withField({ ...current, metadata }, 'status', proposed.status);
   else
     next = info.hasStatus ? withField({ ...proposed, metadata }, 'status', current.status) : { ...proposed, metadata };
-  const cleaned = shareObject(current, rules.clean(next, options, current));
+  const cleaned = sharedIfChanged(current, next, rules.clean(next, options, current));
   const transition = {
     old: current,
     subresource: options.subresource,
     context: { now: rfc3339(server.clock.now()), options },
   };
-  const prepared =
-    rules.prepare === undefined ? cleaned : shareObject(current, rules.prepare({ ...transition, next: cleaned }));
+  const prepared = sharedIfChanged(current, cleaned, rules.prepare?.({ ...transition, next: cleaned }) ?? cleaned);
   const counts = rules.counted && !isStatusWrite && wantsChanged(current, prepared, info.hasStatus);
   return counts ? withMetadata(prepared, { generation: (numberAt(old, 'generation') ?? 0) + 1 }) : prepared;
+}
+
+/** A step's result, sharing what it can with the stored object. What went into the step shares that already. */
+function sharedIfChanged(current: JsonObject, before: JsonObject, after: JsonObject): JsonObject {
+  return after === before ? after : shareObject(current, after);
 }
 
 /** Metadata as a write of the status subresource leaves it: which fields it may touch differs from kind to kind. */
