@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { seconds, toEpochMs } from '../../../shared/domain/time.ts';
+import { RetryableError } from '../../../shared/errors.ts';
 import { createGracePeriodWorld, seedNode, seedPod, type GracePeriodWorld } from '../../fakes/grace-period-world.ts';
 
 /** What the values mean, written down apart from the code under test; milliseconds. */
@@ -67,6 +68,30 @@ const delivery = fc.constantFrom('once', 'twice', 'at the same time', 'late');
 const KEY = 'karpenter.sh/do-not-disrupt';
 const MARK = 'curfew.dev/protected-until';
 
+/** A run that ends at its n-th call, before or after it happened. */
+const crash = fc.option(
+  fc.record({ call: fc.integer({ min: 1, max: 14 }), side: fc.constantFrom('before' as const, 'after' as const) }),
+  { nil: undefined },
+);
+type Crash = typeof crash extends fc.Arbitrary<infer Kind> ? Kind : never;
+
+/** Delivers a message, and again when its run crashed, as the inbox does. */
+async function deliver(world: GracePeriodWorld, message: () => Promise<void>, ends: Crash): Promise<void> {
+  const die = (): never => {
+    throw new RetryableError('crashed');
+  };
+  world.interfere(ends && { call: ends.call, [ends.side]: die });
+  let crashed = false;
+  try {
+    await message();
+  } catch (error) {
+    if (!(error instanceof RetryableError)) throw error;
+    crashed = true;
+  }
+  world.interfere(undefined);
+  if (crashed) await message();
+}
+
 /** Carries out the operation in the world and in the model; answers the event that tells of it. */
 function perform(world: GracePeriodWorld, model: Model, step: Operation): () => Promise<void> {
   const { pods } = model;
@@ -116,12 +141,12 @@ function perform(world: GracePeriodWorld, model: Model, step: Operation): () => 
 }
 
 /** Moves on to `end`, stopping at every timer, as the inbox would. */
-async function passTime(world: GracePeriodWorld, model: Model, end: number): Promise<void> {
+async function passTime(world: GracePeriodWorld, model: Model, end: number, ends?: Crash): Promise<void> {
   for (let timers = 0; timers < 500; timers++) {
     const due = world.record()?.nextWakeTime;
     if (due === undefined || due > end) break;
     if (due > world.now()) world.setTime(due);
-    await world.wakeUp(due);
+    await deliver(world, () => world.wakeUp(due), ends);
     expectHeld(world, model);
   }
   world.setTime(toEpochMs(end));
@@ -143,6 +168,19 @@ function expectHeld(world: GracePeriodWorld, model: Model): void {
   expect(world.held()).toEqual(expected);
 }
 
+/** `pod end` of the pods that are there. */
+function endsOf({ pods }: Model): ReadonlySet<string> {
+  const ends = [...pods].map(([name, each]) => [name, endOf(each)] as const);
+  return new Set(ends.flatMap(([name, end]) => (end === undefined ? [] : [`${name} ${markOf(end)}`])));
+}
+
+/** `pod end` of every end that was announced. */
+function announcedEnds(world: GracePeriodWorld): string[] {
+  return world.events
+    .filter(({ reason }) => reason === 'DoNotDisruptGracePeriodElapsed')
+    .map(({ about, message }) => `${about.metadata.name} ${message.split(' ended at ')[1]}`);
+}
+
 describe('any history of a node', () => {
   it('the node is held exactly while it must be, and every end is announced once', async () => {
     await fc.assert(
@@ -162,13 +200,35 @@ describe('any history of a node', () => {
         await passTime(world, model, world.now() + seconds(7200));
         expectHeld(world, model);
 
-        const said = world.events.filter(({ reason }) => reason === 'DoNotDisruptGracePeriodElapsed');
-        const announced = said.map(({ about, message }) => `${about.metadata.name} ${message.split(' ended at ')[1]}`);
-        expect(announced.toSorted()).toEqual([...model.ended].toSorted());
+        expect(announcedEnds(world).toSorted()).toEqual([...model.ended].toSorted());
         // Nothing is left behind once nobody is annotated.
         for (const name of model.pods.keys()) world.core.delete(world.podRef(name), { gracePeriodSeconds: 0 });
         await world.podEvent('pod-0', 'Deleted');
         expect(world.record()).toBeUndefined();
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('with runs that crash at any call, the node is held all the same, and no end goes unsaid', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(operation, crash), { minLength: 1, maxLength: 25 }), async history => {
+        const world = createGracePeriodWorld();
+        seedNode(world);
+        const model: Model = { pods: new Map(), owner: 'nobody', theirs: '', ended: new Set() };
+        for (const [step, ends] of history) {
+          await deliver(world, perform(world, model, step), ends);
+          if (step.kind === 'pass') await passTime(world, model, world.now() + step.time, ends);
+          expectHeld(world, model);
+        }
+        await passTime(world, model, world.now() + seconds(7200));
+        expectHeld(world, model);
+
+        const announced = new Set(announcedEnds(world));
+        expect([...announced].filter(end => !model.ended.has(end))).toEqual([]);
+        const unsaid = [...model.ended].filter(end => !announced.has(end));
+        // A pod that goes within the half minute in which a crashed run still counts as under way has no use for its Event.
+        expect(unsaid.filter(end => endsOf(model).has(end))).toEqual([]);
       }),
       { numRuns: 300 },
     );

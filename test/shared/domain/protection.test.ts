@@ -87,14 +87,14 @@ describe('activity scenarios', () => {
     readonly pod?: Partial<PodView>;
   }
   const scenarios: readonly Scenario[] = [
-    { id: 'A1 none', value: undefined, now: '10:30:00', design: false, karpenter: false },
-    { id: 'A2 true', value: 'true', now: '23:59:59', design: true, karpenter: true },
+    { id: 'A1, X1 none', value: undefined, now: '10:30:00', design: false, karpenter: false },
+    { id: 'A2, X2 true', value: 'true', now: '23:59:59', design: true, karpenter: true },
     { id: 'A3 before the end', value: '4h', now: '13:59:59', design: true, karpenter: true },
     { id: 'A4 at the end by creation', value: '4h', now: '14:00:00', design: false, karpenter: true },
     { id: 'A5 before the end by start', value: '4h', now: '14:19:59', design: false, karpenter: true },
     { id: 'A6 at the end by start', value: '4h', now: '14:20:00', design: false, karpenter: false },
     {
-      id: 'A7 not started',
+      id: 'A7, X7 not started',
       value: '4h',
       now: '20:00:00',
       design: false,
@@ -113,16 +113,16 @@ describe('activity scenarios', () => {
       pod: { startTime: at('2024-01-01T15:00:00Z') },
     },
     {
-      id: 'A11 Succeeded',
+      id: 'A11, X8 Succeeded',
       value: 'true',
       now: '10:30:00',
       design: false,
       karpenter: false,
       pod: { phase: 'Succeeded' },
     },
-    { id: 'A11 Failed', value: 'true', now: '10:30:00', design: false, karpenter: false, pod: { phase: 'Failed' } },
+    { id: 'A11, X11 Failed', value: 'true', now: '10:30:00', design: false, karpenter: false, pod: { phase: 'Failed' } },
     {
-      id: 'A12 terminating',
+      id: 'A12, X11 terminating',
       value: 'true',
       now: '10:30:00',
       design: false,
