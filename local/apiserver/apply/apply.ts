@@ -42,13 +42,14 @@ export function applyConfiguration(served: ServedResource, application: Applicat
   if (fieldManager === undefined || fieldManager === '') throw managerRequired();
   const config = ownConfiguration(served, application);
   checkConfiguration(served, config);
+  const configured = fieldsOf(config, schema);
   const applied: Manager = {
     name: fieldManager,
     operation: 'Apply',
     apiVersion: served.apiVersion,
     subresource: options.subresource ?? '',
     time: now,
-    fields: managedOnly(fieldsOf(config, schema)),
+    fields: managedOnly(configured),
   };
   const base = without(live ?? EMPTY_OBJECT, 'managedFields');
   const before = knownManagers(served, live, now);
@@ -56,7 +57,10 @@ export function applyConfiguration(served: ServedResource, application: Applicat
   const others = before.filter(manager => manager !== last);
   const merged = mergeValues(withoutManagedFields(base), config, schema);
   if (!isObject(merged)) throw badRequest('an object must be applied');
-  const pruned = prune(served, merged, { last: last?.fields ?? EMPTY_SET, kept: [...others, applied] });
+  const pruned = prune(served, merged, {
+    last: last?.fields ?? EMPTY_SET,
+    kept: [...others.map(({ fields }) => fields), configured],
+  });
   const after = resolve(served, { live: withoutManagedFields(base), next: pruned, others, force });
   const managers = [...after, applied];
   if (live !== undefined && equalManagers(managers, before) && isUnchanged(served, live, pruned)) return live;
@@ -99,12 +103,12 @@ function knownManagers(served: ServedResource, live: JsonObject | undefined, now
 function prune(
   { rules }: ServedResource,
   merged: JsonObject,
-  { last, kept }: { readonly last: FieldSet; readonly kept: readonly Manager[] },
+  { last, kept }: { readonly last: FieldSet; readonly kept: readonly FieldSet[] },
 ): JsonObject {
   if (isEmptySet(last)) return merged;
   const schema = rules.mergeSchema;
   const named = (set: FieldSet) => withNamedFields(set, schema);
-  const managed = kept.reduce((all, { fields }) => union(all, fields), EMPTY_SET);
+  const managed = kept.reduce(union, EMPTY_SET);
   const fields = (value: JsonObject) => named(fieldsOf(value, schema));
   const take = (set: FieldSet): JsonObject => {
     const rest = withoutFields(merged, set, schema);
@@ -133,9 +137,10 @@ function resolve(
   return withoutFieldsOf(others, union(changed, removed));
 }
 
+/** Nothing but the managers differs. (A uid or version that the configuration names is a difference if it is another one.) */
 function isUnchanged({ rules }: ServedResource, live: JsonObject, next: JsonObject): boolean {
   const { added, modified, removed } = compareValues(withoutManagedFields(live), next, rules.mergeSchema);
-  return isEmptySet(managedOnly(added)) && isEmptySet(managedOnly(modified)) && isEmptySet(managedOnly(removed));
+  return isEmptySet(added) && isEmptySet(modified) && isEmptySet(removed);
 }
 
 function managerRequired() {

@@ -36,17 +36,11 @@ function serve({ registry, store, skipped }: DefinitionContext, object: JsonObje
   registry.serve(customResources(definition, storage, skipped));
 }
 
-function stopServing({ registry }: DefinitionContext, object: JsonObject): void {
+function stopServing({ registry, store }: DefinitionContext, object: JsonObject): void {
   const { group, plural } = readDefinition(object);
   const storage = registry.find(group, plural)?.storage;
   registry.stopServing(group, plural);
-  if (storage === undefined) return;
-  const { status } = expired('the custom resource definition is gone');
-  for (const watcher of storage.watchers) {
-    watcher.options.deliver({ type: 'ERROR', object: status });
-    watcher.stop();
-  }
-  storage.watchers.clear();
+  if (storage !== undefined) store.endWatches(storage, expired('the custom resource definition is gone').status);
 }
 
 /** Fills in names and states at once that the names are accepted: there is no controller that would do it later. */

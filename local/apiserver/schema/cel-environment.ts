@@ -52,7 +52,8 @@ function compile(text: string): Expression {
 
 function failure(error: unknown): Evaluation {
   if (error instanceof ParseError) return { kind: 'unsupported', message: error.summary };
-  if (!(error instanceof EvaluationError)) throw error;
+  // Whatever else comes out of the library is a gap in it, not a statement about the object.
+  if (!(error instanceof EvaluationError)) return { kind: 'unsupported', message: String(error) };
   return { kind: UNSUPPORTED.has(error.code) ? 'unsupported' : 'error', message: wordsOf(error) };
 }
 

@@ -5,7 +5,7 @@
  */
 import type { JsonObject } from '../json.ts';
 import { metadataOf } from '../objects.ts';
-import type { ObservedWrite } from '../types.ts';
+import type { ObservedWrite, Status } from '../types.ts';
 import { Collection } from './collection.ts';
 import type { Change } from './watch-history.ts';
 import { WatchHistory } from './watch-history.ts';
@@ -32,10 +32,16 @@ interface Delivery {
   readonly change: Change;
 }
 
+/** The end of all watches of a resource. */
+interface Ending {
+  readonly storage: ResourceStorage;
+  readonly status: Status;
+}
+
 export class ObjectStore {
   readonly #watchHistory: number;
   readonly #observers = new Set<(write: ObservedWrite) => void>();
-  readonly #queue: (Delivery | ObservedWrite)[] = [];
+  readonly #queue: (Delivery | Ending | ObservedWrite)[] = [];
   #version = 1;
   #delivering = false;
 
@@ -85,6 +91,11 @@ export class ObjectStore {
     this.#queue.push(write);
   }
 
+  /** Ends the watches of a resource that is no longer served, after what is queued for them. */
+  endWatches(storage: ResourceStorage, status: Status): void {
+    this.#queue.push({ storage, status });
+  }
+
   observe(observer: (write: ObservedWrite) => void): () => void {
     this.#observers.add(observer);
     return () => this.#observers.delete(observer);
@@ -122,12 +133,15 @@ export class ObjectStore {
     this.flush();
   }
 
-  #deliver(item: Delivery | ObservedWrite, errors: unknown[]): void {
-    if (!('change' in item)) {
+  #deliver(item: Delivery | Ending | ObservedWrite, errors: unknown[]): void {
+    if ('change' in item) {
+      for (const watcher of item.storage.watchers) collect(errors, () => watcher.offer(item.change));
+    } else if ('status' in item) {
+      for (const watcher of item.storage.watchers) collect(errors, () => watcher.end(item.status));
+      item.storage.watchers.clear();
+    } else {
       for (const observer of this.#observers) collect(errors, () => observer(item));
-      return;
     }
-    for (const watcher of item.storage.watchers) collect(errors, () => watcher.offer(item.change));
   }
 }
 

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../json.ts';
 import { objectAt, textAt, withField } from '../json.ts';
 import type { Matches } from '../selectors/label-text.ts';
-import type { WatchEvent } from '../types.ts';
+import type { Status, WatchEvent } from '../types.ts';
 import { toObject } from '../objects.ts';
 import type { Change } from './watch-history.ts';
 
@@ -28,6 +28,13 @@ export class Watcher {
 
   stop(): void {
     this.stopped = true;
+  }
+
+  /** Delivers an ERROR, after which there is nothing more. */
+  end(status: Status): void {
+    if (this.stopped) return;
+    this.stopped = true;
+    this.options.deliver({ type: 'ERROR', object: status });
   }
 
   /** Marks everything up to a version as known to this watch. */
