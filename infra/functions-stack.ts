@@ -52,7 +52,7 @@ export class FunctionsStack extends Stack {
     this.tick = this.createTick(state);
     const functions = [...this.functions.values()];
     new ClusterAccess(this, 'ClusterAccess', { cluster, functions, bus: state.bus, forwarder: config.forwarder });
-    this.monitoring = new Monitoring(this, 'Monitoring', { config, state, functions, rules: this.rules });
+    this.monitoring = new Monitoring(this, 'Monitoring', { config, cluster, state, functions, rules: this.rules });
     new CfnOutput(this, 'EventBusName', {
       description: 'EVENT_BUS_NAME of the forwarder',
       value: state.bus.eventBusName,

@@ -17,6 +17,7 @@ import type { Rule } from 'aws-cdk-lib/aws-events';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { METRIC_NAMESPACE, METRICS, metricDimensions } from '../shared/contract/metrics.ts';
+import type { ClusterConnection } from './cluster-connection.ts';
 import type { CurfewConfig } from './config.ts';
 import type { FunctionWithInbox } from './constructs/function-with-inbox.ts';
 import { definitionOf } from './function-definitions.ts';
@@ -33,6 +34,8 @@ const FIVE_MINUTES = Duration.minutes(5);
 
 export interface MonitoringProps {
   readonly config: CurfewConfig;
+  /** Its name is a dimension of every custom metric. */
+  readonly cluster: Pick<ClusterConnection, 'name'>;
   readonly state: StateStack;
   readonly functions: readonly FunctionWithInbox[];
   readonly rules: readonly Rule[];
@@ -55,12 +58,14 @@ interface AlarmDefinition {
 export class Monitoring extends Construct {
   readonly heartbeat: ForwarderHeartbeat;
   private readonly config: CurfewConfig;
+  private readonly cluster: string;
   private readonly topic: SnsAction | undefined;
 
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
     const { config, state, functions, rules } = props;
     this.config = config;
+    this.cluster = props.cluster.name;
     this.topic =
       config.alarmTopicArn === undefined
         ? undefined
@@ -69,7 +74,7 @@ export class Monitoring extends Construct {
     const overdue = new Metric({
       namespace: METRIC_NAMESPACE,
       metricName: METRICS.oldestOverdueTimer,
-      dimensionsMap: metricDimensions('timer'),
+      dimensionsMap: metricDimensions('timer', this.cluster),
       statistic: Stats.MAXIMUM,
       period: ONE_MINUTE,
     });
@@ -124,7 +129,7 @@ export class Monitoring extends Construct {
       metric: new Metric({
         namespace: METRIC_NAMESPACE,
         metricName: METRICS.messageFailed,
-        dimensionsMap: metricDimensions(functionName),
+        dimensionsMap: metricDimensions(functionName, this.cluster),
         statistic: Stats.SUM,
         period: FIVE_MINUTES,
       }),

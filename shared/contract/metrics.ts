@@ -38,7 +38,12 @@ export const GRACE_PERIOD_METRICS = {
   observed: 'NodesObserved',
 } as const;
 
-/** The dimensions of these metrics, as Powertools writes them for the service name of a function. */
-export function metricDimensions(functionName: FunctionName): Record<'service', string> {
-  return { service: `curfew-${functionName}` };
+/** The Powertools service name of a function. */
+export function serviceNameOf(functionName: FunctionName): string {
+  return `curfew-${functionName}`;
+}
+
+/** The dimensions of these metrics: several clusters of one account and Region stay apart. */
+export function metricDimensions(functionName: FunctionName, cluster: string): Record<'service' | 'cluster', string> {
+  return { service: serviceNameOf(functionName), cluster };
 }

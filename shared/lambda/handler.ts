@@ -12,7 +12,8 @@ import middy, { type MiddlewareObj } from '@middy/core';
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { createAuditLog } from '../adapters/log/audit-log.ts';
 import { createMetricSink } from '../adapters/log/metrics.ts';
-import { METRIC_NAMESPACE, metricDimensions } from '../contract/metrics.ts';
+import { ENV, requireEnv } from '../contract/env.ts';
+import { METRIC_NAMESPACE, serviceNameOf } from '../contract/metrics.ts';
 import type { FunctionName } from '../contract/names.ts';
 import type { FunctionDeps, Reconcile } from '../ports/function-deps.ts';
 import type { Instances } from '../ports/instances.ts';
@@ -37,11 +38,12 @@ export function createHandler(
   makeReconcile: (deps: FunctionDeps) => Reconcile,
   adapters?: OptionalAdapters,
 ): BatchHandler {
-  const { service: serviceName } = metricDimensions(name);
+  const serviceName = serviceNameOf(name);
   const logger = new Logger({ serviceName });
   // The audit is not a matter of the log level.
   const auditLogger = new Logger({ serviceName, logLevel: 'INFO' });
-  const emf = new Metrics({ namespace: METRIC_NAMESPACE, serviceName });
+  const cluster = requireEnv(process.env, ENV.clusterName);
+  const emf = new Metrics({ namespace: METRIC_NAMESPACE, serviceName, defaultDimensions: { cluster } });
   const log = toBatchLog(logger, auditLogger);
   const metrics = createMetricSink(emf);
   const { deps, deadLetters, visibility } = makeDeps({

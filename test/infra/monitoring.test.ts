@@ -77,7 +77,10 @@ describe('alarms', () => {
     expect(alarmsOf(silent).find(({ MetricName }) => MetricName === 'OldestOverdueTimer')).toMatchObject({
       Namespace: 'Curfew',
       Threshold: 300_000,
-      Dimensions: [{ Name: 'service', Value: 'curfew-timer' }],
+      Dimensions: [
+        { Name: 'cluster', Value: 'prod' },
+        { Name: 'service', Value: 'curfew-timer' },
+      ],
     });
   });
 });

@@ -4,12 +4,25 @@ import { Template } from 'aws-cdk-lib/assertions';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../../infra/build-app.ts';
 import { FAKE_CREDENTIALS } from '../../../local/aws/fake-credentials.ts';
 import type { LogLine } from '../../../local/aws/log-lines.ts';
 import { startLocalAws, type LocalAws } from '../../../local/aws/stack.ts';
 import { SOURCES } from '../../../shared/contract/names.ts';
+
+const emfLine = z.looseObject({
+  _aws: z.object({
+    CloudWatchMetrics: z.tuple([
+      z.object({
+        Namespace: z.string(),
+        Dimensions: z.array(z.array(z.string())),
+        Metrics: z.tuple([z.object({ Name: z.string() })], z.unknown()),
+      }),
+    ]),
+  }),
+});
 
 const lines: LogLine[] = [];
 const waiting = new Set<() => void>();
@@ -55,13 +68,15 @@ describe('the synthesized bundles', () => {
     const { record } = await line(({ text }) => text.includes('OldestOverdueTimer'));
     expect(alarm).toMatchObject({
       Namespace: 'Curfew',
-      Dimensions: [{ Name: 'service', Value: record?.['service'] }],
+      Dimensions: [
+        { Name: 'cluster', Value: { Ref: 'ClusterName' } },
+        { Name: 'service', Value: record?.['service'] },
+      ],
     });
-    expect(record).toMatchObject({
-      _aws: {
-        CloudWatchMetrics: [{ Namespace: 'Curfew', Dimensions: [['service']], Metrics: [{ Name: alarm.MetricName }] }],
-      },
-    });
+    const [{ Namespace, Dimensions, Metrics }] = emfLine.parse(record)._aws.CloudWatchMetrics;
+    expect([Namespace, Metrics[0].Name]).toEqual(['Curfew', alarm.MetricName]);
+    expect(Dimensions.map(names => names.toSorted())).toEqual([['cluster', 'service']]);
+    expect(record).toMatchObject({ cluster: aws.model.functions[0]?.environment['CLUSTER_NAME'] });
   });
 
   it('park an event that is not valid in the dead letters, with the reason', async () => {
