@@ -12,9 +12,6 @@ export async function synthesize(outdir: string): Promise<void> {
     env: { ...process.env, CDK_OUTDIR: outdir },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  const [output, [code]] = await Promise.all([
-    child.stderr === null ? '' : text(child.stderr),
-    once(child, 'exit') as Promise<[number | null]>,
-  ]);
-  if (code !== 0) throw new Error(`the CDK app cannot be synthesized:\n${output.trim()}`);
+  const [output] = await Promise.all([child.stderr === null ? '' : text(child.stderr), once(child, 'exit')]);
+  if (child.exitCode !== 0) throw new Error(`the CDK app cannot be synthesized:\n${output.trim()}`);
 }

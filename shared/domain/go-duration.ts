@@ -124,8 +124,9 @@ export function formatGoDuration(nanoseconds: bigint): string {
   const sign = nanoseconds < 0n ? '-' : '';
   const value = nanoseconds < 0n ? -nanoseconds : nanoseconds;
   if (value < 1_000_000_000n) {
-    const [unit, size] = value < 1000n ? ['ns', 1n] : value < 1_000_000n ? ['µs', 1000n] : ['ms', 1_000_000n];
-    return sign + decimal(value, size as bigint) + (unit as string);
+    const [unit, size]: [string, bigint] =
+      value < 1000n ? ['ns', 1n] : value < 1_000_000n ? ['µs', 1000n] : ['ms', 1_000_000n];
+    return sign + decimal(value, size) + unit;
   }
   const hours = value / 3_600_000_000_000n;
   const minutes = (value / 60_000_000_000n) % 60n;
