@@ -120,7 +120,14 @@ describe('activity scenarios', () => {
       karpenter: false,
       pod: { phase: 'Succeeded' },
     },
-    { id: 'A11, X11 Failed', value: 'true', now: '10:30:00', design: false, karpenter: false, pod: { phase: 'Failed' } },
+    {
+      id: 'A11, X11 Failed',
+      value: 'true',
+      now: '10:30:00',
+      design: false,
+      karpenter: false,
+      pod: { phase: 'Failed' },
+    },
     {
       id: 'A12, X11 terminating',
       value: 'true',
