@@ -24,7 +24,7 @@ export interface TrackedUpdate {
 export function trackCreate(served: ServedResource, next: JsonObject, options: WriteOptions, now: string): JsonObject {
   if (options.fieldManager === undefined) return next;
   const { info, rules } = served;
-  const sent = info.hasStatus && !rules.keepsStatusOnCreate ? without(next, 'status') : next;
+  const sent = info.hasStatus ? without(next, 'status') : next;
   const { metadata } = trackChange(served, { old: rules.blank, next: sent, options }, [], now);
   return withField(next, 'metadata', metadata);
 }

@@ -1,14 +1,27 @@
-/** Bodies of built-in kinds as Go decodes them: a null is the same as an absent field. */
+/** Bodies of built-in kinds as Go decodes them: a null is the same as an absent field, and times have one form. */
+import { parseApiVersion } from '../../../shared/domain/kubernetes-object.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
-import { isArray, isObject, setField } from '../json.ts';
+import { isArray, isObject, setField, textAt } from '../json.ts';
+import { badRequest } from '../status-errors.ts';
 import type { WriteOptions } from '../types.ts';
+import { UnreadableTime, normalTime } from './built-in-times.ts';
 
-/** The body without nulls; the body itself when it has none. What it shares with the old object is not looked at again. */
+/**
+ * The body as it is stored; the body itself when it is that already. What it shares with the old object is not looked at again.
+ * @throws ApiStatusError 400 for a time that is none
+ */
 export function cleanBuiltIn(body: JsonObject, _options: WriteOptions, old?: JsonObject): JsonObject {
-  return withoutNulls(body, old);
+  try {
+    return cleanObject(body, old);
+  } catch (error) {
+    if (!(error instanceof UnreadableTime)) throw error;
+    const kind = textAt(body, 'kind') ?? '';
+    const { version } = parseApiVersion(textAt(body, 'apiVersion') ?? '');
+    throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${error.message}`);
+  }
 }
 
-function withoutNulls(value: JsonObject, old: JsonValue | undefined): JsonObject {
+function cleanObject(value: JsonObject, old: JsonValue | undefined): JsonObject {
   let copy: Record<string, JsonValue | undefined> | undefined;
   for (const key in value) {
     const field = value[key];
@@ -19,7 +32,7 @@ function withoutNulls(value: JsonObject, old: JsonValue | undefined): JsonObject
       delete copy[key];
       continue;
     }
-    const cleaned = clean(field, oldField);
+    const cleaned = typeof field === 'string' ? normalTime(key, field) : clean(field, oldField);
     if (cleaned === field) continue;
     copy ??= { ...value };
     setField(copy, key, cleaned);
@@ -28,7 +41,7 @@ function withoutNulls(value: JsonObject, old: JsonValue | undefined): JsonObject
 }
 
 function clean(value: JsonValue, old: JsonValue | undefined): JsonValue {
-  if (isObject(value)) return withoutNulls(value, old);
+  if (isObject(value)) return cleanObject(value, old);
   if (!isArray(value)) return value;
   let changed = false;
   const items = value.map((item, index) => {

@@ -2,7 +2,8 @@
 import type { JsonObject } from '../json.ts';
 import { arrayAt, isObject, objectAt, textAt } from '../json.ts';
 import { metadataOf, nameOf } from '../objects.ts';
-import type { Cause } from '../status-errors.ts';
+import { complainAboutEvent, complainAboutLease } from './event-rules.ts';
+import { complainAboutNode, prepareNode } from './node-rules.ts';
 import type { ResourceRules, Transition } from './resource-rules.ts';
 
 /** Grace period of a pod that does not name one. */
@@ -13,6 +14,10 @@ export function kindRules(kind: string): Pick<ResourceRules, 'prepare' | 'valida
   switch (kind) {
     case 'Node':
       return { prepare: prepareNode, validate: complainAboutNode };
+    case 'Event':
+      return { validate: complainAboutEvent };
+    case 'Lease':
+      return { validate: complainAboutLease };
     case 'Pod':
       return { prepare: preparePod };
     case 'Namespace':
@@ -25,18 +30,6 @@ export function kindRules(kind: string): Pick<ResourceRules, 'prepare' | 'valida
     default:
       return {};
   }
-}
-
-function prepareNode({ next }: Transition): JsonObject {
-  return next.spec === undefined ? { ...next, spec: {} } : next;
-}
-
-/** A node keeps the instance that it stands for. */
-function complainAboutNode({ next, old }: Transition): Cause[] {
-  const before = textAt(objectAt(old ?? {}, 'spec'), 'providerID') ?? '';
-  if (before === '' || before === textAt(objectAt(next, 'spec'), 'providerID')) return [];
-  const message = 'Forbidden: node updates may not change providerID except from "" to valid';
-  return [{ reason: 'FieldValueForbidden', field: 'spec.providerID', message }];
 }
 
 function preparePod({ next, old }: Transition): JsonObject {

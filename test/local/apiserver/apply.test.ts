@@ -267,8 +267,10 @@ const config = fc
     {
       metadata: fc.record(
         {
-          labels: fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.constantFrom('1', '2')),
-          finalizers: fc.uniqueArray(fc.constantFrom('example.com/a', 'example.com/b', 'example.com/c')),
+          labels: fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.constantFrom('1', '2'), { minKeys: 1 }),
+          finalizers: fc.uniqueArray(fc.constantFrom('example.com/a', 'example.com/b', 'example.com/c'), {
+            minLength: 1,
+          }),
         },
         { requiredKeys: [] },
       ),
