@@ -16,7 +16,7 @@ import { readLines } from './lines.ts';
 import { listPage } from './list-page.ts';
 import { collectionPath } from './paths.ts';
 import type { Transport } from './transport.ts';
-import { startTimeLimit } from './time-limit.ts';
+import { startSilenceLimit } from './time-limit.ts';
 import { parseWatchEvent, toWatchError } from './watch-events.ts';
 
 /** Longest silence of a stream: three bookmarks missed. */
@@ -73,22 +73,23 @@ async function* watchForSilence(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const { clock, stallTimeout, end, doing } = limit;
   const iterator = chunks[Symbol.asyncIterator]();
-  for (;;) {
-    const silence = startTimeLimit(clock, stallTimeout, () =>
-      end.abort(new RetryableError(`${doing}: nothing came for ${stallTimeout} ms`, { reason: 'Stalled' })),
-    );
-    let next: IteratorResult<Uint8Array>;
-    try {
-      next = await iterator.next();
-    } catch (error) {
-      end.signal.throwIfAborted();
-      if (!(error instanceof Error)) throw error;
-      throw fromNetworkFailure({ error, sent: true }, { doing, write: false });
-    } finally {
+  const silence = startSilenceLimit(clock, stallTimeout, () =>
+    end.abort(new RetryableError(`${doing}: nothing came for ${stallTimeout} ms`, { reason: 'Stalled' })),
+  );
+  try {
+    for (;;) {
+      silence.wait();
+      const next = await iterator.next();
       // Before the chunk is handed on: a slow reader is not a silent server.
-      silence.abort();
+      silence.heard();
+      if (next.done === true) return;
+      yield next.value;
     }
-    if (next.done === true) return;
-    yield next.value;
+  } catch (error) {
+    end.signal.throwIfAborted();
+    if (!(error instanceof Error)) throw error;
+    throw fromNetworkFailure({ error, sent: true }, { doing, write: false });
+  } finally {
+    silence.end();
   }
 }

@@ -1,4 +1,4 @@
-import type { DurationMs } from '../../domain/time.ts';
+import { durationBetween, toDurationMs, type DurationMs, type EpochMs } from '../../domain/time.ts';
 import type { Clock } from '../../ports/clock.ts';
 
 /** Calls `onExceeded` after `duration`, unless the returned controller is aborted first. */
@@ -8,4 +8,41 @@ export function startTimeLimit(clock: Clock, duration: DurationMs, onExceeded: (
     if (!lifted.signal.aborted) throw reason;
   });
   return lifted;
+}
+
+/** Measures how long something is waited for, again and again. */
+export interface SilenceLimit {
+  /** Waiting begins. */
+  wait(): void;
+  /** It came: no silence is counted until the next wait. */
+  heard(): void;
+  /** Lets go of the clock. */
+  end(): void;
+}
+
+/**
+ * Calls `onExceeded` once a wait takes `longest`. One sleep per period of silence, however often something comes: a watch hears of
+ * thousands of changes a minute.
+ */
+export function startSilenceLimit(clock: Clock, longest: DurationMs, onExceeded: () => void): SilenceLimit {
+  let waitingSince: EpochMs | undefined;
+  const ended = new AbortController();
+  const silence = (): DurationMs =>
+    waitingSince === undefined ? toDurationMs(0) : durationBetween(waitingSince, clock.now());
+  const watchOver = async (): Promise<void> => {
+    while (silence() < longest) await clock.sleep(toDurationMs(longest - silence()), ended.signal);
+    onExceeded();
+  };
+  void watchOver().catch((reason: unknown) => {
+    if (!ended.signal.aborted) throw reason;
+  });
+  return {
+    wait() {
+      waitingSince = clock.now();
+    },
+    heard() {
+      waitingSince = undefined;
+    },
+    end: () => ended.abort(),
+  };
 }
