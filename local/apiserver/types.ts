@@ -145,7 +145,10 @@ export interface ApiServerCore {
   update(ref: ObjectRef, object: KubernetesManifest, options?: WriteOptions): KubernetesObject;
   /** With `type: 'apply'` on an absent object it is created. */
   patch(ref: ObjectRef, patch: Patch, options?: WriteOptions): KubernetesObject;
-  /** Returns the object when it stays (finalizers, graceful deletion), else a success Status. */
+  /**
+   * Returns the object when it stays (finalizers, graceful deletion) and, for the kinds that answer so (pods, namespaces, services …),
+   * also when it is gone: then as it was last; else a success Status.
+   */
   delete(ref: ObjectRef, options?: DeleteOptions): KubernetesObject | Status;
   deleteCollection(type: ResourceType, list?: ListOptions, options?: DeleteOptions): ListResult;
   /** `pods/eviction`: 201 Status, or 404, 409 (preconditions), 429 (a budget forbids), 500 (more than one budget). */

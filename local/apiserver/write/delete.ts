@@ -8,6 +8,7 @@
 import type { JsonObject } from '../json.ts';
 import { arrayAt, equalJson, numberAt, objectAt, textAt } from '../json.ts';
 import { metadataOf, nameOf, namespaceOf, withMetadata } from '../objects.ts';
+import { DEFAULT_TERMINATION_GRACE_PERIOD_SECONDS } from '../resources/kind-rules.ts';
 import type { ServedResource } from '../resources/resource-rules.ts';
 import type { ServerContext, Target } from '../server-context.ts';
 import { existing, resourceOf, rfc3339 } from '../server-context.ts';
@@ -135,7 +136,10 @@ function gracePeriodOf(pod: JsonObject, requested: number | undefined): number {
   const spec = objectAt(pod, 'spec');
   const phase = textAt(objectAt(pod, 'status'), 'phase');
   if ((textAt(spec, 'nodeName') ?? '') === '' || phase === 'Succeeded' || phase === 'Failed') return 0;
-  return requested ?? atLeastOneIfNegative(numberAt(spec, 'terminationGracePeriodSeconds') ?? 0);
+  return (
+    requested ??
+    atLeastOneIfNegative(numberAt(spec, 'terminationGracePeriodSeconds') ?? DEFAULT_TERMINATION_GRACE_PERIOD_SECONDS)
+  );
 }
 
 function atLeastOneIfNegative(seconds: number): number {

@@ -1,6 +1,7 @@
 /** `metadata` as the server decodes it: what a client may send, and what stays the server's own. */
 import type { JsonObject, JsonValue } from '../json.ts';
 import { isArray, isObject, textAt } from '../json.ts';
+import { UnreadableTime, normalTime } from '../resources/built-in-times.ts';
 import { OBJECT_META_TYPES } from '../resources/object-meta.ts';
 import type { ServedResource } from '../resources/resource-rules.ts';
 import { badRequest } from '../status-errors.ts';
@@ -29,7 +30,7 @@ export function decodeMetadata(
       const path = `metadata.${key}`;
       const wrong = wrongPart(value, type);
       if (wrong !== undefined) throw undecodable({ kind: info.kind, body, path, ...wrong });
-      decoded[key] = type === 'map[string]string' && isObject(value) ? withoutNulls(value) : value;
+      decoded[key] = normal(value, key, type);
     }
   }
   reportUnknownFields(unknown, { kind: info.kind, version: info.version, options });
@@ -38,6 +39,17 @@ export function decodeMetadata(
 
 function isEmpty(value: JsonValue): boolean {
   return value === '' || (isArray(value) && value.length === 0) || (isObject(value) && Object.keys(value).length === 0);
+}
+
+/** A value as Go keeps it. @throws ApiStatusError 400 for a time that is none */
+function normal(value: JsonValue, key: string, type: string): JsonValue {
+  if (type === 'map[string]string' && isObject(value)) return withoutNulls(value);
+  if (type !== 'Time' || typeof value !== 'string') return value;
+  try {
+    return normalTime(key, value);
+  } catch (error) {
+    throw error instanceof UnreadableTime ? badRequest(error.message) : error;
+  }
 }
 
 /** A null in a map of texts is the empty text. */

@@ -101,14 +101,8 @@ export function watching(api: ApiServerCore, type: ResourceType, options: WatchO
 }
 
 function line(event: WatchEvent): string {
-  switch (event.type) {
-    case 'BOOKMARK':
-      return 'BOOKMARK';
-    case 'ERROR':
-      return `ERROR ${event.object.code}`;
-    default:
-      return `${event.type} ${event.object.metadata.name}`;
-  }
+  if (event.type === 'BOOKMARK') return event.type;
+  return event.type === 'ERROR' ? `ERROR ${event.object.code}` : `${event.type} ${event.object.metadata.name}`;
 }
 
 /** Finds an object or answers undefined. */

@@ -263,10 +263,21 @@ describe('seeding', () => {
   it('replaces an object of that name, and watches see it', () => {
     const { api } = aServer();
     const { lines } = watching(api, NODES);
-    api.seed(aNode('n1'));
+    const { uid } = api.seed(aNode('n1')).metadata;
+    api.seed(aNode('n1', { spec: { unschedulable: true } }));
     api.seed(aNode('n1', { spec: { unschedulable: true } }));
     expect(lines()).toEqual(['ADDED n1', 'MODIFIED n1']);
-    expect(api.get(node('n1')).spec).toEqual({ unschedulable: true });
+    expect(api.get(node('n1'))).toMatchObject({ metadata: { uid }, spec: { unschedulable: true } });
+    expect(api.seed(aNode('n1', {}, { uid: 'other' })).metadata.uid).toBe('other');
+  });
+
+  it('fills in what a creation would, but for the status of a pod', () => {
+    const { api } = aServer();
+    expect(api.seed(aPod('p'))).toMatchObject({ spec: { terminationGracePeriodSeconds: 30 } });
+    expect(api.get(pod('p')).status).toBeUndefined();
+    expect(api.seed({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team' } }).status).toEqual({
+      phase: 'Active',
+    });
   });
 
   it('needs a name and a kind that is served', () => {
