@@ -64,11 +64,17 @@ export const labelSelectorSchema = z.strictObject({
   matchLabels: z.record(z.string(), z.string()).optional(),
   matchExpressions: z
     .array(
-      z.strictObject({
-        key: z.string().min(1),
-        operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']),
-        values: z.array(z.string()).optional(),
-      }),
+      z
+        .strictObject({
+          key: z.string().min(1),
+          operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']),
+          values: z.array(z.string()).optional(),
+        })
+        .refine(
+          // NotIn of nothing would select everything.
+          ({ operator, values = [] }) => (operator === 'In' || operator === 'NotIn') === values.length > 0,
+          'must have values for In and NotIn, and none for Exists and DoesNotExist',
+        ),
     )
     .optional(),
 });
@@ -83,9 +89,15 @@ export interface PolicyFrame {
   readonly mode: Mode;
 }
 
-const policyFrameSchema = z.object({
-  nodePoolSelector: labelSelectorSchema.default({}),
+const nodePoolSelector = labelSelectorSchema.default({});
+
+/** Strict, so that a misspelt block or mode does not pass for an absent one; what the blocks hold is read by their own schemas. */
+const policyFrameSchema = z.strictObject({
+  nodePoolSelector,
   mode: z.enum(MODES).default('Enforce'),
+  repair: z.unknown().optional(),
+  protection: z.unknown().optional(),
+  termination: z.unknown().optional(),
 });
 
 /** Parses a `repair` block; `{}` means on, with the provider's defaults. */
@@ -96,6 +108,13 @@ export function parseRepairBlock(block: unknown, path: string): Parsed<RepairSet
 /** Parses selector and mode of a NodeLifecyclePolicy's spec. */
 export function parsePolicyFrame(spec: unknown): Parsed<PolicyFrame> {
   return parsed(policyFrameSchema.safeParse(spec ?? {}), 'spec');
+}
+
+/** The selector alone: what a policy that cannot be read as a whole was meant for. */
+export function parseNodePoolSelector(spec: unknown): Parsed<LabelSelector> {
+  const result = z.looseObject({ nodePoolSelector }).safeParse(spec ?? {});
+  const selector = parsed(result, 'spec');
+  return selector.ok ? { ok: true, value: selector.value.nodePoolSelector } : selector;
 }
 
 /** A result of zod as `Parsed`; each issue names its path under `path`. */

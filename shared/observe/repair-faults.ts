@@ -2,7 +2,7 @@
 import { EVENT_REASONS } from '../contract/reasons.ts';
 import { RESOURCES } from '../contract/resources.ts';
 import type { Subject } from '../contract/subject.ts';
-import { parsePolicyFrame } from '../contract/policy-schema.ts';
+import { parseNodePoolSelector, parsePolicyFrame } from '../contract/policy-schema.ts';
 import type { KubernetesObject } from '../domain/kubernetes-object.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import { loadPolicies } from './node-pool.ts';
@@ -21,7 +21,10 @@ export async function reportRepairFaults(deps: Deps, subject: Subject): Promise<
   const frameFault = frame?.ok === false ? frame.message : undefined;
   const faults = [frameFault, repairFault(object)].filter(fault => fault !== undefined);
   if (faults.length > 0) {
-    const effect = 'the nodes it applies to are not repaired until it is valid';
+    const applies = isPool || parseNodePoolSelector(object.spec).ok;
+    const effect = applies
+      ? 'the nodes it applies to are not repaired until it is valid'
+      : 'it applies to no NodePool until it is valid';
     await report(deps, object, EVENT_REASONS.invalidRepairConfiguration, `${faults.join('; ')}; ${effect}`);
   }
   const tie = isPool ? undefined : tieOf(object, 'repair', await loadPolicies(deps));

@@ -3,7 +3,7 @@
  * general one, ties by name. Pure; the loading is in `policies.ts`.
  */
 import { KARPENTER } from '../contract/names.ts';
-import { parsePolicyFrame, parseRepairBlock, type Mode } from '../contract/policy-schema.ts';
+import { parseNodePoolSelector, parsePolicyFrame, parseRepairBlock, type Mode } from '../contract/policy-schema.ts';
 import type { KubernetesObject } from '../domain/kubernetes-object.ts';
 import { selects, specificity, type LabelSelector } from '../domain/label-selector.ts';
 import type { RepairSettings } from '../domain/repair-policy.ts';
@@ -21,6 +21,12 @@ export interface EffectiveRepair {
   readonly source: string | undefined;
 }
 
+/** A policy that cannot be read. */
+export interface UnreadablePolicy extends ConfigurationFault {
+  /** What it was meant for; undefined when that cannot be read either. */
+  readonly selector: LabelSelector | undefined;
+}
+
 /** Policies that can be read, in order of precedence for any pool, and those that cannot. */
 export interface PolicySet {
   readonly policies: readonly {
@@ -28,19 +34,24 @@ export interface PolicySet {
     readonly selector: LabelSelector;
     readonly mode: Mode;
   }[];
-  readonly faults: readonly ConfigurationFault[];
+  readonly faults: readonly UnreadablePolicy[];
 }
 
+const hasBlock = (object: KubernetesObject): boolean => object.spec?.['repair'] !== undefined;
 const nameOf = ({ kind, metadata }: KubernetesObject): string => `${kind} ${metadata.name}`;
 
 /** Reads all policies and orders them: more requirements first, then by name. */
 export function readPolicies(objects: readonly KubernetesObject[]): PolicySet {
   const policies: { object: KubernetesObject; selector: LabelSelector; mode: Mode }[] = [];
-  const faults: ConfigurationFault[] = [];
+  const faults: UnreadablePolicy[] = [];
   for (const object of objects) {
     const frame = parsePolicyFrame(object.spec);
-    if (frame.ok) policies.push({ object, selector: frame.value.nodePoolSelector, mode: frame.value.mode });
-    else faults.push({ object, message: frame.message });
+    if (frame.ok) {
+      policies.push({ object, selector: frame.value.nodePoolSelector, mode: frame.value.mode });
+      continue;
+    }
+    const selector = parseNodePoolSelector(object.spec);
+    faults.push({ object, message: frame.message, selector: selector.ok ? selector.value : undefined });
   }
   policies.sort(
     (a, b) =>
@@ -51,23 +62,30 @@ export function readPolicies(objects: readonly KubernetesObject[]): PolicySet {
 
 /** The policies that apply to the nodes of a pool, the one with the most requirements first. */
 export function policiesFor(pool: KubernetesObject | undefined, { policies }: PolicySet): PolicySet['policies'] {
-  return policies.filter(({ selector }) =>
-    pool === undefined ? specificity(selector) === 0 : selects(selector, pool.metadata.labels ?? {}),
-  );
+  return policies.filter(({ selector }) => appliesTo(selector, pool));
+}
+
+function appliesTo(selector: LabelSelector, pool: KubernetesObject | undefined): boolean {
+  return pool === undefined ? specificity(selector) === 0 : selects(selector, pool.metadata.labels ?? {});
 }
 
 /**
  * The repair settings for the nodes of a pool. A node without a NodePool is reached only by a policy whose selector is empty.
- * A policy that cannot be read at all selects nothing; it is reported on its own object.
+ * A policy that selects the pool and cannot be read might forbid what the others allow, so nothing is repaired until it can be
+ * (I6). One whose very selector cannot be read selects nothing. Both are reported on their own object.
  */
 export function effectiveRepair(pool: KubernetesObject | undefined, policySet: PolicySet): EffectiveRepair {
   const applying = policiesFor(pool, policySet);
   const mode = applying[0]?.mode ?? 'Enforce';
-  const holder =
-    pool?.spec?.['repair'] === undefined
-      ? applying.find(({ object }) => object.spec?.['repair'] !== undefined)?.object
-      : pool;
+  const unreadable = policySet.faults.filter(({ selector }) => selector !== undefined && appliesTo(selector, pool));
+  const holders = [...(pool ? [pool] : []), ...[...applying, ...unreadable].map(({ object }) => object)];
+  const holder = holders.find(hasBlock);
   if (holder === undefined) return { settings: undefined, mode, source: undefined };
+  const [fault] = unreadable;
+  if (fault !== undefined) {
+    const source = nameOf(fault.object);
+    return { settings: { invalid: `${source}: ${fault.message}` }, mode, source };
+  }
   const block = parseRepairBlock(holder.spec?.['repair'], 'spec.repair');
   const source = nameOf(holder);
   return { settings: block.ok ? block.value : { invalid: `${source}: ${block.message}` }, mode, source };
