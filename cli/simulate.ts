@@ -1,6 +1,7 @@
 /** `curfew simulate FILE...`: runs scenario files on virtual time and says whether what they expect came true. */
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '../shared/errors.ts';
+import type { FaultMixName } from '../local/sim/faults/mix.ts';
 import { formatFailures, formatFault, formatRun, formatSummary, isGood } from '../local/sim/report.ts';
 import { runScenario } from '../local/sim/run.ts';
 import { parseScenarios } from '../local/sim/scenario/parse.ts';
@@ -27,15 +28,20 @@ export async function simulateCommand(
     output.error('--seed takes a whole number, --seeds a range A..B of whole numbers, not both\n');
     return 2;
   }
-  const { scenarios, faults } = await readAll(files);
-  if (faults.length > 0) {
-    for (const fault of faults) output.error(`${formatFault(fault)}\n`);
+  const faults = parseFaults(options.faults);
+  if (faults === undefined) {
+    output.error('--faults takes none, light or heavy\n');
+    return 2;
+  }
+  const { scenarios, faults: mistakes } = await readAll(files);
+  if (mistakes.length > 0) {
+    for (const fault of mistakes) output.error(`${formatFault(fault)}\n`);
     return 2;
   }
   const runs = scenarios.flatMap(scenario => seeds.map(seed => ({ scenario, seed })));
   let good = true;
-  for (const { scenario } of runs) {
-    const result = await runScenario(scenario);
+  for (const { scenario, seed } of runs) {
+    const result = await runScenario(scenario, { seed, faults });
     good &&= isGood(result);
     if (options.output === 'jsonl') {
       output.out(result.trace.map(entry => `${formatLine(entry)}\n`).join(''));
@@ -69,6 +75,11 @@ async function readAll(files: readonly string[]): Promise<{ scenarios: Scenario[
     else faults.push(...parsed.faults);
   }
   return { scenarios, faults };
+}
+
+/** undefined: not valid. */
+function parseFaults(name = 'none'): FaultMixName | undefined {
+  return name === 'none' || name === 'light' || name === 'heavy' ? name : undefined;
 }
 
 const WHOLE_NUMBER = /^\d{1,15}$/;

@@ -19,6 +19,7 @@ export interface FunctionRunnerOptions {
   readonly metrics: MetricSink;
   readonly timeout: DurationMs;
   readonly environment: (lifetime: Lifetime) => RunnerDeps;
+  readonly onRun?: (lifetime: Lifetime) => void;
 }
 
 export type RunnerDeps = FunctionDeps & { readonly deadLetters: DeadLetters };
@@ -50,6 +51,7 @@ export function createFunctionRunner(options: FunctionRunnerOptions): FunctionRu
       const { lifetime, reconcile, deps } = environment;
       const callOff = scheduler.at(addDuration(scheduler.now(), options.timeout), () => lifetime.end());
       const { clock, deadLetters } = deps;
+      options.onRun?.(lifetime);
       const run = processMessage(body, { function: name, reconcile, clock, deadLetters, metrics });
       try {
         await whileAlive(lifetime, run);

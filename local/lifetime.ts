@@ -2,6 +2,7 @@
  * The life of one process in this process: a function's environment, or a forwarder. Once it has ended, nothing that it waits for
  * ever comes: its calls neither resolve nor reject, so the code stands still between two effects, where a crash left it.
  */
+import { aroundCalls } from './around-calls.ts';
 import type { Clock } from '../shared/ports/clock.ts';
 
 export interface Lifetime {
@@ -40,16 +41,10 @@ export function whileAlive<T>(lifetime: Lifetime, promise: Promise<T>): Promise<
 
 /** A port whose calls have no effect and no answer once the life has ended. All its methods must return promises. */
 export function mortal<Port extends object>(lifetime: Lifetime, port: Port): Port {
-  return new Proxy(port, {
-    get(target, key) {
-      const member: unknown = Reflect.get(target, key);
-      if (typeof member !== 'function') return member;
-      return (...args: readonly unknown[]): unknown => {
-        if (!lifetime.alive) return never();
-        const answer: unknown = Reflect.apply(member, target, args);
-        return answer instanceof Promise ? whileAlive(lifetime, answer) : answer;
-      };
-    },
+  return aroundCalls(port, ({ proceed }) => {
+    if (!lifetime.alive) return never();
+    const answer = proceed();
+    return answer instanceof Promise ? whileAlive(lifetime, answer) : answer;
   });
 }
 

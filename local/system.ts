@@ -48,6 +48,8 @@ export interface SystemHooks {
   readonly forwarder?: (ports: ForwarderPorts, lifetime: Lifetime) => ForwarderPorts;
   /** Takes a message on its way into an inbox: delivers it once, later, twice. */
   readonly deliver?: (target: FunctionName, delay: DurationMs, send: (delay: DurationMs) => void) => void;
+  /** A run of that function begins in the environment that ends with `lifetime`. */
+  readonly onRun?: (name: FunctionName, lifetime: Lifetime) => void;
   readonly onBuried?: (message: BuriedMessage) => void;
   /** A message that failed and will come again; `error` is a bug unless it is a `RetryableError`. */
   readonly onFailed?: (name: FunctionName, error: unknown) => void;
@@ -186,6 +188,7 @@ export function createSystem(parts: SystemParts): System {
       metrics,
       timeout: FUNCTION_TIMEOUT,
       environment: lifetime => environment(name, lifetime),
+      ...(hooks.onRun && { onRun: lifetime => hooks.onRun?.(name, lifetime) }),
     });
     const inbox = createInbox({
       name,

@@ -101,7 +101,11 @@ async function reconcileNode(deps: Deps, target: Target): Promise<boolean> {
   const reserved = await save(deps, first, { incident, attempt }, settled);
   if (reserved === undefined) return false;
   const again = await look(deps, { ...target, uid: first.object.metadata.uid }, reserved.version);
-  return again === undefined ? closeIncident(deps, first.object.metadata.uid) : apply(deps, again);
+  if (again === undefined) return closeIncident(deps, first.object.metadata.uid);
+  // Somebody wrote in between, say a run whose clock is behind and that still tolerates: the attempt is not ours any more, and
+  // whoever wrote has armed the timer.
+  if (again.decision.kind === 'repair' && again.stored?.version !== reserved.version) return false;
+  return apply(deps, again);
 }
 
 /** `ownedVersion`: the version of the record in which this very run reserved its attempt. */

@@ -1,13 +1,17 @@
 /** Parts that cannot be reached for a while: the API server, the bus, the store. To Curfew alone; actors and author go on. */
-import { addDuration, type DurationMs } from '../../shared/domain/time.ts';
+import { addDuration, toEpochMs, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import type { ClusterWatch } from '../../shared/ports/cluster-watch.ts';
+import { aroundCalls } from '../around-calls.ts';
 import type { Scheduler } from '../scheduler.ts';
-import type { OutagePart } from './scenario/scenario.ts';
+import { OUTAGE_PARTS, type OutagePart } from './scenario/scenario.ts';
 
 export interface Outages {
   begin(part: OutagePart, duration: DurationMs): void;
   isOut(part: OutagePart): boolean;
+  anyOut(): boolean;
+  /** When the last outage ended; the start of time when there was none. */
+  lastEnd(): EpochMs;
   /** Called when an outage of the part begins, with what its callers are told. */
   onBegin(part: OutagePart, action: (error: Error) => void): void;
   /** Runs the action now, or when the part is back. */
@@ -30,21 +34,19 @@ export function createOutages(scheduler: Scheduler): Outages {
     running.set(part, (running.get(part) ?? 0) + change);
   };
   const guard: Outages['guard'] = (part, port) =>
-    new Proxy(port, {
-      get(target, key) {
-        const member: unknown = Reflect.get(target, key);
-        if (typeof member !== 'function') return member;
-        return (...args: readonly unknown[]): unknown =>
-          isOut(part) ? Promise.reject(refusal(part)) : Reflect.apply(member, target, args);
-      },
-    });
+    aroundCalls(port, ({ proceed }) => (isOut(part) ? Promise.reject(refusal(part)) : proceed()));
+
+  let lastEnd = toEpochMs(0);
 
   return {
     isOut,
+    anyOut: () => OUTAGE_PARTS.some(isOut),
+    lastEnd: () => lastEnd,
     begin(part, duration) {
       add(part, 1);
       scheduler.at(addDuration(scheduler.now(), duration), () => {
         add(part, -1);
+        lastEnd = scheduler.now();
         if (!isOut(part)) for (const action of waiting.get(part)?.splice(0) ?? []) action();
       });
       for (const listener of listeners) if (listener.part === part) listener.action(refusal(part));

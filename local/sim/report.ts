@@ -22,31 +22,42 @@ export function formatRun(result: RunResult): string {
 }
 
 /** One line for one run. */
-export function formatSummary({ scenario, verdicts, trace, buried }: RunResult): string {
+export function formatSummary(result: RunResult): string {
+  const { scenario, seed, verdicts, violations, trace, buried, faults } = result;
   const held = verdicts.filter(({ holds }) => holds).length;
-  const word = isGood({ verdicts }) ? pc.green('ok') : pc.red('FAILED');
+  const word = isGood(result) ? pc.green('ok') : pc.red('FAILED');
   const writes = trace.filter(({ kind }) => kind === 'write').length;
   const parts = [`${held} of ${verdicts.length} expectations hold`, `${writes} writes`];
   if (buried.length > 0) parts.push(`${buried.length} messages in dead-letter queues`);
+  if (violations.length > 0) parts.push(`${violations.length} invariants violated`);
+  const injected = [...faults.values()].reduce((sum, count) => sum + count, 0);
+  if (injected > 0) parts.push(`${injected} faults, seed ${seed}`);
   return `${word} ${scenario.name}: ${parts.join(', ')}`;
 }
 
-/** Each expectation that does not hold, with what was seen. */
-export function formatFailures({ scenario, verdicts }: RunResult): string[] {
-  return verdicts
-    .filter(({ holds }) => !holds)
-    .flatMap(({ expectation, title, seen }) => [
-      `${scenario.file}:${expectation.place.line}: ${expectation.place.path}: expected ${title}`,
-      ...seen.map(line => `    ${line}`),
-    ]);
+/** Each expectation that does not hold, with what was seen, and each violated invariant, with the facts. */
+export function formatFailures({ scenario, seed, verdicts, violations }: RunResult): string[] {
+  return [
+    ...verdicts
+      .filter(({ holds }) => !holds)
+      .flatMap(({ expectation, title, seen }) => [
+        `${scenario.file}:${expectation.place.line}: ${expectation.place.path}: expected ${title}`,
+        ...seen.map(line => `    ${line}`),
+      ]),
+    ...violations.map(
+      ({ invariant, time, message }) =>
+        `${scenario.file}: seed ${seed}: ${invariant} violated at ${toIsoText(time)}: ${message}`,
+    ),
+  ];
 }
 
 export function formatFault({ place, message }: ScenarioFault): string {
   return `${place.file}:${place.line}: ${place.path === '' ? '' : `${place.path}: `}${message}`;
 }
 
-export function isGood({ verdicts }: Pick<RunResult, 'verdicts'>): boolean {
-  return verdicts.every(({ holds }) => holds);
+/** Every expectation holds, and no invariant was violated. */
+export function isGood({ verdicts, violations }: Pick<RunResult, 'verdicts' | 'violations'>): boolean {
+  return violations.length === 0 && verdicts.every(({ holds }) => holds);
 }
 
 function formatVerdict({ holds, title, seen }: Verdict): string[] {

@@ -1,0 +1,61 @@
+/**
+ * What holds for every destructive call, whoever makes it:
+ * - I4 at most once for an object, and only after the intent was recorded
+ * - I6 not while something that the run wanted to know is unknown
+ * - I10 with the UID that is meant
+ */
+import { dig, nameOf, textOf } from './reading.ts';
+import { failedReads, isKubernetes, lastRecordWrite, targetOf } from './run-journal.ts';
+import type { MakeCheck, PortCall } from './invariant.ts';
+
+const DESTROYED_RESOURCES: readonly string[] = ['pods', 'nodes', 'nodeclaims'];
+/** Objects whose patches must name the object that is meant. */
+const KNOWN_BY_UID: readonly string[] = ['pods', 'nodes', 'nodeclaims'];
+
+export const checkDestructiveCalls: MakeCheck = ({ violate }) => {
+  /** UIDs of NodeClaims and Nodes that Curfew deleted. */
+  const deleted = new Set<string>();
+  return {
+    onCall(call, run) {
+      if (isKubernetes(call, 'patch') && KNOWN_BY_UID.includes(targetOf(call).resource) && !namesItsObject(call)) {
+        violate('I10', `${run.by} patches ${describe(call)} without its UID or resourceVersion`);
+      }
+      if (!isDestructive(call)) return;
+      if (call.port === 'kubernetes' && textOf(dig(call.args[1], 'preconditions', 'uid')) === undefined) {
+        violate('I10', `${run.by} ${call.method}s ${describe(call)} without its UID as precondition`);
+      }
+      const unknown = failedReads(run);
+      if (unknown.length > 0)
+        violate('I6', `${run.by} ${call.method}s ${describe(call)} although it could not read ${unknown.join(', ')}`);
+      if (lastRecordWrite(run) < 0)
+        violate('I4', `${run.by} ${call.method}s ${describe(call)} without having recorded its intent`);
+    },
+    onWrite({ verb, before, resource }, by) {
+      if (verb !== 'delete' || before === undefined || !['nodes', 'nodeclaims'].includes(resource.resource)) return;
+      if (deleted.has(before.metadata.uid)) violate('I4', `${by} deleted ${nameOf(before)} a second time`);
+      deleted.add(before.metadata.uid);
+    },
+  };
+};
+
+function isDestructive(call: PortCall): boolean {
+  if (call.port === 'instances') return call.method === 'terminate' || call.method === 'reboot';
+  return isKubernetes(call, 'delete', 'evict') && DESTROYED_RESOURCES.includes(targetOf(call).resource);
+}
+
+/** A merge patch with uid or resourceVersion, or a JSON patch that tests one of them. */
+function namesItsObject({ args }: PortCall): boolean {
+  const body = dig(args[1], 'body');
+  if (dig(args[1], 'type') === 'json') {
+    return Array.isArray(body) && body.some(operation => dig(operation, 'op') === 'test');
+  }
+  return (
+    textOf(dig(body, 'metadata', 'uid')) !== undefined || textOf(dig(body, 'metadata', 'resourceVersion')) !== undefined
+  );
+}
+
+function describe(call: PortCall): string {
+  if (call.port === 'instances') return `instance ${String(call.args[0])}`;
+  const { resource, namespace, name = '' } = targetOf(call);
+  return `${resource} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
+}

@@ -1,0 +1,50 @@
+/** A copy of what is in the cluster, kept by watches, so that checks cost nothing while nothing changes. */
+import type { KubernetesObject, ResourceType } from '../../../shared/domain/kubernetes-object.ts';
+import type { ApiServerCore } from '../../apiserver/types.ts';
+
+const TYPES = {
+  nodes: { group: '', version: 'v1', resource: 'nodes' },
+  pods: { group: '', version: 'v1', resource: 'pods' },
+  configmaps: { group: '', version: 'v1', resource: 'configmaps' },
+  nodeclaims: { group: 'karpenter.sh', version: 'v1', resource: 'nodeclaims' },
+  nodepools: { group: 'karpenter.sh', version: 'v1', resource: 'nodepools' },
+  nodelifecyclepolicies: { group: 'curfew.dev', version: 'v1alpha1', resource: 'nodelifecyclepolicies' },
+} as const satisfies Readonly<Record<string, ResourceType>>;
+
+export type Mirrored = keyof typeof TYPES;
+
+export interface Mirror {
+  /** By UID. */
+  all(resource: Mirrored): ReadonlyMap<string, KubernetesObject>;
+  /** Tells of every later change; `object` is undefined when it is gone. */
+  onChange(listener: (resource: Mirrored, uid: string, object: KubernetesObject | undefined) => void): void;
+}
+
+export function createMirror(core: ApiServerCore): Mirror {
+  const listeners: ((resource: Mirrored, uid: string, object: KubernetesObject | undefined) => void)[] = [];
+  const follow = (resource: Mirrored): Map<string, KubernetesObject> => {
+    const objects = new Map<string, KubernetesObject>();
+    core.watch(TYPES[resource], {}, event => {
+      if (event.type === 'BOOKMARK' || event.type === 'ERROR') return;
+      const { object } = event;
+      const { uid } = object.metadata;
+      const isGone = event.type === 'DELETED';
+      if (isGone) objects.delete(uid);
+      else objects.set(uid, object);
+      for (const listener of listeners) listener(resource, uid, isGone ? undefined : object);
+    });
+    return objects;
+  };
+  const objects: Readonly<Record<Mirrored, Map<string, KubernetesObject>>> = {
+    nodes: follow('nodes'),
+    pods: follow('pods'),
+    configmaps: follow('configmaps'),
+    nodeclaims: follow('nodeclaims'),
+    nodepools: follow('nodepools'),
+    nodelifecyclepolicies: follow('nodelifecyclepolicies'),
+  };
+  return {
+    all: resource => objects[resource],
+    onChange: listener => listeners.push(listener),
+  };
+}

@@ -1,0 +1,50 @@
+/**
+ * I7: Curfew undoes only what it did. Whatever it changes or takes away of an object's annotations, labels, finalizers, taints or
+ * `unschedulable` must be what it had put there.
+ */
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import type { MakeCheck } from './invariant.ts';
+import { dig, listOf, nameOf } from './reading.ts';
+
+/** A repair overrides a deadline that others set: unhealthy nodes do not wait for it (node-auto-repair design). */
+const OVERRIDDEN: readonly string[] = ['annotation karpenter.sh/nodeclaim-termination-timestamp'];
+
+export const checkOwnership: MakeCheck = ({ violate }) => {
+  /** By UID: what Curfew wrote, by field. */
+  const written = new Map<string, Map<string, string>>();
+  return {
+    onWrite({ before, after, resource }, by) {
+      if (before === undefined || after === undefined || resource.resource === 'events') return;
+      const { uid } = before.metadata;
+      const ours = written.get(uid) ?? new Map<string, string>();
+      written.set(uid, ours);
+      const old = marksOf(before);
+      const next = marksOf(after);
+      for (const [field, value] of old) {
+        const now = next.get(field);
+        if (now === value || ours.get(field) === value) continue;
+        if (now !== undefined && OVERRIDDEN.includes(field)) continue;
+        const change = now === undefined ? 'takes away' : `changes to ${now}`;
+        violate('I7', `${by} ${change} ${field} of ${nameOf(before)}, which somebody else had set to ${value}`);
+      }
+      for (const [field, value] of next) if (old.get(field) !== value) ours.set(field, value);
+    },
+  };
+};
+
+/** The fields that several parties share, as text. */
+function marksOf(object: KubernetesObject): ReadonlyMap<string, string> {
+  const marks = new Map<string, string>();
+  const { annotations = {}, labels = {}, finalizers = [] } = object.metadata;
+  for (const [key, value] of Object.entries(annotations)) marks.set(`annotation ${key}`, value);
+  for (const [key, value] of Object.entries(labels)) marks.set(`label ${key}`, value);
+  for (const finalizer of finalizers) marks.set(`finalizer ${finalizer}`, 'present');
+  for (const taint of listOf(dig(object, 'spec', 'taints'))) {
+    marks.set(
+      `taint ${String(dig(taint, 'key'))}:${String(dig(taint, 'effect'))}`,
+      JSON.stringify(dig(taint, 'value') ?? ''),
+    );
+  }
+  if (dig(object, 'spec', 'unschedulable') === true) marks.set('unschedulable', 'true');
+  return marks;
+}

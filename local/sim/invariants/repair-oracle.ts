@@ -1,0 +1,134 @@
+/**
+ * When a node may be repaired, told from the raw objects: an answer of its own to the question that `functions/repair` decides
+ * (design "Node auto repair", DESIGN §3.1).
+ */
+import { parse as parseToml } from 'smol-toml';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import {
+  dig,
+  fieldsOf,
+  instantOf,
+  isSelected,
+  labelOf,
+  listOf,
+  millisecondsOf,
+  requirementsOf,
+  textOf,
+  type Fields,
+} from './reading.ts';
+
+const POOL_LABEL = 'karpenter.sh/nodepool';
+const MINUTE = 60_000;
+
+/** Condition type, its status that means trouble, the provider's toleration. */
+const WATCHED: readonly (readonly [string, string, number])[] = [
+  ['AcceleratedHardwareReady', 'False', 10 * MINUTE],
+  ['ContainerRuntimeReady', 'False', 30 * MINUTE],
+  ['KernelReady', 'False', 30 * MINUTE],
+  ['NetworkUnavailable', 'True', 30 * MINUTE],
+  ['NetworkingReady', 'False', 30 * MINUTE],
+  ['Ready', 'False', 30 * MINUTE],
+  ['Ready', 'Unknown', 30 * MINUTE],
+  ['StorageReady', 'False', 30 * MINUTE],
+];
+
+const KNOWN_FIELDS: readonly string[] = ['defaultTolerationDuration', 'policies', 'maxUnhealthy'];
+
+export interface RepairFacts {
+  readonly node: KubernetesObject;
+  readonly pool: KubernetesObject | undefined;
+  readonly policies: readonly KubernetesObject[];
+  /** The nodes that the threshold counts. */
+  readonly neighbours: readonly KubernetesObject[];
+}
+
+export type RepairAnswer =
+  | { readonly kind: 'never'; readonly why: string }
+  | { readonly kind: 'from'; readonly time: number; readonly condition: string }
+  | { readonly kind: 'blocked'; readonly why: string }
+  /** The block says something that this oracle does not know. */
+  | { readonly kind: 'unknown' };
+
+export const poolNameOf = (object: KubernetesObject): string | undefined => labelOf(object, POOL_LABEL);
+
+export function isUnhealthy(node: KubernetesObject): boolean {
+  return WATCHED.some(([type, status]) => conditionOf(node, type)?.['status'] === status);
+}
+
+/** From when on the node may be repaired if nothing changes. */
+export function repairAnswer({ node, pool, policies, neighbours }: RepairFacts): RepairAnswer {
+  const { block, mode } = blockFor(pool, policies);
+  if (block === undefined) return { kind: 'never', why: 'no repair block applies' };
+  if (mode !== 'Enforce') return { kind: 'never', why: `the mode is ${String(mode)}` };
+  if (Object.keys(fieldsOf(block)).some(key => !KNOWN_FIELDS.includes(key))) return { kind: 'unknown' };
+  const tolerations = new Map<string, number | undefined>();
+  for (const policy of listOf(dig(block, 'policies'))) {
+    tolerations.set(String(dig(policy, 'conditionType')), millisecondsOf(dig(policy, 'toleration')));
+  }
+  const fallback = dig(block, 'defaultTolerationDuration');
+  const unreadable = [...tolerations.values()].some(value => value === undefined || value < 0);
+  if (unreadable || (fallback !== undefined && !((millisecondsOf(fallback) ?? -1) >= 0))) {
+    return { kind: 'never', why: 'the repair block cannot be read' };
+  }
+
+  let first: { time: number; condition: string } | undefined;
+  for (const [type, status, providers] of WATCHED) {
+    const condition = conditionOf(node, type);
+    const since = instantOf(condition?.['lastTransitionTime']);
+    if (condition?.['status'] !== status || since === undefined) continue;
+    const time = since + Math.ceil(tolerations.get(type) ?? millisecondsOf(fallback) ?? providers);
+    if (first === undefined || time < first.time) first = { time, condition: `${type}=${status}` };
+  }
+  if (first === undefined) return { kind: 'never', why: 'the node is healthy' };
+
+  const unhealthy = neighbours.filter(isUnhealthy).length;
+  const most = mostUnhealthy(dig(block, 'maxUnhealthy') ?? '20%', neighbours.length);
+  if (most === undefined) return { kind: 'never', why: 'maxUnhealthy cannot be read' };
+  if (unhealthy > most)
+    return { kind: 'blocked', why: `${unhealthy} of ${neighbours.length} are unhealthy, ${most} may be` };
+  return { kind: 'from', ...first };
+}
+
+function conditionOf(node: KubernetesObject, type: string): Fields | undefined {
+  return listOf(dig(node, 'status', 'conditions'))
+    .map(fieldsOf)
+    .find(condition => condition['type'] === type);
+}
+
+/** The pool's own block, else that of the most specific policy that selects the pool and has one, ties by name. */
+function blockFor(
+  pool: KubernetesObject | undefined,
+  policies: readonly KubernetesObject[],
+): { block: unknown; mode: unknown } {
+  const applying = policies
+    .filter(policy => {
+      const selector = dig(policy, 'spec', 'nodePoolSelector');
+      return pool === undefined ? requirementsOf(selector) === 0 : isSelected(selector, pool.metadata.labels);
+    })
+    .toSorted((a, b) => {
+      const requirements = (policy: KubernetesObject): number =>
+        requirementsOf(dig(policy, 'spec', 'nodePoolSelector'));
+      return requirements(b) - requirements(a) || (a.metadata.name < b.metadata.name ? -1 : 1);
+    });
+  const mode = dig(applying[0], 'spec', 'mode') ?? 'Enforce';
+  const own = dig(pool, 'spec', 'repair');
+  if (own !== undefined) return { block: own, mode };
+  return { block: applying.map(policy => dig(policy, 'spec', 'repair')).find(block => block !== undefined), mode };
+}
+
+function mostUnhealthy(limit: unknown, total: number): number | undefined {
+  if (typeof limit === 'number') return limit;
+  const percent = /^(\d+)%$/.exec(textOf(limit) ?? '')?.[1];
+  return percent === undefined ? undefined : Math.ceil((Number(percent) * total) / 100 - 1e-9);
+}
+
+/** Whether the configuration opens the gate; undefined when it cannot be read. */
+export function isGateOpen(configMap: KubernetesObject | undefined): boolean | undefined {
+  const text = dig(configMap, 'data', 'config.toml');
+  if (typeof text !== 'string') return false;
+  try {
+    return dig(parseToml(text), 'featureGates', 'nodeRepair') === true;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,133 @@
+/** Runs all checks over one simulation: tells them of what happens, and gathers the violations. */
+import type { FunctionName } from '../../../shared/contract/names.ts';
+import { addDuration, minutes, type DurationMs, type EpochMs } from '../../../shared/domain/time.ts';
+import type { RecordStore } from '../../../shared/ports/record-store.ts';
+import { aroundCalls } from '../../around-calls.ts';
+import type { ApiServerCore, ObservedWrite } from '../../apiserver/types.ts';
+import type { Lifetime } from '../../lifetime.ts';
+import type { Scheduler } from '../../scheduler.ts';
+import type { EnvironmentPorts } from '../../system.ts';
+import { checkDestructiveCalls } from './destructive-calls.ts';
+import type { Check, MakeCheck, PortCall, Run, Violation } from './invariant.ts';
+import { createMirror } from './mirror.ts';
+import { checkOwnership } from './ownership.ts';
+import { checkProtection } from './protection.ts';
+import { checkRepair } from './repair.ts';
+import { checkRobustness } from './robustness.ts';
+import { checkTimers } from './timers.ts';
+
+/** One line each; a check that is not listed does not run. */
+const CHECKS: readonly MakeCheck[] = [
+  checkDestructiveCalls,
+  checkRepair,
+  checkProtection,
+  checkTimers,
+  checkOwnership,
+  checkRobustness,
+];
+
+/** After so many the rest adds nothing. */
+const MAX_VIOLATIONS = 20;
+
+export interface InvariantWatcher {
+  readonly violations: readonly Violation[];
+  /** Ports whose calls the checks see. The record store is watched apart, where writes take effect. */
+  observe(ports: EnvironmentPorts, lifetime: Lifetime): EnvironmentPorts;
+  observeRecords(records: RecordStore): RecordStore;
+  runStarted(by: FunctionName, lifetime: Lifetime): void;
+  written(write: ObservedWrite, by: string): void;
+  failed(by: FunctionName, error: unknown): void;
+  buried(by: FunctionName, reason: string, explanation: string): void;
+  /** The last look. */
+  finish(): void;
+}
+
+export interface WatcherOptions {
+  readonly core: ApiServerCore;
+  readonly scheduler: Scheduler;
+  /** How far a function's clock may be ahead of the cluster's. */
+  readonly clockTolerance: DurationMs;
+  readonly quietSince: () => EpochMs | undefined;
+}
+
+export function createInvariantWatcher({
+  core,
+  scheduler,
+  clockTolerance,
+  quietSince,
+}: WatcherOptions): InvariantWatcher {
+  const violations: Violation[] = [];
+  const runs = new WeakMap<Lifetime, Run>();
+  const context = {
+    now: () => scheduler.now(),
+    mirror: createMirror(core),
+    clockTolerance,
+    quietSince,
+    violate(invariant: Violation['invariant'], message: string): void {
+      if (violations.length < MAX_VIOLATIONS) violations.push({ invariant, time: scheduler.now(), message });
+    },
+  };
+  const checks: readonly Check[] = CHECKS.map(make => make(context));
+  const tell = (hook: (check: Check) => void): void => checks.forEach(hook);
+  const look = (): void => tell(check => check.onMinute?.());
+  const lookEveryMinute = (): void => {
+    scheduler.at(addDuration(scheduler.now(), minutes(1)), () => {
+      look();
+      lookEveryMinute();
+    });
+  };
+  lookEveryMinute();
+
+  const observed = <Port extends object>(port: Port, name: PortCall['port'], lifetime: Lifetime): Port =>
+    aroundCalls(port, ({ method, args, proceed }) => {
+      const run = runs.get(lifetime);
+      const call: PortCall = { port: name, method, args, time: scheduler.now(), outcome: { kind: 'pending' } };
+      if (run !== undefined) tell(check => check.onCall?.(call, run));
+      run?.calls.push(call);
+      return noteOutcome(call, proceed());
+    });
+
+  return {
+    violations,
+    observe: (ports, lifetime) => ({
+      ...ports,
+      kubernetes: observed(ports.kubernetes, 'kubernetes', lifetime),
+      records: observed(ports.records, 'records', lifetime),
+      instances: observed(ports.instances, 'instances', lifetime),
+    }),
+    observeRecords: records => ({
+      get: key => records.get(key),
+      async put(record, expectedVersion) {
+        const outcome = await records.put(record, expectedVersion);
+        if (outcome.kind === 'written')
+          tell(check => check.onRecord?.(`${record.owner}/${record.id}`, record.nextWakeTime));
+        return outcome;
+      },
+      async delete(key, expectedVersion) {
+        const outcome = await records.delete(key, expectedVersion);
+        if (outcome.kind === 'deleted') tell(check => check.onRecord?.(`${key.owner}/${key.id}`, undefined));
+        return outcome;
+      },
+    }),
+    runStarted(by, lifetime) {
+      const run: Run = { by, startTime: scheduler.now(), calls: [] };
+      runs.set(lifetime, run);
+      tell(check => check.onRun?.(run));
+    },
+    written: (write, by) => tell(check => check.onWrite?.(write, by)),
+    failed: (by, error) => tell(check => check.onFailure?.(by, error)),
+    buried: (by, reason, explanation) => tell(check => check.onBuried?.(by, reason, explanation)),
+    finish: look,
+  };
+}
+
+async function noteOutcome(call: PortCall, answer: unknown): Promise<unknown> {
+  try {
+    const value = await answer;
+    call.outcome = { kind: 'answered', value };
+    return value;
+  } catch (error) {
+    call.outcome = { kind: 'failed', error };
+    throw error;
+  }
+}
