@@ -52,7 +52,7 @@ export interface RepairObservation {
   readonly terminationTimestampAnnotation: string;
 }
 
-export type IgnoreReason = 'GateOff' | 'NotConfigured' | 'Healthy' | 'NoNodeClaim';
+export type IgnoreReason = 'GateOff' | 'NotConfigured' | 'Healthy' | 'NoTransitionTime' | 'NoNodeClaim';
 export type BlockedReason = 'UnhealthyThreshold' | 'AmbiguousNodeClaim' | 'NotObserved';
 
 export type RepairDecision =
@@ -116,7 +116,13 @@ export function decide(observation: RepairObservation): RepairDecision {
 
   const unhealthy = earliestUnhealthy(node, settings);
   if (unhealthy === undefined) {
-    return { kind: 'ignore', reason: 'Healthy', message: 'no condition of the node counts as unhealthy' };
+    const [match] = matchStatements(node);
+    if (match === undefined) {
+      return { kind: 'ignore', reason: 'Healthy', message: 'no condition of the node counts as unhealthy' };
+    }
+    const { type, status } = match.condition;
+    const message = `${type}=${status} has no lastTransitionTime that can be read: how long it lasts is not known`;
+    return { kind: 'ignore', reason: 'NoTransitionTime', message };
   }
   const incident = toIncident(unhealthy);
   if (!isDue(now, unhealthy.dueTime)) {
@@ -211,4 +217,44 @@ function describe({ condition, toleration, dueTime }: UnhealthyCondition): strin
 function holdsPastInstant(annotation: string | undefined, now: EpochMs): boolean {
   const instant = annotation === undefined ? undefined : parseTimestamp(annotation);
   return instant !== undefined && instant <= now;
+}
+
+/** Several events about one fact lead to one audit line; what a timer asked for is always told. */
+export function isNews(decision: RepairDecision, record: RepairRecord | undefined, isTimer: boolean): boolean {
+  switch (decision.kind) {
+    case 'ignore':
+      return record !== undefined || decision.reason !== 'Healthy';
+    case 'tolerate':
+      return isTimer || record === undefined || !sameIncident(record.incident, decision.incident);
+    case 'finishing':
+      return isTimer || record?.attempt?.phase !== 'accepted';
+    case 'wouldRepair':
+      return !decision.alreadyReported;
+    case 'blocked':
+      return isTimer || record?.blocked !== decision.message;
+    case 'refuse':
+    case 'settle':
+    case 'repair':
+      return true;
+  }
+}
+
+/** One CamelCase word for the audit. */
+export function reasonOf(decision: RepairDecision): string {
+  switch (decision.kind) {
+    case 'ignore':
+    case 'blocked':
+      return decision.reason;
+    case 'refuse':
+      return 'InvalidRepairConfiguration';
+    case 'settle':
+      return 'OutcomeUnknown';
+    case 'tolerate':
+      return 'WithinToleration';
+    case 'finishing':
+      return 'NodeClaimTerminating';
+    case 'wouldRepair':
+    case 'repair':
+      return 'TolerationElapsed';
+  }
 }

@@ -3,6 +3,7 @@
  * outcome; whoever finds an intent of a run that ended looks at the NodeClaim before anything else (I4).
  */
 import { isDeepStrictEqual } from 'node:util';
+import { terminateForcefully, withdrawTermination } from '../../shared/actions/forceful-termination.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
@@ -11,9 +12,9 @@ import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { readNode } from '../../shared/domain/node.ts';
 import { matchStatements } from '../../shared/domain/repair-policy.ts';
-import { sameIncident, type RepairAttempt, type RepairRecord } from '../../shared/domain/repair-record.ts';
-import { addDuration, toIsoText, type EpochMs } from '../../shared/domain/time.ts';
-import { invariant, RetryableError } from '../../shared/errors.ts';
+import { sameIncident, type RepairRecord } from '../../shared/domain/repair-record.ts';
+import { addDuration, isDue, toIsoText, type EpochMs } from '../../shared/domain/time.ts';
+import { invariant } from '../../shared/errors.ts';
 import { loadConfig } from '../../shared/observe/configuration.ts';
 import { findNodeClaims, loadNodePool, loadPolicies, loadPoolNodes } from '../../shared/observe/node-pool.ts';
 import { markPoolBlocked, wakeBlockedNodes, wakeUnhealthyNodes } from '../../shared/observe/repair-wake-ups.ts';
@@ -23,7 +24,15 @@ import type { ObjectEvent } from '../../shared/ports/event-recorder.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
 import type { RecordKey, StoredRecord } from '../../shared/ports/record-store.ts';
 import { putWithWakeUp, sendWakeUp } from '../../shared/timers/put-with-wake-up.ts';
-import { decide, FINISHING_CHECK, needsSurroundings, OUTCOME_SETTLES_AFTER, type RepairDecision } from './decide.ts';
+import {
+  decide,
+  FINISHING_CHECK,
+  isNews,
+  needsSurroundings,
+  OUTCOME_SETTLES_AFTER,
+  reasonOf,
+  type RepairDecision,
+} from './decide.ts';
 
 type Deps = Omit<FunctionDeps, 'dueIndex' | 'bus' | 'instances'>;
 
@@ -49,10 +58,11 @@ export function createReconciler(deps: Deps): Reconcile {
 
 type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
 
-async function reconcileClusterEvent(deps: Deps, { subject, change, hints }: ClusterEvent): Promise<void> {
+async function reconcileClusterEvent(deps: Deps, { subject, change, changed, hints }: ClusterEvent): Promise<void> {
   switch (subject.kind) {
     case 'Node': {
-      const recovered = await reconcileNode(deps, subject);
+      const isHealthy = await reconcileNode(deps, subject);
+      const recovered = isHealthy && changed.includes('conditions');
       if (recovered || change !== 'Modified') await wakeBlockedNodes(deps, hints.nodePool);
       return;
     }
@@ -89,7 +99,7 @@ interface Look {
   readonly decision: RepairDecision;
 }
 
-/** Answers whether an open incident ended because the node is healthy or gone. */
+/** Answers whether the node is healthy, or gone with an open incident. */
 async function reconcileNode(deps: Deps, target: Target): Promise<boolean> {
   const { uid } = target;
   const first = await look(deps, target, undefined);
@@ -146,25 +156,33 @@ async function look(deps: Deps, target: Target, ownedVersion: number | undefined
 
 async function apply(deps: Deps, seen: Look): Promise<boolean> {
   const { decision, record, stored, object } = seen;
-  if (isNews(seen, deps.clock.now())) report(deps, seen);
+  const isTimer = stored?.nextWakeTime !== undefined && isDue(deps.clock.now(), stored.nextWakeTime);
+  if (isNews(decision, record, isTimer)) report(deps, seen);
   switch (decision.kind) {
     case 'ignore':
     case 'refuse':
-      await withdraw(deps, record?.attempt);
+      await withdrawTermination(deps, record?.attempt);
       if (stored !== undefined) await deps.records.delete(recordKey(object.metadata.uid), stored.version);
-      return stored !== undefined && decision.kind === 'ignore' && decision.reason === 'Healthy';
+      return decision.kind === 'ignore' && decision.reason === 'Healthy';
     case 'tolerate': {
-      await withdraw(deps, record?.attempt);
+      await withdrawTermination(deps, record?.attempt);
       const isNew = record === undefined || !sameIncident(record.incident, decision.incident);
       if (isNew) await recordEvent(deps, 'Normal', EVENT_REASONS.nodeRepairScheduled, decision.message, object);
       await save(deps, seen, { incident: decision.incident }, decision.until);
       return false;
     }
     case 'blocked':
-      await withdraw(deps, record?.attempt);
-      await recordEvent(deps, 'Warning', EVENT_REASONS.nodeRepairBlocked, decision.message, object);
+      await withdrawTermination(deps, record?.attempt);
+      if (isNews(decision, record, isTimer)) {
+        await recordEvent(deps, 'Warning', EVENT_REASONS.nodeRepairBlocked, decision.message, object);
+      }
       await markPoolBlocked(deps, seen.pool);
-      await save(deps, seen, { incident: decision.incident }, nextCheck(deps, stored, decision.retryTime));
+      await save(
+        deps,
+        seen,
+        { incident: decision.incident, blocked: decision.message },
+        nextCheck(deps, stored, decision.retryTime),
+      );
       return false;
     case 'settle':
       if (record !== undefined) await save(deps, seen, record, decision.until);
@@ -173,7 +191,7 @@ async function apply(deps: Deps, seen: Look): Promise<boolean> {
       await save(deps, seen, { ...record, incident: decision.incident }, nextCheck(deps, stored, decision.checkTime));
       return false;
     case 'wouldRepair':
-      await withdraw(deps, record?.attempt);
+      await withdrawTermination(deps, record?.attempt);
       if (decision.alreadyReported) return false;
       await recordEvent(deps, 'Normal', EVENT_REASONS.nodeRepairObserved, decision.message, object);
       await save(deps, seen, { incident: decision.incident, reported: true }, undefined);
@@ -185,47 +203,16 @@ async function apply(deps: Deps, seen: Look): Promise<boolean> {
 }
 
 async function act(deps: Deps, seen: Look, decision: Extract<RepairDecision, { kind: 'repair' }>): Promise<void> {
-  const { attempt } = decision;
+  const { attempt, incident } = decision;
   invariant(seen.record?.attempt?.number === attempt.number, 'I4: the intent is recorded before the first call');
-  const claim = { type: RESOURCES.NodeClaim, name: attempt.nodeClaimName };
-  if (decision.annotate) {
-    const annotations = { [KARPENTER.terminationTimestampAnnotation]: attempt.terminationTimestamp };
-    const outcome = await deps.kubernetes.patch(claim, {
-      type: 'merge',
-      body: { metadata: { uid: attempt.nodeClaimUid, annotations } },
-    });
-    if (outcome.kind === 'conflict') throw new RetryableError(`annotating NodeClaim: ${outcome.message}`);
-  }
-  if (decision.deleteNodeClaim) {
-    const outcome = await deps.kubernetes.delete(claim, { preconditions: { uid: attempt.nodeClaimUid } });
-    if (outcome.kind === 'conflict') throw new RetryableError(`deleting NodeClaim: ${outcome.message}`);
-  }
-  const finished: RepairRecord = { incident: decision.incident, attempt: { ...attempt, phase: 'accepted' } };
+  await terminateForcefully(deps, attempt, decision);
+  const finished: RepairRecord = { incident, attempt: { ...attempt, phase: 'accepted' } };
   await save(deps, seen, finished, addDuration(deps.clock.now(), FINISHING_CHECK));
-  const message = `NodeClaim ${claim.name} is terminated forcefully: ${decision.message}`;
-  const claimObject = {
-    apiVersion: 'karpenter.sh/v1',
-    kind: 'NodeClaim',
-    metadata: { name: claim.name, uid: attempt.nodeClaimUid },
-  };
+  const { nodeClaimName: name, nodeClaimUid: uid } = attempt;
+  const message = `NodeClaim ${name} is terminated forcefully: ${decision.message}`;
+  const claim = { apiVersion: 'karpenter.sh/v1', kind: 'NodeClaim', metadata: { name, uid } };
   await recordEvent(deps, 'Warning', EVENT_REASONS.nodeRepairStarted, message, seen.object);
-  await recordEvent(deps, 'Warning', EVENT_REASONS.nodeRepairStarted, message, claimObject);
-}
-
-/** I7: takes back the annotation of an attempt that was not carried out, if it is still the one that we wrote. */
-async function withdraw(deps: Deps, attempt: RepairAttempt | undefined): Promise<void> {
-  if (attempt?.phase !== 'intended') return;
-  const ref = { type: RESOURCES.NodeClaim, name: attempt.nodeClaimName };
-  const claim = await deps.kubernetes.get(ref);
-  if (claim?.metadata.uid !== attempt.nodeClaimUid || claim.metadata.deletionTimestamp !== undefined) return;
-  const key = KARPENTER.terminationTimestampAnnotation;
-  if (claim.metadata.annotations?.[key] !== attempt.terminationTimestamp) return;
-  const { uid, resourceVersion } = claim.metadata;
-  const outcome = await deps.kubernetes.patch(ref, {
-    type: 'merge',
-    body: { metadata: { uid, resourceVersion, annotations: { [key]: null } } },
-  });
-  if (outcome.kind === 'conflict') throw new RetryableError(`taking back the annotation: ${outcome.message}`);
+  await recordEvent(deps, 'Warning', EVENT_REASONS.nodeRepairStarted, message, claim);
 }
 
 /** A periodic look that is planned already is not put off by the looks in between. */
@@ -288,26 +275,6 @@ async function recordEvent(
   await deps.events.record({ type, reason, message, about });
 }
 
-/** Several events about one fact lead to one audit line; what a timer asked for is always told. */
-function isNews({ decision, stored, record }: Look, now: EpochMs): boolean {
-  const isTimer = stored?.nextWakeTime !== undefined && stored.nextWakeTime <= now;
-  switch (decision.kind) {
-    case 'ignore':
-      return stored !== undefined || decision.reason !== 'Healthy';
-    case 'tolerate':
-      return isTimer || record === undefined || !sameIncident(record.incident, decision.incident);
-    case 'finishing':
-      return isTimer || record?.attempt?.phase !== 'accepted';
-    case 'wouldRepair':
-      return !decision.alreadyReported;
-    case 'refuse':
-    case 'blocked':
-    case 'settle':
-    case 'repair':
-      return true;
-  }
-}
-
 /** One audit line per decision, with the numbers that it rests on. */
 function report(deps: Deps, { decision, object, pool, source }: Look): void {
   deps.metrics.count('RepairDecision', 1, { decision: decision.kind });
@@ -334,23 +301,4 @@ function report(deps: Deps, { decision, object, pool, source }: Look): void {
       }),
     },
   });
-}
-
-function reasonOf(decision: RepairDecision): string {
-  switch (decision.kind) {
-    case 'ignore':
-    case 'blocked':
-      return decision.reason;
-    case 'refuse':
-      return EVENT_REASONS.invalidRepairConfiguration;
-    case 'settle':
-      return 'OutcomeUnknown';
-    case 'tolerate':
-      return 'WithinToleration';
-    case 'finishing':
-      return 'NodeClaimTerminating';
-    case 'wouldRepair':
-    case 'repair':
-      return 'TolerationElapsed';
-  }
 }

@@ -24,6 +24,7 @@ const schema = z.object({
       terminationTimestamp: z.string(),
     })
     .exactOptional(),
+  blocked: z.string().exactOptional(),
   reported: z.boolean().exactOptional(),
 });
 
@@ -33,11 +34,12 @@ export function parseRepairRecord(state: JsonObject): RepairRecord {
   return record;
 }
 
-export function toRepairState({ incident, attempt, reported }: RepairRecord): JsonObject {
+export function toRepairState({ incident, attempt, blocked, reported }: RepairRecord): JsonObject {
   const state: JsonObject = {
     schemaVersion: 1,
     incident: { ...incident },
     ...(attempt && { attempt: { ...attempt } }),
+    ...(blocked !== undefined && { blocked }),
     ...(reported !== undefined && { reported }),
   };
   schema.parse(state);

@@ -26,6 +26,8 @@ export interface RepairAttempt {
 export interface RepairRecord {
   readonly incident: RepairIncident;
   readonly attempt?: RepairAttempt;
+  /** Why the repair is held, as it was last reported. */
+  readonly blocked?: string;
   /** In `Observe` mode: the repair that would have happened was reported. */
   readonly reported?: boolean;
 }

@@ -37,7 +37,7 @@ const contract = /^shared\/contract\//;
 const ports = /^shared\/ports\//;
 const errors = /^shared\/errors\.ts$/;
 /** What several functions look at or write alike; stands on ports like a reconcile does. */
-const common = /^shared\/(observe|timers)\//;
+const common = /^shared\/(actions|observe|timers)\//;
 
 describe('import direction', () => {
   it('finds the sources', () => {
@@ -104,7 +104,7 @@ describe('import direction', () => {
 });
 
 describe('rules have no clock, no chance and no environment of their own', () => {
-  it.each(sources.filter(file => /(^|\/)decide\.ts$|^shared\/(domain|contract|observe|timers)\//.test(file)))(
+  it.each(sources.filter(file => /(^|\/)decide\.ts$|^shared\/(domain|contract|actions|observe|timers)\//.test(file)))(
     '%s',
     file => {
       const text = readFileSync(join(root, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
