@@ -26,11 +26,15 @@ export async function loadConfig(owner: FunctionName, deps: Deps): Promise<Curfe
   const { namespace, name, key } = CONFIG_MAP;
   const configMap = await deps.kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name });
   const text = configMap === undefined ? undefined : textOf(configMap, key);
-  if (configMap === undefined || text === undefined) return DEFAULT_CONFIG;
-
-  const parsed = parseConfig(text);
   const recordKey = { owner, id: 'configuration' };
   const record = await deps.records.get(recordKey);
+  if (configMap === undefined || text === undefined) {
+    // Taken away on purpose: what was good before must not come back with the next text that is not valid.
+    if (record !== undefined) await deps.records.delete(recordKey, record.version);
+    return DEFAULT_CONFIG;
+  }
+
+  const parsed = parseConfig(text);
   const state = record === undefined ? { schemaVersion: 1 as const } : stateSchema.parse(record.state);
   const next = parsed.ok ? { schemaVersion: 1 as const, goodText: text } : { ...state, refusedText: text };
   const changed = parsed.ok ? state.goodText !== text || state.refusedText !== undefined : state.refusedText !== text;

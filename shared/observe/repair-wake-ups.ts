@@ -3,11 +3,13 @@
  * unhealthy nodes in a pool in which repairs are blocked.
  */
 import { KARPENTER } from '../contract/names.ts';
+import type { NodeView } from '../domain/node.ts';
 import { matchStatements } from '../domain/repair-policy.ts';
 import { addDuration, hours, toDurationMs } from '../domain/time.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { RecordKey } from '../ports/record-store.ts';
 import { loadPoolNodes } from './node-pool.ts';
+import { nodePoolOf } from './repair-settings.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
@@ -18,7 +20,11 @@ const blockedKey = (pool: string | undefined): RecordKey => ({
 
 /** Sends a wake-up for each node of the pool (undefined: of the cluster) that has an unhealthy condition. */
 export async function wakeUnhealthyNodes(deps: Deps, pool: string | undefined): Promise<void> {
-  const unhealthy = (await loadPoolNodes(deps, pool)).filter(node => matchStatements(node).length > 0);
+  await wakeUnhealthy(deps, await loadPoolNodes(deps, pool));
+}
+
+async function wakeUnhealthy(deps: Deps, nodes: readonly NodeView[]): Promise<void> {
+  const unhealthy = nodes.filter(node => matchStatements(node).length > 0);
   const wakeTime = deps.clock.now();
   await deps.wakeUps.send(
     unhealthy.map(({ name, uid }) => ({
@@ -41,13 +47,24 @@ export async function markPoolBlocked(deps: Deps, pool: string | undefined): Pro
 }
 
 /**
- * Wakes the unhealthy nodes of a pool that was blocked, after a node of it came, went or recovered. A node without a pool counts
- * in the whole cluster.
+ * Wakes the unhealthy nodes of a pool in which repairs were blocked, after a node of it came, went or recovered; and those without a
+ * pool, for which every node of the cluster counts.
  */
 export async function wakeBlockedNodes(deps: Deps, pool: string | undefined): Promise<void> {
+  if (pool !== undefined && (await takeMark(deps, pool))) await wakeUnhealthyNodes(deps, pool);
+  if (await takeMark(deps, undefined)) {
+    const nodes = await loadPoolNodes(deps, undefined);
+    await wakeUnhealthy(
+      deps,
+      nodes.filter(node => nodePoolOf(node) === undefined),
+    );
+  }
+}
+
+async function takeMark(deps: Deps, pool: string | undefined): Promise<boolean> {
   const key = blockedKey(pool);
   const stored = await deps.records.get(key);
-  if (stored === undefined) return;
+  if (stored === undefined) return false;
   await deps.records.delete(key, stored.version);
-  await wakeUnhealthyNodes(deps, pool);
+  return true;
 }

@@ -106,9 +106,13 @@ describe('guards', () => {
     });
   });
 
-  it('I6 never repairs on a condition without a transition time', () => {
+  it('I6 never repairs on a condition without a transition time, and says why', () => {
     const node = aNode([{ ...aCondition('Ready', 'False'), lastTransitionTime: undefined }]);
-    expect(decide(anObservation({ node, now: after(hours(1000)) })).kind).toBe('ignore');
+    expect(decide(anObservation({ node, now: after(hours(1000)) }))).toEqual({
+      kind: 'ignore',
+      reason: 'NoTransitionTime',
+      message: expect.stringContaining('Ready=False'),
+    });
   });
 
   it('I6 holds when the surroundings were not looked at', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { InboxMessage } from '../../../shared/contract/inbox-message.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { minutes, seconds } from '../../../shared/domain/time.ts';
 import { createRepairWorld, seedPool, type Crash, type RepairWorld } from '../../fakes/repair-world.ts';
@@ -8,6 +9,26 @@ const claimOf = (world: RepairWorld, node: string) =>
   world.core.get({ type: RESOURCES.NodeClaim, name: `claim-${node}` });
 const verbs = (world: RepairWorld): string[] =>
   world.writes.map(({ verb, ref }) => `${verb} ${ref.type.resource}/${ref.name}`);
+
+/** The event of a node whose conditions changed. */
+function nodeChanged(world: RepairWorld, name: string, nodePool: string | undefined): InboxMessage {
+  const { uid, resourceVersion } = world.node(name).metadata;
+  return {
+    kind: 'clusterEvent',
+    event: {
+      schemaVersion: 1,
+      cluster: 'test',
+      change: 'Modified',
+      subject: { apiVersion: 'v1', kind: 'Node', name, uid },
+      resourceVersion,
+      changed: ['conditions'],
+      hints: nodePool === undefined ? {} : { nodePool },
+      groupKey: name,
+      eventKey: 'k',
+      observedTime: '2024-11-01T15:12:48.000Z',
+    },
+  };
+}
 
 /** A pool of five with one node whose network went away at the start. */
 function sickWorld(): RepairWorld {
@@ -112,25 +133,49 @@ describe('above the unhealthy threshold', () => {
 
     // n2 recovers: its own event wakes the other node of the pool.
     world.setCondition('n2', 'NetworkUnavailable', 'False');
-    const { uid, resourceVersion } = world.node('n2').metadata;
-    await world.reconcile({
-      kind: 'clusterEvent',
-      event: {
-        schemaVersion: 1,
-        cluster: 'test',
-        change: 'Modified',
-        subject: { apiVersion: 'v1', kind: 'Node', name: 'n2', uid },
-        resourceVersion,
-        changed: ['conditions'],
-        hints: { nodePool: 'default' },
-        groupKey: 'n2',
-        eventKey: 'k',
-        observedTime: '2024-11-01T15:12:48.000Z',
-      },
-    });
+    await world.reconcile(nodeChanged(world, 'n2', 'default'));
     expect(world.wakeUps.at(-1)).toMatchObject({ wakeUp: { subject: { name: 'n1' } }, delay: 0 });
     await world.look('n1');
     expect(verbs(world)).toEqual(['patch nodeclaims/claim-n1', 'delete nodeclaims/claim-n1']);
+  });
+});
+
+describe('above the threshold of the cluster, for nodes without a NodePool', () => {
+  const clusterWorld = (): RepairWorld => {
+    const world = createRepairWorld();
+    seedPool(world, ['n1', 'n2', 'n3']);
+    world.seed({
+      apiVersion: 'curfew.dev/v1alpha1',
+      kind: 'NodeLifecyclePolicy',
+      metadata: { name: 'all' },
+      spec: { repair: {} },
+    });
+    for (const name of ['alone', 'unmanaged']) {
+      const providerID = `aws:///us-west-2a/i-${name}`;
+      world.seed({ apiVersion: 'v1', kind: 'Node', metadata: { name }, spec: { providerID } });
+    }
+    const status = { providerID: 'aws:///us-west-2a/i-alone', nodeName: 'alone' };
+    world.seed({ apiVersion: 'karpenter.sh/v1', kind: 'NodeClaim', metadata: { name: 'claim-alone' }, status });
+    return world;
+  };
+  const woken = (world: RepairWorld): unknown[] =>
+    world.wakeUps.filter(({ delay }) => delay === 0).map(({ wakeUp }) => wakeUp.subject.name);
+
+  it.each([
+    ['a node of some NodePool', 'n2', 'default'],
+    ['a node that has no NodeClaim, and of which nothing is recorded', 'unmanaged', undefined],
+  ])('goes on when %s recovers', async (_, other, pool) => {
+    const world = clusterWorld();
+    world.setCondition('alone', 'Ready', 'False');
+    world.setCondition(other, 'Ready', 'False');
+    world.advance(minutes(60));
+    await world.look('alone');
+    expect(world.audit.at(-1)).toMatchObject({ decision: 'blocked', name: 'alone' });
+    world.setCondition(other, 'Ready', 'True');
+    await world.reconcile(nodeChanged(world, other, pool));
+    expect(woken(world)).toEqual(['alone']);
+    await world.look('alone');
+    expect(verbs(world)).toEqual(['patch nodeclaims/claim-alone', 'delete nodeclaims/claim-alone']);
   });
 });
 
