@@ -62,7 +62,14 @@ export function kindOf({ info }: ServedResource): Qualified {
   return { group: info.group, name: info.kind };
 }
 
+/** The last second that was written as text: writes of one second are many. */
+let lastSecond = { second: Number.NaN, text: '' };
+
 /** RFC 3339 text of an instant in whole seconds (the precision of `metav1.Time`; what is left over is cut). */
 export function rfc3339(epochMs: number): string {
-  return `${new Date(Math.floor(epochMs / 1000) * 1000).toISOString().slice(0, 19)}Z`;
+  const second = Math.floor(epochMs / 1000);
+  if (second !== lastSecond.second) {
+    lastSecond = { second, text: `${new Date(second * 1000).toISOString().slice(0, 19)}Z` };
+  }
+  return lastSecond.text;
 }

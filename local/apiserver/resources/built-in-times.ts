@@ -43,7 +43,15 @@ export function normalTime(field: string, text: string): string {
   return text;
 }
 
+/** The last time read, and as it is kept: heartbeats bring the same time many times over. */
+let lastRead = { text: '', kept: '' };
+
 function toSeconds(text: string): string {
+  if (text !== lastRead.text) lastRead = { text, kept: readSeconds(text) };
+  return lastRead.kept;
+}
+
+function readSeconds(text: string): string {
   const epochMs = RFC3339.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(epochMs)) throw unreadable(text, '2006-01-02T15:04:05Z07:00', 'Z07:00');
   if (text.length === CANONICAL_LENGTH) return text;
