@@ -13,6 +13,7 @@ import type { ApiServerCore } from '../apiserver/types.ts';
 import { customResourceDefinitions } from '../custom-resource-definitions.ts';
 import type { Scheduler } from '../scheduler.ts';
 import { unlessRefused } from './actors/actor.ts';
+import { openDefinition } from './open-definitions.ts';
 import {
   resourceOfManifest,
   resourcesNamed,
@@ -41,7 +42,7 @@ export interface World {
 /** A server with the resources and namespaces that every scenario finds. */
 export function createCluster(clock: { now(): number }): ApiServerCore {
   const core = createApiServer({ clock });
-  for (const definition of customResourceDefinitions()) core.seed(definition);
+  for (const definition of customResourceDefinitions()) core.seed(openDefinition(definition));
   core.seed({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: CONFIG_NAMESPACE } });
   return core;
 }

@@ -57,9 +57,13 @@ export function isUnhealthy(node: KubernetesObject): boolean {
 
 /** From when on the node may be repaired if nothing changes. */
 export function repairAnswer({ node, pool, policies, neighbours }: RepairFacts): RepairAnswer {
+  if (policies.some(policy => isSelecting(policy, pool) && !isFrameReadable(policy))) {
+    return { kind: 'never', why: 'a policy for it cannot be read' };
+  }
   const { block, mode } = blockFor(pool, policies);
   if (block === undefined) return { kind: 'never', why: 'no repair block applies' };
   if (mode !== 'Enforce') return { kind: 'never', why: `the mode is ${String(mode)}` };
+  if (!isReadable(block)) return { kind: 'never', why: 'the repair block cannot be read' };
   if (Object.keys(fieldsOf(block)).some(key => !KNOWN_FIELDS.includes(key))) return { kind: 'unknown' };
   const tolerations = new Map<string, number | undefined>();
   for (const policy of listOf(dig(block, 'policies'))) {
@@ -89,6 +93,27 @@ export function repairAnswer({ node, pool, policies, neighbours }: RepairFacts):
   return { kind: 'from', ...first };
 }
 
+const POLICY_FIELDS: readonly string[] = ['nodePoolSelector', 'mode', 'repair', 'protection', 'termination'];
+const ENTRY_FIELDS: readonly string[] = ['conditionType', 'toleration'];
+
+/** What stands beside the blocks of a policy is known, and the mode is one. */
+function isFrameReadable(policy: KubernetesObject): boolean {
+  const known = Object.keys(fieldsOf(policy.spec)).every(key => POLICY_FIELDS.includes(key));
+  return known && ['Enforce', 'Observe', undefined].includes(dig(policy, 'spec', 'mode') as string | undefined);
+}
+
+/** A block of the right shape, entries included. */
+function isReadable(block: unknown): boolean {
+  if (typeof block !== 'object' || block === null || Array.isArray(block)) return false;
+  const policies = dig(block, 'policies') ?? [];
+  return (
+    Array.isArray(policies) &&
+    policies.every(policy => textOf(dig(policy, 'conditionType')) !== undefined) &&
+    policies.every(policy => Object.keys(fieldsOf(policy)).every(key => ENTRY_FIELDS.includes(key))) &&
+    policies.length === new Set(policies.map(policy => dig(policy, 'conditionType'))).size
+  );
+}
+
 function conditionOf(node: KubernetesObject, type: string): Fields | undefined {
   return listOf(dig(node, 'status', 'conditions'))
     .map(fieldsOf)
@@ -101,10 +126,7 @@ function blockFor(
   policies: readonly KubernetesObject[],
 ): { block: unknown; mode: unknown } {
   const applying = policies
-    .filter(policy => {
-      const selector = dig(policy, 'spec', 'nodePoolSelector');
-      return pool === undefined ? requirementsOf(selector) === 0 : isSelected(selector, pool.metadata.labels);
-    })
+    .filter(policy => isSelecting(policy, pool))
     .toSorted((a, b) => {
       const requirements = (policy: KubernetesObject): number =>
         requirementsOf(dig(policy, 'spec', 'nodePoolSelector'));
@@ -116,8 +138,25 @@ function blockFor(
   return { block: applying.map(policy => dig(policy, 'spec', 'repair')).find(block => block !== undefined), mode };
 }
 
+function isSelecting(policy: KubernetesObject, pool: KubernetesObject | undefined): boolean {
+  const selector = dig(policy, 'spec', 'nodePoolSelector') ?? {};
+  if (!isSelectorReadable(selector)) return false;
+  return pool === undefined ? requirementsOf(selector) === 0 : isSelected(selector, pool.metadata.labels);
+}
+
+/** One that cannot be read selects nothing. */
+function isSelectorReadable(selector: unknown): boolean {
+  if (typeof selector !== 'object') return false;
+  if (Object.keys(fieldsOf(selector)).some(key => key !== 'matchLabels' && key !== 'matchExpressions')) return false;
+  return listOf(dig(selector, 'matchExpressions')).every(expression => {
+    const hasValues = listOf(dig(expression, 'values')).length > 0;
+    const operator = dig(expression, 'operator');
+    return hasValues ? operator === 'In' || operator === 'NotIn' : operator === 'Exists' || operator === 'DoesNotExist';
+  });
+}
+
 function mostUnhealthy(limit: unknown, total: number): number | undefined {
-  if (typeof limit === 'number') return limit;
+  if (typeof limit === 'number') return Number.isInteger(limit) && limit >= 0 ? limit : undefined;
   const percent = /^(\d+)%$/.exec(textOf(limit) ?? '')?.[1];
   return percent === undefined ? undefined : Math.ceil((Number(percent) * total) / 100 - 1e-9);
 }

@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest';
+import { complaints, simulate } from './simulate.ts';
+
+describe('the definitions of a simulated cluster', () => {
+  it('keep fields that a policy must not have, and fill in defaults all the same', async () => {
+    const result = await simulate(`  objects:
+    - apiVersion: curfew.dev/v1alpha1
+      kind: NodeLifecyclePolicy
+      metadata: { name: p }
+      spec: { mod: Observe, repair: { policies: [{ conditionType: Ready, toleration: 5m, reason: x }] } }
+  expect:
+    - final:
+        resource: nodelifecyclepolicies
+        name: p
+        match: { spec: { mode: Enforce, mod: Observe, repair: { policies: [{ conditionType: Ready, reason: x }] } } }
+`);
+    expect(complaints(result)).toEqual([]);
+  });
+});
