@@ -92,7 +92,8 @@ const earlier = (a: EpochMs, b: EpochMs): EpochMs => (a <= b ? a : b);
  */
 function endOfGrace(now: EpochMs, deletionTime: EpochMs, gracePeriod: DurationMs): EpochMs {
   const full = addDuration(now, gracePeriod);
-  return full - deletionTime < 1000 ? full : deletionTime;
+  const cut = full - deletionTime;
+  return cut >= 0 && cut < 1000 ? full : deletionTime;
 }
 
 function stopBegin(now: EpochMs, deletionTime: EpochMs, gracePeriod: DurationMs): EpochMs {

@@ -63,6 +63,16 @@ ${removePod('1m', 'web', ', gracePeriodSeconds: 0')}  expect:
     ]);
   });
 
+  it('goes by the deletionTimestamp of a manifest, be it longer ahead than the grace period', async () => {
+    const result = await simulate(`  objects:
+    - apiVersion: v1
+      kind: Pod
+      metadata: { name: a, deletionTimestamp: "2024-11-01T15:10:00Z", annotations: { sim.curfew.dev/stops-after: never } }
+  steps: []
+`);
+    expect(story(result, 'kubelet')).toEqual(['15:10:00.000 kubelet delete pods default/a']);
+  });
+
   it('does nothing when it is not among the actors', async () => {
     const result = await simulate(`  actors: [cloud]
   objects:
