@@ -10,6 +10,7 @@ import { formatTable } from './report/table.ts';
 /** Each loads when it runs: no bench pays for another's imports. */
 const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   init: async () => (await import('./init.ts')).init,
+  forward: async () => (await import('./forward.ts')).forward,
 };
 
 const ALL_KEPT = 0;

@@ -1,17 +1,15 @@
-/** What a process has used of the machine, measured by the process itself. */
+/** What a process has used of the machine, read by the process itself. Imports nothing else: it runs inside what is measured. */
 import { cpuUsage, memoryUsage, resourceUsage } from 'node:process';
-import { z } from 'zod';
 
-export const usageSchema = z.object({
+export interface Usage {
   /** User and system time since the process began, in milliseconds, over all its threads. */
-  cpuMs: z.number(),
+  readonly cpuMs: number;
   /** Resident now. */
-  rssBytes: z.number(),
+  readonly rssBytes: number;
   /** The most that was ever resident. */
-  peakRssBytes: z.number(),
-  heapUsedBytes: z.number(),
-});
-export type Usage = z.infer<typeof usageSchema>;
+  readonly peakRssBytes: number;
+  readonly heapUsedBytes: number;
+}
 
 export function readUsage(): Usage {
   const { user, system } = cpuUsage();
