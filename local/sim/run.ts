@@ -30,7 +30,7 @@ import type { Actor, Scenario } from './scenario/scenario.ts';
 import { carryOut, describeStep } from './steps.ts';
 import { createTimeline, type TimelineEntry } from './timeline.ts';
 import { createTrace, type TraceEntry } from './trace.ts';
-import { createVirtualTime } from './virtual-time.ts';
+import { createVirtualTime, Standstill } from './virtual-time.ts';
 import { createWorld } from './world.ts';
 
 const ACTOR_STARTS: Readonly<Record<Actor, StartActor>> = {
@@ -173,7 +173,12 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     time.at(scenario.end, () => injector.stop());
   }
   system.start();
-  await time.runUntil(end);
+  try {
+    await time.runUntil(end);
+  } catch (error) {
+    if (!(error instanceof Standstill)) throw error;
+    invariants.stoodStill(error.message);
+  }
   invariants.finish();
 
   const final: FinalState = {

@@ -2,14 +2,26 @@
  * Virtual time: a queue of actions by (time, sequence). Between two actions everything that does not wait for time runs to its
  * end, so what happens at an instant happens at exactly that instant, however many promises lie between cause and effect.
  */
-import { addDuration, toDurationMs, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
+import { addDuration, toDurationMs, toIsoText, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import type { Scheduler } from '../scheduler.ts';
 
 export interface VirtualTime extends Scheduler {
-  /** Runs everything due up to and including `end`, and leaves the clock there. Rejects with what an action threw. */
+  /**
+   * Runs everything due up to and including `end`, and leaves the clock there. Rejects with what an action threw, or with
+   * `Standstill`.
+   */
   runUntil(end: EpochMs): Promise<void>;
-  /** Called between two actions, when everything has settled. What it throws ends the run. */
-  onSettled: (() => void) | undefined;
+}
+
+/** So many actions at one instant, and it will never end. */
+export const MAX_ACTIONS_PER_INSTANT = 200_000;
+
+/** What runs goes round in circles without time going on. */
+export class Standstill extends Error {
+  constructor(instant: EpochMs) {
+    super(`more than ${MAX_ACTIONS_PER_INSTANT} actions at ${toIsoText(instant)}: time stands still`);
+    this.name = 'Standstill';
+  }
 }
 
 interface Entry {
@@ -42,21 +54,22 @@ export function createVirtualTime({ start, tieBreak }: VirtualTimeOptions): Virt
   const self: VirtualTime = {
     now: () => now,
     at,
-    onSettled: undefined,
     sleep: (duration, signal) => sleepOn(self, duration, signal),
     async runUntil(end) {
       await settle();
+      let actions = 0;
       for (;;) {
         const next = heap[0];
         if (next === undefined || next.time > end) break;
         pop(heap);
         const { action } = next;
         if (action === undefined) continue;
+        actions = next.time === now ? actions + 1 : 0;
+        if (actions > MAX_ACTIONS_PER_INSTANT) throw new Standstill(now);
         now = next.time;
         next.action = undefined;
         action();
         await settle();
-        self.onSettled?.();
       }
       if (end > now) now = end;
     },

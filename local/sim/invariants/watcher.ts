@@ -38,6 +38,8 @@ export interface InvariantWatcher {
   written(write: ObservedWrite, by: string): void;
   failed(by: FunctionName, error: unknown): void;
   buried(by: FunctionName, reason: string, explanation: string): void;
+  /** I8: the run was ended because it went round in circles. */
+  stoodStill(message: string): void;
   /** The last look. */
   finish(): void;
 }
@@ -117,6 +119,7 @@ export function createInvariantWatcher({
     written: (write, by) => tell(check => check.onWrite?.(write, by)),
     failed: (by, error) => tell(check => check.onFailure?.(by, error)),
     buried: (by, reason, explanation) => tell(check => check.onBuried?.(by, reason, explanation)),
+    stoodStill: message => context.violate('I8', message),
     finish: look,
   };
 }
