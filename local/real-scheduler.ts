@@ -6,18 +6,36 @@ import type { Scheduler } from './scheduler.ts';
 /** `setTimeout` counts in 31 bits; a longer delay would run at once. */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
-export function createRealScheduler(): Scheduler {
+export interface RealScheduler extends Scheduler {
+  /** Calls everything off that was put on with `at`, so that the process can end. */
+  close(): void;
+}
+
+export function createRealScheduler(): RealScheduler {
+  const waiting = new Set<{ timer: NodeJS.Timeout }>();
   return {
     now: () => systemClock.now(),
     sleep: (duration, signal) => systemClock.sleep(duration, signal),
     at(time, action) {
-      let timer: NodeJS.Timeout;
-      const wait = (): void => {
-        const left = durationBetween(systemClock.now(), time);
-        timer = left > 0 ? setTimeout(wait, Math.min(left, LONGEST_TIMEOUT_MS)) : setTimeout(action, 0);
+      const run = (): void => {
+        waiting.delete(entry);
+        action();
       };
-      wait();
-      return () => clearTimeout(timer);
+      const wait = (): NodeJS.Timeout => {
+        const left = durationBetween(systemClock.now(), time);
+        if (left <= 0) return setTimeout(run, 0);
+        return setTimeout(() => (entry.timer = wait()), Math.min(left, LONGEST_TIMEOUT_MS));
+      };
+      const entry = { timer: wait() };
+      waiting.add(entry);
+      return () => {
+        clearTimeout(entry.timer);
+        waiting.delete(entry);
+      };
+    },
+    close() {
+      for (const { timer } of waiting) clearTimeout(timer);
+      waiting.clear();
     },
   };
 }

@@ -49,6 +49,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
   const kubeconfigFile = join(folder, 'kubeconfig');
   writeFileSync(kubeconfigFile, cluster.kubeconfig(), { mode: 0o600 });
   const scheduler = createRealScheduler();
+  parts.defer(() => scheduler.close());
   startKarpenter({ core: cluster.core, scheduler, cloud: createCloud(scheduler) });
 
   onStep('starting DynamoDB, SQS, EventBridge, Scheduler and Lambda');

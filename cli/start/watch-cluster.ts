@@ -60,9 +60,10 @@ async function run({ api, watch, context, enforce }: Connection, timeline: Timel
   const withheld = (write: WithheldWrite): void => {
     if (write.ref.type.resource !== 'events') timeline.line('curfew', `would ${describeWrite(write)}`);
   };
+  const scheduler = createRealScheduler();
   const system = createSystem({
     cluster: context ?? 'cluster',
-    scheduler: createRealScheduler(),
+    scheduler,
     kubernetes: () => (enforce ? api : toReadOnly(api, withheld)),
     watch,
     records: store,
@@ -89,6 +90,7 @@ async function run({ api, watch, context, enforce }: Connection, timeline: Timel
   const ends = new AbortController();
   await Promise.race([once(process, 'SIGINT', ends), once(process, 'SIGTERM', ends)]).finally(() => ends.abort());
   await system.stop();
+  scheduler.close();
   timeline.plain(`${store.all().length} records were open`);
 }
 
