@@ -1,6 +1,6 @@
 /** CustomResourceDefinitions: what is filled in, what is refused, and how they change what the server serves. */
 import type { JsonObject, JsonValue } from '../json.ts';
-import { arrayAt, isObject, objectAt, shareObject, textAt } from '../json.ts';
+import { arrayAt, equalJson, isObject, objectAt, shareObject, textAt } from '../json.ts';
 import { complainAboutName } from '../names.ts';
 import type { Registry } from '../resources/registry.ts';
 import type { ResourceRules, Transition } from '../resources/resource-rules.ts';
@@ -10,6 +10,7 @@ import { expired, invalidValue, required } from '../status-errors.ts';
 import type { ObjectStore } from '../store/object-store.ts';
 import { customResources } from './custom-resource.ts';
 import { readDefinition } from './definition.ts';
+import { complainAboutParts } from './schema-parts.ts';
 
 export interface DefinitionContext {
   readonly registry: Registry;
@@ -106,14 +107,22 @@ function complainAboutDefinition(next: JsonObject, old: JsonObject | undefined):
     causes.push({ reason: 'FieldValueInvalid', field: 'spec.versions', message });
   }
   for (const [index, { schema }] of versions.entries())
-    causes.push(...complainAboutSchemaOf(schema, `spec.versions[${index}].schema`));
+    causes.push(...complainAboutSchemaOf(schema, schemaPath(versions, index)));
   return [...causes, ...(old === undefined ? [] : complainAboutChanges(spec, objectAt(old, 'spec')))];
+}
+
+/** A schema that all versions share is validated as one for all. */
+function schemaPath(versions: readonly { readonly schema: JsonObject }[], index: number): string {
+  const [first] = versions;
+  const isShared =
+    Object.keys(first?.schema ?? {}).length > 0 && versions.every(({ schema }) => equalJson(schema, first?.schema));
+  return isShared ? 'spec.validation' : `spec.versions[${index}].schema`;
 }
 
 function complainAboutSchemaOf(schema: JsonObject, path: string): Cause[] {
   if (Object.keys(schema).length === 0) return [required(`${path}.openAPIV3Schema`, 'schemas are required')];
   const { type } = compileSchema(schema);
-  if (type === 'object') return [];
+  if (type === 'object') return complainAboutParts(schema, `${path}.openAPIV3Schema`);
   const shown = JSON.stringify(type ?? '');
   return [
     {

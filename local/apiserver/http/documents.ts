@@ -12,7 +12,7 @@ import {
   resourceList,
   serverVersion,
 } from './discovery.ts';
-import { notAcceptable } from './http-errors.ts';
+import { notAcceptable, PathNotFound } from './http-errors.ts';
 import { openApiDocument, openApiIndex } from './openapi.ts';
 import { openApiV2, openApiV2Protobuf, openApiV2ProtobufNames, openApiV2ProtobufType } from './openapi-v2.ts';
 import type { RequestPath } from './request-path.ts';
@@ -23,7 +23,7 @@ const rootPaths = ['/api', '/apis', '/healthz', '/livez', '/openapi/v2', '/opena
 
 function groupOf(groups: readonly ServedGroup[], name: string): ServedGroup {
   const group = groups.find(each => each.group === name);
-  if (group === undefined) throw notServed();
+  if (group === undefined) throw new PathNotFound();
   return group;
 }
 
@@ -91,7 +91,7 @@ export function answerDocument(
       checkJsonAccepted(accept);
       return { code: 200, body: openApiDocument(versionOf(groups(), path.group, path.version)) };
     case 'unknown':
-      throw notServed();
+      throw new PathNotFound();
     default:
       return path satisfies never;
   }

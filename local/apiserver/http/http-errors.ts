@@ -15,6 +15,14 @@ function refuse(code: number, reason: string, message: string, details: JsonObje
   });
 }
 
+/** 404 for a path that leads to no API at all: kube-apiserver answers it with text, not with a `Status`. */
+export class PathNotFound extends Error {
+  constructor() {
+    super('404 page not found');
+    this.name = 'PathNotFound';
+  }
+}
+
 /** 405 for a verb that a path does not have. */
 export function methodNotServed(): ApiStatusError {
   return refuse(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource');

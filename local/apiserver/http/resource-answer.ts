@@ -5,13 +5,13 @@ import type { ApiServerCore, ResourceInfo } from '../types.ts';
 import { negotiate } from './accept.ts';
 import type { Answer } from './answer.ts';
 import { callerOf, programOf } from './caller.ts';
-import { methodNotServed } from './http-errors.ts';
+import { methodNotServed, PathNotFound } from './http-errors.ts';
 import { checkListVersion, checkWatchVersion } from './list-version.ts';
 import { decodeObject, readBody } from './request-body.ts';
 import { flag, listOptions, wholeNumber } from './request-options.ts';
 import type { ResourcePath } from './request-path.ts';
 import { executeRequest } from './resource-requests.ts';
-import { shapeList, shapeObject, type Shape } from './shape.ts';
+import { shapeList, shapeObject, withoutEmptyVersion, type Shape } from './shape.ts';
 import { parseIncludeObject } from './tables/table.ts';
 import type { Timers } from './timers.ts';
 import { answerReview, virtualResources } from './virtual-resources.ts';
@@ -35,10 +35,13 @@ function resourceOf(core: ApiServerCore, path: ResourcePath): ResourceInfo {
     each => each.group === group && each.version === version && each.resource === resource,
   );
   const served = core.resource({ group, version, resource }) ?? virtual;
-  if (served === undefined) throw notServed();
+  if (served === undefined) throw isGroupServed(core, group) ? notServed() : new PathNotFound();
   if (path.namespace !== undefined && !served.namespaced) throw notServed();
   return served;
 }
+
+const isGroupServed = (core: ApiServerCore, group: string): boolean =>
+  core.resources().some(each => each.group === group);
 
 /** Starts a watch of a collection. */
 function startWatch(
@@ -104,7 +107,7 @@ export async function answerResource(
   const outcome = executeRequest(core, { method, path, resource, query, contentType, body, user, program, warn });
   switch (outcome.kind) {
     case 'object':
-      return { code: outcome.code, body: shapeObject(outcome.object, shape), warnings, ...how };
+      return { code: outcome.code, body: withoutEmptyVersion(shapeObject(outcome.object, shape)), warnings, ...how };
     case 'list':
       return { code: 200, body: shapeList(outcome.list, shape), ...how };
     case 'body':

@@ -179,7 +179,9 @@ function onObject(core: ApiServerCore, request: ResourceRequest, ref: ObjectRef,
     case 'DELETE': {
       if (status) throw methodNotServed();
       const removed = core.delete(ref, removalOptions(request));
-      return { kind: 'body', code: 200, body: removed };
+      // The Status of a deletion says its code in the response alone.
+      const body = 'code' in removed ? { ...removed, code: undefined } : removed;
+      return { kind: 'body', code: 200, body };
     }
     default:
       throw methodNotServed();

@@ -6,7 +6,7 @@ import { ApiStatusError, type ApiServerCore } from '../types.ts';
 import { send, statusAnswer, type Answer } from './answer.ts';
 import { callerOf } from './caller.ts';
 import { answerDocument } from './documents.ts';
-import { methodNotServed } from './http-errors.ts';
+import { methodNotServed, PathNotFound } from './http-errors.ts';
 import { kubeconfigFor } from './kubeconfig.ts';
 import { parseRequestPath } from './request-path.ts';
 import { answerResource, type Front } from './resource-answer.ts';
@@ -68,6 +68,7 @@ async function answerOrRefuse(
   try {
     return await answerRequest(front, request, response);
   } catch (error) {
+    if (error instanceof PathNotFound) return { code: 404, body: `${error.message}\n` };
     const refusal =
       error instanceof ApiStatusError ? error : internalError(error instanceof Error ? error.message : String(error));
     return statusAnswer(refusal.status);

@@ -3,7 +3,9 @@ import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.
 import { apiVersionOf } from '../../../shared/domain/kubernetes-object.ts';
 import type { ListResult, ResourceInfo } from '../types.ts';
 import type { Representation } from './accept.ts';
+import { isObject } from '../json.ts';
 import { notConvertible } from './http-errors.ts';
+import { objectAt, valueAt } from './json-fields.ts';
 import type { IncludeObject, ListMeta } from './tables/table.ts';
 import { partialMetadata, tableOf } from './tables/table.ts';
 
@@ -33,6 +35,12 @@ export function shapeObject(object: KubernetesObject, shape: Shape, noHeaders = 
     default:
       return shape.representation.as satisfies never;
   }
+}
+
+/** An answer's body without the version of an object that was never stored (a dry run). */
+export function withoutEmptyVersion(body: unknown): unknown {
+  if (!isObject(body) || valueAt(body, 'metadata', 'resourceVersion') !== '') return body;
+  return { ...body, metadata: { ...objectAt(body, 'metadata'), resourceVersion: undefined } };
 }
 
 function listMeta(result: ListResult): ListMeta {

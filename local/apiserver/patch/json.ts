@@ -5,7 +5,7 @@ import type { JsonObject } from '../json.ts';
 import { copyJson, isObject } from '../json.ts';
 import { unprocessable } from '../status-errors.ts';
 
-const { JsonPatchError, applyPatch } = jsonPatchLibrary;
+const { JsonPatchError, applyPatch, getValueByPointer, unescapePathComponent } = jsonPatchLibrary;
 
 const NAMES = new Set(['add', 'remove', 'replace', 'move', 'copy', 'test']);
 
@@ -20,13 +20,26 @@ export function jsonPatch(target: JsonObject, operations: readonly JsonObject[])
     return copy;
   });
   try {
-    const result: unknown = applyPatch(copyJson(target), checked, true, true, true).newDocument;
+    let result: unknown = copyJson(target);
+    for (const operation of checked) {
+      const understood = asUnderstood(operation, result);
+      result = applyPatch(result, [understood], true, true, true).newDocument;
+    }
     if (isObject(result)) return result;
   } catch (error) {
     if (error instanceof JsonPatchError) throw refused();
     throw error;
   }
   throw refused();
+}
+
+/** The library behind kube-apiserver takes a `replace` of a member that an object lacks for an `add`. */
+function asUnderstood(operation: Operation, document: unknown): Operation {
+  if (operation.op !== 'replace') return operation;
+  const slash = operation.path.lastIndexOf('/');
+  const parent: unknown = slash < 0 ? undefined : getValueByPointer(document, operation.path.slice(0, slash));
+  const isLacking = isObject(parent) && !Object.hasOwn(parent, unescapePathComponent(operation.path.slice(slash + 1)));
+  return isLacking ? { ...operation, op: 'add' } : operation;
 }
 
 function refused() {

@@ -1,7 +1,7 @@
 /** Lists in a strategic merge patch: merged by key or as sets, and brought into order. */
 import type { JsonObject, JsonValue } from '../json.ts';
 import { EMPTY_OBJECT, equalJson, isObject } from '../json.ts';
-import { badRequest } from '../status-errors.ts';
+import { serverRefused } from '../status-errors.ts';
 import type { MergeSchema } from './merge-schema.ts';
 import { UNTYPED } from './merge-schema.ts';
 
@@ -35,7 +35,8 @@ export function mergeList(old: List, patch: List, schema: MergeSchema, mergeObje
 
 function keyOf(item: JsonObject, key: string): JsonValue {
   const value = item[key];
-  if (value === undefined) throw badRequest(`map: ${JSON.stringify(item)} does not contain declared merge key: ${key}`);
+  if (value === undefined)
+    throw serverRefused(`map: ${JSON.stringify(item)} does not contain declared merge key: ${key}`);
   return value;
 }
 

@@ -49,6 +49,12 @@ const ajv = new Ajv({
   },
 });
 
+/** What a schema has against a value on its own, such as a default. */
+export function complainAboutValue(value: JsonValue, schema: JsonObject, path: string): Cause[] {
+  const validate = ajv.compile(toJsonSchema(schema));
+  return validate(value) ? [] : toCauses(validate.errors ?? [], { root: path, rootInMessages: '', old: undefined });
+}
+
 /** One validator for each part that changes on its own: the object as such (`''`), and each of its top-level fields. */
 type Validators = Map<string, ValidateFunction>;
 

@@ -1,11 +1,11 @@
 /** Server-side apply as a request: it creates the object or goes the way of an update. */
 import { applyConfiguration } from '../apply/apply.ts';
 import type { JsonObject } from '../json.ts';
-import { copyObject, shareObject, show } from '../json.ts';
+import { copyObject, shareObject, show, without } from '../json.ts';
 import { metadataOf } from '../objects.ts';
 import type { ServerContext, Target } from '../server-context.ts';
 import { inVersion, resourceOf, rfc3339 } from '../server-context.ts';
-import { badRequest, conflict } from '../status-errors.ts';
+import { badRequest, conflict, notFound } from '../status-errors.ts';
 import type { Request } from './commit.ts';
 import { finish } from './commit.ts';
 import { createObject } from './create.ts';
@@ -22,6 +22,7 @@ export function applyObject(
   const { options } = request;
   const config = decodeConfiguration(target, copyObject(body));
   const stored = served.storage.collection.get(namespace, name);
+  if (stored === undefined && options.subresource !== undefined) throw notFound(resourceOf(served), name);
   const live = stored === undefined ? undefined : inVersion(stored, served);
   const now = rfc3339(server.clock.now());
   const applied = applyConfiguration(served, { live, config, force, options, now });
@@ -38,7 +39,8 @@ export function applyObject(
   }
   const inNamespace = served.info.namespaced ? { namespace } : {};
   const created = createObject(server, served, {
-    body: applied,
+    // There is nothing that could have another version.
+    body: { ...applied, metadata: without(metadataOf(applied), 'resourceVersion') },
     options: { ...options, ...inNamespace },
     tracked: true,
   });

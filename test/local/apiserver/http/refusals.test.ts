@@ -12,8 +12,6 @@ afterEach(async () => {
 
 describe('refusals', () => {
   test.each([
-    ['GET', '/nothing', 404],
-    ['GET', '/apis/none.example.com/v1', 404],
     ['GET', '/api/v1/gadgets', 404],
     ['GET', '/api/v1/nodes/none', 404],
     ['GET', '/api/v1/pods/web-0', 404],
@@ -30,6 +28,14 @@ describe('refusals', () => {
     expect(response.status).toBe(code);
     expect(await response.json()).toMatchObject({ kind: 'Status', status: 'Failure', code });
   });
+
+  test.each(['/nothing', '/apis/none.example.com', '/apis/none.example.com/v1', '/apis/none.example.com/v1/nothings'])(
+    '%s leads to no API, and is answered with text',
+    async path => {
+      const response = await served.call('GET', path);
+      expect([response.status, await response.text()]).toEqual([404, '404 page not found\n']);
+    },
+  );
 
   test('bodies that are no JSON or YAML are 415, broken ones 400, huge ones 413', async () => {
     const post = async (body: string, type: string): Promise<number> =>

@@ -1,0 +1,34 @@
+/**
+ * Where the embedded API server is known to answer otherwise than kube-apiserver. The contract asserts both answers under the id, so
+ * an entry that stops being true fails; `docs/embedded-api-server.md` lists each id; `npm run test:control-plane` prints them.
+ */
+export interface Difference {
+  readonly id: string;
+  readonly what: string;
+  readonly why: string;
+}
+
+export const DIFFERENCES = [
+  {
+    id: 'list-at-exact-version',
+    what: 'A list at exactly an old resourceVersion is answered with 410, as if it were compacted.',
+    why: 'Only the current state is kept; Curfew and its clients list the newest.',
+  },
+  {
+    id: 'unknown-fields-of-built-in-kinds',
+    what: 'Unknown fields of built-in kinds are kept, and fieldValidation=Strict does not see them.',
+    why: 'Built-in kinds have no schema here; custom resources are pruned and checked by theirs.',
+  },
+  {
+    id: 'empty-maps-of-built-in-kinds',
+    what: 'An empty map of a built-in kind (`data: {}`) is kept where kube-apiserver leaves it out.',
+    why: 'Which maps Go leaves out stands in the types of each kind, which are not modelled here.',
+  },
+  {
+    id: 'rules-that-do-not-compile',
+    what: 'A definition whose CEL rule does not compile is accepted; the rule is skipped, and the server keeps a warning.',
+    why: 'The CEL implementation here cannot tell a wrong rule from one that uses a function it lacks.',
+  },
+] as const satisfies readonly Difference[];
+
+export type DifferenceId = (typeof DIFFERENCES)[number]['id'];
