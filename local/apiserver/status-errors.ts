@@ -79,11 +79,11 @@ export function notServed(): ApiStatusError {
 }
 
 /** 409 for a create of a name that is taken. */
-export function alreadyExists(of: Qualified, name: string): ApiStatusError {
+export function alreadyExists(of: Qualified, name: string, preface = ''): ApiStatusError {
   return refuse({
     code: 409,
     reason: 'AlreadyExists',
-    message: `${qualifiedName(of)} "${name}" already exists`,
+    message: `${preface}${qualifiedName(of)} "${name}" already exists`,
     details: detailsOf(of, name),
   });
 }

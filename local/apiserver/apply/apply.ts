@@ -15,7 +15,8 @@ import { EMPTY_SET, difference, intersection, isEmptySet, union } from './field-
 import type { Manager } from './managers.ts';
 import { equalManagers, isSameManager, managedOnly, readManagers, withoutFieldsOf, writeManagers } from './managers.ts';
 import { mergeValues, withoutFields } from './merge-values.ts';
-import { changedManagers } from './tracking.ts';
+import { changedManagers, withBlanks } from './tracking.ts';
+import type { Comparison } from './typed-values.ts';
 import { compareValues, fieldsOf, withNamedFields } from './typed-values.ts';
 
 export interface Application {
@@ -51,19 +52,21 @@ export function applyConfiguration(served: ServedResource, application: Applicat
     time: now,
     fields: managedOnly(configured),
   };
-  const base = without(live ?? EMPTY_OBJECT, 'managedFields');
+  const base = withoutManagedFields(live ?? EMPTY_OBJECT);
   const before = knownManagers(served, live, now);
   const last = before.find(manager => isSameManager(manager, applied));
   const others = before.filter(manager => manager !== last);
-  const merged = mergeValues(withoutManagedFields(base), config, schema);
+  const merged = mergeValues(base, config, schema);
   if (!isObject(merged)) throw badRequest('an object must be applied');
   const pruned = prune(served, merged, {
     last: last?.fields ?? EMPTY_SET,
     kept: [...others.map(({ fields }) => fields), configured],
   });
-  const after = resolve(served, { live: withoutManagedFields(base), next: pruned, others, force });
-  const managers = [...after, applied];
-  if (live !== undefined && equalManagers(managers, before) && isUnchanged(served, live, pruned)) return live;
+  const change = compareValues(withBlanks(served, base), withBlanks(served, pruned), schema);
+  // The time is that of the last change, so an opinion that changes nothing has none of its own.
+  const changes = live === undefined || !isEmptyChange(change);
+  const managers = [...resolve(change, others, force), changes ? applied : { ...applied, time: last?.time }];
+  if (!changes && equalManagers(managers, before)) return live;
   return withMetadata(pruned, { managedFields: writeManagers(managers) });
 }
 
@@ -124,11 +127,7 @@ function prune(
  * The other managers after the apply.
  * @throws ApiStatusError 409 when their fields change and it is not forced
  */
-function resolve(
-  { rules }: ServedResource,
-  { live, next, others, force }: { live: JsonObject; next: JsonObject; others: readonly Manager[]; force: boolean },
-): Manager[] {
-  const { added, modified, removed } = compareValues(live, next, rules.mergeSchema);
+function resolve({ added, modified, removed }: Comparison, others: readonly Manager[], force: boolean): Manager[] {
   const changed = union(added, modified);
   const taken = others
     .map(manager => ({ manager, fields: intersection(manager.fields, changed) }))
@@ -138,8 +137,7 @@ function resolve(
 }
 
 /** Nothing but the managers differs. (A uid or version that the configuration names is a difference if it is another one.) */
-function isUnchanged({ rules }: ServedResource, live: JsonObject, next: JsonObject): boolean {
-  const { added, modified, removed } = compareValues(withoutManagedFields(live), next, rules.mergeSchema);
+function isEmptyChange({ added, modified, removed }: Comparison): boolean {
   return isEmptySet(added) && isEmptySet(modified) && isEmptySet(removed);
 }
 

@@ -4,6 +4,7 @@
  */
 import type { JsonObject } from '../json.ts';
 import { isObject } from '../json.ts';
+import { byText } from '../store/collection.ts';
 
 export interface FieldSet {
   readonly member: boolean;
@@ -58,10 +59,11 @@ export function equalSets(a: FieldSet, b: FieldSet): boolean {
   return [...a.children].every(([element, child]) => equalSets(child, b.children.get(element) ?? EMPTY_SET));
 }
 
-/** Every path of the set. */
+/** Every path of the set: at each level the members in order, then what is below them. */
 export function* pathsOf(set: FieldSet, prefix: readonly string[] = []): Iterable<readonly string[]> {
-  if (set.member && prefix.length > 0) yield prefix;
-  for (const [element, child] of set.children) yield* pathsOf(child, [...prefix, element]);
+  const children = [...set.children].toSorted(([a], [b]) => byText(a, b));
+  for (const [element, child] of children) if (child.member) yield [...prefix, element];
+  for (const [element, child] of children) yield* pathsOf(child, [...prefix, element]);
 }
 
 /** FieldsV1: a member without children is `{}`, one with children has the key `.`. */

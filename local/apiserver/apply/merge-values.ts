@@ -25,7 +25,10 @@ function mergeFields(live: JsonObject, config: JsonObject, schema: MergeSchema):
   return merged;
 }
 
-/** Items keep their stored places, except that those in the configuration stand in its order. */
+/**
+ * Items of the configuration stand in its order, the others where they stood: before the next item that is in both lists. (Walks
+ * both lists at once; an item of both waits until the configuration comes to it.)
+ */
 function mergeItems(
   live: readonly JsonValue[],
   config: readonly JsonValue[],
@@ -33,20 +36,26 @@ function mergeItems(
 ): readonly JsonValue[] {
   const liveItems = indexItems(live, schema);
   const configItems = indexItems(config, schema);
-  const items = schema.items ?? UNTYPED;
-  const pending = [...configItems];
+  const stored = [...liveItems.keys()];
+  const wanted = [...configItems.keys()];
+  const shared = wanted.filter(element => liveItems.has(element));
   const merged: JsonValue[] = [];
-  const takeThrough = (element: string) => {
-    for (let next = pending.shift(); next !== undefined; next = pending.shift()) {
-      merged.push(mergeValues(liveItems.get(next[0]), next[1], items));
-      if (next[0] === element) return;
-    }
-  };
-  for (const [element, item] of liveItems) {
-    if (!configItems.has(element)) merged.push(item);
-    else if (pending.some(([other]) => other === element)) takeThrough(element);
+  const placed = new Set<string>();
+  let [atStored, atWanted, atShared] = [0, 0, 0];
+  while (atStored < stored.length || atWanted < wanted.length) {
+    const mine = stored[atStored];
+    const theirs = wanted[atWanted];
+    const isShared = mine !== undefined && configItems.has(mine);
+    const waits =
+      isShared && theirs !== undefined && mine !== theirs && atShared < shared.length && shared[atShared] !== mine;
+    if (mine !== undefined && !isShared) merged.push(liveItems.get(mine) ?? null);
+    if (mine !== undefined && (!isShared || waits || mine === theirs || placed.has(mine))) atStored += 1;
+    if (theirs === undefined || waits || (mine !== undefined && !isShared)) continue;
+    merged.push(mergeValues(liveItems.get(theirs), configItems.get(theirs) ?? null, schema.items ?? UNTYPED));
+    placed.add(theirs);
+    atWanted += 1;
+    if (shared[atShared] === theirs) atShared += 1;
   }
-  for (const [element, item] of pending) merged.push(mergeValues(liveItems.get(element), item, items));
   return merged;
 }
 

@@ -64,14 +64,25 @@ function trackChange(served: ServedResource, change: Change, managers: readonly 
   return withField(next, 'metadata', withField(metadataOf(next), 'managedFields', managedFields));
 }
 
+/** An object with the parts that every object of its kind has, so that nobody adds or removes them as such. */
+export function withBlanks({ rules }: ServedResource, object: JsonObject): JsonObject {
+  const { blank } = rules;
+  return Object.keys(blank).every(key => object[key] !== undefined) ? object : { ...blank, ...object };
+}
+
 /** The managers after a change; the same array when nobody's fields changed. */
 export function changedManagers(
-  { apiVersion, rules }: ServedResource,
+  served: ServedResource,
   { old, next, options }: Change,
   managers: readonly Manager[],
   now: string,
 ): readonly Manager[] {
-  const { added, modified, removed } = compareValues(old, next, rules.mergeSchema);
+  const { apiVersion, rules } = served;
+  const { added, modified, removed } = compareValues(
+    withBlanks(served, old),
+    withBlanks(served, next),
+    rules.mergeSchema,
+  );
   const changed = managedOnly(union(added, modified));
   const rest = withoutFieldsOf(managers, union(changed, managedOnly(removed)));
   if (changed.children.size === 0 && removed.children.size === 0) return managers;

@@ -1,4 +1,4 @@
-/** Bodies of built-in kinds as Go decodes them: a null is the same as an absent field, and times have one form. */
+/** Bodies of built-in kinds as Go decodes them: nulls and empty lists are the same as absent fields, times have one form. */
 import { parseApiVersion } from '../../../shared/domain/kubernetes-object.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { isArray, isObject, setField, textAt } from '../json.ts';
@@ -27,7 +27,7 @@ function cleanObject(value: JsonObject, old: JsonValue | undefined): JsonObject 
     const field = value[key];
     const oldField = isObject(old) ? old[key] : undefined;
     if (field === oldField && field !== undefined) continue;
-    if (field === null || field === undefined) {
+    if (field === null || field === undefined || (isArray(field) && field.length === 0)) {
       copy ??= { ...value };
       delete copy[key];
       continue;

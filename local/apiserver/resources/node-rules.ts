@@ -1,12 +1,15 @@
 /** Nodes: the instance that a node stands for, and its taints. */
 import type { JsonObject } from '../json.ts';
-import { arrayAt, isObject, objectAt, textAt } from '../json.ts';
+import { arrayAt, isObject, objectAt, textAt, without } from '../json.ts';
 import { complainAboutLabelValue, complainAboutQualifiedName } from '../names.ts';
 import type { Cause } from '../status-errors.ts';
 import { invalidValue, required } from '../status-errors.ts';
 import type { Transition } from './resource-rules.ts';
 
 export function prepareNode({ next }: Transition): JsonObject {
+  const spec = objectAt(next, 'spec');
+  // Go does not write a false here, so schedulable nodes do not have the field.
+  if (spec.unschedulable === false) return { ...next, spec: without(spec, 'unschedulable') };
   return next.spec === undefined ? { ...next, spec: {} } : next;
 }
 

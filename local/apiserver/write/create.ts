@@ -57,8 +57,10 @@ export function createObject(server: ServerContext, served: ServedResource, crea
     ...(rules.validate?.({ ...transition, next }) ?? []),
   ];
   if (causes.length > 0) throw invalid(kindOf(served), target.name, causes);
-  if (served.storage.collection.get(target.namespace, target.name) !== undefined) {
-    throw alreadyExists(resourceOf(served), target.name);
+  const present = served.storage.collection.get(target.namespace, target.name);
+  if (present !== undefined) {
+    const isDeleted = metadataOf(present).deletionTimestamp !== undefined;
+    throw alreadyExists(resourceOf(served), target.name, isDeleted ? 'object is being deleted: ' : '');
   }
   const after = creation.tracked ? next : trackCreate(served, next, options, now);
   return commit(server, target, { before: undefined, after }, options.dryRun);

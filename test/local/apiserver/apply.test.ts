@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { mergeValues } from '../../../local/apiserver/apply/merge-values.ts';
 import type { ApiServerCore } from '../../../local/apiserver/types.ts';
 import type { JsonObject, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import {
@@ -65,6 +66,15 @@ describe('applying a configuration', () => {
     advance(60);
     expect(apply(api, 'curfew', labels({ a: '1' }))).toEqual(first);
     expect(api.resourceVersion).toBe(first.metadata.resourceVersion);
+  });
+
+  it('of what is there already makes a manager, but no change that had a time', () => {
+    const { api } = aServer();
+    apply(api, 'one', labels({ a: '1' }));
+    expect(apply(api, 'two', labels({ a: '1' })).metadata).toMatchObject({
+      managedFields: [{ manager: 'two' }, { manager: 'one', time: START }],
+    });
+    expect(api.get(node('n1')).metadata).not.toHaveProperty('managedFields.0.time');
   });
 
   it('leaves alone what it does not speak of', () => {
@@ -255,10 +265,33 @@ describe('refusing to apply', () => {
     expect(status.message).toContain(message);
   });
 
+  it('a status where there is no object', () => {
+    const { api } = aServer();
+    const status = refusal(() => apply(api, 'curfew', { status: { phase: 'x' } }, { subresource: 'status' }));
+    expect(status).toMatchObject({ code: 404, message: 'nodes "n1" not found' });
+  });
+
   it('a uid where there is no object', () => {
     const { api } = aServer();
     expect(refusal(() => apply(api, 'curfew', { metadata: { uid: 'u' } }))).toMatchObject({ code: 409 });
     expect(find(api, node('n1'))).toBeUndefined();
+  });
+});
+
+describe('the order of a merged list', () => {
+  // Each as structured-merge-diff orders it.
+  it.each([
+    ['', 'ab', 'ab'],
+    ['ab', 'c', 'abc'],
+    ['abc', 'ca', 'bca'],
+    ['ab', 'xb', 'axb'],
+    ['ac', 'ba', 'bac'],
+    ['ebad', 'beca', 'bdeca'],
+    ['bcade', 'db', 'cadeb'],
+    ['adcbe', 'cdea', 'cbdea'],
+  ])('%j with %j applied is %j', (stored, applied, expected) => {
+    const list = (text: string) => text.split('');
+    expect(mergeValues(list(stored), list(applied), { list: 'set' })).toEqual(list(expected));
   });
 });
 
@@ -274,7 +307,7 @@ const config = fc
         },
         { requiredKeys: [] },
       ),
-      spec: fc.record({ unschedulable: fc.boolean(), podCIDR: fc.constant('10.0.0.0/24') }, { requiredKeys: [] }),
+      spec: fc.record({ unschedulable: fc.constant(true), podCIDR: fc.constant('10.0.0.0/24') }, { requiredKeys: [] }),
     },
     { requiredKeys: ['metadata'] },
   )

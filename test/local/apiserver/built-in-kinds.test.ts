@@ -56,6 +56,18 @@ describe('times in built-in kinds', () => {
   });
 });
 
+describe('what Go does not write', () => {
+  it('is not stored: empty lists, and that a node is schedulable', () => {
+    const { api } = aServer();
+    const created = api.create(NODES, aNode('n1', { spec: { unschedulable: false, taints: [] } }, { finalizers: [] }));
+    expect(created.spec).toEqual({});
+    expect(created.metadata).not.toHaveProperty('finalizers');
+    const cordoned = api.patch(node('n1'), { type: 'merge', body: { spec: { unschedulable: true } } });
+    expect(cordoned.spec).toEqual({ unschedulable: true });
+    expect(api.patch(node('n1'), { type: 'merge', body: { spec: { unschedulable: false } } }).spec).toEqual({});
+  });
+});
+
 describe('a node', () => {
   it.each<[string, JsonObject[], string]>([
     [

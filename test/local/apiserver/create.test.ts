@@ -221,6 +221,16 @@ describe('refusing to create', () => {
     expect(status.message).toContain(message);
   });
 
+  it('a name that an object still has which is being deleted', () => {
+    const { api } = aServer();
+    api.create(NODES, aNode('n', {}, { finalizers: ['example.com/hold'] }));
+    api.delete({ type: NODES, name: 'n' });
+    expect(refusal(() => api.create(NODES, aNode('n')))).toMatchObject({
+      code: 409,
+      message: 'object is being deleted: nodes "n" already exists',
+    });
+  });
+
   it('labels that are no texts', () => {
     const { api } = aServer();
     const manifest = aNode('n', {}, JSON.parse('{"labels":{"a":1}}'));
