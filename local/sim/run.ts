@@ -127,7 +127,12 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     dueIndex: outages.guard('store', store),
     instances: by =>
       cloud.instances((verb, providerID) => trace.addCall({ by, verb, resource: 'instances', name: providerID })),
-    audit: { write: record => trace.addAudit(record) },
+    audit: {
+      write(record) {
+        trace.addAudit(record);
+        invariants.audited(record);
+      },
+    },
     ...(options.reconcilers && { reconcilers: options.reconcilers }),
     ...(injector && { random: jitter(injector, random) }),
     hooks: {

@@ -5,7 +5,7 @@
  * - I10 with the UID that is meant
  */
 import { dig, nameOf, textOf } from './reading.ts';
-import { failedReads, isKubernetes, lastRecordWrite, targetOf } from './run-journal.ts';
+import { failedReads, isKubernetes, knowsRecord, targetOf } from './run-journal.ts';
 import type { MakeCheck, PortCall } from './invariant.ts';
 
 const DESTROYED_RESOURCES: readonly string[] = ['pods', 'nodes', 'nodeclaims'];
@@ -27,7 +27,7 @@ export const checkDestructiveCalls: MakeCheck = ({ violate }) => {
       const unknown = failedReads(run);
       if (unknown.length > 0)
         violate('I6', `${run.by} ${call.method}s ${describe(call)} although it could not read ${unknown.join(', ')}`);
-      if (lastRecordWrite(run) < 0)
+      if (!knowsRecord(run))
         violate('I4', `${run.by} ${call.method}s ${describe(call)} without having recorded its intent`);
     },
     onWrite({ verb, before, resource }, by) {

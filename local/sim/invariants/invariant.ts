@@ -3,6 +3,7 @@
  * no code with the rules that it watches over.
  */
 import type { FunctionName } from '../../../shared/contract/names.ts';
+import type { AuditRecord } from '../../../shared/ports/audit-log.ts';
 import type { DurationMs, EpochMs } from '../../../shared/domain/time.ts';
 import type { ObservedWrite } from '../../apiserver/types.ts';
 import type { Mirror } from './mirror.ts';
@@ -52,6 +53,8 @@ export interface Check {
   readonly onCall?: (call: PortCall, run: Run) => void;
   /** A write of Curfew that the API server accepted. */
   readonly onWrite?: (write: ObservedWrite, by: string) => void;
+  /** A decision of a function, as it stands in the audit log. */
+  readonly onAudit?: (record: AuditRecord) => void;
   /** A message was processed in vain and will come again. */
   readonly onFailure?: (by: FunctionName, error: unknown) => void;
   /** A message will not be tried again. */

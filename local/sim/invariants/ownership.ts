@@ -6,8 +6,14 @@ import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.
 import type { MakeCheck } from './invariant.ts';
 import { dig, listOf, nameOf } from './reading.ts';
 
-/** A repair overrides a deadline that others set: unhealthy nodes do not wait for it (node-auto-repair design). */
-const OVERRIDDEN: readonly string[] = ['annotation karpenter.sh/nodeclaim-termination-timestamp'];
+/**
+ * A repair overrides a deadline that others set: unhealthy nodes do not wait for it (node-auto-repair design). The state of a drain
+ * is handed from one part of NVSentinel to the next, and Curfew is one of them (reference on NVSentinel, §5.1).
+ */
+const OVERRIDDEN: readonly string[] = [
+  'annotation karpenter.sh/nodeclaim-termination-timestamp',
+  'label dgxc.nvidia.com/nvsentinel-state',
+];
 
 export const checkOwnership: MakeCheck = ({ violate }) => {
   /** By UID: what Curfew wrote, by field. */
@@ -23,7 +29,7 @@ export const checkOwnership: MakeCheck = ({ violate }) => {
       for (const [field, value] of old) {
         const now = next.get(field);
         if (now === value || ours.get(field) === value) continue;
-        if (now !== undefined && OVERRIDDEN.includes(field)) continue;
+        if (OVERRIDDEN.includes(field) && (now !== undefined || field.startsWith('label'))) continue;
         const change = now === undefined ? 'takes away' : `changes to ${now}`;
         violate('I7', `${by} ${change} ${field} of ${nameOf(before)}, which somebody else had set to ${value}`);
       }

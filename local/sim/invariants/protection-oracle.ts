@@ -7,6 +7,7 @@ import {
   fieldsOf,
   instantOf,
   isSelected,
+  isSelectorReadable,
   labelOf,
   listOf,
   millisecondsOf,
@@ -79,6 +80,10 @@ function blockFor({ pool, policies }: ProtectionFacts): unknown {
     .toSorted((a, b) => requirements(b) - requirements(a) || (a.metadata.name < b.metadata.name ? -1 : 1))
     .map(policy => dig(policy, 'spec', 'protection'))[0];
 }
+
+/** Whether all policies can be read: one that cannot might be meant for any pool. */
+export const arePoliciesReadable = ({ policies }: ProtectionFacts): boolean =>
+  policies.every(policy => isSelectorReadable(dig(policy, 'spec', 'nodePoolSelector')));
 
 /** The facts about the pods of a node, as the cluster is now. */
 export function protectionFactsOf(node: KubernetesObject | undefined, mirror: Mirror): ProtectionFacts {

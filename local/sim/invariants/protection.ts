@@ -9,7 +9,13 @@
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { toEpochMs, toIsoText } from '../../../shared/domain/time.ts';
 import type { CheckContext, MakeCheck, PortCall, Run } from './invariant.ts';
-import { nodeNameOf, protectionEnd, protectionFactsOf, type ProtectionFacts } from './protection-oracle.ts';
+import {
+  arePoliciesReadable,
+  nodeNameOf,
+  protectionEnd,
+  protectionFactsOf,
+  type ProtectionFacts,
+} from './protection-oracle.ts';
 import { annotationOf, dig, instantOf, millisecondsOf, nameOf, textOf } from './reading.ts';
 import { isKubernetes, lastGet, lastList, targetOf } from './run-journal.ts';
 
@@ -106,6 +112,7 @@ function complainAboutNode(
   { mirror, now }: CheckContext,
 ): string | undefined {
   const facts = protectionFactsOf(node, mirror);
+  if (node.metadata.deletionTimestamp !== undefined || !arePoliciesReadable(facts)) return undefined;
   // Which policy's mode holds is the rule's business; where any only observes, nothing is asked of it.
   if (facts.policies.some(policy => dig(policy, 'spec', 'mode') === 'Observe')) return undefined;
   const isProtected = timedPods(pods, node.metadata.name).some(pod => (protectionEnd(pod, facts) ?? 0) > now());

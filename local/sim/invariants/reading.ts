@@ -84,6 +84,17 @@ export function isSelected(selector: unknown, labels: Readonly<Record<string, st
   return true;
 }
 
+/** Whether everything in a selector is as it must be. */
+export function isSelectorReadable(selector: unknown): boolean {
+  if (selector !== undefined && typeof selector !== 'object') return false;
+  if (Object.keys(fieldsOf(selector)).some(key => key !== 'matchLabels' && key !== 'matchExpressions')) return false;
+  return listOf(dig(selector, 'matchExpressions')).every(expression => {
+    const hasValues = listOf(dig(expression, 'values')).length > 0;
+    const operator = dig(expression, 'operator');
+    return hasValues ? operator === 'In' || operator === 'NotIn' : operator === 'Exists' || operator === 'DoesNotExist';
+  });
+}
+
 /** Number of requirements of a selector. */
 export function requirementsOf(selector: unknown): number {
   return Object.keys(fieldsOf(dig(selector, 'matchLabels'))).length + listOf(dig(selector, 'matchExpressions')).length;

@@ -5,10 +5,12 @@
 import { parse as parseToml } from 'smol-toml';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import {
+  annotationOf,
   dig,
   fieldsOf,
   instantOf,
   isSelected,
+  isSelectorReadable,
   labelOf,
   listOf,
   millisecondsOf,
@@ -17,6 +19,7 @@ import {
   type Fields,
 } from './reading.ts';
 
+const DO_NOT_REPAIR = 'curfew.dev/do-not-repair';
 const POOL_LABEL = 'karpenter.sh/nodepool';
 const MINUTE = 60_000;
 
@@ -46,7 +49,7 @@ export type RepairAnswer =
   | { readonly kind: 'never'; readonly why: string }
   | { readonly kind: 'from'; readonly time: number; readonly condition: string }
   | { readonly kind: 'blocked'; readonly why: string }
-  /** The block says something that this oracle does not know. */
+  /** Something stands there that this oracle does not know: it says neither yes nor no. */
   | { readonly kind: 'unknown' };
 
 export const poolNameOf = (object: KubernetesObject): string | undefined => labelOf(object, POOL_LABEL);
@@ -60,6 +63,12 @@ export function repairAnswer({ node, pool, policies, neighbours }: RepairFacts):
   if (policies.some(policy => isSelecting(policy, pool) && !isFrameReadable(policy))) {
     return { kind: 'never', why: 'a policy for it cannot be read' };
   }
+  // A veto, or a policy that is meant for who knows whom.
+  const isVetoed = [node, pool].some(
+    object => object !== undefined && annotationOf(object, DO_NOT_REPAIR) !== undefined,
+  );
+  const isClear = policies.every(policy => isSelectorReadable(dig(policy, 'spec', 'nodePoolSelector')));
+  if (isVetoed || !isClear) return { kind: 'unknown' };
   const { block, mode } = blockFor(pool, policies);
   if (block === undefined) return { kind: 'never', why: 'no repair block applies' };
   if (mode !== 'Enforce') return { kind: 'never', why: `the mode is ${String(mode)}` };
@@ -142,17 +151,6 @@ function isSelecting(policy: KubernetesObject, pool: KubernetesObject | undefine
   const selector = dig(policy, 'spec', 'nodePoolSelector') ?? {};
   if (!isSelectorReadable(selector)) return false;
   return pool === undefined ? requirementsOf(selector) === 0 : isSelected(selector, pool.metadata.labels);
-}
-
-/** One that cannot be read selects nothing. */
-function isSelectorReadable(selector: unknown): boolean {
-  if (typeof selector !== 'object') return false;
-  if (Object.keys(fieldsOf(selector)).some(key => key !== 'matchLabels' && key !== 'matchExpressions')) return false;
-  return listOf(dig(selector, 'matchExpressions')).every(expression => {
-    const hasValues = listOf(dig(expression, 'values')).length > 0;
-    const operator = dig(expression, 'operator');
-    return hasValues ? operator === 'In' || operator === 'NotIn' : operator === 'Exists' || operator === 'DoesNotExist';
-  });
 }
 
 function mostUnhealthy(limit: unknown, total: number): number | undefined {

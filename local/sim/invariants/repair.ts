@@ -28,11 +28,18 @@ export const checkRepair: MakeCheck = context => {
   };
   for (const object of mirror.all('configmaps').values()) noteConfiguration(object);
   mirror.onChange((resource, uid, object) => {
-    if (resource === 'configmaps') noteConfiguration(object);
+    if (resource === 'configmaps') {
+      noteConfiguration(object);
+      isConfigurationRefused = false;
+    }
     if (resource !== 'nodes') return;
     if (object !== undefined && isUnhealthy(object)) unhealthy.set(uid, object);
     else unhealthy.delete(uid);
   });
+  /** Nodes of which Curfew says that it holds their repair, for another reason than the threshold, which is checked here; by name. */
+  const held = new Map<string, { readonly time: number }>();
+  /** Curfew said that it cannot read the configuration that stands there now. */
+  let isConfigurationRefused = false;
   /** Since when each node could be repaired and is not. */
   const waiting = new Map<string, number>();
 
@@ -42,13 +49,22 @@ export const checkRepair: MakeCheck = context => {
       const why = complainAboutTermination(call, run, context, wasOpen);
       if (why !== undefined) violate('I3', `repair ${call.method}s nodeclaims ${targetOf(call).name ?? ''}: ${why}`);
     },
+    onAudit({ decision, reason, kind, name }) {
+      if (kind === 'ConfigMap' && reason === 'InvalidConfiguration') isConfigurationRefused = true;
+      if (kind !== 'Node') return;
+      if (decision === 'blocked' && reason !== 'UnhealthyThreshold') held.set(name, { time: context.now() });
+      else held.delete(name);
+    },
     onMinute() {
       const quietSince = context.quietSince();
       for (const uid of waiting.keys()) if (!unhealthy.has(uid)) waiting.delete(uid);
       if (unhealthy.size === 0) return;
       const facts = factsOf(context);
       for (const [uid, node] of unhealthy) {
-        const due = overdueSince(node, facts, context.now());
+        const hold = held.get(node.metadata.name);
+        // A hold that is said again and again is a wait that can be seen (I6), and another check's business.
+        const isHeld = hold !== undefined && context.now() - hold.time <= 2 * LONGEST_DELAY;
+        const due = isHeld || isConfigurationRefused ? undefined : overdueSince(node, facts, context.now());
         if (due === undefined || quietSince === undefined) waiting.delete(uid);
         else if (!waiting.has(uid)) waiting.set(uid, Math.max(due, context.now() - 60_000));
         const since = Math.max(waiting.get(uid) ?? Infinity, quietSince ?? Infinity);

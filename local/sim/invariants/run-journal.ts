@@ -57,6 +57,15 @@ export function failedReads(run: Run): readonly string[] {
   return [...failed];
 }
 
+/** Whether the run knows of a promise: it wrote a record of its own, or read one that an earlier run had written. */
+export function knowsRecord(run: Run): boolean {
+  if (lastRecordWrite(run) >= 0) return true;
+  return run.calls.some(
+    ({ port, method, outcome }) =>
+      port === 'records' && method === 'get' && outcome.kind === 'answered' && outcome.value !== undefined,
+  );
+}
+
 /** Where the last write of a record that was taken stands among the calls; -1 for none. */
 export function lastRecordWrite(run: Run): number {
   return run.calls.findLastIndex(

@@ -1,6 +1,7 @@
 /** Runs all checks over one simulation: tells them of what happens, and gathers the violations. */
 import type { FunctionName } from '../../../shared/contract/names.ts';
 import { addDuration, minutes, type DurationMs, type EpochMs } from '../../../shared/domain/time.ts';
+import type { AuditRecord } from '../../../shared/ports/audit-log.ts';
 import type { RecordStore } from '../../../shared/ports/record-store.ts';
 import { aroundCalls } from '../../around-calls.ts';
 import type { ApiServerCore, ObservedWrite } from '../../apiserver/types.ts';
@@ -36,11 +37,12 @@ export interface InvariantWatcher {
   observeRecords(records: RecordStore): RecordStore;
   runStarted(by: FunctionName, lifetime: Lifetime): void;
   written(write: ObservedWrite, by: string): void;
+  audited(record: AuditRecord): void;
   failed(by: FunctionName, error: unknown): void;
   buried(by: FunctionName, reason: string, explanation: string): void;
   /** I8: the run was ended because it went round in circles. */
   stoodStill(message: string): void;
-  /** The last look. */
+  /** The last look. Throws when a check itself is broken. */
   finish(): void;
 }
 
@@ -70,7 +72,17 @@ export function createInvariantWatcher({
     },
   };
   const checks: readonly Check[] = CHECKS.map(make => make(context));
-  const tell = (hook: (check: Check) => void): void => checks.forEach(hook);
+  /** A mistake in a check must not look like one of a function that it is called from. */
+  const mistakes: unknown[] = [];
+  const tell = (hook: (check: Check) => void): void => {
+    for (const check of checks) {
+      try {
+        hook(check);
+      } catch (error) {
+        mistakes.push(error);
+      }
+    }
+  };
   const look = (): void => tell(check => check.onMinute?.());
   const lookEveryMinute = (): void => {
     scheduler.at(addDuration(scheduler.now(), minutes(1)), () => {
@@ -117,10 +129,14 @@ export function createInvariantWatcher({
       tell(check => check.onRun?.(run));
     },
     written: (write, by) => tell(check => check.onWrite?.(write, by)),
+    audited: record => tell(check => check.onAudit?.(record)),
     failed: (by, error) => tell(check => check.onFailure?.(by, error)),
     buried: (by, reason, explanation) => tell(check => check.onBuried?.(by, reason, explanation)),
     stoodStill: message => context.violate('I8', message),
-    finish: look,
+    finish() {
+      look();
+      if (mistakes.length > 0) throw new Error('a check of the invariants failed itself', { cause: mistakes[0] });
+    },
   };
 }
 
