@@ -3,7 +3,8 @@ import { TABLE, toPartitionKey } from '../../shared/contract/table.ts';
 import { toEpochMs } from '../../shared/domain/time.ts';
 import { invariant } from '../../shared/errors.ts';
 import type { DueIndex, RecordStore, StoredRecord } from '../../shared/ports/record-store.ts';
-import { dueShardOf, fromItem, toItem, type Item } from '../../shared/adapters/dynamodb/items.ts';
+import { fromItem, toItem, type Item } from '../../shared/adapters/dynamodb/items.ts';
+import { createDueOrder, type DueEntry } from './due-order.ts';
 
 export interface MemoryRecordStore extends RecordStore, DueIndex {
   /** All records, by key; for assertions and snapshots. */
@@ -14,6 +15,19 @@ export function createMemoryRecordStore(): MemoryRecordStore {
   const items = new Map<string, Item>();
   /** The last version of each key, kept after a delete: a record that is created again is another one. */
   const lastVersions = new Map<string, number>();
+
+  /** The due index, by shard. */
+  const due = new Map<string, ReturnType<typeof createDueOrder<DueItem>>>();
+  const shardOf = (shard: string): ReturnType<typeof createDueOrder<DueItem>> => {
+    const order = due.get(shard) ?? createDueOrder<DueItem>();
+    due.set(shard, order);
+    return order;
+  };
+  const replace = (current: Item | undefined, next: Item | undefined): void => {
+    const [before, after] = [toDueItem(current), toDueItem(next)];
+    if (before !== undefined) shardOf(before.shard).remove(before);
+    if (after !== undefined) shardOf(after.shard).add(after);
+  };
 
   // Through JSON, so that neither side holds on to what the other may change.
   const read = (item: Item): StoredRecord => fromItem(structuredClone(item)).record;
@@ -36,6 +50,7 @@ export function createMemoryRecordStore(): MemoryRecordStore {
         return { kind: 'lostRace', ...(current === undefined ? {} : { current: read(current) }) };
       }
       items.set(key, item);
+      replace(current, item);
       lastVersions.set(key, version);
       return { kind: 'written', record: read(item) };
     },
@@ -47,25 +62,29 @@ export function createMemoryRecordStore(): MemoryRecordStore {
         return Promise.resolve({ kind: 'lostRace', current: read(current) });
       }
       items.delete(partitionKey);
+      replace(current, undefined);
       return Promise.resolve({ kind: 'deleted' });
     },
 
     async queryDue(shard, before, { limit, cursor }) {
       invariant(limit > 0, 'a page holds at least one record');
-      const due = [...items.values()]
-        .filter(({ pk, nextWakeTime = Infinity }) => dueShardOf(pk) === shard && nextWakeTime <= before)
-        .toSorted((a, b) => (positionOf(a) < positionOf(b) ? -1 : 1))
-        .filter(item => cursor === undefined || positionOf(item) > cursor);
-      const page = due.slice(0, limit);
+      const page: DueItem[] = [];
+      let more = false;
+      for (const entry of shardOf(String(shard)).after(cursor === undefined ? undefined : readCursor(cursor))) {
+        if (entry.time > before) break;
+        more = page.length === limit;
+        if (more) break;
+        page.push(entry);
+      }
       const last = page.at(-1);
       return {
-        records: page.map(({ owner, id, subject, nextWakeTime = 0 }) => ({
+        records: page.map(({ item: { owner, id, subject }, time }) => ({
           owner,
           id,
           subject: structuredClone(subject),
-          nextWakeTime: toEpochMs(nextWakeTime),
+          nextWakeTime: toEpochMs(time),
         })),
-        ...(due.length > limit && last !== undefined ? { cursor: positionOf(last) } : {}),
+        ...(more && last !== undefined ? { cursor: writeCursor(last) } : {}),
       };
     },
 
@@ -73,7 +92,20 @@ export function createMemoryRecordStore(): MemoryRecordStore {
   };
 }
 
-/** Sorts as text by time, then key. */
-function positionOf({ pk, nextWakeTime = 0 }: Item): string {
-  return `${String(nextWakeTime).padStart(16, '0')} ${pk}`;
+interface DueItem extends DueEntry {
+  readonly shard: string;
+  readonly item: Item;
+}
+
+/** undefined for a record without a timer. */
+function toDueItem(item: Item | undefined): DueItem | undefined {
+  if (item?.dueShard === undefined || item.nextWakeTime === undefined) return undefined;
+  return { time: item.nextWakeTime, key: item.pk, shard: item.dueShard, item };
+}
+
+const writeCursor = ({ time, key }: DueEntry): string => `${time} ${key}`;
+
+function readCursor(cursor: string): DueEntry {
+  const space = cursor.indexOf(' ');
+  return { time: Number(cursor.slice(0, space)), key: cursor.slice(space + 1) };
 }
