@@ -19,10 +19,16 @@ export async function wakeAnnotatedNodes(deps: Deps, pool: string | undefined): 
   const nodes = await loadPoolNodes(deps, pool);
   for (let start = 0; start < nodes.length; start += READ_AT_ONCE) {
     const batch = nodes.slice(start, start + READ_AT_ONCE);
-    const records = await Promise.all(batch.map(({ uid }) => deps.records.get(gracePeriodKey(uid))));
+    // One record of many that cannot be read must not hold up all others: such a node is looked at, in vain at worst.
+    const answers = await Promise.allSettled(batch.map(({ uid }) => deps.records.get(gracePeriodKey(uid))));
+    const failures = answers.flatMap(answer => (answer.status === 'rejected' ? [answer] : []));
+    if (failures.length === batch.length) throw failures[0]?.reason;
     await wake(
       deps,
-      batch.filter((_node, index) => records[index] !== undefined),
+      batch.filter((_node, index) => {
+        const answer = answers[index];
+        return answer?.status !== 'fulfilled' || answer.value !== undefined;
+      }),
     );
   }
 }

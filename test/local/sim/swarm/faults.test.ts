@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { FAULT_MIXES } from '../../../../local/sim/faults/mix.ts';
+import { drawFaults, kindsOf, NO_FAULTS, toFaultMix } from '../../../../local/sim/swarm/faults.ts';
+
+describe('the faults of a seed', () => {
+  it('are the same for the same seed, and differ between seeds', () => {
+    expect(drawFaults(3)).toEqual(drawFaults(3));
+    const mixes = Array.from({ length: 40 }, (_, seed) => drawFaults(seed).mix);
+    expect(new Set(mixes)).toEqual(new Set(['none', 'light', 'heavy']));
+  });
+
+  it('are of one mix when that is asked for', () => {
+    const mixes = Array.from({ length: 20 }, (_, seed) => drawFaults(seed, 'light').mix);
+    expect(new Set(mixes)).toEqual(new Set(['light']));
+  });
+
+  it('leave out kinds without a change to the others', () => {
+    const mix = toFaultMix({ mix: 'heavy', without: ['throttled', 'outage'] });
+    const { heavy } = FAULT_MIXES;
+    expect(mix).toEqual({
+      ...heavy,
+      probability: { ...heavy.probability, throttled: 0 },
+      perHour: { ...heavy.perHour, outage: 0 },
+    });
+  });
+
+  it('are a mix by its name when nothing is left out', () => {
+    expect(toFaultMix(NO_FAULTS)).toBe('none');
+    expect(toFaultMix({ mix: 'light', without: [] })).toBe('light');
+  });
+
+  it('know every kind that a mix can inject', () => {
+    expect(kindsOf('none')).toEqual([]);
+    expect(kindsOf('heavy')).toEqual(
+      expect.arrayContaining(['throttled', 'duplicate', 'watchStall', 'busEntry', 'outage']),
+    );
+  });
+});
