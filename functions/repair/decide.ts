@@ -106,6 +106,15 @@ export function needsSurroundings(
 
 export function decide(observation: RepairObservation): RepairDecision {
   const { now, node, settings, record } = observation;
+  const attempt = record?.attempt;
+  if (attempt?.phase === 'intended' && !observation.ownsAttempt) {
+    // I4: whatever is right now, another run may be about to delete. Who takes its attempt out of the record (say a run whose
+    // clock is behind and that still tolerates) lets a third one begin a second.
+    const settled = addDuration(attempt.intendedTime, OUTCOME_SETTLES_AFTER);
+    if (!isDue(now, settled)) {
+      return { kind: 'settle', until: settled, message: `attempt ${attempt.number} may still be under way` };
+    }
+  }
   if (!observation.gateOpen) {
     return { kind: 'ignore', reason: 'GateOff', message: 'featureGates.nodeRepair is off' };
   }
@@ -156,14 +165,6 @@ export function decide(observation: RepairObservation): RepairDecision {
   if (!annotate && !deleteNodeClaim) {
     const checkTime = addDuration(now, FINISHING_CHECK);
     return { kind: 'finishing', incident, checkTime, message: `NodeClaim ${claim.name} is being terminated` };
-  }
-
-  const attempt = record?.attempt;
-  if (attempt?.phase === 'intended' && !observation.ownsAttempt && attempt.nodeClaimUid === claim.uid) {
-    const settled = addDuration(attempt.intendedTime, OUTCOME_SETTLES_AFTER);
-    if (!isDue(now, settled)) {
-      return { kind: 'settle', until: settled, message: `attempt ${attempt.number} may still be under way` };
-    }
   }
 
   const { poolNodes, scope } = surroundings;

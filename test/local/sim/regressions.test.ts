@@ -1,7 +1,10 @@
 /** Mistakes that the simulator found, each as the shortest history that shows it. */
 import { describe, expect, it } from 'vitest';
+import { decide } from '../../../functions/repair/decide.ts';
 import { createReconciler } from '../../../functions/repair/reconcile.ts';
 import type { ReconcilerFactory } from '../../../local/functions.ts';
+import type { RepairRecord } from '../../../shared/domain/repair-record.ts';
+import { aCondition, aNode, anObservation, at } from '../../builders/repair.ts';
 import { complaints, GATE, nodeObjects, simulate } from './simulate.ts';
 
 const SICK = `${GATE}  objects:\n${nodeObjects('a')}`;
@@ -32,5 +35,29 @@ describe('repair', () => {
     expect(interfered).toBe(true);
     expect(result.violations).toEqual([]);
     expect(complaints(result)).toEqual([]);
+  });
+
+  it('leaves an attempt that may be under way in the record, whatever the node looks like', () => {
+    // With clocks 2 s apart, the run that is behind took the attempt back, and a third run deleted the NodeClaim a second time.
+    const now = at('2024-11-01T15:32:46Z');
+    const node = aNode([aCondition('Ready', 'False')]);
+    const lastTransitionTime = at('2024-11-01T15:02:48Z');
+    const dueTime = at('2024-11-01T15:32:48Z');
+    const record: RepairRecord = {
+      incident: { conditionType: 'Ready', conditionStatus: 'False', lastTransitionTime, dueTime },
+      attempt: {
+        number: 1,
+        nodeClaimName: 'nc1',
+        nodeClaimUid: 'uid-nc1',
+        phase: 'intended',
+        intendedTime: dueTime,
+        terminationTimestamp: '2024-11-01T15:32:48Z',
+      },
+    };
+    const undecided = { now, record, ownsAttempt: false };
+    expect(decide(anObservation({ ...undecided, node }))).toMatchObject({ kind: 'settle' });
+    const recovered = aNode([aCondition('Ready', 'True')]);
+    expect(decide(anObservation({ ...undecided, node: recovered }))).toMatchObject({ kind: 'settle' });
+    expect(decide(anObservation({ ...undecided, node, gateOpen: false }))).toMatchObject({ kind: 'settle' });
   });
 });
