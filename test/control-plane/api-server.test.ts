@@ -1,26 +1,11 @@
-/** kube-apiserver itself, against the HTTP contract that the embedded API server is held to. */
-import { afterAll, beforeAll } from 'vitest';
-import { createHttpClient, type HttpClient } from '../contract/api-server/http-client.ts';
+/** kube-apiserver itself, against the contracts over HTTP that the embedded API server is held to. */
 import { defineApiServerContract } from '../contract/api-server.contract.ts';
-import { startControlPlane, type ControlPlane } from './start.ts';
+import { defineKarpenterContract } from '../contract/karpenter.contract.ts';
+import { defineManifestsContract } from '../contract/manifests.contract.ts';
+import { realSubjects } from './real-subject.ts';
 
-let plane: ControlPlane | undefined;
-let http: HttpClient | undefined;
-let namespaces = 0;
+const { makeSubject, karpenterCrds } = realSubjects();
 
-beforeAll(async () => {
-  plane = await startControlPlane({ users: [{ name: 'contract', groups: ['system:masters'] }] });
-  http = createHttpClient({ url: plane.url, ca: plane.caPem, token: plane.tokenFor('contract') });
-});
-afterAll(async () => {
-  http?.close();
-  await plane?.stop();
-});
-
-defineApiServerContract('kube-apiserver', async () => {
-  if (http === undefined) throw new Error('not started');
-  const namespace = `test-${(namespaces += 1)}`;
-  const { status } = await http.call('POST', '/api/v1/namespaces', { body: { metadata: { name: namespace } } });
-  if (status !== 201) throw new Error(`namespace not created: ${status}`);
-  return { http, namespace, differing: (_, { real }) => real };
-});
+defineApiServerContract('kube-apiserver', makeSubject);
+defineManifestsContract('kube-apiserver', makeSubject);
+defineKarpenterContract('kube-apiserver', makeSubject, karpenterCrds);

@@ -40,14 +40,26 @@ const patchTypes = [
   'application/apply-patch+yaml',
 ];
 
+const SHOWN_BODY_CHARS = 22;
+
+function kindMissing(body: JsonObject, { kind }: ResourceInfo): ApiStatusError {
+  const text = JSON.stringify(body);
+  const begin = text.length > SHOWN_BODY_CHARS ? `${text.slice(0, SHOWN_BODY_CHARS)} ...` : text;
+  return badRequest(
+    `the object provided is unrecognized (must be of type ${kind}): Object 'Kind' is missing in '${text}' (${begin})`,
+  );
+}
+
 /**
- * A body as a manifest of the resource. A missing kind or version is that of the path; others are refused, as is a name or a
- * namespace that contradicts the path.
+ * A body as a manifest of the resource. A missing kind or version is that of the path, but custom resources must say both; others
+ * are refused, as is a name or a namespace that contradicts the path.
  */
 function manifestOf(body: JsonObject, { path, resource }: ResourceRequest): KubernetesManifest {
   const expected = apiVersionOf(resource);
-  const apiVersion = textAt(body, 'apiVersion') || expected;
-  const kind = textAt(body, 'kind') || resource.kind;
+  const isCustom = resource.schema !== undefined;
+  const apiVersion = textAt(body, 'apiVersion') || (isCustom ? '' : expected);
+  const kind = textAt(body, 'kind') || (isCustom ? '' : resource.kind);
+  if (kind === '') throw kindMissing(body, resource);
   if (apiVersion !== expected) {
     throw badRequest(
       `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,

@@ -69,6 +69,28 @@ export function defineCustomResources(makeSubject: MakeSubject): void {
       expect(at(answer.body, 'rows.0.cells')).toEqual(['a', 3, null, 'Fast', expect.stringMatching(/^\d+s$/)]);
     });
 
+    it('must say their kind and version', async () => {
+      const subject = await makeSubject();
+      const { group, path } = await gadgets(subject);
+      const send = async (body: object): Promise<unknown[]> => {
+        const answer = await subject.http.call('POST', path, { body: { ...body, metadata: { name: 'a' } } });
+        return [answer.status, at(answer.body, 'reason'), textAt(answer.body, 'message')];
+      };
+      const apiVersion = `${group}/v1`;
+      expect(await send({ apiVersion })).toEqual([
+        400,
+        'BadRequest',
+        expect.stringContaining(
+          "the object provided is unrecognized (must be of type Gadget): Object 'Kind' is missing in ",
+        ),
+      ]);
+      expect(await send({ kind: 'Gadget' })).toEqual([
+        400,
+        'BadRequest',
+        `the API version in the data () does not match the expected API version (${apiVersion})`,
+      ]);
+    });
+
     it('have no strategic merge patch, and may be updated only at a version', async () => {
       const subject = await makeSubject();
       const { group, path, make } = await gadgets(subject);

@@ -33,8 +33,9 @@ describe('@kubernetes/client-node', () => {
   test('gets refusals with their code', async () => {
     const custom = configOf(served).makeApiClient(CustomObjectsApi);
     const widgets = { group: 'example.com', version: 'v1', plural: 'widgets' };
+    const widget = { apiVersion: 'example.com/v1', kind: 'Widget' };
     const refusal: unknown = await custom
-      .createClusterCustomObject({ ...widgets, body: { metadata: { name: 'w' }, spec: { size: 0 } } })
+      .createClusterCustomObject({ ...widgets, body: { ...widget, metadata: { name: 'w' }, spec: { size: 0 } } })
       .catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(ApiException);
     expect(refusal).toMatchObject({ code: 422 });

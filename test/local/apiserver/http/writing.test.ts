@@ -13,6 +13,8 @@ async function statusOf(path: string, body: unknown): Promise<number> {
   return (await served.call('PUT', path, { body })).status;
 }
 
+const WIDGET = { kind: 'Widget', apiVersion: 'example.com/v1' };
+
 async function createWidget(validation: string, body: unknown): Promise<Response> {
   return await served.call('POST', `/apis/example.com/v1/widgets?fieldValidation=${validation}`, { body });
 }
@@ -27,8 +29,9 @@ describe('writing', () => {
     expect(await again.json()).toMatchObject({ kind: 'Status', reason: 'AlreadyExists' });
   });
 
-  test('a body may be YAML 1.1, and may leave out kind and apiVersion', async () => {
-    const body = 'metadata:\n  name: a\n  labels: {b: "yes"}\nspec:\n  size: 0x10\n  color: 2026-01-01T00:00:00Z\n';
+  test('a body may be YAML 1.1', async () => {
+    const body =
+      'kind: Widget\napiVersion: example.com/v1\nmetadata:\n  name: a\n  labels: {b: "yes"}\nspec:\n  size: 0x10\n  color: 2026-01-01T00:00:00Z\n';
     const created = await served.call('POST', '/apis/example.com/v1/widgets', { body, type: 'application/yaml' });
     expect(created.status).toBe(201);
     expect(await created.json()).toMatchObject({
@@ -37,7 +40,7 @@ describe('writing', () => {
       spec: { size: 16, color: '2026-01-01T00:00:00Z' },
     });
     const text = await served.call('POST', '/apis/example.com/v1/widgets', {
-      body: 'metadata: {name: b}\nspec: {size: 1, color: 1:30}\n',
+      body: 'kind: Widget\napiVersion: example.com/v1\nmetadata: {name: b}\nspec: {size: 1, color: 1:30}\n',
       type: 'application/yaml',
     });
     expect(await text.json()).toMatchObject({ spec: { color: '1:30' } });
@@ -97,19 +100,32 @@ describe('writing', () => {
   });
 
   test('repeated fields are warned of, refused with Strict, and nobody is told with Ignore', async () => {
-    const warned = await createWidget('Warn', `{"metadata":{"name":"a"},"spec":{"size":1,"size":2}}`);
+    const warned = await createWidget(
+      'Warn',
+      `{"kind":"Widget","apiVersion":"example.com/v1","metadata":{"name":"a"},"spec":{"size":1,"size":2}}`,
+    );
     expect([warned.status, warned.headers.get('warning')]).toEqual([201, '299 - "duplicate field \\"spec.size\\""']);
-    expect((await createWidget('Strict', `{"metadata":{"name":"b"},"spec":{"size":1,"size":2}}`)).status).toBe(400);
-    const ignored = await createWidget('Ignore', `{"metadata":{"name":"c"},"spec":{"size":1,"size":2}}`);
+    expect(
+      (
+        await createWidget(
+          'Strict',
+          `{"kind":"Widget","apiVersion":"example.com/v1","metadata":{"name":"b"},"spec":{"size":1,"size":2}}`,
+        )
+      ).status,
+    ).toBe(400);
+    const ignored = await createWidget(
+      'Ignore',
+      `{"kind":"Widget","apiVersion":"example.com/v1","metadata":{"name":"c"},"spec":{"size":1,"size":2}}`,
+    );
     expect([ignored.status, ignored.headers.get('warning')]).toEqual([201, null]);
   });
 
   test('unknown fields are warned of, and refused with Strict', async () => {
-    const warned = await createWidget('Warn', { metadata: { name: 'a' }, spec: { size: 1, colour: 'red' } });
+    const warned = await createWidget('Warn', { ...WIDGET, metadata: { name: 'a' }, spec: { size: 1, colour: 'red' } });
     expect([warned.status, warned.headers.get('warning')]).toEqual([201, '299 - "unknown field \\"spec.colour\\""']);
-    expect((await createWidget('Strict', { metadata: { name: 'b' }, spec: { size: 1, colour: 'red' } })).status).toBe(
-      400,
-    );
+    expect(
+      (await createWidget('Strict', { ...WIDGET, metadata: { name: 'b' }, spec: { size: 1, colour: 'red' } })).status,
+    ).toBe(400);
   });
 });
 

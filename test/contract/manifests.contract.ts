@@ -1,0 +1,98 @@
+/** What `deploy/` holds is taken as it is, by the embedded API server and by kube-apiserver. */
+import { globSync } from 'node:fs';
+import { describe, expect, it, vi } from 'vitest';
+import { applyManifest, pathOf, readManifests } from './api-server/manifests.ts';
+import { at, EVENTUALLY, patch, read, textAt, type MakeSubject } from './api-server/subject.ts';
+
+const root = new URL('../..', import.meta.url).pathname;
+const folder = (name: string): string[] => globSync(`deploy/${name}/*.yaml`, { cwd: root }).toSorted();
+/** In the order in which a user applies them. */
+export const DEPLOY_FILES: readonly string[] = [
+  'deploy/forwarder/namespace.yaml',
+  ...folder('crds'),
+  ...folder('rbac'),
+  ...folder('forwarder').filter(file => !/\/(namespace|kustomization)\.yaml$/.test(file)),
+  ...folder('policies'),
+];
+
+const POLICY = { apiVersion: 'curfew.dev/v1alpha1', kind: 'NodeLifecyclePolicy' };
+
+export function defineManifestsContract(name: string, makeSubject: MakeSubject): void {
+  describe(`deploy/: ${name}`, () => {
+    it.each(DEPLOY_FILES)('%s is applied without complaint, and again without a change', async file => {
+      const { http } = await makeSubject();
+      const manifests = readManifests(`${root}${file}`);
+      expect(manifests).not.toEqual([]);
+      for (const manifest of manifests) {
+        const first = await applyManifest(http, manifest);
+        expect({ status: first.status, text: first.text }).toMatchObject({ status: 201 });
+        expect(first.headers['warning']).toBeUndefined();
+        const second = await applyManifest(http, manifest);
+        expect([second.status, at(second.body, 'spec')]).toEqual([200, at(first.body, 'spec')]);
+      }
+    });
+
+    it('NodeLifecyclePolicy gets its default, and refuses what is no policy', async () => {
+      const subject = await makeSubject();
+      const path = '/apis/curfew.dev/v1alpha1/nodelifecyclepolicies';
+      await vi.waitFor(async () => read(subject, path), EVENTUALLY);
+      const make = (spec: object) =>
+        subject.http.call('POST', path, {
+          body: { ...POLICY, metadata: { name: `of-${subject.namespace}` }, spec },
+          query: { dryRun: 'All' },
+        });
+      expect(at((await make({})).body, 'spec')).toEqual({ mode: 'Enforce' });
+      expect(at((await make({ repair: {} })).body, 'spec')).toEqual({ mode: 'Enforce', repair: {} });
+      const complaints = async (spec: object): Promise<unknown> =>
+        at((await make(spec)).body, 'details.causes.0.field');
+      expect(await complaints({ mode: 'Later' })).toBe('spec.mode');
+      expect(await complaints({ repair: { defaultTolerationDuration: '4d' } })).toBe(
+        'spec.repair.defaultTolerationDuration',
+      );
+      expect(await complaints({ repair: { maxUnhealthy: '120%' } })).toBe('spec.repair.maxUnhealthy');
+      expect(await complaints({ repair: { maxUnhealthy: -1 } })).toBe('spec.repair.maxUnhealthy');
+      expect(await complaints({ protection: { compatibility: 'Both' } })).toBe('spec.protection.compatibility');
+      const operator = { matchExpressions: [{ key: 'team', operator: 'Exists', values: ['a'] }] };
+      expect(await complaints({ nodePoolSelector: operator })).toBe('spec.nodePoolSelector.matchExpressions[0]');
+    });
+
+    it('NodeLifecyclePolicy keeps its status apart, and its conditions by type', async () => {
+      const subject = await makeSubject();
+      const path = '/apis/curfew.dev/v1alpha1/nodelifecyclepolicies';
+      const name = `of-${subject.namespace}`;
+      await vi.waitFor(async () => read(subject, path), EVENTUALLY);
+      await subject.http.call('POST', path, { body: { ...POLICY, metadata: { name }, spec: {} } });
+      const condition = (type: string) => ({
+        type,
+        status: 'True',
+        reason: 'Said',
+        message: '',
+        lastTransitionTime: '2024-11-01T15:00:00Z',
+      });
+      const write = (fieldManager: string, type: string) =>
+        patch(
+          subject,
+          `${path}/${name}/status`,
+          'apply',
+          {
+            ...POLICY,
+            metadata: { name },
+            status: { conditions: [condition(type)] },
+          },
+          { fieldManager },
+        );
+      await write('one', 'Accepted');
+      const both = await write('two', 'Degraded');
+      expect(at(both.body, 'status.conditions')).toMatchObject([{ type: 'Accepted' }, { type: 'Degraded' }]);
+      expect(at(both.body, 'metadata.generation')).toBe(1);
+    });
+
+    it('finds each applied object again', async () => {
+      const { http } = await makeSubject();
+      for (const manifest of DEPLOY_FILES.flatMap(file => readManifests(`${root}${file}`))) {
+        const answer = await http.call('GET', await pathOf(http, manifest));
+        expect(textAt(answer.body, 'metadata.name')).toBe(manifest.metadata.name);
+      }
+    });
+  });
+}
