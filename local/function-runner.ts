@@ -45,9 +45,16 @@ export function createFunctionRunner(options: FunctionRunnerOptions): FunctionRu
     return { deps, reconcile: options.reconciler(deps), lifetime };
   };
 
+  /** One that ended while it was free is gone. */
+  const takeFree = (): Environment | undefined => {
+    let environment = free.pop();
+    while (environment !== undefined && !environment.lifetime.alive) environment = free.pop();
+    return environment;
+  };
+
   return {
     async run(body) {
-      const environment = free.pop() ?? create();
+      const environment = takeFree() ?? create();
       const { lifetime, reconcile, deps } = environment;
       const callOff = scheduler.at(addDuration(scheduler.now(), options.timeout), () => lifetime.end());
       const { clock, deadLetters } = deps;
