@@ -16,6 +16,7 @@ import { startKarpenter } from './actors/karpenter.ts';
 import { startKubelet } from './actors/kubelet.ts';
 import { createCleanupAnswers } from './cleanups.ts';
 import { createCloud } from './cloud.ts';
+import { withDueIndex } from './due-index.ts';
 import { evaluate, type FinalState, type Verdict } from './expect.ts';
 import { planDisturbances } from './faults/disturbances.ts';
 import { createFaultInjector, type FaultInjector } from './faults/injector.ts';
@@ -116,15 +117,15 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     invariants.written(write, by);
   });
 
-  const store = createMemoryRecordStore();
+  const store = withDueIndex(createMemoryRecordStore());
   const skews = random.stream('skews');
   const system = createSystem({
     cluster: 'simulated',
     scheduler: time,
     kubernetes: by => outages.guard('api', createInProcessKubernetesApi(core, `${CURFEW_USER}${by}`)),
     watch: outages.guardWatch(watch),
-    records: outages.guard('store', invariants.observeRecords(store)),
-    dueIndex: outages.guard('store', store),
+    records: outages.guard('store', invariants.observeRecords(store.records)),
+    dueIndex: outages.guard('store', store.dueIndex),
     instances: by =>
       cloud.instances((verb, providerID) => trace.addCall({ by, verb, resource: 'instances', name: providerID })),
     audit: {
