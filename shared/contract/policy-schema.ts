@@ -25,17 +25,20 @@ const toleration = z.string().transform((text, context): DurationMs => {
 });
 
 /** IntOrString, as PodDisruptionBudgets have it: `3` or `"30%"`. */
-const nodeCount = z.union([
-  z
-    .number()
-    .int()
-    .min(0)
-    .transform((count): NodeCount => ({ count })),
-  z
-    .string()
-    .regex(/^(\d|[1-9]\d|100)%$/, 'must be a whole number or a percentage from "0%" to "100%"')
-    .transform((text): NodeCount => ({ percent: Number(text.slice(0, -1)) })),
-]);
+const nodeCount = z.union(
+  [
+    z
+      .number()
+      .int()
+      .min(0)
+      .transform((count): NodeCount => ({ count })),
+    z
+      .string()
+      .regex(/^(\d|[1-9]\d|100)%$/)
+      .transform((text): NodeCount => ({ percent: Number(text.slice(0, -1)) })),
+  ],
+  'must be a whole number that is not negative, or a percentage from "0%" to "100%"',
+);
 
 const repairSchema = z
   .strictObject({

@@ -248,6 +248,11 @@ describe('a NodePool that cannot be read', () => {
       },
       'must not repeat "Ready"',
     ],
+    [
+      'a threshold that is none',
+      { maxUnhealthy: '150%' },
+      'spec.repair.maxUnhealthy: must be a whole number that is not',
+    ],
     ['a misspelt field', { defaultToleration: '5m' }, 'Unrecognized key: "defaultToleration"'],
   ])('%s: its author is told, its nodes are not repaired', async (_, repair, message) => {
     const world = createRepairWorld();
