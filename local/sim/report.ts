@@ -27,13 +27,15 @@ export function formatSummary(result: RunResult): string {
   const held = verdicts.filter(({ holds }) => holds).length;
   const word = isGood(result) ? pc.green('ok') : pc.red('FAILED');
   const writes = trace.filter(({ kind }) => kind === 'write').length;
-  const parts = [`${held} of ${verdicts.length} expectations hold`, `${writes} writes`];
-  if (buried.length > 0) parts.push(`${buried.length} messages in dead-letter queues`);
-  if (violations.length > 0) parts.push(`${violations.length} invariants violated`);
-  const injected = [...faults.values()].reduce((sum, count) => sum + count, 0);
-  if (injected > 0) parts.push(`${injected} faults, seed ${seed}`);
+  const parts = [`${held} of ${verdicts.length} expectations hold`, count(writes, 'write')];
+  if (buried.length > 0) parts.push(`${count(buried.length, 'message')} in dead-letter queues`);
+  if (violations.length > 0) parts.push(`${count(violations.length, 'violation')} of invariants`);
+  const injected = [...faults.values()].reduce((sum, number) => sum + number, 0);
+  if (injected > 0) parts.push(`${count(injected, 'fault')}, seed ${seed}`);
   return `${word} ${scenario.name}: ${parts.join(', ')}`;
 }
+
+const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
 
 /** Each expectation that does not hold, with what was seen, and each violated invariant, with the facts. */
 export function formatFailures({ scenario, seed, verdicts, violations }: RunResult): string[] {
