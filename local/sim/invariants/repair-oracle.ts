@@ -163,9 +163,12 @@ function mostUnhealthy(limit: unknown, total: number): number | undefined {
 export function isGateOpen(configMap: KubernetesObject | undefined): boolean | undefined {
   const text = dig(configMap, 'data', 'config.toml');
   if (typeof text !== 'string') return false;
+  let config: unknown;
   try {
-    return dig(parseToml(text), 'featureGates', 'nodeRepair') === true;
+    config = parseToml(text);
   } catch {
     return undefined;
   }
+  const gate = dig(config, 'featureGates', 'nodeRepair') ?? false;
+  return typeof gate === 'boolean' ? gate : undefined;
 }

@@ -28,6 +28,10 @@ export interface PodPlan {
   node: string;
   /** From where the protection counts. */
   creationTime: EpochMs;
+  /** A finalizer that nobody takes off keeps it when it is deleted. */
+  readonly lingers: boolean;
+  /** It is created without a node. */
+  readonly waits: boolean;
 }
 
 export interface Model {

@@ -68,17 +68,21 @@ const deleted: Story = context => {
   const pod = pickPod(context);
   const { namespace, name } = pod;
   const time = momentOf(context, pod);
+  // At once, so that what comes back under its name is another pod and not an edit of this one.
+  const isReplaced = !pod.lingers && random.chance(0.5);
   const drafts: Draft[] = [
     {
       time,
       act: () => ({
         kind: 'delete',
         target: { resource: 'pods', namespace, name },
-        ...(random.chance(0.3) && { gracePeriodSeconds: random.pick([0, 1, 600]) }),
+        ...(isReplaced
+          ? { gracePeriodSeconds: 0 }
+          : random.chance(0.3) && { gracePeriodSeconds: random.pick([0, 1, 600]) }),
       }),
     },
   ];
-  if (random.chance(0.5)) {
+  if (isReplaced) {
     const back = drawNear(random, time, drawDuration(random, seconds(0), minutes(2)));
     drafts.push({
       time: back,
@@ -92,18 +96,20 @@ const deleted: Story = context => {
   return drafts;
 };
 
-/** Bound later than created. */
+/** Bound later than created; a binding never changes. */
 const bound: Story = context => {
-  const { random, model } = context;
-  const pod = pickPod(context);
+  const { random, model, time } = context;
+  const pod = { ...drawPod(random, model, time), waits: true };
+  const { node } = pod;
   return [
     {
-      time: momentOf(context, pod),
+      time,
       act() {
-        pod.node = random.pick(model.nodes).name;
-        return patchPod(pod, { spec: { nodeName: pod.node } });
+        model.pods.push(pod);
+        return { kind: 'apply', manifest: podManifest(random, model, pod) };
       },
     },
+    { time: momentOf(context, pod), act: () => patchPod(pod, { spec: { nodeName: node } }) },
   ];
 };
 

@@ -57,6 +57,8 @@ export function drawPod(random: Random, model: Model, time: EpochMs, name = `p${
     name,
     node: random.pick(model.nodes).name,
     creationTime: wholeSecond(addDuration(time, toDurationMs(0 - age))),
+    lingers: random.chance(0.05),
+    waits: random.chance(0.03),
   };
 }
 
@@ -76,10 +78,10 @@ export function podManifest(random: Random, model: Model, pod: PodPlan): Manifes
         labels: { app: random.pick(['web', 'job', 'db']) },
         creationTimestamp: toTimestamp(pod.creationTime),
         ...(Object.keys(annotations).length > 0 && { annotations }),
-        ...(random.chance(0.05) && { finalizers: ['example.com/hold'] }),
+        ...(pod.lingers && { finalizers: ['example.com/hold'] }),
       },
       spec: {
-        ...(random.chance(0.95) && { nodeName: pod.node }),
+        ...(!pod.waits && { nodeName: pod.node }),
         ...(random.chance(0.3) && { terminationGracePeriodSeconds: random.pick([0, 1, 10, 300]) }),
       },
       status: {

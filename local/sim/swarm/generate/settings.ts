@@ -99,7 +99,6 @@ export function drawPoolLabels(random: Random): Readonly<Record<string, string>>
 
 function drawSelector(random: Random): JsonValue {
   const keys = pickSome(random, Object.entries(POOL_LABELS), 0.5);
-  if (random.chance(0.03)) return { matchLabel: { team: 'a' } };
   const matchLabels = random.chance(0.5);
   if (matchLabels) return { matchLabels: Object.fromEntries(keys.map(([key, values]) => [key, random.pick(values)])) };
   return {
