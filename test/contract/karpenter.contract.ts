@@ -1,7 +1,7 @@
 /** Karpenter's own definitions, unchanged, on the embedded API server and on kube-apiserver: what they refuse, prune and fill in. */
 import { describe, expect, it, vi } from 'vitest';
 import type { Answer } from './api-server/http-client.ts';
-import { applyManifest, readManifests } from './api-server/manifests.ts';
+import { applyFiles } from './api-server/manifests.ts';
 import { at, EVENTUALLY, listAt, patch, read, type ApiServerSubject, type MakeSubject } from './api-server/subject.ts';
 
 const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io';
@@ -23,10 +23,7 @@ export function defineKarpenterContract(name: string, makeSubject: MakeSubject, 
   async function karpenter(): Promise<Karpenter> {
     const subject = await makeSubject();
     const { http } = subject;
-    for (const manifest of files().flatMap(readManifests)) {
-      const { status, text } = await applyManifest(http, manifest);
-      expect([200, 201], text).toContain(status);
-    }
+    await applyFiles(http, files());
     for (const path of [NODE_POOLS, NODE_CLAIMS]) await vi.waitFor(async () => read(subject, path), EVENTUALLY);
     const apiVersion = 'karpenter.sh/v1';
     const metadata = { name: `of-${subject.namespace}` };

@@ -4,8 +4,14 @@ import { ApiStatusError, type ApiServerCore } from '../../apiserver/types.ts';
 import type { Scheduler } from '../../scheduler.ts';
 import type { Cloud } from '../cloud.ts';
 
+/** What actors need of an API server, as they find it at once. */
+export type ActorApi = Pick<
+  ApiServerCore,
+  'get' | 'list' | 'watch' | 'update' | 'patch' | 'delete' | 'resourceForKind'
+>;
+
 export interface ActorWorld {
-  readonly core: ApiServerCore;
+  readonly core: ActorApi;
   readonly scheduler: Scheduler;
   readonly cloud: Cloud;
 }
@@ -27,7 +33,7 @@ export function refOf(type: ResourceType, { metadata }: KubernetesObject): Objec
 
 /** Tells of each object of a resource as it is now and whenever it changes; `gone` when it is removed. */
 export function follow(
-  core: ApiServerCore,
+  core: ActorApi,
   type: ResourceType,
   seen: (object: KubernetesObject) => void,
   gone: (object: KubernetesObject) => void = () => undefined,
@@ -49,7 +55,7 @@ export function unlessRefused<T>(action: () => T): T | undefined {
 }
 
 /** The object, if it is still the one of that UID. */
-export function getSame(core: ApiServerCore, ref: ObjectRef, uid: string): KubernetesObject | undefined {
+export function getSame(core: ActorApi, ref: ObjectRef, uid: string): KubernetesObject | undefined {
   const object = unlessRefused(() => core.get(ref));
   return object?.metadata.uid === uid ? object : undefined;
 }

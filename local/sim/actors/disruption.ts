@@ -6,9 +6,8 @@
 import type { JsonObject, KubernetesObject, OwnerReference } from '../../../shared/domain/kubernetes-object.ts';
 import { equalJson, isObject } from '../../apiserver/json.ts';
 import { labelSelectorMatches } from '../../apiserver/selectors/label-selector.ts';
-import type { ApiServerCore } from '../../apiserver/types.ts';
 import { expectedPods, hasFinished, nextStatus, type KnownOwners } from './disruption-budget.ts';
-import { follow, refOf, RESOURCE_TYPES, unlessRefused, type StartActor } from './actor.ts';
+import { follow, refOf, RESOURCE_TYPES, unlessRefused, type ActorApi, type StartActor } from './actor.ts';
 
 const USER = 'actor:disruption';
 const NOTHING: JsonObject = {};
@@ -55,10 +54,7 @@ export const startDisruption: StartActor = ({ core, scheduler }) => {
   follow(core, RESOURCE_TYPES.pods, podChanged, podChanged);
 };
 
-function matchingPods(
-  core: ApiServerCore,
-  { metadata, spec = NOTHING }: KubernetesObject,
-): readonly KubernetesObject[] {
+function matchingPods(core: ActorApi, { metadata, spec = NOTHING }: KubernetesObject): readonly KubernetesObject[] {
   const { selector } = spec;
   if (!isObject(selector)) return [];
   const { items } = core.list(RESOURCE_TYPES.pods, { namespace: metadata.namespace ?? '' });
@@ -66,7 +62,7 @@ function matchingPods(
 }
 
 /** `spec.replicas` of an owner; undefined when it is not there or has none. */
-function replicasOf(core: ApiServerCore, namespace: string, owner: OwnerReference): number | undefined {
+function replicasOf(core: ActorApi, namespace: string, owner: OwnerReference): number | undefined {
   const resource = core.resourceForKind(owner.apiVersion, owner.kind);
   if (resource === undefined) return undefined;
   const object = unlessRefused(() => core.get({ type: resource, namespace, name: owner.name }));

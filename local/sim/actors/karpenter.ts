@@ -4,8 +4,16 @@
  */
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, seconds } from '../../../shared/domain/time.ts';
-import type { ApiServerCore } from '../../apiserver/types.ts';
-import { follow, getSame, refOf, RESOURCE_TYPES, textIn, unlessRefused, type StartActor } from './actor.ts';
+import {
+  follow,
+  getSame,
+  refOf,
+  RESOURCE_TYPES,
+  textIn,
+  unlessRefused,
+  type ActorApi,
+  type StartActor,
+} from './actor.ts';
 
 const FINALIZER = 'karpenter.sh/termination';
 const USER = 'actor:karpenter';
@@ -40,11 +48,7 @@ export const startKarpenter: StartActor = ({ core, scheduler, cloud }) => {
 const hasFinalizer = ({ metadata }: KubernetesObject): boolean => metadata.finalizers?.includes(FINALIZER) === true;
 
 /** The claim's Node by name, unless another instance has that name by now, else whatever has its providerID. */
-function nodesOf(
-  core: ApiServerCore,
-  claim: KubernetesObject,
-  providerID: string | undefined,
-): readonly KubernetesObject[] {
+function nodesOf(core: ActorApi, claim: KubernetesObject, providerID: string | undefined): readonly KubernetesObject[] {
   const name = textIn(claim.status, 'nodeName');
   const named = name === undefined ? undefined : unlessRefused(() => core.get({ type: RESOURCE_TYPES.nodes, name }));
   const namedProviderID = named === undefined ? undefined : textIn(named.spec, 'providerID');
@@ -54,14 +58,14 @@ function nodesOf(
   return core.list(RESOURCE_TYPES.nodes).items.filter(node => textIn(node.spec, 'providerID') === providerID);
 }
 
-function removeNode(core: ApiServerCore, node: KubernetesObject): void {
+function removeNode(core: ActorApi, node: KubernetesObject): void {
   const options = { user: USER, preconditions: { uid: node.metadata.uid } };
   unlessRefused(() => core.delete(refOf(RESOURCE_TYPES.nodes, node), options));
   const left = getSame(core, refOf(RESOURCE_TYPES.nodes, node), node.metadata.uid);
   if (left !== undefined && hasFinalizer(left)) takeOffFinalizer(core, 'nodes', left);
 }
 
-function takeOffFinalizer(core: ApiServerCore, resource: 'nodes' | 'nodeclaims', object: KubernetesObject): void {
+function takeOffFinalizer(core: ActorApi, resource: 'nodes' | 'nodeclaims', object: KubernetesObject): void {
   const finalizers = (object.metadata.finalizers ?? []).filter(finalizer => finalizer !== FINALIZER);
   const body = { metadata: { uid: object.metadata.uid, finalizers } };
   unlessRefused(() => core.patch(refOf(RESOURCE_TYPES[resource], object), { type: 'merge', body }, { user: USER }));
