@@ -6,7 +6,6 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
-import { invariant } from '../shared/errors.ts';
 import type { Bench, BenchContext, BenchOutcome } from './bench.ts';
 import type { Published } from './forward/published.ts';
 import { buildPrograms, type Watcher } from './forward/watchers.ts';
@@ -15,6 +14,7 @@ import { startMeasuredProcess, type MeasuredProcess } from './measure/measured-p
 import { measureInterleaved } from './measure/rounds.ts';
 import { percentile } from './measure/statistics.ts';
 import { usageSchema } from './measure/usage-schema.ts';
+import { whileWaiting } from './measure/while-waiting.ts';
 import { atMost, numberRow, ratioRow, type Row } from './report/row.ts';
 
 const CLUSTER_PROCESS = join(import.meta.dirname, 'forward', 'cluster-process.ts');
@@ -194,20 +194,4 @@ async function untilQuiet(
     await sleep(POLL_MS);
   }
   throw new Error(`only ${last} of ${atLeast} objects and events were seen within ${QUIET_WITHIN_MS / 60_000} minutes`);
-}
-
-/** Polls until `promise` settles, and once before. */
-async function whileWaiting<Value>(promise: Promise<Value>, poll: () => Promise<void>): Promise<Value> {
-  const result = promise.then(
-    value => ({ value }),
-    (error: unknown) => ({ error }),
-  );
-  for (;;) {
-    await poll();
-    const settled = await Promise.race([result, sleep(POLL_MS)]);
-    if (settled === undefined) continue;
-    if ('error' in settled) throw settled.error;
-    invariant('value' in settled, 'a promise settles with a value or an error');
-    return settled.value;
-  }
 }

@@ -10,6 +10,7 @@ import { formatTable } from './report/table.ts';
 /** Each loads when it runs: no bench pays for another's imports. */
 const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   init: async () => (await import('./init.ts')).init,
+  timers: async () => (await import('./timers.ts')).timers,
   forward: async () => (await import('./forward.ts')).forward,
 };
 
