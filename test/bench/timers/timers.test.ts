@@ -17,7 +17,8 @@ describe('timerAt', () => {
         timers.filter(({ dueTime }) => dueTime >= NOON + minutes(minute) && dueTime < NOON + minutes(minute + 1))
           .length,
     );
-    expect(inMinute).toEqual([10, 10, 10, 10]);
+    expect(inMinute.reduce((sum, count) => sum + count)).toBe(plan.due);
+    for (const count of inMinute) expect(Math.abs(count - 10)).toBeLessThanOrEqual(2);
     expect(timers.filter(({ dueTime }) => dueTime >= NOON + minutes(120))).toHaveLength(960);
   });
 
