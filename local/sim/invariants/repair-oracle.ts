@@ -156,7 +156,8 @@ function isSelecting(policy: KubernetesObject, pool: KubernetesObject | undefine
 function mostUnhealthy(limit: unknown, total: number): number | undefined {
   if (typeof limit === 'number') return Number.isInteger(limit) && limit >= 0 ? limit : undefined;
   const percent = /^(\d+)%$/.exec(textOf(limit) ?? '')?.[1];
-  return percent === undefined ? undefined : Math.ceil((Number(percent) * total) / 100 - 1e-9);
+  if (percent === undefined || Number(percent) > 100) return undefined;
+  return Math.ceil((Number(percent) * total) / 100 - 1e-9);
 }
 
 /** Whether the configuration opens the gate; undefined when it cannot be read. */
