@@ -7,7 +7,7 @@ import { runScenario } from '../local/sim/run.ts';
 import { parseScenarios } from '../local/sim/scenario/parse.ts';
 import type { Scenario, ScenarioFault } from '../local/sim/scenario/scenario.ts';
 import { formatLine } from '../local/sim/trace.ts';
-import { clusterCatalog } from '../local/sim/world.ts';
+import { clusterCatalog, UnusableObject } from '../local/sim/world.ts';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
 
 export interface SimulateOptions {
@@ -38,18 +38,33 @@ export async function simulateCommand(
     for (const fault of mistakes) output.error(`${formatFault(fault)}\n`);
     return 2;
   }
+  try {
+    return await runAll(scenarios, seeds, faults, options.output, output);
+  } catch (error) {
+    if (!(error instanceof UnusableObject)) throw error;
+    output.error(`${formatFault(error.fault)}\n`);
+    return 2;
+  }
+}
+
+async function runAll(
+  scenarios: readonly Scenario[],
+  seeds: readonly number[],
+  faults: FaultMixName,
+  form: string | undefined,
+  output: CommandOutput,
+): Promise<number> {
   const runs = scenarios.flatMap(scenario => seeds.map(seed => ({ scenario, seed })));
   let good = true;
   for (const { scenario, seed } of runs) {
     const result = await runScenario(scenario, { seed, faults });
     good &&= isGood(result);
-    if (options.output === 'jsonl') {
+    if (form === 'jsonl') {
       output.out(result.trace.map(entry => `${formatLine(entry)}\n`).join(''));
       if (runs.length > 1) output.error(`${formatSummary(result)}\n`);
       for (const line of formatFailures(result)) output.error(`${line}\n`);
     } else if (runs.length === 1) {
       output.out(`${formatRun(result)}\n`);
-      for (const line of formatFailures(result)) output.out(`${line}\n`);
     } else {
       output.out(`${formatSummary(result)}\n`);
       for (const line of formatFailures(result)) output.out(`    ${line}\n`);

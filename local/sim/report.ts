@@ -16,7 +16,9 @@ export function formatRun(result: RunResult): string {
   for (const { time, by, text } of timeline) {
     lines.push(`  ${formatOffset(start, time)}  ${pc.cyan(by.padEnd(BY_WIDTH))}  ${text}`);
   }
-  if (verdicts.length > 0) lines.push('', ...verdicts.flatMap(formatVerdict), '');
+  if (verdicts.length > 0) lines.push('', ...verdicts.flatMap(formatVerdict));
+  if (result.violations.length > 0) lines.push('', ...formatViolations(result));
+  lines.push('');
   lines.push(formatSummary(result));
   return lines.join('\n');
 }
@@ -38,7 +40,8 @@ export function formatSummary(result: RunResult): string {
 const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
 
 /** Each expectation that does not hold, with what was seen, and each violated invariant, with the facts. */
-export function formatFailures({ scenario, seed, verdicts, violations }: RunResult): string[] {
+export function formatFailures(result: RunResult): string[] {
+  const { scenario, verdicts } = result;
   return [
     ...verdicts
       .filter(({ holds }) => !holds)
@@ -46,11 +49,15 @@ export function formatFailures({ scenario, seed, verdicts, violations }: RunResu
         `${scenario.file}:${expectation.place.line}: ${expectation.place.path}: expected ${title}`,
         ...seen.map(line => `    ${line}`),
       ]),
-    ...violations.map(
-      ({ invariant, time, message }) =>
-        `${scenario.file}: seed ${seed}: ${invariant} violated at ${toIsoText(time)}: ${message}`,
-    ),
+    ...formatViolations(result),
   ];
+}
+
+function formatViolations({ scenario, seed, violations }: RunResult): string[] {
+  return violations.map(
+    ({ invariant, time, message }) =>
+      `${scenario.file}: seed ${seed}: ${invariant} violated at ${toIsoText(time)}: ${message}`,
+  );
 }
 
 export function formatFault({ place, message }: ScenarioFault): string {
@@ -62,9 +69,10 @@ export function isGood({ verdicts, violations }: Pick<RunResult, 'verdicts' | 'v
   return violations.length === 0 && verdicts.every(({ holds }) => holds);
 }
 
-function formatVerdict({ holds, title, seen }: Verdict): string[] {
-  const mark = holds ? pc.green('✓') : pc.red('✗');
-  return [`  ${mark} ${title}`, ...seen.map(line => `      ${line}`)];
+function formatVerdict({ expectation, holds, title, seen }: Verdict): string[] {
+  const { file, line, path } = expectation.place;
+  const claim = holds ? `${pc.green('✓')} ${title}` : `${pc.red('✗')} ${file}:${line}: ${path}: expected ${title}`;
+  return [`  ${claim}`, ...seen.map(line => `      ${line}`)];
 }
 
 /** The time of day; with the day once the run is past the first. */

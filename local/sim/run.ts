@@ -72,7 +72,7 @@ export interface RunResult {
   readonly core: ApiServerCore;
 }
 
-/** Rejects for a bug of the simulator only; whatever Curfew does wrong is in the result. */
+/** Rejects with `UnusableObject` for a scenario that cannot start, else for a bug of the simulator only; whatever Curfew does wrong is in the result. */
 export async function runScenario(scenario: Scenario, options: RunOptions = {}): Promise<RunResult> {
   const { seed = 1, faults = 'none' } = options;
   const random = createRandom(seed);

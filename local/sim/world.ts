@@ -6,6 +6,7 @@ import type {
   ObjectRef,
 } from '../../shared/domain/kubernetes-object.ts';
 import { apiVersionOf } from '../../shared/domain/kubernetes-object.ts';
+import { messageOf } from '../../shared/errors.ts';
 import { createApiServer } from '../apiserver/api-server.ts';
 import { arrayAt, copyObject, equalJson, isObject, objectAt, textAt } from '../apiserver/json.ts';
 import { mergePatch } from '../apiserver/patch/merge.ts';
@@ -20,7 +21,7 @@ import {
   type KnownResource,
   type ResourceCatalog,
 } from './scenario/resource-names.ts';
-import type { Manifest, Scenario, TargetRef } from './scenario/scenario.ts';
+import type { Manifest, Scenario, ScenarioFault, TargetRef } from './scenario/scenario.ts';
 
 const CONFIG_NAMESPACE = 'curfew';
 const CONFIG_NAME = 'curfew-config';
@@ -52,6 +53,18 @@ export function clusterCatalog(): ResourceCatalog {
   return { resources: createCluster({ now: () => 0 }).resources() };
 }
 
+/** An object of a scenario that the API server cannot store; only storing it shows that. */
+export class UnusableObject extends Error {
+  readonly fault: ScenarioFault;
+
+  constructor(fault: ScenarioFault, options: ErrorOptions) {
+    super(fault.message, options);
+    this.name = 'UnusableObject';
+    this.fault = fault;
+  }
+}
+
+/** Throws `UnusableObject`. */
 export function createWorld(scenario: Scenario, scheduler: Scheduler): World {
   const core = createCluster(scheduler);
 
@@ -82,7 +95,10 @@ export function createWorld(scenario: Scenario, scheduler: Scheduler): World {
   };
   const targetOf = (manifest: Manifest): ObjectRef => {
     const resource = resourceOfManifest(manifest, core.resources());
-    if (resource === undefined) throw new Error(`${manifest.apiVersion} ${manifest.kind} is not served`);
+    if (resource === undefined)
+      throw new Error(
+        `${manifest.apiVersion} ${manifest.kind} cannot be served: its CustomResourceDefinition is not usable`,
+      );
     return refOf(resource, manifest.namespace, manifest.name);
   };
 
@@ -93,8 +109,13 @@ export function createWorld(scenario: Scenario, scheduler: Scheduler): World {
     else merge(existing, { ...manifest.body, apiVersion: existing.apiVersion }, ref);
   };
 
-  for (const { manifest } of scenario.objects.toSorted((a, b) => rank(a.manifest) - rank(b.manifest)))
-    store(manifest, targetOf(manifest));
+  for (const { manifest, place } of scenario.objects.toSorted((a, b) => rank(a.manifest) - rank(b.manifest))) {
+    try {
+      store(manifest, targetOf(manifest));
+    } catch (error) {
+      throw new UnusableObject({ place, message: messageOf(error) }, { cause: error });
+    }
+  }
   const configMap = configMapOf(scenario);
   if (configMap !== undefined) core.seed(configMap);
 

@@ -30,6 +30,16 @@ const GOOD = '{ write: { verb: delete, resource: nodeclaims }, times: 1 }';
 const FILES = {
   'good.yaml': scenario('good', GOOD),
   'bad.yaml': scenario('bad', '{ write: { verb: delete, resource: nodeclaims }, times: 0 }'),
+  'crd.yaml': scenario('crd', GOOD).replace(
+    '  objects:\n',
+    `  objects:
+    - apiVersion: apiextensions.k8s.io/v1
+      kind: CustomResourceDefinition
+      metadata: { name: drains.example.com }
+      spec: { group: example.com, scope: Cluster, names: { plural: drains, kind: Drain }, versions: [{ name: v1, served: false, storage: true }] }
+    - { apiVersion: example.com/v1, kind: Drain, metadata: { name: d1 } }
+`,
+  ),
   'typo.yaml': scenario('typo', GOOD).replace('duration', 'dauer'),
 };
 
@@ -68,6 +78,12 @@ describe('curfew simulate', () => {
     expect(code).toBe(2);
     expect(out).toBe('');
     expect(error).toMatch(/typo\.yaml:6: spec\.dauer: unknown field/);
+  });
+
+  it('exits 2 for an object that cannot be stored, with its place', async () => {
+    const { code, error } = await run(['crd.yaml']);
+    expect(code).toBe(2);
+    expect(error).toMatch(/crd\.yaml:\d+: spec\.objects\[\d\]: .*not usable/);
   });
 
   it('exits 2 for a file that is not there', async () => {
