@@ -14,7 +14,7 @@ import { readNode } from '../../shared/domain/node.ts';
 import { matchStatements } from '../../shared/domain/repair-policy.ts';
 import { sameIncident, type RepairRecord } from '../../shared/domain/repair-record.ts';
 import { addDuration, isDue, toIsoText, type EpochMs } from '../../shared/domain/time.ts';
-import { invariant } from '../../shared/errors.ts';
+import { invariant, RetryableError } from '../../shared/errors.ts';
 import { loadConfig } from '../../shared/observe/configuration.ts';
 import { findNodeClaims, loadNodePool, loadPolicies, loadPoolNodes } from '../../shared/observe/node-pool.ts';
 import { markPoolBlocked, wakeBlockedNodes, wakeUnhealthyNodes } from '../../shared/observe/repair-wake-ups.ts';
@@ -37,6 +37,8 @@ import {
 type Deps = Omit<FunctionDeps, 'dueIndex' | 'bus' | 'instances'>;
 
 const OWNER = 'repair';
+/** Looks in one run before the message goes back to the queue: others are at work on this node. */
+const MAX_LOOKS = 5;
 const recordKey = (uid: string): RecordKey => ({ owner: OWNER, id: `node/${uid}` });
 
 export function createReconciler(deps: Deps): Reconcile {
@@ -99,22 +101,32 @@ interface Look {
   readonly decision: RepairDecision;
 }
 
+/** `again`: somebody else wrote the record in between, perhaps after an older look at the node than this one. */
+type Outcome = 'done' | 'recovered' | 'again';
+
 /** Answers whether the node is healthy, or gone with an open incident. */
 async function reconcileNode(deps: Deps, target: Target): Promise<boolean> {
+  for (let looks = 0; looks < MAX_LOOKS; looks++) {
+    const outcome = await reconcileOnce(deps, target);
+    if (outcome !== 'again') return outcome === 'recovered';
+  }
+  throw new RetryableError(`the record of node ${target.name} changed ${MAX_LOOKS} times while it was looked at`);
+}
+
+async function reconcileOnce(deps: Deps, target: Target): Promise<Outcome> {
   const { uid } = target;
   const first = await look(deps, target, undefined);
-  if (first === undefined) return uid !== undefined && (await closeIncident(deps, uid));
+  if (first === undefined) return uid === undefined ? 'done' : closeIncident(deps, uid);
   if (first.decision.kind !== 'repair') return apply(deps, first);
 
   const { incident, attempt } = first.decision;
   const settled = addDuration(attempt.intendedTime, OUTCOME_SETTLES_AFTER);
   const reserved = await save(deps, first, { incident, attempt }, settled);
-  if (reserved === undefined) return false;
+  if (reserved === undefined) return 'again';
   const again = await look(deps, { ...target, uid: first.object.metadata.uid }, reserved.version);
   if (again === undefined) return closeIncident(deps, first.object.metadata.uid);
-  // Somebody wrote in between, say a run whose clock is behind and that still tolerates: the attempt is not ours any more, and
-  // whoever wrote has armed the timer.
-  if (again.decision.kind === 'repair' && again.stored?.version !== reserved.version) return false;
+  // Somebody wrote in between, say a run whose clock is behind and that still tolerates: the attempt is not ours any more.
+  if (again.decision.kind === 'repair' && again.stored?.version !== reserved.version) return 'again';
   return apply(deps, again);
 }
 
@@ -154,7 +166,7 @@ async function look(deps: Deps, target: Target, ownedVersion: number | undefined
   return { target, object, pool, source, stored, record, decision };
 }
 
-async function apply(deps: Deps, seen: Look): Promise<boolean> {
+async function apply(deps: Deps, seen: Look): Promise<Outcome> {
   const { decision, record, stored, object } = seen;
   const isTimer = stored?.nextWakeTime !== undefined && isDue(deps.clock.now(), stored.nextWakeTime);
   if (isNews(decision, record, isTimer)) report(deps, seen);
@@ -163,13 +175,12 @@ async function apply(deps: Deps, seen: Look): Promise<boolean> {
     case 'refuse':
       await withdrawTermination(deps, record?.attempt);
       if (stored !== undefined) await deps.records.delete(recordKey(object.metadata.uid), stored.version);
-      return decision.kind === 'ignore' && decision.reason === 'Healthy';
+      return decision.kind === 'ignore' && decision.reason === 'Healthy' ? 'recovered' : 'done';
     case 'tolerate': {
       await withdrawTermination(deps, record?.attempt);
       const isNew = record === undefined || !sameIncident(record.incident, decision.incident);
       if (isNew) await recordEvent(deps, 'Normal', EVENT_REASONS.nodeRepairScheduled, decision.message, object);
-      await save(deps, seen, { incident: decision.incident }, decision.until);
-      return false;
+      return outcomeOf(await save(deps, seen, { incident: decision.incident }, decision.until));
     }
     case 'blocked':
       await withdrawTermination(deps, record?.attempt);
@@ -177,42 +188,45 @@ async function apply(deps: Deps, seen: Look): Promise<boolean> {
         await recordEvent(deps, 'Warning', EVENT_REASONS.nodeRepairBlocked, decision.message, object);
       }
       await markPoolBlocked(deps, seen.pool);
-      await save(
-        deps,
-        seen,
-        { incident: decision.incident, blocked: decision.message },
-        nextCheck(deps, stored, decision.retryTime),
+      return outcomeOf(
+        await save(
+          deps,
+          seen,
+          { incident: decision.incident, blocked: decision.message },
+          nextCheck(deps, stored, decision.retryTime),
+        ),
       );
-      return false;
     case 'settle':
-      if (record !== undefined) await save(deps, seen, record, decision.until);
-      return false;
+      return record === undefined ? 'done' : outcomeOf(await save(deps, seen, record, decision.until));
     case 'finishing':
-      await save(deps, seen, { ...record, incident: decision.incident }, nextCheck(deps, stored, decision.checkTime));
-      return false;
+      return outcomeOf(
+        await save(deps, seen, { ...record, incident: decision.incident }, nextCheck(deps, stored, decision.checkTime)),
+      );
     case 'wouldRepair':
       await withdrawTermination(deps, record?.attempt);
-      if (decision.alreadyReported) return false;
+      if (decision.alreadyReported) return 'done';
       await recordEvent(deps, 'Normal', EVENT_REASONS.nodeRepairObserved, decision.message, object);
-      await save(deps, seen, { incident: decision.incident, reported: true }, undefined);
-      return false;
+      return outcomeOf(await save(deps, seen, { incident: decision.incident, reported: true }, undefined));
     case 'repair':
-      await act(deps, seen, decision);
-      return false;
+      return act(deps, seen, decision);
   }
 }
 
-async function act(deps: Deps, seen: Look, decision: Extract<RepairDecision, { kind: 'repair' }>): Promise<void> {
+/** Whoever wrote first may have seen an older state of the node, or have closed its record: his timer cannot be relied on. */
+const outcomeOf = (saved: StoredRecord | undefined): Outcome => (saved === undefined ? 'again' : 'done');
+
+async function act(deps: Deps, seen: Look, decision: Extract<RepairDecision, { kind: 'repair' }>): Promise<Outcome> {
   const { attempt, incident } = decision;
   invariant(seen.record?.attempt?.number === attempt.number, 'I4: the intent is recorded before the first call');
   await terminateForcefully(deps, attempt, decision);
   const finished: RepairRecord = { incident, attempt: { ...attempt, phase: 'accepted' } };
-  await save(deps, seen, finished, addDuration(deps.clock.now(), FINISHING_CHECK));
+  const saved = await save(deps, seen, finished, addDuration(deps.clock.now(), FINISHING_CHECK));
   const { nodeClaimName: name, nodeClaimUid: uid } = attempt;
   const message = `NodeClaim ${name} is terminated forcefully: ${decision.message}`;
   const claim = { apiVersion: 'karpenter.sh/v1', kind: 'NodeClaim', metadata: { name, uid } };
   await recordEvent(deps, 'Warning', EVENT_REASONS.nodeRepairStarted, message, seen.object);
   await recordEvent(deps, 'Warning', EVENT_REASONS.nodeRepairStarted, message, claim);
+  return outcomeOf(saved);
 }
 
 /** A periodic look that is planned already is not put off by the looks in between. */
@@ -221,7 +235,7 @@ function nextCheck(deps: Deps, stored: StoredRecord | undefined, time: EpochMs):
   return planned !== undefined && planned > deps.clock.now() && planned < time ? planned : time;
 }
 
-/** undefined when another run wrote first: it has looked with the fresher state, and its timer is armed. */
+/** undefined when another run wrote first. */
 async function save(
   deps: Deps,
   { target, object, stored, record: before }: Pick<Look, 'target' | 'object' | 'stored' | 'record'>,
@@ -247,10 +261,10 @@ async function save(
   return outcome.kind === 'written' ? outcome.record : undefined;
 }
 
-/** The node is gone: its incident ended, whatever was promised. Answers whether there was one. */
-async function closeIncident(deps: Deps, uid: string): Promise<boolean> {
+/** The node is gone: its incident ended, whatever was promised. */
+async function closeIncident(deps: Deps, uid: string): Promise<Outcome> {
   const stored = await deps.records.get(recordKey(uid));
-  if (stored === undefined) return false;
+  if (stored === undefined) return 'done';
   await deps.records.delete(recordKey(uid), stored.version);
   const { name } = stored.subject;
   deps.audit.write({
@@ -262,7 +276,7 @@ async function closeIncident(deps: Deps, uid: string): Promise<boolean> {
     name,
     uid,
   });
-  return true;
+  return 'recovered';
 }
 
 async function recordEvent(

@@ -38,10 +38,21 @@ export function createRepairWorld() {
   const wakeUps: { wakeUp: WakeUp; delay: DurationMs }[] = [];
   let calls = 0;
   let crash: Crash | undefined;
+  /** What another run does just before the next record is written. */
+  let meanwhile: (() => Promise<unknown>) | undefined;
 
   const deps: Deps = {
     kubernetes: crashing(createInProcessKubernetesApi(core, 'repair')),
-    records: crashing({ get: store.get, put: store.put, delete: store.delete }),
+    records: crashing<FunctionDeps['records']>({
+      get: store.get,
+      async put(record, expectedVersion) {
+        const interfere = meanwhile;
+        meanwhile = undefined;
+        await interfere?.();
+        return await store.put(record, expectedVersion);
+      },
+      delete: store.delete,
+    }),
     wakeUps: crashing<FunctionDeps['wakeUps']>({
       send: async sent => {
         wakeUps.push(...sent);
@@ -90,6 +101,10 @@ export function createRepairWorld() {
       now = toEpochMs(now + duration);
     },
     now: () => now,
+    /** Another run gets in between the next look at a record and its being written. */
+    beforeNextPut(interfere: () => Promise<unknown>) {
+      meanwhile = interfere;
+    },
     /** Calls that one look at the node makes; with a crash, until it. */
     async look(name: string, ends?: Crash): Promise<number> {
       calls = 0;
