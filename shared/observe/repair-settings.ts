@@ -65,6 +65,11 @@ export function policiesFor(pool: KubernetesObject | undefined, { policies }: Po
   return policies.filter(({ selector }) => appliesTo(selector, pool));
 }
 
+/** The policies that select the pool and cannot be read. */
+export function unreadableFor(pool: KubernetesObject | undefined, { faults }: PolicySet): PolicySet['faults'] {
+  return faults.filter(({ selector }) => selector !== undefined && appliesTo(selector, pool));
+}
+
 function appliesTo(selector: LabelSelector, pool: KubernetesObject | undefined): boolean {
   return pool === undefined ? specificity(selector) === 0 : selects(selector, pool.metadata.labels ?? {});
 }
@@ -77,7 +82,7 @@ function appliesTo(selector: LabelSelector, pool: KubernetesObject | undefined):
 export function effectiveRepair(pool: KubernetesObject | undefined, policySet: PolicySet): EffectiveRepair {
   const applying = policiesFor(pool, policySet);
   const mode = applying[0]?.mode ?? 'Enforce';
-  const unreadable = policySet.faults.filter(({ selector }) => selector !== undefined && appliesTo(selector, pool));
+  const unreadable = unreadableFor(pool, policySet);
   const holders = [...(pool ? [pool] : []), ...[...applying, ...unreadable].map(({ object }) => object)];
   const holder = holders.find(hasBlock);
   if (holder === undefined) return { settings: undefined, mode, source: undefined };

@@ -107,6 +107,19 @@ describe('effectiveProtection', () => {
     expect(protectionFault(broken)).toContain('spec.protection.maxDuration');
   });
 
+  it('protects what any rule set protects while a policy that selects the pool cannot be read', () => {
+    const spec = { nodePoolSelector: { matchLabels: { team: 'ml' } }, mode: 'observe', protection: {} };
+    const policies = readPolicies([policy('broken', spec), general]);
+    expect(effectiveProtection(gpuPool, policies)).toMatchObject({
+      policy: { compatibility: 'Unknown', maxDuration: undefined },
+      source: 'NodeLifecyclePolicy broken',
+    });
+    const elsewhere = anObject('NodePool', 'web', {});
+    expect(effectiveProtection(elsewhere, policies).source).toBe('NodeLifecyclePolicy general');
+    const alone = readPolicies([policy('broken', spec)]);
+    expect(effectiveProtection(elsewhere, alone).policy).toEqual(DEFAULT_PROTECTION_POLICY);
+  });
+
   it('protects what any rule set protects while a selector cannot be read', () => {
     const broken = policy('broken', { nodePoolSelector: { matchLabel: {} }, protection: {} });
     expect(effectiveProtection(gpuPool, readPolicies([broken])).policy.compatibility).toBe('Unknown');
