@@ -15,6 +15,13 @@ const OVERRIDDEN: readonly string[] = [
   'label dgxc.nvidia.com/nvsentinel-state',
 ];
 
+const HOLD = 'annotation karpenter.sh/do-not-disrupt';
+const MARK = 'annotation curfew.dev/protected-until';
+
+/** The mark says itself whose it and the annotation beside it are: a cluster that starts with both was held before. */
+const isMarkedOurs = (field: string, value: string, marks: ReadonlyMap<string, string>): boolean =>
+  field === MARK || (field === HOLD && value === 'true' && marks.has(MARK));
+
 export const checkOwnership: MakeCheck = ({ violate }) => {
   /** By UID: what Curfew wrote, by field. */
   const written = new Map<string, Map<string, string>>();
@@ -28,7 +35,7 @@ export const checkOwnership: MakeCheck = ({ violate }) => {
       const next = marksOf(after);
       for (const [field, value] of old) {
         const now = next.get(field);
-        if (now === value || ours.get(field) === value) continue;
+        if (now === value || ours.get(field) === value || isMarkedOurs(field, value, old)) continue;
         if (OVERRIDDEN.includes(field) && (now !== undefined || field.startsWith('label'))) continue;
         const change = now === undefined ? 'takes away' : `changes to ${now}`;
         violate('I7', `${by} ${change} ${field} of ${nameOf(before)}, which somebody else had set to ${value}`);

@@ -6,6 +6,7 @@ import {
   dig,
   fieldsOf,
   instantOf,
+  isFrameReadable,
   isSelected,
   isSelectorReadable,
   labelOf,
@@ -67,16 +68,21 @@ function isReadable(block: unknown): boolean {
   );
 }
 
-/** The `protection` block of the most specific policy that selects the pool, ties by name. */
+const UNREADABLE = { 'cannot be read': true };
+
+/** The `protection` block of the most specific policy that selects the pool, ties by name; unless one of them cannot be read. */
 function blockFor({ pool, policies }: ProtectionFacts): unknown {
   const requirements = (policy: KubernetesObject): number => requirementsOf(dig(policy, 'spec', 'nodePoolSelector'));
-  return policies
+  const holders = policies
     .filter(policy => dig(policy, 'spec', 'protection') !== undefined)
+    .filter(policy => isSelectorReadable(dig(policy, 'spec', 'nodePoolSelector')))
     .filter(policy =>
       pool === undefined
         ? requirements(policy) === 0
         : isSelected(dig(policy, 'spec', 'nodePoolSelector'), pool.metadata.labels),
-    )
+    );
+  if (!holders.every(isFrameReadable)) return UNREADABLE;
+  return holders
     .toSorted((a, b) => requirements(b) - requirements(a) || (a.metadata.name < b.metadata.name ? -1 : 1))
     .map(policy => dig(policy, 'spec', 'protection'))[0];
 }

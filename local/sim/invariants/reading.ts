@@ -99,3 +99,12 @@ export function isSelectorReadable(selector: unknown): boolean {
 export function requirementsOf(selector: unknown): number {
   return Object.keys(fieldsOf(dig(selector, 'matchLabels'))).length + listOf(dig(selector, 'matchExpressions')).length;
 }
+
+const POLICY_FIELDS: readonly string[] = ['nodePoolSelector', 'mode', 'repair', 'protection', 'termination'];
+
+/** Whether what stands beside the blocks of a policy is known, and the mode is one. */
+export function isFrameReadable({ spec }: KubernetesObject): boolean {
+  const known = Object.keys(fieldsOf(spec)).every(key => POLICY_FIELDS.includes(key));
+  const mode = dig(spec, 'mode') ?? 'Enforce';
+  return known && (mode === 'Enforce' || mode === 'Observe');
+}

@@ -9,6 +9,7 @@ import {
   dig,
   fieldsOf,
   instantOf,
+  isFrameReadable,
   isSelected,
   isSelectorReadable,
   labelOf,
@@ -102,14 +103,7 @@ export function repairAnswer({ node, pool, policies, neighbours }: RepairFacts):
   return { kind: 'from', ...first };
 }
 
-const POLICY_FIELDS: readonly string[] = ['nodePoolSelector', 'mode', 'repair', 'protection', 'termination'];
 const ENTRY_FIELDS: readonly string[] = ['conditionType', 'toleration'];
-
-/** What stands beside the blocks of a policy is known, and the mode is one. */
-function isFrameReadable(policy: KubernetesObject): boolean {
-  const known = Object.keys(fieldsOf(policy.spec)).every(key => POLICY_FIELDS.includes(key));
-  return known && ['Enforce', 'Observe', undefined].includes(dig(policy, 'spec', 'mode') as string | undefined);
-}
 
 /** A block of the right shape, entries included. */
 function isReadable(block: unknown): boolean {
