@@ -34,14 +34,17 @@ import {
   type RepairDecision,
 } from './decide.ts';
 
-type Deps = Omit<FunctionDeps, 'dueIndex' | 'bus' | 'instances'>;
+type Ports = Omit<FunctionDeps, 'dueIndex' | 'bus' | 'instances'>;
+type Deps = Ports & { readonly rule: typeof decide };
 
 const OWNER = 'repair';
 /** Looks in one run before the message goes back to the queue: others are at work on this node. */
 const MAX_LOOKS = 5;
 const recordKey = (uid: string): RecordKey => ({ owner: OWNER, id: `node/${uid}` });
 
-export function createReconciler(deps: Deps): Reconcile {
+/** @param rule another one than `decide`, for proofs of what a mistake in it would do */
+export function createReconciler(ports: Ports, rule: typeof decide = decide): Reconcile {
+  const deps: Deps = { ...ports, rule };
   return async message => {
     switch (message.kind) {
       case 'clusterEvent':
@@ -70,6 +73,8 @@ async function reconcileClusterEvent(deps: Deps, { subject, change, changed, hin
     }
     case 'NodeClaim':
       if (hints.nodeName !== undefined) await reconcileNode(deps, { name: hints.nodeName });
+      // Before its node has registered, or for one that is written by hand: some node may have waited for it, or for its end.
+      else if (hints.providerID !== undefined) await wakeBlockedNodes(deps, hints.nodePool);
       return;
     case 'NodePool':
       await reportRepairFaults(deps, subject);
@@ -155,7 +160,7 @@ async function look(deps: Deps, target: Target, ownedVersion: number | undefined
         scope: pool === undefined ? 'the cluster' : `NodePool ${pool}`,
       }
     : undefined;
-  const decision = decide({
+  const decision = deps.rule({
     ...known,
     observeOnly: mode === 'Observe',
     record,
@@ -174,6 +179,7 @@ async function apply(deps: Deps, seen: Look): Promise<Outcome> {
     case 'ignore':
     case 'refuse':
       await withdrawTermination(deps, record?.attempt);
+      if (decision.kind === 'ignore' && decision.reason === 'NoNodeClaim') await markPoolBlocked(deps, seen.pool);
       if (stored !== undefined) await deps.records.delete(recordKey(object.metadata.uid), stored.version);
       return decision.kind === 'ignore' && decision.reason === 'Healthy' ? 'recovered' : 'done';
     case 'tolerate': {

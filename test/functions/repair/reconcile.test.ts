@@ -179,6 +179,48 @@ describe('above the threshold of the cluster, for nodes without a NodePool', () 
   });
 });
 
+describe('a node without a NodeClaim', () => {
+  it('is looked at again when one with its providerID comes, be it without the name of the node', async () => {
+    const world = createRepairWorld();
+    seedPool(world, ['n1']);
+    world.core.patch(
+      { type: RESOURCES.NodeClaim, name: 'claim-n1' },
+      { type: 'merge', body: { metadata: { finalizers: null } } },
+    );
+    world.core.delete({ type: RESOURCES.NodeClaim, name: 'claim-n1' });
+    world.setCondition('n1', 'Ready', 'False');
+    world.advance(minutes(60));
+    await world.look('n1');
+    expect(world.audit.at(-1)).toMatchObject({ decision: 'ignore', reason: 'NoNodeClaim' });
+
+    const status = { providerID: 'aws:///us-west-2a/i-n1' };
+    const { metadata } = world.seed({
+      apiVersion: 'karpenter.sh/v1',
+      kind: 'NodeClaim',
+      metadata: { name: 'late', labels: { 'karpenter.sh/nodepool': 'default' } },
+      status,
+    });
+    await world.reconcile({
+      kind: 'clusterEvent',
+      event: {
+        schemaVersion: 1,
+        cluster: 'test',
+        change: 'Added',
+        subject: { apiVersion: 'karpenter.sh/v1', kind: 'NodeClaim', name: 'late', uid: metadata.uid },
+        resourceVersion: metadata.resourceVersion,
+        changed: ['labels', 'providerID'],
+        hints: { nodePool: 'default', ...status },
+        groupKey: metadata.uid,
+        eventKey: 'k',
+        observedTime: '2024-11-01T16:02:48.000Z',
+      },
+    });
+    expect(world.wakeUps.at(-1)).toMatchObject({ wakeUp: { subject: { name: 'n1' } }, delay: 0 });
+    await world.look('n1');
+    expect(verbs(world)).toEqual(['patch nodeclaims/late', 'delete nodeclaims/late']);
+  });
+});
+
 describe('I4 and I5: a run that ends between any two calls', () => {
   /** Ends the acting run at one call, then lets the timers of the record do the rest. */
   async function replay(crash: Crash | undefined): Promise<{ world: RepairWorld; calls: number }> {
