@@ -12,6 +12,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   init: async () => (await import('./init.ts')).init,
   timers: async () => (await import('./timers.ts')).timers,
   forward: async () => (await import('./forward.ts')).forward,
+  protect: async () => (await import('./protect.ts')).protect,
 };
 
 const ALL_KEPT = 0;

@@ -29,6 +29,8 @@ export interface LocalStack {
 export interface LocalStackOptions {
   /** Port of the API server; 0, the default, takes a free one. */
   readonly port?: number;
+  /** More variables for every function, e.g. another endpoint of a service. */
+  readonly extraEnv?: Readonly<Record<string, string>>;
   readonly onLog?: (line: LogLine) => void;
   readonly onProblem: (message: string) => void;
   /** Says what is being done, for a progress line. */
@@ -57,6 +59,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     assemblyDir,
     env: { [ENV.clusterName]: CLUSTER_NAME, [ENV.clusterEndpoint]: cluster.url, [ENV.clusterCertificateAuthority]: '' },
     dataDir: join(folder, 'data'),
+    ...(options.extraEnv && { extraEnv: options.extraEnv }),
     ...(options.onLog && { onLog: options.onLog }),
     onProblem: problem => options.onProblem(problem.message),
   });
