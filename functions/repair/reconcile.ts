@@ -17,7 +17,12 @@ import { addDuration, isDue, toIsoText, type EpochMs } from '../../shared/domain
 import { invariant, RetryableError } from '../../shared/errors.ts';
 import { loadConfig } from '../../shared/observe/configuration.ts';
 import { findNodeClaims, loadNodePool, loadPolicies, loadPoolNodes } from '../../shared/observe/node-pool.ts';
-import { markPoolBlocked, wakeBlockedNodes, wakeUnhealthyNodes } from '../../shared/observe/repair-wake-ups.ts';
+import {
+  markPoolBlocked,
+  wakeBlockedNodes,
+  wakePostponed,
+  wakeUnhealthyNodes,
+} from '../../shared/observe/repair-wake-ups.ts';
 import { effectiveRepair, nodePoolOf } from '../../shared/observe/repair-settings.ts';
 import { reportRepairFaults } from '../../shared/observe/repair-faults.ts';
 import type { ObjectEvent } from '../../shared/ports/event-recorder.ts';
@@ -53,6 +58,7 @@ export function createReconciler(ports: Ports, rule: typeof decide = decide): Re
         if (message.subject.kind === 'Node') {
           await reconcileNode(deps, { ...message.subject, usedWakeTime: message.wakeTime });
         }
+        if (message.subject.kind === 'NodePool') await wakePostponed(deps, message.subject.name);
         return;
       case 'tick':
       case 'busEvent':

@@ -4,6 +4,7 @@ import { decide } from '../../../functions/repair/decide.ts';
 import { createReconciler } from '../../../functions/repair/reconcile.ts';
 import type { ReconcilerFactory } from '../../../local/functions.ts';
 import type { RepairRecord } from '../../../shared/domain/repair-record.ts';
+import { toIsoText } from '../../../shared/domain/time.ts';
 import { aCondition, aNode, anObservation, at } from '../../builders/repair.ts';
 import { complaints, GATE, nodeObjects, simulate } from './simulate.ts';
 
@@ -59,5 +60,24 @@ describe('repair', () => {
     const recovered = aNode([aCondition('Ready', 'True')]);
     expect(decide(anObservation({ ...undecided, node: recovered }))).toMatchObject({ kind: 'settle' });
     expect(decide(anObservation({ ...undecided, node, gateOpen: false }))).toMatchObject({ kind: 'settle' });
+  });
+
+  it('does not wake a blocked pool once for each node that a starting forwarder tells of', async () => {
+    // Each of n nodes woke all unhealthy ones: in a pool of a thousand, 250 of them unhealthy, 80,000 messages at every start.
+    const nodes = Array.from({ length: 40 }, (_, index) => nodeObjects(`n${index}`, index < 12 ? 'False' : 'True'));
+    const onePool = nodes.join('').replaceAll(/nodepool: n\d+/g, 'nodepool: n0');
+    const wakeUps = new Map<string, number>();
+    const counting: ReconcilerFactory = deps => {
+      const reconcile = createReconciler(deps);
+      return async message => {
+        const minute = toIsoText(deps.clock.now()).slice(11, 16);
+        if (message.kind === 'wakeUp') wakeUps.set(minute, (wakeUps.get(minute) ?? 0) + 1);
+        await reconcile(message);
+      };
+    };
+    const steps = '  steps:\n    - { at: 42m, restart: forwarder }\n';
+    await simulate(`${GATE}  objects:\n${onePool}${steps}`, { reconcilers: { repair: counting } });
+    expect(wakeUps.get('15:42')).toBeGreaterThan(0);
+    expect(wakeUps.get('15:42')).toBeLessThan(2 * 40);
   });
 });
