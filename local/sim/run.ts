@@ -4,7 +4,6 @@ import { addDuration, minutes, seconds, type DurationMs, type EpochMs } from '..
 import type { ReconcilerFactory } from '../functions.ts';
 import { createInProcessClusterWatch } from '../in-process/cluster-watch.ts';
 import { createInProcessKubernetesApi } from '../in-process/kubernetes-api.ts';
-import type { Lifetime } from '../lifetime.ts';
 import type { ApiServerCore } from '../apiserver/types.ts';
 import { createMemoryRecordStore } from '../memory/record-store.ts';
 import type { Scheduler } from '../scheduler.ts';
@@ -21,7 +20,7 @@ import { evaluate, type FinalState, type Verdict } from './expect.ts';
 import { planDisturbances } from './faults/disturbances.ts';
 import { createFaultInjector, type FaultInjector } from './faults/injector.ts';
 import { deliverWithFaults } from './faults/messages.ts';
-import { FAULT_MIXES, type FaultKind, type FaultMix, type FaultMixName } from './faults/mix.ts';
+import { FAULT_MIXES, SURVIVABLE_CALL_FAULTS, type FaultKind, type FaultMix, type FaultMixName } from './faults/mix.ts';
 import { faultyEnvironment, faultyForwarder } from './faults/ports.ts';
 import type { Violation } from './invariants/invariant.ts';
 import { createInvariantWatcher } from './invariants/watcher.ts';
@@ -152,8 +151,8 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
       forwarder(ports, lifetime) {
         const guarded = { ...ports, bus: outages.guard('bus', ports.bus) };
         if (injector === undefined) return guarded;
-        const process = restartedWhenDead(lifetime, () => system.restartForwarder(FORWARDER_RESTART));
-        return faultyForwarder(guarded, { injector, scheduler: time, lifetime: process }, skews, () => core.compact());
+        const context = { injector, scheduler: time, lifetime, callFaults: SURVIVABLE_CALL_FAULTS };
+        return faultyForwarder(guarded, context, skews, () => core.compact());
       },
       ...(injector && {
         deliver: (_, delay, send) => deliverWithFaults(delay, send, injector, time),
@@ -202,18 +201,6 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     faults: injector?.counts ?? new Map(),
     simulated: seconds((end - scenario.start) / 1000),
     core,
-  };
-}
-
-/** How long Kubernetes takes to start a crashed forwarder again. */
-const FORWARDER_RESTART = seconds(5);
-
-function restartedWhenDead(lifetime: Lifetime, restart: () => void): Lifetime {
-  return {
-    get alive() {
-      return lifetime.alive;
-    },
-    end: restart,
   };
 }
 

@@ -44,7 +44,9 @@ export function createVirtualTime({ start, tieBreak }: VirtualTimeOptions): Virt
   const heap: Entry[] = [];
 
   const at = (time: EpochMs, action: () => void): (() => void) => {
-    const entry: Entry = { time: time < now ? now : time, rank: tieBreak?.() ?? 0, sequence: sequence++, action };
+    // Delays with jitter have fractions; instants are whole milliseconds.
+    const whole = addDuration(time, toDurationMs(Math.ceil(time) - time || 0));
+    const entry: Entry = { time: whole < now ? now : whole, rank: tieBreak?.() ?? 0, sequence: sequence++, action };
     push(heap, entry);
     return () => {
       entry.action = undefined;

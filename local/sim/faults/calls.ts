@@ -8,13 +8,15 @@ import { aroundCalls, type PortMethodCall } from '../../around-calls.ts';
 import { never, type Lifetime } from '../../lifetime.ts';
 import type { Scheduler } from '../../scheduler.ts';
 import type { FaultInjector } from './injector.ts';
-import { CALL_FAULTS } from './mix.ts';
+import { CALL_FAULTS, type CallFault } from './mix.ts';
 
 export interface FaultContext {
   readonly injector: FaultInjector;
   readonly scheduler: Scheduler;
   /** Of the process that calls. */
   readonly lifetime: Lifetime;
+  /** What may happen to a call; default: everything. */
+  readonly callFaults?: readonly CallFault[];
 }
 
 export interface PortFaults {
@@ -38,11 +40,11 @@ export function withFaults<Port extends object>(port: Port, faults: PortFaults, 
 async function callWithFaults(
   { method, proceed }: PortMethodCall,
   { name, writes, conflict }: PortFaults,
-  { injector, scheduler, lifetime }: FaultContext,
+  { injector, scheduler, lifetime, callFaults = CALL_FAULTS }: FaultContext,
 ): Promise<unknown> {
   const perform = async (): Promise<unknown> => await proceed();
   const latency = (): Promise<void> => scheduler.sleep(injector.delay(LONGEST_LATENCY));
-  const fault = injector.oneOf(CALL_FAULTS);
+  const fault = injector.oneOf(callFaults);
   if (injector.happens('latency')) await latency();
   // The time-out of the function may have ended it meanwhile.
   if (!lifetime.alive) return await never();
