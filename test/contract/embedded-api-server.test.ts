@@ -60,8 +60,8 @@ describe('in process', () => {
       ...hooks(core, clock),
     });
   };
-  defineKubernetesApiContract('in process', makeSubject);
-  defineClusterWatchContract('in process', makeSubject);
+  defineKubernetesApiContract('embedded, in process', makeSubject);
+  defineClusterWatchContract('embedded, in process', makeSubject);
 });
 
 describe('over HTTP', () => {
@@ -90,6 +90,6 @@ describe('over HTTP', () => {
     const watch = createClusterWatch(transport, clock);
     return Promise.resolve({ api: createKubernetesApi(transport), watch, ...hooks(core, clock) });
   };
-  defineKubernetesApiContract('over HTTP', makeSubject);
-  defineClusterWatchContract('over HTTP', makeSubject);
+  defineKubernetesApiContract('embedded, over HTTP', makeSubject);
+  defineClusterWatchContract('embedded, over HTTP', makeSubject);
 });

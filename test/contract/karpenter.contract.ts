@@ -18,12 +18,12 @@ interface Karpenter {
 }
 
 /** @param files of the definitions, as the Go module of Karpenter has them */
-export function defineKarpenterContract(name: string, makeSubject: MakeSubject, files: () => readonly string[]): void {
+export function defineKarpenterContract(name: string, makeSubject: MakeSubject, files: readonly string[]): void {
   /** A server with the definitions, and objects named for the case. */
   async function karpenter(): Promise<Karpenter> {
     const subject = await makeSubject();
     const { http } = subject;
-    await applyFiles(http, files());
+    await applyFiles(http, files);
     for (const path of [NODE_POOLS, NODE_CLAIMS]) await vi.waitFor(async () => read(subject, path), EVENTUALLY);
     const apiVersion = 'karpenter.sh/v1';
     const metadata = { name: `of-${subject.namespace}` };

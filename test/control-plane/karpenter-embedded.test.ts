@@ -1,12 +1,11 @@
 /** The same definitions of Karpenter, from its Go module, on the embedded API server. */
-import { beforeAll } from 'vitest';
+import { describe } from 'vitest';
 import { embeddedSubjects } from '../contract/api-server/embedded-subject.ts';
 import { defineKarpenterContract } from '../contract/karpenter.contract.ts';
-import { ensureControlPlaneBinaries } from './build.ts';
+import { KARPENTER_CRDS, needingKarpenter } from './karpenter-crds.ts';
 
-let files: readonly string[] = [];
-beforeAll(async () => {
-  ({ karpenterCrds: files } = await ensureControlPlaneBinaries(() => undefined));
+const makeSubject = embeddedSubjects();
+
+describe.skipIf(KARPENTER_CRDS.length === 0)('with Karpenter', () => {
+  defineKarpenterContract(needingKarpenter('embedded'), makeSubject, KARPENTER_CRDS);
 });
-
-defineKarpenterContract('embedded', embeddedSubjects(), () => files);

@@ -4,13 +4,8 @@ import { createHttpClient, type HttpClient } from '../contract/api-server/http-c
 import type { MakeSubject } from '../contract/api-server/subject.ts';
 import { startControlPlane, type ControlPlane } from './start.ts';
 
-export interface RealSubjects {
-  readonly makeSubject: MakeSubject;
-  readonly karpenterCrds: () => readonly string[];
-}
-
 /** Starts one control plane for the suite; each case has a namespace of its own. */
-export function realSubjects(): RealSubjects {
+export function realSubjects(): MakeSubject {
   let plane: ControlPlane | undefined;
   let http: HttpClient | undefined;
   let namespaces = 0;
@@ -22,14 +17,11 @@ export function realSubjects(): RealSubjects {
     http?.close();
     await plane?.stop();
   });
-  return {
-    karpenterCrds: () => plane?.karpenterCrds ?? [],
-    async makeSubject() {
-      if (http === undefined) throw new Error('not started');
-      const namespace = `test-${(namespaces += 1)}`;
-      const { status } = await http.call('POST', '/api/v1/namespaces', { body: { metadata: { name: namespace } } });
-      if (status !== 201) throw new Error(`namespace not created: ${status}`);
-      return { http, namespace, differing: (_, { real }) => real };
-    },
+  return async () => {
+    if (http === undefined) throw new Error('not started');
+    const namespace = `test-${(namespaces += 1)}`;
+    const { status } = await http.call('POST', '/api/v1/namespaces', { body: { metadata: { name: namespace } } });
+    if (status !== 201) throw new Error(`namespace not created: ${status}`);
+    return { http, namespace, differing: (_, { real }) => real };
   };
 }

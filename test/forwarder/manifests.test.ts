@@ -54,7 +54,7 @@ describe('manifests of the forwarder', () => {
       rule.apiGroups.flatMap(group => rule.resources.map(resource => `${rule.verbs.join()} ${group}/${resource}`)),
     );
     const watched = WATCHED_RESOURCES.filter(({ selection }) => selection?.namespace === undefined).map(
-      ({ type }) => `get,list,watch ${type.group}/${type.resource}`,
+      ({ type }) => `list,watch ${type.group}/${type.resource}`,
     );
     expect(granted.toSorted()).toEqual(watched.toSorted());
   });
@@ -63,7 +63,7 @@ describe('manifests of the forwarder', () => {
     const selection = WATCHED_RESOURCES.find(({ type }) => type.resource === 'configmaps')?.selection;
     expect(selection).toEqual({ namespace: 'curfew', fieldSelector: 'metadata.name=curfew-config' });
     expect(manifest('Role', 'curfew-forwarder', rules).rules).toEqual([
-      { apiGroups: [''], resources: ['configmaps'], resourceNames: ['curfew-config'], verbs: ['get', 'list', 'watch'] },
+      { apiGroups: [''], resources: ['configmaps'], resourceNames: ['curfew-config'], verbs: ['list', 'watch'] },
       { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
       {
         apiGroups: ['coordination.k8s.io'],

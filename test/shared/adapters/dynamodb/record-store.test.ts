@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe } from 'vitest';
@@ -6,6 +7,14 @@ import { createDueIndex, createRecordStore } from '../../../../shared/adapters/d
 import { defineRecordStoreContract } from '../../../contract/record-store.contract.ts';
 import { clientFor, startDynamoDbLocal, startStore, type TestStore } from './stores.ts';
 import { TABLE_NAME } from './table.ts';
+
+/** What keeps Amazon's own from being run; undefined when it can be. */
+function missingForDynamoDbLocal(path: string): string | undefined {
+  if (path === '') return 'DYNAMODB_LOCAL_JAR does not name its DynamoDBLocal.jar';
+  if (!existsSync(path)) return `there is no ${path}, which DYNAMODB_LOCAL_JAR names`;
+  if (spawnSync('java', ['-version']).status !== 0) return 'there is no java';
+  return undefined;
+}
 
 function defineFor(name: string, start: () => Promise<TestStore>): void {
   let store: TestStore | undefined;
@@ -25,15 +34,22 @@ function defineFor(name: string, start: () => Promise<TestStore>): void {
   });
 }
 
-describe.skipIf(findDynoxide() === undefined)('Dynoxide', () => {
-  defineFor('Dynoxide', () => startStore('dynoxide'));
+const jar = process.env['DYNAMODB_LOCAL_JAR'] ?? '';
+const noDynoxide = findDynoxide() === undefined ? 'there is no binary for this machine' : undefined;
+const noDynamoDbLocal = missingForDynamoDbLocal(jar);
+
+/** With the reason in the suite's name where it is skipped, so that the run's report says it. */
+const named = (name: string, missing: string | undefined): string =>
+  missing === undefined ? name : `${name} (skipped: ${missing})`;
+
+describe.skipIf(noDynoxide !== undefined)('Dynoxide', () => {
+  defineFor(named('Dynoxide', noDynoxide), () => startStore('dynoxide'));
 });
 
 describe('dynalite', () => {
   defineFor('dynalite', () => startStore('dynalite'));
 });
 
-const jar = process.env['DYNAMODB_LOCAL_JAR'] ?? '';
-describe.skipIf(!existsSync(jar))('DynamoDB Local', () => {
-  defineFor('DynamoDB Local', () => startDynamoDbLocal(jar));
+describe.skipIf(noDynamoDbLocal !== undefined)('DynamoDB Local', () => {
+  defineFor(named('DynamoDB Local', noDynamoDbLocal), () => startDynamoDbLocal(jar));
 });

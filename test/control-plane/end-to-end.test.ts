@@ -1,0 +1,115 @@
+/**
+ * Curfew on kube-apiserver, end to end in real time: the scenarios annotated `real: "true"`, every part as its own identity with its
+ * own permissions, kubelet, Karpenter and the cloud played by actors through the API. The trace is the API server's audit log.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createLease, DEFAULT_LEASE_TIMINGS } from '../../forwarder/lease.ts';
+import { SILENT_LOG } from '../../forwarder/log.ts';
+import { formatEntry } from '../../local/sim/expect.ts';
+import { parseScenarios } from '../../local/sim/scenario/parse.ts';
+import type { Scenario } from '../../local/sim/scenario/scenario.ts';
+import { clusterCatalog } from '../../local/sim/world.ts';
+import { systemClock } from '../../shared/adapters/system-clock.ts';
+import { CONFIG_MAP } from '../../shared/contract/names.ts';
+import { DEPLOYED_FUNCTIONS } from '../../shared/contract/routes.ts';
+import { readAuditLog, type AuditedRequest } from './end-to-end/audit-log.ts';
+import { FORWARDER, startCurfewOnCluster, type CurfewOnCluster } from './end-to-end/curfew-on-cluster.ts';
+import { describePermission, describeRefusal, permissionsIn, unusedOf } from './end-to-end/permissions.ts';
+import { runOnCluster } from './end-to-end/run-on-cluster.ts';
+import { KARPENTER_CRDS } from './karpenter-crds.ts';
+
+const root = new URL('../..', import.meta.url).pathname;
+const FOLDER = `${root}examples/scenarios/`;
+
+function realScenarios(): readonly Scenario[] {
+  const catalog = clusterCatalog();
+  return readdirSync(FOLDER)
+    .filter(name => name.endsWith('.yaml'))
+    .flatMap(name => {
+      const parsed = parseScenarios(readFileSync(`${FOLDER}${name}`, 'utf8'), `examples/scenarios/${name}`, catalog);
+      if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults));
+      return parsed.scenarios.filter(({ annotations }) => annotations['real'] === 'true');
+    });
+}
+
+const LEASES = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' };
+
+/** Where the permissions of a part stand. The timer has none: it never talks to the cluster. */
+const RBAC_FILES: Readonly<Record<string, readonly string[]>> = {
+  [FORWARDER]: ['deploy/forwarder/rbac.yaml'],
+  ...Object.fromEntries(DEPLOYED_FUNCTIONS.map(name => [name, name === 'timer' ? [] : [`deploy/rbac/${name}.yaml`]])),
+};
+
+describe.skipIf(KARPENTER_CRDS.length === 0)('end to end', () => {
+  let cluster: CurfewOnCluster;
+  beforeAll(async () => {
+    cluster = await startCurfewOnCluster(line => process.stderr.write(`${line}\n`));
+  });
+  afterAll(() => cluster?.stop());
+
+  describe('Curfew on kube-apiserver', () => {
+    const scenarios = realScenarios();
+
+    it('has at least two scenarios for each concern that acts on the cluster', () => {
+      for (const concern of DEPLOYED_FUNCTIONS.filter(name => name !== 'timer')) {
+        const about = scenarios.filter(({ expectations }) =>
+          expectations.some(
+            each =>
+              each.kind === 'trace' && [each.pattern.fields['by'], each.pattern.fields['function']].includes(concern),
+          ),
+        );
+        expect([concern, about.length >= 2]).toEqual([concern, true]);
+      }
+    });
+
+    it.each(scenarios.map(scenario => [scenario.name, scenario] as const))('%s', async (_, scenario) => {
+      const { verdicts, problems, trace } = await runOnCluster(scenario, cluster);
+      const failed = verdicts
+        .filter(({ holds }) => !holds)
+        .flatMap(({ title, seen, expectation: { place } }) => [`${place.file}:${place.line}: ${title}`, ...seen]);
+      expect({ failed, problems, ...(failed.length > 0 && { trace: trace.map(formatEntry) }) }).toEqual({
+        failed: [],
+        problems: [],
+      });
+    });
+
+    it('elects the forwarder that works by its Lease', async () => {
+      const { signal } = new AbortController();
+      const lease = createLease({
+        kubernetes: cluster.forwarder,
+        clock: systemClock,
+        log: SILENT_LOG,
+        settings: {
+          namespace: CONFIG_MAP.namespace,
+          name: 'curfew-forwarder',
+          identity: 'first',
+          ...DEFAULT_LEASE_TIMINGS,
+        },
+      });
+      await lease.acquire(signal);
+      const ref = { type: LEASES, namespace: CONFIG_MAP.namespace, name: 'curfew-forwarder' };
+      expect(await cluster.forwarder.get(ref)).toMatchObject({ spec: { holderIdentity: 'first' } });
+      await lease.release();
+    });
+  });
+
+  describe('permissions', () => {
+    const requestsOf = (part: string): readonly AuditedRequest[] =>
+      readAuditLog(cluster.auditLog).filter(({ user }) => cluster.partOf(user) === part);
+
+    it.each(Object.keys(RBAC_FILES))('%s is refused nothing', part => {
+      const refused = requestsOf(part).filter(({ allowed, resource }) => !allowed && resource !== undefined);
+      expect([...new Set(refused.map(describeRefusal))]).toEqual([]);
+    });
+
+    it.each(Object.entries(RBAC_FILES))('%s uses all that it is allowed', (part, files) => {
+      const granted = permissionsIn(files.map(file => `${root}${file}`));
+      expect(unusedOf(granted, requestsOf(part)).map(describePermission)).toEqual([]);
+    });
+
+    it('timer does not talk to the cluster', () => {
+      expect(requestsOf('timer')).toEqual([]);
+    });
+  });
+});

@@ -1,0 +1,91 @@
+/** A control plane with everything of `deploy/` in it, and Curfew's parts as who they are in production. */
+import { createClusterWatch } from '../../../shared/adapters/kubernetes/cluster-watch.ts';
+import { createKubernetesApi } from '../../../shared/adapters/kubernetes/kubernetes-api.ts';
+import { createTransport, type Transport } from '../../../shared/adapters/kubernetes/transport.ts';
+import { systemClock } from '../../../shared/adapters/system-clock.ts';
+import type { FunctionName } from '../../../shared/contract/names.ts';
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import { DEPLOYED_FUNCTIONS } from '../../../shared/contract/routes.ts';
+import { toDurationMs } from '../../../shared/domain/time.ts';
+import type { KubernetesApi } from '../../../shared/ports/kubernetes-api.ts';
+import { clusterCatalog } from '../../../local/sim/world.ts';
+import { createHttpClient } from '../../contract/api-server/http-client.ts';
+import { applyFiles } from '../../contract/api-server/manifests.ts';
+import { DEPLOY_FILES } from '../../contract/manifests.contract.ts';
+import { startControlPlane, type ControlPlane } from '../start.ts';
+import type { RealCluster } from './run-on-cluster.ts';
+
+export const FORWARDER = 'forwarder';
+const ADMIN = 'end-to-end';
+/** Users as an EKS access entry makes them of a function's role, and the forwarder's service account. */
+const FORWARDER_USER = 'system:serviceaccount:curfew:curfew-forwarder';
+const userOf = (name: FunctionName): string => `curfew-${name}`;
+
+export interface CurfewOnCluster extends RealCluster {
+  /** The forwarder's own client, for what is no part of watching: its Lease. */
+  readonly forwarder: KubernetesApi;
+  stop(): Promise<void>;
+}
+
+const root = new URL('../../..', import.meta.url).pathname;
+
+export async function startCurfewOnCluster(log: (line: string) => void): Promise<CurfewOnCluster> {
+  const parts = new Map<string, string>([
+    [FORWARDER_USER, FORWARDER],
+    ...DEPLOYED_FUNCTIONS.map((name): [string, string] => [userOf(name), name]),
+  ]);
+  const plane = await startControlPlane({
+    audit: true,
+    log,
+    users: [
+      { name: ADMIN, groups: ['system:masters'] },
+      { name: FORWARDER_USER, groups: ['system:serviceaccounts', 'system:serviceaccounts:curfew'] },
+      ...DEPLOYED_FUNCTIONS.map(name => ({ name: userOf(name), groups: [`curfew:${name}`] })),
+    ],
+  });
+  const http = createHttpClient({ url: plane.url, ca: plane.caPem, token: plane.tokenFor(ADMIN) });
+  await applyFiles(http, plane.karpenterCrds);
+  await applyFiles(
+    http,
+    DEPLOY_FILES.map(file => `${root}${file}`),
+  );
+  http.close();
+
+  const transports = new Map([...parts.keys(), ADMIN].map(user => [user, connect(plane, user)]));
+  const transportOf = (user: string): Transport => {
+    const transport = transports.get(user);
+    if (transport === undefined) throw new Error(`${user} is not connected`);
+    return transport;
+  };
+  const admin = transportOf(ADMIN);
+  const asAdmin = createKubernetesApi(admin);
+  for (const type of [RESOURCES.NodeClaim, RESOURCES.NodePool, RESOURCES.NodeLifecyclePolicy]) {
+    while ((await asAdmin.list(type)) === undefined) await systemClock.sleep(toDurationMs(100));
+  }
+  const { auditLog } = plane;
+  if (auditLog === undefined) throw new Error('the control plane keeps no audit log');
+  return {
+    catalog: clusterCatalog(),
+    kubernetes: by => createKubernetesApi(transportOf(userOf(by))),
+    watch: createClusterWatch(transportOf(FORWARDER_USER), systemClock),
+    forwarder: createKubernetesApi(transportOf(FORWARDER_USER)),
+    admin: { kubernetes: asAdmin, watch: createClusterWatch(admin, systemClock) },
+    auditLog,
+    partOf: user => parts.get(user),
+    async stop() {
+      for (const transport of transports.values()) transport.close();
+      await plane.stop();
+    },
+  };
+}
+
+function connect(plane: ControlPlane, user: string): Transport {
+  const token = plane.tokenFor(user);
+  return createTransport({
+    server: plane.url,
+    clock: systemClock,
+    userAgent: user,
+    tls: { ca: plane.caPem },
+    authenticator: { headers: async () => ({ authorization: `Bearer ${token}` }), invalidate: () => undefined },
+  });
+}

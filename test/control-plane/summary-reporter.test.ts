@@ -1,0 +1,38 @@
+/** The summary counts contract cases by server. */
+import { describe, expect, it } from 'vitest';
+import { countContractCases, formatSummary } from './summary-reporter.ts';
+
+const counted = countContractCases([
+  { suites: ['reading', 'API server: embedded'], state: 'passed' },
+  { suites: ['reading', 'API server: kube-apiserver'], state: 'passed' },
+  { suites: ['reading', 'API server: kube-apiserver'], state: 'failed' },
+  { suites: ['KubernetesApi: embedded, over HTTP: custom resources', 'over HTTP'], state: 'passed' },
+  { suites: ['KubernetesApi: embedded, over HTTP: reading', 'over HTTP'], state: 'pending' },
+  { suites: ['RecordStore: DynamoDB Local (skipped: there is no java)'], state: 'skipped' },
+  { suites: ['permissions'], state: 'passed' },
+]);
+
+describe('summary', () => {
+  it('counts the cases of each contract on each server, and nothing else', () => {
+    expect(formatSummary({ etcd: 'v3.6.8', 'Karpenter CRDs': undefined }, counted, [])).toEqual([
+      '',
+      'Real control plane',
+      '  etcd v3.6.8',
+      '  Karpenter CRDs not there',
+      '',
+      'Contract cases',
+      '  API server on embedded: 1 hold',
+      '  API server on kube-apiserver: 1 hold, 1 failed',
+      '  KubernetesApi on embedded, over HTTP: 1 hold, 1 skipped',
+      '  RecordStore on DynamoDB Local (skipped: there is no java): 0 hold, 1 skipped',
+      '',
+      'Known differences of the embedded API server',
+      '  none',
+    ]);
+  });
+
+  it('explains each difference', () => {
+    const lines = formatSummary({}, new Map(), [{ id: 'some-difference', what: 'It differs.', why: 'For a reason.' }]);
+    expect(lines.at(-1)).toBe('  some-difference: It differs. For a reason.');
+  });
+});

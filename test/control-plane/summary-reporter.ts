@@ -1,0 +1,86 @@
+/** What a run against the real control plane showed: its versions, the contract cases on each server, the known differences. */
+import type { Reporter, TestCase, TestModule } from 'vitest/node';
+import { DIFFERENCES, type Difference } from '../contract/differences.ts';
+import { ensureControlPlaneBinaries } from './build.ts';
+
+/** Suites that are contracts, by the beginning of their names; what follows is the server. */
+const CONTRACTS = [
+  'API server',
+  'deploy/',
+  "Karpenter's definitions",
+  'KubernetesApi',
+  'ClusterWatch',
+  'RecordStore',
+  'DueIndex',
+] as const;
+
+interface Counts {
+  passed: number;
+  failed: number;
+  skipped: number;
+}
+
+/** Cases by contract and server: `API server: embedded`. */
+export function countContractCases(
+  cases: Iterable<{ readonly suites: readonly string[]; readonly state: string }>,
+): ReadonlyMap<string, ReadonlyMap<string, Counts>> {
+  const counted = new Map<string, Map<string, Counts>>();
+  for (const { suites, state } of cases) {
+    for (const suite of suites) {
+      const contract = CONTRACTS.find(name => suite.startsWith(`${name}: `));
+      if (contract === undefined) continue;
+      // KubernetesApi has a suite for each verb.
+      const server = suite
+        .slice(contract.length + 2)
+        .replace(/: (reading|creating|patching|deleting|evicting|custom resources|events)$/, '');
+      const servers = counted.get(contract) ?? new Map<string, Counts>();
+      counted.set(contract, servers);
+      const counts = servers.get(server) ?? { passed: 0, failed: 0, skipped: 0 };
+      servers.set(server, counts);
+      counts[state === 'passed' || state === 'failed' ? state : 'skipped'] += 1;
+      break;
+    }
+  }
+  return counted;
+}
+
+/** The summary as lines of text. */
+export function formatSummary(
+  versions: Readonly<Record<string, string | undefined>>,
+  counted: ReturnType<typeof countContractCases>,
+  differences: readonly Difference[],
+): readonly string[] {
+  const lines = ['', 'Real control plane'];
+  for (const [component, version] of Object.entries(versions)) lines.push(`  ${component} ${version ?? 'not there'}`);
+  lines.push('', 'Contract cases');
+  for (const [contract, servers] of counted) {
+    for (const [server, { passed, failed, skipped }] of servers) {
+      const rest = [failed > 0 && `${failed} failed`, skipped > 0 && `${skipped} skipped`].filter(Boolean);
+      lines.push(`  ${contract} on ${server}: ${passed} hold${rest.length === 0 ? '' : `, ${rest.join(', ')}`}`);
+    }
+  }
+  lines.push('', 'Known differences of the embedded API server');
+  if (differences.length === 0) lines.push('  none');
+  for (const { id, what, why } of differences) lines.push(`  ${id}: ${what} ${why}`);
+  return lines;
+}
+
+const suitesOf = (test: TestCase): readonly string[] => {
+  const names: string[] = [];
+  for (let parent = test.parent; parent.type === 'suite'; parent = parent.parent) names.push(parent.name);
+  return names;
+};
+
+export default class SummaryReporter implements Reporter {
+  async onTestRunEnd(modules: readonly TestModule[]): Promise<void> {
+    const { versions } = await ensureControlPlaneBinaries(() => undefined);
+    const cases = modules.flatMap(module => [...module.children.allTests()]);
+    const counted = countContractCases(cases.map(test => ({ suites: suitesOf(test), state: test.result().state })));
+    const named = {
+      'kube-apiserver': versions.kubernetes,
+      etcd: versions.etcd,
+      "Karpenter's CRDs": versions.karpenter,
+    };
+    process.stdout.write(`${formatSummary(named, counted, DIFFERENCES).join('\n')}\n`);
+  }
+}
