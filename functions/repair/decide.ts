@@ -30,8 +30,11 @@ import {
 
 /** Blocked repairs are looked at again after this long, or when the pool changes (Karpenter's value). */
 export const BLOCKED_RETRY = minutes(5);
-/** How long a call of a run that ended may still be under way: API time-outs are far below. */
-export const OUTCOME_SETTLES_AFTER = seconds(30);
+/**
+ * How long the attempt of another run may still act: a function runs for at most 30 s, its last request for 10 s more, and the two
+ * clocks may differ by some seconds.
+ */
+export const OUTCOME_SETTLES_AFTER = seconds(60);
 /** A repaired node that is still there is looked at this often, so that an incident never goes out of sight. */
 export const FINISHING_CHECK = minutes(5);
 

@@ -7,8 +7,9 @@ import { KARPENTER } from '../contract/names.ts';
 import type { NodeView } from '../domain/node.ts';
 import { matchStatements } from '../domain/repair-policy.ts';
 import { addDuration, hours, isDue, seconds, toDurationMs, toEpochMs, type EpochMs } from '../domain/time.ts';
+import { RetryableError } from '../errors.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
-import type { NewRecord, RecordKey } from '../ports/record-store.ts';
+import type { NewRecord, RecordKey, StoredRecord } from '../ports/record-store.ts';
 import { putWithWakeUp } from '../timers/put-with-wake-up.ts';
 import { loadPoolNodes } from './node-pool.ts';
 import { nodePoolOf } from './repair-settings.ts';
@@ -37,74 +38,106 @@ async function wakeUnhealthy(deps: Deps, nodes: readonly NodeView[]): Promise<vo
 }
 
 /**
- * What the mark of a blocked pool says. To wake its nodes is a promise like any other: it is written down first, with a timer, and
- * taken back when it is kept; a run that dies in between is made up for.
+ * What the mark of a blocked pool says. To wake its nodes after a change is a promise like any other: it is written down first,
+ * with a timer, and ticked off when it is kept; a run that dies in between is made up for.
  */
 const markSchema = z.object({
   schemaVersion: z.literal(1),
-  /** Repairs were blocked since its nodes were woken. */
+  /** A repair was blocked since the nodes were last woken. */
   blocked: z.boolean().default(true),
-  /** Somebody is about to wake its nodes. */
-  waking: z.boolean().default(false),
-  /** When somebody began to, the last time. */
+  /** Changes of the pool that were told of while repairs were blocked, counted. */
+  changes: z.number().default(0),
+  /** The nodes are being woken for so many of them. */
+  serving: z.number().default(0),
+  /** The nodes were woken for so many of them. */
+  served: z.number().default(0),
+  /** When somebody last began to wake the nodes. */
   wokenTime: z.number().exactOptional(),
 });
 type Mark = z.output<typeof markSchema>;
+
+const UNMARKED: Mark = { schemaVersion: 1, blocked: false, changes: 0, serving: 0, served: 0 };
 
 /**
  * The nodes of a blocked pool are woken at once by a change, and then not more often than this: a forwarder that starts tells of
  * every node, and each of them would wake all unhealthy ones.
  */
-const WAKE_SPACING = seconds(30);
+const WAKE_SPACING = seconds(5);
+/** Only a handful of functions run at once, so that a few tries suffice to get a word in. */
+const MAX_TRIES = 5;
 
 /** A name that no NodePool can have, for the mark of the nodes without one. */
 const NO_POOL = KARPENTER.nodePoolLabel;
 
 /** Remembers that a repair in the pool is blocked, so that a change of the pool wakes its nodes. */
 export async function markPoolBlocked(deps: Deps, pool: string | undefined): Promise<void> {
-  const stored = await deps.records.get(blockedKey(pool));
-  const mark = stored === undefined ? UNMARKED : markSchema.parse(stored.state);
+  const { mark, stored } = await readMark(deps, pool);
   if (mark.blocked) return;
   // A lost race means that another node of the pool marked it first, or that its nodes are being woken.
   await deps.records.put(toRecord(deps, pool, { ...mark, blocked: true }, stored?.nextWakeTime), stored?.version ?? 0);
 }
-
-const UNMARKED: Mark = { schemaVersion: 1, blocked: false, waking: false };
 
 /**
  * Wakes the unhealthy nodes of a pool in which repairs were blocked, after a node of it came, went or recovered; and those without a
  * pool, for which every node of the cluster counts.
  */
 export async function wakeBlockedNodes(deps: Deps, pool: string | undefined): Promise<void> {
-  if (pool !== undefined) await wakeMarked(deps, pool);
-  await wakeMarked(deps, undefined);
+  if (pool !== undefined) await noteChange(deps, pool);
+  await noteChange(deps, undefined);
 }
 
-/** A wake-up that `wakeBlockedNodes` put off is due; `name` is that of its subject. */
+/** A wake-up that was put off, or that a run did not finish, is due; `name` is that of its subject. */
 export async function wakePostponed(deps: Deps, name: string): Promise<void> {
-  await wakeMarked(deps, name === NO_POOL ? undefined : name);
+  const pool = name === NO_POOL ? undefined : name;
+  const { mark, stored } = await readMark(deps, pool);
+  if (stored !== undefined && mark.served < mark.changes) await wakeWhenDue(deps, pool, mark, stored);
 }
 
-async function wakeMarked(deps: Deps, pool: string | undefined): Promise<void> {
-  const stored = await deps.records.get(blockedKey(pool));
-  if (stored === undefined) return;
-  const mark = markSchema.parse(stored.state);
-  if (!mark.blocked && !mark.waking) return;
+async function noteChange(deps: Deps, pool: string | undefined): Promise<void> {
+  for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
+    const { mark, stored } = await readMark(deps, pool);
+    // Nothing is blocked, or a change that nobody serves yet will wake the nodes for this one too.
+    if (stored === undefined || (!mark.blocked && mark.serving === mark.served)) return;
+    if (mark.changes > mark.serving) return;
+    if (await wakeWhenDue(deps, pool, { ...mark, changes: mark.changes + 1 }, stored)) return;
+  }
+  throw new RetryableError('noting a change of a blocked pool: others keep writing first', { reason: 'LostRace' });
+}
+
+/** Wakes the nodes, or arms the timer that will. Answers false when another run wrote first. */
+async function wakeWhenDue(deps: Deps, pool: string | undefined, mark: Mark, stored: StoredRecord): Promise<boolean> {
   const now = deps.clock.now();
   const next = mark.wokenTime === undefined ? now : addDuration(toEpochMs(mark.wokenTime), WAKE_SPACING);
   if (!isDue(now, next)) {
-    // Its nodes were woken a moment ago: once more when the time has come, however much changes until then.
-    if (stored.nextWakeTime === undefined) await putWithWakeUp(deps, toRecord(deps, pool, mark, next), stored.version);
-    return;
+    return (await putWithWakeUp(deps, toRecord(deps, pool, mark, next), stored.version)).kind === 'written';
   }
-
-  const intent = { ...mark, blocked: false, waking: true, wokenTime: now };
+  const intent = { ...mark, blocked: false, serving: mark.changes, wokenTime: now };
   const taken = await putWithWakeUp(deps, toRecord(deps, pool, intent, addDuration(now, WAKE_SPACING)), stored.version);
-  if (taken.kind === 'lostRace') return;
+  if (taken.kind === 'lostRace') return false;
   const nodes = await loadPoolNodes(deps, pool);
   await wakeUnhealthy(deps, pool === undefined ? nodes.filter(node => nodePoolOf(node) === undefined) : nodes);
-  // A lost race means that a repair was blocked again meanwhile; then the timer wakes the nodes once more, in vain or not.
-  await deps.records.put(toRecord(deps, pool, { ...intent, waking: false }, undefined), taken.record.version);
+  await tickOff(deps, pool, intent.serving);
+  return true;
+}
+
+/** The nodes were woken for `serving` changes. What others wrote meanwhile stays; without success the timer wakes them once more. */
+async function tickOff(deps: Deps, pool: string | undefined, serving: number): Promise<void> {
+  for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
+    const { mark, stored } = await readMark(deps, pool);
+    if (stored === undefined || mark.serving !== serving) return;
+    const done = { ...mark, served: serving };
+    const timer = mark.changes > serving ? stored.nextWakeTime : undefined;
+    const outcome = await deps.records.put(toRecord(deps, pool, done, timer), stored.version);
+    if (outcome.kind === 'written') return;
+  }
+}
+
+async function readMark(
+  deps: Deps,
+  pool: string | undefined,
+): Promise<{ mark: Mark; stored: StoredRecord | undefined }> {
+  const stored = await deps.records.get(blockedKey(pool));
+  return { stored, mark: stored === undefined ? UNMARKED : markSchema.parse(stored.state) };
 }
 
 function toRecord(deps: Deps, pool: string | undefined, mark: Mark, nextWakeTime: EpochMs | undefined): NewRecord {

@@ -265,15 +265,15 @@ describe('attempts of other runs', () => {
   const record: RepairRecord = { incident, attempt };
 
   it('I4 waits until a call of the other run must have had its outcome', () => {
-    const now = toEpochMs(after(minutes(30)) + seconds(29));
+    const now = toEpochMs(after(minutes(30)) + seconds(59));
     expect(decide(anObservation({ record, now }))).toMatchObject({
       kind: 'settle',
-      until: toEpochMs(after(minutes(30)) + seconds(30)),
+      until: toEpochMs(after(minutes(30)) + seconds(60)),
     });
   });
 
   it('I4 begins a new attempt after looking, when the NodeClaim is untouched', () => {
-    const now = toEpochMs(after(minutes(30)) + seconds(30));
+    const now = toEpochMs(after(minutes(30)) + seconds(60));
     expect(decide(anObservation({ record, now }))).toMatchObject({
       kind: 'repair',
       attempt: { number: 2, intendedTime: now },

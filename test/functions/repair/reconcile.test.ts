@@ -229,7 +229,7 @@ describe('I4 and I5: a run that ends between any two calls', () => {
     world.advance(minutes(10));
     const calls = await world.look('n1', crash);
     for (let wake = 0; wake < 6; wake++) {
-      world.advance(seconds(30));
+      world.advance(seconds(60));
       await world.look('n1');
     }
     return { world, calls };
@@ -259,7 +259,7 @@ describe('I4 and I5: a run that ends between any two calls', () => {
       if (claimOf(world, 'n1').metadata.deletionTimestamp !== undefined) continue;
       if (claimOf(world, 'n1').metadata.annotations?.[ANNOTATION] !== undefined) withdrawn += 1;
       world.setCondition('n1', 'NetworkUnavailable', 'False');
-      world.advance(seconds(30));
+      world.advance(seconds(60));
       await world.look('n1');
       expect(claimOf(world, 'n1').metadata.annotations?.[ANNOTATION]).toBeUndefined();
       expect(claimOf(world, 'n1').metadata.deletionTimestamp).toBeUndefined();
