@@ -2,9 +2,11 @@
 import { describe } from 'vitest';
 import { defineAdmitting } from './api-server/admitting.ts';
 import { defineApplying } from './api-server/applying.ts';
+import { defineBuiltInKinds } from './api-server/built-in-kinds.ts';
 import { defineCreating } from './api-server/creating.ts';
 import { defineCustomResources } from './api-server/custom-resources.ts';
 import { defineDefinitions } from './api-server/definitions.ts';
+import { defineDeleteOptions } from './api-server/delete-options.ts';
 import { defineDeleting } from './api-server/deleting.ts';
 import { defineDiscovering } from './api-server/discovering.ts';
 import { defineEvicting } from './api-server/evicting.ts';
@@ -27,11 +29,13 @@ export function defineApiServerContract(name: string, makeSubject: MakeSubject):
     defineUpdating(makeSubject);
     defineApplying(makeSubject);
     defineDeleting(makeSubject);
+    defineDeleteOptions(makeSubject);
     defineEvicting(makeSubject);
     defineLeasesAndEvents(makeSubject);
     defineDefinitions(makeSubject);
     defineCustomResources(makeSubject);
     defineSchema(makeSubject);
     defineDiscovering(makeSubject);
+    defineBuiltInKinds(makeSubject);
   });
 }

@@ -20,6 +20,16 @@ export const DIFFERENCES = [
     why: 'Built-in kinds have no schema here; custom resources are pruned and checked by theirs.',
   },
   {
+    id: 'rules-of-built-in-kinds',
+    what: 'Most rules of built-in kinds are not checked: a pod without containers, a budget with both limits, a pod that moves.',
+    why: 'Only what Curfew depends on is: metadata, taints, the providerID, Leases, Events, definitions.',
+  },
+  {
+    id: 'defaults-of-built-in-kinds',
+    what: 'Built-in kinds get few defaults: no tolerations, no settings of containers, no fields that Go writes as null or zero.',
+    why: 'No scheduler and no kubelet stands behind this server that would read them.',
+  },
+  {
     id: 'empty-maps-of-built-in-kinds',
     what: 'An empty map of a built-in kind (`data: {}`) is kept where kube-apiserver leaves it out.',
     why: 'Which maps Go leaves out stands in the types of each kind, which are not modelled here.',

@@ -1,5 +1,5 @@
 /** `resourceVersion` and `resourceVersionMatch` of lists and watches, for a store that keeps only the current state. */
-import { badRequest, expired } from '../status-errors.ts';
+import { badRequest, expired, serverRefused } from '../status-errors.ts';
 import { versionNotReached } from './http-errors.ts';
 import { forbiddenOption, unsupportedOption } from './option-errors.ts';
 
@@ -41,6 +41,17 @@ export function checkListVersion(query: URLSearchParams, current: string): void 
   if (match === 'Exact' && asked !== current) {
     throw expired('The resourceVersion for the provided list is too old.');
   }
+}
+
+/** Checks that the current state answers the read of an object. Throws 500 (as kube-apiserver does) or 504. */
+export function checkObjectVersion(query: URLSearchParams, current: string): void {
+  const asked = query.get('resourceVersion') ?? '';
+  if (asked === '') return;
+  if (!/^\d+$/.test(asked)) {
+    const reason = `strconv.ParseUint: parsing "${asked}": invalid syntax`;
+    throw serverRefused(`resourceVersion: Invalid value: "${asked}": ${reason}`);
+  }
+  if (BigInt(asked) > BigInt(current)) throw versionNotReached(asked, current);
 }
 
 /** Checks what a watch says about versions. Throws 422. */

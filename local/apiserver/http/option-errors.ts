@@ -19,6 +19,11 @@ export function unsupportedOption(
   return refuse(kind, 'FieldValueNotSupported', field, `Unsupported value: ${value}: supported values: ${list}`);
 }
 
+/** `value` is JSON text as it appears in the message. */
+export function invalidOption(kind: OptionsKind, field: string, value: string, why: string): ApiStatusError {
+  return refuse(kind, 'FieldValueInvalid', field, `Invalid value: ${value}: ${why}`);
+}
+
 export function forbiddenOption(kind: OptionsKind, field: string, why: string): ApiStatusError {
   return refuse(kind, 'FieldValueForbidden', field, `Forbidden: ${why}`);
 }

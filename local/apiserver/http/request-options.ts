@@ -1,7 +1,7 @@
 /** Query parameters and bodies, read into the options of the core's verbs. Throws 400 or 422 for what is not valid. */
-import { isObject } from '../json.ts';
 import type { JsonObject } from '../json.ts';
-import type { DeleteOptions, ListOptions, Preconditions, WriteOptions } from '../types.ts';
+import type { DeleteOptions, ListOptions, WriteOptions } from '../types.ts';
+import { deleteOptionsOfBody, dryRunOf, propagationOf } from './delete-options.ts';
 import { objectAt } from './json-fields.ts';
 import { notANumber, unsupportedOption, type OptionsKind } from './option-errors.ts';
 
@@ -17,13 +17,6 @@ export function wholeNumber(query: URLSearchParams, name: string): number | unde
   if (text === null || text === '') return undefined;
   if (!/^-?\d{1,15}$/.test(text)) throw notANumber(text);
   return Number(text);
-}
-
-function dryRunOf(kind: OptionsKind, directives: readonly string[]): boolean {
-  if (directives.some(directive => directive !== 'All')) {
-    throw unsupportedOption(kind, 'dryRun', JSON.stringify(directives), ['All']);
-  }
-  return directives.length > 0;
 }
 
 function fieldValidationOf(kind: OptionsKind, query: URLSearchParams): 'Ignore' | 'Warn' | 'Strict' {
@@ -61,39 +54,6 @@ export function listOptions(query: URLSearchParams, namespace: string | undefine
     ...(fieldSelector ? { fieldSelector } : {}),
     ...(limit === undefined || limit <= 0 ? {} : { limit }),
     ...(token ? { continue: token } : {}),
-  };
-}
-
-function propagationOf(text: string): 'Orphan' | 'Background' | 'Foreground' {
-  if (text === 'Orphan' || text === 'Background' || text === 'Foreground') return text;
-  throw unsupportedOption('DeleteOptions', 'propagationPolicy', JSON.stringify(text), [
-    'Foreground',
-    'Background',
-    'Orphan',
-  ]);
-}
-
-function preconditionsOf(body: JsonObject): Preconditions | undefined {
-  if (!isObject(body.preconditions)) return undefined;
-  const { uid, resourceVersion } = body.preconditions;
-  return {
-    ...(typeof uid === 'string' ? { uid } : {}),
-    ...(typeof resourceVersion === 'string' ? { resourceVersion } : {}),
-  };
-}
-
-/** Options out of a `DeleteOptions` body: a delete's own, or those inside an Eviction. */
-export function deleteOptionsOfBody(body: JsonObject, user: string): DeleteOptions {
-  const { gracePeriodSeconds, propagationPolicy, orphanDependents, dryRun } = body;
-  const preconditions = preconditionsOf(body);
-  const directives = Array.isArray(dryRun) ? dryRun.map(String) : [];
-  return {
-    user,
-    ...(dryRunOf('DeleteOptions', directives) ? { dryRun: true } : {}),
-    ...(typeof gracePeriodSeconds === 'number' ? { gracePeriodSeconds } : {}),
-    ...(typeof propagationPolicy === 'string' ? { propagationPolicy: propagationOf(propagationPolicy) } : {}),
-    ...(typeof orphanDependents === 'boolean' ? { propagationPolicy: orphanDependents ? 'Orphan' : 'Background' } : {}),
-    ...(preconditions === undefined ? {} : { preconditions }),
   };
 }
 

@@ -3,11 +3,12 @@ import type { KubernetesManifest, KubernetesObject, ObjectRef } from '../../../s
 import { apiVersionOf } from '../../../shared/domain/kubernetes-object.ts';
 import type { JsonObject } from '../json.ts';
 import { badRequest, notServed } from '../status-errors.ts';
-import type { ApiServerCore, DeleteOptions, Patch, ResourceInfo, WriteOptions } from '../types.ts';
+import type { ApiServerCore, DeleteOptions, Patch, ResourceInfo, Status, WriteOptions } from '../types.ts';
 import { ApiStatusError } from '../types.ts';
 import { checkDuplicateFields } from './duplicate-fields.ts';
 import { methodNotServed } from './http-errors.ts';
 import { objectAt, textAt } from './json-fields.ts';
+import { checkObjectVersion } from './list-version.ts';
 import { forbiddenOption, requiredOption } from './option-errors.ts';
 import { decodeApply, decodeObject, decodeOperations, mediaTypeOf, unsupportedBody } from './request-body.ts';
 import { deleteOptions, evictionOptions, flag, listOptions, writeOptions } from './request-options.ts';
@@ -164,6 +165,7 @@ function onCollection(core: ApiServerCore, request: ResourceRequest): Outcome {
       return object(201, core.create(resource, manifest, { ...options, ...namespace }));
     }
     case 'DELETE':
+      if (!resource.verbs.includes('deletecollection')) throw methodNotServed();
       return {
         kind: 'list',
         list: core.deleteCollection(resource, listOptions(query, path.namespace), removalOptions(request)),
@@ -173,14 +175,26 @@ function onCollection(core: ApiServerCore, request: ResourceRequest): Outcome {
   }
 }
 
+/** The Status of a deletion says its code in the response alone. */
+function deleted(removed: KubernetesObject | Status): Outcome {
+  return { kind: 'body', code: 200, body: 'code' in removed ? { ...removed, code: undefined } : removed };
+}
+
 function onObject(core: ApiServerCore, request: ResourceRequest, ref: ObjectRef, status: boolean): Outcome {
+  const { method } = request;
+  if (method === 'GET') {
+    checkObjectVersion(request.query, core.resourceVersion);
+    return object(200, core.get(ref));
+  }
+  if (method === 'DELETE') {
+    if (status) throw methodNotServed();
+    return deleted(core.delete(ref, removalOptions(request)));
+  }
   const options: WriteOptions = {
     ...optionsOf(request),
     ...(status ? { subresource: 'status' } : {}),
   };
-  switch (request.method) {
-    case 'GET':
-      return object(200, core.get(ref));
+  switch (method) {
     case 'PUT': {
       const manifest = sentObject(request, options);
       const code = exists(core, ref) ? 200 : 201;
@@ -188,13 +202,6 @@ function onObject(core: ApiServerCore, request: ResourceRequest, ref: ObjectRef,
     }
     case 'PATCH':
       return applyPatch(core, request, ref, options);
-    case 'DELETE': {
-      if (status) throw methodNotServed();
-      const removed = core.delete(ref, removalOptions(request));
-      // The Status of a deletion says its code in the response alone.
-      const body = 'code' in removed ? { ...removed, code: undefined } : removed;
-      return { kind: 'body', code: 200, body };
-    }
     default:
       throw methodNotServed();
   }

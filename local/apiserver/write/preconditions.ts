@@ -4,7 +4,7 @@ import { show, textAt } from '../json.ts';
 import { metadataOf } from '../objects.ts';
 import type { Target } from '../server-context.ts';
 import { resourceOf } from '../server-context.ts';
-import { MODIFIED, conflict, invalid } from '../status-errors.ts';
+import { MODIFIED, conflict, invalid, serverRefused } from '../status-errors.ts';
 import type { ApiStatusError, Preconditions } from '../types.ts';
 import { storageKey } from './storage-key.ts';
 
@@ -20,13 +20,17 @@ export function checkWritePreconditions(target: Target, current: JsonObject, sen
   const uid = textAt(sent, 'uid') ?? '';
   if (isPut && uid !== '' && uid !== stored.uid) throw uidConflict(target, uid, show(stored.uid));
   const version = textAt(sent, 'resourceVersion') ?? '';
-  if (version === '' && !served.rules.unconditionalUpdate) {
+  // Zero stands for no version, everywhere.
+  const isUnconditional = version === '' || version === '0';
+  if (isUnconditional && !served.rules.unconditionalUpdate) {
     const message = 'Invalid value: 0: must be specified for an update';
     const cause = { reason: 'FieldValueInvalid', field: 'metadata.resourceVersion', message };
     // The refusal names the resource where others name the kind, as kube-apiserver does here.
     throw invalid(resourceOf(served), name, [cause]);
   }
-  if (version !== '' && version !== stored.resourceVersion) throw conflict(resourceOf(served), name, MODIFIED);
+  if (!/^\d*$/.test(version))
+    throw serverRefused(`strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`);
+  if (!isUnconditional && version !== stored.resourceVersion) throw conflict(resourceOf(served), name, MODIFIED);
 }
 
 /** 409 for a PUT that was meant for another object of that name. */

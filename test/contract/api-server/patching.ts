@@ -58,6 +58,17 @@ export function definePatching(makeSubject: MakeSubject): void {
       });
     });
 
+    it('takes the version 0 for none, and no text for a version', async () => {
+      const subject = await makeSubject();
+      await created(subject, configMaps(subject), aConfigMap('a'));
+      const write = async (resourceVersion: string): Promise<number> =>
+        (await patch(subject, configMaps(subject, 'a'), 'merge', { metadata: { resourceVersion }, data: { a: 'b' } }))
+          .status;
+      expect(await write('0')).toBe(200);
+      expect(await write('')).toBe(200);
+      expect(await write('x')).toBe(500);
+    });
+
     it('keeps what nobody may change', async () => {
       const subject = await makeSubject();
       const before = await created(subject, configMaps(subject), aConfigMap('a'));

@@ -172,6 +172,19 @@ export function defineReading(makeSubject: MakeSubject): void {
       expect(await list({ resourceVersion: 0, resourceVersionMatch: 'Exact' })).toBe(422);
     });
 
+    it('reads an object at any version that there was, and no other', async () => {
+      const subject = await makeSubject();
+      await created(subject, configMaps(subject), aConfigMap('a'));
+      const get = async (resourceVersion: string): Promise<unknown[]> => {
+        const answer = await subject.http.call('GET', configMaps(subject, 'a'), { query: { resourceVersion } });
+        return [answer.status, at(answer.body, 'reason')];
+      };
+      expect(await get('0')).toEqual([200, undefined]);
+      expect(await get('1')).toEqual([200, undefined]);
+      expect(await get('x')).toEqual([500, undefined]);
+      expect(await get('99999999')).toEqual([504, 'Timeout']);
+    });
+
     it('lists the state at exactly an old version', async () => {
       const subject = await makeSubject();
       const object = await created(subject, configMaps(subject), aConfigMap('a'));
