@@ -49,7 +49,8 @@ const recordKey = (uid: string): RecordKey => ({ owner: OWNER, id: `node/${uid}`
 
 /** @param rule another one than `decide`, for proofs of what a mistake in it would do */
 export function createReconciler(ports: Ports, rule: typeof decide = decide): Reconcile {
-  const deps: Deps = { ...ports, rule };
+  // Not a spread, which would ask for every adapter at once: the composition root makes each when it is first used.
+  const deps: Deps = Object.create(ports, { rule: { value: rule } });
   return async message => {
     switch (message.kind) {
       case 'clusterEvent':
