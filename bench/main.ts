@@ -11,6 +11,8 @@ import { formatTable } from './report/table.ts';
 const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   init: async () => (await import('./init.ts')).init,
   timers: async () => (await import('./timers.ts')).timers,
+  react: async () => (await import('./react.ts')).react,
+  simulate: async () => (await import('./simulate.ts')).simulate,
   forward: async () => (await import('./forward.ts')).forward,
   protect: async () => (await import('./protect.ts')).protect,
 };

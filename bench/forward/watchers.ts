@@ -26,6 +26,8 @@ export interface WatcherOptions {
   readonly kubeconfig: string;
   /** PutEvents endpoint. */
   readonly busUrl: string;
+  /** Default: `bench`. */
+  readonly busName?: string;
 }
 
 export interface Programs {
@@ -51,12 +53,12 @@ export async function buildPrograms(folder: string): Promise<Programs> {
 async function startForwarder(
   main: string,
   usageBundle: string,
-  { kubeconfig, busUrl }: WatcherOptions,
+  { kubeconfig, busUrl, busName = 'bench' }: WatcherOptions,
 ): Promise<Watcher> {
   const port = await findFreePort();
   const options = {
     'cluster-name': 'bench',
-    'event-bus-name': 'bench',
+    'event-bus-name': busName,
     region: 'us-west-2',
     kubeconfig,
     'health-host': LOOPBACK,

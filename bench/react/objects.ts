@@ -1,0 +1,76 @@
+/** The nodes that fail, one after the other: half of them Curfew's to repair, half the bare loop's. Pure. */
+import { CONFIG_MAP, KARPENTER } from '../../shared/contract/names.ts';
+import type { JsonObject, KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
+import { toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+
+/** Who is to react to a node. */
+export const REACTORS = ['curfew', 'bare'] as const;
+export type Reactor = (typeof REACTORS)[number];
+
+/** Nodes with it are the bare loop's. Curfew's are in a NodePool, without which it repairs nothing. */
+export const REACTOR_LABEL = 'bench.curfew.dev/reactor';
+
+const POOL = 'bench';
+const CLAIM_SPEC: JsonObject = {
+  nodeClassRef: { group: 'karpenter.k8s.aws', kind: 'EC2NodeClass', name: 'default' },
+  requirements: [{ key: 'kubernetes.io/arch', operator: 'In', values: ['arm64'] }],
+};
+
+/** What lets Curfew act at once: the gate open, no toleration, no threshold. */
+export function settingsObjects(): KubernetesManifest[] {
+  return [
+    {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { namespace: CONFIG_MAP.namespace, name: CONFIG_MAP.name },
+      data: { [CONFIG_MAP.key]: '[featureGates]\nnodeRepair = true\n' },
+    },
+    {
+      apiVersion: 'karpenter.sh/v1',
+      kind: 'NodePool',
+      metadata: { name: POOL },
+      spec: { template: { spec: CLAIM_SPEC } },
+    },
+    {
+      apiVersion: 'curfew.dev/v1alpha1',
+      kind: 'NodeLifecyclePolicy',
+      metadata: { name: POOL },
+      spec: { nodePoolSelector: {}, repair: { defaultTolerationDuration: '0s', maxUnhealthy: '100%' } },
+    },
+  ];
+}
+
+export const nodeNameFor = (reactor: Reactor, index: number): string => `${reactor}-${index}`;
+
+const labelsFor = (reactor: Reactor): Readonly<Record<string, string>> =>
+  reactor === 'curfew' ? { [KARPENTER.nodePoolLabel]: POOL } : { [REACTOR_LABEL]: reactor };
+
+const providerIDFor = (reactor: Reactor, index: number): string =>
+  `aws:///us-west-2a/i-${reactor === 'curfew' ? 'c' : 'b'}${index.toString(16).padStart(16, '0')}`;
+
+export function nodeFor(reactor: Reactor, index: number): KubernetesManifest {
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: nodeNameFor(reactor, index), labels: labelsFor(reactor) },
+    spec: { providerID: providerIDFor(reactor, index) },
+  };
+}
+
+/** Without a finalizer: the deletion that is accepted is the end of it. */
+export function nodeClaimFor(reactor: Reactor, index: number): KubernetesManifest {
+  return {
+    apiVersion: 'karpenter.sh/v1',
+    kind: 'NodeClaim',
+    metadata: { name: nodeNameFor(reactor, index), labels: labelsFor(reactor) },
+    spec: CLAIM_SPEC,
+  };
+}
+
+export function nodeClaimStatus(reactor: Reactor, index: number): JsonObject {
+  return { nodeName: nodeNameFor(reactor, index), providerID: providerIDFor(reactor, index) };
+}
+
+export function nodeStatus(ready: 'True' | 'Unknown', since: EpochMs): JsonObject {
+  return { conditions: [{ type: 'Ready', status: ready, reason: 'Bench', lastTransitionTime: toTimestamp(since) }] };
+}
