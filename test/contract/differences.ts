@@ -36,8 +36,18 @@ export const DIFFERENCES = [
   },
   {
     id: 'rules-that-do-not-compile',
-    what: 'A definition whose CEL rule does not compile is accepted; the rule is skipped, and the server keeps a warning.',
+    what: 'A definition whose CEL rule does not compile, or costs too much, is accepted; what cannot be run is skipped with a warning.',
     why: 'The CEL implementation here cannot tell a wrong rule from one that uses a function it lacks.',
+  },
+  {
+    id: 'types-in-an-apply',
+    what: 'A server-side apply whose field has the wrong type is refused with 422 by validation; kube-apiserver answers 500 before.',
+    why: 'The schema of an apply knows how values merge, not their types; the refusal is the same for who applies.',
+  },
+  {
+    id: 'definitions-go-at-once',
+    what: 'A deleted definition and its objects are gone with the answer, a Status; kube-apiserver holds it by a finalizer for a moment.',
+    why: 'There is no controller here that would remove the objects later.',
   },
 ] as const satisfies readonly Difference[];
 

@@ -32,6 +32,10 @@ export function requiredOption(kind: OptionsKind, field: string, why: string): A
   return refuse(kind, 'FieldValueRequired', field, `Required value: ${why}`);
 }
 
+export function tooLongOption(kind: OptionsKind, field: string, maxBytes: number): ApiStatusError {
+  return refuse(kind, 'FieldValueTooLong', field, `Too long: may not be more than ${maxBytes} bytes`);
+}
+
 /** A parameter that should be a number and is not: 400. */
 export function notANumber(text: string): ApiStatusError {
   return badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);

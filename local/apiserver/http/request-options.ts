@@ -3,7 +3,7 @@ import type { JsonObject } from '../json.ts';
 import type { DeleteOptions, ListOptions, WriteOptions } from '../types.ts';
 import { deleteOptionsOfBody, dryRunOf, propagationOf } from './delete-options.ts';
 import { objectAt } from './json-fields.ts';
-import { notANumber, unsupportedOption, type OptionsKind } from './option-errors.ts';
+import { notANumber, tooLongOption, unsupportedOption, type OptionsKind } from './option-errors.ts';
 
 /** A boolean as the API server reads it from a query: `1`, `true` and the bare name are true. */
 export function flag(query: URLSearchParams, name: string): boolean {
@@ -26,6 +26,8 @@ function fieldValidationOf(kind: OptionsKind, query: URLSearchParams): 'Ignore' 
   throw unsupportedOption(kind, 'fieldValidation', JSON.stringify(text), ['', 'Ignore', 'Strict', 'Warn']);
 }
 
+const MAX_FIELD_MANAGER_BYTES = 128;
+
 /** Options of creates, updates and patches. Without `fieldManager` the program in the User-Agent is the manager. */
 export function writeOptions(
   kind: OptionsKind,
@@ -33,7 +35,10 @@ export function writeOptions(
   user: string,
   program: string | undefined,
 ): WriteOptions {
-  const fieldManager = query.get('fieldManager') || program;
+  const asked = query.get('fieldManager') ?? '';
+  if (Buffer.byteLength(asked) > MAX_FIELD_MANAGER_BYTES)
+    throw tooLongOption(kind, 'fieldManager', MAX_FIELD_MANAGER_BYTES);
+  const fieldManager = asked || program;
   return {
     user,
     ...(fieldManager === undefined ? {} : { fieldManager }),

@@ -35,13 +35,14 @@ function resourceOf(core: ApiServerCore, path: ResourcePath): ResourceInfo {
     each => each.group === group && each.version === version && each.resource === resource,
   );
   const served = core.resource({ group, version, resource }) ?? virtual;
-  if (served === undefined) throw isGroupServed(core, group) ? notServed() : new PathNotFound();
+  if (served === undefined) throw isKnown(core, path) ? notServed() : new PathNotFound();
   if (path.namespace !== undefined && !served.namespaced) throw notServed();
   return served;
 }
 
-const isGroupServed = (core: ApiServerCore, group: string): boolean =>
-  core.resources().some(each => each.group === group);
+/** Built-in groups are known in any version, custom ones in those that they are served in. */
+const isKnown = (core: ApiServerCore, { group, version }: ResourcePath): boolean =>
+  core.resources().some(each => each.group === group && (each.schema === undefined || each.version === version));
 
 /** Starts a watch of a collection. */
 function startWatch(

@@ -31,12 +31,18 @@ export function toJsonSchema(source: JsonObject): JsonObject {
   if (isObject(properties)) schema.properties = mapMembers(properties);
   if (isObject(additionalProperties)) schema.additionalProperties = toJsonSchema(additionalProperties);
   if (isObject(items)) schema.items = toJsonSchema(items);
+  if (source['x-kubernetes-embedded-resource'] === true) schema.required = embeddedRequired(source);
   if (isObject(not)) schema.not = toJsonSchema(not);
   for (const keyword of ['allOf', 'anyOf', 'oneOf']) {
     const branches = arrayAt(source, keyword).filter(isObject);
     if (branches.length > 0) schema[keyword] = branches.map(toJsonSchema);
   }
   return schema;
+}
+
+/** An object in an object says what it is. */
+function embeddedRequired(source: JsonObject): JsonValue[] {
+  return [...new Set(['apiVersion', 'kind', ...arrayAt(source, 'required')])];
 }
 
 function typesOf(source: JsonObject): JsonValue[] | undefined {

@@ -11,8 +11,9 @@ import { toJsonSchema } from './json-schema.ts';
 import type { Structural } from './structural.ts';
 import { toCauses } from './violations.ts';
 
-/** A Go duration (or a plain zero), which is what `format: duration` means in Kubernetes. */
-const GO_DURATION = /^[-+]?(0|((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)$/;
+/** A Go duration (or a plain zero), or whole numbers of named units: what `format: duration` means in Kubernetes. */
+const DURATION =
+  /^([-+]?(0|((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)|(\d+\s*(ns|nano|us|µs|μs|micro|ms|milli|s|sec|m|min|h|hr|hour|d|day|w|wk|week)s?\s*)+)$/;
 
 const { date, email, hostname, ipv4, ipv6, uri, uuid, byte, int32, int64, float, double, password } = fullFormats;
 
@@ -32,7 +33,7 @@ const ajv = new Ajv({
   code: { regExp: goRegExp },
   formats: {
     'date-time': fullFormats['date-time'],
-    duration: GO_DURATION,
+    duration: DURATION,
     date,
     email,
     hostname,

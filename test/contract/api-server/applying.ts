@@ -161,6 +161,13 @@ export function defineApplying(makeSubject: MakeSubject): void {
       expect(await send(managed, { fieldManager: 'one' })).toEqual([400, 'BadRequest']);
     });
 
+    it('takes a manager whose name is not too long', async () => {
+      const subject = await makeSubject();
+      expect((await apply(subject, 'x'.repeat(128), { key: '1' })).status).toBe(201);
+      const answer = await apply(subject, 'x'.repeat(129), { key: '1' });
+      expect([answer.status, at(answer.body, 'details.causes.0.reason')]).toEqual([422, 'FieldValueTooLong']);
+    });
+
     it('takes a version as a precondition', async () => {
       const subject = await makeSubject();
       const first = await apply(subject, 'one', { key: '1' });

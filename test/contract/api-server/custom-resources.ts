@@ -69,6 +69,21 @@ export function defineCustomResources(makeSubject: MakeSubject): void {
       expect(at(answer.body, 'rows.0.cells')).toEqual(['a', 3, null, 'Fast', expect.stringMatching(/^\d+s$/)]);
     });
 
+    it('are not found in a version that their definition does not have', async () => {
+      const subject = await makeSubject();
+      const { group } = await gadgets(subject);
+      const answer = await subject.http.call('GET', `/apis/${group}/v9/gadgets`);
+      expect([answer.status, answer.text]).toEqual([404, '404 page not found\n']);
+    });
+
+    it('are applied with values that fit their schema', async () => {
+      const subject = await makeSubject();
+      const { group, path } = await gadgets(subject);
+      const body = { apiVersion: `${group}/v1`, kind: 'Gadget', metadata: { name: 'a' }, spec: { size: 'large' } };
+      const answer = await patch(subject, `${path}/a`, 'apply', body, { fieldManager: 'one' });
+      expect(answer.status).toBe(subject.differing('types-in-an-apply', { real: 500, embedded: 422 }));
+    });
+
     it('must say their kind and version', async () => {
       const subject = await makeSubject();
       const { group, path } = await gadgets(subject);

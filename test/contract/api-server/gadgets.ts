@@ -27,6 +27,20 @@ const SPEC_SCHEMA = {
       'x-kubernetes-list-map-keys': ['name'],
     },
     max: { type: 'integer' },
+    since: { type: 'string', format: 'duration' },
+    template: {
+      type: 'object',
+      'x-kubernetes-embedded-resource': true,
+      'x-kubernetes-preserve-unknown-fields': true,
+    },
+    choice: {
+      type: 'object',
+      properties: { a: { type: 'string' }, b: { type: 'string' } },
+      oneOf: [{ required: ['a'] }, { required: ['b'] }],
+    },
+    set: { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' },
+    texts: { type: 'object', additionalProperties: { type: 'string' } },
+    nothing: { type: 'string', nullable: true },
   },
   'x-kubernetes-validations': [
     { rule: '!has(self.max) || self.size <= self.max', message: 'size must not exceed max' },

@@ -51,6 +51,8 @@ export function defineReading(makeSubject: MakeSubject): void {
       const { http } = await makeSubject();
       const unknownGroup = await http.call('GET', '/apis/nobody.example.com/v1/nothings');
       expect([unknownGroup.status, unknownGroup.text]).toEqual([404, '404 page not found\n']);
+      const unknownVersion = await http.call('GET', '/apis/apps/v9/deployments');
+      expect([unknownVersion.status, at(unknownVersion.body, 'kind')]).toEqual([404, 'Status']);
       const unknownResource = await http.call('GET', '/api/v1/nothings');
       expect(unknownResource.status).toBe(404);
       expect(unknownResource.body).toMatchObject({

@@ -68,6 +68,29 @@ export function defineSchema(makeSubject: MakeSubject): void {
       expect(listAt(answer.body, 'details.causes')).toContainEqual({ reason, message, field });
     });
 
+    it.each([
+      [{ since: '1h30m' }, 201],
+      [{ since: '-1h' }, 201],
+      [{ since: '4d' }, 201],
+      [{ since: '2 weeks' }, 201],
+      [{ since: '4 parsecs' }, 422],
+      [{ template: { apiVersion: 'v1', kind: 'Pod', spec: { any: 'thing' } } }, 201],
+      [{ template: { apiVersion: 'v1' } }, 422],
+      [{ choice: { a: '1' } }, 201],
+      [{ choice: {} }, 422],
+      [{ choice: { a: '1', b: '2' } }, 422],
+      [{ set: ['a', 'b'] }, 201],
+      [{ set: ['a', 'a'] }, 422],
+      [{ texts: { a: 'x' } }, 201],
+      [{ texts: { a: 1 } }, 422],
+      [{ nothing: null }, 201],
+    ])('answer to the spec %j with %i', async (spec, status) => {
+      const subject = await makeSubject();
+      const { make } = await gadgets(subject);
+      const answer = await make('a', { size: 1, ...spec });
+      expect(answer.status).toBe(status);
+    });
+
     it('are held to their rules about change', async () => {
       const subject = await makeSubject();
       const { path, make } = await gadgets(subject);

@@ -47,6 +47,6 @@ function customColumn(printer: PrinterColumn): Column {
 
 /** Name and the declared columns; name and age when none are declared. */
 export function customColumns(declared: readonly PrinterColumn[] | undefined): readonly Column[] {
-  if (declared === undefined || declared.length === 0) return [nameColumn, ageColumn];
+  if (declared === undefined || declared.length === 0) return [nameColumn, { ...ageColumn, type: 'date' }];
   return [nameColumn, ...declared.map(customColumn)];
 }
