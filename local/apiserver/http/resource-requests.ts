@@ -210,8 +210,16 @@ function onObject(core: ApiServerCore, request: ResourceRequest, ref: ObjectRef,
 function evict(core: ApiServerCore, request: ResourceRequest, ref: ObjectRef): Outcome {
   if (request.method !== 'POST') throw methodNotServed();
   const eviction = decodeObject(request.body, request.contentType);
-  const name = textAt(eviction, 'metadata', 'name');
-  if (name !== '' && name !== ref.name) throw badRequest('name in URL does not match name in Eviction object');
+  const kind = textAt(eviction, 'kind') || 'Eviction';
+  if (kind !== 'Eviction') {
+    throw badRequest(`${kind} in version "v1" cannot be handled as a Eviction: no kind "${kind}" is registered`);
+  }
+  const namespace = textAt(eviction, 'metadata', 'namespace') || ref.namespace;
+  if (namespace !== ref.namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  if (textAt(eviction, 'metadata', 'name') !== ref.name)
+    throw badRequest('name in URL does not match name in Eviction object');
   const status = core.evict(ref, evictionOptions(request.query, eviction, request.user));
   return { kind: 'body', code: status.code, body: status };
 }

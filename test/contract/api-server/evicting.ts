@@ -160,11 +160,34 @@ export function defineEvicting(makeSubject: MakeSubject): void {
       expect(at(pod, 'metadata.deletionTimestamp')).toBeUndefined();
     });
 
-    it('answers 400 where path and body name two pods', async () => {
+    it.each([
+      ['another name', { metadata: { name: 'web-1' } }],
+      ['no name', { metadata: {} }],
+      ['another namespace', { metadata: { name: 'web-0', namespace: 'default' } }],
+      ['another kind', { kind: 'Pod' }],
+    ])('answers 400 to %s than that of the path, and evicts nobody', async (_, more) => {
       const subject = await makeSubject();
       await runningPod(subject, 'web-0');
-      const answer = await evict(subject, 'web-0', { metadata: { name: 'web-1' } });
+      const answer = await evict(subject, 'web-0', more);
       expect([answer.status, at(answer.body, 'reason')]).toEqual([400, 'BadRequest']);
+      const pod = await read(subject, inNamespace(subject, 'pods', 'web-0'));
+      expect(at(pod, 'metadata.deletionTimestamp')).toBeUndefined();
+    });
+
+    it('is allowed again of a pod that is being deleted, and shortens its grace', async () => {
+      const subject = await makeSubject();
+      await runningPod(subject, 'web-0');
+      await evict(subject, 'web-0');
+      expect((await evict(subject, 'web-0', { deleteOptions: { gracePeriodSeconds: 5 } })).status).toBe(201);
+      const pod = await read(subject, inNamespace(subject, 'pods', 'web-0'));
+      expect(at(pod, 'metadata.deletionGracePeriodSeconds')).toBe(5);
+    });
+
+    it('answers 409 to another version', async () => {
+      const subject = await makeSubject();
+      await runningPod(subject, 'web-0');
+      const answer = await evict(subject, 'web-0', { deleteOptions: { preconditions: { resourceVersion: '1' } } });
+      expect([answer.status, at(answer.body, 'reason')]).toEqual([409, 'Conflict']);
     });
   });
 }
