@@ -7,7 +7,7 @@ import { createInProcessKubernetesApi } from '../in-process/kubernetes-api.ts';
 import type { ApiServerCore } from '../apiserver/types.ts';
 import { createMemoryRecordStore } from '../memory/record-store.ts';
 import type { Scheduler } from '../scheduler.ts';
-import { createSystem, type BuriedMessage } from '../system.ts';
+import { createSystem, type BuriedMessage, type ForwarderPorts } from '../system.ts';
 import type { StartActor } from './actors/actor.ts';
 import { startCloud } from './actors/cloud.ts';
 import { startDisruption } from './actors/disruption.ts';
@@ -53,6 +53,10 @@ export interface RunOptions {
   readonly faults?: FaultMixName | FaultMix;
   /** Replaces functions, for tests that prove what a mistake would do. */
   readonly reconcilers?: Readonly<Partial<Record<FunctionName, ReconcilerFactory>>>;
+  /** Changes what a forwarder is given, for the same. */
+  readonly forwarder?: (ports: ForwarderPorts) => ForwarderPorts;
+  /** Ends the run at the first violation: what follows says nothing new. */
+  readonly stopAtViolation?: boolean;
 }
 
 export interface RunResult {
@@ -150,9 +154,9 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
       },
       forwarder(ports, lifetime) {
         const guarded = { ...ports, bus: outages.guard('bus', ports.bus) };
-        if (injector === undefined) return guarded;
-        const context = { injector, scheduler: time, lifetime, callFaults: SURVIVABLE_CALL_FAULTS };
-        return faultyForwarder(guarded, context, skews, () => core.compact());
+        const context = injector && { injector, scheduler: time, lifetime, callFaults: SURVIVABLE_CALL_FAULTS };
+        const seen = context === undefined ? guarded : faultyForwarder(guarded, context, skews, () => core.compact());
+        return options.forwarder?.(seen) ?? seen;
       },
       ...(injector && {
         deliver: (_, delay, send) => deliverWithFaults(delay, send, injector, time),
@@ -179,7 +183,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
   }
   system.start();
   try {
-    await time.runUntil(end);
+    await time.runUntil(end, () => options.stopAtViolation === true && invariants.violations.length > 0);
   } catch (error) {
     if (!(error instanceof Standstill)) throw error;
     invariants.stoodStill(error.message);

@@ -8,9 +8,9 @@ import type { Scheduler } from '../scheduler.ts';
 export interface VirtualTime extends Scheduler {
   /**
    * Runs everything due up to and including `end`, and leaves the clock there. Rejects with what an action threw, or with
-   * `Standstill`.
+   * `Standstill`. Asks before each action whether it is over before the end; the clock stays where it is then.
    */
-  runUntil(end: EpochMs): Promise<void>;
+  runUntil(end: EpochMs, isOver?: () => boolean): Promise<void>;
 }
 
 /** So many actions at one instant, and it will never end. */
@@ -57,12 +57,13 @@ export function createVirtualTime({ start, tieBreak }: VirtualTimeOptions): Virt
     now: () => now,
     at,
     sleep: (duration, signal) => sleepOn(self, duration, signal),
-    async runUntil(end) {
+    async runUntil(end, isOver = () => false) {
       await settle();
       let actions = 0;
       for (;;) {
         const next = heap[0];
         if (next === undefined || next.time > end) break;
+        if (isOver()) return;
         pop(heap);
         const { action } = next;
         if (action === undefined) continue;

@@ -36,13 +36,14 @@ export interface SeedReport {
   readonly failure: Failure | undefined;
 }
 
-export type Reconcilers = NonNullable<RunOptions['reconcilers']>;
+/** A mistake put in on purpose. */
+export type Mutation = Pick<RunOptions, 'reconcilers' | 'forwarder'>;
 
 export function trialOf(seed: number, mix?: FaultMixName): Trial {
   return { seed, scenario: generateScenario(seed), faults: drawFaults(seed, mix) };
 }
 
-export async function runTrial(trial: Trial, reconcilers?: Reconcilers): Promise<SeedReport> {
+export async function runTrial(trial: Trial, mutation: Mutation = {}): Promise<SeedReport> {
   const { seed, faults, scenario } = trial;
   const end = faults.mix === 'none' ? scenario.end : addDuration(scenario.end, CONVERGENCE);
   const simulatedHours = durationBetween(scenario.start, end) / hours(1);
@@ -52,7 +53,8 @@ export async function runTrial(trial: Trial, reconcilers?: Reconcilers): Promise
     const result = await runScenario(scenario, {
       seed,
       faults: toFaultMix(faults),
-      ...(reconcilers && { reconcilers }),
+      stopAtViolation: true,
+      ...mutation,
     });
     return {
       ...shared,

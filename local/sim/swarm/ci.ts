@@ -1,0 +1,30 @@
+/** The swarm of continuous integration: always the same, within three minutes on two cores. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ResourceCatalog } from '../scenario/resource-names.ts';
+import { parseScenarios } from '../scenario/parse.ts';
+import { formatFault } from '../report.ts';
+import { toTrial } from './trial-file.ts';
+import type { Trial } from './seed.ts';
+
+/** About 0.2 s of one core each. */
+export const CI_SEEDS = { from: 1, to: 500 } as const;
+
+/** A change of the code moves every draw, so what failed under one seed is tried under a few more. */
+const MORE_SEEDS: readonly number[] = [1, 2, 3, 4, 5];
+
+/** The scenarios that failed once, as files of the folder: each under its own chance and some more. Throws when one is not valid. */
+export async function readRegressions(folder: string, catalog: ResourceCatalog): Promise<readonly Trial[]> {
+  const files = (await readdir(folder)).filter(name => name.endsWith('.yaml')).toSorted();
+  const trials: Trial[] = [];
+  for (const name of files) {
+    const file = join(folder, name);
+    const parsed = parseScenarios(await readFile(file, 'utf8'), file, catalog);
+    if (!parsed.ok) throw new Error(parsed.faults.map(formatFault).join('\n'));
+    for (const trial of parsed.scenarios.map(toTrial)) {
+      const seeds = trial.faults.mix === 'none' ? [trial.seed] : [...new Set([trial.seed, ...MORE_SEEDS])];
+      trials.push(...seeds.map(seed => ({ ...trial, seed })));
+    }
+  }
+  return trials;
+}

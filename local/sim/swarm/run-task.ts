@@ -1,0 +1,21 @@
+/** Carries out one task, in whichever thread. */
+import { runTrial, trialOf, type Mutation, type SeedReport } from './seed.ts';
+import type { MutantRef, SeedTask } from './tasks.ts';
+
+export async function runTask({ seed, mix, mutant }: SeedTask): Promise<SeedReport> {
+  return runTrial(trialOf(seed, mix), mutant && (await mutationOf(mutant)));
+}
+
+interface MutantModule {
+  readonly mutationOf: (name: string) => Mutation;
+}
+
+async function mutationOf({ module, name }: MutantRef): Promise<Mutation> {
+  const loaded: unknown = await import(module);
+  if (!hasMutations(loaded)) throw new TypeError(`${module} has no mutationOf`);
+  return loaded.mutationOf(name);
+}
+
+function hasMutations(loaded: unknown): loaded is MutantModule {
+  return typeof loaded === 'object' && loaded !== null && 'mutationOf' in loaded;
+}
