@@ -33,6 +33,26 @@ program
   });
 
 program
+  .command('swarm')
+  .description('run random clusters under random faults and watch every invariant')
+  .option('--seeds <range>', 'each seed of A..B (default: 1..200)')
+  .addOption(
+    new Option('--faults <mix>', 'one mix for all; each seed draws its own otherwise').choices([
+      'none',
+      'light',
+      'heavy',
+    ]),
+  )
+  .option('--ci', 'the fixed seeds of continuous integration, and every scenario that ever failed')
+  .option('--mutants', 'prove that the invariants find mistakes: run with one mistake at a time until it is found')
+  .option('--jobs <number>', 'threads (default: one per core)')
+  .option('--failures <folder>', 'where to write what failed')
+  .action(async (options: Record<string, string>) => {
+    const { swarmCommand } = await import('./swarm.ts');
+    process.exitCode = await swarmCommand(options);
+  });
+
+program
   .command('explain')
   .description('say whether a pod or node is protected from disruption, by what, until when, and what else blocks it')
   .argument('<kind>', 'pod or node')

@@ -8,11 +8,12 @@ import { parseScenarios } from '../local/sim/scenario/parse.ts';
 import type { Scenario, ScenarioFault } from '../local/sim/scenario/scenario.ts';
 import { formatLine } from '../local/sim/trace.ts';
 import { clusterCatalog, UnusableObject } from '../local/sim/world.ts';
+import { faultsFor } from '../local/sim/swarm/trial-file.ts';
+import { toFaultMix } from '../local/sim/swarm/faults.ts';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
+import { parseFaults, parseSeeds, type SeedOptions } from './simulation-options.ts';
 
-export interface SimulateOptions {
-  readonly seed?: string;
-  readonly seeds?: string;
+export interface SimulateOptions extends SeedOptions {
   readonly faults?: string;
   readonly output?: string;
 }
@@ -57,7 +58,7 @@ async function runAll(
   const runs = scenarios.flatMap(scenario => seeds.map(seed => ({ scenario, seed })));
   let good = true;
   for (const { scenario, seed } of runs) {
-    const result = await runScenario(scenario, { seed, faults });
+    const result = await runScenario(scenario, { seed, faults: toFaultMix(faultsFor(scenario, faults)) });
     good &&= isGood(result);
     if (form === 'jsonl') {
       output.out(result.trace.map(entry => `${formatLine(entry)}\n`).join(''));
@@ -90,23 +91,4 @@ async function readAll(files: readonly string[]): Promise<{ scenarios: Scenario[
     else faults.push(...parsed.faults);
   }
   return { scenarios, faults };
-}
-
-/** undefined: not valid. */
-function parseFaults(name = 'none'): FaultMixName | undefined {
-  return name === 'none' || name === 'light' || name === 'heavy' ? name : undefined;
-}
-
-const WHOLE_NUMBER = /^\d{1,15}$/;
-const DEFAULT_SEED = 1;
-
-/** undefined: not valid. */
-function parseSeeds({ seed, seeds }: SimulateOptions): number[] | undefined {
-  if (seed !== undefined && seeds !== undefined) return undefined;
-  if (seed !== undefined) return WHOLE_NUMBER.test(seed) ? [Number(seed)] : undefined;
-  if (seeds === undefined) return [DEFAULT_SEED];
-  const [from = '', to = '', ...rest] = seeds.split('..');
-  if (rest.length > 0 || !WHOLE_NUMBER.test(from) || !WHOLE_NUMBER.test(to) || Number(from) > Number(to))
-    return undefined;
-  return Array.from({ length: Number(to) - Number(from) + 1 }, (_, index) => Number(from) + index);
 }

@@ -76,13 +76,14 @@ function staleIndex(index: DueIndex, injector: FaultInjector): DueIndex {
   };
 }
 
-/** Single entries are refused, some of them although they were taken. */
+/** Single entries are refused, every other one of them although it was taken. */
 function faultyBus(bus: EventBus, context: FaultContext): EventBus {
   const { injector } = context;
+  let refusals = 0;
   const partial: EventBus = {
     async publish(entries) {
       const refused = entries.map(() => injector.happens('busEntry'));
-      const taken = refused.map((isRefused, index) => !isRefused || index % 2 === 0);
+      const taken = refused.map(isRefused => !isRefused || (refusals += 1) % 2 === 0);
       const outcomes = await bus.publish(entries.filter((_, index) => taken[index]));
       const remaining = outcomes.values();
       return entries.map((_, index) => {

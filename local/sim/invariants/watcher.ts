@@ -10,6 +10,7 @@ import type { Scheduler } from '../../scheduler.ts';
 import type { EnvironmentPorts } from '../../system.ts';
 import { checkDestructiveCalls } from './destructive-calls.ts';
 import type { Check, MakeCheck, PortCall, Run, Violation } from './invariant.ts';
+import { checkLeftBehind } from './left-behind.ts';
 import { createMirror } from './mirror.ts';
 import { checkOwnership } from './ownership.ts';
 import { checkProtection } from './protection.ts';
@@ -24,6 +25,7 @@ const CHECKS: readonly MakeCheck[] = [
   checkProtection,
   checkTimers,
   checkOwnership,
+  checkLeftBehind,
   checkRobustness,
 ];
 

@@ -23,8 +23,11 @@ import { ENVIRONMENT_STORIES, SETTINGS_STORIES } from './settings-stories.ts';
 import { drawConfig, drawPolicy, drawPool, names } from './settings.ts';
 
 const START = parseTimestamp('2024-11-01T15:00:00Z') ?? toEpochMs(0);
-/** After the last step, until the end: what was begun plays out, and timers of half an hour come due. */
-const CALM_END = minutes(40);
+/**
+ * After the last step, until the end: long enough for timers of half an hour to come due, or so short that what was lost at the
+ * end must be made up for when the faults have stopped.
+ */
+const CALM_ENDS: readonly DurationMs[] = [minutes(1), minutes(10), minutes(40)];
 const MOST_NODES = 30;
 
 export function generateScenario(seed: number): Scenario {
@@ -46,7 +49,7 @@ export function generateScenario(seed: number): Scenario {
   const end = addDuration(START, duration);
   const config = shape.chance(0.9) ? '[featureGates]\nnodeRepair = true\n' : drawConfig(shape);
   const objects = drawObjects(root.stream('objects'), model, shape.chance(0.5) ? MOST_NODES : 8);
-  const lastTime = addDuration(end, toDurationMs(0 - CALM_END));
+  const lastTime = addDuration(end, toDurationMs(0 - shape.pick(CALM_ENDS)));
   const drafts = drawDrafts(root.stream('stories'), model, durationBetween(START, lastTime));
   return {
     name: `seed-${seed}`,

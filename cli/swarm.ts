@@ -1,0 +1,141 @@
+/** `curfew swarm`: random clusters, policies, stories and faults, and every invariant watched over them. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createProgress, type Terminal } from '../bench/measure/progress.ts';
+import type { FaultMixName } from '../local/sim/faults/mix.ts';
+import { CI_SEEDS, readRegressions } from '../local/sim/swarm/ci.ts';
+import { formatFailing, formatTotals, whole } from '../local/sim/swarm/report.ts';
+import { runTrial, trialOf, type SeedReport } from '../local/sim/swarm/seed.ts';
+import { shrink } from '../local/sim/swarm/shrink.ts';
+import { runTasks } from '../local/sim/swarm/tasks.ts';
+import { sumUp } from '../local/sim/swarm/totals.ts';
+import { printTrial, replayCommand } from '../local/sim/swarm/trial-file.ts';
+import { clusterCatalog } from '../local/sim/world.ts';
+import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
+import { parseFaults, parseSeeds } from './simulation-options.ts';
+
+export interface SwarmOptions {
+  readonly seeds?: string;
+  readonly faults?: string;
+  readonly ci?: boolean;
+  readonly mutants?: boolean;
+  readonly jobs?: string;
+  /** Folder for what failed; default: a folder in the system's for temporary files. */
+  readonly failures?: string;
+}
+
+const DEFAULT_SEEDS = '1..200';
+const REGRESSIONS = fileURLToPath(new URL('../examples/regressions', import.meta.url));
+/** Trials that making a failure small may take: about two minutes. */
+const SHRINK_RUNS = 800;
+const MAX_JOBS = 64;
+
+/** Exit code 0: every invariant held. 1: one did not, or a mutant was not found. 2: an option is not valid. */
+export async function swarmCommand(
+  options: SwarmOptions,
+  output: CommandOutput = PROCESS_OUTPUT,
+  terminal: Terminal = process.stderr,
+): Promise<number> {
+  const seeds = parseSeeds({
+    seeds: options.ci === true ? `${CI_SEEDS.from}..${CI_SEEDS.to}` : (options.seeds ?? DEFAULT_SEEDS),
+  });
+  if (seeds === undefined || (options.ci === true && options.seeds !== undefined)) {
+    output.error('--seeds takes a range A..B of whole numbers; --ci has its own\n');
+    return 2;
+  }
+  const mix = options.faults === undefined ? 'drawn' : parseFaults(options.faults);
+  if (mix === undefined) {
+    output.error('--faults takes none, light or heavy\n');
+    return 2;
+  }
+  const jobs = options.jobs === undefined ? availableParallelism() : Number(options.jobs);
+  if (!Number.isInteger(jobs) || jobs < 1 || jobs > MAX_JOBS) {
+    output.error(`--jobs takes a whole number from 1 to ${MAX_JOBS}\n`);
+    return 2;
+  }
+  if (options.mutants === true) {
+    const { findMutants } = await import('./swarm/mutants.ts');
+    return findMutants({ seeds, jobs }, output, terminal);
+  }
+  const folder = options.failures ?? join(tmpdir(), 'curfew-swarm');
+  const regressionsHold = options.ci !== true || (await runRegressions(output));
+  const swarmHolds = await runSeeds({ seeds, jobs, folder, ...(mix !== 'drawn' && { mix }) }, output, terminal);
+  return regressionsHold && swarmHolds ? 0 : 1;
+}
+
+interface Plan {
+  readonly seeds: readonly number[];
+  readonly mix?: FaultMixName;
+  readonly jobs: number;
+  readonly folder: string;
+}
+
+async function runSeeds(
+  { seeds, mix, jobs, folder }: Plan,
+  output: CommandOutput,
+  terminal: Terminal,
+): Promise<boolean> {
+  const progress = createProgress(terminal);
+  const start = performance.now();
+  const reports: SeedReport[] = [];
+  let failed = 0;
+  const tasks = seeds.map(seed => ({ seed, ...(mix !== undefined && { mix }) }));
+  await runTasks(tasks, jobs, report => {
+    reports.push(report);
+    if (report.failure !== undefined) failed += 1;
+    const place = { done: reports.length, of: seeds.length };
+    progress.say(`${whole(reports.length)} of ${whole(seeds.length)} seeds, ${failed} failed`, place);
+    return 'continue';
+  });
+  progress.clear();
+  const totals = sumUp(reports);
+  output.out(`${formatTotals(totals, (performance.now() - start) / 1000)}\n`);
+  const [first] = totals.failing;
+  if (first === undefined) return true;
+  await writeFailure(first, mix, folder, output, terminal);
+  return false;
+}
+
+/** Makes the failure small and writes it as a scenario. */
+async function writeFailure(
+  { seed, failure }: SeedReport,
+  mix: FaultMixName | undefined,
+  folder: string,
+  output: CommandOutput,
+  terminal: Terminal,
+): Promise<void> {
+  if (failure === undefined) return;
+  const progress = createProgress(terminal);
+  let runs = 0;
+  const shrunk = await shrink(
+    trialOf(seed, mix),
+    failure,
+    async trial => {
+      progress.say(`shrinking seed ${seed}: ${(runs += 1)} runs`);
+      return (await runTrial(trial)).failure;
+    },
+    SHRINK_RUNS,
+  );
+  progress.clear();
+  const { trial } = shrunk;
+  const { objects, steps } = trial.scenario;
+  await mkdir(folder, { recursive: true });
+  const file = join(folder, `seed-${seed}-${failure.invariant}.yaml`);
+  await writeFile(file, printTrial(trial, shrunk.failure, file));
+  output.out(`seed ${seed} with ${objects.length} objects and ${steps.length} steps left: ${file}\n`);
+  output.out(`replay: ${replayCommand(file, trial.seed, trial.faults.mix)}\n`);
+}
+
+async function runRegressions(output: CommandOutput): Promise<boolean> {
+  const trials = await readRegressions(REGRESSIONS, clusterCatalog());
+  const failing: string[] = [];
+  for (const trial of trials) {
+    const report = await runTrial(trial);
+    if (report.failure !== undefined) failing.push(`${trial.scenario.file}:${formatFailing(report)}`);
+  }
+  for (const line of failing) output.out(`${line}\n`);
+  output.out(`${trials.length - failing.length} of ${trials.length} regressions hold\n`);
+  return failing.length === 0;
+}

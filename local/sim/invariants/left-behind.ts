@@ -1,0 +1,41 @@
+/**
+ * I7: what Curfew began and did not carry out, it takes back. The annotation that makes a termination forceful must not stay on a
+ * NodeClaim that is not being deleted: the next graceful deletion would be one at once.
+ */
+import type { MakeCheck } from './invariant.ts';
+import { annotationOf, nameOf } from './reading.ts';
+
+const TERMINATION_TIMESTAMP = 'karpenter.sh/nodeclaim-termination-timestamp';
+/** I5, and a minute between two looks. */
+const LONGEST_DELAY = 6 * 60_000;
+
+export const checkLeftBehind: MakeCheck = ({ mirror, now, quietSince, violate }) => {
+  /** By UID of the NodeClaim: what Curfew wrote last, and when. */
+  const written = new Map<string, { readonly value: string; readonly time: number }>();
+  return {
+    onWrite({ resource, before, after }) {
+      if (resource.resource !== 'nodeclaims' || before === undefined || after === undefined) return;
+      const value = annotationOf(after, TERMINATION_TIMESTAMP);
+      if (value === annotationOf(before, TERMINATION_TIMESTAMP)) return;
+      if (value === undefined) written.delete(after.metadata.uid);
+      else written.set(after.metadata.uid, { value, time: now() });
+    },
+    onMinute() {
+      const quiet = quietSince();
+      if (quiet === undefined || written.size === 0) return;
+      const claims = mirror.all('nodeclaims');
+      for (const [uid, { value, time }] of written) {
+        const claim = claims.get(uid);
+        const isOurs = claim !== undefined && annotationOf(claim, TERMINATION_TIMESTAMP) === value;
+        if (!isOurs || claim.metadata.deletionTimestamp !== undefined) written.delete(uid);
+        else if (now() - Math.max(time, quiet) > LONGEST_DELAY) {
+          violate(
+            'I7',
+            `repair left its termination timestamp ${value} on ${nameOf(claim)}, which is not being deleted`,
+          );
+          written.delete(uid);
+        }
+      }
+    },
+  };
+};

@@ -1,0 +1,146 @@
+/** Mistakes in the protection of pods. */
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { addDuration, parseTimestamp, seconds, toTimestamp, type DurationMs } from '../../shared/domain/time.ts';
+import type { ObjectPatch } from '../../shared/ports/kubernetes-api.ts';
+import type { Mutation } from '../../local/sim/swarm/seed.ts';
+import { annotated, isA, withKubernetes, withoutErrors, withRecords, type Mutant } from './mutant.ts';
+
+const DO_NOT_DISRUPT = 'karpenter.sh/do-not-disrupt';
+const MARK = 'curfew.dev/protected-until';
+
+/** The pod as if it had been created and started at another time. */
+function moved(pod: KubernetesObject, by: DurationMs): KubernetesObject {
+  const move = (time: unknown): string | undefined => {
+    const instant = typeof time === 'string' ? parseTimestamp(time) : undefined;
+    return instant === undefined ? undefined : toTimestamp(addDuration(instant, by));
+  };
+  const creationTimestamp = move(pod.metadata.creationTimestamp) ?? pod.metadata.creationTimestamp;
+  const startTime = move(pod.status?.['startTime']);
+  return {
+    ...pod,
+    metadata: { ...pod.metadata, creationTimestamp },
+    status: { ...pod.status, ...(startTime !== undefined && { startTime }) },
+  };
+}
+
+const isRelease = (patch: ObjectPatch): boolean =>
+  patch.type === 'merge' && JSON.stringify(patch.body).includes(`"${DO_NOT_DISRUPT}":null`);
+
+const withMovedPods = (by: DurationMs): Mutation =>
+  withKubernetes('grace-period', api => ({
+    async list(type, query) {
+      const objects = await api.list(type, query);
+      return isA('Pod', type) ? objects?.map(pod => moved(pod, by)) : objects;
+    },
+  }));
+
+/** The function shown another Node than there is. */
+const withNodes = (change: (node: KubernetesObject) => KubernetesObject): Mutation =>
+  withKubernetes('grace-period', api => ({
+    async get(ref) {
+      const object = await api.get(ref);
+      return object !== undefined && isA('Node', ref) ? change(object) : object;
+    },
+  }));
+
+export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'protection-ends-early',
+    mistake: 'lets a protection end a second early',
+    breaks: ['I2'],
+    seed: 1,
+    mutation: withMovedPods(seconds(-1)),
+  },
+  {
+    name: 'protection-never-ends',
+    mistake: 'lets no protection end before an hour has passed',
+    breaks: ['I5'],
+    seed: 1,
+    mutation: withMovedPods(seconds(3600)),
+  },
+  {
+    name: 'protection-keeps-the-node',
+    mistake: 'does not take the annotation off the node when the last protection ends',
+    breaks: ['I5'],
+    seed: 1,
+    mutation: withKubernetes('grace-period', api => ({
+      async patch(ref, patch, options) {
+        const object = isRelease(patch) ? await api.get(ref) : undefined;
+        return object === undefined ? await api.patch(ref, patch, options) : { kind: 'ok', object };
+      },
+    })),
+  },
+  {
+    name: 'protection-takes-foreign-annotation',
+    mistake: 'takes every do-not-disrupt annotation on a node for its own',
+    breaks: ['I7'],
+    seed: 1,
+    mutation: withNodes(node => {
+      const { [DO_NOT_DISRUPT]: value, [MARK]: mark = 'indefinite' } = node.metadata.annotations ?? {};
+      return value === 'true' ? annotated(node, { [MARK]: mark }) : node;
+    }),
+  },
+  {
+    name: 'protection-overwrites-annotation',
+    mistake: 'holds the node whatever annotation stands there',
+    breaks: ['I7'],
+    seed: 1,
+    mutation: withNodes(node =>
+      node.metadata.annotations?.[DO_NOT_DISRUPT] === 'true' ? node : annotated(node, { [DO_NOT_DISRUPT]: undefined }),
+    ),
+  },
+  {
+    name: 'protection-takes-errors-for-no-pods',
+    mistake: 'takes an error of the API server for a node without pods',
+    breaks: ['I5', 'I6'],
+    seed: 1,
+    mutation: withKubernetes('grace-period', api => ({
+      list: (type, query) => api.list(type, query).catch(() => []),
+    })),
+  },
+  {
+    name: 'protection-without-precondition',
+    mistake: 'patches the node of that name, whichever it is by now',
+    breaks: ['I10'],
+    seed: 1,
+    mutation: withKubernetes('grace-period', api => ({
+      patch(ref, patch, options) {
+        if (patch.type !== 'merge') return api.patch(ref, patch, options);
+        const metadata = patch.body['metadata'];
+        const annotations =
+          typeof metadata === 'object' && metadata !== null && 'annotations' in metadata ? metadata.annotations : {};
+        return api.patch(ref, { type: 'merge', body: { metadata: { annotations } } }, options);
+      },
+    })),
+  },
+  {
+    name: 'protection-without-timer',
+    mistake: 'leaves the wake-up time out of the record: what is not sent at once is forgotten',
+    breaks: ['I5'],
+    seed: 1,
+    mutation: withRecords('grace-period', records => ({
+      put: ({ nextWakeTime: _, ...record }, version) => records.put(record, version),
+    })),
+  },
+  {
+    name: 'protection-swallows-errors',
+    mistake: 'logs what went wrong and reports success',
+    breaks: ['I5'],
+    seed: 1,
+    mutation: withoutErrors('grace-period'),
+  },
+  {
+    name: 'protection-counts-finished-pods',
+    mistake: 'holds a node for pods that have ended',
+    breaks: ['I5'],
+    seed: 1,
+    mutation: withKubernetes('grace-period', api => ({
+      async list(type, query) {
+        const objects = await api.list(type, query);
+        return isA('Pod', type)
+          ? objects?.map(pod => ({ ...pod, status: { ...pod.status, phase: 'Running' } }))
+          : objects;
+      },
+    })),
+  },
+];
