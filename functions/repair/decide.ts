@@ -194,7 +194,8 @@ export function decide(observation: RepairObservation): RepairDecision {
             nodeClaimUid: claim.uid,
             phase: 'intended',
             intendedTime: now,
-            terminationTimestamp: toTimestamp(now),
+            // I7: an annotation of the attempt before is still known as ours.
+            terminationTimestamp: attempt?.nodeClaimUid === claim.uid ? attempt.terminationTimestamp : toTimestamp(now),
           },
     deleteNodeClaim,
     annotate,

@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { addDuration, parseTimestamp, seconds, toTimestamp, type DurationMs } from '../../shared/domain/time.ts';
 import type { ObjectPatch } from '../../shared/ports/kubernetes-api.ts';
 import type { Mutation } from '../../local/sim/swarm/seed.ts';
-import { annotated, isA, withKubernetes, withoutErrors, withRecords, type Mutant } from './mutant.ts';
+import { annotated, isA, withKubernetes, withoutErrors, withRecords, withoutTimer, type Mutant } from './mutant.ts';
 
 const DO_NOT_DISRUPT = 'karpenter.sh/do-not-disrupt';
 const MARK = 'curfew.dev/protected-until';
@@ -119,7 +119,7 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     breaks: ['I5'],
     seed: 1,
     mutation: withRecords('grace-period', records => ({
-      put: ({ nextWakeTime: _, ...record }, version) => records.put(record, version),
+      put: (record, version) => records.put(withoutTimer(record), version),
     })),
   },
   {

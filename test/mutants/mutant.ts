@@ -9,7 +9,7 @@ import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject, ObjectRef, ResourceType } from '../../shared/domain/kubernetes-object.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
-import type { RecordStore } from '../../shared/ports/record-store.ts';
+import type { NewRecord, RecordStore } from '../../shared/ports/record-store.ts';
 
 export interface Mutant {
   readonly name: string;
@@ -81,6 +81,11 @@ export function withRecords(name: FunctionName, change: (records: RecordStore) =
 /** The repair function with another rule. */
 export function withRepairRule(change: (rule: typeof decide) => typeof decide): Mutation {
   return { reconcilers: { repair: deps => createRepair(deps, change(decide)) } };
+}
+
+export function withoutTimer(record: NewRecord): NewRecord {
+  const { nextWakeTime: _, ...rest } = record;
+  return rest;
 }
 
 export type ResourceName = keyof typeof RESOURCES;

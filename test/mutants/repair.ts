@@ -23,6 +23,7 @@ import {
   withPortsOfRun,
   withRecords,
   withRepairRule,
+  withoutTimer,
   type Mutant,
 } from './mutant.ts';
 
@@ -208,9 +209,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     breaks: ['I5'],
     seed: 1,
     mutation: withRecords('repair', records => ({
-      put({ nextWakeTime: _, ...record }, version) {
-        return records.put(record, version);
-      },
+      put: (record, version) => records.put(withoutTimer(record), version),
     })),
   },
   {
@@ -280,5 +279,16 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
         return object === undefined ? await api.patch(ref, patch, options) : { kind: 'ok', object };
       },
     })),
+  },
+  {
+    name: 'repair-forgets-its-timestamp',
+    mistake: 'does not know the annotation of its attempt before the last as its own',
+    breaks: ['I7'],
+    seed: 1,
+    mutation: withRepairRule(rule => observation => {
+      const decision = rule(observation);
+      if (decision.kind !== 'repair' || observation.ownsAttempt) return decision;
+      return { ...decision, attempt: { ...decision.attempt, terminationTimestamp: toTimestamp(observation.now) } };
+    }),
   },
 ];

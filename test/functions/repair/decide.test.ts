@@ -280,6 +280,19 @@ describe('attempts of other runs', () => {
     });
   });
 
+  // The attempt before may have set its annotation and no more; with a timestamp of its own the new one would not know it as ours,
+  // and leave it on the NodeClaim when the node recovers: the next graceful deletion would be a forceful one.
+  it('I7 keeps the timestamp of the attempt before, for the same NodeClaim alone', () => {
+    const now = toEpochMs(after(minutes(30)) + seconds(60));
+    expect(decide(anObservation({ now, record }))).toMatchObject({
+      attempt: { number: 2, terminationTimestamp: attempt.terminationTimestamp },
+    });
+    const another = { ...attempt, nodeClaimUid: 'uid-of-another' };
+    expect(decide(anObservation({ now, record: { incident, attempt: another } }))).toMatchObject({
+      attempt: { number: 2, terminationTimestamp: '2024-11-01T15:33:48Z' },
+    });
+  });
+
   it('goes on with the attempt that this run reserved', () => {
     expect(decide(anObservation({ record, ownsAttempt: true }))).toMatchObject({ kind: 'repair', attempt });
   });

@@ -77,7 +77,13 @@ describe('the bus', () => {
     const { faulty, published } = start({ busEntry: 1 });
     const outcomes = await faulty.bus.publish(entries);
     expect(outcomes).toEqual(entries.map(() => ({ kind: 'retry', code: 'InternalFailure' })));
-    expect(published.map(({ detail }) => detail['name'])).toEqual(['a', 'c']);
+    expect(published.map(({ detail }) => detail['name'])).toEqual(['b', 'd']);
+  });
+
+  it('refuses entries that come one at a time, some of which it took', async () => {
+    const { faulty, published } = start({ busEntry: 1 });
+    for (const entry of entries) await faulty.bus.publish([entry]);
+    expect(published.map(({ detail }) => detail['name'])).toEqual(['b', 'd']);
   });
 
   it('keeps outcomes and entries together when it refuses some', async () => {
