@@ -67,4 +67,16 @@ program
     process.exitCode = await explainCommand(kind, name, options);
   });
 
+program
+  .command('snapshot')
+  .description('write a cluster as a scenario file; Secrets and environment values are never included')
+  .option('--kubeconfig <file>', 'default: $KUBECONFIG, else ~/.kube/config')
+  .option('--context <name>', 'context of the kubeconfig')
+  .option('--output <file>', 'default: standard output')
+  .option('--duration <duration>', 'how long the simulation runs; a Go duration (default: 24h)')
+  .action(async (options: Record<string, string>) => {
+    const { snapshotCommand } = await import('./snapshot.ts');
+    process.exitCode = await snapshotCommand(options);
+  });
+
 await program.parseAsync();

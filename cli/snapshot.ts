@@ -1,0 +1,82 @@
+/** `curfew snapshot`: a cluster as a scenario file, so that `curfew simulate` says what a policy would have done to it. */
+import { writeFileSync } from 'node:fs';
+import { stringify } from 'yaml';
+import { CONFIG_MAP } from '../shared/contract/names.ts';
+import { RESOURCES } from '../shared/contract/resources.ts';
+import type { JsonObject, KubernetesObject } from '../shared/domain/kubernetes-object.ts';
+import { toTimestamp } from '../shared/domain/time.ts';
+import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
+import { UsageError, type ExplainedCluster } from './explain/cluster.ts';
+import { onKubeconfig } from './explain/on-kubeconfig.ts';
+import { toSnapshotObject } from './snapshot/projection.ts';
+
+export interface SnapshotOptions {
+  /** Default: `$KUBECONFIG`, else `~/.kube/config`. */
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  /** Default: standard output. */
+  readonly output?: string;
+  /** How long the simulation of the snapshot runs; a Go duration. */
+  readonly duration?: string;
+}
+
+const DEFAULT_DURATION = '24h';
+const HEAD = `# A snapshot of a cluster. Edit a NodePool or NodeLifecyclePolicy, add steps, and run: npm run --silent simulate -- FILE
+# Secrets, environment values, images, commands and the annotations of others are never part of it.
+`;
+const TYPES = [
+  RESOURCES.NodePool,
+  RESOURCES.NodeLifecyclePolicy,
+  RESOURCES.NodeClaim,
+  RESOURCES.Node,
+  RESOURCES.PodDisruptionBudget,
+  RESOURCES.Pod,
+];
+
+/** Exit code 0: written. 2: the cluster or the file cannot be used, with one line that says why. */
+export async function snapshotCommand(
+  options: SnapshotOptions,
+  output: CommandOutput = PROCESS_OUTPUT,
+): Promise<number> {
+  try {
+    const { duration = DEFAULT_DURATION } = options;
+    const scenario = await onKubeconfig(options, cluster => takeSnapshot(cluster, duration));
+    const text = `${HEAD}${stringify(scenario, { lineWidth: 0, aliasDuplicateObjects: false })}`;
+    if (options.output === undefined) output.out(text);
+    else writeFileSync(options.output, text, { mode: 0o600 });
+    return 0;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    output.error(`${error.message}\n`);
+    return 2;
+  }
+}
+
+/** The cluster as it is now, as a scenario that starts now. */
+export async function takeSnapshot({ kubernetes, now }: ExplainedCluster, duration: string): Promise<JsonObject> {
+  const objects: JsonObject[] = [];
+  for (const type of TYPES) {
+    // A resource that is not served has no objects.
+    const list = (await kubernetes.list(type)) ?? [];
+    objects.push(...list.filter(isWorthIt).map(toSnapshotObject));
+  }
+  const { namespace, name, key } = CONFIG_MAP;
+  const config = configText(await kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name }), key);
+  return {
+    apiVersion: 'curfew.dev/v1alpha1',
+    kind: 'Scenario',
+    metadata: { name: 'snapshot' },
+    spec: { start: toTimestamp(now), duration, ...(config !== undefined && { config }), objects, steps: [] },
+  };
+}
+
+/** Pods without a node hold nothing yet. */
+function isWorthIt({ kind, spec }: KubernetesObject): boolean {
+  return kind !== 'Pod' || typeof spec?.['nodeName'] === 'string';
+}
+
+function configText(configMap: KubernetesObject | undefined, key: string): string | undefined {
+  const data = configMap?.['data'];
+  const text: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, key) : undefined;
+  return typeof text === 'string' ? text : undefined;
+}

@@ -1,0 +1,107 @@
+/**
+ * What of a cluster stands in a snapshot: only fields that are named here, so that a Secret, an environment value, a command line or
+ * an annotation of somebody else can never be among them.
+ */
+import type { JsonObject, JsonValue, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+
+/** Annotations that rules read. Others may hold anything, whole manifests with their environment included. */
+const ANNOTATION_GROUPS = /^([a-z0-9-]+\.)*(karpenter\.sh|karpenter\.k8s\.aws|curfew\.dev)\//;
+
+const METADATA = [
+  'name',
+  'namespace',
+  'uid',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'labels',
+  'finalizers',
+] as const;
+const CONDITION = ['type', 'status', 'reason', 'lastTransitionTime'] as const;
+const TOLERATION = ['key', 'operator', 'value', 'effect', 'tolerationSeconds'] as const;
+
+/** Fields of `spec` and `status` that are kept as they are, by kind. */
+const KEPT: Readonly<Record<string, { readonly spec: readonly string[]; readonly status: readonly string[] }>> = {
+  Node: { spec: ['providerID', 'taints', 'unschedulable'], status: [] },
+  NodeClaim: { spec: ['terminationGracePeriod', 'nodeClassRef'], status: ['providerID', 'nodeName'] },
+  NodePool: { spec: ['repair', 'disruption'], status: [] },
+  NodeLifecyclePolicy: { spec: ['nodePoolSelector', 'mode', 'repair', 'protection', 'termination'], status: [] },
+  Pod: {
+    spec: ['nodeName', 'terminationGracePeriodSeconds', 'priorityClassName'],
+    status: ['phase', 'startTime'],
+  },
+  PodDisruptionBudget: {
+    spec: ['minAvailable', 'maxUnavailable', 'selector', 'unhealthyPodEvictionPolicy'],
+    status: ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'],
+  },
+};
+
+/** The object as it stands in a snapshot. Throws for a kind that snapshots do not hold. */
+export function toSnapshotObject(object: KubernetesObject): JsonObject {
+  const kept = KEPT[object.kind];
+  if (kept === undefined) throw new Error(`a snapshot holds no ${object.kind}`);
+  const { spec = {}, status = {} } = object;
+  const conditions = conditionsOf(status['conditions']);
+  return {
+    apiVersion: object.apiVersion,
+    kind: object.kind,
+    metadata: metadataOf(object),
+    spec: { ...pick(spec, kept.spec), ...ofKind(object.kind, spec) },
+    status: { ...pick(status, kept.status), ...(conditions.length > 0 && { conditions }) },
+  };
+}
+
+function ofKind(kind: string, spec: JsonObject): JsonObject {
+  switch (kind) {
+    case 'Pod':
+      // Tolerations decide what a drain does. Of containers only that there are some: images and commands are nobody's business.
+      return { tolerations: list(spec['tolerations'], TOLERATION), containers: [{ name: 'main', image: 'omitted' }] };
+    case 'NodePool': {
+      const template = spec['template'];
+      const templateSpec = isObject(template) && isObject(template['spec']) ? template['spec'] : {};
+      return { template: { spec: pick(templateSpec, ['terminationGracePeriod', 'expireAfter']) } };
+    }
+    default:
+      return {};
+  }
+}
+
+function metadataOf({ metadata }: KubernetesObject): JsonObject {
+  const annotations = Object.entries(metadata.annotations ?? {}).filter(([key]) => ANNOTATION_GROUPS.test(key));
+  const owners = (metadata.ownerReferences ?? []).map(({ apiVersion, kind, name, uid, controller }) => ({
+    apiVersion,
+    kind,
+    name,
+    uid,
+    ...(controller !== undefined && { controller }),
+  }));
+  return {
+    ...pick(
+      { ...metadata, labels: { ...metadata.labels }, finalizers: metadata.finalizers, ownerReferences: [] },
+      METADATA,
+    ),
+    ...(annotations.length > 0 && { annotations: Object.fromEntries(annotations) }),
+    ...(owners.length > 0 && { ownerReferences: owners }),
+  };
+}
+
+function conditionsOf(value: JsonValue | undefined): readonly JsonObject[] {
+  return list(value, CONDITION);
+}
+
+/** The objects of a list, each with these fields only. */
+function list(value: JsonValue | undefined, fields: readonly string[]): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject).map(entry => pick(entry, fields)) : [];
+}
+
+function pick(object: JsonObject, fields: readonly string[]): JsonObject {
+  const entries = fields.flatMap(field => {
+    const value = object[field];
+    const isEmpty = value === undefined || (isObject(value) && Object.keys(value).length === 0);
+    return isEmpty ? [] : [[field, value] as const];
+  });
+  return Object.fromEntries(entries);
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

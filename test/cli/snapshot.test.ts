@@ -1,0 +1,110 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { simulateCommand } from '../../cli/simulate.ts';
+import { snapshotCommand } from '../../cli/snapshot.ts';
+import { startEmbeddedCluster, type EmbeddedCluster } from '../../cli/start/embedded-cluster.ts';
+import { storyObjects } from '../../cli/start/story.ts';
+import { systemClock } from '../../shared/adapters/system-clock.ts';
+import { RESOURCES } from '../../shared/contract/resources.ts';
+import { toEpochMs, toTimestamp } from '../../shared/domain/time.ts';
+
+const PRIVATE = 'correct-horse-battery-staple';
+
+let folder: string;
+let cluster: EmbeddedCluster;
+let snapshot: string;
+let file: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'curfew-test-'));
+  cluster = await startEmbeddedCluster(systemClock, 0);
+  const { core } = cluster;
+  const now = systemClock.now();
+  for (const manifest of storyObjects(toTimestamp(now))) core.seed(manifest);
+  core.seed({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 's', namespace: 'default' },
+    data: { password: btoa(PRIVATE) },
+  });
+  core.seed({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: 'web-0',
+      namespace: 'default',
+      annotations: {
+        'karpenter.sh/do-not-disrupt': '4h',
+        'kubectl.kubernetes.io/last-applied-configuration': `{"env":"${PRIVATE}"}`,
+      },
+    },
+    spec: {
+      nodeName: 'node-3',
+      containers: [
+        { name: 'web', image: `example/${PRIVATE}`, command: [PRIVATE], env: [{ name: 'PASSWORD', value: PRIVATE }] },
+      ],
+      volumes: [{ name: 'v', secret: { secretName: PRIVATE } }],
+    },
+    status: { phase: 'Running', message: PRIVATE },
+  });
+  // Unhealthy for an hour: due as soon as the snapshot is simulated.
+  const since = toTimestamp(toEpochMs(now - 3_600_000));
+  const conditions = [
+    { type: 'NetworkUnavailable', status: 'True', reason: 'Test', message: PRIVATE, lastTransitionTime: since },
+  ];
+  core.patch(
+    { type: RESOURCES.Node, name: 'node-1' },
+    { type: 'merge', body: { status: { conditions } } },
+    { user: 'kubelet', subresource: 'status' },
+  );
+  const kubeconfig = join(folder, 'kubeconfig');
+  writeFileSync(kubeconfig, cluster.kubeconfig());
+  file = join(folder, 'snapshot.yaml');
+  expect(await snapshotCommand({ kubeconfig, output: file, duration: '1h' })).toBe(0);
+  snapshot = readFileSync(file, 'utf8');
+});
+afterAll(async () => {
+  await cluster.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('a snapshot', () => {
+  it('holds what rules read', () => {
+    for (const text of [
+      'name: node-1',
+      'name: default-1',
+      'kind: NodePool',
+      'nodeRepair = true',
+      'karpenter.sh/do-not-disrupt: 4h',
+    ]) {
+      expect(snapshot).toContain(text);
+    }
+  });
+
+  it('holds no Secret, no environment value, no command, no image, no annotation of others and no message', () => {
+    expect(snapshot).not.toContain(PRIVATE);
+    expect(snapshot).not.toContain(btoa(PRIVATE));
+    expect(snapshot).not.toContain('PASSWORD');
+    expect(snapshot).not.toContain('last-applied');
+  });
+
+  it('can be simulated: it says what the policies would do to the cluster', async () => {
+    let printed = '';
+    const output = { out: (text: string) => void (printed += text), error: (text: string) => void (printed += text) };
+    expect(await simulateCommand([file], {}, output)).toBe(0);
+    expect(printed).toContain('delete nodeclaims default-1');
+    expect(printed).not.toContain('delete nodeclaims default-2');
+    expect(printed).toContain('patch nodes node-3');
+  });
+});
+
+describe('snapshot', () => {
+  it('says why a cluster cannot be used, and exits with 2', async () => {
+    let message = '';
+    const output = { out: () => undefined, error: (text: string) => void (message += text) };
+    expect(await snapshotCommand({ kubeconfig: '/nowhere/kubeconfig' }, output)).toBe(2);
+    expect(message).toMatch(/^kubeconfig \/nowhere\/kubeconfig does not exist/);
+  });
+});
