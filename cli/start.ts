@@ -1,5 +1,6 @@
 /** `curfew start`: the story, the stack to play with, or a real cluster. */
 import { createTimeline, type Timeline } from './start/timeline.ts';
+import { isTerminal } from '../local/terminal-colors.ts';
 import { systemClock } from '../shared/adapters/system-clock.ts';
 import { messageOf } from '../shared/errors.ts';
 
@@ -14,9 +15,8 @@ export interface StartOptions {
 /** Resolves to the exit code: 2 when the options or the cluster do not allow it, with one line that says what to do. */
 export async function startCommand(options: StartOptions): Promise<number> {
   const { stdout } = process;
-  const color = stdout.isTTY && process.env['NO_COLOR'] === undefined;
-  const output = { isTTY: stdout.isTTY, columns: stdout.columns, write: (text: string) => void stdout.write(text) };
-  const timeline = createTimeline(output, () => systemClock.now(), color);
+  const output = { isTTY: isTerminal, columns: stdout.columns, write: (text: string) => void stdout.write(text) };
+  const timeline = createTimeline(output, () => systemClock.now());
 
   const refusal = checkOptions(options);
   if (refusal !== undefined) {

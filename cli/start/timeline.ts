@@ -2,7 +2,7 @@
  * The live timeline of `npm start`: one line per thing that happened, with the time since the story began. Colours and a progress
  * line only on a terminal; plain lines otherwise, so that a log file reads the same.
  */
-import { createColors } from 'picocolors';
+import { colors as c } from '../../local/terminal-colors.ts';
 
 export type Voice = 'you' | 'cluster' | 'forwarder' | 'repair' | 'timer' | 'karpenter' | 'curfew';
 
@@ -27,8 +27,7 @@ export interface Timeline {
 
 const VOICE_WIDTH = 10;
 
-export function createTimeline(output: Output, now: () => number, color: boolean): Timeline {
-  const c = createColors(color);
+export function createTimeline(output: Output, now: () => number): Timeline {
   const paint: Record<Voice, (text: string) => string> = {
     you: c.magenta,
     cluster: c.blue,
