@@ -46,9 +46,12 @@ export async function loadConfig(owner: FunctionName, deps: Deps): Promise<Curfe
   return lastGood?.ok === true ? lastGood.value : DEFAULT_CONFIG;
 }
 
+/** Made once: a schema is compiled at its first use. */
+const configMapSchema = z.object({ data: z.record(z.string(), z.string()) });
+
 function textOf(configMap: KubernetesObject, key: string): string | undefined {
-  const data = z.object({ data: z.record(z.string(), z.string()) }).safeParse(configMap);
-  return data.success ? data.data.data[key] : undefined;
+  const parsed = configMapSchema.safeParse(configMap);
+  return parsed.success ? parsed.data.data[key] : undefined;
 }
 
 async function report(

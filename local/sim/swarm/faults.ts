@@ -27,7 +27,12 @@ export function drawFaults(seed: number, only?: FaultMixName): SeedFaults {
     [4, 'heavy'],
   ]);
   const mix = only ?? drawn;
-  return { mix, without: random.chance(0.4) ? [] : pickSome(random, kindsOf(mix), 0.4) };
+  const some = random.chance(0.4) ? [] : pickSome(random, kindsOf(mix), 0.4);
+  // A forwarder that starts again tells of everything, and so makes up for whatever was lost before.
+  const restarts = kindsOf(mix).filter(
+    kind => kind === 'forwarderRestart' && !some.includes(kind) && random.chance(0.5),
+  );
+  return { mix, without: [...some, ...restarts] };
 }
 
 /** What a run is given. */

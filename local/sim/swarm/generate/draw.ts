@@ -34,7 +34,7 @@ export function drawNear(random: Random, from: EpochMs, duration: DurationMs): E
     [2, 0],
     [3, random.integer(-1500, 1500)],
     [2, random.integer(-10_000, 10_000)],
-    [1, random.integer(0, 120_000)],
+    [3, random.integer(0, 240_000)],
   ]);
   return addDuration(addDuration(from, duration), toDurationMs(offset));
 }

@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue } from '../../../../shared/domain/kubernetes-object.ts';
 import { addDuration, minutes, seconds, type EpochMs } from '../../../../shared/domain/time.ts';
 import type { Random } from '../../random.ts';
-import type { StepAction } from '../../scenario/scenario.ts';
+import { OUTAGE_PARTS, type StepAction } from '../../scenario/scenario.ts';
 import {
   claimManifest,
   conditionsBody,
@@ -53,6 +53,16 @@ const trouble: Story = ({ random, model, time }) => {
     drafts.push(flip(random, node, laterTime(random, model, time), type, status === 'Unknown' ? 'False' : 'Unknown'));
   }
   if (random.chance(0.6)) drafts.push(flip(random, node, laterTime(random, model, time), type, healthyStatus(type)));
+  if (random.chance(0.1)) {
+    // Something cannot be reached just when a repair is due.
+    const begin = laterTime(random, model, time);
+    const outage = {
+      kind: 'outage',
+      of: random.pick(OUTAGE_PARTS),
+      for: drawDuration(random, seconds(1), minutes(3)),
+    } as const;
+    drafts.push({ time: begin, act: () => outage });
+  }
   return drafts;
 };
 
