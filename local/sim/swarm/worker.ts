@@ -4,6 +4,9 @@ import { invariant } from '../../../shared/errors.ts';
 import { runTask } from './run-task.ts';
 import type { SeedTask } from './tasks.ts';
 
+// Most errors are injected faults, and a stack costs more than the rest of one. What fails is run again where there are stacks.
+Error.stackTraceLimit = 0;
+
 const port = parentPort;
 invariant(port !== null, 'this runs in a thread of its own');
 port.on('message', (task: SeedTask) => {

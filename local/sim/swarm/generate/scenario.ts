@@ -44,11 +44,11 @@ export function generateScenario(seed: number): Scenario {
   const duration = pickWeighted<DurationMs>(shape, [
     [5, drawDuration(shape, hours(1.5), hours(4))],
     [3, drawDuration(shape, hours(4), hours(12))],
-    [2, hours(24)],
+    [2.5, hours(24)],
   ]);
   const end = addDuration(START, duration);
   const config = shape.chance(0.9) ? '[featureGates]\nnodeRepair = true\n' : drawConfig(shape);
-  const objects = drawObjects(root.stream('objects'), model, shape.chance(0.5) ? MOST_NODES : 8);
+  const objects = drawObjects(root.stream('objects'), model, shape.chance(0.65) ? MOST_NODES : 8);
   const lastTime = addDuration(end, toDurationMs(0 - shape.pick(CALM_ENDS)));
   const drafts = drawDrafts(root.stream('stories'), model, durationBetween(START, lastTime));
   return {
