@@ -4,7 +4,9 @@ import { Command, Option } from 'commander';
 const program = new Command('curfew')
   .description('Serverless node-lifecycle controller for Kubernetes on AWS')
   .showHelpAfterError()
-  .enablePositionalOptions();
+  .enablePositionalOptions()
+  // What was asked for cannot be done: 2, as everywhere else. Help is no error.
+  .exitOverride(error => process.exit(error.exitCode === 0 ? 0 : 2));
 
 program
   .command('start')
