@@ -29,7 +29,12 @@ export function queueingConsumer(deps: QueueingConsumerDeps): ObjectConsumer {
   }
 
   return {
-    present: (object, signal) => offer(tracker.observe(object, clock.now()), signal),
+    present: (object, signal, text) => offer(tracker.observe(object, clock.now(), text), signal),
+    passesOver(text) {
+      const passes = tracker.knowsWithoutReading(text);
+      if (passes) count('EventsSuppressed');
+      return passes;
+    },
     gone: (object, signal) =>
       offer(tracker.remove(object.metadata.uid, clock.now(), object.metadata.resourceVersion), signal),
     async onlyPresent(uids, signal) {

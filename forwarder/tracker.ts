@@ -8,6 +8,7 @@ import type { EpochMs } from '../shared/domain/time.ts';
 import { changedParts, fingerprintOf, presentParts, type Fingerprint } from './fingerprint.ts';
 import type { Hints, PodInterest } from './project.ts';
 import type { WatchedResource } from './resources.ts';
+import { isAboutNone, keyOfEvent, keyOfObject } from './unread.ts';
 
 /** What happened to one object, to be published. */
 export interface ObjectChange {
@@ -21,8 +22,10 @@ export interface ObjectChange {
 }
 
 export interface Tracker {
-  /** The object exists in this state. Undefined: nobody needs to hear of it. */
-  observe(object: KubernetesObject, now: EpochMs): ObjectChange | undefined;
+  /** The object exists in this state. Undefined: nobody needs to hear of it. `text`: of the watch event that says so. */
+  observe(object: KubernetesObject, now: EpochMs, text?: string): ObjectChange | undefined;
+  /** Whether `observe` and `remove` would have nothing to say of the watch event with this text. False: it must be read. */
+  knowsWithoutReading(text: string): boolean;
   /** The object of this UID is gone. Undefined: it was never told of. */
   remove(uid: string, now: EpochMs, resourceVersion?: string): ObjectChange | undefined;
   /** UIDs of all tracked objects. */
@@ -37,10 +40,15 @@ interface Tracked {
   readonly resourceVersion: string;
   readonly fingerprint: Fingerprint;
   readonly hints: Hints;
+  /** Of the text that it was last seen in; undefined where events of the resource are always read. */
+  readonly textKey: string | undefined;
 }
 
 export function createTracker(resource: WatchedResource, interest: PodInterest): Tracker {
   const tracked = new Map<string, Tracked>();
+  /** Each tracked object's; another text of the object replaces it. */
+  const textKeys = new Set<string>();
+  const { unread } = resource;
   const apiVersion = apiVersionOf(resource.type);
 
   const changeOf = (
@@ -60,8 +68,24 @@ export function createTracker(resource: WatchedResource, interest: PodInterest):
     hints: state.hints,
   });
 
+  const textKeyOf = (object: KubernetesObject, text: string | undefined): string | undefined => {
+    if (unread?.kind !== 'heartbeat') return undefined;
+    return text === undefined ? keyOfObject(object, unread.unprojected) : keyOfEvent(text, unread.unprojected);
+  };
+
+  const keep = (uid: string, state: Tracked): void => {
+    tracked.set(uid, state);
+    if (state.textKey !== undefined) textKeys.add(state.textKey);
+  };
+
+  const forget = (uid: string): void => {
+    const key = tracked.get(uid)?.textKey;
+    if (key !== undefined) textKeys.delete(key);
+    tracked.delete(uid);
+  };
+
   return {
-    observe(object, now) {
+    observe(object, now, text) {
       const { uid, name, namespace, resourceVersion } = object.metadata;
       const before = tracked.get(uid);
       if (before !== undefined && before.resourceVersion === resourceVersion) return undefined;
@@ -70,10 +94,10 @@ export function createTracker(resource: WatchedResource, interest: PodInterest):
 
       const { parts, hints } = resource.project(object);
       const fingerprint = fingerprintOf(parts);
-      const state: Tracked = { name, namespace, resourceVersion, fingerprint, hints };
+      const state: Tracked = { name, namespace, resourceVersion, fingerprint, hints, textKey: textKeyOf(object, text) };
       // An object that leaves our interest is told of once more: what made it matter is what changed.
-      if (wanted) tracked.set(uid, state);
-      else tracked.delete(uid);
+      forget(uid);
+      if (wanted) keep(uid, state);
 
       if (before === undefined) {
         return changeOf(uid, state, { change: 'Added', changed: presentParts(parts), observedTime: now });
@@ -86,9 +110,19 @@ export function createTracker(resource: WatchedResource, interest: PodInterest):
     remove(uid, now, resourceVersion) {
       const before = tracked.get(uid);
       if (before === undefined) return undefined;
-      tracked.delete(uid);
+      forget(uid);
       const state = { ...before, resourceVersion: resourceVersion ?? before.resourceVersion };
       return changeOf(uid, state, { change: 'Deleted', changed: [], observedTime: now });
+    },
+    knowsWithoutReading(text) {
+      switch (unread?.kind) {
+        case 'heartbeat':
+          return textKeys.has(keyOfEvent(text, unread.unprojected) ?? '');
+        case 'unmarked':
+          return interest.drainingNodes.size === 0 && !text.includes(unread.mark) && isAboutNone(text, tracked);
+        case undefined:
+          return false;
+      }
     },
     uids: () => tracked.keys(),
     size: () => tracked.size,

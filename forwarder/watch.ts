@@ -25,7 +25,10 @@ import type { WatchedResource } from './resources.ts';
 
 /** Who is told. Each call may wait (for room in the queue); the supervisor reads on only then. */
 export interface ObjectConsumer {
-  present(object: KubernetesObject, signal: AbortSignal): Promise<void>;
+  /** `text`: of the watch event, where there is one. */
+  present(object: KubernetesObject, signal: AbortSignal, text?: string): Promise<void>;
+  /** Whether the watch event with this text says nothing new, so that nobody need parse it. */
+  passesOver(text: string): boolean;
   gone(object: KubernetesObject, signal: AbortSignal): Promise<void>;
   /** A list was read to its end: whatever else was known is gone. Answers how many that were. */
   onlyPresent(uids: ReadonlySet<string>, signal: AbortSignal): Promise<number>;
@@ -139,6 +142,18 @@ export function createWatchSupervisor(deps: WatchDeps): WatchSupervisor {
         resourceVersion: from,
         timeoutSeconds: Math.ceil((timings.watchTimeout * (1 + (deps.random?.() ?? 0) / 5)) / 1000),
         signal: guard.signal,
+        passOver(text) {
+          const passed = consumer.passesOver(text);
+          if (passed) {
+            // Not read, but a sign of life like any other.
+            messages += 1;
+            failures = 0;
+            count('EventsSeen');
+            contact();
+            guard.alive();
+          }
+          return passed;
+        },
       });
       for await (const event of guardedMessages(stream, guard)) {
         messages += 1;
@@ -166,9 +181,9 @@ export function createWatchSupervisor(deps: WatchDeps): WatchSupervisor {
       position = event.resourceVersion;
       return;
     }
-    const { object } = event;
+    const { object, text } = event;
     const call = (): Promise<void> =>
-      event.type === 'DELETED' ? consumer.gone(object, signal) : consumer.present(object, signal);
+      event.type === 'DELETED' ? consumer.gone(object, signal) : consumer.present(object, signal, text);
     await tell(object, call, signal);
     position = object.metadata.resourceVersion;
   }

@@ -3,7 +3,11 @@ import { WatchExpired, type ClusterWatch, type WatchEvent } from '../../shared/p
 
 interface Stream {
   readonly resource: string;
-  readonly options: { readonly resourceVersion: string; readonly timeoutSeconds: number };
+  readonly options: {
+    readonly resourceVersion: string;
+    readonly timeoutSeconds: number;
+    readonly passOver: (text: string) => boolean;
+  };
   push(event: WatchEvent): void;
   end(): void;
   fail(error: Error): void;
@@ -53,10 +57,10 @@ export function createFakeClusterWatch() {
       const more = start + limit < all.length ? { continue: String(start + limit) } : {};
       return { kind: 'page', items, resourceVersion: String(version), ...more };
     },
-    watch(type, { resourceVersion, timeoutSeconds, signal }) {
+    watch(type, { resourceVersion, timeoutSeconds, signal, passOver = () => false }) {
       calls.push(`watch ${type.resource} from ${resourceVersion}`);
       const fault = watchFault?.(type.resource);
-      const stream = createStream(type, { resourceVersion, timeoutSeconds });
+      const stream = createStream(type, { resourceVersion, timeoutSeconds, passOver });
       streams.add(stream);
       if (fault === 'end') stream.end();
       else if (fault !== undefined) stream.fail(fault);

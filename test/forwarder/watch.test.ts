@@ -33,6 +33,7 @@ function setUp({
   const consumer: ObjectConsumer = {
     present: async object => tell('present', object),
     gone: async object => tell('gone', object),
+    passesOver: text => text === 'a heartbeat',
     onlyPresent: async uids => {
       told.push(`only ${[...uids].toSorted().join()}`);
       return 0;
@@ -263,6 +264,19 @@ describe('watch supervisor', () => {
     expect(told.at(-1)).toBe('only ');
   });
 
+  it('takes an event that nobody need read for a sign of life', async () => {
+    const { clock, kubernetes, metrics, supervisor, start } = setUp({ timings: { longestSilence: seconds(150) } });
+    start();
+    await clock.advance(seconds(149));
+    const [watch] = kubernetes.openWatches();
+    expect(watch?.passOver('something else')).toBe(false);
+    expect(watch?.passOver('a heartbeat')).toBe(true);
+    expect(metrics.sum('EventsSeen{resource=nodes}')).toBe(1);
+    expect(supervisor.status().lastContactTime).toBe(clock.now());
+    await clock.advance(seconds(149));
+    expect(kubernetes.calls).toEqual(['list nodes', 'watch nodes from 100']);
+  });
+
   it('cuts a watch that has fallen silent and lists to see what it missed', async () => {
     const { clock, kubernetes, told, start } = setUp({ timings: { longestSilence: seconds(150) } });
     start();
@@ -321,7 +335,7 @@ describe('watch supervisor', () => {
     const { clock, kubernetes, start } = setUp();
     start();
     await clock.advance(0);
-    expect(kubernetes.openWatches()).toEqual([{ resource: 'nodes', resourceVersion: '100', timeoutSeconds: 300 }]);
+    expect(kubernetes.openWatches()).toMatchObject([{ resource: 'nodes', resourceVersion: '100', timeoutSeconds: 300 }]);
   });
 
   it.each(['while it watches', 'while it waits', 'while a list hangs'])('ends when told to %s', async when => {
@@ -333,6 +347,6 @@ describe('watch supervisor', () => {
     const stop = stops.pop();
     await stop?.();
     expect(clock.sleepers()).toBe(0);
-    expect(kubernetes.openWatches()).toEqual([]);
+    expect(kubernetes.openWatches()).toMatchObject([]);
   });
 });

@@ -12,7 +12,7 @@ import type { Clock } from '../../ports/clock.ts';
 import { WatchExpired, type ClusterWatch } from '../../ports/cluster-watch.ts';
 import { parseApiFailure } from './api-failure.ts';
 import { fromNetworkFailure } from './errors.ts';
-import { readLines } from './lines.ts';
+import { MAX_LINE_CHARS, readLines } from './lines.ts';
 import { listPage } from './list-page.ts';
 import { collectionPath } from './paths.ts';
 import type { Transport } from './transport.ts';
@@ -34,7 +34,7 @@ export function createClusterWatch(
       return page;
     },
 
-    async *watch(type, { selection = {}, resourceVersion, timeoutSeconds, signal }) {
+    async *watch(type, { selection = {}, resourceVersion, timeoutSeconds, signal, passOver }) {
       const doing = `watching ${type.resource}`;
       const { namespace, ...selectors } = selection;
       const end = new AbortController();
@@ -54,7 +54,9 @@ export function createClusterWatch(
         if (response.status !== 200) {
           throw toWatchError(parseApiFailure(response.status, await text(chunks), response.retryAfter), doing);
         }
-        for await (const line of readLines(chunks)) yield parseWatchEvent(line, doing);
+        for await (const line of readLines(chunks, MAX_LINE_CHARS, passOver)) {
+          yield parseWatchEvent(line, doing);
+        }
       } finally {
         signal.removeEventListener('abort', endWithCaller);
         end.abort();

@@ -133,6 +133,22 @@ describe('ClusterWatch over HTTP', () => {
     expect(seen).toEqual(['ADDED', 'ADDED']);
   });
 
+  it('shows the text of each event and does not yield what is passed over, nor parse it', async () => {
+    const server = await serve((_, response) => {
+      response.write(`${added('a')}this is not JSON\n${bookmark}`);
+      response.end(added('b'));
+    });
+    const clock = createManualClock();
+    const watch = createClusterWatch(createTransport({ server: server.url, clock, userAgent: 'curfew-test' }), clock);
+    const { signal } = new AbortController();
+    const shown: string[] = [];
+    const passOver = (text: string): boolean => shown.push(text) > 0 && !text.includes('"b"');
+    const options = { resourceVersion: '5', timeoutSeconds: 300, signal, passOver };
+    const events = await Array.fromAsync(watch.watch(RESOURCES.Node, options));
+    expect(events).toMatchObject([{ type: 'ADDED', object: { metadata: { name: 'b' } }, text: added('b').trim() }]);
+    expect(shown.map(text => `${text}\n`)).toEqual([added('a'), 'this is not JSON\n', bookmark, added('b')]);
+  });
+
   it('closes the connection when its reader stops', async () => {
     let closed = (): void => undefined;
     const gone = new Promise<void>(resolve => (closed = resolve));

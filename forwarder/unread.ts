@@ -1,0 +1,56 @@
+/**
+ * What the text of a watch event says without being parsed. Most events of a large cluster are heartbeats and pods that nobody asks
+ * about; parsing each and taking it apart again is most of what a forwarder would do. Pure.
+ *
+ * Sound on one side only: an event may be read in vain, but what is passed over is known to change nothing.
+ */
+import { hash } from 'node:crypto';
+import type { KubernetesObject } from '../shared/domain/kubernetes-object.ts';
+
+/** How events of a resource can be told to be of no interest by their text. */
+export type Unread =
+  /** The object in it is a tracked one as it was last seen, but for fields that no projection has. */
+  | { readonly kind: 'heartbeat'; readonly unprojected: RegExp }
+  /** The text lacks what every object of interest has in it, and is about no tracked object. */
+  | { readonly kind: 'unmarked'; readonly mark: string };
+
+/** How an event begins that tells what an object is like now; a `DELETED` one, with the same object in it, must always be read. */
+const TELLS_STATE = /^\{"type":"(?:ADDED|MODIFIED)","object":/;
+/** What an item of a list does not have, or has in another order. */
+const KIND_IN_FRONT = /^\{(?:"(?:apiVersion|kind)":"[^"]*",)*/;
+/** An event closes one more bracket than an object. */
+const END = /[}\s]+$/;
+
+/**
+ * Key of the object in an event's text without the fields that `unprojected` (global) matches: 16 characters, 96 bits. Undefined for
+ * an event that does not tell an object's state.
+ */
+export function keyOfEvent(text: string, unprojected: RegExp): string | undefined {
+  const [start] = TELLS_STATE.exec(text) ?? [];
+  return start === undefined ? undefined : keyOf(text.slice(start.length), unprojected);
+}
+
+/** The same key for an object that a list had. Another way to write the same JSON gives another key, and an event read in vain. */
+export function keyOfObject(object: KubernetesObject, unprojected: RegExp): string {
+  return keyOf(JSON.stringify(object), unprojected);
+}
+
+function keyOf(text: string, unprojected: RegExp): string {
+  const object = text.replace(KIND_IN_FRONT, '').replace(END, '').replace(unprojected, '');
+  return hash('sha1', object, 'base64url').slice(0, 16);
+}
+
+const UID = /"uid"\s*:\s*"([^"]*)"/g;
+
+/**
+ * Whether the text is about none of the objects with these UIDs. False also where it names no UID at all: a bookmark or an error is
+ * always read. UIDs of owners are in the text as well, so a text may count as being about an object that it only mentions.
+ */
+export function isAboutNone(text: string, uids: { has(uid: string): boolean }): boolean {
+  let named = false;
+  for (const [, uid = ''] of text.matchAll(UID)) {
+    if (uids.has(uid)) return false;
+    named = true;
+  }
+  return named;
+}

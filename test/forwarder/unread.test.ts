@@ -1,0 +1,174 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { WATCHED_RESOURCES } from '../../forwarder/resources.ts';
+import { createTracker, type ObjectChange, type Tracker } from '../../forwarder/tracker.ts';
+import { isAboutNone } from '../../forwarder/unread.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { toEpochMs } from '../../shared/domain/time.ts';
+import { aNode, aPod } from './builders.ts';
+
+const NOW = toEpochMs(1_000_000);
+
+function trackerOf(kind: string, drainingNodes = new Set<string>()): Tracker {
+  const resource = WATCHED_RESOURCES.find(watched => watched.kind === kind);
+  if (resource === undefined) throw new Error(`${kind} is not watched`);
+  return createTracker(resource, { drainingNodes });
+}
+
+type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
+const textOf = (type: EventType, object: KubernetesObject): string => JSON.stringify({ type, object });
+
+interface NodeFields {
+  readonly resourceVersion?: string;
+  readonly heartbeat?: string;
+  readonly ready?: string;
+  readonly labels?: Record<string, string>;
+  readonly image?: string;
+}
+
+/** As an API server writes it: what identifies it first, then what the kubelet posts. */
+function node({
+  resourceVersion = '1',
+  heartbeat = '10:00',
+  ready = 'True',
+  labels = {},
+  image = 'a',
+}: NodeFields = {}) {
+  const managedFields = [{ manager: 'kubelet', time: `2024-11-01T${heartbeat}:00Z` }];
+  const metadata = { resourceVersion, labels, managedFields };
+  return aNode({
+    metadata,
+    status: {
+      conditions: [
+        {
+          type: 'Ready',
+          status: ready,
+          reason: 'r',
+          lastHeartbeatTime: `2024-11-01T${heartbeat}:00Z`,
+          lastTransitionTime: '2024-11-01T09:00:00Z',
+        },
+      ],
+      images: [image],
+    },
+  });
+}
+
+const heartbeat = (resourceVersion: string): string =>
+  textOf('MODIFIED', node({ resourceVersion, heartbeat: `11:0${resourceVersion}` }));
+
+describe('a heartbeat', () => {
+  it('is not read when the node was last seen like that, in a list or in an event', () => {
+    const tracker = trackerOf('Node');
+    tracker.observe(node(), NOW);
+    expect(tracker.knowsWithoutReading(heartbeat('2'))).toBe(true);
+    const other = node({ resourceVersion: '3', image: 'b' });
+    expect(tracker.knowsWithoutReading(textOf('MODIFIED', other))).toBe(false);
+    tracker.observe(other, NOW, textOf('MODIFIED', other));
+    expect(tracker.knowsWithoutReading(textOf('MODIFIED', node({ resourceVersion: '4', image: 'b' })))).toBe(true);
+  });
+
+  it('is read again when the node went back to what it was before', () => {
+    const tracker = trackerOf('Node');
+    tracker.observe(node(), NOW);
+    tracker.observe(node({ resourceVersion: '2', ready: 'False' }), NOW);
+    expect(tracker.knowsWithoutReading(heartbeat('3'))).toBe(false);
+  });
+
+  it('of a node that nobody knows, or that is gone, is read', () => {
+    const tracker = trackerOf('Node');
+    expect(tracker.knowsWithoutReading(heartbeat('2'))).toBe(false);
+    tracker.observe(node(), NOW);
+    tracker.remove('uid-of-n1', NOW);
+    expect(tracker.knowsWithoutReading(heartbeat('2'))).toBe(false);
+  });
+
+  it('is not what a deletion looks like, although the object in it is the same', () => {
+    const tracker = trackerOf('Node');
+    tracker.observe(node(), NOW);
+    expect(tracker.knowsWithoutReading(textOf('DELETED', node({ resourceVersion: '2' })))).toBe(false);
+  });
+
+  it('is known in whatever order its kind and version stand in front, and however its line ends', () => {
+    const tracker = trackerOf('Node');
+    const { apiVersion, kind, ...item } = node();
+    tracker.observe({ apiVersion, kind, ...item }, NOW);
+    expect(tracker.knowsWithoutReading(`${textOf('MODIFIED', { kind, apiVersion, ...item })}\r\n`)).toBe(true);
+  });
+});
+
+describe('a pod', () => {
+  const plain = aPod({ metadata: { name: 'plain', uid: 'uid-plain', annotations: {} } });
+  const marked = aPod({
+    metadata: { name: 'marked', uid: 'uid-marked', annotations: { 'karpenter.sh/do-not-disrupt': '4h' } },
+  });
+
+  it('without the annotation is not read', () => {
+    expect(trackerOf('Pod').knowsWithoutReading(textOf('ADDED', plain))).toBe(true);
+    expect(trackerOf('Pod').knowsWithoutReading(textOf('DELETED', plain))).toBe(true);
+  });
+
+  it('with the annotation is read, however its slash is written', () => {
+    const text = textOf('MODIFIED', marked);
+    expect(trackerOf('Pod').knowsWithoutReading(text)).toBe(false);
+    expect(trackerOf('Pod').knowsWithoutReading(text.replaceAll('/', '\\/'))).toBe(false);
+  });
+
+  it('that has lost the annotation is read once more', () => {
+    const tracker = trackerOf('Pod');
+    tracker.observe(marked, NOW);
+    const without = aPod({ metadata: { name: 'marked', uid: 'uid-marked', resourceVersion: '2', annotations: {} } });
+    expect(tracker.knowsWithoutReading(textOf('MODIFIED', without))).toBe(false);
+    tracker.observe(without, NOW, textOf('MODIFIED', without));
+    expect(tracker.knowsWithoutReading(textOf('MODIFIED', without))).toBe(true);
+  });
+
+  it('may matter while nodes are being drained', () => {
+    expect(trackerOf('Pod', new Set(['n9'])).knowsWithoutReading(textOf('ADDED', plain))).toBe(false);
+  });
+});
+
+describe('isAboutNone', () => {
+  it('does not judge a text without a UID: bookmarks and errors are always read', () => {
+    const bookmark = '{"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"7"}}}';
+    expect(isAboutNone(bookmark, new Set())).toBe(false);
+    expect(trackerOf('Pod').knowsWithoutReading(bookmark)).toBe(false);
+    expect(trackerOf('Node').knowsWithoutReading(bookmark)).toBe(false);
+  });
+
+  it('finds a UID however it is spaced, and in the owners as well', () => {
+    const text = '{"object":{"metadata":{"ownerReferences":[{"uid": "o"}],"uid" :"u"}}}';
+    expect(isAboutNone(text, new Set(['u']))).toBe(false);
+    expect(isAboutNone(text, new Set(['o']))).toBe(false);
+    expect(isAboutNone(text, new Set(['x']))).toBe(true);
+  });
+});
+
+describe('passing over', () => {
+  const change = fc.record({
+    type: fc.constantFrom<EventType>('ADDED', 'MODIFIED', 'MODIFIED', 'MODIFIED', 'DELETED'),
+    heartbeat: fc.constantFrom('10:00', '10:05', '10:10'),
+    ready: fc.constantFrom('True', 'True', 'False', 'Unknown'),
+    labels: fc.constantFrom({}, { 'karpenter.sh/nodepool': 'a' }, { other: 'b' }),
+    image: fc.constantFrom('a', 'b'),
+    listed: fc.boolean(),
+  });
+
+  it('never keeps a change from being told, whatever happens to a node', () => {
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 40 }), changes => {
+        const [reading, passing] = [trackerOf('Node'), trackerOf('Node')];
+        const told: [ObjectChange | undefined, ObjectChange | undefined][] = [];
+        changes.forEach(({ type, listed, ...fields }, index) => {
+          const object = node({ ...fields, resourceVersion: String(index + 1) });
+          const text = listed && type !== 'DELETED' ? undefined : textOf(type, object);
+          const tell = (tracker: Tracker) =>
+            type === 'DELETED' ? tracker.remove(object.metadata.uid, NOW, 'v') : tracker.observe(object, NOW, text);
+          const passed = text !== undefined && passing.knowsWithoutReading(text);
+          told.push([tell(reading), passed ? undefined : tell(passing)]);
+        });
+        const relevant = (one: ObjectChange | undefined) => one && { ...one, resourceVersion: '' };
+        for (const [expected, got] of told) expect(relevant(got)).toEqual(relevant(expected));
+      }),
+    );
+  });
+});
