@@ -8,9 +8,9 @@ import { createTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
-import { seconds } from '../../shared/domain/time.ts';
+import { addDuration, minutes, seconds } from '../../shared/domain/time.ts';
 import { startControlPlane } from '../../test/control-plane/start.ts';
-import { CREATION_TIME, NAMESPACE, nodeManifest } from './objects.ts';
+import { CREATION_TIME, NAMESPACE, nodeConditions, nodeManifest } from './objects.ts';
 import { podManifest, podStatus } from './pods.ts';
 import { isAnnotated, type ClusterSize, type Write } from './workload.ts';
 
@@ -55,6 +55,7 @@ export async function startEmbedded(): Promise<Cluster> {
       let done = 0;
       for (const { manifest, status } of objectsOf(size)) {
         core.seed(status === undefined ? manifest : { ...manifest, status });
+        if (manifest.kind === 'Node') writeOne(firstPost(manifest));
         done += 1;
         onProgress(done);
         // Whoever asks for the progress is answered in between.
@@ -141,12 +142,27 @@ function* objectsOf({ nodes, pods }: ClusterSize): Generator<SeededObject, void,
   }
 }
 
+/** A kubelet has posted its node's status before: the API server knows it as the manager of those fields. */
+function firstPost({ metadata }: KubernetesManifest): Write {
+  const status = {
+    conditions: [
+      ...nodeConditions({
+        heartbeatTime: addDuration(CREATION_TIME, minutes(1)),
+        ready: 'True',
+        transitionTime: CREATION_TIME,
+      }),
+    ],
+  };
+  const ref = { type: RESOURCES.Node, name: metadata.name ?? '' };
+  return { kind: 'patch', ref, body: { status }, subresource: 'status' };
+}
+
 /** The API server drops the status of a pod that is created; a node's it takes. */
 function* creations(size: ClusterSize): Generator<readonly Write[], void, undefined> {
   for (const { manifest, status } of objectsOf(size)) {
     const type = manifest.kind === 'Node' ? RESOURCES.Node : RESOURCES.Pod;
     const create: Write = { kind: 'create', type, manifest };
-    if (status === undefined) yield [create];
+    if (status === undefined) yield [create, firstPost(manifest)];
     else {
       const ref = { type, namespace: NAMESPACE, name: manifest.metadata.name ?? '' };
       yield [create, { kind: 'patch', ref, body: { status }, subresource: 'status' }];

@@ -7,7 +7,7 @@ import { findFreePort, LOOPBACK } from '../../local/aws/loopback.ts';
 import { FAKE_CREDENTIALS } from '../../local/aws/fake-credentials.ts';
 import { bundle } from '../measure/bundle.ts';
 import { startMeasuredProcess, type MeasuredProcess } from '../measure/measured-process.ts';
-import { readNodeOptions } from './deployed.ts';
+import { readNodeFlags, readNodeOptions } from './deployed.ts';
 
 const FORWARDER_BUNDLER = join(import.meta.dirname, '..', '..', 'forwarder', 'bundle.ts');
 const INFORMER = join(import.meta.dirname, 'informer-process.ts');
@@ -31,7 +31,7 @@ export interface WatcherOptions {
 }
 
 export interface Programs {
-  /** The forwarder as it is deployed, with the limits of its manifest. */
+  /** The forwarder as it is deployed, with the options of its image and of its manifest. */
   curfew(options: WatcherOptions): Promise<Watcher>;
   /** `@kubernetes/client-node`'s informers. */
   informer(options: WatcherOptions): Promise<Watcher>;
@@ -68,7 +68,7 @@ async function startForwarder(
   };
   const process = startMeasuredProcess(main, {
     args: Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]),
-    nodeFlags: ['--import', usageBundle],
+    nodeFlags: [...readNodeFlags(), '--import', usageBundle],
     env: {
       NODE_OPTIONS: readNodeOptions(),
       AWS_ENDPOINT_URL_EVENTBRIDGE: busUrl,

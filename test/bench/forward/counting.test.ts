@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readNodeOptions } from '../../../bench/forward/deployed.ts';
+import { readNodeFlags, readNodeOptions } from '../../../bench/forward/deployed.ts';
 import { nextBatch } from '../../../bench/forward/pacing.ts';
 import { comparePublished } from '../../../bench/forward/published.ts';
 import { addUpMetric } from '../../../bench/forward/watchers.ts';
@@ -65,6 +65,12 @@ describe('addUpMetric', () => {
 describe('readNodeOptions', () => {
   it('finds them in the manifest that is deployed', () => {
     expect(readNodeOptions()).toContain('--max-old-space-size=');
+  });
+
+  it('finds those of the image', () => {
+    expect(readNodeFlags()).toContain('--max-semi-space-size=8');
+    expect(readNodeFlags('FROM x\nENTRYPOINT ["node", "--a", "--b=1", "/app/main.mjs"]')).toEqual(['--a', '--b=1']);
+    expect(() => readNodeFlags('ENTRYPOINT ["deno", "main.ts"]')).toThrow('deno');
   });
 
   it('says so when there are none', () => {
