@@ -335,7 +335,9 @@ describe('watch supervisor', () => {
     const { clock, kubernetes, start } = setUp();
     start();
     await clock.advance(0);
-    expect(kubernetes.openWatches()).toMatchObject([{ resource: 'nodes', resourceVersion: '100', timeoutSeconds: 300 }]);
+    expect(kubernetes.openWatches()).toMatchObject([
+      { resource: 'nodes', resourceVersion: '100', timeoutSeconds: 300 },
+    ]);
   });
 
   it.each(['while it watches', 'while it waits', 'while a list hangs'])('ends when told to %s', async when => {
