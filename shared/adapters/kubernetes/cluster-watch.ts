@@ -5,17 +5,18 @@
  * `timeoutSeconds`, the caller's signal, and `STALL_TIMEOUT` without a byte. Bookmarks, which come about every minute, keep a
  * quiet stream alive.
  */
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { seconds, type DurationMs } from '../../domain/time.ts';
 import { RetryableError } from '../../errors.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { WatchExpired, type ClusterWatch } from '../../ports/cluster-watch.ts';
+import { WatchExpired, type ClusterWatch, type WatchEvent } from '../../ports/cluster-watch.ts';
 import { parseApiFailure } from './api-failure.ts';
 import { fromNetworkFailure } from './errors.ts';
-import { MAX_LINE_CHARS, readLines } from './lines.ts';
+import { BrokenStream, readLines } from './lines.ts';
 import { listPage } from './list-page.ts';
 import { collectionPath } from './paths.ts';
-import type { Transport } from './transport.ts';
+import type { Transport, TransportResponse } from './transport.ts';
 import { startSilenceLimit } from './time-limit.ts';
 import { parseWatchEvent, toWatchError } from './watch-events.ts';
 
@@ -50,13 +51,9 @@ export function createClusterWatch(
           timeoutSeconds,
         });
         const response = await transport.stream({ method: 'GET', path, doing, signal: end.signal });
-        const chunks = watchForSilence(response.body, { clock, stallTimeout, end, doing });
-        if (response.status !== 200) {
-          throw toWatchError(parseApiFailure(response.status, await text(chunks), response.retryAfter), doing);
-        }
-        for await (const line of readLines(chunks, MAX_LINE_CHARS, passOver)) {
-          yield parseWatchEvent(line, doing);
-        }
+        const onSilence = (): void =>
+          end.abort(new RetryableError(`${doing}: nothing came for ${stallTimeout} ms`, { reason: 'Stalled' }));
+        yield* readEvents(response, { clock, stallTimeout, onSilence, end: end.signal, doing, passOver });
       } finally {
         signal.removeEventListener('abort', endWithCaller);
         end.abort();
@@ -65,33 +62,45 @@ export function createClusterWatch(
   };
 }
 
-/**
- * The chunks as they come, until none came for `stallTimeout`: then `end` is aborted, which closes the connection. Throws the
- * reason of `end`, or `RetryableError` for a lost connection.
- */
-async function* watchForSilence(
-  chunks: AsyncIterable<Uint8Array>,
-  limit: { clock: Clock; stallTimeout: DurationMs; end: AbortController; doing: string },
-): AsyncGenerator<Uint8Array, void, undefined> {
-  const { clock, stallTimeout, end, doing } = limit;
-  const iterator = chunks[Symbol.asyncIterator]();
-  const silence = startSilenceLimit(clock, stallTimeout, () =>
-    end.abort(new RetryableError(`${doing}: nothing came for ${stallTimeout} ms`, { reason: 'Stalled' })),
-  );
+interface ReadOptions {
+  readonly clock: Clock;
+  readonly stallTimeout: DurationMs;
+  /** Aborts `end`, which closes the connection. */
+  readonly onSilence: () => void;
+  readonly end: AbortSignal;
+  readonly doing: string;
+  readonly passOver: ((text: string) => boolean) | undefined;
+}
+
+/** Throws what a refusal means, the reason of `end`, or `RetryableError` for a lost connection. */
+async function* readEvents(
+  { status, body, retryAfter }: TransportResponse<Readable>,
+  { clock, stallTimeout, onSilence, end, doing, passOver }: ReadOptions,
+): AsyncGenerator<WatchEvent, void, undefined> {
+  const silence = startSilenceLimit(clock, stallTimeout, onSilence);
   try {
-    for (;;) {
+    if (status !== 200) {
       silence.wait();
-      const next = await iterator.next();
-      // Before the chunk is handed on: a slow reader is not a silent server.
-      silence.heard();
-      if (next.done === true) return;
-      yield next.value;
+      throw toWatchError(parseApiFailure(status, await textOf(body), retryAfter), doing);
+    }
+    // While the reader is busy nothing is waited for: a slow reader is not a silent server.
+    const events = { onWait: () => silence.wait(), onHeard: () => silence.heard() };
+    for await (const line of readLines(body, { ...events, ...(passOver && { passOver }) })) {
+      yield parseWatchEvent(line, doing);
     }
   } catch (error) {
-    end.signal.throwIfAborted();
-    if (!(error instanceof Error)) throw error;
-    throw fromNetworkFailure({ error, sent: true }, { doing, write: false });
+    if (!(error instanceof BrokenStream)) throw error;
+    end.throwIfAborted();
+    throw fromNetworkFailure({ error: error.cause, sent: true }, { doing, write: false });
   } finally {
     silence.end();
+  }
+}
+
+async function textOf(body: Readable): Promise<string> {
+  try {
+    return await text(body);
+  } catch (error) {
+    throw error instanceof Error ? new BrokenStream(error) : error;
   }
 }

@@ -1,23 +1,93 @@
-/** Byte chunks to lines: a watch stream is one JSON text per line, cut anywhere by the network. */
+/** Bytes to lines: a watch stream is one JSON text per line, cut anywhere by the network. */
+import { finished, type Readable } from 'node:stream';
 
 /** Objects are at most a few MB in the API server; a longer line is no watch event. */
 export const MAX_LINE_CHARS = 16 * 1024 * 1024;
 
-const NONE = (): boolean => false;
+export interface LineOptions {
+  readonly maxChars?: number;
+  /** Asked about each line as it comes; one that it answers true for is not yielded. */
+  readonly passOver?: (line: string) => boolean;
+  /** The stream is waited for. */
+  readonly onWait?: () => void;
+  /** It has brought something that the reader has to deal with first, or has ended. */
+  readonly onHeard?: () => void;
+}
+
+/** The stream failed, or ended before its end. */
+export class BrokenStream extends Error {
+  override readonly cause: Error;
+
+  constructor(cause: Error) {
+    super(cause.message);
+    this.cause = cause;
+  }
+}
 
 /**
- * Yields each complete, non-empty line that `passOver` does not answer true for. What follows the last line break is dropped: the connection ended in the middle of an
- * event, which the next watch delivers again. Throws a RangeError for a line above `maxChars`.
+ * Yields each complete, non-empty line. What follows the last line break is dropped: the connection ended in the middle of an
+ * event, which the next watch delivers again. Throws `BrokenStream`, or a RangeError for a line above `maxChars`. Destroys the
+ * stream when its reader stops.
+ *
+ * Lines that are passed over never wait for a reader, so that hundreds a second cost no turn of a promise.
  */
 export async function* readLines(
-  chunks: AsyncIterable<Uint8Array>,
-  maxChars: number = MAX_LINE_CHARS,
-  passOver: (line: string) => boolean = NONE,
+  stream: Readable,
+  { maxChars = MAX_LINE_CHARS, passOver, onWait, onHeard }: LineOptions = {},
 ): AsyncGenerator<string, void, undefined> {
+  const split = createSplitter(maxChars);
+  let lines: string[] = [];
+  let ended = false;
+  let failure: Error | undefined;
+  let wake = (): void => undefined;
+
+  stream.on('data', (chunk: Uint8Array) => {
+    try {
+      for (const line of split(chunk)) if (passOver?.(line) !== true) lines.push(line);
+    } catch (error) {
+      failure ??= error instanceof Error ? error : new Error(String(error));
+    }
+    if (lines.length === 0 && failure === undefined) {
+      onWait?.();
+      return;
+    }
+    onHeard?.();
+    stream.pause();
+    wake();
+  });
+  const forget = finished(stream, { writable: false }, error => {
+    ended = true;
+    if (error) failure ??= new BrokenStream(error);
+    onHeard?.();
+    wake();
+  });
+  try {
+    for (;;) {
+      while (lines.length > 0) {
+        const taken = lines;
+        lines = [];
+        yield* taken;
+      }
+      // From here to the wait nothing else runs: whatever comes finds somebody to wake.
+      if (failure !== undefined) throw failure;
+      if (ended) return;
+      onWait?.();
+      stream.resume();
+      await new Promise<void>(resolve => (wake = resolve));
+    }
+  } finally {
+    forget();
+    stream.destroy();
+  }
+}
+
+/** Answers the lines that a chunk completes; keeps what follows the last line break. */
+function createSplitter(maxChars: number): (chunk: Uint8Array) => readonly string[] {
   const decoder = new TextDecoder();
   let rest: string[] = [];
   let restChars = 0;
-  for await (const chunk of chunks) {
+  return chunk => {
+    const complete: string[] = [];
     const [first = '', ...more] = decoder.decode(chunk, { stream: true }).split('\n');
     rest.push(first);
     restChars += first.length;
@@ -25,8 +95,9 @@ export async function* readLines(
       const line = rest.join('').trim();
       rest = [next];
       restChars = next.length;
-      if (line !== '' && !passOver(line)) yield line;
+      if (line !== '') complete.push(line);
     }
     if (restChars > maxChars) throw new RangeError(`a line is longer than ${maxChars} characters`);
-  }
+    return complete;
+  };
 }

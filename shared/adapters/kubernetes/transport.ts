@@ -6,6 +6,7 @@
  */
 import http from 'node:http';
 import https from 'node:https';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { seconds, type DurationMs } from '../../domain/time.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -62,7 +63,7 @@ export interface Transport {
   /** Sends and reads the whole answer, whatever its status. Throws `RetryableError` when there is none, the signal's reason on abort. */
   request(request: TransportRequest): Promise<TransportResponse<string>>;
   /** The same, with the body as it arrives and no limit on how long that takes; abort the signal to end it. */
-  stream(request: TransportRequest): Promise<TransportResponse<AsyncIterable<Uint8Array>>>;
+  stream(request: TransportRequest): Promise<TransportResponse<Readable>>;
   /** Closes idle connections. */
   close(): void;
 }

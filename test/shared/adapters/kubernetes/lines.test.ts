@@ -1,13 +1,12 @@
 import fc from 'fast-check';
+import { PassThrough, Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { readLines } from '../../../../shared/adapters/kubernetes/lines.ts';
+import { BrokenStream, readLines } from '../../../../shared/adapters/kubernetes/lines.ts';
 
-async function* chunksOf(bytes: Uint8Array, cuts: readonly number[]): AsyncGenerator<Uint8Array> {
-  let start = 0;
-  for (const cut of [...cuts, bytes.length].toSorted((a, b) => a - b)) {
-    yield bytes.subarray(start, cut);
-    start = cut;
-  }
+function chunksOf(bytes: Uint8Array, cuts: readonly number[]): Readable {
+  const ends = [...cuts, bytes.length].toSorted((a, b) => a - b);
+  const chunks = ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end));
+  return Readable.from(chunks.filter(chunk => chunk.length > 0));
 }
 
 describe('readLines', () => {
@@ -28,8 +27,58 @@ describe('readLines', () => {
   });
 
   it('refuses a line without end', async () => {
-    await expect(Array.fromAsync(readLines(chunksOf(Buffer.alloc(100, 'x'), [10, 50]), 64))).rejects.toBeInstanceOf(
-      RangeError,
-    );
+    const lines = readLines(chunksOf(Buffer.alloc(100, 'x'), [10, 50]), { maxChars: 64 });
+    await expect(Array.fromAsync(lines)).rejects.toBeInstanceOf(RangeError);
+  });
+
+  it('yields nothing of what is passed over, and does not wait for a reader of it', async () => {
+    const stream = new PassThrough();
+    const asked: string[] = [];
+    const passOver = (line: string): boolean => asked.push(line) > 0 && line !== 'c';
+    const lines = readLines(stream, { passOver });
+    const first = lines.next();
+    stream.write('a\nb\n');
+    await new Promise(resolve => setImmediate(resolve));
+    expect(asked).toEqual(['a', 'b']);
+    stream.write('c\n');
+    expect(await first).toEqual({ done: false, value: 'c' });
+    stream.end('d\n');
+    expect(await lines.next()).toEqual({ done: true, value: undefined });
+    expect(asked).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  it('yields what came before the stream broke, then throws what broke it', async () => {
+    const stream = new PassThrough();
+    const lines = readLines(stream);
+    const first = lines.next();
+    stream.write('a\n');
+    expect(await first).toEqual({ done: false, value: 'a' });
+    const cause = new Error('read ECONNRESET');
+    stream.destroy(cause);
+    const broken = lines.next();
+    await expect(broken).rejects.toBeInstanceOf(BrokenStream);
+    await expect(broken).rejects.toMatchObject({ cause });
+  });
+
+  it('counts a stream that is closed before its end as broken', async () => {
+    const stream = new PassThrough();
+    const next = readLines(stream).next();
+    stream.write('a');
+    stream.destroy();
+    await expect(next).rejects.toMatchObject({ cause: { code: 'ERR_STREAM_PREMATURE_CLOSE' } });
+  });
+
+  it('reads no further while its reader is busy, and lets go of the stream when the reader stops', async () => {
+    const stream = new PassThrough({ highWaterMark: 4 });
+    const waits: string[] = [];
+    const events = { onWait: () => waits.push('wait'), onHeard: () => waits.push('heard') };
+    stream.write('a\n');
+    for await (const line of readLines(stream, events)) {
+      expect(line).toBe('a');
+      expect(stream.isPaused()).toBe(true);
+      expect(waits).toEqual(['wait', 'heard']);
+      break;
+    }
+    expect(stream.destroyed).toBe(true);
   });
 });
