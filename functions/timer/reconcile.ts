@@ -36,12 +36,14 @@ async function sweepShard({ dueIndex, wakeUps, clock }: Deps, shard: number): Pr
   for (let page = 0; page < MAX_PAGES_PER_SHARD; page++) {
     const due = await dueIndex.queryDue(shard, horizon, { limit: PAGE_SIZE, ...(cursor !== undefined && { cursor }) });
     const now = clock.now();
-    await wakeUps.send(
-      due.records.map(({ owner, subject, nextWakeTime }) => ({
-        wakeUp: { owner, subject, wakeTime: nextWakeTime },
-        delay: wakeUpDelay(now, nextWakeTime),
-      })),
-    );
+    if (due.records.length > 0) {
+      await wakeUps.send(
+        due.records.map(({ owner, subject, nextWakeTime }) => ({
+          wakeUp: { owner, subject, wakeTime: nextWakeTime },
+          delay: wakeUpDelay(now, nextWakeTime),
+        })),
+      );
+    }
     oldest ??= due.records[0]?.nextWakeTime;
     cursor = due.cursor;
     if (cursor === undefined) break;

@@ -3,7 +3,7 @@ import { TABLE, toPartitionKey } from '../../shared/contract/table.ts';
 import { toEpochMs } from '../../shared/domain/time.ts';
 import { invariant } from '../../shared/errors.ts';
 import type { DueIndex, RecordStore, StoredRecord } from '../../shared/ports/record-store.ts';
-import { fromItem, toItem, type Item } from '../../shared/adapters/dynamodb/items.ts';
+import { toItem, toRecord, type Item } from '../../shared/adapters/dynamodb/items.ts';
 import { createDueOrder, type DueEntry } from './due-order.ts';
 
 export interface MemoryRecordStore extends RecordStore, DueIndex {
@@ -29,8 +29,8 @@ export function createMemoryRecordStore(): MemoryRecordStore {
     if (after !== undefined) shardOf(after.shard).add(after);
   };
 
-  // Through JSON, so that neither side holds on to what the other may change.
-  const read = (item: Item): StoredRecord => fromItem(structuredClone(item)).record;
+  // What is kept was checked and copied when it was written, and nobody can change it.
+  const read = (item: Item): StoredRecord => toRecord(item);
 
   return {
     shardCount: TABLE.dueShards,
@@ -44,7 +44,7 @@ export function createMemoryRecordStore(): MemoryRecordStore {
       invariant(Number.isSafeInteger(expectedVersion) && expectedVersion >= 0, 'a version is a whole number from 0');
       const key = toPartitionKey(record);
       const version = (expectedVersion === 0 ? (lastVersions.get(key) ?? 0) : expectedVersion) + 1;
-      const item = toItem(record, version, String(version));
+      const item = frozen(toItem(record, version, String(version)));
       const current = items.get(key);
       if ((current?.version ?? 0) !== expectedVersion) {
         return { kind: 'lostRace', ...(current === undefined ? {} : { current: read(current) }) };
@@ -81,7 +81,7 @@ export function createMemoryRecordStore(): MemoryRecordStore {
         records: page.map(({ item: { owner, id, subject }, time }) => ({
           owner,
           id,
-          subject: structuredClone(subject),
+          subject,
           nextWakeTime: toEpochMs(time),
         })),
         ...(more && last !== undefined ? { cursor: writeCursor(last) } : {}),
@@ -90,6 +90,13 @@ export function createMemoryRecordStore(): MemoryRecordStore {
 
     all: () => [...items.values()].toSorted((a, b) => (a.pk < b.pk ? -1 : 1)).map(read),
   };
+}
+
+/** The value with all that is in it, closed to changes. */
+function frozen<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const field of Object.values(value)) frozen(field);
+  return Object.freeze(value);
 }
 
 interface DueItem extends DueEntry {

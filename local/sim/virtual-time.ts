@@ -53,28 +53,44 @@ export function createVirtualTime({ start, tieBreak }: VirtualTimeOptions): Virt
     };
   };
 
+  /** The next entry up to `end` that was not cancelled. */
+  const nextBy = (end: EpochMs): Entry | undefined => {
+    for (;;) {
+      const next = heap[0];
+      if (next === undefined || next.time > end) return undefined;
+      if (next.action !== undefined) return next;
+      pop(heap);
+    }
+  };
+
   const self: VirtualTime = {
     now: () => now,
     at,
     sleep: (duration, signal) => sleepOn(self, duration, signal),
     async runUntil(end, isOver = () => false) {
-      await settle();
       let actions = 0;
-      for (;;) {
-        const next = heap[0];
-        if (next === undefined || next.time > end) break;
-        if (isOver()) return;
+      let isFirst = true;
+      await inTurns(() => {
+        // What is under way when this is called settles first.
+        if (isFirst) {
+          isFirst = false;
+          return 'again';
+        }
+        const next = nextBy(end);
+        if (next === undefined) {
+          if (end > now) now = end;
+          return 'done';
+        }
+        if (isOver()) return 'done';
         pop(heap);
-        const { action } = next;
-        if (action === undefined) continue;
         actions = next.time === now ? actions + 1 : 0;
         if (actions > MAX_ACTIONS_PER_INSTANT) throw new Standstill(now);
         now = next.time;
+        const { action } = next;
         next.action = undefined;
-        action();
-        await settle();
-      }
-      if (end > now) now = end;
+        action?.();
+        return 'again';
+      });
     },
   };
   return self;
@@ -100,8 +116,32 @@ export function sleepOn(scheduler: Scheduler, duration: DurationMs, signal?: Abo
   });
 }
 
-/** One turn of the event loop: all microtasks run, also those that microtasks add. Nothing here waits for I/O. */
-const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve));
+/** Callbacks of one phase of the event loop; between two phases the process asks the system for I/O that nobody waits for. */
+const TURNS_PER_PHASE = 64;
+
+/**
+ * Calls `turn` again and again, each time after all microtasks have run, also those that microtasks add, until it answers `done`.
+ * Nothing here waits for I/O. Rejects with what `turn` throws.
+ */
+function inTurns(turn: () => 'again' | 'done'): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let end: (() => void) | undefined;
+    const take = (): void => {
+      if (end !== undefined) return;
+      try {
+        if (turn() === 'done') end = resolve;
+      } catch (error) {
+        end = () => reject(error);
+      }
+    };
+    const phase = (): void => {
+      if (end !== undefined) return end();
+      for (let index = 0; index < TURNS_PER_PHASE; index++) setImmediate(take);
+      setImmediate(phase);
+    };
+    phase();
+  });
+}
 
 const isBefore = (a: Entry, b: Entry): boolean =>
   a.time !== b.time ? a.time < b.time : a.rank !== b.rank ? a.rank < b.rank : a.sequence < b.sequence;

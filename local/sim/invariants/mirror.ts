@@ -16,13 +16,13 @@ export type Mirrored = keyof typeof TYPES;
 export interface Mirror {
   /** By UID. */
   all(resource: Mirrored): ReadonlyMap<string, KubernetesObject>;
-  /** Tells of every later change; `object` is undefined when it is gone. */
-  onChange(listener: (resource: Mirrored, uid: string, object: KubernetesObject | undefined) => void): void;
+  /** Tells of all that is there, then of every change; `object` is undefined when it is gone. */
+  follow(listener: (resource: Mirrored, uid: string, object: KubernetesObject | undefined) => void): void;
 }
 
 export function createMirror(core: ApiServerCore): Mirror {
   const listeners: ((resource: Mirrored, uid: string, object: KubernetesObject | undefined) => void)[] = [];
-  const follow = (resource: Mirrored): Map<string, KubernetesObject> => {
+  const watch = (resource: Mirrored): Map<string, KubernetesObject> => {
     const objects = new Map<string, KubernetesObject>();
     core.watch(TYPES[resource], {}, event => {
       if (event.type === 'BOOKMARK' || event.type === 'ERROR') return;
@@ -36,15 +36,22 @@ export function createMirror(core: ApiServerCore): Mirror {
     return objects;
   };
   const objects: Readonly<Record<Mirrored, Map<string, KubernetesObject>>> = {
-    nodes: follow('nodes'),
-    pods: follow('pods'),
-    configmaps: follow('configmaps'),
-    nodeclaims: follow('nodeclaims'),
-    nodepools: follow('nodepools'),
-    nodelifecyclepolicies: follow('nodelifecyclepolicies'),
+    nodes: watch('nodes'),
+    pods: watch('pods'),
+    configmaps: watch('configmaps'),
+    nodeclaims: watch('nodeclaims'),
+    nodepools: watch('nodepools'),
+    nodelifecyclepolicies: watch('nodelifecyclepolicies'),
   };
   return {
     all: resource => objects[resource],
-    onChange: listener => listeners.push(listener),
+    follow(listener) {
+      for (const [resource, known] of Object.entries(objects)) {
+        if (isMirrored(resource)) for (const [uid, object] of known) listener(resource, uid, object);
+      }
+      listeners.push(listener);
+    },
   };
 }
+
+const isMirrored = (resource: string): resource is Mirrored => resource in TYPES;

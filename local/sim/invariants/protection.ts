@@ -31,7 +31,19 @@ export const checkProtection: MakeCheck = context => {
   const { mirror, violate, clockTolerance } = context;
   /** Since when each node is not as it should be. */
   const wrong = new Map<string, { readonly what: string; readonly since: number }>();
-  let wasAnnotated = false;
+  /** What may make a node's hold wrong, by UID: pods that ask for protection for a time, nodes that Curfew holds. */
+  const askingPods = new Map<string, KubernetesObject>();
+  const heldNodes = new Set<string>();
+  mirror.follow((resource, uid, object) => {
+    if (resource === 'pods') {
+      if (object !== undefined && isTimed(object)) askingPods.set(uid, object);
+      else askingPods.delete(uid);
+    }
+    if (resource === 'nodes') {
+      if (object !== undefined && annotationOf(object, MARK) !== undefined) heldNodes.add(uid);
+      else heldNodes.delete(uid);
+    }
+  });
 
   return {
     onCall(call, run) {
@@ -58,11 +70,12 @@ export const checkProtection: MakeCheck = context => {
     onMinute() {
       const now = context.now();
       const quietSince = context.quietSince();
-      wasAnnotated ||= [...mirror.all('pods').values()].some(pod => annotationOf(pod, DO_NOT_DISRUPT) !== undefined);
-      if (!wasAnnotated || quietSince === undefined) return wrong.clear();
-      const podsByNode = Map.groupBy(mirror.all('pods').values(), nodeNameOf);
+      if (quietSince === undefined || (askingPods.size === 0 && heldNodes.size === 0)) return wrong.clear();
+      const podsByNode = Map.groupBy(askingPods.values(), nodeNameOf);
       for (const [uid, node] of mirror.all('nodes')) {
-        const what = complainAboutNode(node, podsByNode.get(node.metadata.name) ?? [], context);
+        const pods = podsByNode.get(node.metadata.name) ?? [];
+        const isSuspect = pods.length > 0 || heldNodes.has(uid);
+        const what = isSuspect ? complainAboutNode(node, pods, context) : undefined;
         const known = wrong.get(uid);
         if (what === undefined) wrong.delete(uid);
         else if (known?.what !== what) wrong.set(uid, { what, since: now - 60_000 });
@@ -100,10 +113,12 @@ function letsNodeGo(call: PortCall): boolean {
 
 /** Pods of the node that are annotated with something else than a plain `"true"`, which Karpenter honours by itself. */
 function timedPods(pods: readonly KubernetesObject[], nodeName: string | undefined): readonly KubernetesObject[] {
-  return pods.filter(pod => {
-    const value = annotationOf(pod, DO_NOT_DISRUPT);
-    return value !== undefined && value !== 'true' && nodeNameOf(pod) === nodeName;
-  });
+  return pods.filter(pod => isTimed(pod) && nodeNameOf(pod) === nodeName);
+}
+
+function isTimed(pod: KubernetesObject): boolean {
+  const value = annotationOf(pod, DO_NOT_DISRUPT);
+  return value !== undefined && value !== 'true';
 }
 
 function complainAboutNode(
@@ -115,7 +130,7 @@ function complainAboutNode(
   if (node.metadata.deletionTimestamp !== undefined || !arePoliciesReadable(facts)) return undefined;
   // Which policy's mode holds is the rule's business; where any only observes, nothing is asked of it.
   if (facts.policies.some(policy => dig(policy, 'spec', 'mode') === 'Observe')) return undefined;
-  const isProtected = timedPods(pods, node.metadata.name).some(pod => (protectionEnd(pod, facts) ?? 0) > now());
+  const isProtected = pods.some(pod => (protectionEnd(pod, facts) ?? 0) > now());
   const held = annotationOf(node, DO_NOT_DISRUPT);
   if (isProtected && held === undefined) return 'has a pod that is protected for a time, and is not held';
   if (!isProtected && held === 'true' && annotationOf(node, MARK) !== undefined) return 'is held for no pod';

@@ -21,15 +21,12 @@ export const checkRepair: MakeCheck = context => {
   const { mirror, violate } = context;
   /** Whether some valid configuration opened the gate: one that does not parse leaves it as it was. */
   let wasOpen = false;
+  /** Curfew said that it cannot read the configuration that stands there now. */
+  let isConfigurationRefused = false;
   const unhealthy = new Map<string, KubernetesObject>();
-  for (const [uid, node] of mirror.all('nodes')) if (isUnhealthy(node)) unhealthy.set(uid, node);
-  const noteConfiguration = (object: KubernetesObject | undefined): void => {
-    if (object?.metadata.name === 'curfew-config' && isGateOpen(object) === true) wasOpen = true;
-  };
-  for (const object of mirror.all('configmaps').values()) noteConfiguration(object);
-  mirror.onChange((resource, uid, object) => {
+  mirror.follow((resource, uid, object) => {
     if (resource === 'configmaps') {
-      noteConfiguration(object);
+      if (object?.metadata.name === 'curfew-config' && isGateOpen(object) === true) wasOpen = true;
       isConfigurationRefused = false;
     }
     if (resource !== 'nodes') return;
@@ -38,8 +35,6 @@ export const checkRepair: MakeCheck = context => {
   });
   /** Nodes of which Curfew says that it holds their repair, for another reason than the threshold, which is checked here; by name. */
   const held = new Map<string, { readonly time: number }>();
-  /** Curfew said that it cannot read the configuration that stands there now. */
-  let isConfigurationRefused = false;
   /** Since when each node could be repaired and is not. */
   const waiting = new Map<string, number>();
 
@@ -57,6 +52,7 @@ export const checkRepair: MakeCheck = context => {
     },
     onMinute() {
       const quietSince = context.quietSince();
+      if (quietSince === undefined) return waiting.clear();
       for (const uid of waiting.keys()) if (!unhealthy.has(uid)) waiting.delete(uid);
       if (unhealthy.size === 0) return;
       const facts = factsOf(context);
@@ -65,9 +61,9 @@ export const checkRepair: MakeCheck = context => {
         // A hold that is said again and again is a wait that can be seen (I6), and another check's business.
         const isHeld = hold !== undefined && context.now() - hold.time <= 2 * LONGEST_DELAY;
         const due = isHeld || isConfigurationRefused ? undefined : overdueSince(node, facts, context.now());
-        if (due === undefined || quietSince === undefined) waiting.delete(uid);
+        if (due === undefined) waiting.delete(uid);
         else if (!waiting.has(uid)) waiting.set(uid, Math.max(due, context.now() - 60_000));
-        const since = Math.max(waiting.get(uid) ?? Infinity, quietSince ?? Infinity);
+        const since = Math.max(waiting.get(uid) ?? Infinity, quietSince);
         if (context.now() - since <= LONGEST_DELAY) continue;
         violate('I5', `${nameOf(node)} could be repaired since ${text(since)} and is not`);
         waiting.set(uid, Infinity);
@@ -123,7 +119,8 @@ interface ClusterFacts {
   readonly pools: ReadonlyMap<string, KubernetesObject>;
   readonly nodesOfPool: ReadonlyMap<string, readonly KubernetesObject[]>;
   readonly nodes: readonly KubernetesObject[];
-  readonly claims: readonly KubernetesObject[];
+  /** NodeClaims by providerID. */
+  readonly claims: ReadonlyMap<string | undefined, readonly KubernetesObject[]>;
 }
 
 function factsOf({ mirror }: CheckContext): ClusterFacts {
@@ -138,7 +135,7 @@ function factsOf({ mirror }: CheckContext): ClusterFacts {
     pools: new Map([...mirror.all('nodepools').values()].map(pool => [pool.metadata.name, pool])),
     nodesOfPool: Map.groupBy(nodes, node => poolNameOf(node) ?? ''),
     nodes,
-    claims: [...mirror.all('nodeclaims').values()],
+    claims: Map.groupBy(mirror.all('nodeclaims').values(), claim => textOf(dig(claim, 'status', 'providerID'))),
   };
 }
 
@@ -147,7 +144,7 @@ function overdueSince(node: KubernetesObject, facts: ClusterFacts, now: number):
   if (!facts.gateOpen) return undefined;
   const providerID = textOf(dig(node, 'spec', 'providerID'));
   if (providerID === undefined) return undefined;
-  const claims = facts.claims.filter(claim => textOf(dig(claim, 'status', 'providerID')) === providerID);
+  const claims = facts.claims.get(providerID) ?? [];
   const [claim] = claims;
   if (claim === undefined || claims.length > 1) return undefined;
   const deadline = instantOf(annotationOf(claim, TERMINATION_TIMESTAMP));

@@ -1,15 +1,17 @@
 /** Which faults a seed runs under: a mix, less some kinds, so that a common fault does not hide what a rare one does. */
 import { createRandom } from '../random.ts';
-import { FAULT_MIXES, type FaultKind, type FaultMix, type FaultMixName } from '../faults/mix.ts';
+import { FAULT_MIXES, withClocksAhead, type FaultKind, type FaultMix, type FaultMixName } from '../faults/mix.ts';
 import { pickSome, pickWeighted } from './generate/draw.ts';
 
 export interface SeedFaults {
   readonly mix: FaultMixName;
   /** Kinds of the mix that do not happen. */
   readonly without: readonly FaultKind[];
+  /** Whether functions' clocks may be ahead of the cluster's, not only behind. */
+  readonly clocksAhead: boolean;
 }
 
-export const NO_FAULTS: SeedFaults = { mix: 'none', without: [] };
+export const NO_FAULTS: SeedFaults = { mix: 'none', without: [], clocksAhead: false };
 
 /** The kinds of fault that a mix injects. */
 export function kindsOf(name: FaultMixName): readonly FaultKind[] {
@@ -32,13 +34,14 @@ export function drawFaults(seed: number, only?: FaultMixName): SeedFaults {
   const restarts = kindsOf(mix).filter(
     kind => kind === 'forwarderRestart' && !some.includes(kind) && random.chance(0.5),
   );
-  return { mix, without: [...some, ...restarts] };
+  return { mix, without: [...some, ...restarts], clocksAhead: mix !== 'none' && random.chance(0.4) };
 }
 
 /** What a run is given. */
-export function toFaultMix({ mix: name, without }: SeedFaults): FaultMixName | FaultMix {
-  const mix = FAULT_MIXES[name];
-  if (mix === undefined || without.length === 0) return name;
+export function toFaultMix({ mix: name, without, clocksAhead }: SeedFaults): FaultMixName | FaultMix {
+  const named = FAULT_MIXES[name];
+  if (named === undefined || (without.length === 0 && !clocksAhead)) return name;
+  const mix = clocksAhead ? withClocksAhead(named) : named;
   return { ...mix, probability: switchedOff(mix.probability, without), perHour: switchedOff(mix.perHour, without) };
 }
 

@@ -52,10 +52,11 @@ export async function shrink(trial: Trial, failure: Failure, tryTrial: Try, maxR
     );
     if (best.faults.mix !== 'none') {
       if (!(await accept({ ...best, faults: NO_FAULTS }))) {
-        const { mix, without } = best.faults;
+        if (best.faults.clocksAhead) await accept({ ...best, faults: { ...best.faults, clocksAhead: false } });
+        const { mix, without, clocksAhead } = best.faults;
         const injected = kindsOf(mix).filter(kind => !without.includes(kind));
         await reduce(injected, kept =>
-          accept({ ...best, faults: { mix, without: kindsOf(mix).filter(kind => !kept.includes(kind)) } }),
+          accept({ ...best, faults: { mix, without: kindsOf(mix).filter(kind => !kept.includes(kind)), clocksAhead } }),
         );
       }
     }

@@ -10,6 +10,8 @@ const SEED = 'sim.curfew.dev/seed';
 const FAULTS = 'sim.curfew.dev/faults';
 /** Kinds of fault that do not happen in this scenario, whatever the mix; separated by commas. */
 const WITHOUT_FAULTS = 'sim.curfew.dev/without-faults';
+/** `"true"`: functions' clocks may be ahead of the cluster's. */
+const CLOCKS_AHEAD = 'sim.curfew.dev/clocks-ahead';
 
 /** @param file where it will be, for the command that replays it */
 export function printTrial({ scenario, seed, faults }: Trial, failure: Failure, file: string): string {
@@ -18,6 +20,7 @@ export function printTrial({ scenario, seed, faults }: Trial, failure: Failure, 
     [SEED]: String(seed),
     [FAULTS]: faults.mix,
     ...(faults.without.length > 0 && { [WITHOUT_FAULTS]: faults.without.join(', ') }),
+    ...(faults.clocksAhead && { [CLOCKS_AHEAD]: 'true' }),
   };
   const [message = ''] = formatFailure(failure).split('\n');
   return printScenario({ ...scenario, annotations }, [message, `Replay: ${replayCommand(file, seed, faults.mix)}`]);
@@ -34,11 +37,11 @@ export function toTrial(scenario: Scenario): Trial {
   return { scenario, seed: Number(seed), faults: faultsFor(scenario, mix) };
 }
 
-/** A mix, less what the scenario's annotations leave out. */
+/** A mix, less or more what the scenario's annotations say. */
 export function faultsFor({ annotations }: Pick<Scenario, 'annotations'>, mix: FaultMixName): SeedFaults {
   const names = (annotations[WITHOUT_FAULTS] ?? '').split(',').map(name => name.trim());
   const without: readonly FaultKind[] = kindsOf(mix).filter(kind => names.includes(kind));
-  return { mix, without };
+  return { mix, without, clocksAhead: mix !== 'none' && annotations[CLOCKS_AHEAD] === 'true' };
 }
 
 const isMixName = (name: string): name is FaultMixName => Object.hasOwn(FAULT_MIXES, name);

@@ -70,20 +70,23 @@ export function toItem(record: NewRecord, version: number, writeId: string): Ite
   return check(itemSchema, item, pk);
 }
 
+/** Throws a `TerminalError` (`InvalidRecord`) for what is no item of ours. */
 export function fromItem(raw: unknown): { record: StoredRecord; writeId: string } {
   const item = check(itemSchema, raw, 'an item');
+  return { writeId: item.writeId, record: toRecord(item) };
+}
+
+/** The record that a checked item holds; shares the item's objects. */
+export function toRecord(item: Item): StoredRecord {
   const state: JsonObject = item.state;
   return {
-    writeId: item.writeId,
-    record: {
-      owner: item.owner,
-      id: item.id,
-      version: item.version,
-      subject: item.subject,
-      state,
-      ...(item.nextWakeTime === undefined ? {} : { nextWakeTime: toEpochMs(item.nextWakeTime) }),
-      ...(item.expireTime === undefined ? {} : { expireTime: toEpochMs(item.expireTime * 1000) }),
-    },
+    owner: item.owner,
+    id: item.id,
+    version: item.version,
+    subject: item.subject,
+    state,
+    ...(item.nextWakeTime === undefined ? {} : { nextWakeTime: toEpochMs(item.nextWakeTime) }),
+    ...(item.expireTime === undefined ? {} : { expireTime: toEpochMs(item.expireTime * 1000) }),
   };
 }
 

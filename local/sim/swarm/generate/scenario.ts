@@ -28,7 +28,12 @@ const START = parseTimestamp('2024-11-01T15:00:00Z') ?? toEpochMs(0);
  * end must be made up for when the faults have stopped.
  */
 const CALM_ENDS: readonly DurationMs[] = [minutes(1), minutes(10), minutes(40)];
-const MOST_NODES = 30;
+/** Small clusters, where stories meet at the same nodes, and some as large as those that need pages and batches. */
+const MOST_NODES: readonly (readonly [weight: number, nodes: number])[] = [
+  [5, 8],
+  [8, 30],
+  [2, 150],
+];
 
 export function generateScenario(seed: number): Scenario {
   const root = createRandom(seed).stream('scenario');
@@ -48,7 +53,7 @@ export function generateScenario(seed: number): Scenario {
   ]);
   const end = addDuration(START, duration);
   const config = shape.chance(0.9) ? '[featureGates]\nnodeRepair = true\n' : drawConfig(shape);
-  const objects = drawObjects(root.stream('objects'), model, shape.chance(0.65) ? MOST_NODES : 8);
+  const objects = drawObjects(root.stream('objects'), model, pickWeighted(shape, MOST_NODES));
   const lastTime = addDuration(end, toDurationMs(0 - shape.pick(CALM_ENDS)));
   const drafts = drawDrafts(root.stream('stories'), model, durationBetween(START, lastTime));
   return {

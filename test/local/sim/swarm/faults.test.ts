@@ -15,7 +15,7 @@ describe('the faults of a seed', () => {
   });
 
   it('leave out kinds without a change to the others', () => {
-    const mix = toFaultMix({ mix: 'heavy', without: ['throttled', 'outage'] });
+    const mix = toFaultMix({ mix: 'heavy', without: ['throttled', 'outage'], clocksAhead: false });
     const { heavy } = FAULT_MIXES;
     expect(mix).toEqual({
       ...heavy,
@@ -26,7 +26,19 @@ describe('the faults of a seed', () => {
 
   it('are a mix by its name when nothing is left out', () => {
     expect(toFaultMix(NO_FAULTS)).toBe('none');
-    expect(toFaultMix({ mix: 'light', without: [] })).toBe('light');
+    expect(toFaultMix({ mix: 'light', without: [], clocksAhead: false })).toBe('light');
+  });
+
+  it('let clocks run ahead in some runs with faults, and in none without', () => {
+    const drawn = Array.from({ length: 60 }, (_, seed) => drawFaults(seed));
+    const ahead = drawn.filter(({ clocksAhead }) => clocksAhead);
+    expect(ahead.length).toBeGreaterThan(0);
+    expect(ahead.length).toBeLessThan(drawn.length);
+    expect(ahead.map(({ mix }) => mix)).not.toContain('none');
+    expect(toFaultMix({ mix: 'light', without: [], clocksAhead: true })).toMatchObject({
+      ...FAULT_MIXES.light,
+      clockSkew: { behind: 2000, ahead: 2000 },
+    });
   });
 
   it('know every kind that a mix can inject', () => {

@@ -46,11 +46,11 @@ describe('a generated scenario', () => {
     ]);
   });
 
-  it('has from 1 to 30 nodes and up to 4 NodePools at its start', () => {
+  it('has from 1 to 150 nodes and up to 4 NodePools at its start', () => {
     for (const { objects } of SEEDS.map(generateScenario)) {
       const count = (kind: string): number => objects.filter(({ manifest }) => manifest.kind === kind).length;
       expect(count('Node')).toBeGreaterThanOrEqual(1);
-      expect(count('Node')).toBeLessThanOrEqual(30);
+      expect(count('Node')).toBeLessThanOrEqual(150);
       expect(count('NodePool')).toBeLessThanOrEqual(4);
     }
   });
