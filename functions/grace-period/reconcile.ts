@@ -18,6 +18,7 @@ import { durationBetween, toExactTimestamp, type EpochMs } from '../../shared/do
 import { RetryableError } from '../../shared/errors.ts';
 import { announce } from '../../shared/observe/protection-events.ts';
 import { gracePeriodKey, wakeAnnotatedNodes } from '../../shared/observe/grace-period-wake-ups.ts';
+import { inParallel } from '../../shared/observe/in-parallel.ts';
 import { loadPodsOnNode, loadProtection } from '../../shared/observe/protected-pods.ts';
 import { createSeenPods, type SeenPods } from '../../shared/observe/seen-pods.ts';
 import { reportProtectionFaults } from '../../shared/observe/protection-faults.ts';
@@ -124,7 +125,7 @@ async function look(deps: Deps, target: Target, progress: Progress): Promise<Loo
   // After the Node, so that a change of the Node in between is a conflict and not a wrong decision.
   const loadPods = (): Promise<readonly PodView[]> => loadPodsOnNode(deps, name);
   const loading = target.pods === 'always' ? loadPods() : undefined;
-  const [stored, early] = await Promise.all([deps.records.get(gracePeriodKey(uid)), loading]);
+  const [stored, early] = await inParallel([deps.records.get(gracePeriodKey(uid)), loading]);
   const marked = annotations[ANNOTATIONS.protectedUntil] !== undefined;
   const known = stored !== undefined || marked;
   if (target.pods === 'ifKnown' && !known) return 'nothing';

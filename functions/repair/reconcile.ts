@@ -10,12 +10,13 @@ import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { parseRepairRecord, toRepairState } from '../../shared/contract/repair-record.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { readNode } from '../../shared/domain/node.ts';
+import { readNode, type NodeView } from '../../shared/domain/node.ts';
 import { matchStatements } from '../../shared/domain/repair-policy.ts';
 import { sameIncident, type RepairRecord } from '../../shared/domain/repair-record.ts';
 import { addDuration, isDue, toIsoText, type EpochMs } from '../../shared/domain/time.ts';
 import { invariant, RetryableError } from '../../shared/errors.ts';
 import { loadConfig } from '../../shared/observe/configuration.ts';
+import { inParallel } from '../../shared/observe/in-parallel.ts';
 import { findNodeClaims, loadNodePool, loadPolicies, loadPoolNodes } from '../../shared/observe/node-pool.ts';
 import {
   markPoolBlocked,
@@ -23,11 +24,11 @@ import {
   wakePostponed,
   wakeUnhealthyNodes,
 } from '../../shared/observe/repair-wake-ups.ts';
-import { effectiveRepair, nodePoolOf } from '../../shared/observe/repair-settings.ts';
+import { effectiveRepair, nodePoolOf, type EffectiveRepair } from '../../shared/observe/repair-settings.ts';
 import { reportRepairFaults } from '../../shared/observe/repair-faults.ts';
 import type { ObjectEvent } from '../../shared/ports/event-recorder.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
-import type { RecordKey, StoredRecord } from '../../shared/ports/record-store.ts';
+import type { NewRecord, RecordKey, StoredRecord } from '../../shared/ports/record-store.ts';
 import { putWithWakeUp, sendWakeUp } from '../../shared/timers/put-with-wake-up.ts';
 import {
   decide,
@@ -37,6 +38,7 @@ import {
   OUTCOME_SETTLES_AFTER,
   reasonOf,
   type RepairDecision,
+  type RepairObservation,
 } from './decide.ts';
 
 type Ports = Omit<FunctionDeps, 'dueIndex' | 'bus' | 'instances'>;
@@ -102,14 +104,19 @@ interface Target {
   readonly usedWakeTime?: EpochMs;
 }
 
-interface Look {
+/** The node that is looked at. */
+interface Subject {
   readonly target: Target;
   readonly object: KubernetesObject;
+  readonly node: NodeView;
   readonly pool: string | undefined;
-  /** Where the repair block stands. */
-  readonly source: string | undefined;
   readonly stored: StoredRecord | undefined;
   readonly record: RepairRecord | undefined;
+}
+
+interface Look extends Subject {
+  /** Where the repair block stands. */
+  readonly source: string | undefined;
   readonly decision: RepairDecision;
 }
 
@@ -127,55 +134,119 @@ async function reconcileNode(deps: Deps, target: Target): Promise<boolean> {
 
 async function reconcileOnce(deps: Deps, target: Target): Promise<Outcome> {
   const { uid } = target;
-  const first = await look(deps, target, undefined);
+  const first = await look(deps, target);
   if (first === undefined) return uid === undefined ? 'done' : closeIncident(deps, uid);
   if (first.decision.kind !== 'repair') return apply(deps, first);
 
   const { incident, attempt } = first.decision;
   const settled = addDuration(attempt.intendedTime, OUTCOME_SETTLES_AFTER);
-  const reserved = await save(deps, first, { incident, attempt }, settled);
-  if (reserved === undefined) return 'again';
-  const again = await look(deps, { ...target, uid: first.object.metadata.uid }, reserved.version);
-  if (again === undefined) return closeIncident(deps, first.object.metadata.uid);
+  const reservation = toNewRecord(first, { incident, attempt }, settled);
+  const outcome = await deps.records.put(reservation, first.stored?.version ?? 0);
+  if (outcome.kind === 'lostRace') return 'again';
+  const { version } = outcome.record;
+  const [again] = await inParallel([
+    lookAgain(deps, first, version),
+    sendWakeUp(deps, { owner: OWNER, subject: reservation.subject, wakeTime: settled }),
+  ]);
+  if (again === undefined) return closeIncident(deps, first.node.uid);
   // Somebody wrote in between, say a run whose clock is behind and that still tolerates: the attempt is not ours any more.
-  if (again.decision.kind === 'repair' && again.stored?.version !== reserved.version) return 'again';
+  if (again.decision.kind === 'repair' && again.stored?.version !== version) return 'again';
   return apply(deps, again);
 }
 
-/** `ownedVersion`: the version of the record in which this very run reserved its attempt. */
-async function look(deps: Deps, target: Target, ownedVersion: number | undefined): Promise<Look | undefined> {
+/** The first look reads step by step, so that a node that is healthy, or whose time has not come, costs no more than it must. */
+async function look(deps: Deps, target: Target): Promise<Look | undefined> {
+  const subject = await loadSubject(deps, target);
+  if (subject === undefined) return undefined;
+  const { node, pool } = subject;
+  if (isForgettable(subject)) return { ...subject, source: undefined, decision: HEALTHY };
+
+  const rules = await loadRules(deps, pool);
+  const now = deps.clock.now();
+  const surroundings = needsSurroundings({ ...rules, node, now })
+    ? await loadSurroundings(deps, node, pool)
+    : undefined;
+  return judge(deps, subject, { ...rules, now, surroundings, ownsAttempt: false });
+}
+
+/**
+ * The second look reads all that the first one did, at once: what the first one saw says where to look.
+ *
+ * @param ownedVersion the version of the record in which this very run reserved its attempt
+ */
+async function lookAgain(deps: Deps, first: Look, ownedVersion: number): Promise<Look | undefined> {
+  const [subject, firstRules, firstSurroundings] = await inParallel([
+    loadSubject(deps, { ...first.target, uid: first.node.uid }),
+    loadRules(deps, first.pool),
+    loadSurroundings(deps, first.node, first.pool),
+  ]);
+  if (subject === undefined) return undefined;
+  if (isForgettable(subject)) return { ...subject, source: undefined, decision: HEALTHY };
+  const { node, pool } = subject;
+  // Moved to another pool in between, or known to the cloud by now: what was read is not about this node.
+  const moved = pool !== first.pool || node.providerID !== first.node.providerID;
+  const [rules, surroundings] = moved
+    ? await inParallel([loadRules(deps, pool), loadSurroundings(deps, node, pool)])
+    : [firstRules, firstSurroundings];
+  const ownsAttempt = subject.stored?.version === ownedVersion;
+  return judge(deps, subject, { ...rules, now: deps.clock.now(), surroundings, ownsAttempt });
+}
+
+/** Healthy, and nothing was ever promised about it. */
+function isForgettable({ record, node }: Subject): boolean {
+  return record === undefined && matchStatements(node).length === 0;
+}
+
+const HEALTHY: RepairDecision = { kind: 'ignore', reason: 'Healthy', message: 'no condition counts as unhealthy' };
+
+/** The node and its record; undefined when there is no such node. */
+async function loadSubject(deps: Deps, target: Target): Promise<Subject | undefined> {
   const { name, uid } = target;
-  const object = await deps.kubernetes.get({ type: RESOURCES.Node, name });
+  const loadRecord = async (ofNode: string): Promise<StoredRecord | undefined> => deps.records.get(recordKey(ofNode));
+  const [object, early] = await inParallel([
+    deps.kubernetes.get({ type: RESOURCES.Node, name }),
+    uid === undefined ? undefined : loadRecord(uid),
+  ]);
   // I10: a node of the same name with another UID is another node.
   if (object === undefined || (uid !== undefined && object.metadata.uid !== uid)) return undefined;
   const node = readNode(object);
-  const stored = await deps.records.get(recordKey(node.uid));
+  const stored = uid === undefined ? await loadRecord(node.uid) : early;
   const record = stored && parseRepairRecord(stored.state);
-  const pool = nodePoolOf(node);
-  if (record === undefined && matchStatements(node).length === 0) {
-    const decision: RepairDecision = { kind: 'ignore', reason: 'Healthy', message: 'no condition counts as unhealthy' };
-    return { target, object, pool, source: undefined, stored, record, decision };
-  }
+  return { target, object, node, pool: nodePoolOf(node), stored, record };
+}
 
-  const config = await loadConfig(OWNER, deps);
-  const { settings, mode, source } = effectiveRepair(await loadNodePool(deps, pool), await loadPolicies(deps));
-  const known = { node, settings, gateOpen: config.featureGates.nodeRepair, now: deps.clock.now() };
-  const surroundings = needsSurroundings(known)
-    ? {
-        nodeClaims: await findNodeClaims(deps, node, pool),
-        poolNodes: await loadPoolNodes(deps, pool),
-        scope: pool === undefined ? 'the cluster' : `NodePool ${pool}`,
-      }
-    : undefined;
+interface Rules extends EffectiveRepair {
+  readonly gateOpen: boolean;
+}
+
+async function loadRules(deps: Deps, pool: string | undefined): Promise<Rules> {
+  const [config, nodePool, policies] = await inParallel([
+    loadConfig(OWNER, deps),
+    loadNodePool(deps, pool),
+    loadPolicies(deps),
+  ]);
+  return { ...effectiveRepair(nodePool, policies), gateOpen: config.featureGates.nodeRepair };
+}
+
+type Surroundings = NonNullable<RepairObservation['surroundings']>;
+
+async function loadSurroundings(deps: Deps, node: NodeView, pool: string | undefined): Promise<Surroundings> {
+  const [nodeClaims, poolNodes] = await inParallel([findNodeClaims(deps, node, pool), loadPoolNodes(deps, pool)]);
+  return { nodeClaims, poolNodes, scope: pool === undefined ? 'the cluster' : `NodePool ${pool}` };
+}
+
+type Judged = Rules & Pick<RepairObservation, 'now' | 'surroundings' | 'ownsAttempt'>;
+
+function judge(deps: Deps, subject: Subject, { source, mode, ...observed }: Judged): Look {
+  const { node, record } = subject;
   const decision = deps.rule({
-    ...known,
-    observeOnly: mode === 'Observe',
+    ...observed,
+    node,
     record,
-    ownsAttempt: stored !== undefined && stored.version === ownedVersion,
-    surroundings,
+    observeOnly: mode === 'Observe',
     terminationTimestampAnnotation: KARPENTER.terminationTimestampAnnotation,
   });
-  return { target, object, pool, source, stored, record, decision };
+  return { ...subject, source, decision };
 }
 
 async function apply(deps: Deps, seen: Look): Promise<Outcome> {
@@ -266,12 +337,22 @@ async function save(
     }
     return stored;
   }
-  const outcome = await putWithWakeUp(
-    deps,
-    { ...recordKey(uid), subject, state: toRepairState(record), ...(nextWakeTime !== undefined && { nextWakeTime }) },
-    stored?.version ?? 0,
-  );
+  const outcome = await putWithWakeUp(deps, toNewRecord({ object }, record, nextWakeTime), stored?.version ?? 0);
   return outcome.kind === 'written' ? outcome.record : undefined;
+}
+
+function toNewRecord(
+  { object }: Pick<Look, 'object'>,
+  record: RepairRecord,
+  nextWakeTime: EpochMs | undefined,
+): NewRecord {
+  const { name, uid } = object.metadata;
+  return {
+    ...recordKey(uid),
+    subject: { apiVersion: 'v1', kind: 'Node', name, uid },
+    state: toRepairState(record),
+    ...(nextWakeTime !== undefined && { nextWakeTime }),
+  };
 }
 
 /** The node is gone: its incident ended, whatever was promised. */

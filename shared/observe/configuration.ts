@@ -2,32 +2,35 @@
  * The configuration in force for one function. A ConfigMap that cannot be read leaves the last good configuration in force: it is
  * kept in a record of the function's own. Without a ConfigMap the defaults hold, in which every gate is off.
  */
-import * as z from 'zod';
 import { DEFAULT_CONFIG, parseConfig, type CurfewConfig } from '../contract/config-schema.ts';
 import { CONFIG_MAP, type FunctionName } from '../contract/names.ts';
 import { EVENT_REASONS } from '../contract/reasons.ts';
 import { RESOURCES } from '../contract/resources.ts';
+import * as z from '../contract/zod.ts';
 import type { KubernetesObject } from '../domain/kubernetes-object.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { StoredRecord } from '../ports/record-store.ts';
+import { inParallel } from './in-parallel.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'events' | 'audit'>;
 
 const stateSchema = z.object({
   schemaVersion: z.literal(1),
   /** The last text that was valid. */
-  goodText: z.string().exactOptional(),
+  goodText: z.exactOptional(z.string()),
   /** The text that was refused and reported. */
-  refusedText: z.string().exactOptional(),
+  refusedText: z.exactOptional(z.string()),
 });
 
 /** Loads the configuration in force, and reports a refused one once (Warning Event on the ConfigMap, audit line). */
 export async function loadConfig(owner: FunctionName, deps: Deps): Promise<CurfewConfig> {
   const { namespace, name, key } = CONFIG_MAP;
-  const configMap = await deps.kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name });
-  const text = configMap === undefined ? undefined : textOf(configMap, key);
   const recordKey = { owner, id: 'configuration' };
-  const record = await deps.records.get(recordKey);
+  const [configMap, record] = await inParallel([
+    deps.kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name }),
+    deps.records.get(recordKey),
+  ]);
+  const text = configMap === undefined ? undefined : textOf(configMap, key);
   if (configMap === undefined || text === undefined) {
     // Taken away on purpose: what was good before must not come back with the next text that is not valid.
     if (record !== undefined) await deps.records.delete(recordKey, record.version);

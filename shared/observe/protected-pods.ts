@@ -4,6 +4,7 @@ import type { KubernetesObject } from '../domain/kubernetes-object.ts';
 import { readNode } from '../domain/node.ts';
 import { readPod, type PodView } from '../domain/pod.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
+import { inParallel } from './in-parallel.ts';
 import { loadNodePool, loadPolicies } from './node-pool.ts';
 import { effectiveProtection, type EffectiveProtection } from './protection-settings.ts';
 import { nodePoolOf } from './repair-settings.ts';
@@ -18,6 +19,6 @@ export async function loadPodsOnNode({ kubernetes }: Deps, nodeName: string): Pr
 
 /** The protection policy in force for the pods on a node. */
 export async function loadProtection(deps: Deps, node: KubernetesObject): Promise<EffectiveProtection> {
-  const [pool, policies] = await Promise.all([loadNodePool(deps, nodePoolOf(readNode(node))), loadPolicies(deps)]);
+  const [pool, policies] = await inParallel([loadNodePool(deps, nodePoolOf(readNode(node))), loadPolicies(deps)]);
   return effectiveProtection(pool, policies);
 }

@@ -37,6 +37,9 @@ export function createRepairWorld() {
   const events: ObjectEvent[] = [];
   const wakeUps: { wakeUp: WakeUp; delay: DurationMs }[] = [];
   let calls = 0;
+  /** Calls without an answer yet, and the most that there were. */
+  let underWay = 0;
+  let mostAtOnce = 0;
   let crash: Crash | undefined;
   /** What another run does just before the next record is written. */
   let meanwhile: (() => Promise<unknown>) | undefined;
@@ -77,7 +80,9 @@ export function createRepairWorld() {
           calls += 1;
           const dies = crash?.call === calls ? crash.side : undefined;
           if (dies === 'before') throw new RetryableError('crashed');
-          const answer: unknown = await Reflect.apply(method, target, parameters);
+          underWay += 1;
+          mostAtOnce = Math.max(mostAtOnce, underWay);
+          const answer: unknown = await Reflect.apply(method, target, parameters).finally(() => (underWay -= 1));
           if (dies === 'after') throw new RetryableError('crashed', { outcomeUnknown: true });
           return answer;
         };
@@ -105,9 +110,12 @@ export function createRepairWorld() {
     beforeNextPut(interfere: () => Promise<unknown>) {
       meanwhile = interfere;
     },
+    /** The most calls that the last look had under way at the same time. */
+    mostAtOnce: () => mostAtOnce,
     /** Calls that one look at the node makes; with a crash, until it. */
     async look(name: string, ends?: Crash): Promise<number> {
       calls = 0;
+      mostAtOnce = 0;
       crash = ends;
       const { uid } = node(name).metadata;
       const message: InboxMessage = {

@@ -140,6 +140,36 @@ describe('above the unhealthy threshold', () => {
   });
 });
 
+describe('the second look', () => {
+  it('asks for everything at once, while the timer of the attempt is sent', async () => {
+    const world = sickWorld();
+    world.advance(minutes(10));
+    await world.look('n1');
+    // The node and its record; configuration, pool and policies; NodeClaims and nodes; the message to ourselves.
+    expect(world.mostAtOnce()).toBe(9);
+  });
+
+  it('judges a node by the pool that it is in by then', async () => {
+    const world = sickWorld();
+    world.seed({ apiVersion: 'karpenter.sh/v1', kind: 'NodePool', metadata: { name: 'hands-off' }, spec: {} });
+    world.advance(minutes(10));
+    world.beforeNextPut(async () => {
+      const body = { metadata: { labels: { 'karpenter.sh/nodepool': 'hands-off' } } };
+      world.core.patch({ type: RESOURCES.Node, name: 'n1' }, { type: 'merge', body }, { user: 'somebody' });
+    });
+    await world.look('n1');
+    expect(verbs(world)).toEqual([]);
+    expect(world.audit.at(-1)).toMatchObject({ decision: 'ignore', reason: 'NotConfigured' });
+  });
+});
+
+describe('a healthy node of which nothing is recorded', () => {
+  it('costs two reads', async () => {
+    const world = sickWorld();
+    expect(await world.look('n2')).toBe(2);
+  });
+});
+
 describe('above the threshold of the cluster, for nodes without a NodePool', () => {
   const clusterWorld = (): RepairWorld => {
     const world = createRepairWorld();
