@@ -2,7 +2,7 @@
  * What the forwarder publishes: a hint that an object changed, with its identity and the names of the projected parts that did.
  * Functions look at the live object; nothing here is acted on.
  */
-import * as z from 'zod';
+import * as z from './zod.ts';
 import { SOURCES } from './names.ts';
 import { subjectSchema } from './subject.ts';
 import type { BusEntry } from './envelope.ts';
@@ -11,18 +11,18 @@ export const CLUSTER_EVENT_VERSION = 1;
 
 export const clusterEventSchema = z.object({
   schemaVersion: z.literal(CLUSTER_EVENT_VERSION),
-  cluster: z.string().min(1),
+  cluster: z.string().check(z.minLength(1)),
   /** `Deleted` is also sent for an object that a relist no longer finds. */
   change: z.enum(['Added', 'Modified', 'Deleted']),
-  subject: subjectSchema.extend({ uid: z.string().min(1) }),
+  subject: z.extend(subjectSchema, { uid: z.string().check(z.minLength(1)) }),
   resourceVersion: z.string(),
   /** Projected parts that differ from what was last published, e.g. `conditions`, `annotations`; sorted. */
   changed: z.array(z.string()),
   /** Labels and references that let a function find what else is concerned without a read. */
   hints: z.object({
-    nodePool: z.string().optional(),
-    nodeName: z.string().optional(),
-    providerID: z.string().optional(),
+    nodePool: z.optional(z.string()),
+    nodeName: z.optional(z.string()),
+    providerID: z.optional(z.string()),
   }),
   /** Orders and groups on a bus that can: node name or UID. */
   groupKey: z.string(),

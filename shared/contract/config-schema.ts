@@ -3,11 +3,11 @@
  * node drainer (read by the drain function).
  */
 import { parse as parseToml, TomlError } from 'smol-toml';
-import * as z from 'zod';
+import * as z from './zod.ts';
 import type { Parsed } from './policy-schema.ts';
 
 const configSchema = z.looseObject({
-  featureGates: z.strictObject({ nodeRepair: z.boolean().default(false) }).prefault({}),
+  featureGates: z.prefault(z.strictObject({ nodeRepair: z._default(z.boolean(), false) }), {}),
 });
 export type CurfewConfig = z.infer<typeof configSchema>;
 

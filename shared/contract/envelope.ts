@@ -2,13 +2,13 @@
  * The one message shape of every inbox: an EventBridge event. Rules deliver it as it is; wake-ups and the tick are sent to SQS in
  * the same shape, so a function has one code path.
  */
-import * as z from 'zod';
+import * as z from './zod.ts';
 
 export const envelopeSchema = z.object({
-  id: z.string().optional(),
-  source: z.string().min(1),
-  'detail-type': z.string().min(1),
-  time: z.string().optional(),
+  id: z.optional(z.string()),
+  source: z.string().check(z.minLength(1)),
+  'detail-type': z.string().check(z.minLength(1)),
+  time: z.optional(z.string()),
   detail: z.record(z.string(), z.unknown()),
 });
 export type Envelope = z.infer<typeof envelopeSchema>;

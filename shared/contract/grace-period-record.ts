@@ -1,5 +1,5 @@
 /** Wire form of the grace-period function's records; checked before each write and after each read. */
-import * as z from 'zod';
+import * as z from './zod.ts';
 import { ANNOUNCEMENT_TOPICS, type GracePeriodRecord } from '../domain/grace-period-record.ts';
 import type { JsonObject } from '../domain/kubernetes-object.ts';
 import { toEpochMs, type EpochMs } from '../domain/time.ts';
@@ -7,10 +7,12 @@ import { toEpochMs, type EpochMs } from '../domain/time.ts';
 const schema = z.object({
   schemaVersion: z.literal(1),
   announced: z.record(z.string(), z.partialRecord(z.enum(ANNOUNCEMENT_TOPICS), z.string())),
-  claimTime: z
-    .number()
-    .transform((ms): EpochMs => toEpochMs(ms))
-    .exactOptional(),
+  claimTime: z.exactOptional(
+    z.pipe(
+      z.number(),
+      z.transform((ms: number): EpochMs => toEpochMs(ms)),
+    ),
+  ),
 });
 
 /** Throws a ZodError for a record of an unknown shape: a bug or a downgrade, never user input. */

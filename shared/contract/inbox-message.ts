@@ -1,5 +1,5 @@
 /** Everything that can stand in an inbox, parsed once at the edge. */
-import * as z from 'zod';
+import * as z from './zod.ts';
 import { clusterEventSchema, type ClusterEvent } from './cluster-event.ts';
 import { envelopeSchema } from './envelope.ts';
 import { SOURCES, TICK, WAKE_UP, type FunctionName } from './names.ts';
@@ -44,7 +44,7 @@ function parseJson(body: string): unknown {
   }
 }
 
-function parse<Schema extends z.ZodType>(schema: Schema, value: unknown, what: string): z.output<Schema> {
+function parse<Schema extends z.ZodMiniType>(schema: Schema, value: unknown, what: string): z.output<Schema> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   throw new TerminalError('InvalidMessage', `${what} is not valid: ${z.prettifyError(result.error)}`, {

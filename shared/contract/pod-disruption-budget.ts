@@ -1,5 +1,5 @@
 /** What a PodDisruptionBudget says about evictions now. */
-import * as z from 'zod';
+import * as z from './zod.ts';
 import type { KubernetesObject } from '../domain/kubernetes-object.ts';
 import { selects, type LabelSelector } from '../domain/label-selector.ts';
 import { isFinished, type PodView } from '../domain/pod.ts';
@@ -17,8 +17,8 @@ export interface DisruptionBudget {
 }
 
 const schema = z.object({
-  spec: z.object({ selector: labelSelectorSchema.optional(), unhealthyPodEvictionPolicy: z.string().optional() }),
-  status: z.object({ disruptionsAllowed: z.number().default(0) }).prefault({}),
+  spec: z.object({ selector: z.optional(labelSelectorSchema), unhealthyPodEvictionPolicy: z.optional(z.string()) }),
+  status: z.prefault(z.object({ disruptionsAllowed: z._default(z.number(), 0) }), {}),
 });
 
 /** Reads a PodDisruptionBudget; undefined when its shape is not known. */

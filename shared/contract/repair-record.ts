@@ -1,10 +1,13 @@
 /** Wire form of the repair function's records; checked before each write and after each read. */
-import * as z from 'zod';
+import * as z from './zod.ts';
 import type { JsonObject } from '../domain/kubernetes-object.ts';
 import type { RepairRecord } from '../domain/repair-record.ts';
 import { toEpochMs, type EpochMs } from '../domain/time.ts';
 
-const instant = z.number().transform((ms): EpochMs => toEpochMs(ms));
+const instant = z.pipe(
+  z.number(),
+  z.transform((ms: number): EpochMs => toEpochMs(ms)),
+);
 
 const schema = z.object({
   schemaVersion: z.literal(1),
@@ -14,18 +17,18 @@ const schema = z.object({
     lastTransitionTime: instant,
     dueTime: instant,
   }),
-  attempt: z
-    .object({
-      number: z.number().int().positive(),
+  attempt: z.exactOptional(
+    z.object({
+      number: z.int().check(z.positive()),
       nodeClaimName: z.string(),
       nodeClaimUid: z.string(),
       phase: z.enum(['intended', 'accepted']),
       intendedTime: instant,
       terminationTimestamp: z.string(),
-    })
-    .exactOptional(),
-  blocked: z.string().exactOptional(),
-  reported: z.boolean().exactOptional(),
+    }),
+  ),
+  blocked: z.exactOptional(z.string()),
+  reported: z.exactOptional(z.boolean()),
 });
 
 /** Throws a ZodError for a record of an unknown shape: a bug or a downgrade, never user input. */

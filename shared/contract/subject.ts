@@ -1,14 +1,14 @@
-import * as z from 'zod';
+import * as z from './zod.ts';
 
 /**
  * What a message or record is about: an object by kind, name and, where known, UID (I10: with a UID, another object of the
  * same name is not meant).
  */
 export const subjectSchema = z.strictObject({
-  kind: z.string().min(1),
-  apiVersion: z.string().min(1),
-  namespace: z.string().optional(),
-  name: z.string().min(1),
-  uid: z.string().optional(),
+  kind: z.string().check(z.minLength(1)),
+  apiVersion: z.string().check(z.minLength(1)),
+  namespace: z.optional(z.string()),
+  name: z.string().check(z.minLength(1)),
+  uid: z.optional(z.string()),
 });
 export type Subject = Readonly<z.infer<typeof subjectSchema>>;

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from './zod.ts';
 import { FUNCTION_NAMES, SOURCES, WAKE_UP } from './names.ts';
 import { subjectSchema } from './subject.ts';
 import type { Envelope } from './envelope.ts';
@@ -12,7 +12,10 @@ export const wakeUpSchema = z.object({
   owner: z.enum(FUNCTION_NAMES),
   subject: subjectSchema,
   /** Epoch milliseconds. */
-  wakeTime: z.number().transform((ms): EpochMs => toEpochMs(ms)),
+  wakeTime: z.pipe(
+    z.number(),
+    z.transform((ms: number): EpochMs => toEpochMs(ms)),
+  ),
 });
 
 export function toWakeUpEnvelope(wakeUp: WakeUp): Envelope {

@@ -5,7 +5,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import * as z from 'zod';
 import { CLIENT_DEFAULTS } from '../adapters/aws-errors.ts';
 import { createDueIndex, createRecordStore } from '../adapters/dynamodb/record-store.ts';
 import { createEventBus } from '../adapters/eventbridge/event-bus.ts';
@@ -19,6 +18,7 @@ import { createWakeUpSender } from '../adapters/sqs/wake-up-sender.ts';
 import { systemClock } from '../adapters/system-clock.ts';
 import { ENV, requireEnv } from '../contract/env.ts';
 import { FUNCTION_NAMES, type FunctionName } from '../contract/names.ts';
+import * as z from '../contract/zod.ts';
 import { messageOf } from '../errors.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
 import type { DeadLetters } from '../ports/dead-letters.ts';

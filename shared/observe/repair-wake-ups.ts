@@ -2,8 +2,8 @@
  * Which nodes must be looked at again because something around them changed: a pool's or policy's settings, or the share of
  * unhealthy nodes in a pool in which repairs are blocked.
  */
-import * as z from 'zod';
 import { KARPENTER } from '../contract/names.ts';
+import * as z from '../contract/zod.ts';
 import type { NodeView } from '../domain/node.ts';
 import { matchStatements } from '../domain/repair-policy.ts';
 import { addDuration, hours, isDue, seconds, toDurationMs, toEpochMs, type EpochMs } from '../domain/time.ts';
@@ -44,15 +44,15 @@ async function wakeUnhealthy(deps: Deps, nodes: readonly NodeView[]): Promise<vo
 const markSchema = z.object({
   schemaVersion: z.literal(1),
   /** A repair was blocked since the nodes were last woken. */
-  blocked: z.boolean().default(true),
+  blocked: z._default(z.boolean(), true),
   /** Changes of the pool that were told of while repairs were blocked, counted. */
-  changes: z.number().default(0),
+  changes: z._default(z.number(), 0),
   /** The nodes are being woken for so many of them. */
-  serving: z.number().default(0),
+  serving: z._default(z.number(), 0),
   /** The nodes were woken for so many of them. */
-  served: z.number().default(0),
+  served: z._default(z.number(), 0),
   /** When somebody last began to wake the nodes. */
-  wokenTime: z.number().exactOptional(),
+  wokenTime: z.exactOptional(z.number()),
 });
 type Mark = z.output<typeof markSchema>;
 

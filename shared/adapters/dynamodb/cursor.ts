@@ -1,6 +1,6 @@
 /** The last key of a page as opaque text and back. */
-import * as z from 'zod';
 import { TABLE } from '../../contract/table.ts';
+import * as z from '../../contract/zod.ts';
 import { fromAttributes, toAttributes, type Attributes } from './attributes.ts';
 
 const { partitionKey, dueIndex } = TABLE;

@@ -3,10 +3,10 @@
  * else wrote into the table is refused with its place named.
  */
 import { createHash } from 'node:crypto';
-import * as z from 'zod';
 import { FUNCTION_NAMES } from '../../contract/names.ts';
 import { subjectSchema } from '../../contract/subject.ts';
 import { TABLE, toPartitionKey } from '../../contract/table.ts';
+import * as z from '../../contract/zod.ts';
 import type { JsonObject } from '../../domain/kubernetes-object.ts';
 import { toEpochMs } from '../../domain/time.ts';
 import { TerminalError } from '../../errors.ts';
@@ -17,7 +17,7 @@ const ITEM_VERSION = 1;
 const MAX_KEY_BYTES = 2048;
 
 const epochMsSchema = z.int();
-const keySchema = { owner: z.enum(FUNCTION_NAMES), id: z.string().min(1) };
+const keySchema = { owner: z.enum(FUNCTION_NAMES), id: z.string().check(z.minLength(1)) };
 
 /** Attribute names are those of `shared/contract/table.ts`. */
 const itemSchema = z
@@ -25,22 +25,26 @@ const itemSchema = z
     ...keySchema,
     pk: z
       .string()
-      .refine(key => Buffer.byteLength(key) <= MAX_KEY_BYTES, { error: `must be at most ${MAX_KEY_BYTES} bytes` }),
+      .check(
+        z.refine(key => Buffer.byteLength(key) <= MAX_KEY_BYTES, { error: `must be at most ${MAX_KEY_BYTES} bytes` }),
+      ),
     schemaVersion: z.literal(ITEM_VERSION),
-    version: z.int().positive(),
+    version: z.int().check(z.positive()),
     /** Different for each write: a write whose answer was lost and that was sent again is known by it. */
-    writeId: z.string().min(1),
+    writeId: z.string().check(z.minLength(1)),
     subject: subjectSchema,
     state: z.record(z.string(), z.json()),
-    nextWakeTime: epochMsSchema.optional(),
-    dueShard: z.string().optional(),
+    nextWakeTime: z.optional(epochMsSchema),
+    dueShard: z.optional(z.string()),
     /** Epoch seconds. */
-    expireTime: z.int().optional(),
+    expireTime: z.optional(z.int()),
   })
-  .refine(item => (item.nextWakeTime === undefined) === (item.dueShard === undefined), {
-    error: 'nextWakeTime and dueShard must stand together',
-  })
-  .refine(item => item.pk === toPartitionKey(item), { error: 'pk must be made of owner and id' });
+  .check(
+    z.refine(item => (item.nextWakeTime === undefined) === (item.dueShard === undefined), {
+      error: 'nextWakeTime and dueShard must stand together',
+    }),
+    z.refine(item => item.pk === toPartitionKey(item), { error: 'pk must be made of owner and id' }),
+  );
 export type Item = z.infer<typeof itemSchema>;
 
 const dueItemSchema = z.object({ ...keySchema, nextWakeTime: epochMsSchema, subject: subjectSchema });
@@ -96,7 +100,7 @@ export function fromDueItem(raw: unknown): DueRecord {
   return { ...item, nextWakeTime: toEpochMs(item.nextWakeTime) };
 }
 
-function check<Schema extends z.ZodType>(schema: Schema, value: unknown, what: string): z.output<Schema> {
+function check<Schema extends z.ZodMiniType>(schema: Schema, value: unknown, what: string): z.output<Schema> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   throw new TerminalError('InvalidRecord', `${what} is not a valid record: ${z.prettifyError(result.error)}`, {
