@@ -7,11 +7,13 @@ export interface SeedFaults {
   readonly mix: FaultMixName;
   /** Kinds of the mix that do not happen. */
   readonly without: readonly FaultKind[];
+  /** Kinds that happen far more often than in the mix: what takes two of them in a row is rare otherwise. */
+  readonly more: readonly FaultKind[];
   /** Whether functions' clocks may be ahead of the cluster's, not only behind. */
   readonly clocksAhead: boolean;
 }
 
-export const NO_FAULTS: SeedFaults = { mix: 'none', without: [], clocksAhead: false };
+export const NO_FAULTS: SeedFaults = { mix: 'none', without: [], more: [], clocksAhead: false };
 
 /** The kinds of fault that a mix injects. */
 export function kindsOf(name: FaultMixName): readonly FaultKind[] {
@@ -34,19 +36,42 @@ export function drawFaults(seed: number, only?: FaultMixName): SeedFaults {
   const restarts = kindsOf(mix).filter(
     kind => kind === 'forwarderRestart' && !some.includes(kind) && random.chance(0.5),
   );
-  return { mix, without: [...some, ...restarts], clocksAhead: mix !== 'none' && random.chance(0.4) };
+  const without = [...some, ...restarts];
+  const clocksAhead = mix !== 'none' && random.chance(0.4);
+  const left = kindsOf(mix).filter(kind => !without.includes(kind));
+  return { mix, without, more: random.chance(0.3) ? pickSome(random, left, 0.2) : [], clocksAhead };
 }
+
+const MORE = 8;
+const MOST_PROBABLE = 0.3;
 
 /** What a run is given. */
-export function toFaultMix({ mix: name, without, clocksAhead }: SeedFaults): FaultMixName | FaultMix {
+export function toFaultMix({ mix: name, without, more, clocksAhead }: SeedFaults): FaultMixName | FaultMix {
   const named = FAULT_MIXES[name];
-  if (named === undefined || (without.length === 0 && !clocksAhead)) return name;
+  if (named === undefined || (without.length === 0 && more.length === 0 && !clocksAhead)) return name;
   const mix = clocksAhead ? withClocksAhead(named) : named;
-  return { ...mix, probability: switchedOff(mix.probability, without), perHour: switchedOff(mix.perHour, without) };
+  const often = (rate: number): number => Math.max(rate, Math.min(MORE * rate, MOST_PROBABLE));
+  return {
+    ...mix,
+    probability: changed(changed(mix.probability, more, often), without, () => 0),
+    perHour: changed(
+      changed(mix.perHour, more, rate => 2 * rate),
+      without,
+      () => 0,
+    ),
+  };
 }
 
-function switchedOff<Rates extends Readonly<Record<string, number>>>(rates: Rates, off: readonly FaultKind[]): Rates {
-  return { ...rates, ...Object.fromEntries(off.filter(kind => kind in rates).map(kind => [kind, 0])) };
+function changed<Rates extends Readonly<Record<string, number>>>(
+  rates: Rates,
+  kinds: readonly FaultKind[],
+  change: (rate: number) => number,
+): Rates {
+  const entries = kinds.flatMap(kind => {
+    const rate = rates[kind];
+    return rate === undefined ? [] : [[kind, change(rate)]];
+  });
+  return { ...rates, ...Object.fromEntries(entries) };
 }
 
 /** `Object.keys` with the keys' own type; only for objects that are written down as literals. */

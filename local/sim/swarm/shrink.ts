@@ -53,10 +53,12 @@ export async function shrink(trial: Trial, failure: Failure, tryTrial: Try, maxR
     if (best.faults.mix !== 'none') {
       if (!(await accept({ ...best, faults: NO_FAULTS }))) {
         if (best.faults.clocksAhead) await accept({ ...best, faults: { ...best.faults, clocksAhead: false } });
-        const { mix, without, clocksAhead } = best.faults;
-        const injected = kindsOf(mix).filter(kind => !without.includes(kind));
+        await reduce(best.faults.more, more => accept({ ...best, faults: { ...best.faults, more } }));
+        const { faults } = best;
+        const kinds = kindsOf(faults.mix);
+        const injected = kinds.filter(kind => !faults.without.includes(kind));
         await reduce(injected, kept =>
-          accept({ ...best, faults: { mix, without: kindsOf(mix).filter(kind => !kept.includes(kind)), clocksAhead } }),
+          accept({ ...best, faults: { ...faults, without: kinds.filter(kind => !kept.includes(kind)) } }),
         );
       }
     }

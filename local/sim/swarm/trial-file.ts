@@ -10,6 +10,8 @@ const SEED = 'sim.curfew.dev/seed';
 const FAULTS = 'sim.curfew.dev/faults';
 /** Kinds of fault that do not happen in this scenario, whatever the mix; separated by commas. */
 const WITHOUT_FAULTS = 'sim.curfew.dev/without-faults';
+/** Kinds that happen far more often than in the mix. */
+const MORE_FAULTS = 'sim.curfew.dev/more-faults';
 /** `"true"`: functions' clocks may be ahead of the cluster's. */
 const CLOCKS_AHEAD = 'sim.curfew.dev/clocks-ahead';
 
@@ -20,6 +22,7 @@ export function printTrial({ scenario, seed, faults }: Trial, failure: Failure, 
     [SEED]: String(seed),
     [FAULTS]: faults.mix,
     ...(faults.without.length > 0 && { [WITHOUT_FAULTS]: faults.without.join(', ') }),
+    ...(faults.more.length > 0 && { [MORE_FAULTS]: faults.more.join(', ') }),
     ...(faults.clocksAhead && { [CLOCKS_AHEAD]: 'true' }),
   };
   const [message = ''] = formatFailure(failure).split('\n');
@@ -39,9 +42,16 @@ export function toTrial(scenario: Scenario): Trial {
 
 /** A mix, less or more what the scenario's annotations say. */
 export function faultsFor({ annotations }: Pick<Scenario, 'annotations'>, mix: FaultMixName): SeedFaults {
-  const names = (annotations[WITHOUT_FAULTS] ?? '').split(',').map(name => name.trim());
-  const without: readonly FaultKind[] = kindsOf(mix).filter(kind => names.includes(kind));
-  return { mix, without, clocksAhead: mix !== 'none' && annotations[CLOCKS_AHEAD] === 'true' };
+  const listed = (annotation: string): readonly FaultKind[] => {
+    const names = (annotations[annotation] ?? '').split(',').map(name => name.trim());
+    return kindsOf(mix).filter(kind => names.includes(kind));
+  };
+  return {
+    mix,
+    without: listed(WITHOUT_FAULTS),
+    more: listed(MORE_FAULTS),
+    clocksAhead: mix !== 'none' && annotations[CLOCKS_AHEAD] === 'true',
+  };
 }
 
 const isMixName = (name: string): name is FaultMixName => Object.hasOwn(FAULT_MIXES, name);

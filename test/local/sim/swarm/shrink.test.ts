@@ -45,7 +45,7 @@ describe('shrink', () => {
   const seed = 2;
   const trial = {
     ...trialOf(seed, 'heavy'),
-    faults: { mix: 'heavy', without: [], clocksAhead: false },
+    faults: { mix: 'heavy', without: [], more: [], clocksAhead: false },
   } as const satisfies Trial;
   const needed = trial.scenario.steps[5];
   const at = (time: Failure['time']): Failure => ({ invariant: 'I3', time, message: 'too early' });
