@@ -15,7 +15,7 @@ import {
   SystemLogLevel,
 } from 'aws-cdk-lib/aws-lambda';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
-import { LogLevel, NodejsFunction, OutputFormat, SourceMapMode } from 'aws-cdk-lib/aws-lambda-nodejs';
+import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Queue, QueueEncryption, type IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
@@ -27,6 +27,7 @@ import { FUNCTION_TAG } from '../../shared/contract/tags.ts';
 import type { ClusterConnection } from '../cluster-connection.ts';
 import type { FunctionDefinition } from '../function-definitions.ts';
 import type { PrivateAccess } from '../private-access.ts';
+import { BUNDLING } from './bundling.ts';
 
 /** Receives before a message goes to the dead letters: at one try per 3 minutes an outage of an hour is sat out. */
 const MAX_RECEIVE_COUNT = 20;
@@ -99,21 +100,7 @@ export class FunctionWithInbox extends Construct {
       // A record that is looked at every few minutes is a chain inbox → function → inbox by design; Lambda would cut it after 16 links.
       recursiveLoop: RecursiveLoop.ALLOW,
       ...privateAccess?.functionProps,
-      bundling: {
-        logLevel: LogLevel.WARNING,
-        format: OutputFormat.ESM,
-        target: 'node24',
-        mainFields: ['module', 'main'],
-        minify: true,
-        // Beside the bundle, not linked from it: reading a map at start-up would cost more than the whole import.
-        sourceMap: true,
-        sourceMapMode: SourceMapMode.EXTERNAL,
-        // The SDK that was tested is the one that runs.
-        externalModules: [],
-        // CommonJS dependencies call `require`, which ES modules do not have.
-        banner:
-          "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
-      },
+      bundling: BUNDLING,
     });
   }
 

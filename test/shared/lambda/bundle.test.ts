@@ -1,8 +1,13 @@
-/** What a function carries decides how fast it starts. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+/** What a function carries, and what it makes Node load, decides how fast it starts. */
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { build } from 'esbuild';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
+import { BUILT_IN_ALIASES, BUNDLING } from '../../../infra/constructs/bundling.ts';
+import { ENV } from '../../../shared/contract/env.ts';
 
 const MAX_BUNDLE_BYTES = 1_000_000;
 const root = join(import.meta.dirname, '../../..');
@@ -10,26 +15,41 @@ const functions = readdirSync(join(root, 'functions')).filter(name =>
   existsSync(join(root, 'functions', name, 'handler.ts')),
 );
 
-/** What a handler's bundle, made as infra makes it, consists of: its size, and the files that contribute to it. */
-async function bundle(name: string): Promise<{ bytes: number; files: readonly string[] }> {
+const folder = mkdtempSync(join(tmpdir(), 'curfew-bundle-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** A handler's bundle, made as infra makes it: where it is, its size, and the files that contribute to it. */
+async function bundle(name: string): Promise<{ path: string; bytes: number; files: readonly string[] }> {
+  const path = join(folder, name, 'index.mjs');
   const { metafile } = await build({
     entryPoints: [join(root, 'functions', name, 'handler.ts')],
     absWorkingDir: root,
-    outfile: 'index.mjs',
+    outfile: path,
     bundle: true,
-    write: false,
     metafile: true,
     minify: true,
     platform: 'node',
     format: 'esm',
     target: 'node24',
     mainFields: ['module', 'main'],
+    alias: { ...BUILT_IN_ALIASES },
+    banner: { js: BUNDLING.banner ?? '' },
     logLevel: 'silent',
   });
-  const output = metafile.outputs['index.mjs'];
+  const [output] = Object.values(metafile.outputs);
   if (output === undefined) throw new Error('nothing was bundled');
   const files = Object.entries(output.inputs).filter(([, { bytesInOutput }]) => bytesInOutput > 0);
-  return { bytes: output.bytes, files: files.map(([file]) => file) };
+  return { path, bytes: output.bytes, files: files.map(([file]) => file) };
+}
+
+/** The modules of Node's own that are loaded once a bundle is. */
+async function loadedWith(path: string): Promise<readonly string[]> {
+  const script = `await import(${JSON.stringify(path)}); process.stdout.write(JSON.stringify(process.moduleLoadList)); process.exit();`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], {
+    env: { [ENV.clusterName]: 'prod' },
+    maxBuffer: 2 ** 20,
+  });
+  return JSON.parse(stdout);
 }
 
 describe('the bundle of a function', () => {
@@ -43,5 +63,14 @@ describe('the bundle of a function', () => {
     expect(from('zod/v4/locales').filter(file => !file.endsWith('/en.js'))).toEqual([]);
     const asksForEc2 = readFileSync(join(root, 'functions', name, 'handler.ts'), 'utf8').includes('ec2-instances');
     expect(from('@aws-sdk/client-ec2').length > 0).toBe(asksForEc2);
+    // The edition with a method for everything on each schema (`shared/contract/zod.ts` has the small one).
+    expect(from('zod/v4/classic')).toEqual([]);
+  });
+
+  it.each(functions)('%s makes Node load no HTTP client that it does not use', async name => {
+    const { path } = await bundle(name);
+    const modules = await loadedWith(path);
+    expect(modules).toContain('NativeModule http');
+    expect(modules.filter(module => module.includes('undici') || module.includes('http2'))).toEqual([]);
   });
 });
