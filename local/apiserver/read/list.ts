@@ -3,8 +3,7 @@ import type { JsonObject } from '../json.ts';
 import { toObject } from '../objects.ts';
 import type { ServedResource } from '../resources/resource-rules.ts';
 import { parseFieldSelector } from '../selectors/field-text.ts';
-import type { Matches } from '../selectors/label-text.ts';
-import { parseLabelSelector } from '../selectors/label-text.ts';
+import { parseLabelSelector, type Selection } from '../selectors/label-text.ts';
 import type { ServerContext } from '../server-context.ts';
 import { badRequest, expired } from '../status-errors.ts';
 import type { ListOptions, ListResult } from '../types.ts';
@@ -86,9 +85,12 @@ export class Lister {
 /** The stored objects that a list or watch is about, in key order. */
 export function select(served: ServedResource, options: ListOptions): JsonObject[] {
   const { collection } = served.storage;
-  const matches = selectionOf(served, options);
-  const items = collection.list(namespaceOfList(served, options));
-  return matches === undefined ? items : items.filter(matches);
+  const selection = selectionOf(served, options);
+  const namespace = namespaceOfList(served, options);
+  if (selection === undefined) return collection.list(namespace);
+  const { matches, equality } = selection;
+  const items = (equality && collection.listEqual(equality, namespace)) ?? collection.list(namespace);
+  return items.filter(matches);
 }
 
 /** The namespace that a list is limited to, if any. */
@@ -97,12 +99,15 @@ export function namespaceOfList({ info }: ServedResource, { namespace }: ListOpt
 }
 
 /**
- * Label and field selectors as one test.
+ * Label and field selectors as one.
  * @throws ApiStatusError 400
  */
-export function selectionOf({ rules }: ServedResource, options: ListOptions): Matches | undefined {
+export function selectionOf({ rules }: ServedResource, options: ListOptions): Selection | undefined {
   const labels = parseLabelSelector(options.labelSelector);
   const fields = parseFieldSelector(options.fieldSelector, rules.fields);
   if (labels === undefined || fields === undefined) return labels ?? fields;
-  return object => labels(object) && fields(object);
+  return {
+    matches: object => labels.matches(object) && fields.matches(object),
+    equality: fields.equality ?? labels.equality,
+  };
 }

@@ -28,7 +28,7 @@ export function startWatch(
   }
   const watcher = new Watcher({
     namespace: namespaceOfList(served, options),
-    matches: selectionOf(served, options),
+    matches: selectionOf(served, options)?.matches,
     bookmarks: options.allowWatchBookmarks === true,
     apiVersion,
     kind: info.kind,

@@ -3,23 +3,35 @@ import type { JsonObject } from '../json.ts';
 import { objectAt } from '../json.ts';
 import { complainAboutLabelValue, complainAboutQualifiedName } from '../names.ts';
 import { badRequest } from '../status-errors.ts';
+import type { Equality } from '../store/value-index.ts';
 
 export type Matches = (object: JsonObject) => boolean;
+
+/** A selector as a test of objects, and one of its requirements that an index can answer, if there is such. */
+export interface Selection {
+  readonly matches: Matches;
+  readonly equality: Equality | undefined;
+}
+
 type LabelTest = (labels: JsonObject) => boolean;
 
 /**
- * A label selector as a test of objects.
+ * A label selector as what it selects.
  * @returns undefined when everything is selected
  * @throws ApiStatusError 400 for text that is not a selector
  */
-export function parseLabelSelector(text: string | undefined): Matches | undefined {
+export function parseLabelSelector(text: string | undefined): Selection | undefined {
   if (text === undefined || text.trim() === '') return undefined;
-  const tests = new Parser(text).parse();
-  return object => {
-    const labels = objectAt(objectAt(object, 'metadata'), 'labels');
+  const parser = new Parser(text);
+  const tests = parser.parse();
+  const matches = (object: JsonObject): boolean => {
+    const labels = labelsOf(object);
     return tests.every(test => test(labels));
   };
+  return { matches, equality: parser.equality };
 }
+
+const labelsOf = (object: JsonObject): JsonObject => objectAt(objectAt(object, 'metadata'), 'labels');
 
 const TOKEN = /\s*(==|!=|[=!<>(),]|[^\s=!<>(),]+)/y;
 const SYMBOLS = new Set(['=', '==', '!=', '!', '<', '>', '(', ')', ',', '']);
@@ -29,6 +41,8 @@ const OPERATORS = 'in, notin, =, ==, !=, gt, lt';
 class Parser {
   readonly #tokens: string[] = [];
   #at = 0;
+  /** The first requirement of the form `a=b`. */
+  equality: Equality | undefined;
 
   constructor(text: string) {
     TOKEN.lastIndex = 0;
@@ -77,6 +91,7 @@ class Parser {
       case '=':
       case '==': {
         const value = this.#value();
+        this.equality ??= { id: `label ${key}`, read: object => valueOf(labelsOf(object), key), value };
         return labels => valueOf(labels, key) === value;
       }
       case '!=': {

@@ -1,5 +1,6 @@
 /** The stored objects of one resource, by namespace and name, listed in the order of their keys as etcd lists them. */
 import type { JsonObject } from '../json.ts';
+import { ValueIndex, type Equality } from './value-index.ts';
 
 interface Bucket {
   readonly objects: Map<string, JsonObject>;
@@ -10,10 +11,15 @@ interface Bucket {
 /** Namespace of cluster-scoped objects. */
 export const CLUSTER = '';
 
+/** Each costs something at every write; what is asked beyond them is looked for among all objects. */
+const MAX_INDEXES = 8;
+
 export class Collection {
   readonly #buckets = new Map<string, Bucket>();
   #namespaces: string[] | undefined;
   #size = 0;
+  /** By what was asked for so far. */
+  readonly #indexes = new Map<string, ValueIndex>();
 
   get size(): number {
     return this.#size;
@@ -30,16 +36,21 @@ export class Collection {
       this.#buckets.set(namespace, bucket);
       this.#namespaces = undefined;
     }
-    if (!bucket.objects.has(name)) {
+    const before = bucket.objects.get(name);
+    if (before === undefined) {
       bucket.names = undefined;
       this.#size += 1;
     }
     bucket.objects.set(name, object);
+    for (const index of this.#indexes.values()) index.replace(keyOf(namespace, name), before, object);
   }
 
   remove(namespace: string, name: string): void {
     const bucket = this.#buckets.get(namespace);
-    if (bucket === undefined || !bucket.objects.delete(name)) return;
+    const before = bucket?.objects.get(name);
+    if (bucket === undefined || before === undefined) return;
+    bucket.objects.delete(name);
+    for (const index of this.#indexes.values()) index.replace(keyOf(namespace, name), before, undefined);
     bucket.names = undefined;
     this.#size -= 1;
     if (bucket.objects.size === 0) {
@@ -61,6 +72,31 @@ export class Collection {
     return items;
   }
 
+  /**
+   * The objects of one namespace, or of all, with this value, in key order.
+   * @returns undefined when there is no index for it, and no room for another
+   */
+  listEqual(equality: Equality, namespace?: string): JsonObject[] | undefined {
+    const index = this.#indexes.get(equality.id) ?? this.#createIndex(equality);
+    if (index === undefined) return undefined;
+    const entries = [...index.entries(equality.value)];
+    const prefix = namespace === undefined ? '' : keyOf(namespace, '');
+    return entries
+      .filter(([key]) => key.startsWith(prefix))
+      .toSorted(([a], [b]) => byText(a, b))
+      .map(([, object]) => object);
+  }
+
+  #createIndex({ id, read }: Equality): ValueIndex | undefined {
+    if (this.#indexes.size === MAX_INDEXES) return undefined;
+    const index = new ValueIndex(read);
+    for (const [namespace, { objects }] of this.#buckets) {
+      for (const [name, object] of objects) index.replace(keyOf(namespace, name), undefined, object);
+    }
+    this.#indexes.set(id, index);
+    return index;
+  }
+
   #collect(namespace: string, into: JsonObject[]): void {
     const bucket = this.#buckets.get(namespace);
     if (bucket === undefined) return;
@@ -77,6 +113,8 @@ export class Collection {
     return this.#namespaces;
   }
 }
+
+const keyOf = (namespace: string, name: string): string => `${namespace}/${name}`;
 
 /** Order by code unit (object names are ASCII): the order of etcd, not that of a locale. */
 export function byText(a: string, b: string): number {

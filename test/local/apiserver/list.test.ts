@@ -10,6 +10,7 @@ import {
   aNode,
   aPod,
   aServer,
+  node,
   pod,
   refusal,
 } from './server-under-test.ts';
@@ -95,6 +96,22 @@ describe('listing', () => {
     api.create(PODS, aPod('q', { nodeName: 'n2' }));
     api.patch(pod('q'), { type: 'merge', body: { status: { phase: 'Running' } } }, { subresource: 'status' });
     expect(api.list(PODS, { fieldSelector }).items.map(({ metadata }) => metadata.name)).toEqual(expected);
+  });
+
+  it('selects what matches now, not what matched when it was asked before', () => {
+    const { api } = aServer();
+    const select = (labelSelector: string): string[] =>
+      api.list(NODES, { labelSelector }).items.map(({ metadata }) => metadata.name);
+    for (const name of ['n1', 'n2', 'n3']) api.create(NODES, aNode(name, {}, { labels: { pool: 'a' } }));
+    expect(select('pool=a')).toEqual(['n1', 'n2', 'n3']);
+    api.patch(node('n1'), { type: 'merge', body: { metadata: { labels: { pool: 'b' } } } });
+    api.delete(node('n2'));
+    api.create(NODES, aNode('n0', {}, { labels: { pool: 'a', zone: 'z' } }));
+    expect(select('pool=a')).toEqual(['n0', 'n3']);
+    expect(select('pool=b')).toEqual(['n1']);
+    expect(select('pool=a,zone=z')).toEqual(['n0']);
+    expect(select('pool=a,!zone')).toEqual(['n3']);
+    expect(select('pool=')).toEqual([]);
   });
 
   it('selects cordoned nodes, and events by the object that they are about', () => {
