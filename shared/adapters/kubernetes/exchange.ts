@@ -3,7 +3,7 @@ import http from 'node:http';
 import https from 'node:https';
 import type { DurationMs } from '../../domain/time.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { startTimeLimit } from './time-limit.ts';
+import { startTimeLimit, type TimeLimit } from './time-limit.ts';
 
 export interface ExchangeOptions {
   readonly url: URL;
@@ -53,17 +53,17 @@ export async function exchange<Answer>(
   outgoing.once('close', () => signal?.removeEventListener('abort', cutByCaller));
 
   let timedOut = false;
-  const limit = (duration: DurationMs, code: string): AbortController =>
+  const limit = (duration: DurationMs, code: string): TimeLimit =>
     startTimeLimit(options.clock, duration, () => {
       timedOut = true;
       cut(Object.assign(new Error(`not done within ${duration} ms`), { code }));
     });
   const requestLimit = limit(options.requestTimeout, 'RequestTimeout');
-  const connectLimit = limit(options.connectTimeout, 'ConnectTimeout');
+  let connectLimit: TimeLimit | undefined;
   let connected = false;
   const onConnected = (): void => {
     connected = true;
-    connectLimit.abort();
+    connectLimit?.lift();
   };
 
   try {
@@ -78,8 +78,10 @@ export async function exchange<Answer>(
       outgoing.on('error', reject);
     });
     outgoing.once('socket', socket => {
-      if (socket.connecting) socket.once(secure ? 'secureConnect' : 'connect', onConnected);
-      else onConnected();
+      // A kept connection, as it is for nearly every request, needs no limit on its handshakes.
+      if (!socket.connecting) return onConnected();
+      connectLimit = limit(options.connectTimeout, 'ConnectTimeout');
+      socket.once(secure ? 'secureConnect' : 'connect', onConnected);
     });
     outgoing.end(options.body);
     return await read(await head);
@@ -88,7 +90,7 @@ export async function exchange<Answer>(
     if (!(error instanceof Error)) throw error;
     throw new ExchangeFailure(error, { sent: connected, stale: outgoing.reusedSocket && !timedOut });
   } finally {
-    connectLimit.abort();
-    requestLimit.abort();
+    connectLimit?.lift();
+    requestLimit.lift();
   }
 }

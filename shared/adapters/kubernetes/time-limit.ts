@@ -1,13 +1,20 @@
 import { durationBetween, toDurationMs, type DurationMs, type EpochMs } from '../../domain/time.ts';
 import type { Clock } from '../../ports/clock.ts';
 
-/** Calls `onExceeded` after `duration`, unless the returned controller is aborted first. */
-export function startTimeLimit(clock: Clock, duration: DurationMs, onExceeded: () => void): AbortController {
+export interface TimeLimit {
+  lift(): void;
+}
+
+/** Made once: without a reason every `abort` makes an error with its stack, which shows in the cost of a request. */
+const LIFTED = new Error('the time limit was lifted');
+
+/** Calls `onExceeded` after `duration`, unless the limit is lifted first. */
+export function startTimeLimit(clock: Clock, duration: DurationMs, onExceeded: () => void): TimeLimit {
   const lifted = new AbortController();
   void clock.sleep(duration, lifted.signal).then(onExceeded, (reason: unknown) => {
     if (!lifted.signal.aborted) throw reason;
   });
-  return lifted;
+  return { lift: () => lifted.abort(LIFTED) };
 }
 
 /** Measures how long something is waited for, again and again. */
