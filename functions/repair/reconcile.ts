@@ -75,8 +75,10 @@ type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
 async function reconcileClusterEvent(deps: Deps, { subject, change, changed, hints }: ClusterEvent): Promise<void> {
   switch (subject.kind) {
     case 'Node': {
-      const isHealthy = await reconcileNode(deps, subject);
-      const recovered = isHealthy && changed.includes('conditions');
+      const flipped = changed.includes('conditions');
+      const likely = change === 'Modified' && flipped ? { likely: { pool: hints.nodePool } } : {};
+      const isHealthy = await reconcileNode(deps, { ...subject, ...likely });
+      const recovered = isHealthy && flipped;
       if (recovered || change !== 'Modified') await wakeBlockedNodes(deps, hints.nodePool);
       return;
     }
@@ -102,6 +104,8 @@ interface Target {
   readonly uid?: string | undefined;
   /** The instant that the wake-up in hand was sent for. */
   readonly usedWakeTime?: EpochMs;
+  /** Set when the node is likely not to be healthy, or not to have been: the pool that it was in. */
+  readonly likely?: { readonly pool: string | undefined };
 }
 
 /** The node that is looked at. */
@@ -140,31 +144,39 @@ async function reconcileOnce(deps: Deps, target: Target): Promise<Outcome> {
 
   const { incident, attempt } = first.decision;
   const settled = addDuration(attempt.intendedTime, OUTCOME_SETTLES_AFTER);
-  const reservation = toNewRecord(first, { incident, attempt }, settled);
-  const outcome = await deps.records.put(reservation, first.stored?.version ?? 0);
+  // No message for this timer: it is needed only when this run dies, and the sweep hands it over before it is due.
+  const outcome = await deps.records.put(
+    toNewRecord(first, { incident, attempt }, settled),
+    first.stored?.version ?? 0,
+  );
   if (outcome.kind === 'lostRace') return 'again';
   const { version } = outcome.record;
-  const [again] = await inParallel([
-    lookAgain(deps, first, version),
-    sendWakeUp(deps, { owner: OWNER, subject: reservation.subject, wakeTime: settled }),
-  ]);
+  const again = await lookAgain(deps, first, version);
   if (again === undefined) return closeIncident(deps, first.node.uid);
   // Somebody wrote in between, say a run whose clock is behind and that still tolerates: the attempt is not ours any more.
   if (again.decision.kind === 'repair' && again.stored?.version !== version) return 'again';
   return apply(deps, again);
 }
 
-/** The first look reads step by step, so that a node that is healthy, or whose time has not come, costs no more than it must. */
+/**
+ * The first look reads no more than it must: of a healthy node the record, of one whose time has not come no neighbours. Two steps
+ * as a rule, because the event or the record says what will be needed; both are hints, and the live objects decide.
+ */
 async function look(deps: Deps, target: Target): Promise<Look | undefined> {
-  const subject = await loadSubject(deps, target);
+  const { likely } = target;
+  const [subject, likelyRules] = await inParallel([loadSubject(deps, target), likely && loadRules(deps, likely.pool)]);
   if (subject === undefined) return undefined;
-  const { node, pool } = subject;
   if (isForgettable(subject)) return { ...subject, source: undefined, decision: HEALTHY };
 
-  const rules = await loadRules(deps, pool);
+  const { node, pool, record } = subject;
+  const wasDue = record !== undefined && isDue(deps.clock.now(), record.incident.dueTime);
+  const [rules, likelySurroundings] = await inParallel([
+    likelyRules !== undefined && likely?.pool === pool ? likelyRules : loadRules(deps, pool),
+    wasDue ? loadSurroundings(deps, node, pool) : undefined,
+  ]);
   const now = deps.clock.now();
   const surroundings = needsSurroundings({ ...rules, node, now })
-    ? await loadSurroundings(deps, node, pool)
+    ? (likelySurroundings ?? (await loadSurroundings(deps, node, pool)))
     : undefined;
   return judge(deps, subject, { ...rules, now, surroundings, ownsAttempt: false });
 }

@@ -141,12 +141,19 @@ describe('above the unhealthy threshold', () => {
 });
 
 describe('the second look', () => {
-  it('asks for everything at once, while the timer of the attempt is sent', async () => {
+  it('asks for everything at once', async () => {
     const world = sickWorld();
     world.advance(minutes(10));
     await world.look('n1');
-    // The node and its record; configuration, pool and policies; NodeClaims and nodes; the message to ourselves.
-    expect(world.mostAtOnce()).toBe(9);
+    // The node and its record; configuration with its record, pool, policies; NodeClaims and nodes.
+    expect(world.mostAtOnce()).toBe(8);
+  });
+
+  it('leaves the timer of the attempt to the sweep', async () => {
+    const world = sickWorld();
+    world.advance(minutes(10));
+    await world.look('n1');
+    expect(world.wakeUps.map(({ delay }) => delay)).toEqual([minutes(5)]);
   });
 
   it('judges a node by the pool that it is in by then', async () => {
@@ -160,6 +167,22 @@ describe('the second look', () => {
     await world.look('n1');
     expect(verbs(world)).toEqual([]);
     expect(world.audit.at(-1)).toMatchObject({ decision: 'ignore', reason: 'NotConfigured' });
+  });
+});
+
+describe('the first look', () => {
+  it('asks for the rules together with the node when the event says that a condition changed', async () => {
+    const world = sickWorld();
+    await world.reconcile(nodeChanged(world, 'n1', 'default'));
+    expect(world.mostAtOnce()).toBe(6);
+  });
+
+  it('goes by the pool that the node is in, whatever the event says', async () => {
+    const world = sickWorld();
+    world.seed({ apiVersion: 'karpenter.sh/v1', kind: 'NodePool', metadata: { name: 'hands-off' }, spec: {} });
+    world.advance(minutes(10));
+    await world.reconcile(nodeChanged(world, 'n1', 'hands-off'));
+    expect(verbs(world)).toEqual(['patch nodeclaims/claim-n1', 'delete nodeclaims/claim-n1']);
   });
 });
 
