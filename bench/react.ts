@@ -18,8 +18,8 @@ import { atMost, numberRow, ratioRow, type Row } from './report/row.ts';
 const processFile = (name: string): string => join(import.meta.dirname, 'react', `${name}-process.ts`);
 const P50_RATIO_MAX = 4;
 const P99_MS_MAX = 1000;
-/** The first reactions of new processes are slower. */
-const WARM_UP_ROUNDS = 5;
+/** The first reactions of new processes are slower, until what is used often is compiled. */
+const WARM_UP_ROUNDS = 20;
 /** Between two samples, in which Curfew ends what it has to do with the node before. */
 const PAUSE_MS = 150;
 
@@ -52,6 +52,8 @@ async function runReact({ quick, controlPlane, progress }: BenchContext): Promis
     const assemblyDir = join(folder, 'cdk.out');
     await synthesize(assemblyDir);
     await using curfew = startMeasuredProcess(processFile('curfew'));
+    await using parts = new AsyncDisposableStack();
+    parts.defer(async () => void (await curfew.ask('stop', z.unknown())));
     await curfew.ask('start', z.unknown(), { assemblyDir, url, kubeconfigFile });
     await using bare = startMeasuredProcess(processFile('bare-loop'), { args: [url] });
     while (!(await bare.ask('ready', z.boolean()))) await sleep(PAUSE_MS);

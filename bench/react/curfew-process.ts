@@ -12,6 +12,7 @@ import { answerQuestions } from '../measure/answering.ts';
 const MAX_CONCURRENCY = 5;
 const startSchema = z.object({ assemblyDir: z.string(), url: z.string(), kubeconfigFile: z.string() });
 const problems: string[] = [];
+const running = new AsyncDisposableStack();
 
 const folder = mkdtempSync(join(tmpdir(), 'curfew-bench-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -26,12 +27,19 @@ answerQuestions({
       maxConcurrency: MAX_CONCURRENCY,
       onProblem: problem => problems.push(problem.message),
     });
+    running.defer(() => aws.stop());
     const programs = await buildPrograms(folder);
-    await programs.curfew({
+    const forwarder = await programs.curfew({
       kubeconfig: kubeconfigFile,
       busUrl: aws.endpoints.eventBridge,
       busName: aws.eventBusName,
     });
+    running.use(forwarder.process);
   },
   problems: () => problems,
+  /** Ends the processes of its own: who ends this one without warning leaves them behind. */
+  async stop() {
+    await running.disposeAsync();
+    rmSync(folder, { recursive: true, force: true });
+  },
 });

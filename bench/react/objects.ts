@@ -7,7 +7,7 @@ import { toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 export const REACTORS = ['curfew', 'bare'] as const;
 export type Reactor = (typeof REACTORS)[number];
 
-/** Nodes with it are the bare loop's. Curfew's are in a NodePool, without which it repairs nothing. */
+/** Nodes with it are the bare loop's. Curfew's are in the NodePool that its policy selects by this label. */
 export const REACTOR_LABEL = 'bench.curfew.dev/reactor';
 
 const POOL = 'bench';
@@ -28,14 +28,18 @@ export function settingsObjects(): KubernetesManifest[] {
     {
       apiVersion: 'karpenter.sh/v1',
       kind: 'NodePool',
-      metadata: { name: POOL },
+      metadata: { name: POOL, labels: { [REACTOR_LABEL]: 'curfew' } },
       spec: { template: { spec: CLAIM_SPEC } },
     },
     {
       apiVersion: 'curfew.dev/v1alpha1',
       kind: 'NodeLifecyclePolicy',
       metadata: { name: POOL },
-      spec: { nodePoolSelector: {}, repair: { defaultTolerationDuration: '0s', maxUnhealthy: '100%' } },
+      spec: {
+        // An empty one would also reach the nodes without a NodePool, which are the bare loop's.
+        nodePoolSelector: { matchLabels: { [REACTOR_LABEL]: 'curfew' } },
+        repair: { defaultTolerationDuration: '0s', maxUnhealthy: '100%' },
+      },
     },
   ];
 }
