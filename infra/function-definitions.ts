@@ -1,13 +1,10 @@
 /** What differs between the functions: their size, how many run at once, and what they may touch. */
-import { Duration } from 'aws-cdk-lib';
 import { SOURCES, type FunctionName } from '../shared/contract/names.ts';
 import { DEPLOYED_FUNCTIONS } from '../shared/contract/routes.ts';
 
 export interface FunctionDefinition {
   readonly description: string;
   readonly memoryMiB: number;
-  /** The inbox hides a message for six times this long, so it also says how soon work is tried again after a crash: 30 s keep that under I5's 5 minutes. */
-  readonly timeout: Duration;
   /**
    * Batches in progress at once, set on the event source: it protects the API server. Not reserved concurrency, whose throttling would count as
    * failed receives and which a new account (10 in all) cannot spare; reserved concurrency 0 stays free as the kill switch (docs/runbook.md).
@@ -28,7 +25,6 @@ const DEFINITIONS: Partial<Record<FunctionName, FunctionDefinition>> = {
   repair: {
     description: 'Repairs nodes whose conditions outlast their toleration',
     memoryMiB: 512,
-    timeout: Duration.seconds(30),
     maxConcurrency: 5,
     ownsRecords: true,
     readsDueIndex: false,
@@ -38,7 +34,6 @@ const DEFINITIONS: Partial<Record<FunctionName, FunctionDefinition>> = {
   'grace-period': {
     description: 'Holds nodes while pods on them are protected for a limited time',
     memoryMiB: 512,
-    timeout: Duration.seconds(30),
     maxConcurrency: 10,
     ownsRecords: true,
     readsDueIndex: false,
@@ -47,7 +42,6 @@ const DEFINITIONS: Partial<Record<FunctionName, FunctionDefinition>> = {
   timer: {
     description: 'Sweeps the due index every minute and wakes the owners of what is due',
     memoryMiB: 512,
-    timeout: Duration.seconds(30),
     maxConcurrency: 2,
     ownsRecords: false,
     readsDueIndex: true,

@@ -16,11 +16,11 @@ import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { Rule } from 'aws-cdk-lib/aws-events';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
+import { FUNCTION_TIMEOUT_SECONDS } from '../shared/contract/inbox.ts';
 import { METRIC_NAMESPACE, METRICS, metricDimensions } from '../shared/contract/metrics.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 import type { CurfewConfig } from './config.ts';
 import type { FunctionWithInbox } from './constructs/function-with-inbox.ts';
-import { definitionOf } from './function-definitions.ts';
 import { ForwarderHeartbeat } from './forwarder-heartbeat.ts';
 import type { StateStack } from './state-stack.ts';
 
@@ -105,7 +105,6 @@ export class Monitoring extends Construct {
   }
 
   private watchFunction({ node, functionName, function: fn, inbox }: FunctionWithInbox, state: StateStack): void {
-    const timeout = definitionOf(functionName).timeout;
     const deadLetters = state.deadLetterQueues.get(functionName);
     if (deadLetters === undefined) throw new Error(`${functionName} has no dead-letter queue`);
     this.alarm(`${node.id}DeadLetters`, {
@@ -143,9 +142,9 @@ export class Monitoring extends Construct {
     });
     this.alarm(`${node.id}Slow`, {
       metric: fn.metricDuration({ statistic: Stats.p(99), period: FIVE_MINUTES }),
-      threshold: timeout.toMilliseconds() * SHARE_OF_TIMEOUT,
+      threshold: FUNCTION_TIMEOUT_SECONDS * 1000 * SHARE_OF_TIMEOUT,
       evaluationPeriods: 3,
-      says: `Function ${functionName} needs more than ${SHARE_OF_TIMEOUT * 100} % of its ${timeout.toSeconds()} s.`,
+      says: `Function ${functionName} needs more than ${SHARE_OF_TIMEOUT * 100} % of its ${FUNCTION_TIMEOUT_SECONDS} s.`,
       runbook: 'slow-functions',
     });
   }

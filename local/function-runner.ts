@@ -26,7 +26,7 @@ export type RunnerDeps = FunctionDeps & { readonly deadLetters: DeadLetters };
 
 export interface FunctionRunner {
   /** Resolves when the message is done with, rejects when it must come again, never settles when its environment ended. */
-  run(body: string): Promise<void>;
+  run(body: string, receiveCount: number): Promise<void>;
 }
 
 interface Environment {
@@ -53,13 +53,13 @@ export function createFunctionRunner(options: FunctionRunnerOptions): FunctionRu
   };
 
   return {
-    async run(body) {
+    async run(body, receiveCount) {
       const environment = takeFree() ?? create();
       const { lifetime, reconcile, deps } = environment;
       const callOff = scheduler.at(addDuration(scheduler.now(), options.timeout), () => lifetime.end());
       const { clock, deadLetters } = deps;
       options.onRun?.(lifetime);
-      const run = processMessage(body, { function: name, reconcile, clock, deadLetters, metrics });
+      const run = processMessage(body, receiveCount, { function: name, reconcile, clock, deadLetters, metrics });
       try {
         await whileAlive(lifetime, run);
       } finally {

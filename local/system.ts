@@ -6,6 +6,7 @@ import { createForwarder, type Forwarder } from '../forwarder/forwarder.ts';
 import type { ForwarderSettings } from '../forwarder/settings.ts';
 import { createEventRecorder } from '../shared/adapters/kubernetes/event-recorder.ts';
 import type { Envelope } from '../shared/contract/envelope.ts';
+import { FUNCTION_TIMEOUT_SECONDS, maxReceiveCountOf, VISIBILITY_TIMEOUT_SECONDS } from '../shared/contract/inbox.ts';
 import { SOURCES, TICK, type FunctionName } from '../shared/contract/names.ts';
 import { DEPLOYED_FUNCTIONS, ROUTES } from '../shared/contract/routes.ts';
 import { toWakeUpEnvelope } from '../shared/contract/wake-up.ts';
@@ -89,10 +90,11 @@ export interface System {
   depth(name: FunctionName): number;
 }
 
-/** The deployed values: six times a function's time-out of 30 s, and an hour's worth of tries. */
-export const INBOX_SETTINGS: InboxSettings = { visibilityTimeout: minutes(3), maxReceiveCount: 20 };
-/** The deployed time-out of a function. */
-export const FUNCTION_TIMEOUT = seconds(30);
+/** The deployed settings. */
+const inboxSettingsOf = (name: FunctionName): InboxSettings => ({
+  visibilityTimeout: seconds(VISIBILITY_TIMEOUT_SECONDS),
+  maxReceiveCount: maxReceiveCountOf(name),
+});
 const TICK_PERIOD = minutes(1);
 
 const NO_METRICS: MetricSink = { count: () => undefined, milliseconds: () => undefined };
@@ -186,16 +188,16 @@ export function createSystem(parts: SystemParts): System {
       reconciler,
       scheduler,
       metrics,
-      timeout: FUNCTION_TIMEOUT,
+      timeout: seconds(FUNCTION_TIMEOUT_SECONDS),
       environment: lifetime => environment(name, lifetime),
       ...(hooks.onRun && { onRun: lifetime => hooks.onRun?.(name, lifetime) }),
     });
     const inbox = createInbox({
       name,
       scheduler,
-      settings: { ...INBOX_SETTINGS, ...parts.inboxes },
-      consume: ({ body }) =>
-        runner.run(body).catch((error: unknown) => {
+      settings: { ...inboxSettingsOf(name), ...parts.inboxes },
+      consume: ({ body, receiveCount }) =>
+        runner.run(body, receiveCount).catch((error: unknown) => {
           hooks.onFailed?.(name, error);
           throw error;
         }),

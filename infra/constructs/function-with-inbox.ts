@@ -21,6 +21,11 @@ import { Queue, QueueEncryption, type IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { join } from 'node:path';
 import { ENV } from '../../shared/contract/env.ts';
+import {
+  FUNCTION_TIMEOUT_SECONDS,
+  maxReceiveCountOf,
+  VISIBILITY_TIMEOUT_SECONDS,
+} from '../../shared/contract/inbox.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
 import { partitionKeyPrefix, TABLE } from '../../shared/contract/table.ts';
 import { FUNCTION_TAG } from '../../shared/contract/tags.ts';
@@ -29,11 +34,7 @@ import type { FunctionDefinition } from '../function-definitions.ts';
 import type { PrivateAccess } from '../private-access.ts';
 import { BUNDLING } from './bundling.ts';
 
-/** Receives before a message goes to the dead letters: at one try per 3 minutes an outage of an hour is sat out. */
-const MAX_RECEIVE_COUNT = 20;
 const BATCH_SIZE = 10;
-/** AWS's own advice for queues that feed a function. */
-const VISIBILITY_PER_TIMEOUT = 6;
 
 export interface FunctionWithInboxProps {
   readonly functionName: FunctionName;
@@ -58,11 +59,11 @@ export class FunctionWithInbox extends Construct {
     this.functionName = props.functionName;
     Tags.of(this).add(FUNCTION_TAG, props.functionName);
     this.inbox = new Queue(this, 'Inbox', {
-      visibilityTimeout: Duration.seconds(definition.timeout.toSeconds() * VISIBILITY_PER_TIMEOUT),
+      visibilityTimeout: Duration.seconds(VISIBILITY_TIMEOUT_SECONDS),
       retentionPeriod: Duration.days(4),
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
-      deadLetterQueue: { queue: deadLetterQueue, maxReceiveCount: MAX_RECEIVE_COUNT },
+      deadLetterQueue: { queue: deadLetterQueue, maxReceiveCount: maxReceiveCountOf(props.functionName) },
     });
     // The audit lines are in here: they outlive the function.
     this.logGroup = new LogGroup(this, 'Logs', { retention: props.logRetention, removalPolicy: RemovalPolicy.RETAIN });
@@ -91,7 +92,7 @@ export class FunctionWithInbox extends Construct {
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       memorySize: definition.memoryMiB,
-      timeout: definition.timeout,
+      timeout: Duration.seconds(FUNCTION_TIMEOUT_SECONDS),
       role: this.role,
       logGroup: this.logGroup,
       loggingFormat: LoggingFormat.JSON,

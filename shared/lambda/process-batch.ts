@@ -48,7 +48,7 @@ async function processRecord(record: SQSRecord, context: Context, deps: BatchDep
     if (context.getRemainingTimeInMillis() < DEADLINE_RESERVE) {
       throw new RetryableError('not begun: too little time is left', { reason: 'DeadlineReserve' });
     }
-    await processMessage(record.body, deps.process);
+    await processMessage(record.body, Number(record.attributes.ApproximateReceiveCount), deps.process);
   } catch (error) {
     report(error, deps);
     await tryAgainSoon(record, error, deps);

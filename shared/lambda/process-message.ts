@@ -1,12 +1,14 @@
 /**
  * One inbox message from body to outcome; what the Lambda batch handler and every in-process runner share.
  * - not valid, or `TerminalError` → parked in the DLQ with its reason, done
- * - `RetryableError` or a bug → thrown, the message is redelivered
+ * - `RetryableError` → thrown, the message is redelivered
+ * - a bug → the same for an hour, in which it may be mended; then parked
  */
+import { MAX_BUG_RECEIVES } from '../contract/inbox.ts';
 import { parseInboxMessage } from '../contract/inbox-message.ts';
 import type { FunctionName } from '../contract/names.ts';
 import { durationBetween, seconds } from '../domain/time.ts';
-import { messageOf, TerminalError } from '../errors.ts';
+import { messageOf, RetryableError, TerminalError } from '../errors.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { DeadLetters } from '../ports/dead-letters.ts';
 import type { Reconcile } from '../ports/function-deps.ts';
@@ -26,7 +28,8 @@ export interface ProcessDeps {
  */
 const LONGEST_WAIT = seconds(1);
 
-export async function processMessage(body: string, deps: ProcessDeps): Promise<void> {
+/** @param receiveCount how often the message was received, from 1 */
+export async function processMessage(body: string, receiveCount: number, deps: ProcessDeps): Promise<void> {
   try {
     const message = parseInboxMessage(body);
     if (message.kind === 'wakeUp') {
@@ -35,13 +38,16 @@ export async function processMessage(body: string, deps: ProcessDeps): Promise<v
     }
     await deps.reconcile(message);
   } catch (error) {
-    if (!(error instanceof TerminalError)) throw error;
-    await deps.deadLetters.park({
-      function: deps.function,
-      body,
-      reason: error.reason,
-      explanation: messageOf(error),
-    });
-    deps.metrics.count('MessageParked', 1, { reason: error.reason });
+    const reason = reasonToPark(error, receiveCount);
+    if (reason === undefined) throw error;
+    await deps.deadLetters.park({ function: deps.function, body, reason, explanation: messageOf(error) });
+    deps.metrics.count('MessageParked', 1, { reason });
   }
+}
+
+/** undefined: it is tried again. */
+function reasonToPark(error: unknown, receiveCount: number): string | undefined {
+  if (error instanceof TerminalError) return error.reason;
+  if (error instanceof RetryableError || receiveCount < MAX_BUG_RECEIVES) return undefined;
+  return 'Bug';
 }

@@ -52,8 +52,8 @@ describe('createFunctionRunner', () => {
       runs += 1;
       if (runs > 1) await released;
     });
-    await runner.run(TICK);
-    const busy = [runner.run(TICK), runner.run(TICK)];
+    await runner.run(TICK, 1);
+    const busy = [runner.run(TICK, 1), runner.run(TICK, 1)];
     expect(environments).toHaveLength(2);
     release();
     await Promise.all(busy);
@@ -61,9 +61,9 @@ describe('createFunctionRunner', () => {
 
   it('does not use an environment again that ended while it was free', async () => {
     const { runner, environments } = start(async () => undefined);
-    await runner.run(TICK);
+    await runner.run(TICK, 1);
     environments[0]?.end();
-    await expect(runner.run(TICK)).resolves.toBeUndefined();
+    await expect(runner.run(TICK, 1)).resolves.toBeUndefined();
     expect(environments).toHaveLength(2);
   });
 });

@@ -39,11 +39,11 @@ export function drawFaults(seed: number, only?: FaultMixName): SeedFaults {
   const without = [...some, ...restarts];
   const clocksAhead = mix !== 'none' && random.chance(0.4);
   const left = kindsOf(mix).filter(kind => !without.includes(kind));
-  return { mix, without, more: random.chance(0.3) ? pickSome(random, left, 0.2) : [], clocksAhead };
+  return { mix, without, more: random.chance(0.5) ? pickSome(random, left, 0.2) : [], clocksAhead };
 }
 
-const MORE = 8;
-const MOST_PROBABLE = 0.3;
+const MORE = 10;
+const MOST_PROBABLE = 0.4;
 
 /** What a run is given. */
 export function toFaultMix({ mix: name, without, more, clocksAhead }: SeedFaults): FaultMixName | FaultMix {

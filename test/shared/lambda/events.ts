@@ -2,14 +2,14 @@
 import type { Context, SQSEvent } from 'aws-lambda';
 
 /** Messages `m0`, `m1`, … with these bodies. */
-export function sqsEvent(bodies: readonly string[]): SQSEvent {
+export function sqsEvent(bodies: readonly string[], receiveCount = 1): SQSEvent {
   return {
     Records: bodies.map((body, index) => ({
       messageId: `m${index}`,
       receiptHandle: `receipt-${index}`,
       body,
       attributes: {
-        ApproximateReceiveCount: '1',
+        ApproximateReceiveCount: String(receiveCount),
         SentTimestamp: '0',
         SenderId: 'sender',
         ApproximateFirstReceiveTimestamp: '0',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DEADLINE_RESERVE, processBatch } from '../../../shared/lambda/process-batch.ts';
+import { MAX_BUG_RECEIVES } from '../../../shared/contract/inbox.ts';
 import type { InboxMessage } from '../../../shared/contract/inbox-message.ts';
 import { toWakeUpEnvelope } from '../../../shared/contract/wake-up.ts';
 import { addDuration, toDurationMs } from '../../../shared/domain/time.ts';
@@ -38,8 +39,8 @@ function make(reconcile: Reconcile) {
       error: (message: string, fields: object) => void logged.push({ message, ...fields }),
     },
   };
-  const run = (bodies: readonly string[], remaining: () => number = () => 30_000) =>
-    processBatch(sqsEvent(bodies), lambdaContext(remaining), deps);
+  const run = (bodies: readonly string[], remaining: () => number = () => 30_000, receiveCount = 1) =>
+    processBatch(sqsEvent(bodies, receiveCount), lambdaContext(remaining), deps);
   return { run, clock, parked, counted, logged, hidden };
 }
 
@@ -88,6 +89,27 @@ describe('processBatch', () => {
       { name: 'MessageParked', value: 1, reason: 'InvalidMessage' },
       { name: 'MessageParked', value: 1, reason: 'Invalid' },
     ]);
+  });
+
+  it('parks a message with its reason that has failed because of a bug for an hour', async () => {
+    const { run, parked, counted } = make(() => Promise.reject(new TypeError('x is not a function')));
+    expect(await run([busEvent('a')], undefined, MAX_BUG_RECEIVES - 1)).toEqual({
+      batchItemFailures: [{ itemIdentifier: 'm0' }],
+    });
+    expect(parked).toEqual([]);
+    expect(await run([busEvent('a')], undefined, MAX_BUG_RECEIVES)).toEqual({ batchItemFailures: [] });
+    expect(parked).toEqual([
+      { function: 'repair', body: busEvent('a'), reason: 'Bug', explanation: 'x is not a function' },
+    ]);
+    expect(counted).toContainEqual({ name: 'MessageParked', value: 1, reason: 'Bug' });
+  });
+
+  it('never gives up what may pass', async () => {
+    const { run, parked } = make(() => Promise.reject(new RetryableError('down')));
+    expect(await run([busEvent('a')], undefined, 10 * MAX_BUG_RECEIVES)).toEqual({
+      batchItemFailures: [{ itemIdentifier: 'm0' }],
+    });
+    expect(parked).toEqual([]);
   });
 
   it('makes every failure visible, a bug apart from what is worth another try', async () => {

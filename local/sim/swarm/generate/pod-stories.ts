@@ -78,7 +78,7 @@ const deleted: Story = context => {
         target: { resource: 'pods', namespace, name },
         ...(isReplaced
           ? { gracePeriodSeconds: 0 }
-          : random.chance(0.3) && { gracePeriodSeconds: random.pick([0, 1, 600]) }),
+          : random.chance(0.5) && { gracePeriodSeconds: random.pick([0, 0, 1, 600]) }),
       }),
     },
   ];
