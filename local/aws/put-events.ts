@@ -83,9 +83,12 @@ function failure(ErrorCode: string, ErrorMessage: string): EntryFailure {
   return { ErrorCode, ErrorMessage };
 }
 
+/** Made once: a schema is compiled at its first use. */
+const detailSchema = z.record(z.string(), z.unknown());
+
 function parseDetail(text: string): Record<string, unknown> | undefined {
   try {
-    return z.record(z.string(), z.unknown()).safeParse(JSON.parse(text)).data;
+    return detailSchema.safeParse(JSON.parse(text)).data;
   } catch {
     return undefined;
   }

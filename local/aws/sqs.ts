@@ -22,6 +22,8 @@ const messageSchema = z.object({
     .default({}),
 });
 export type ReceivedMessage = z.infer<typeof messageSchema>;
+/** Made once: a schema is compiled at its first use. */
+const receivedSchema = z.object({ Messages: z.array(messageSchema).default([]) });
 
 const storedSchema = z.object({
   messageId: z.string(),
@@ -110,7 +112,7 @@ export async function startSqs({
         MessageSystemAttributeNames: ['All'],
         MessageAttributeNames: ['All'],
       });
-      return z.object({ Messages: z.array(messageSchema).default([]) }).parse(answer).Messages;
+      return receivedSchema.parse(answer).Messages;
     },
     async delete(queueName, receiptHandles) {
       const Entries = receiptHandles.map((ReceiptHandle, index) => ({ Id: String(index), ReceiptHandle }));
