@@ -1,5 +1,4 @@
 /** The machine's clock. The one place, with the transport's timers behind it, where real time enters. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { toEpochMs } from '../domain/time.ts';
 import type { Clock } from '../ports/clock.ts';
 
@@ -8,16 +7,32 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => toEpochMs(Date.now()),
-  async sleep(duration, signal) {
+  // Not `timers/promises`, which makes an error with its stack for each sleep that ends early: nearly all do, one with each request.
+  sleep: async (duration, signal) => {
     signal?.throwIfAborted();
-    try {
-      for (let left: number = duration; left > 0; left -= LONGEST_TIMER_MS) {
-        await sleep(Math.min(left, LONGEST_TIMER_MS), undefined, signal === undefined ? {} : { signal });
-      }
-    } catch (error) {
-      // Node throws an AbortError of its own; the port promises the signal's reason.
-      signal?.throwIfAborted();
-      throw error;
-    }
+    if (duration > 0) await new Promise<void>((resolve, reject) => startSleep(duration, signal, { resolve, reject }));
   },
 };
+
+interface Sleeper {
+  readonly resolve: () => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+function startSleep(duration: number, signal: AbortSignal | undefined, { resolve, reject }: Sleeper): void {
+  let timer: NodeJS.Timeout;
+  const onAbort = (): void => {
+    clearTimeout(timer);
+    reject(signal?.reason);
+  };
+  const wait = (left: number): void => {
+    const part = Math.min(left, LONGEST_TIMER_MS);
+    timer = setTimeout(() => {
+      if (left > part) return wait(left - part);
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    }, part);
+  };
+  signal?.addEventListener('abort', onAbort, { once: true });
+  wait(duration);
+}
