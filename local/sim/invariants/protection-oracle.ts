@@ -57,13 +57,13 @@ function durationOf(value: string): number | undefined {
 const KNOWN_FIELDS: readonly string[] = ['compatibility', 'maxDuration', 'namespaces', 'warnBefore'];
 
 function isReadable(block: unknown): boolean {
-  const isPositive = (value: unknown): boolean => value === undefined || (millisecondsOf(value) ?? 0) > 0;
+  const isPositive = (value: unknown): boolean => (millisecondsOf(value) ?? 0) > 0;
   const { compatibility = 'Design', maxDuration, warnBefore, namespaces } = fieldsOf(block);
   return (
     Object.keys(fieldsOf(block)).every(key => KNOWN_FIELDS.includes(key)) &&
     ['Design', 'Karpenter'].includes(String(compatibility)) &&
-    isPositive(maxDuration) &&
-    isPositive(warnBefore) &&
+    (maxDuration === undefined || isPositive(maxDuration)) &&
+    (warnBefore === undefined || isPositive(warnBefore)) &&
     listOf(namespaces).every(entry => isPositive(dig(entry, 'maxDuration')))
   );
 }
