@@ -109,6 +109,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
   const invariants = createInvariantWatcher({
     core,
     scheduler: time,
+    instanceState: providerID => cloud.stateOf(providerID),
     clockTolerance: mix?.clockSkew.ahead ?? seconds(0),
     quietSince,
   });

@@ -40,6 +40,8 @@ export interface CheckContext {
   readonly now: () => EpochMs;
   /** What is in the cluster. */
   readonly mirror: Mirror;
+  /** Of the instance in the cloud; undefined when there is none. */
+  readonly instanceState: (providerID: string) => string | undefined;
   /** How far a function's clock may be off. */
   readonly clockTolerance: DurationMs;
   /** Since when nothing is disturbed: no fault, no outage. Undefined while something is. */

@@ -3,6 +3,7 @@
  * `unschedulable` must be what it had put there.
  */
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { isOurFinalizer } from './finalizers.ts';
 import type { MakeCheck } from './invariant.ts';
 import { dig, listOf, nameOf } from './reading.ts';
 
@@ -15,6 +16,7 @@ const OVERRIDDEN: readonly string[] = [
   'label dgxc.nvidia.com/nvsentinel-state',
 ];
 
+const FINALIZER = 'finalizer ';
 const HOLD = 'annotation karpenter.sh/do-not-disrupt';
 const MARK = 'annotation curfew.dev/protected-until';
 
@@ -22,20 +24,24 @@ const MARK = 'annotation curfew.dev/protected-until';
 const isMarkedOurs = (field: string, value: string, marks: ReadonlyMap<string, string>): boolean =>
   field === MARK || (field === HOLD && value === 'true' && marks.has(MARK));
 
-export const checkOwnership: MakeCheck = ({ violate }) => {
+export const checkOwnership: MakeCheck = ({ mirror, violate }) => {
   /** By UID: what Curfew wrote, by field. */
   const written = new Map<string, Map<string, string>>();
   return {
-    onWrite({ before, after, resource }, by) {
-      if (before === undefined || after === undefined || resource.resource === 'events') return;
+    onWrite({ verb, before, after, resource }, by) {
+      if (before === undefined || resource.resource === 'events') return;
+      // A delete takes everything with it, and that is its purpose. A patch that ends an object has taken its last finalizers.
+      if (after === undefined && verb !== 'patch' && verb !== 'update') return;
       const { uid } = before.metadata;
       const ours = written.get(uid) ?? new Map<string, string>();
       written.set(uid, ours);
-      const old = marksOf(before);
-      const next = marksOf(after);
+      const old = after === undefined ? finalizersOf(before) : marksOf(before);
+      const next = after === undefined ? new Map<string, string>() : marksOf(after);
       for (const [field, value] of old) {
         const now = next.get(field);
         if (now === value || ours.get(field) === value || isMarkedOurs(field, value, old)) continue;
+        // By its name, whoever put it on; when it may go is another check's business.
+        if (field.startsWith(FINALIZER) && isOurFinalizer(field.slice(FINALIZER.length), mirror)) continue;
         if (OVERRIDDEN.includes(field) && (now !== undefined || field.startsWith('label'))) continue;
         const change = now === undefined ? 'takes away' : `changes to ${now}`;
         violate('I7', `${by} ${change} ${field} of ${nameOf(before)}, which somebody else had set to ${value}`);
@@ -45,13 +51,15 @@ export const checkOwnership: MakeCheck = ({ violate }) => {
   };
 };
 
+const finalizersOf = ({ metadata: { finalizers = [] } }: KubernetesObject): Map<string, string> =>
+  new Map(finalizers.map(finalizer => [`${FINALIZER}${finalizer}`, 'present']));
+
 /** The fields that several parties share, as text. */
 function marksOf(object: KubernetesObject): ReadonlyMap<string, string> {
-  const marks = new Map<string, string>();
-  const { annotations = {}, labels = {}, finalizers = [] } = object.metadata;
+  const marks = finalizersOf(object);
+  const { annotations = {}, labels = {} } = object.metadata;
   for (const [key, value] of Object.entries(annotations)) marks.set(`annotation ${key}`, value);
   for (const [key, value] of Object.entries(labels)) marks.set(`label ${key}`, value);
-  for (const finalizer of finalizers) marks.set(`finalizer ${finalizer}`, 'present');
   for (const taint of listOf(dig(object, 'spec', 'taints'))) {
     marks.set(
       `taint ${String(dig(taint, 'key'))}:${String(dig(taint, 'effect'))}`,

@@ -9,6 +9,7 @@ import type { Lifetime } from '../../lifetime.ts';
 import type { Scheduler } from '../../scheduler.ts';
 import type { EnvironmentPorts } from '../../system.ts';
 import { checkDestructiveCalls } from './destructive-calls.ts';
+import { checkFinalizers } from './finalizers.ts';
 import type { Check, MakeCheck, PortCall, Run, Violation } from './invariant.ts';
 import { checkLeftBehind } from './left-behind.ts';
 import { createMirror } from './mirror.ts';
@@ -20,6 +21,7 @@ import { checkTimers } from './timers.ts';
 
 /** One line each; a check that is not listed does not run. */
 const CHECKS: readonly MakeCheck[] = [
+  checkFinalizers,
   checkDestructiveCalls,
   checkRepair,
   checkProtection,
@@ -51,6 +53,7 @@ export interface InvariantWatcher {
 export interface WatcherOptions {
   readonly core: ApiServerCore;
   readonly scheduler: Scheduler;
+  readonly instanceState: (providerID: string) => string | undefined;
   /** How far a function's clock may be ahead of the cluster's. */
   readonly clockTolerance: DurationMs;
   readonly quietSince: () => EpochMs | undefined;
@@ -59,6 +62,7 @@ export interface WatcherOptions {
 export function createInvariantWatcher({
   core,
   scheduler,
+  instanceState,
   clockTolerance,
   quietSince,
 }: WatcherOptions): InvariantWatcher {
@@ -67,6 +71,7 @@ export function createInvariantWatcher({
   const context = {
     now: () => scheduler.now(),
     mirror: createMirror(core),
+    instanceState,
     clockTolerance,
     quietSince,
     violate(invariant: Violation['invariant'], message: string): void {

@@ -138,7 +138,10 @@ export function claimManifest(random: Random, node: NodePlan, name: string, time
           annotations: { [TERMINATION_TIMESTAMP]: drawTerminationTimestamp(random, time) },
         }),
         ...((isDeleted || random.chance(0.9)) && {
-          finalizers: [isDeleted ? 'example.com/hold' : 'karpenter.sh/termination'],
+          finalizers: [
+            isDeleted ? 'example.com/hold' : 'karpenter.sh/termination',
+            ...(random.chance(0.06) ? ['curfew.dev/termination'] : []),
+          ],
         }),
         ...(isDeleted && { deletionTimestamp: toTimestamp(time) }),
       },
