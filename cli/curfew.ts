@@ -1,6 +1,12 @@
 /** The command line. Subcommands load lazily, so that each starts as fast as its own parts allow. */
 import { Command, Option } from 'commander';
 
+// Whoever read the output (`| head`) has seen enough: that is no error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit();
+});
+
 const program = new Command('curfew')
   .description('Serverless node-lifecycle controller for Kubernetes on AWS')
   .showHelpAfterError()
