@@ -1,10 +1,11 @@
 /** The forwarder's metrics in Prometheus' terms: counters from `metric-names.ts`, gauges read when somebody asks. */
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type CounterConfiguration } from 'prom-client';
 import type { MetricSink } from '../shared/ports/metrics.ts';
 import type { ForwarderStats } from './forwarder.ts';
 import { METRICS } from './metric-names.ts';
 
 const PREFIX = 'curfew_forwarder_';
+const EVENT_LOOP_PRECISION_MS = 100;
 
 export interface PrometheusMetrics {
   readonly sink: MetricSink;
@@ -14,9 +15,10 @@ export interface PrometheusMetrics {
 /** `stats` answers undefined while the forwarder does not run (standby). */
 export function createPrometheusMetrics(stats: () => ForwarderStats | undefined): PrometheusMetrics {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  // The default precision wakes the process a hundred times a second.
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_PRECISION_MS });
 
-  const counters = new Map<string, Counter>();
+  const counters = new Map<string, Tally>();
   const histograms = new Map<string, Histogram>();
   for (const [name, { help, labels, ...rest }] of Object.entries(METRICS)) {
     const common = { help, labelNames: [...labels], registers: [registry] };
@@ -24,7 +26,7 @@ export function createPrometheusMetrics(stats: () => ForwarderStats | undefined)
       const buckets = [...rest.bucketsSeconds];
       histograms.set(name, new Histogram({ ...common, name: `${PREFIX}${snakeCase(name)}_seconds`, buckets }));
     } else {
-      counters.set(name, new Counter({ ...common, name: `${PREFIX}${snakeCase(name)}_total` }));
+      counters.set(name, tally({ ...common, name: `${PREFIX}${snakeCase(name)}_total` }));
     }
   }
 
@@ -55,8 +57,36 @@ export function createPrometheusMetrics(stats: () => ForwarderStats | undefined)
   return {
     registry,
     sink: {
-      count: (name, value = 1, dimensions = {}) => counters.get(name)?.inc(dimensions, value),
+      count: (name, value = 1, dimensions = {}) => counters.get(name)?.add(dimensions, value),
       milliseconds: (name, value, dimensions = {}) => histograms.get(name)?.observe(dimensions, value / 1000),
+    },
+  };
+}
+
+interface Tally {
+  add(labels: Readonly<Record<string, string>>, value: number): void;
+}
+
+/**
+ * A counter that is added to thousands of times between two scrapes: what came since the last one is kept beside it, because finding
+ * the counter of some labels takes prom-client longer than all else that is done with a watch event.
+ */
+function tally(configuration: CounterConfiguration<string>): Tally {
+  const fresh = new Map<string, { readonly labels: Record<string, string>; value: number }>();
+  // It registers itself.
+  void new Counter({
+    ...configuration,
+    collect() {
+      for (const { labels, value } of fresh.values()) this.inc(labels, value);
+      fresh.clear();
+    },
+  });
+  return {
+    add(labels, value) {
+      const key = (configuration.labelNames ?? []).map(name => labels[name]).join('\n');
+      const entry = fresh.get(key);
+      if (entry === undefined) fresh.set(key, { labels: { ...labels }, value });
+      else entry.value += value;
     },
   };
 }

@@ -21,7 +21,8 @@ export interface QueueingConsumerDeps {
  */
 export function queueingConsumer(deps: QueueingConsumerDeps): ObjectConsumer {
   const { tracker, queue, clock } = deps;
-  const count = (name: MetricName): void => deps.metrics.count(name, 1, { resource: deps.resource.type.resource });
+  const dimensions = { resource: deps.resource.type.resource };
+  const count = (name: MetricName): void => deps.metrics.count(name, 1, dimensions);
 
   async function offer(change: ObjectChange | undefined, signal: AbortSignal): Promise<void> {
     if (change === undefined) count('EventsSuppressed');

@@ -18,8 +18,6 @@ export type Unread =
 const TELLS_STATE = /^\{"type":"(?:ADDED|MODIFIED)","object":/;
 /** What an item of a list does not have, or has in another order. */
 const KIND_IN_FRONT = /^\{(?:"(?:apiVersion|kind)":"[^"]*",)*/;
-/** An event closes one more bracket than an object. */
-const END = /[}\s]+$/;
 
 /**
  * Key of the object in an event's text without the fields that `unprojected` (global) matches: 16 characters, 96 bits. Undefined for
@@ -36,9 +34,19 @@ export function keyOfObject(object: KubernetesObject, unprojected: RegExp): stri
 }
 
 function keyOf(text: string, unprojected: RegExp): string {
-  const object = text.replace(KIND_IN_FRONT, '').replace(END, '').replace(unprojected, '');
+  const [front = ''] = KIND_IN_FRONT.exec(text) ?? [];
+  const object = text.slice(front.length, endOf(text)).replace(unprojected, '');
   return hash('sha1', object, 'base64url').slice(0, 16);
 }
+
+/** Where the closing brackets begin: an event has one more of them than an object. */
+function endOf(text: string): number {
+  let end = text.length;
+  while (end > 0 && CLOSING.includes(text.charAt(end - 1))) end -= 1;
+  return end;
+}
+
+const CLOSING = '} \t\r\n';
 
 const UID = /"uid"\s*:\s*"([^"]*)"/g;
 

@@ -52,6 +52,26 @@ describe('health endpoint', () => {
     expect((await get('//')).status).toBe(404);
   });
 
+  it('adds up what is counted between two scrapes, each set of labels by itself', async () => {
+    const { get, sink } = await serve();
+    const scrape = async (): Promise<string[]> =>
+      (await (await get('/metrics')).text()).split('\n').filter(line => line.startsWith('curfew_forwarder_events_'));
+    sink.count('EventsSeen', 1, { resource: 'nodes' });
+    sink.count('EventsSeen', 1, { resource: 'nodes' });
+    sink.count('EventsPublished', 1, { change: 'Added', kind: 'Node' });
+    sink.count('EventsPublished', 1, { kind: 'Node', change: 'Added' });
+    expect(await scrape()).toContain('curfew_forwarder_events_seen_total{resource="nodes"} 2');
+    sink.count('EventsSeen', 3, { resource: 'nodes' });
+    sink.count('EventsSeen', 1, { resource: 'pods' });
+    const lines = await scrape();
+    expect(lines).toContain('curfew_forwarder_events_seen_total{resource="nodes"} 5');
+    expect(lines).toContain('curfew_forwarder_events_seen_total{resource="pods"} 1');
+    expect(lines.filter(line => line.startsWith('curfew_forwarder_events_published_total'))).toEqual([
+      expect.stringMatching(/ 2$/),
+    ]);
+    expect(await scrape()).toEqual(lines);
+  });
+
   it('shows counts, durations and the state of each resource to Prometheus', async () => {
     const { get, sink } = await serve();
     sink.count('EventsSeen', 2, { resource: 'nodes' });
