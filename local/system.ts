@@ -6,7 +6,7 @@ import { createForwarder, type Forwarder } from '../forwarder/forwarder.ts';
 import type { ForwarderSettings } from '../forwarder/settings.ts';
 import { createEventRecorder } from '../shared/adapters/kubernetes/event-recorder.ts';
 import type { Envelope } from '../shared/contract/envelope.ts';
-import { FUNCTION_TIMEOUT_SECONDS, maxReceiveCountOf, VISIBILITY_TIMEOUT_SECONDS } from '../shared/contract/inbox.ts';
+import { FUNCTION_TIMEOUT_SECONDS, MAX_RECEIVES, VISIBILITY_TIMEOUT_SECONDS } from '../shared/contract/inbox.ts';
 import { SOURCES, TICK, type FunctionName } from '../shared/contract/names.ts';
 import { DEPLOYED_FUNCTIONS, ROUTES } from '../shared/contract/routes.ts';
 import { toWakeUpEnvelope } from '../shared/contract/wake-up.ts';
@@ -91,10 +91,10 @@ export interface System {
 }
 
 /** The deployed settings. */
-const inboxSettingsOf = (name: FunctionName): InboxSettings => ({
+const INBOX_SETTINGS: InboxSettings = {
   visibilityTimeout: seconds(VISIBILITY_TIMEOUT_SECONDS),
-  maxReceiveCount: maxReceiveCountOf(name),
-});
+  maxReceiveCount: MAX_RECEIVES,
+};
 const TICK_PERIOD = minutes(1);
 
 const NO_METRICS: MetricSink = { count: () => undefined, milliseconds: () => undefined };
@@ -195,7 +195,7 @@ export function createSystem(parts: SystemParts): System {
     const inbox = createInbox({
       name,
       scheduler,
-      settings: { ...inboxSettingsOf(name), ...parts.inboxes },
+      settings: { ...INBOX_SETTINGS, ...parts.inboxes },
       consume: ({ body, receiveCount }) =>
         runner.run(body, receiveCount).catch((error: unknown) => {
           hooks.onFailed?.(name, error);

@@ -39,7 +39,7 @@ async function sweepShard({ dueIndex, wakeUps, clock }: Deps, shard: number): Pr
     if (due.records.length > 0) {
       await wakeUps.send(
         due.records.map(({ owner, subject, nextWakeTime }) => ({
-          wakeUp: { owner, subject, wakeTime: nextWakeTime },
+          wakeUp: { owner, subject, wakeTime: nextWakeTime, repeated: true },
           delay: wakeUpDelay(now, nextWakeTime),
         })),
       );

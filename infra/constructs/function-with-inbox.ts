@@ -21,11 +21,7 @@ import { Queue, QueueEncryption, type IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { join } from 'node:path';
 import { ENV } from '../../shared/contract/env.ts';
-import {
-  FUNCTION_TIMEOUT_SECONDS,
-  maxReceiveCountOf,
-  VISIBILITY_TIMEOUT_SECONDS,
-} from '../../shared/contract/inbox.ts';
+import { FUNCTION_TIMEOUT_SECONDS, MAX_RECEIVES, VISIBILITY_TIMEOUT_SECONDS } from '../../shared/contract/inbox.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
 import { partitionKeyPrefix, TABLE } from '../../shared/contract/table.ts';
 import { FUNCTION_TAG } from '../../shared/contract/tags.ts';
@@ -63,7 +59,7 @@ export class FunctionWithInbox extends Construct {
       retentionPeriod: Duration.days(4),
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
-      deadLetterQueue: { queue: deadLetterQueue, maxReceiveCount: maxReceiveCountOf(props.functionName) },
+      deadLetterQueue: { queue: deadLetterQueue, maxReceiveCount: MAX_RECEIVES },
     });
     // The audit lines are in here: they outlive the function.
     this.logGroup = new LogGroup(this, 'Logs', { retention: props.logRetention, removalPolicy: RemovalPolicy.RETAIN });

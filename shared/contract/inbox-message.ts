@@ -10,7 +10,13 @@ import { TerminalError } from '../errors.ts';
 
 export type InboxMessage =
   | { readonly kind: 'clusterEvent'; readonly event: ClusterEvent }
-  | { readonly kind: 'wakeUp'; readonly owner: FunctionName; readonly subject: Subject; readonly wakeTime: EpochMs }
+  | {
+      readonly kind: 'wakeUp';
+      readonly owner: FunctionName;
+      readonly subject: Subject;
+      readonly wakeTime: EpochMs;
+      readonly repeated?: boolean | undefined;
+    }
   | { readonly kind: 'tick' }
   /** An event of another function or of a third party; the function that is routed to it parses the detail. */
   | {
@@ -30,8 +36,8 @@ export function parseInboxMessage(body: string): InboxMessage {
   }
   if (source === SOURCES.timer && detailType === TICK) return { kind: 'tick' };
   if (source === SOURCES.timer && detailType === WAKE_UP) {
-    const { owner, subject, wakeTime } = parse(wakeUpSchema, detail, 'detail of WakeUp');
-    return { kind: 'wakeUp', owner, subject, wakeTime };
+    const { owner, subject, wakeTime, repeated } = parse(wakeUpSchema, detail, 'detail of WakeUp');
+    return { kind: 'wakeUp', owner, subject, wakeTime, ...(repeated === true && { repeated }) };
   }
   return { kind: 'busEvent', id: envelope.id, source, detailType, detail };
 }

@@ -1,5 +1,4 @@
 /** Settings of every function's inbox; the deployed queue and its local stand-ins have the same. */
-import type { FunctionName } from './names.ts';
 
 /** Seconds that one run of a function may take. */
 export const FUNCTION_TIMEOUT_SECONDS = 30;
@@ -9,11 +8,15 @@ export const VISIBILITY_TIMEOUT_SECONDS = 6 * FUNCTION_TIMEOUT_SECONDS;
 
 /**
  * Receives before a queue gives a message up. At one per three minutes an outage of a day is sat out: what a message tells of is
- * told only once (I5, I9). A tick is told anew every minute.
+ * told only once (I5, I9).
  */
-export function maxReceiveCountOf(name: FunctionName): number {
-  return name === 'timer' ? 20 : 500;
-}
+export const MAX_RECEIVES = 500;
+
+/**
+ * Receives of a message that is sent again every minute, a tick or a wake-up of the sweep: a little longer than until the next one.
+ * If each were tried for a day, those of a day's outage would add up.
+ */
+export const MAX_REPEATED_RECEIVES = 5;
 
 /** Receives of a message that fails because of a bug: it is parked with its reason after about an hour, and loops no longer. */
 export const MAX_BUG_RECEIVES = 20;

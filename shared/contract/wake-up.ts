@@ -16,6 +16,8 @@ export const wakeUpSchema = z.object({
     z.number(),
     z.transform((ms: number): EpochMs => toEpochMs(ms)),
   ),
+  /** Sent again every minute while it is due. */
+  repeated: z.optional(z.boolean()),
 });
 
 export function toWakeUpEnvelope(wakeUp: WakeUp): Envelope {

@@ -1,11 +1,11 @@
 /**
  * One inbox message from body to outcome; what the Lambda batch handler and every in-process runner share.
  * - not valid, or `TerminalError` → parked in the DLQ with its reason, done
- * - `RetryableError` → thrown, the message is redelivered
+ * - `RetryableError` → thrown, the message is redelivered; one that is sent anew every minute is left to the next one before long
  * - a bug → the same for an hour, in which it may be mended; then parked
  */
-import { MAX_BUG_RECEIVES } from '../contract/inbox.ts';
-import { parseInboxMessage } from '../contract/inbox-message.ts';
+import { MAX_BUG_RECEIVES, MAX_REPEATED_RECEIVES } from '../contract/inbox.ts';
+import { parseInboxMessage, type InboxMessage } from '../contract/inbox-message.ts';
 import type { FunctionName } from '../contract/names.ts';
 import { durationBetween, seconds } from '../domain/time.ts';
 import { messageOf, RetryableError, TerminalError } from '../errors.ts';
@@ -30,14 +30,19 @@ const LONGEST_WAIT = seconds(1);
 
 /** @param receiveCount how often the message was received, from 1 */
 export async function processMessage(body: string, receiveCount: number, deps: ProcessDeps): Promise<void> {
+  let message: InboxMessage | undefined;
   try {
-    const message = parseInboxMessage(body);
+    message = parseInboxMessage(body);
     if (message.kind === 'wakeUp') {
       const early = durationBetween(deps.clock.now(), message.wakeTime);
       if (early > 0 && early <= LONGEST_WAIT) await deps.clock.sleep(early);
     }
     await deps.reconcile(message);
   } catch (error) {
+    if (error instanceof RetryableError && isRepeated(message) && receiveCount >= MAX_REPEATED_RECEIVES) {
+      deps.metrics.count('MessageSuperseded', 1, { reason: error.reason ?? 'Unknown' });
+      return;
+    }
     const reason = reasonToPark(error, receiveCount);
     if (reason === undefined) throw error;
     await deps.deadLetters.park({ function: deps.function, body, reason, explanation: messageOf(error) });
@@ -51,3 +56,6 @@ function reasonToPark(error: unknown, receiveCount: number): string | undefined 
   if (error instanceof RetryableError || receiveCount < MAX_BUG_RECEIVES) return undefined;
   return 'Bug';
 }
+
+const isRepeated = (message: InboxMessage | undefined): boolean =>
+  message?.kind === 'tick' || (message?.kind === 'wakeUp' && message.repeated === true);

@@ -8,6 +8,8 @@ export interface WakeUp {
   readonly subject: Subject;
   /** The instant the owner asked for; it may arrive up to a second early, the batch wrapper waits out the rest. */
   readonly wakeTime: EpochMs;
+  /** The sweep sends it again every minute while it is due, so it need not be retried for long. */
+  readonly repeated?: boolean | undefined;
 }
 
 /** SQS carries at most 900 s; longer delays are refused by every adapter (some emulators accept them). */

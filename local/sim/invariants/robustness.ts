@@ -1,6 +1,6 @@
 /**
  * - I8 nothing crashes a function, and none goes round in circles
- * - I9 no message ends in a dead-letter queue, but those of others that are not valid, and a tick (the next one does the same)
+ * - I9 no message ends in a dead-letter queue, but those of others that are not valid
  */
 import { messageOf, RetryableError } from '../../../shared/errors.ts';
 import type { MakeCheck } from './invariant.ts';
@@ -20,7 +20,7 @@ export const checkRobustness: MakeCheck = ({ mirror, violate }) => {
       );
     },
     onBuried(by, reason, explanation) {
-      if (reason !== 'InvalidMessage' && by !== 'timer')
+      if (reason !== 'InvalidMessage')
         violate('I9', `a message of ${by} ended in its dead-letter queue: ${reason}: ${explanation}`);
     },
     onRun() {

@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { DEADLINE_RESERVE, processBatch } from '../../../shared/lambda/process-batch.ts';
-import { MAX_BUG_RECEIVES } from '../../../shared/contract/inbox.ts';
+import { MAX_BUG_RECEIVES, MAX_REPEATED_RECEIVES } from '../../../shared/contract/inbox.ts';
 import type { InboxMessage } from '../../../shared/contract/inbox-message.ts';
+import { SOURCES, TICK } from '../../../shared/contract/names.ts';
 import { toWakeUpEnvelope } from '../../../shared/contract/wake-up.ts';
-import { addDuration, toDurationMs } from '../../../shared/domain/time.ts';
+import { addDuration, toDurationMs, toEpochMs } from '../../../shared/domain/time.ts';
 import { RetryableError, TerminalError } from '../../../shared/errors.ts';
 import type { Reconcile } from '../../../shared/ports/function-deps.ts';
 import { createManualClock } from '../../fakes/manual-clock.ts';
@@ -44,6 +46,7 @@ function make(reconcile: Reconcile) {
   return { run, clock, parked, counted, logged, hidden };
 }
 
+const SUPERSEDED = { name: 'MessageSuperseded', value: 1, reason: 'Status503' };
 const idOf = (message: InboxMessage): string | undefined => (message.kind === 'busEvent' ? message.id : undefined);
 
 describe('processBatch', () => {
@@ -110,6 +113,24 @@ describe('processBatch', () => {
       batchItemFailures: [{ itemIdentifier: 'm0' }],
     });
     expect(parked).toEqual([]);
+  });
+
+  it('leaves what is sent anew every minute to the next one', async () => {
+    const { run, counted } = make(() => Promise.reject(new RetryableError('down', { reason: 'Status503' })));
+    const wakeUp = {
+      owner: 'repair',
+      subject: { apiVersion: 'v1', kind: 'Node', name: 'n1' },
+      wakeTime: toEpochMs(0),
+    } as const;
+    const swept = JSON.stringify(toWakeUpEnvelope({ ...wakeUp, repeated: true }));
+    const tick = JSON.stringify({ source: SOURCES.timer, 'detail-type': TICK, detail: {} });
+    const failed = { batchItemFailures: [{ itemIdentifier: 'm0' }, { itemIdentifier: 'm1' }] };
+    expect(await run([swept, tick], undefined, MAX_REPEATED_RECEIVES - 1)).toEqual(failed);
+    expect(counted).not.toContainEqual(expect.objectContaining({ name: 'MessageSuperseded' }));
+    expect(await run([swept, tick], undefined, MAX_REPEATED_RECEIVES)).toEqual({ batchItemFailures: [] });
+    expect(counted.filter(count => isDeepStrictEqual(count, SUPERSEDED))).toHaveLength(2);
+    const once = [JSON.stringify(toWakeUpEnvelope(wakeUp))];
+    expect((await run(once, undefined, MAX_REPEATED_RECEIVES)).batchItemFailures).toHaveLength(1);
   });
 
   it('makes every failure visible, a bug apart from what is worth another try', async () => {
