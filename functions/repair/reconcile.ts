@@ -7,28 +7,33 @@ import { terminateForcefully, withdrawTermination } from '../../shared/actions/f
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
-import { parseRepairRecord, toRepairState } from '../../shared/contract/repair-record.ts';
-import { RESOURCES } from '../../shared/contract/resources.ts';
-import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { readNode, type NodeView } from '../../shared/domain/node.ts';
-import { matchStatements } from '../../shared/domain/repair-policy.ts';
+import { toRepairState } from '../../shared/contract/repair-record.ts';
 import { sameIncident, type RepairRecord } from '../../shared/domain/repair-record.ts';
 import { addDuration, isDue, toIsoText, type EpochMs } from '../../shared/domain/time.ts';
 import { invariant, RetryableError } from '../../shared/errors.ts';
 import { loadConfig } from '../../shared/observe/configuration.ts';
 import { inParallel } from '../../shared/observe/in-parallel.ts';
-import { findNodeClaims, loadNodePool, loadPolicies, loadPoolNodes } from '../../shared/observe/node-pool.ts';
+import {
+  isForgettable,
+  loadRules,
+  loadSubject,
+  loadSurroundings,
+  REPAIR_OWNER,
+  repairRecordKey,
+  type RepairRules,
+  type RepairSubject,
+  type RepairTarget,
+} from '../../shared/observe/repair-subject.ts';
 import {
   markPoolBlocked,
   wakeBlockedNodes,
   wakePostponed,
   wakeUnhealthyNodes,
 } from '../../shared/observe/repair-wake-ups.ts';
-import { effectiveRepair, nodePoolOf, type EffectiveRepair } from '../../shared/observe/repair-settings.ts';
 import { reportRepairFaults } from '../../shared/observe/repair-faults.ts';
 import type { ObjectEvent } from '../../shared/ports/event-recorder.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
-import type { NewRecord, RecordKey, StoredRecord } from '../../shared/ports/record-store.ts';
+import type { NewRecord, StoredRecord } from '../../shared/ports/record-store.ts';
 import { putWithWakeUp, sendWakeUp } from '../../shared/timers/put-with-wake-up.ts';
 import {
   decide,
@@ -44,10 +49,9 @@ import {
 type Ports = Omit<FunctionDeps, 'dueIndex' | 'bus' | 'instances'>;
 type Deps = Ports & { readonly rule: typeof decide };
 
-const OWNER = 'repair';
+const OWNER = REPAIR_OWNER;
 /** Looks in one run before the message goes back to the queue: others are at work on this node. */
 const MAX_LOOKS = 5;
-const recordKey = (uid: string): RecordKey => ({ owner: OWNER, id: `node/${uid}` });
 
 /** @param rule another one than `decide`, for proofs of what a mistake in it would do */
 export function createReconciler(ports: Ports, rule: typeof decide = decide): Reconcile {
@@ -99,26 +103,7 @@ async function reconcileClusterEvent(deps: Deps, { subject, change, changed, hin
   }
 }
 
-interface Target {
-  readonly name: string;
-  readonly uid?: string | undefined;
-  /** The instant that the wake-up in hand was sent for. */
-  readonly usedWakeTime?: EpochMs;
-  /** Set when the node is likely not to be healthy, or not to have been: the pool that it was in. */
-  readonly likely?: { readonly pool: string | undefined };
-}
-
-/** The node that is looked at. */
-interface Subject {
-  readonly target: Target;
-  readonly object: KubernetesObject;
-  readonly node: NodeView;
-  readonly pool: string | undefined;
-  readonly stored: StoredRecord | undefined;
-  readonly record: RepairRecord | undefined;
-}
-
-interface Look extends Subject {
+interface Look extends RepairSubject {
   /** Where the repair block stands. */
   readonly source: string | undefined;
   readonly decision: RepairDecision;
@@ -128,7 +113,7 @@ interface Look extends Subject {
 type Outcome = 'done' | 'recovered' | 'again';
 
 /** Answers whether the node is healthy, or gone with an open incident. */
-async function reconcileNode(deps: Deps, target: Target): Promise<boolean> {
+async function reconcileNode(deps: Deps, target: RepairTarget): Promise<boolean> {
   for (let looks = 0; looks < MAX_LOOKS; looks++) {
     const outcome = await reconcileOnce(deps, target);
     if (outcome !== 'again') return outcome === 'recovered';
@@ -136,7 +121,7 @@ async function reconcileNode(deps: Deps, target: Target): Promise<boolean> {
   throw new RetryableError(`the record of node ${target.name} changed ${MAX_LOOKS} times while it was looked at`);
 }
 
-async function reconcileOnce(deps: Deps, target: Target): Promise<Outcome> {
+async function reconcileOnce(deps: Deps, target: RepairTarget): Promise<Outcome> {
   const { uid } = target;
   const first = await look(deps, target);
   if (first === undefined) return uid === undefined ? 'done' : closeIncident(deps, uid);
@@ -162,7 +147,7 @@ async function reconcileOnce(deps: Deps, target: Target): Promise<Outcome> {
  * The first look reads no more than it must: of a healthy node the record, of one whose time has not come no neighbours. Two steps
  * as a rule, because the event or the record says what will be needed; both are hints, and the live objects decide.
  */
-async function look(deps: Deps, target: Target): Promise<Look | undefined> {
+async function look(deps: Deps, target: RepairTarget): Promise<Look | undefined> {
   const { likely } = target;
   const [subject, likelyRules] = await inParallel([loadSubject(deps, target), likely && loadRules(deps, likely.pool)]);
   if (subject === undefined) return undefined;
@@ -204,52 +189,11 @@ async function lookAgain(deps: Deps, first: Look, ownedVersion: number): Promise
   return judge(deps, subject, { ...rules, now: deps.clock.now(), surroundings, ownsAttempt });
 }
 
-/** Healthy, and nothing was ever promised about it. */
-function isForgettable({ record, node }: Subject): boolean {
-  return record === undefined && matchStatements(node).length === 0;
-}
-
 const HEALTHY: RepairDecision = { kind: 'ignore', reason: 'Healthy', message: 'no condition counts as unhealthy' };
 
-/** The node and its record; undefined when there is no such node. */
-async function loadSubject(deps: Deps, target: Target): Promise<Subject | undefined> {
-  const { name, uid } = target;
-  const loadRecord = async (ofNode: string): Promise<StoredRecord | undefined> => deps.records.get(recordKey(ofNode));
-  const [object, early] = await inParallel([
-    deps.kubernetes.get({ type: RESOURCES.Node, name }),
-    uid === undefined ? undefined : loadRecord(uid),
-  ]);
-  // I10: a node of the same name with another UID is another node.
-  if (object === undefined || (uid !== undefined && object.metadata.uid !== uid)) return undefined;
-  const node = readNode(object);
-  const stored = uid === undefined ? await loadRecord(node.uid) : early;
-  const record = stored && parseRepairRecord(stored.state);
-  return { target, object, node, pool: nodePoolOf(node), stored, record };
-}
+type Judged = RepairRules & Pick<RepairObservation, 'now' | 'surroundings' | 'ownsAttempt'>;
 
-interface Rules extends EffectiveRepair {
-  readonly gateOpen: boolean;
-}
-
-async function loadRules(deps: Deps, pool: string | undefined): Promise<Rules> {
-  const [config, nodePool, policies] = await inParallel([
-    loadConfig(OWNER, deps),
-    loadNodePool(deps, pool),
-    loadPolicies(deps),
-  ]);
-  return { ...effectiveRepair(nodePool, policies), gateOpen: config.featureGates.nodeRepair };
-}
-
-type Surroundings = NonNullable<RepairObservation['surroundings']>;
-
-async function loadSurroundings(deps: Deps, node: NodeView, pool: string | undefined): Promise<Surroundings> {
-  const [nodeClaims, poolNodes] = await inParallel([findNodeClaims(deps, node, pool), loadPoolNodes(deps, pool)]);
-  return { nodeClaims, poolNodes, scope: pool === undefined ? 'the cluster' : `NodePool ${pool}` };
-}
-
-type Judged = Rules & Pick<RepairObservation, 'now' | 'surroundings' | 'ownsAttempt'>;
-
-function judge(deps: Deps, subject: Subject, { source, mode, ...observed }: Judged): Look {
+function judge(deps: Deps, subject: RepairSubject, { source, mode, ...observed }: Judged): Look {
   const { node, record } = subject;
   const decision = deps.rule({
     ...observed,
@@ -270,7 +214,7 @@ async function apply(deps: Deps, seen: Look): Promise<Outcome> {
     case 'refuse':
       await withdrawTermination(deps, record?.attempt);
       if (decision.kind === 'ignore' && decision.reason === 'NoNodeClaim') await markPoolBlocked(deps, seen.pool);
-      if (stored !== undefined) await deps.records.delete(recordKey(object.metadata.uid), stored.version);
+      if (stored !== undefined) await deps.records.delete(repairRecordKey(object.metadata.uid), stored.version);
       return decision.kind === 'ignore' && decision.reason === 'Healthy' ? 'recovered' : 'done';
     case 'tolerate': {
       await withdrawTermination(deps, record?.attempt);
@@ -360,7 +304,7 @@ function toNewRecord(
 ): NewRecord {
   const { name, uid } = object.metadata;
   return {
-    ...recordKey(uid),
+    ...repairRecordKey(uid),
     subject: { apiVersion: 'v1', kind: 'Node', name, uid },
     state: toRepairState(record),
     ...(nextWakeTime !== undefined && { nextWakeTime }),
@@ -369,9 +313,9 @@ function toNewRecord(
 
 /** The node is gone: its incident ended, whatever was promised. */
 async function closeIncident(deps: Deps, uid: string): Promise<Outcome> {
-  const stored = await deps.records.get(recordKey(uid));
+  const stored = await deps.records.get(repairRecordKey(uid));
   if (stored === undefined) return 'done';
-  await deps.records.delete(recordKey(uid), stored.version);
+  await deps.records.delete(repairRecordKey(uid), stored.version);
   const { name } = stored.subject;
   deps.audit.write({
     function: OWNER,
