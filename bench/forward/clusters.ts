@@ -85,7 +85,7 @@ export async function startReal(): Promise<Cluster> {
   const outcomeOf = (write: Write): Promise<{ readonly kind: string }> => {
     switch (write.kind) {
       case 'create':
-        return kubernetes.create(write.type, write.manifest);
+        return kubernetes.create(write.type, withoutOwners(write.manifest));
       case 'patch':
         return kubernetes.patch(
           write.ref,
@@ -126,6 +126,12 @@ export async function startReal(): Promise<Cluster> {
       );
     },
   };
+}
+
+/** The real garbage collector deletes pods of a ReplicaSet that is not there. */
+function withoutOwners(manifest: KubernetesManifest): KubernetesManifest {
+  const { ownerReferences: _, ...metadata } = manifest.metadata;
+  return { ...manifest, metadata };
 }
 
 interface SeededObject {
