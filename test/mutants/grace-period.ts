@@ -48,21 +48,21 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     name: 'protection-ends-early',
     mistake: 'lets a protection end a second early',
     breaks: ['I2'],
-    seed: 1,
+    seed: 6,
     mutation: withMovedPods(seconds(-1)),
   },
   {
     name: 'protection-never-ends',
     mistake: 'lets no protection end before an hour has passed',
     breaks: ['I5'],
-    seed: 1,
+    seed: 10,
     mutation: withMovedPods(seconds(3600)),
   },
   {
     name: 'protection-keeps-the-node',
     mistake: 'does not take the annotation off the node when the last protection ends',
     breaks: ['I5'],
-    seed: 1,
+    seed: 4,
     mutation: withKubernetes('grace-period', api => ({
       async patch(ref, patch, options) {
         const object = isRelease(patch) ? await api.get(ref) : undefined;
@@ -74,7 +74,7 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     name: 'protection-takes-foreign-annotation',
     mistake: 'takes every do-not-disrupt annotation on a node for its own',
     breaks: ['I7'],
-    seed: 1,
+    seed: 10,
     mutation: withNodes(node => {
       const { [DO_NOT_DISRUPT]: value, [MARK]: mark = 'indefinite' } = node.metadata.annotations ?? {};
       return value === 'true' ? annotated(node, { [MARK]: mark }) : node;
@@ -84,7 +84,7 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     name: 'protection-overwrites-annotation',
     mistake: 'holds the node whatever annotation stands there',
     breaks: ['I7'],
-    seed: 1,
+    seed: 10,
     mutation: withNodes(node =>
       node.metadata.annotations?.[DO_NOT_DISRUPT] === 'true' ? node : annotated(node, { [DO_NOT_DISRUPT]: undefined }),
     ),
@@ -93,7 +93,7 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     name: 'protection-takes-errors-for-no-pods',
     mistake: 'takes an error of the API server for a node without pods',
     breaks: ['I5', 'I6'],
-    seed: 1,
+    seed: 2,
     mutation: withKubernetes('grace-period', api => ({
       list: (type, query) => api.list(type, query).catch(() => []),
     })),
@@ -102,7 +102,7 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     name: 'protection-without-precondition',
     mistake: 'patches the node of that name, whichever it is by now',
     breaks: ['I10'],
-    seed: 1,
+    seed: 2,
     mutation: withKubernetes('grace-period', api => ({
       patch(ref, patch, options) {
         if (patch.type !== 'merge') return api.patch(ref, patch, options);
@@ -117,7 +117,7 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     name: 'protection-without-timer',
     mistake: 'leaves the wake-up time out of the record: what is not sent at once is forgotten',
     breaks: ['I5'],
-    seed: 1,
+    seed: 10,
     mutation: withRecords('grace-period', records => ({
       put: (record, version) => records.put(withoutTimer(record), version),
     })),
@@ -126,14 +126,14 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     name: 'protection-swallows-errors',
     mistake: 'logs what went wrong and reports success',
     breaks: ['I5'],
-    seed: 1,
+    seed: 33,
     mutation: withoutErrors('grace-period'),
   },
   {
     name: 'protection-counts-finished-pods',
     mistake: 'holds a node for pods that have ended',
     breaks: ['I5'],
-    seed: 1,
+    seed: 6,
     mutation: withKubernetes('grace-period', api => ({
       async list(type, query) {
         const objects = await api.list(type, query);

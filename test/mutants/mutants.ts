@@ -4,9 +4,11 @@ import { GRACE_PERIOD_MUTANTS } from './grace-period.ts';
 import type { Mutation } from '../../local/sim/swarm/seed.ts';
 import type { Mutant } from './mutant.ts';
 import { REPAIR_MUTANTS } from './repair.ts';
+import { REPAIR_RULE_MUTANTS } from './repair-rule.ts';
 import { TIMER_MUTANTS } from './timer.ts';
 
 export const MUTANTS: readonly Mutant[] = [
+  ...REPAIR_RULE_MUTANTS,
   ...REPAIR_MUTANTS,
   ...GRACE_PERIOD_MUTANTS,
   ...TIMER_MUTANTS,

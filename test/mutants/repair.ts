@@ -1,17 +1,6 @@
-/** Mistakes in the repair of nodes. */
-import type { RepairObservation } from '../../functions/repair/decide.ts';
-import { arrayAt, isObject, textAt } from '../../local/apiserver/json.ts';
+/** Mistakes in how a repair is carried out. */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { resolveNodeCount } from '../../shared/domain/repair-policy.ts';
-import {
-  addDuration,
-  minutes,
-  parseTimestamp,
-  seconds,
-  toDurationMs,
-  toTimestamp,
-  type EpochMs,
-} from '../../shared/domain/time.ts';
+import { minutes, type EpochMs } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import {
@@ -22,45 +11,11 @@ import {
   withPorts,
   withPortsOfRun,
   withRecords,
-  withRepairRule,
   withoutTimer,
   type Mutant,
 } from './mutant.ts';
 
-const OPEN_GATE = '[featureGates]\nnodeRepair = true\n';
 const TERMINATION_TIMESTAMP = 'karpenter.sh/nodeclaim-termination-timestamp';
-
-type Surroundings = NonNullable<RepairObservation['surroundings']>;
-type Settings = Exclude<RepairObservation['settings'], undefined | { readonly invalid: string }>;
-
-function withSurroundings(
-  observation: RepairObservation,
-  change: (surroundings: Surroundings) => Surroundings,
-): RepairObservation {
-  const { surroundings } = observation;
-  return surroundings === undefined ? observation : { ...observation, surroundings: change(surroundings) };
-}
-
-function withSettings(observation: RepairObservation, change: (settings: Settings) => Settings): RepairObservation {
-  const { settings } = observation;
-  return settings === undefined || 'invalid' in settings ? observation : { ...observation, settings: change(settings) };
-}
-
-/** The threshold with another count in its place. */
-const withThreshold = (
-  observation: RepairObservation,
-  count: (settings: Settings, nodes: number) => number,
-): RepairObservation =>
-  withSettings(observation, settings => ({
-    ...settings,
-    maxUnhealthy: { count: count(settings, observation.surroundings?.poolNodes.length ?? 0) },
-  }));
-
-/** The rule told that it is another time. */
-const shifted = (observation: RepairObservation, byMs: number): RepairObservation => ({
-  ...observation,
-  now: addDuration(observation.now, toDurationMs(byMs)),
-});
 
 /** Answers of the first time, for `forMs`. */
 function remembering(api: KubernetesApi, now: () => EpochMs, forMs: number): Pick<KubernetesApi, 'get'> {
@@ -77,16 +32,6 @@ function remembering(api: KubernetesApi, now: () => EpochMs, forMs: number): Pic
   };
 }
 
-/** Every transition a second before it was. */
-function withEarlierTransitions(node: KubernetesObject): KubernetesObject {
-  const conditions = arrayAt(node.status ?? {}, 'conditions').map(condition => {
-    const time = isObject(condition) ? parseTimestamp(textAt(condition, 'lastTransitionTime') ?? '') : undefined;
-    if (!isObject(condition) || time === undefined) return condition;
-    return { ...condition, lastTransitionTime: toTimestamp(addDuration(time, seconds(-1))) };
-  });
-  return { ...node, status: { ...node.status, conditions } };
-}
-
 export const REPAIR_MUTANTS: readonly Mutant[] = [
   {
     name: 'repair-without-second-look',
@@ -101,7 +46,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-from-cache',
     mistake: 'looks at a copy of the node that is up to a minute old',
     breaks: ['I3', 'I5'],
-    seed: 1,
+    seed: 5,
     mutation: withPorts('repair', ({ kubernetes, clock }) => ({
       kubernetes: { ...methodsOf(kubernetes), ...remembering(kubernetes, () => clock.now(), minutes(1)) },
     })),
@@ -116,98 +61,10 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     })),
   },
   {
-    name: 'repair-a-second-early',
-    mistake: 'counts the toleration from a second before the transition',
-    breaks: ['I3'],
-    seed: 1,
-    mutation: withKubernetes('repair', api => ({
-      async get(ref) {
-        const object = await api.get(ref);
-        return object !== undefined && isA('Node', ref) ? withEarlierTransitions(object) : object;
-      },
-    })),
-  },
-  {
-    name: 'repair-after-the-due-instant',
-    mistake: 'compares with < instead of <=: at the due instant it is not due yet',
-    breaks: ['I5', 'I8'],
-    seed: 1,
-    mutation: withRepairRule(rule => observation => rule(shifted(observation, -1))),
-  },
-  {
-    name: 'repair-above-threshold',
-    mistake: 'forgets the unhealthy threshold',
-    breaks: ['I3'],
-    seed: 1,
-    mutation: withRepairRule(rule => observation => rule(withThreshold(observation, () => Infinity))),
-  },
-  {
-    name: 'repair-threshold-rounds-down',
-    mistake: 'rounds the threshold down instead of up',
-    breaks: ['I5'],
-    seed: 1,
-    mutation: withRepairRule(
-      rule => observation =>
-        rule(
-          withThreshold(observation, ({ maxUnhealthy }, nodes) =>
-            'count' in maxUnhealthy ? maxUnhealthy.count : Math.floor((maxUnhealthy.percent * nodes) / 100),
-          ),
-        ),
-    ),
-  },
-  {
-    name: 'repair-threshold-exclusive',
-    mistake: 'stops at the threshold instead of above it',
-    breaks: ['I5'],
-    seed: 1,
-    mutation: withRepairRule(
-      rule => observation =>
-        rule(withThreshold(observation, ({ maxUnhealthy }, nodes) => resolveNodeCount(maxUnhealthy, nodes) - 1)),
-    ),
-  },
-  {
-    name: 'repair-threshold-of-healthy-pool',
-    mistake: 'counts the unhealthy nodes of the whole pool but its own',
-    breaks: ['I3'],
-    seed: 1,
-    mutation: withRepairRule(
-      rule => observation =>
-        rule(
-          withSurroundings(observation, surroundings => ({
-            ...surroundings,
-            poolNodes: surroundings.poolNodes.map(node =>
-              node.uid === observation.node.uid ? { ...node, conditions: [] } : node,
-            ),
-          })),
-        ),
-    ),
-  },
-  {
-    name: 'repair-in-observe-mode',
-    mistake: 'acts in a pool whose mode is Observe',
-    breaks: ['I3'],
-    seed: 1,
-    mutation: withRepairRule(rule => observation => rule({ ...observation, observeOnly: false })),
-  },
-  {
-    name: 'repair-without-gate',
-    mistake: 'does not ask whether the feature gate is on',
-    breaks: ['I3'],
-    seed: 1,
-    mutation: withKubernetes('repair', api => ({
-      async get(ref) {
-        const object = await api.get(ref);
-        return object !== undefined && isA('ConfigMap', ref)
-          ? { ...object, data: { 'config.toml': OPEN_GATE } }
-          : object;
-      },
-    })),
-  },
-  {
     name: 'repair-without-timer',
     mistake: 'leaves the wake-up time out of the record: what is not sent at once is forgotten',
-    breaks: ['I5'],
-    seed: 1,
+    breaks: ['I5', 'I8'],
+    seed: 7,
     mutation: withRecords('repair', records => ({
       put: (record, version) => records.put(withoutTimer(record), version),
     })),
@@ -215,8 +72,8 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
   {
     name: 'repair-without-intent',
     mistake: 'records what it did afterwards only',
-    breaks: ['I3', 'I4'],
-    seed: 1,
+    breaks: ['I3', 'I4', 'I8'],
+    seed: 5,
     mutation: withRecords('repair', records => ({
       async put(record, version) {
         const attempt = record.state['attempt'];
@@ -231,7 +88,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-repeats-the-unknown',
     mistake: 'deletes again when the answer to the first delete was lost',
     breaks: ['I4'],
-    seed: 1,
+    seed: 42,
     mutation: withKubernetes('repair', api => ({
       async delete(ref, options) {
         try {
@@ -246,8 +103,8 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
   {
     name: 'repair-takes-errors-for-nothing',
     mistake: 'takes an error of the API server for an empty list',
-    breaks: ['I5', 'I6'],
-    seed: 1,
+    breaks: ['I3', 'I5', 'I6'],
+    seed: 12,
     mutation: withKubernetes('repair', api => ({
       list: (type, query) => api.list(type, query).catch(() => []),
     })),
@@ -255,22 +112,22 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
   {
     name: 'repair-takes-errors-for-absence',
     mistake: 'takes an error of the API server for an object that is gone',
-    breaks: ['I5', 'I6'],
-    seed: 1,
+    breaks: ['I5', 'I6', 'I7'],
+    seed: 27,
     mutation: withKubernetes('repair', api => ({ get: ref => api.get(ref).catch(() => undefined) })),
   },
   {
     name: 'repair-swallows-errors',
     mistake: 'logs what went wrong and reports success',
     breaks: ['I5'],
-    seed: 1,
+    seed: 42,
     mutation: withoutErrors('repair'),
   },
   {
     name: 'repair-keeps-its-annotation',
     mistake: 'does not take its annotation back when a repair is called off',
     breaks: ['I7'],
-    seed: 1,
+    seed: 77,
     mutation: withKubernetes('repair', api => ({
       async patch(ref, patch, options) {
         const isWithdrawal =
@@ -281,14 +138,19 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     })),
   },
   {
-    name: 'repair-forgets-its-timestamp',
-    mistake: 'does not know the annotation of its attempt before the last as its own',
-    breaks: ['I7'],
-    seed: 1,
-    mutation: withRepairRule(rule => observation => {
-      const decision = rule(observation);
-      if (decision.kind !== 'repair' || observation.ownsAttempt) return decision;
-      return { ...decision, attempt: { ...decision.attempt, terminationTimestamp: toTimestamp(observation.now) } };
-    }),
+    name: 'repair-strips-finalizers',
+    mistake: 'takes all finalizers off the NodeClaim in a `finally`, so that it is gone at once',
+    breaks: ['I1', 'I7'],
+    seed: 5,
+    mutation: withKubernetes('repair', api => ({
+      async delete(ref, options) {
+        try {
+          return await api.delete(ref, options);
+        } finally {
+          const body = { metadata: { uid: options?.preconditions?.uid ?? '', finalizers: null } };
+          if (isA('NodeClaim', ref)) await api.patch(ref, { type: 'merge', body });
+        }
+      },
+    })),
   },
 ];
