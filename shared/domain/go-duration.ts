@@ -30,26 +30,26 @@ const isDigit = (character: string | undefined): character is string =>
 
 /** Parses Go duration text: nanoseconds as a signed 64-bit number, or Go's error. Never throws. */
 export function parseGoDuration(text: string): ParsedDuration {
-  const invalid: ParsedDuration = { ok: false, error: `time: invalid duration ${quote(text)}` };
+  const invalid = (): ParsedDuration => ({ ok: false, error: `time: invalid duration ${quote(text)}` });
   const negative = text.startsWith('-');
   let rest = negative || text.startsWith('+') ? text.slice(1) : text;
   if (rest === '0') return { ok: true, nanoseconds: 0n };
-  if (rest === '') return invalid;
+  if (rest === '') return invalid();
 
   let total = 0n;
   while (rest !== '') {
     const term = parseTerm(rest);
-    if (term.kind === 'invalid') return invalid;
+    if (term.kind === 'invalid') return invalid();
     if (term.kind === 'missingUnit') return { ok: false, error: `time: missing unit in duration ${quote(text)}` };
     if (term.kind === 'unknownUnit') {
       return { ok: false, error: `time: unknown unit ${quote(term.unit)} in duration ${quote(text)}` };
     }
     total = (total + term.nanoseconds) & UINT64_MASK;
-    if (total > TWO_63) return invalid;
+    if (total > TWO_63) return invalid();
     rest = term.rest;
   }
   if (negative) return { ok: true, nanoseconds: -total };
-  return total > TWO_63 - 1n ? invalid : { ok: true, nanoseconds: total };
+  return total > TWO_63 - 1n ? invalid() : { ok: true, nanoseconds: total };
 }
 
 type Term =
