@@ -8,6 +8,7 @@
  */
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { toEpochMs, toIsoText } from '../../../shared/domain/time.ts';
+import { groupObjects } from './grouping.ts';
 import type { CheckContext, MakeCheck, PortCall, Run } from './invariant.ts';
 import {
   arePoliciesReadable,
@@ -34,6 +35,7 @@ export const checkProtection: MakeCheck = context => {
   /** What may make a node's hold wrong, by UID: pods that ask for protection for a time, nodes that Curfew holds. */
   const askingPods = new Map<string, KubernetesObject>();
   const heldNodes = new Set<string>();
+  const nodesOf = groupObjects(mirror, 'nodes', ({ metadata }) => metadata.name);
   mirror.follow((resource, uid, object) => {
     if (resource === 'pods') {
       if (object !== undefined && isTimed(object)) askingPods.set(uid, object);
@@ -72,13 +74,18 @@ export const checkProtection: MakeCheck = context => {
       const quietSince = context.quietSince();
       if (quietSince === undefined || (askingPods.size === 0 && heldNodes.size === 0)) return wrong.clear();
       const podsByNode = Map.groupBy(askingPods.values(), nodeNameOf);
-      for (const [uid, node] of mirror.all('nodes')) {
-        const pods = podsByNode.get(node.metadata.name) ?? [];
-        const isSuspect = pods.length > 0 || heldNodes.has(uid);
-        const what = isSuspect ? complainAboutNode(node, pods, context) : undefined;
+      const named = [...podsByNode.keys()].flatMap(name => (name === undefined ? [] : nodesOf.get(name)));
+      const suspects = new Set([...heldNodes, ...named.map(({ metadata }) => metadata.uid)]);
+      for (const uid of wrong.keys()) if (!suspects.has(uid)) wrong.delete(uid);
+      for (const uid of suspects) {
+        const node = mirror.all('nodes').get(uid);
+        const what = node && complainAboutNode(node, podsByNode.get(node.metadata.name) ?? [], context);
         const known = wrong.get(uid);
-        if (what === undefined) wrong.delete(uid);
-        else if (known?.what !== what) wrong.set(uid, { what, since: now - 60_000 });
+        if (node === undefined || what === undefined) {
+          wrong.delete(uid);
+          continue;
+        }
+        if (known?.what !== what) wrong.set(uid, { what, since: now - 60_000 });
         if (known === undefined || known.what !== what || now - Math.max(known.since, quietSince) <= LONGEST_DELAY)
           continue;
         violate('I5', `${nameOf(node)} ${what} since ${toIsoText(toEpochMs(known.since))}`);

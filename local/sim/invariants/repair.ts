@@ -6,7 +6,9 @@
  */
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { toIsoText, toEpochMs } from '../../../shared/domain/time.ts';
+import { groupObjects, type Grouping } from './grouping.ts';
 import type { CheckContext, MakeCheck, PortCall, Run } from './invariant.ts';
+import type { Mirror } from './mirror.ts';
 import { annotationOf, dig, instantOf, nameOf, textOf } from './reading.ts';
 import { isGateOpen, isUnhealthy, poolNameOf, repairAnswer, type RepairFacts } from './repair-oracle.ts';
 import { isKubernetes, lastGet, lastList, lastRecordWrite, targetOf } from './run-journal.ts';
@@ -19,6 +21,7 @@ const text = (ms: number): string => toIsoText(toEpochMs(ms));
 
 export const checkRepair: MakeCheck = context => {
   const { mirror, violate } = context;
+  const neighbourhood = createNeighbourhood(mirror);
   /** Whether some valid configuration opened the gate: one that does not parse leaves it as it was. */
   let wasOpen = false;
   /** Curfew said that it cannot read the configuration that stands there now. */
@@ -60,7 +63,8 @@ export const checkRepair: MakeCheck = context => {
         const hold = held.get(node.metadata.name);
         // A hold that is said again and again is a wait that can be seen (I6), and another check's business.
         const isHeld = hold !== undefined && context.now() - hold.time <= 2 * LONGEST_DELAY;
-        const due = isHeld || isConfigurationRefused ? undefined : overdueSince(node, facts, context.now());
+        const due =
+          isHeld || isConfigurationRefused ? undefined : overdueSince(node, facts, neighbourhood, context.now());
         if (due === undefined) waiting.delete(uid);
         else if (!waiting.has(uid)) waiting.set(uid, Math.max(due, context.now() - 60_000));
         const since = Math.max(waiting.get(uid) ?? Infinity, quietSince);
@@ -117,10 +121,6 @@ interface ClusterFacts {
   readonly gateOpen: boolean;
   readonly policies: readonly KubernetesObject[];
   readonly pools: ReadonlyMap<string, KubernetesObject>;
-  readonly nodesOfPool: ReadonlyMap<string, readonly KubernetesObject[]>;
-  readonly nodes: readonly KubernetesObject[];
-  /** NodeClaims by providerID. */
-  readonly claims: ReadonlyMap<string | undefined, readonly KubernetesObject[]>;
 }
 
 function factsOf({ mirror }: CheckContext): ClusterFacts {
@@ -128,23 +128,39 @@ function factsOf({ mirror }: CheckContext): ClusterFacts {
   const config = configMaps.find(
     ({ metadata }) => metadata.namespace === 'curfew' && metadata.name === 'curfew-config',
   );
-  const nodes = [...mirror.all('nodes').values()];
   return {
     gateOpen: isGateOpen(config) === true,
     policies: [...mirror.all('nodelifecyclepolicies').values()],
     pools: new Map([...mirror.all('nodepools').values()].map(pool => [pool.metadata.name, pool])),
-    nodesOfPool: Map.groupBy(nodes, node => poolNameOf(node) ?? ''),
-    nodes,
-    claims: Map.groupBy(mirror.all('nodeclaims').values(), claim => textOf(dig(claim, 'status', 'providerID'))),
+  };
+}
+
+interface Neighbourhood {
+  /** NodeClaims by providerID. */
+  readonly claimsOf: Grouping;
+  /** The nodes of a pool; of the cluster where there is none. */
+  readonly nodesOf: (poolName: string | undefined) => readonly KubernetesObject[];
+}
+
+function createNeighbourhood(mirror: Mirror): Neighbourhood {
+  const byPool = groupObjects(mirror, 'nodes', poolNameOf);
+  return {
+    claimsOf: groupObjects(mirror, 'nodeclaims', claim => textOf(dig(claim, 'status', 'providerID'))),
+    nodesOf: poolName => (poolName === undefined ? [...mirror.all('nodes').values()] : byPool.get(poolName)),
   };
 }
 
 /** Since when the node could be repaired; undefined when it cannot be, or is being terminated forcefully already. */
-function overdueSince(node: KubernetesObject, facts: ClusterFacts, now: number): number | undefined {
+function overdueSince(
+  node: KubernetesObject,
+  facts: ClusterFacts,
+  { claimsOf, nodesOf }: Neighbourhood,
+  now: number,
+): number | undefined {
   if (!facts.gateOpen) return undefined;
   const providerID = textOf(dig(node, 'spec', 'providerID'));
   if (providerID === undefined) return undefined;
-  const claims = facts.claims.get(providerID) ?? [];
+  const claims = claimsOf.get(providerID);
   const [claim] = claims;
   if (claim === undefined || claims.length > 1) return undefined;
   const deadline = instantOf(annotationOf(claim, TERMINATION_TIMESTAMP));
@@ -154,7 +170,7 @@ function overdueSince(node: KubernetesObject, facts: ClusterFacts, now: number):
     node,
     pool: poolName === undefined ? undefined : facts.pools.get(poolName),
     policies: facts.policies,
-    neighbours: poolName === undefined ? facts.nodes : (facts.nodesOfPool.get(poolName) ?? []),
+    neighbours: nodesOf(poolName),
   };
   const answer = repairAnswer(own);
   return answer.kind === 'from' && answer.time <= now ? answer.time : undefined;
