@@ -39,7 +39,7 @@ export const FORWARDER_MUTANTS: readonly Mutant[] = [
     name: 'forwarder-ignores-deletions',
     mistake: 'does not pass on that an object is gone',
     breaks: ['I5'],
-    seed: 654,
+    seed: 857,
     mutation: {
       forwarder: ports => ({
         ...ports,

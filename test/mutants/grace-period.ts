@@ -48,7 +48,7 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     name: 'protection-ends-early',
     mistake: 'lets a protection end a second early',
     breaks: ['I2'],
-    seed: 6,
+    seed: 1,
     mutation: withMovedPods(seconds(-1)),
   },
   {
@@ -62,7 +62,7 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     name: 'protection-keeps-the-node',
     mistake: 'does not take the annotation off the node when the last protection ends',
     breaks: ['I5'],
-    seed: 4,
+    seed: 1,
     mutation: withKubernetes('grace-period', api => ({
       async patch(ref, patch, options) {
         const object = isRelease(patch) ? await api.get(ref) : undefined;
@@ -74,7 +74,7 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     name: 'protection-takes-foreign-annotation',
     mistake: 'takes every do-not-disrupt annotation on a node for its own',
     breaks: ['I7'],
-    seed: 10,
+    seed: 1,
     mutation: withNodes(node => {
       const { [DO_NOT_DISRUPT]: value, [MARK]: mark = 'indefinite' } = node.metadata.annotations ?? {};
       return value === 'true' ? annotated(node, { [MARK]: mark }) : node;
@@ -102,7 +102,7 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     name: 'protection-without-precondition',
     mistake: 'patches the node of that name, whichever it is by now',
     breaks: ['I10'],
-    seed: 2,
+    seed: 1,
     mutation: withKubernetes('grace-period', api => ({
       patch(ref, patch, options) {
         if (patch.type !== 'merge') return api.patch(ref, patch, options);
@@ -126,7 +126,7 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     name: 'protection-swallows-errors',
     mistake: 'logs what went wrong and reports success',
     breaks: ['I5'],
-    seed: 33,
+    seed: 19,
     mutation: withoutErrors('grace-period'),
   },
   {

@@ -81,7 +81,7 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     name: 'repair-threshold-rounds-down',
     mistake: 'rounds the threshold down instead of up',
     breaks: ['I5'],
-    seed: 1,
+    seed: 7,
     mutation: withRepairRule(
       rule => observation =>
         rule(
@@ -95,7 +95,7 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     name: 'repair-threshold-exclusive',
     mistake: 'stops at the threshold instead of above it',
     breaks: ['I5'],
-    seed: 1,
+    seed: 7,
     mutation: withRepairRule(
       rule => observation =>
         rule(withThreshold(observation, ({ maxUnhealthy }, nodes) => resolveNodeCount(maxUnhealthy, nodes) - 1)),

@@ -37,7 +37,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-without-second-look',
     mistake: 'does not look at the node again after it has recorded its intent',
     breaks: ['I3'],
-    seed: 1,
+    seed: 5,
     mutation: withPortsOfRun('repair', ({ kubernetes, clock }) => ({
       kubernetes: { ...methodsOf(kubernetes), ...remembering(kubernetes, () => clock.now(), Infinity) },
     })),
@@ -55,7 +55,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-without-uid',
     mistake: 'deletes the NodeClaim of that name, whichever it is',
     breaks: ['I10'],
-    seed: 1,
+    seed: 5,
     mutation: withKubernetes('repair', api => ({
       delete: (ref, options) => api.delete(ref, { ...options, preconditions: {} }),
     })),
@@ -127,7 +127,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-keeps-its-annotation',
     mistake: 'does not take its annotation back when a repair is called off',
     breaks: ['I7'],
-    seed: 77,
+    seed: 240,
     mutation: withKubernetes('repair', api => ({
       async patch(ref, patch, options) {
         const isWithdrawal =

@@ -40,11 +40,11 @@ export function drawFaults(seed: number, only?: FaultMixName): SeedFaults {
   const clocksAhead = mix !== 'none' && random.chance(0.4);
   // Slow calls are common as it is.
   const left = kindsOf(mix).filter(kind => kind !== 'latency' && !without.includes(kind));
-  return { mix, without, more: random.chance(0.5) ? pickSome(random, left, 0.2) : [], clocksAhead };
+  return { mix, without, more: random.chance(0.4) ? pickSome(random, left, 0.15) : [], clocksAhead };
 }
 
-const MORE = 10;
-const MOST_PROBABLE = 0.4;
+const MORE = 8;
+const MOST_PROBABLE = 0.25;
 
 /** What a run is given. */
 export function toFaultMix({ mix: name, without, more, clocksAhead }: SeedFaults): FaultMixName | FaultMix {

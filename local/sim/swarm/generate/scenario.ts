@@ -30,9 +30,9 @@ const START = parseTimestamp('2024-11-01T15:00:00Z') ?? toEpochMs(0);
 const CALM_ENDS: readonly DurationMs[] = [minutes(1), minutes(10), minutes(40)];
 /** Small clusters, where stories meet at the same nodes, and some as large as those that need pages and batches. */
 const MOST_NODES: readonly (readonly [weight: number, nodes: number])[] = [
-  [5, 8],
+  [4, 8],
   [8, 30],
-  [2, 150],
+  [3, 150],
 ];
 
 export function generateScenario(seed: number): Scenario {

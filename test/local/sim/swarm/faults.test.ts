@@ -49,7 +49,7 @@ describe('the faults of a seed', () => {
       clocksAhead: false,
     });
     expect(more).toMatchObject({
-      probability: { ...FAULT_MIXES.heavy.probability, crashAfter: 0.1, latency: 0.4, delay: 0 },
+      probability: { ...FAULT_MIXES.heavy.probability, crashAfter: 0.08, latency: 0.3, delay: 0 },
     });
     const drawn = Array.from({ length: 60 }, (_, seed) => drawFaults(seed));
     expect(drawn.some(({ more }) => more.length > 0)).toBe(true);
