@@ -7,6 +7,7 @@ import type { Bench, BenchContext, BenchOutcome } from './bench.ts';
 import { askOnce } from './measure/measured-process.ts';
 import { atLeast, atMost, numberRow } from './report/row.ts';
 import { dayOf, type DaySize } from './simulate/day.ts';
+import { measureSwarm } from './simulate/swarm.ts';
 
 const SIMULATE_PROCESS = join(import.meta.dirname, 'simulate', 'simulate-process.ts');
 const NODE_HOURS_PER_SECOND_MIN = 2000;
@@ -29,10 +30,12 @@ interface Settings {
   readonly day: DaySize & { readonly rounds: number };
   /** Ten thousand nodes. */
   readonly large: DaySize;
+  /** Seeds of the swarm, from 1. */
+  readonly seeds: number;
 }
 
-const FULL: Settings = { day: { nodes: 1000, hours: 24, rounds: 3 }, large: { nodes: 10_000, hours: 6 } };
-const QUICK: Settings = { day: { nodes: 100, hours: 24, rounds: 1 }, large: { nodes: 500, hours: 6 } };
+const FULL: Settings = { day: { nodes: 1000, hours: 24, rounds: 3 }, large: { nodes: 10_000, hours: 6 }, seeds: 400 };
+const QUICK: Settings = { day: { nodes: 100, hours: 24, rounds: 1 }, large: { nodes: 500, hours: 6 }, seeds: 20 };
 
 const runSchema = z.object({
   parseMs: z.number(),
@@ -44,7 +47,7 @@ const runSchema = z.object({
 type SimulateRun = z.infer<typeof runSchema>;
 
 async function runSimulate({ quick, progress }: BenchContext): Promise<BenchOutcome> {
-  const { day, large } = quick ? QUICK : FULL;
+  const { day, large, seeds } = quick ? QUICK : FULL;
   const folder = mkdtempSync(join(tmpdir(), 'curfew-bench-'));
   try {
     const days: SimulateRun[] = [];
@@ -54,10 +57,13 @@ async function runSimulate({ quick, progress }: BenchContext): Promise<BenchOutc
     }
     progress.say(`simulate: ${large.nodes} nodes for ${large.hours} h`);
     const largeRun = await run(large, folder);
+    const swarm = await measureSwarm(seeds, done =>
+      progress.say('simulate: the swarm, seed by seed', { done, of: seeds }),
+    );
     const speedOf = ({ nodes, hours }: DaySize, { runMs }: SimulateRun): number => (1000 * nodes * hours) / runMs;
     const [dayName, largeName] = [day, large].map(({ nodes, hours }) => `${nodes} nodes, ${hours} h`);
     return {
-      settings: { day, large },
+      settings: { day, large, seeds },
       rows: [
         numberRow({
           name: `${dayName}: node-hours a second`,
@@ -83,8 +89,14 @@ async function runSimulate({ quick, progress }: BenchContext): Promise<BenchOutc
           ours: largeRun.peakRssBytes,
           limit: atMost(PEAK_RSS_BYTES_MAX),
         }),
+        numberRow({
+          name: `swarm, ${seeds} seeds on ${swarm.cores} cores: node-hours a second`,
+          unit: '1/s',
+          ours: (1000 * swarm.nodeHours) / swarm.runMs,
+          limit: atLeast(NODE_HOURS_PER_SECOND_MIN),
+        }),
       ],
-      samples: { day: days, large: largeRun },
+      samples: { day: days, large: largeRun, swarm },
     };
   } finally {
     rmSync(folder, { recursive: true, force: true });
