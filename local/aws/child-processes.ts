@@ -1,15 +1,18 @@
-/** Child processes that never outlive this one: ended by their pid at `end`, and all that are left when the process exits or is interrupted. */
+/** Child processes that never outlive this one: ended by their pid at `end`, and all that are left when the process exits, is interrupted or killed. */
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
+import { startReaper, type Reaper } from './reaper.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const running = new Set<ChildProcess>();
+let reaper: Reaper | undefined;
 
 /** Like `spawn`. The standard streams are those of `options`. */
 export function startChild(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {
   const child = spawn(command, args, options);
   if (running.size === 0) watchForExit();
   running.add(child);
+  if (child.pid !== undefined) reaper?.add(child.pid);
   child.once('exit', () => forget(child));
   // Without a pid it never ran, and no exit follows.
   child.once('error', () => forget(child));
@@ -26,12 +29,16 @@ export async function endChild(child: ChildProcess, signal: NodeJS.Signals = 'SI
 
 function forget(child: ChildProcess): void {
   running.delete(child);
+  if (child.pid !== undefined) reaper?.remove(child.pid);
   if (running.size > 0) return;
+  reaper?.end();
+  reaper = undefined;
   process.off('exit', endAll);
   for (const signal of SIGNALS) process.off(signal, onSignal);
 }
 
 function watchForExit(): void {
+  reaper = startReaper();
   process.on('exit', endAll);
   for (const signal of SIGNALS) process.on(signal, onSignal);
 }

@@ -35,6 +35,12 @@ describe('child processes', () => {
     expect(await once(parent, 'close')).toEqual([code, signal]);
   });
 
+  it('end with a parent that is killed', async () => {
+    const parent = await startParent('');
+    parent.kill('SIGKILL');
+    expect(await once(parent, 'close')).toEqual([null, 'SIGKILL']);
+  });
+
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
     'end with a parent that gets %s, which ends it as ever',
     async signal => {
