@@ -1,7 +1,7 @@
 /** `npm start -- --serve`: the local stack stays up, for kubectl and any client. */
-import { once } from 'node:events';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { toTimestamp } from '../../shared/domain/time.ts';
+import { untilInterrupted } from './interruption.ts';
 import { startLocalStack } from './local-stack.ts';
 import { narrateAudit, narrateWrite, readAuditLine, readProblem } from './narrate.ts';
 import { storyObjects } from './story.ts';
@@ -30,10 +30,11 @@ export async function serve(timeline: Timeline, port: number | undefined): Promi
     timeline.plain();
     timeline.plain(`  forwarder: pid ${stack.forwarder.pid() ?? '?'}`);
     timeline.plain(`  DynamoDB:  ${stack.aws.endpoints.dynamoDb} (${stack.aws.dynamoDb.implementation})`);
+    // Listened to before it is offered.
+    const interrupted = untilInterrupted();
     timeline.plain('  Ctrl-C ends it.');
     timeline.plain();
-    const ends = new AbortController();
-    await Promise.race([once(process, 'SIGINT', ends), once(process, 'SIGTERM', ends)]).finally(() => ends.abort());
+    await interrupted;
     timeline.plain('stopping');
     return 0;
   } finally {

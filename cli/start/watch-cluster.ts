@@ -2,7 +2,6 @@
  * `npm start -- --kubeconfig FILE`: Curfew in this process on a real cluster. It decides and reports, and writes nothing; with
  * `--enforce` it acts. Records and timers live in memory: after a restart everything is looked at again.
  */
-import { once } from 'node:events';
 import { createClusterWatch } from '../../shared/adapters/kubernetes/cluster-watch.ts';
 import { ClusterAccessError, checkReachable, loadKubeconfig } from '../../shared/adapters/kubernetes/kubeconfig.ts';
 import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
@@ -17,6 +16,7 @@ import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { createMemoryRecordStore } from '../../local/memory/record-store.ts';
 import { createRealScheduler } from '../../local/real-scheduler.ts';
 import { createSystem } from '../../local/system.ts';
+import { untilInterrupted } from './interruption.ts';
 import { checkPrerequisites } from './prerequisites.ts';
 import type { Timeline } from './timeline.ts';
 
@@ -85,10 +85,11 @@ async function run({ api, watch, context, enforce }: Connection, timeline: Timel
       ? '  Mode: enforce. Decisions are carried out.'
       : '  Mode: observe. Decisions are reported, nothing is written.',
   );
+  // Listened to before it is offered.
+  const interrupted = untilInterrupted();
   timeline.plain('  Ctrl-C ends it.\n');
   system.start();
-  const ends = new AbortController();
-  await Promise.race([once(process, 'SIGINT', ends), once(process, 'SIGTERM', ends)]).finally(() => ends.abort());
+  await interrupted;
   await system.stop();
   scheduler.close();
   timeline.plain(`${store.all().length} records were open`);
