@@ -43,7 +43,7 @@ program
 program
   .command('swarm')
   .description('run random clusters under random faults and watch every invariant')
-  .option('--seeds <range>', 'each seed of A..B (default: 1..200)')
+  .option('--seeds <range>', 'each seed of A..B (default: 1..200, with --mutants those of --ci)')
   .addOption(
     new Option('--faults <mix>', 'one mix for all; each seed draws its own otherwise').choices([
       'none',

@@ -38,9 +38,9 @@ export async function swarmCommand(
   output: CommandOutput = PROCESS_OUTPUT,
   terminal: Terminal = process.stderr,
 ): Promise<number> {
-  const seeds = parseSeeds({
-    seeds: options.ci === true ? `${CI_SEEDS.from}..${CI_SEEDS.to}` : (options.seeds ?? DEFAULT_SEEDS),
-  });
+  const ciSeeds = `${CI_SEEDS.from}..${CI_SEEDS.to}`;
+  const usualSeeds = options.ci === true || options.mutants === true ? ciSeeds : DEFAULT_SEEDS;
+  const seeds = parseSeeds({ seeds: options.seeds ?? usualSeeds });
   if (seeds === undefined || (options.ci === true && options.seeds !== undefined)) {
     output.error('--seeds takes a range A..B of whole numbers; --ci has its own\n');
     return 2;

@@ -5,7 +5,7 @@
  * - I10 with the UID that is meant
  */
 import { dig, nameOf, textOf } from './reading.ts';
-import { failedReads, isKubernetes, knowsRecord, targetOf } from './run-journal.ts';
+import { does, failedReads, isKubernetes, knowsRecord, targetOf } from './run-journal.ts';
 import type { MakeCheck, PortCall } from './invariant.ts';
 
 const DESTROYED_RESOURCES: readonly string[] = ['pods', 'nodes', 'nodeclaims'];
@@ -22,13 +22,13 @@ export const checkDestructiveCalls: MakeCheck = ({ violate }) => {
       }
       if (!isDestructive(call)) return;
       if (call.port === 'kubernetes' && textOf(dig(call.args[1], 'preconditions', 'uid')) === undefined) {
-        violate('I10', `${run.by} ${call.method}s ${describe(call)} without its UID as precondition`);
+        violate('I10', `${run.by} ${does(call)} ${describe(call)} without its UID as precondition`);
       }
       const unknown = failedReads(run);
       if (unknown.length > 0)
-        violate('I6', `${run.by} ${call.method}s ${describe(call)} although it could not read ${unknown.join(', ')}`);
+        violate('I6', `${run.by} ${does(call)} ${describe(call)} although it could not read ${unknown.join(', ')}`);
       if (!knowsRecord(run))
-        violate('I4', `${run.by} ${call.method}s ${describe(call)} without having recorded its intent`);
+        violate('I4', `${run.by} ${does(call)} ${describe(call)} without having recorded its intent`);
     },
     onWrite({ verb, before, resource }, by) {
       if (verb !== 'delete' || before === undefined || !['nodes', 'nodeclaims'].includes(resource.resource)) return;

@@ -18,7 +18,7 @@ import {
   type ProtectionFacts,
 } from './protection-oracle.ts';
 import { annotationOf, dig, instantOf, millisecondsOf, nameOf, textOf } from './reading.ts';
-import { isKubernetes, lastGet, lastList, targetOf } from './run-journal.ts';
+import { does, isKubernetes, lastGet, lastList, targetOf } from './run-journal.ts';
 
 const DO_NOT_DISRUPT = 'karpenter.sh/do-not-disrupt';
 const MARK = 'curfew.dev/protected-until';
@@ -52,10 +52,10 @@ export const checkProtection: MakeCheck = context => {
       const isLast = (end: number | undefined): boolean => end === undefined || end <= context.now() + clockTolerance;
       if (isKubernetes(call, 'delete', 'evict') && targetOf(call).resource === 'pods') {
         const pod = seenPod(call, run);
-        if (pod === undefined) return violate('I6', `${run.by} ${call.method}s a pod that the run has not looked at`);
+        if (pod === undefined) return violate('I6', `${run.by} ${does(call)} a pod that the run has not looked at`);
         const end = protectionEnd(pod, factsOfRun(run, context));
         if (isLast(end) || isForced(pod, context)) return;
-        violate('I2', `${run.by} ${call.method}s ${nameOf(pod)}, which is protected ${until(end ?? Infinity)}`);
+        violate('I2', `${run.by} ${does(call)} ${nameOf(pod)}, which is protected ${until(end ?? Infinity)}`);
       }
       if (!letsNodeGo(call)) return;
       const pods = lastList(run, 'pods');

@@ -11,7 +11,7 @@ import type { CheckContext, MakeCheck, PortCall, Run } from './invariant.ts';
 import type { Mirror } from './mirror.ts';
 import { annotationOf, dig, instantOf, nameOf, textOf } from './reading.ts';
 import { isGateOpen, isUnhealthy, poolNameOf, repairAnswer, type RepairFacts } from './repair-oracle.ts';
-import { isKubernetes, lastGet, lastList, lastRecordWrite, targetOf } from './run-journal.ts';
+import { does, isKubernetes, lastGet, lastList, lastRecordWrite, targetOf } from './run-journal.ts';
 
 const TERMINATION_TIMESTAMP = 'karpenter.sh/nodeclaim-termination-timestamp';
 /** I5, and a minute between two looks. */
@@ -45,7 +45,7 @@ export const checkRepair: MakeCheck = context => {
     onCall(call, run) {
       if (run.by !== 'repair' || !isTermination(call)) return;
       const why = complainAboutTermination(call, run, context, wasOpen);
-      if (why !== undefined) violate('I3', `repair ${call.method}s nodeclaims ${targetOf(call).name ?? ''}: ${why}`);
+      if (why !== undefined) violate('I3', `repair ${does(call)} nodeclaims ${targetOf(call).name ?? ''}: ${why}`);
     },
     onAudit({ decision, reason, kind, name }) {
       if (kind === 'ConfigMap' && reason === 'InvalidConfiguration') isConfigurationRefused = true;

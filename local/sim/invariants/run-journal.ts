@@ -81,3 +81,6 @@ function asObject(value: unknown): KubernetesObject | undefined {
   const uid = dig(value, 'metadata', 'uid');
   return typeof uid === 'string' ? (value as KubernetesObject) : undefined;
 }
+
+/** The call's method in the third person: `deletes`, `patches`. */
+export const does = ({ method }: PortCall): string => (method.endsWith('ch') ? `${method}es` : `${method}s`);
