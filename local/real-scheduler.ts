@@ -7,16 +7,19 @@ import type { Scheduler } from './scheduler.ts';
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
 export interface RealScheduler extends Scheduler {
-  /** Calls everything off that was put on with `at`, so that the process can end. */
+  /** Calls everything off that was put on with `at`, and whatever is put on from now on, so that the process can end. */
   close(): void;
 }
 
 export function createRealScheduler(): RealScheduler {
   const waiting = new Set<{ timer: NodeJS.Timeout }>();
+  let closed = false;
   return {
     now: () => systemClock.now(),
     sleep: (duration, signal) => systemClock.sleep(duration, signal),
     at(time, action) {
+      // Somebody who was at work when it was closed.
+      if (closed) return () => undefined;
       const run = (): void => {
         waiting.delete(entry);
         action();
@@ -34,6 +37,7 @@ export function createRealScheduler(): RealScheduler {
       };
     },
     close() {
+      closed = true;
       for (const { timer } of waiting) clearTimeout(timer);
       waiting.clear();
     },
