@@ -19,7 +19,7 @@ describe('the real scheduler', () => {
 
   it('runs nothing that was called off', () => {
     const scheduler = createRealScheduler();
-    const action = vi.fn();
+    const action = vi.fn<() => void>();
     scheduler.at(addDuration(scheduler.now(), seconds(1)), action)();
     vi.runAllTimers();
     expect(action).not.toHaveBeenCalled();
@@ -27,7 +27,7 @@ describe('the real scheduler', () => {
 
   it('holds no timer once it is closed, not even for those who are still at work', () => {
     const scheduler = createRealScheduler();
-    const action = vi.fn();
+    const action = vi.fn<() => void>();
     scheduler.at(addDuration(scheduler.now(), seconds(1)), action);
     scheduler.close();
     scheduler.at(addDuration(scheduler.now(), seconds(1)), action);
