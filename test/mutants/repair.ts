@@ -1,6 +1,6 @@
 /** Mistakes in how a repair is carried out. */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { minutes, type EpochMs } from '../../shared/domain/time.ts';
+import { minutes, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import {
@@ -11,6 +11,7 @@ import {
   withPorts,
   withPortsOfRun,
   withRecords,
+  withRepairRule,
   withoutTimer,
   type Mutant,
 } from './mutant.ts';
@@ -136,6 +137,17 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
         return object === undefined ? await api.patch(ref, patch, options) : { kind: 'ok', object };
       },
     })),
+  },
+  {
+    name: 'repair-forgets-its-timestamp',
+    mistake: 'does not know the annotation of its attempt before the last as its own',
+    breaks: ['I7'],
+    seed: 768,
+    mutation: withRepairRule(rule => observation => {
+      const decision = rule(observation);
+      if (decision.kind !== 'repair' || observation.ownsAttempt) return decision;
+      return { ...decision, attempt: { ...decision.attempt, terminationTimestamp: toTimestamp(observation.now) } };
+    }),
   },
   {
     name: 'repair-strips-finalizers',
