@@ -8,6 +8,7 @@ import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { toRepairState } from '../../shared/contract/repair-record.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { sameIncident, type RepairRecord } from '../../shared/domain/repair-record.ts';
 import { addDuration, isDue, toIsoText, type EpochMs } from '../../shared/domain/time.ts';
 import { invariant, RetryableError } from '../../shared/errors.ts';
@@ -131,7 +132,7 @@ async function reconcileOnce(deps: Deps, target: RepairTarget): Promise<Outcome>
   const settled = addDuration(attempt.intendedTime, OUTCOME_SETTLES_AFTER);
   // No message for this timer: it is needed only when this run dies, and the sweep hands it over before it is due.
   const outcome = await deps.records.put(
-    toNewRecord(first, { incident, attempt }, settled),
+    toNewRecord(first.object, { incident, attempt }, settled),
     first.stored?.version ?? 0,
   );
   if (outcome.kind === 'lostRace') return 'again';
@@ -282,34 +283,34 @@ async function save(
   record: RepairRecord,
   nextWakeTime: EpochMs | undefined,
 ): Promise<StoredRecord | undefined> {
-  const { name, uid } = object.metadata;
-  const subject = { apiVersion: 'v1', kind: 'Node', name, uid };
   const unchanged = stored !== undefined && stored.nextWakeTime === nextWakeTime && isDeepStrictEqual(record, before);
   if (unchanged) {
     // A wake-up that came early used up its message: send the next one. Any other message leaves that of the timer in the inbox,
     // and a duplicate of a wake-up that did its work must not live on as one more timer.
     if (nextWakeTime !== undefined && target.usedWakeTime === nextWakeTime) {
-      await sendWakeUp(deps, { owner: OWNER, subject, wakeTime: nextWakeTime });
+      await sendWakeUp(deps, { owner: OWNER, subject: subjectOf(object), wakeTime: nextWakeTime });
     }
     return stored;
   }
-  const outcome = await putWithWakeUp(deps, toNewRecord({ object }, record, nextWakeTime), stored?.version ?? 0);
+  const outcome = await putWithWakeUp(deps, toNewRecord(object, record, nextWakeTime), stored?.version ?? 0);
   return outcome.kind === 'written' ? outcome.record : undefined;
 }
 
-function toNewRecord(
-  { object }: Pick<Look, 'object'>,
-  record: RepairRecord,
-  nextWakeTime: EpochMs | undefined,
-): NewRecord {
-  const { name, uid } = object.metadata;
+function toNewRecord(object: KubernetesObject, record: RepairRecord, nextWakeTime: EpochMs | undefined): NewRecord {
   return {
-    ...repairRecordKey(uid),
-    subject: { apiVersion: 'v1', kind: 'Node', name, uid },
+    ...repairRecordKey(object.metadata.uid),
+    subject: subjectOf(object),
     state: toRepairState(record),
     ...(nextWakeTime !== undefined && { nextWakeTime }),
   };
 }
+
+const subjectOf = ({ metadata: { name, uid } }: KubernetesObject): NewRecord['subject'] => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  name,
+  uid,
+});
 
 /** The node is gone: its incident ended, whatever was promised. */
 async function closeIncident(deps: Deps, uid: string): Promise<Outcome> {

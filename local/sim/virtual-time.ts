@@ -69,13 +69,7 @@ export function createVirtualTime({ start, tieBreak }: VirtualTimeOptions): Virt
     sleep: (duration, signal) => sleepOn(self, duration, signal),
     async runUntil(end, isOver = () => false) {
       let actions = 0;
-      let isFirst = true;
       await inTurns(() => {
-        // What is under way when this is called settles first.
-        if (isFirst) {
-          isFirst = false;
-          return 'again';
-        }
         const next = nextBy(end);
         if (next === undefined) {
           if (end > now) now = end;
@@ -120,7 +114,8 @@ export function sleepOn(scheduler: Scheduler, duration: DurationMs, signal?: Abo
 const TURNS_PER_PHASE = 64;
 
 /**
- * Calls `turn` again and again, each time after all microtasks have run, also those that microtasks add, until it answers `done`.
+ * Calls `turn` again and again, each time (the first, too) after all microtasks have run, also those that microtasks add, until it
+ * answers `done`.
  * Nothing here waits for I/O. Rejects with what `turn` throws.
  */
 function inTurns(turn: () => 'again' | 'done'): Promise<void> {

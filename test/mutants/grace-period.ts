@@ -1,9 +1,18 @@
 /** Mistakes in the protection of pods. */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration, parseTimestamp, seconds, toTimestamp, type DurationMs } from '../../shared/domain/time.ts';
-import type { ObjectPatch } from '../../shared/ports/kubernetes-api.ts';
 import type { Mutation } from '../../local/sim/swarm/seed.ts';
-import { annotated, isA, withKubernetes, withoutErrors, withRecords, withoutTimer, type Mutant } from './mutant.ts';
+import {
+  annotated,
+  withKubernetes,
+  withListed,
+  withObjects,
+  withoutErrors,
+  withoutRemovalOf,
+  withRecords,
+  withoutTimer,
+  type Mutant,
+} from './mutant.ts';
 
 const DO_NOT_DISRUPT = 'karpenter.sh/do-not-disrupt';
 const MARK = 'curfew.dev/protected-until';
@@ -23,25 +32,11 @@ function moved(pod: KubernetesObject, by: DurationMs): KubernetesObject {
   };
 }
 
-const isRelease = (patch: ObjectPatch): boolean =>
-  patch.type === 'merge' && JSON.stringify(patch.body).includes(`"${DO_NOT_DISRUPT}":null`);
-
-const withMovedPods = (by: DurationMs): Mutation =>
-  withKubernetes('grace-period', api => ({
-    async list(type, query) {
-      const objects = await api.list(type, query);
-      return isA('Pod', type) ? objects?.map(pod => moved(pod, by)) : objects;
-    },
-  }));
+const withMovedPods = (by: DurationMs): Mutation => withListed('grace-period', 'Pod', pod => moved(pod, by));
 
 /** The function shown another Node than there is. */
 const withNodes = (change: (node: KubernetesObject) => KubernetesObject): Mutation =>
-  withKubernetes('grace-period', api => ({
-    async get(ref) {
-      const object = await api.get(ref);
-      return object !== undefined && isA('Node', ref) ? change(object) : object;
-    },
-  }));
+  withObjects('grace-period', 'Node', change);
 
 export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
   {
@@ -63,12 +58,7 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     mistake: 'does not take the annotation off the node when the last protection ends',
     breaks: ['I5'],
     seed: 1,
-    mutation: withKubernetes('grace-period', api => ({
-      async patch(ref, patch, options) {
-        const object = isRelease(patch) ? await api.get(ref) : undefined;
-        return object === undefined ? await api.patch(ref, patch, options) : { kind: 'ok', object };
-      },
-    })),
+    mutation: withoutRemovalOf('grace-period', DO_NOT_DISRUPT),
   },
   {
     name: 'protection-takes-foreign-annotation',
@@ -134,13 +124,6 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     mistake: 'holds a node for pods that have ended',
     breaks: ['I5'],
     seed: 6,
-    mutation: withKubernetes('grace-period', api => ({
-      async list(type, query) {
-        const objects = await api.list(type, query);
-        return isA('Pod', type)
-          ? objects?.map(pod => ({ ...pod, status: { ...pod.status, phase: 'Running' } }))
-          : objects;
-      },
-    })),
+    mutation: withListed('grace-period', 'Pod', pod => ({ ...pod, status: { ...pod.status, phase: 'Running' } })),
   },
 ];

@@ -103,3 +103,42 @@ export function annotated(
   const annotations = Object.fromEntries(merged.flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])));
   return { ...object, metadata: { ...object.metadata, annotations } };
 }
+
+/** The function shown another object of that resource than there is, when it gets one. */
+export function withObjects(
+  name: FunctionName,
+  resource: ResourceName,
+  change: (object: KubernetesObject) => KubernetesObject,
+): Mutation {
+  return withKubernetes(name, api => ({
+    async get(ref) {
+      const object = await api.get(ref);
+      return object !== undefined && isA(resource, ref) ? change(object) : object;
+    },
+  }));
+}
+
+/** The same for lists. */
+export function withListed(
+  name: FunctionName,
+  resource: ResourceName,
+  change: (object: KubernetesObject) => KubernetesObject,
+): Mutation {
+  return withKubernetes(name, api => ({
+    async list(type, query) {
+      const objects = await api.list(type, query);
+      return isA(resource, type) ? objects?.map(change) : objects;
+    },
+  }));
+}
+
+/** The function whose patches that take this annotation away are never sent. */
+export function withoutRemovalOf(name: FunctionName, annotation: string): Mutation {
+  return withKubernetes(name, api => ({
+    async patch(ref, patch, options) {
+      const isRemoval = patch.type === 'merge' && JSON.stringify(patch.body).includes(`"${annotation}":null`);
+      const object = isRemoval ? await api.get(ref) : undefined;
+      return object === undefined ? await api.patch(ref, patch, options) : { kind: 'ok', object };
+    },
+  }));
+}

@@ -4,7 +4,7 @@ import { arrayAt, isObject, textAt } from '../../local/apiserver/json.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { resolveNodeCount } from '../../shared/domain/repair-policy.ts';
 import { addDuration, parseTimestamp, seconds, toDurationMs, toTimestamp } from '../../shared/domain/time.ts';
-import { isA, withKubernetes, withRepairRule, type Mutant } from './mutant.ts';
+import { withObjects, withRepairRule, type Mutant } from './mutant.ts';
 
 const OPEN_GATE = '[featureGates]\nnodeRepair = true\n';
 
@@ -56,12 +56,7 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     mistake: 'counts the toleration from a second before the transition',
     breaks: ['I3'],
     seed: 7,
-    mutation: withKubernetes('repair', api => ({
-      async get(ref) {
-        const object = await api.get(ref);
-        return object !== undefined && isA('Node', ref) ? withEarlierTransitions(object) : object;
-      },
-    })),
+    mutation: withObjects('repair', 'Node', withEarlierTransitions),
   },
   {
     name: 'repair-after-the-due-instant',
@@ -130,13 +125,6 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     mistake: 'does not ask whether the feature gate is on',
     breaks: ['I3'],
     seed: 26,
-    mutation: withKubernetes('repair', api => ({
-      async get(ref) {
-        const object = await api.get(ref);
-        return object !== undefined && isA('ConfigMap', ref)
-          ? { ...object, data: { 'config.toml': OPEN_GATE } }
-          : object;
-      },
-    })),
+    mutation: withObjects('repair', 'ConfigMap', object => ({ ...object, data: { 'config.toml': OPEN_GATE } })),
   },
 ];

@@ -8,6 +8,7 @@ import {
   methodsOf,
   withKubernetes,
   withoutErrors,
+  withoutRemovalOf,
   withPorts,
   withPortsOfRun,
   withRecords,
@@ -129,14 +130,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     mistake: 'does not take its annotation back when a repair is called off',
     breaks: ['I7'],
     seed: 240,
-    mutation: withKubernetes('repair', api => ({
-      async patch(ref, patch, options) {
-        const isWithdrawal =
-          patch.type === 'merge' && JSON.stringify(patch.body).includes(`"${TERMINATION_TIMESTAMP}":null`);
-        const object = isWithdrawal ? await api.get(ref) : undefined;
-        return object === undefined ? await api.patch(ref, patch, options) : { kind: 'ok', object };
-      },
-    })),
+    mutation: withoutRemovalOf('repair', TERMINATION_TIMESTAMP),
   },
   {
     name: 'repair-forgets-its-timestamp',

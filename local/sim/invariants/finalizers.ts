@@ -6,11 +6,19 @@ import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.
 import { toEpochMs, toIsoText } from '../../../shared/domain/time.ts';
 import type { CheckContext, MakeCheck } from './invariant.ts';
 import type { Mirror } from './mirror.ts';
-import { annotationOf, dig, instantOf, labelOf, listOf, millisecondsOf, nameOf, textOf } from './reading.ts';
+import {
+  annotationOf,
+  dig,
+  instantOf,
+  listOf,
+  millisecondsOf,
+  nameOf,
+  textOf,
+  TERMINATION_TIMESTAMP,
+} from './reading.ts';
+import { poolNameOf } from './repair-oracle.ts';
 
 const DEFAULT_FINALIZER = 'curfew.dev/termination';
-const POOL_LABEL = 'karpenter.sh/nodepool';
-const TERMINATION_TIMESTAMP = 'karpenter.sh/nodeclaim-termination-timestamp';
 
 /** Whether it is the name of Curfew's finalizer: the default one, or one that a NodePool or policy asks for now. */
 export function isOurFinalizer(name: string, mirror: Mirror): boolean {
@@ -60,7 +68,7 @@ function deadlineOf(object: KubernetesObject, { mirror }: CheckContext): number 
   const declared = claim && instantOf(annotationOf(claim, TERMINATION_TIMESTAMP));
   if (declared !== undefined) return declared;
   const deletion = instantOf(claim?.metadata.deletionTimestamp ?? object.metadata.deletionTimestamp);
-  const poolName = labelOf(claim ?? object, POOL_LABEL);
+  const poolName = poolNameOf(claim ?? object);
   const pool = [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === poolName);
   const ofPool = dig(pool, 'spec', 'disruption', 'terminationGracePeriodSeconds');
   const ofPolicies = [...mirror.all('nodelifecyclepolicies').values()].flatMap(

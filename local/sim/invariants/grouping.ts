@@ -5,6 +5,8 @@ import type { Mirror, Mirrored } from './mirror.ts';
 export interface Grouping {
   /** Those with this key, in the order in which they came to have it. */
   get(key: string): readonly KubernetesObject[];
+  /** Keys that some object has. */
+  keys(): Iterable<string>;
 }
 
 /** @param keyOf undefined for objects that nobody asks for */
@@ -30,5 +32,5 @@ export function groupObjects(
     groups.set(key, group.set(uid, object));
     keys.set(uid, key);
   });
-  return { get: key => [...(groups.get(key)?.values() ?? [])] };
+  return { get: key => [...(groups.get(key)?.values() ?? [])], keys: () => groups.keys() };
 }

@@ -2,12 +2,8 @@
  * I7: what Curfew began and did not carry out, it takes back. The annotation that makes a termination forceful must not stay on a
  * NodeClaim that is not being deleted: the next graceful deletion would be one at once.
  */
-import type { MakeCheck } from './invariant.ts';
-import { annotationOf, nameOf } from './reading.ts';
-
-const TERMINATION_TIMESTAMP = 'karpenter.sh/nodeclaim-termination-timestamp';
-/** I5, and a minute between two looks. */
-const LONGEST_DELAY = 6 * 60_000;
+import { LONGEST_DELAY, type MakeCheck } from './invariant.ts';
+import { annotationOf, nameOf, TERMINATION_TIMESTAMP } from './reading.ts';
 
 export const checkLeftBehind: MakeCheck = ({ mirror, now, quietSince, violate }) => {
   /** By UID of the NodeClaim: what Curfew wrote last, and when. */

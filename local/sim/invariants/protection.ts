@@ -9,7 +9,7 @@
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { toEpochMs, toIsoText } from '../../../shared/domain/time.ts';
 import { groupObjects } from './grouping.ts';
-import type { CheckContext, MakeCheck, PortCall, Run } from './invariant.ts';
+import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
 import {
   arePoliciesReadable,
   nodeNameOf,
@@ -17,14 +17,11 @@ import {
   protectionFactsOf,
   type ProtectionFacts,
 } from './protection-oracle.ts';
-import { annotationOf, dig, instantOf, millisecondsOf, nameOf, textOf } from './reading.ts';
+import { annotationOf, dig, instantOf, millisecondsOf, nameOf, textOf, TERMINATION_TIMESTAMP } from './reading.ts';
 import { does, isKubernetes, lastGet, lastList, targetOf } from './run-journal.ts';
 
 const DO_NOT_DISRUPT = 'karpenter.sh/do-not-disrupt';
 const MARK = 'curfew.dev/protected-until';
-const TERMINATION_TIMESTAMP = 'karpenter.sh/nodeclaim-termination-timestamp';
-/** I5, and a minute between two looks. */
-const LONGEST_DELAY = 6 * 60_000;
 
 const until = (end: number): string => (end === Infinity ? 'without end' : `until ${toIsoText(toEpochMs(end))}`);
 
@@ -32,20 +29,10 @@ export const checkProtection: MakeCheck = context => {
   const { mirror, violate, clockTolerance } = context;
   /** Since when each node is not as it should be. */
   const wrong = new Map<string, { readonly what: string; readonly since: number }>();
-  /** What may make a node's hold wrong, by UID: pods that ask for protection for a time, nodes that Curfew holds. */
-  const askingPods = new Map<string, KubernetesObject>();
-  const heldNodes = new Set<string>();
-  const nodesOf = groupObjects(mirror, 'nodes', ({ metadata }) => metadata.name);
-  mirror.follow((resource, uid, object) => {
-    if (resource === 'pods') {
-      if (object !== undefined && isTimed(object)) askingPods.set(uid, object);
-      else askingPods.delete(uid);
-    }
-    if (resource === 'nodes') {
-      if (object !== undefined && annotationOf(object, MARK) !== undefined) heldNodes.add(uid);
-      else heldNodes.delete(uid);
-    }
-  });
+  /** What may make a node's hold wrong: pods that ask for protection for a time, by node, and nodes that Curfew holds, by mark. */
+  const askingPods = groupObjects(mirror, 'pods', pod => (isTimed(pod) ? nodeNameOf(pod) : undefined));
+  const heldNodes = groupObjects(mirror, 'nodes', node => annotationOf(node, MARK));
+  const nodesNamed = groupObjects(mirror, 'nodes', ({ metadata }) => metadata.name);
 
   return {
     onCall(call, run) {
@@ -72,16 +59,17 @@ export const checkProtection: MakeCheck = context => {
     onMinute() {
       const now = context.now();
       const quietSince = context.quietSince();
-      if (quietSince === undefined || (askingPods.size === 0 && heldNodes.size === 0)) return wrong.clear();
-      const podsByNode = Map.groupBy(askingPods.values(), nodeNameOf);
-      const named = [...podsByNode.keys()].flatMap(name => (name === undefined ? [] : nodesOf.get(name)));
-      const suspects = new Set([...heldNodes, ...named.map(({ metadata }) => metadata.uid)]);
+      if (quietSince === undefined) return wrong.clear();
+      const nodes = [
+        ...[...heldNodes.keys()].flatMap(mark => heldNodes.get(mark)),
+        ...[...askingPods.keys()].flatMap(name => nodesNamed.get(name)),
+      ];
+      const suspects = new Map(nodes.map(node => [node.metadata.uid, node]));
       for (const uid of wrong.keys()) if (!suspects.has(uid)) wrong.delete(uid);
-      for (const uid of suspects) {
-        const node = mirror.all('nodes').get(uid);
-        const what = node && complainAboutNode(node, podsByNode.get(node.metadata.name) ?? [], context);
+      for (const [uid, node] of suspects) {
+        const what = complainAboutNode(node, askingPods.get(node.metadata.name), context);
         const known = wrong.get(uid);
-        if (node === undefined || what === undefined) {
+        if (what === undefined) {
           wrong.delete(uid);
           continue;
         }

@@ -1,6 +1,9 @@
 /** Reads raw JSON for the checks; written apart from `shared/domain`, so that a mistake there is not repeated here. */
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 
+/** The annotation of a NodeClaim that makes its termination forceful from that instant on. */
+export const TERMINATION_TIMESTAMP = 'karpenter.sh/nodeclaim-termination-timestamp';
+
 export type Fields = Readonly<Record<string, unknown>>;
 
 export const fieldsOf = (value: unknown): Fields =>

@@ -7,15 +7,11 @@
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { toIsoText, toEpochMs } from '../../../shared/domain/time.ts';
 import { groupObjects, type Grouping } from './grouping.ts';
-import type { CheckContext, MakeCheck, PortCall, Run } from './invariant.ts';
+import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
 import type { Mirror } from './mirror.ts';
-import { annotationOf, dig, instantOf, nameOf, textOf } from './reading.ts';
+import { annotationOf, dig, instantOf, nameOf, textOf, TERMINATION_TIMESTAMP } from './reading.ts';
 import { isGateOpen, isUnhealthy, poolNameOf, repairAnswer, type RepairFacts } from './repair-oracle.ts';
 import { does, isKubernetes, lastGet, lastList, lastRecordWrite, targetOf } from './run-journal.ts';
-
-const TERMINATION_TIMESTAMP = 'karpenter.sh/nodeclaim-termination-timestamp';
-/** I5, and a minute between two looks. */
-const LONGEST_DELAY = 6 * 60_000;
 
 const text = (ms: number): string => toIsoText(toEpochMs(ms));
 

@@ -1,9 +1,6 @@
 /** I5: no record waits past its time. A timer that was lost would never be heard of again. */
 import { toIsoText, type EpochMs } from '../../../shared/domain/time.ts';
-import type { MakeCheck } from './invariant.ts';
-
-/** I5, and a minute between two looks. */
-const LONGEST_DELAY = 6 * 60_000;
+import { LONGEST_DELAY, type MakeCheck } from './invariant.ts';
 
 export const checkTimers: MakeCheck = ({ now, quietSince, violate }) => {
   const wakeTimes = new Map<string, EpochMs>();
