@@ -11,7 +11,9 @@ interface Import {
   readonly to: string;
 }
 
-const sources = globSync('{functions,shared,forwarder,infra,local,cli}/**/*.ts', { cwd: root }).toSorted();
+const sources = globSync('{functions,shared,forwarder,infra,runtime,simulator,packages,cli,bench}/**/*.ts', {
+  cwd: root,
+}).toSorted();
 
 function importsOf(file: string): readonly Import[] {
   const text = readFileSync(join(root, file), 'utf8');
@@ -89,7 +91,7 @@ describe('import direction', () => {
     const runtime = imports.filter(
       edge =>
         edge.from.startsWith('infra/') &&
-        /^(functions|shared|forwarder|local|cli)\//.test(edge.to) &&
+        /^(functions|shared|forwarder|runtime|simulator|packages|cli)\//.test(edge.to) &&
         !contract.test(edge.to),
     );
     expect(runtime).toEqual([]);
@@ -97,9 +99,29 @@ describe('import direction', () => {
 
   it('functions and shared code never import the local stack, the command line or infra', () => {
     const upward = imports.filter(
-      edge => /^(functions|shared|forwarder)\//.test(edge.from) && /^(local|cli|infra|test)\//.test(edge.to),
+      edge =>
+        /^(functions|shared|forwarder)\//.test(edge.from) &&
+        /^(runtime|simulator|packages\/(kube-apiserver|local-aws)|cli|infra|test)\//.test(edge.to),
     );
     expect(upward).toEqual([]);
+  });
+
+  it('the embedded API server knows nothing of Curfew', () => {
+    const own = [/^packages\/kube-apiserver\//, /^[^.]/];
+    const curfew = violations(/^packages\/kube-apiserver\/src\//, own).concat(
+      imports
+        .filter(edge => edge.from.startsWith('packages/kube-apiserver/src/'))
+        .filter(edge => /^(shared|functions|forwarder|runtime|simulator|infra|cli|test)\//.test(edge.to))
+        .map(edge => `${edge.from} → ${edge.to}`),
+    );
+    expect(curfew).toEqual([]);
+  });
+
+  it('the command line imports neither tests nor benchmarks', () => {
+    const forbidden = imports.filter(
+      edge => /^(cli|runtime|simulator)\//.test(edge.from) && /^(test|bench)\//.test(edge.to),
+    );
+    expect(forbidden.map(edge => `${edge.from} → ${edge.to}`)).toEqual([]);
   });
 });
 

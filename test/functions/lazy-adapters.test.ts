@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RECONCILERS } from '../../local/functions.ts';
+import { RECONCILERS } from '../../runtime/functions.ts';
 import { makeDeps } from '../../shared/lambda/deps.ts';
 import { DEPLOYED_FUNCTIONS } from '../../shared/contract/routes.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createReconciler } from '../../../functions/timer/reconcile.ts';
 import { sweepHorizon, wakeUpDelay } from '../../../functions/timer/decide.ts';
-import { createMemoryRecordStore } from '../../../local/memory/record-store.ts';
+import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts';
 import { seconds, toEpochMs, type DurationMs } from '../../../shared/domain/time.ts';
 import type { WakeUp } from '../../../shared/ports/inbox.ts';
 

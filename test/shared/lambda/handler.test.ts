@@ -2,8 +2,8 @@
 import { CreateQueueCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { startFauxqs } from 'fauxqs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createApiServer } from '../../../local/apiserver/api-server.ts';
-import { serveApiServer } from '../../../local/apiserver/http/server.ts';
+import { createApiServer } from '../../../packages/kube-apiserver/src/api-server.ts';
+import { serveApiServer } from '../../../packages/kube-apiserver/src/http/server.ts';
 import { systemClock } from '../../../shared/adapters/system-clock.ts';
 import { ENV } from '../../../shared/contract/env.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';

@@ -4,7 +4,7 @@ import { RetryableError } from '../../../shared/errors.ts';
 import { toEpochMs } from '../../../shared/domain/time.ts';
 import type { KubernetesApi } from '../../../shared/ports/kubernetes-api.ts';
 import type { RecordStore } from '../../../shared/ports/record-store.ts';
-import { createMemoryRecordStore } from '../../../local/memory/record-store.ts';
+import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts';
 
 const cluster = (...names: string[]): KubernetesApi => {
   const nodes = names.map(name => ({
