@@ -1,0 +1,74 @@
+/** What a schedule left behind, without what differs from run to run: versions, the instants of the runs themselves, Events. */
+import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import type { StoredRecord } from '../../shared/ports/record-store.ts';
+import { annotationOf, TERMINATION_TIMESTAMP } from '../invariants/reading.ts';
+
+/** Lines of text, sorted; two schedules ended alike when theirs are equal. */
+export type EndState = readonly string[];
+
+export function endStateOf(
+  touched: ReadonlyMap<string, KubernetesObject | undefined>,
+  records: readonly StoredRecord[],
+): EndState {
+  const lines: string[] = [];
+  for (const [key, object] of touched) {
+    if (key.startsWith('events.')) continue;
+    lines.push(`${key} ${object === undefined ? 'is gone' : canonical(withoutRunTimes(object))}`);
+  }
+  for (const { owner, id, state, subject, nextWakeTime } of records) {
+    const timer = nextWakeTime === undefined ? 'without timer' : 'with timer';
+    lines.push(`record ${owner} ${id} ${timer} about ${subject.name}: ${canonical(withoutInstants(state))}`);
+  }
+  return lines.toSorted();
+}
+
+/** What stands in one and not in the other. */
+export function differenceOf(actual: EndState, expected: EndState): readonly string[] {
+  return [
+    ...expected.filter(line => !actual.includes(line)).map(line => `- ${line}`),
+    ...actual.filter(line => !expected.includes(line)).map(line => `+ ${line}`),
+  ];
+}
+
+function withoutRunTimes(object: KubernetesObject): JsonObject {
+  const {
+    resourceVersion: _,
+    managedFields: __,
+    generation: ___,
+    ...metadata
+  } = object.metadata as unknown as JsonObject;
+  const { deletionTimestamp } = object.metadata;
+  const annotations = { ...object.metadata.annotations };
+  // When it was set is when its run was at work.
+  if (annotationOf(object, TERMINATION_TIMESTAMP) !== undefined) annotations[TERMINATION_TIMESTAMP] = 'set';
+  return {
+    ...(object as unknown as JsonObject),
+    metadata: {
+      ...metadata,
+      creationTimestamp: null,
+      annotations,
+      ...(deletionTimestamp !== undefined && { deletionTimestamp: 'set' }),
+    },
+  };
+}
+
+/** Instants in records are mostly those of the runs that wrote them. */
+const FIRST_INSTANT = Date.parse('2000-01-01T00:00:00Z');
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
+
+function withoutInstants(value: unknown): unknown {
+  if (typeof value === 'number') return value > FIRST_INSTANT ? 'an instant' : value;
+  if (typeof value === 'string') return RFC_3339.test(value) ? 'an instant' : value;
+  if (Array.isArray(value)) return value.map(withoutInstants);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, withoutInstants(field)]));
+}
+
+/** JSON with sorted keys. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, field: unknown) =>
+    typeof field === 'object' && field !== null && !Array.isArray(field)
+      ? Object.fromEntries(Object.entries(field).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : field,
+  );
+}

@@ -1,0 +1,317 @@
+/**
+ * One schedule from beginning to end: the world as it was, the two runs interleaved as the schedule says, then everything that is still
+ * to come, on virtual time, and what the invariants say about it.
+ */
+import type { FunctionName } from '../../shared/contract/names.ts';
+import { addDuration, minutes, seconds, type EpochMs } from '../../shared/domain/time.ts';
+import { invariant, messageOf } from '../../shared/errors.ts';
+import { createInProcessKubernetesApi } from '../../runtime/in-process/kubernetes-api.ts';
+import type { ReconcilerFactory } from '../../runtime/functions.ts';
+import type { Lifetime } from '../../runtime/lifetime.ts';
+import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
+import { createSystem, type System } from '../../runtime/system.ts';
+import { createCloud } from '../cloud.ts';
+import type { Violation } from '../invariants/invariant.ts';
+import { createInvariantWatcher, type InvariantWatcher } from '../invariants/watcher.ts';
+import { createVirtualTime, Standstill, type VirtualTime } from '../virtual-time.ts';
+import { changesSomething } from './describe-call.ts';
+import { endStateOf, type EndState } from './end-state.ts';
+import { createExploredCluster, type ExploredCluster } from './explored-cluster.ts';
+import { createGate, type Gate, type MadeCall } from './gate.ts';
+import { CLUSTER, TICK_MESSAGE } from './messages.ts';
+import type { Change, Message, RunName, Situation } from './situation.ts';
+
+const CURFEW_USER = 'curfew:';
+/** I5 gives the system five minutes, the checks look once a minute, and a crashed run's message comes back after three. */
+export const DEFAULT_AFTERMATH = minutes(16);
+/** The sweep looks a little further ahead than a minute. */
+const SWEEP_AHEAD = seconds(90);
+
+/** What departs from "the run that has the word goes on to its end", before the call of that number (from 0). */
+export interface Turn {
+  readonly before: number;
+  readonly what: 'switch' | 'change' | 'dies before' | 'dies after';
+}
+
+export interface Schedule {
+  /** Who begins. */
+  readonly first: RunName;
+  /** In order. Changes without a turn happen at the end, or just before the run that hears of them. */
+  readonly turns: readonly Turn[];
+}
+
+/** One line of what happened. */
+export type Happening =
+  { readonly kind: 'call'; readonly call: MadeCall } | { readonly kind: 'change'; readonly change: Change };
+
+/** What stood before each call of the two runs, for choosing the next schedules. */
+export interface Position {
+  readonly run: RunName;
+  /** The other run had calls to make, too. */
+  readonly canSwitch: boolean;
+  /** Another run, or none, had made the call before. */
+  readonly isBoundary: boolean;
+  readonly changesSomething: boolean;
+  /** Changes that had happened. */
+  readonly changes: number;
+}
+
+export interface Outcome {
+  readonly schedule: Schedule;
+  readonly happenings: readonly Happening[];
+  readonly positions: readonly Position[];
+  readonly violations: readonly Violation[];
+  readonly endState: EndState;
+}
+
+export type Reconcilers = Readonly<Partial<Record<FunctionName, ReconcilerFactory>>>;
+
+export interface Explored {
+  run(schedule: Schedule): Promise<Outcome>;
+}
+
+/** @param reconcilers replaces functions, for tests that prove what a mistake would do */
+export function explored(situation: Situation, reconcilers: Reconcilers = {}): Explored {
+  let time = createVirtualTime({ start: situation.start });
+  const cluster = createExploredCluster({ now: () => time.now() }, situation.objects);
+  return {
+    async run(schedule) {
+      time = createVirtualTime({ start: situation.start });
+      try {
+        return await new ScheduleRun(situation, schedule, cluster, time, reconcilers).run();
+      } finally {
+        cluster.restore();
+      }
+    },
+  };
+}
+
+/** After it all microtasks have run: whoever could go on has come to its next call, its end, or a sleep. */
+const settled = (): Promise<void> => new Promise(resolve => setImmediate(resolve));
+
+class ScheduleRun {
+  readonly #situation: Situation;
+  readonly #schedule: Schedule;
+  readonly #cluster: ExploredCluster;
+  readonly #time: VirtualTime;
+  readonly #gate: Gate = createGate();
+  readonly #store = createMemoryRecordStore();
+  readonly #watcher: InvariantWatcher;
+  readonly #system: System;
+  readonly #stops: (() => void)[] = [];
+  readonly #happenings: Happening[] = [];
+  readonly #positions: Position[] = [];
+  #onRun: ((lifetime: Lifetime) => void) | undefined;
+  #quietSince: EpochMs | undefined;
+  #changes = 0;
+  #noted = 0;
+
+  constructor(
+    situation: Situation,
+    schedule: Schedule,
+    cluster: ExploredCluster,
+    time: VirtualTime,
+    reconcilers: Reconcilers,
+  ) {
+    this.#situation = situation;
+    this.#schedule = schedule;
+    this.#cluster = cluster;
+    this.#time = time;
+    const { core } = cluster;
+    const cloud = createCloud(time);
+    const watcher = createInvariantWatcher({
+      core: {
+        ...core,
+        resourceVersion: core.resourceVersion,
+        watch: (type, options, deliver) => {
+          const watch = core.watch(type, options, deliver);
+          this.#stops.push(() => watch.stop());
+          return watch;
+        },
+      },
+      scheduler: time,
+      instanceState: providerID => cloud.stateOf(providerID),
+      clockTolerance: seconds(0),
+      quietSince: () => this.#quietSince,
+    });
+    this.#watcher = watcher;
+    const observer = core.observe(write => {
+      if (write.user.startsWith(CURFEW_USER)) watcher.written(write, write.user.slice(CURFEW_USER.length));
+    });
+    this.#stops.push(() => observer.stop());
+    this.#system = createSystem({
+      cluster: CLUSTER,
+      scheduler: time,
+      kubernetes: by => createInProcessKubernetesApi(core, `${CURFEW_USER}${by}`),
+      watch: {
+        list: () => Promise.reject(new Error('there is no forwarder here')),
+        watch: () => {
+          throw new Error('there is no forwarder here');
+        },
+      },
+      records: watcher.observeRecords(this.#store),
+      dueIndex: this.#store,
+      instances: () => cloud.instances(() => undefined),
+      audit: { write: record => watcher.audited(record) },
+      reconcilers,
+      hooks: {
+        onRun: (name, lifetime) => {
+          watcher.runStarted(name, lifetime);
+          this.#onRun?.(lifetime);
+        },
+        onFailed: (name, error) => watcher.failed(name, error),
+        onBuried: ({ function: name, reason, explanation }) => watcher.buried(name, reason, explanation),
+        environment: (ports, name, lifetime) => this.#gate.around(watcher.observe(ports, lifetime), name, lifetime),
+      },
+    });
+  }
+
+  async run(): Promise<Outcome> {
+    try {
+      this.#tick();
+      await this.#prepare();
+      this.#quietSince = this.#time.now();
+      await this.#interleave();
+      await this.#drain();
+      this.#watcher.finish();
+      return {
+        schedule: this.#schedule,
+        happenings: this.#happenings,
+        positions: this.#positions,
+        violations: this.#watcher.violations,
+        endState: endStateOf(this.#cluster.touched(), this.#store.all()),
+      };
+    } finally {
+      for (const stop of this.#stops) stop();
+    }
+  }
+
+  async #prepare(): Promise<void> {
+    for (const earlier of this.#situation.earlier ?? []) {
+      if (earlier.kind === 'change') earlier.change.apply(this.#cluster.core);
+      else if (earlier.kind === 'wait') await this.#pass(addDuration(this.#time.now(), earlier.duration));
+      else {
+        if (earlier.diesBefore !== undefined) this.#gate.dieBefore(earlier.diesBefore);
+        this.#send(earlier.message);
+        await this.#pass(this.#time.now());
+      }
+    }
+  }
+
+  #send({ to, body }: Message): void {
+    this.#system.send(to, body(this.#time.now()));
+  }
+
+  /** Both runs stand before their first call; then the schedule decides. */
+  async #interleave(): Promise<void> {
+    const { A, B } = this.#situation.messages;
+    for (const [name, message] of [
+      ['A', A],
+      ['B', B],
+    ] as const) {
+      this.#onRun = lifetime => this.#gate.hold(name, lifetime);
+      this.#send(message);
+      await this.#pass(this.#time.now());
+    }
+    this.#onRun = undefined;
+    this.#noted = this.#gate.calls.length;
+
+    let speaker = this.#schedule.first;
+    let turns = [...this.#schedule.turns];
+    let last: RunName | undefined;
+    for (;;) {
+      const step = this.#positions.length;
+      const due = turns.filter(turn => turn.before === step);
+      turns = turns.filter(turn => turn.before !== step);
+      for (const { what } of due) {
+        if (what === 'switch') speaker = otherThan(speaker);
+        else if (what === 'change') this.#change();
+      }
+      if (!this.#gate.isWaiting(speaker)) speaker = otherThan(speaker);
+      if (!this.#gate.isWaiting(speaker)) break;
+      this.#changeFor(speaker);
+      const death = due.find(({ what }) => what === 'dies before' || what === 'dies after');
+      const canSwitch = this.#gate.isWaiting(otherThan(speaker));
+      const position = { run: speaker, canSwitch, isBoundary: speaker !== last, changes: this.#changes };
+      if (death !== undefined) {
+        this.#gate.kill(speaker, death.what === 'dies before' ? 'before' : 'after');
+        this.#positions.push({ ...position, changesSomething: false });
+        await settled();
+        this.#note();
+        last = speaker;
+        continue;
+      }
+      const next = turns[0]?.before ?? Number.POSITIVE_INFINITY;
+      this.#gate.grant(speaker, next - step);
+      await settled();
+      let isFirst = true;
+      for (const call of this.#note()) {
+        this.#positions.push({
+          ...position,
+          isBoundary: isFirst && position.isBoundary,
+          changesSomething: changesSomething(call),
+        });
+        isFirst = false;
+      }
+      last = speaker;
+    }
+    while (this.#changes < (this.#situation.changes ?? []).length) this.#change();
+  }
+
+  /** The calls since the last time. */
+  #note(): readonly MadeCall[] {
+    const made = this.#gate.calls.slice(this.#noted);
+    this.#noted = this.#gate.calls.length;
+    for (const call of made) this.#happenings.push({ kind: 'call', call });
+    return made;
+  }
+
+  #change(): void {
+    const change = this.#situation.changes?.[this.#changes];
+    if (change === undefined) return;
+    this.#changes += 1;
+    this.#happenings.push({ kind: 'change', change });
+    change.apply(this.#cluster.core);
+    if (typeof change.tells === 'object') this.#send(change.tells);
+  }
+
+  /** A message that tells of a change comes after it. */
+  #changeFor(run: RunName): void {
+    const changes = this.#situation.changes ?? [];
+    const needed = changes.findIndex(({ tells }) => tells === run);
+    while (this.#changes <= needed) this.#change();
+  }
+
+  async #drain(): Promise<void> {
+    this.#gate.open();
+    const { aftermath = DEFAULT_AFTERMATH } = this.#situation;
+    const end = addDuration(this.#time.now(), aftermath);
+    await this.#pass(end);
+    this.#note();
+  }
+
+  /** The minute ticks, as far as they have something to do. */
+  #tick(): void {
+    const next = addDuration(minuteOf(this.#time.now()), minutes(1));
+    this.#time.at(next, () => {
+      const horizon = addDuration(next, SWEEP_AHEAD);
+      const isDue = this.#store.all().some(({ nextWakeTime }) => nextWakeTime !== undefined && nextWakeTime <= horizon);
+      if (isDue) this.#send(TICK_MESSAGE);
+      this.#tick();
+    });
+  }
+
+  /** Lets time go on. */
+  async #pass(end: EpochMs): Promise<void> {
+    try {
+      await this.#time.runUntil(end);
+    } catch (error) {
+      invariant(error instanceof Standstill, messageOf(error));
+      this.#watcher.stoodStill(error.message);
+    }
+  }
+}
+
+const otherThan = (run: RunName): RunName => (run === 'A' ? 'B' : 'A');
+
+const minuteOf = (time: EpochMs): EpochMs => addDuration(time, seconds(-(time % 60_000) / 1000));
