@@ -1,4 +1,5 @@
 /** A port call in words, as it stands in a schedule. */
+import { messageOf } from '../../shared/errors.ts';
 import { dig, textOf } from '../invariants/reading.ts';
 
 export interface DescribedCall {
@@ -35,14 +36,9 @@ export function describeCall({ port, method, args }: DescribedCall): string {
   }
 }
 
-/** Whether the call may change something: what only reads leaves nothing behind when its run dies. */
-export function changesSomething({ port, method }: Pick<DescribedCall, 'port' | 'method'>): boolean {
-  return port === 'dueIndex' ? false : method !== 'get' && method !== 'list' && method !== 'describe';
-}
-
 /** What came of it, where that is not as expected. */
 export function describeAnswer(answer: unknown, error: unknown): string {
-  if (error !== undefined) return ` → ${error instanceof Error ? error.message : String(error)}`;
+  if (error !== undefined) return ` → ${messageOf(error)}`;
   const kind = textOf(dig(answer, 'kind'));
   return kind === undefined ||
     kind === 'ok' ||

@@ -30,23 +30,19 @@ export function differenceOf(actual: EndState, expected: EndState): readonly str
   ];
 }
 
+/** What differs from run to run. */
+const IGNORED: ReadonlySet<string> = new Set(['resourceVersion', 'managedFields', 'generation', 'creationTimestamp']);
+
 function withoutRunTimes(object: KubernetesObject): JsonObject {
-  const {
-    resourceVersion: _,
-    managedFields: __,
-    generation: ___,
-    ...metadata
-  } = object.metadata as unknown as JsonObject;
-  const { deletionTimestamp } = object.metadata;
-  const annotations = { ...object.metadata.annotations };
+  const { deletionTimestamp, annotations } = object.metadata;
+  const metadata = Object.fromEntries(Object.entries(object.metadata).filter(([key]) => !IGNORED.has(key)));
   // When it was set is when its run was at work.
-  if (annotationOf(object, TERMINATION_TIMESTAMP) !== undefined) annotations[TERMINATION_TIMESTAMP] = 'set';
+  const isForced = annotationOf(object, TERMINATION_TIMESTAMP) !== undefined;
   return {
-    ...(object as unknown as JsonObject),
+    ...object,
     metadata: {
       ...metadata,
-      creationTimestamp: null,
-      annotations,
+      annotations: { ...annotations, ...(isForced && { [TERMINATION_TIMESTAMP]: 'set' }) },
       ...(deletionTimestamp !== undefined && { deletionTimestamp: 'set' }),
     },
   };

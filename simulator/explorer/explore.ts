@@ -1,7 +1,9 @@
 /** Tries all schedules of a situation within the bounds, the simple ones first, and stops with the shortest that fails. */
 import { differenceOf, type EndState } from './end-state.ts';
-import { explored, type Outcome, type Reconcilers, type Schedule, type Turn } from './run-schedule.ts';
-import type { RunName, Situation } from './situation.ts';
+import { createForesight, type Course } from './foresight.ts';
+import { explored, type Outcome, type Reconcilers } from './run-schedule.ts';
+import type { Schedule, Turn } from './schedule.ts';
+import type { Situation } from './situation.ts';
 
 /** How far schedules may depart from one run after the other. */
 export interface Bounds {
@@ -27,6 +29,8 @@ export interface Exploration {
   readonly schedules: number;
   /** Of these: with a crash. */
   readonly crashes: number;
+  /** Of these: carried out; the others are the same but for the order of calls that do not see each other. */
+  readonly carriedOut: number;
   readonly failure: Failure | undefined;
 }
 
@@ -35,16 +39,32 @@ interface Candidate {
   readonly left: Bounds;
 }
 
+/** @param reconcilers replaces functions, for tests that prove what a mistake would do */
 export async function explore(
   situation: Situation,
   bounds: Bounds,
   reconcilers: Reconcilers = {},
 ): Promise<Exploration> {
   const world = explored(situation, reconcilers);
-  /** How the runs end one after the other. */
+  const foresight = createForesight(situation);
+  const keys = new Set<string>();
+  /** How it ends when one run is over before the other begins. */
   const expected = new Map<string, EndState>();
-  let schedules = 0;
-  let crashes = 0;
+  const counts = { schedules: 0, crashes: 0, carriedOut: 0 };
+
+  const carryOut = async (schedule: Schedule): Promise<{ course: Course; outcome: Outcome | undefined }> => {
+    const foreseen = foresight.foresee(schedule);
+    if (foreseen !== undefined && keys.has(foreseen.key)) return { course: foreseen, outcome: undefined };
+    const outcome = await world.run(schedule);
+    counts.carriedOut += 1;
+    foresight.learn(outcome.witnessed);
+    const course = foresight.foresee(schedule);
+    if (course === undefined)
+      throw new Error('a schedule that was carried out can be foreseen: a run is not deterministic');
+    keys.add(course.key);
+    return { course, outcome };
+  };
+
   let level: readonly Candidate[] = (['A', 'B'] as const).map(first => ({
     schedule: { first, turns: [] },
     left: bounds,
@@ -52,30 +72,31 @@ export async function explore(
   for (let departures = 0; departures <= bounds.departures; departures += 1) {
     const failures: Failure[] = [];
     const next: Candidate[] = [];
-    // Free children join the level that is being tried.
+    // Those that cost no more join the ones that are being tried.
     const queue = [...level];
-    for (let candidate = queue.shift(); candidate !== undefined; candidate = queue.shift()) {
-      const outcome = await world.run(candidate.schedule);
-      schedules += 1;
-      if (candidate.left.crashes < bounds.crashes) crashes += 1;
-      if (departures === 0) expected.set(outcome.endState.join('\n'), outcome.endState);
-      const reasons = complaintsAbout(outcome, expected);
-      if (reasons.length > 0) failures.push({ outcome, reasons });
-      for (const child of childrenOf(candidate, outcome, situation)) {
-        if (child.left.departures === candidate.left.departures) queue.push(child);
-        else next.push(child);
+    for (const candidate of queue) {
+      const { course, outcome } = await carryOut(candidate.schedule);
+      counts.schedules += 1;
+      if (candidate.left.crashes < bounds.crashes) counts.crashes += 1;
+      if (outcome !== undefined) {
+        if (departures === 0) expected.set(outcome.endState.join('\n'), outcome.endState);
+        const reasons = complaintsAbout(outcome, expected);
+        if (reasons.length > 0) failures.push({ outcome, reasons });
+      }
+      for (const child of childrenOf(candidate, course, situation)) {
+        (child.left.departures === candidate.left.departures ? queue : next).push(child);
       }
     }
     const [failure] = failures.toSorted((a, b) => lengthOf(a) - lengthOf(b));
-    if (failure !== undefined) return { situation, schedules, crashes, failure };
+    if (failure !== undefined) return { situation, ...counts, failure };
     level = next;
   }
-  return { situation, schedules, crashes, failure: undefined };
+  return { situation, ...counts, failure: undefined };
 }
 
-/** Departures count first: who reads it follows each of them. */
+/** Whoever reads it follows each turn; then each call. */
 const lengthOf = ({ outcome }: Failure): number =>
-  outcome.schedule.turns.length * 1000 + outcome.happenings.filter(({ kind }) => kind === 'call').length;
+  outcome.schedule.turns.length * 1000 + outcome.witnessed.filter(({ kind }) => kind === 'call').length;
 
 function complaintsAbout(
   { violations, endState }: Outcome,
@@ -90,11 +111,7 @@ function complaintsAbout(
 }
 
 /** The schedules with one more turn, after those that there are. */
-function* childrenOf(
-  { schedule, left }: Candidate,
-  outcome: Outcome,
-  { changes = [] }: Situation,
-): Iterable<Candidate> {
+function* childrenOf({ schedule, left }: Candidate, course: Course, { changes = [] }: Situation): Iterable<Candidate> {
   const { turns } = schedule;
   const last: Turn | undefined = turns.at(-1);
   const placed = turns.filter(({ what }) => what === 'change').length;
@@ -107,25 +124,25 @@ function* childrenOf(
       departures: left.departures - (cost.departures ?? 0),
     },
   });
-  for (let before = last?.before ?? 0; before < outcome.positions.length; before += 1) {
-    const position = outcome.positions[before];
+  const isCrashed = last?.what.startsWith('dies') === true;
+  const from = last === undefined ? 0 : isCrashed ? last.before + 1 : last.before;
+  for (let before = from; before < course.positions.length; before += 1) {
+    const position = course.positions[before];
     if (position === undefined) continue;
     const isHere = last?.before === before;
-    const isBoundary = position.isBoundary || (isHere && last.what === 'switch');
-    // Changes that their reader forced, at or before this place, happened there already.
-    if (placed < changes.length && position.changes === placed && (!isHere || last.what !== 'dies before')) {
-      if (isBoundary) yield withTurn({ before, what: 'change' }, {});
+    // Those that a reader of theirs needs happened by then.
+    const isForced = position.changes > placed;
+    if (placed < changes.length && !isForced) {
+      if (position.isBoundary) yield withTurn({ before, what: 'change' }, {});
       else if (left.intrusions > 0 && left.departures > 0)
         yield withTurn({ before, what: 'change' }, { intrusions: 1, departures: 1 });
     }
-    if (isHere) continue;
-    if (position.canSwitch && !isBoundary && left.switches > 0 && left.departures > 0)
+    if (left.departures === 0) continue;
+    if (!isHere && position.canSwitch && !position.isBoundary && left.switches > 0)
       yield withTurn({ before, what: 'switch' }, { switches: 1, departures: 1 });
-    if (left.crashes > 0 && left.departures > 0) {
+    if (left.crashes > 0) {
       yield withTurn({ before, what: 'dies before' }, { crashes: 1, departures: 1 });
       if (position.changesSomething) yield withTurn({ before, what: 'dies after' }, { crashes: 1, departures: 1 });
     }
   }
 }
-
-export type { RunName };

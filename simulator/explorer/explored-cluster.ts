@@ -10,6 +10,8 @@ export interface ExploredCluster {
   readonly core: ApiServerCore;
   /** Undoes everything since the cluster was made. */
   restore(): void;
+  /** What `change` writes to, by resource; Events by name. */
+  resourcesTouchedBy(change: () => void): readonly string[];
   /** What a schedule changed, by its last state; undefined for what is gone. */
   touched(): ReadonlyMap<string, KubernetesObject | undefined>;
 }
@@ -28,6 +30,7 @@ export function createExploredCluster(
   for (const object of objects) core.seed(object);
   const originals = new Map<string, KubernetesObject>();
   const touched = new Map<string, Touched>();
+  const changing = new Set<string>();
   let isReady = false;
 
   const follow = (info: ResourceInfo): void => {
@@ -36,6 +39,7 @@ export function createExploredCluster(
       if (event.type === 'BOOKMARK' || event.type === 'ERROR') return;
       const { namespace, name } = event.object.metadata;
       const key = `${resource}.${group} ${namespace ?? ''}/${name}`;
+      changing.add(resource);
       if (!isReady) originals.set(key, event.object);
       else if (!touched.has(key)) {
         const type = { group, version, resource };
@@ -69,6 +73,11 @@ export function createExploredCluster(
         else core.seed(original);
       }
       touched.clear();
+    },
+    resourcesTouchedBy(change) {
+      changing.clear();
+      change();
+      return [...changing];
     },
     touched: () => new Map([...touched].map(([key, { ref }]) => [key, current(ref)])),
   };

@@ -1,6 +1,6 @@
 /**
- * Decides which of two runs may go on: a call to a port waits until its run has the word. Calls of one run are made in the order in
- * which it asked for them, also those that it asked for at once.
+ * Holds every port call of two runs back until its run is told to make it. A run's calls are made one by one, in the order in which it
+ * asked for them, also those that it asked for at once.
  */
 import { aroundCalls, type PortMethodCall } from '../../runtime/around-calls.ts';
 import { never, type Lifetime } from '../../runtime/lifetime.ts';
@@ -8,130 +8,112 @@ import type { EnvironmentPorts } from '../../runtime/system.ts';
 import { describeCall } from './describe-call.ts';
 import type { RunName } from './situation.ts';
 
+/** Where a run stands still for good: before a call has its effect, or before the run has the answer. */
+export type Death = 'before' | 'after';
+
 /** A call that was made. */
 export interface MadeCall {
   readonly port: string;
   readonly method: string;
   readonly args: readonly unknown[];
-  /** Undefined in a drain. */
+  /** Undefined: neither of the two. */
   readonly run: RunName | undefined;
   readonly by: string;
   answer?: unknown;
   error?: unknown;
-  /** The run died at this call. */
-  died?: 'before' | 'after';
+  died?: Death;
 }
 
-interface GatedRun {
+interface HeldCall {
+  readonly made: MadeCall;
+  readonly proceed: () => unknown;
+  readonly settle: (answer: unknown) => void;
+}
+
+interface HeldRun {
   readonly lifetime: Lifetime;
-  readonly waiting: (() => void)[];
+  readonly waiting: HeldCall[];
 }
 
-/** Ports that tell, and do nothing to anybody. */
+/** Ports that only tell. */
 const NOT_GATED: ReadonlySet<string> = new Set(['audit', 'metrics', 'clock', 'deadLetters']);
 
 export interface Gate {
-  /** The ports of one environment, with every call of a run that is held back until it has the word. */
+  /** The ports of one environment with the gate around them. */
   around(ports: EnvironmentPorts, by: string, lifetime: Lifetime): EnvironmentPorts;
   /** From now on the calls of that environment are those of the run, and wait. */
   hold(run: RunName, lifetime: Lifetime): void;
-  /** Lets the run make up to so many calls. What it does in between happens in microtasks. */
-  grant(run: RunName, calls: number): void;
-  /** The run stands before a call. */
-  isWaiting(run: RunName): boolean;
-  /** The run ends where it is: before its next call, or when that was made and before it has the answer. */
-  kill(run: RunName, side: 'before' | 'after'): void;
-  /** Whoever is about to make a call of that description dies before it; once. */
+  /** The call that the run stands before; undefined: it has ended, or sleeps. */
+  next(run: RunName): MadeCall | undefined;
+  /** The run makes its next call, or dies at it. What it does then happens in microtasks. */
+  step(run: RunName, death?: Death): void;
+  /** The next time that somebody is about to make a call of that description he dies before it. */
   dieBefore(description: RegExp): void;
   /** Nothing waits any more. */
   open(): void;
+  /** All calls, in the order in which they were made. */
   readonly calls: readonly MadeCall[];
 }
 
 export function createGate(): Gate {
-  const runs = new Map<RunName, GatedRun>();
+  const runs = new Map<RunName, HeldRun>();
   const names = new Map<Lifetime, RunName>();
   const calls: MadeCall[] = [];
-  let speaker: RunName | undefined;
-  let allowance = 0;
-  let dying: 'before' | 'after' | undefined;
   let deadly: RegExp | undefined;
 
-  const make = (port: string, by: string, lifetime: Lifetime, { method, args, proceed }: PortMethodCall): unknown => {
-    const run = names.get(lifetime);
-    const made: MadeCall = { port, method, args, run, by };
-    calls.push(made);
-    if (deadly?.test(describeCall(made)) === true) {
-      deadly = undefined;
-      dying = 'before';
-    }
-    if (dying !== undefined) {
-      made.died = dying;
-      const side = dying;
-      dying = undefined;
-      if (side === 'before') {
-        lifetime.end();
-        return never();
-      }
-      const answer = proceed();
-      lifetime.end();
-      return note(made, answer);
-    }
-    return note(made, proceed());
-  };
-
-  const speaks = (run: RunName | undefined): boolean => {
-    if (run === undefined) return true;
-    if (run !== speaker || allowance === 0) return false;
-    allowance -= 1;
+  const isDeadly = (made: MadeCall): boolean => {
+    if (deadly?.test(describeCall(made)) !== true) return false;
+    deadly = undefined;
     return true;
   };
 
-  const gated = <Port extends object>(name: string, port: Port, by: string, lifetime: Lifetime): Port =>
-    aroundCalls(port, call => {
+  const pass = (made: MadeCall, lifetime: Lifetime, { proceed }: PortMethodCall): unknown => {
+    calls.push(made);
+    if (!isDeadly(made)) return note(made, proceed());
+    made.died = 'before';
+    lifetime.end();
+    return never();
+  };
+
+  const gated = <Port extends object>(port: string, target: Port, by: string, lifetime: Lifetime): Port =>
+    aroundCalls(target, call => {
+      const { method, args, proceed } = call;
       const run = names.get(lifetime);
+      const made: MadeCall = { port, method, args, run, by };
       const held = run === undefined ? undefined : runs.get(run);
-      if (held === undefined || (held.waiting.length === 0 && speaks(run))) return make(name, by, lifetime, call);
-      return new Promise((resolve, reject) => {
-        held.waiting.push(() => {
-          try {
-            resolve(make(name, by, lifetime, call));
-          } catch (error) {
-            reject(error instanceof Error ? error : new Error(String(error)));
-          }
-        });
+      if (held === undefined) return pass(made, lifetime, call);
+      return new Promise(settle => {
+        held.waiting.push({ made, proceed, settle });
       });
     });
-
-  const grant = (run: RunName, count: number): void => {
-    speaker = run;
-    allowance = count;
-    const waiting = runs.get(run)?.waiting ?? [];
-    while (allowance > 0 && waiting.length > 0) {
-      allowance -= 1;
-      waiting.shift()?.();
-    }
-  };
 
   return {
     calls,
     around(ports, by, lifetime) {
-      const changed = Object.entries(ports).map(([name, port]) => [
-        name,
-        NOT_GATED.has(name) ? port : gated(name, port, by, lifetime),
-      ]);
-      return Object.fromEntries(changed) as EnvironmentPorts;
+      const gatedPorts = Object.entries(ports)
+        .filter(([name]) => !NOT_GATED.has(name))
+        .map(([name, port]) => [name, gated(name, port, by, lifetime)] as const);
+      return { ...ports, ...Object.fromEntries(gatedPorts) };
     },
     hold(run, lifetime) {
       runs.set(run, { lifetime, waiting: [] });
       names.set(lifetime, run);
     },
-    grant,
-    isWaiting: run => (runs.get(run)?.waiting.length ?? 0) > 0,
-    kill(run, side) {
-      dying = side;
-      grant(run, 1);
-      dying = undefined;
+    next: run => runs.get(run)?.waiting[0]?.made,
+    step(run, death) {
+      const held = runs.get(run);
+      const call = held?.waiting.shift();
+      if (held === undefined || call === undefined) return;
+      const { made, proceed, settle } = call;
+      calls.push(made);
+      if (death !== undefined) {
+        made.died = death;
+        held.waiting.length = 0;
+      }
+      if (death === 'before') return held.lifetime.end();
+      const answer = note(made, proceed());
+      if (death === 'after') held.lifetime.end();
+      settle(answer);
     },
     dieBefore(description) {
       deadly = description;
@@ -140,7 +122,12 @@ export function createGate(): Gate {
       const held = [...runs.values()];
       runs.clear();
       names.clear();
-      for (const { waiting, lifetime } of held) for (const go of waiting.splice(0)) if (lifetime.alive) go();
+      for (const { waiting } of held) {
+        for (const { made, proceed, settle } of waiting.splice(0)) {
+          calls.push(made);
+          settle(note(made, proceed()));
+        }
+      }
     },
   };
 }

@@ -14,11 +14,13 @@ import { createCloud } from '../cloud.ts';
 import type { Violation } from '../invariants/invariant.ts';
 import { createInvariantWatcher, type InvariantWatcher } from '../invariants/watcher.ts';
 import { createVirtualTime, Standstill, type VirtualTime } from '../virtual-time.ts';
-import { changesSomething } from './describe-call.ts';
 import { endStateOf, type EndState } from './end-state.ts';
 import { createExploredCluster, type ExploredCluster } from './explored-cluster.ts';
+import { footprintOf, INBOXES } from './footprint.ts';
+import type { Witnessed } from './foresight.ts';
 import { createGate, type Gate, type MadeCall } from './gate.ts';
 import { CLUSTER, TICK_MESSAGE } from './messages.ts';
+import { stepsOf, type Schedule } from './schedule.ts';
 import type { Change, Message, RunName, Situation } from './situation.ts';
 
 const CURFEW_USER = 'curfew:';
@@ -27,39 +29,15 @@ export const DEFAULT_AFTERMATH = minutes(16);
 /** The sweep looks a little further ahead than a minute. */
 const SWEEP_AHEAD = seconds(90);
 
-/** What departs from "the run that has the word goes on to its end", before the call of that number (from 0). */
-export interface Turn {
-  readonly before: number;
-  readonly what: 'switch' | 'change' | 'dies before' | 'dies after';
-}
-
-export interface Schedule {
-  /** Who begins. */
-  readonly first: RunName;
-  /** In order. Changes without a turn happen at the end, or just before the run that hears of them. */
-  readonly turns: readonly Turn[];
-}
-
 /** One line of what happened. */
 export type Happening =
   { readonly kind: 'call'; readonly call: MadeCall } | { readonly kind: 'change'; readonly change: Change };
 
-/** What stood before each call of the two runs, for choosing the next schedules. */
-export interface Position {
-  readonly run: RunName;
-  /** The other run had calls to make, too. */
-  readonly canSwitch: boolean;
-  /** Another run, or none, had made the call before. */
-  readonly isBoundary: boolean;
-  readonly changesSomething: boolean;
-  /** Changes that had happened. */
-  readonly changes: number;
-}
-
 export interface Outcome {
   readonly schedule: Schedule;
   readonly happenings: readonly Happening[];
-  readonly positions: readonly Position[];
+  /** Steps of the two runs and of the world, for foresight. */
+  readonly witnessed: readonly Witnessed[];
   readonly violations: readonly Violation[];
   readonly endState: EndState;
 }
@@ -100,11 +78,9 @@ class ScheduleRun {
   readonly #system: System;
   readonly #stops: (() => void)[] = [];
   readonly #happenings: Happening[] = [];
-  readonly #positions: Position[] = [];
+  readonly #witnessed: Witnessed[] = [];
   #onRun: ((lifetime: Lifetime) => void) | undefined;
   #quietSince: EpochMs | undefined;
-  #changes = 0;
-  #noted = 0;
 
   constructor(
     situation: Situation,
@@ -177,7 +153,7 @@ class ScheduleRun {
       return {
         schedule: this.#schedule,
         happenings: this.#happenings,
-        positions: this.#positions,
+        witnessed: this.#witnessed,
         violations: this.#watcher.violations,
         endState: endStateOf(this.#cluster.touched(), this.#store.all()),
       };
@@ -188,12 +164,21 @@ class ScheduleRun {
 
   async #prepare(): Promise<void> {
     for (const earlier of this.#situation.earlier ?? []) {
-      if (earlier.kind === 'change') earlier.change.apply(this.#cluster.core);
-      else if (earlier.kind === 'wait') await this.#pass(addDuration(this.#time.now(), earlier.duration));
-      else {
-        if (earlier.diesBefore !== undefined) this.#gate.dieBefore(earlier.diesBefore);
-        this.#send(earlier.message);
-        await this.#pass(this.#time.now());
+      switch (earlier.kind) {
+        case 'change':
+          earlier.change.apply(this.#cluster.core);
+          break;
+        case 'wait':
+          if (earlier.unattended === true) this.#onRun = lifetime => lifetime.end();
+          await this.#pass(addDuration(this.#time.now(), earlier.duration));
+          this.#onRun = undefined;
+          break;
+        case 'dieBefore':
+          this.#gate.dieBefore(earlier.description);
+          break;
+        case 'message':
+          this.#send(earlier.message);
+          await this.#pass(this.#time.now());
       }
     }
   }
@@ -214,80 +199,37 @@ class ScheduleRun {
       await this.#pass(this.#time.now());
     }
     this.#onRun = undefined;
-    this.#noted = this.#gate.calls.length;
-
-    let speaker = this.#schedule.first;
-    let turns = [...this.#schedule.turns];
-    let last: RunName | undefined;
-    for (;;) {
-      const step = this.#positions.length;
-      const due = turns.filter(turn => turn.before === step);
-      turns = turns.filter(turn => turn.before !== step);
-      for (const { what } of due) {
-        if (what === 'switch') speaker = otherThan(speaker);
-        else if (what === 'change') this.#change();
-      }
-      if (!this.#gate.isWaiting(speaker)) speaker = otherThan(speaker);
-      if (!this.#gate.isWaiting(speaker)) break;
-      this.#changeFor(speaker);
-      const death = due.find(({ what }) => what === 'dies before' || what === 'dies after');
-      const canSwitch = this.#gate.isWaiting(otherThan(speaker));
-      const position = { run: speaker, canSwitch, isBoundary: speaker !== last, changes: this.#changes };
-      if (death !== undefined) {
-        this.#gate.kill(speaker, death.what === 'dies before' ? 'before' : 'after');
-        this.#positions.push({ ...position, changesSomething: false });
+    const isWaiting = (run: RunName): boolean => this.#gate.next(run) !== undefined;
+    for (const step of stepsOf(this.#schedule, this.#situation, isWaiting)) {
+      if (step.kind === 'change') this.#change(step.index);
+      else {
+        const { run, death } = step;
+        const call = this.#gate.next(run);
+        invariant(call !== undefined, 'a run that waits has a call to make');
+        this.#happenings.push({ kind: 'call', call });
+        this.#witnessed.push({ kind: 'call', run, footprint: footprintOf(call), death });
+        this.#gate.step(run, death);
         await settled();
-        this.#note();
-        last = speaker;
-        continue;
       }
-      const next = turns[0]?.before ?? Number.POSITIVE_INFINITY;
-      this.#gate.grant(speaker, next - step);
-      await settled();
-      let isFirst = true;
-      for (const call of this.#note()) {
-        this.#positions.push({
-          ...position,
-          isBoundary: isFirst && position.isBoundary,
-          changesSomething: changesSomething(call),
-        });
-        isFirst = false;
-      }
-      last = speaker;
     }
-    while (this.#changes < (this.#situation.changes ?? []).length) this.#change();
   }
 
-  /** The calls since the last time. */
-  #note(): readonly MadeCall[] {
-    const made = this.#gate.calls.slice(this.#noted);
-    this.#noted = this.#gate.calls.length;
-    for (const call of made) this.#happenings.push({ kind: 'call', call });
-    return made;
-  }
-
-  #change(): void {
-    const change = this.#situation.changes?.[this.#changes];
+  #change(index: number): void {
+    const change = this.#situation.changes?.[index];
     if (change === undefined) return;
-    this.#changes += 1;
     this.#happenings.push({ kind: 'change', change });
-    change.apply(this.#cluster.core);
+    const writes = this.#cluster.resourcesTouchedBy(() => change.apply(this.#cluster.core));
+    const tellsAnother = typeof change.tells === 'object';
+    this.#witnessed.push({ kind: 'change', index, writes: [...writes, ...(tellsAnother ? [INBOXES] : [])] });
     if (typeof change.tells === 'object') this.#send(change.tells);
   }
 
-  /** A message that tells of a change comes after it. */
-  #changeFor(run: RunName): void {
-    const changes = this.#situation.changes ?? [];
-    const needed = changes.findIndex(({ tells }) => tells === run);
-    while (this.#changes <= needed) this.#change();
-  }
-
   async #drain(): Promise<void> {
-    this.#gate.open();
     const { aftermath = DEFAULT_AFTERMATH } = this.#situation;
-    const end = addDuration(this.#time.now(), aftermath);
-    await this.#pass(end);
-    this.#note();
+    this.#gate.open();
+    const made = this.#gate.calls.length;
+    await this.#pass(addDuration(this.#time.now(), aftermath));
+    for (const call of this.#gate.calls.slice(made)) this.#happenings.push({ kind: 'call', call });
   }
 
   /** The minute ticks, as far as they have something to do. */
@@ -311,7 +253,5 @@ class ScheduleRun {
     }
   }
 }
-
-const otherThan = (run: RunName): RunName => (run === 'A' ? 'B' : 'A');
 
 const minuteOf = (time: EpochMs): EpochMs => addDuration(time, seconds(-(time % 60_000) / 1000));

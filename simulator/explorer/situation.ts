@@ -30,11 +30,14 @@ export interface Change {
   readonly tells?: RunName | Message;
 }
 
-/** One thing that happened before, processed to its end. */
+/** One thing that happened before the two messages, with all that comes of it. */
 export type Earlier =
-  | { readonly kind: 'message'; readonly message: Message; readonly diesBefore?: RegExp }
+  | { readonly kind: 'message'; readonly message: Message }
   | { readonly kind: 'change'; readonly change: Change }
-  | { readonly kind: 'wait'; readonly duration: DurationMs };
+  /** Time passes. `unattended`: whatever run begins in this time ends before its first call. */
+  | { readonly kind: 'wait'; readonly duration: DurationMs; readonly unattended?: boolean }
+  /** The next run that is about to make a call of that description dies before it. */
+  | { readonly kind: 'dieBefore'; readonly description: RegExp };
 
 export interface Situation {
   readonly concern: FunctionName;
