@@ -1,23 +1,27 @@
 /** What a schedule left behind, without what differs from run to run: versions, the instants of the runs themselves, Events. */
 import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import type { TouchedObject } from './explored-cluster.ts';
 import type { StoredRecord } from '../../shared/ports/record-store.ts';
 import { annotationOf, TERMINATION_TIMESTAMP } from '../invariants/reading.ts';
 
 /** Lines of text, sorted; two schedules ended alike when theirs are equal. */
 export type EndState = readonly string[];
 
+/** @param volatile fields of records that count what was tried, and not what came of it */
 export function endStateOf(
-  touched: ReadonlyMap<string, KubernetesObject | undefined>,
+  touched: readonly TouchedObject[],
   records: readonly StoredRecord[],
+  volatile: readonly string[],
 ): EndState {
   const lines: string[] = [];
-  for (const [key, object] of touched) {
+  for (const { key, original, current } of touched) {
     if (key.startsWith('events.')) continue;
-    lines.push(`${key} ${object === undefined ? 'is gone' : canonical(withoutRunTimes(object))}`);
+    const text = current && canonical(withoutRunTimes(current));
+    if (text !== (original && canonical(withoutRunTimes(original)))) lines.push(`${key} ${text ?? 'is gone'}`);
   }
   for (const { owner, id, state, subject, nextWakeTime } of records) {
     const timer = nextWakeTime === undefined ? 'without timer' : 'with timer';
-    lines.push(`record ${owner} ${id} ${timer} about ${subject.name}: ${canonical(withoutInstants(state))}`);
+    lines.push(`record ${owner} ${id} ${timer} about ${subject.name}: ${canonical(withoutInstants(state, volatile))}`);
   }
   return lines.toSorted();
 }
@@ -38,11 +42,13 @@ function withoutRunTimes(object: KubernetesObject): JsonObject {
   const metadata = Object.fromEntries(Object.entries(object.metadata).filter(([key]) => !IGNORED.has(key)));
   // When it was set is when its run was at work.
   const isForced = annotationOf(object, TERMINATION_TIMESTAMP) !== undefined;
+  const marks = { ...annotations, ...(isForced && { [TERMINATION_TIMESTAMP]: 'set' }) };
   return {
     ...object,
     metadata: {
       ...metadata,
-      annotations: { ...annotations, ...(isForced && { [TERMINATION_TIMESTAMP]: 'set' }) },
+      // None and an empty map are the same.
+      annotations: Object.keys(marks).length === 0 ? null : marks,
       ...(deletionTimestamp !== undefined && { deletionTimestamp: 'set' }),
     },
   };
@@ -52,12 +58,13 @@ function withoutRunTimes(object: KubernetesObject): JsonObject {
 const FIRST_INSTANT = Date.parse('2000-01-01T00:00:00Z');
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
-function withoutInstants(value: unknown): unknown {
+function withoutInstants(value: unknown, volatile: readonly string[]): unknown {
   if (typeof value === 'number') return value > FIRST_INSTANT ? 'an instant' : value;
   if (typeof value === 'string') return RFC_3339.test(value) ? 'an instant' : value;
-  if (Array.isArray(value)) return value.map(withoutInstants);
+  if (Array.isArray(value)) return value.map(item => withoutInstants(item, volatile));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, withoutInstants(field)]));
+  const fields = Object.entries(value).filter(([key]) => !volatile.includes(key));
+  return Object.fromEntries(fields.map(([key, field]) => [key, withoutInstants(field, volatile)]));
 }
 
 /** JSON with sorted keys. */

@@ -12,8 +12,15 @@ export interface ExploredCluster {
   restore(): void;
   /** What `change` writes to, by resource; Events by name. */
   resourcesTouchedBy(change: () => void): readonly string[];
-  /** What a schedule changed, by its last state; undefined for what is gone. */
-  touched(): ReadonlyMap<string, KubernetesObject | undefined>;
+  /** What was written to since the cluster was made; undefined for what was not there then, or is gone. */
+  touched(): readonly TouchedObject[];
+}
+
+export interface TouchedObject {
+  /** Resource, namespace and name. */
+  readonly key: string;
+  readonly original: KubernetesObject | undefined;
+  readonly current: KubernetesObject | undefined;
 }
 
 interface Touched {
@@ -48,7 +55,14 @@ export function createExploredCluster(
       }
     });
   };
-  for (const info of core.resources()) if (info.verbs.includes('watch')) follow(info);
+  const followed = new Set<ResourceInfo>();
+  for (const { group, resource } of core.resources()) {
+    // Of several versions the one that is preferred.
+    const info = core.resource({ group, resource });
+    if (info === undefined || followed.has(info) || !info.verbs.includes('watch')) continue;
+    followed.add(info);
+    follow(info);
+  }
   isReady = true;
 
   const current = (ref: ObjectRef): KubernetesObject | undefined => {
@@ -79,6 +93,6 @@ export function createExploredCluster(
       change();
       return [...changing];
     },
-    touched: () => new Map([...touched].map(([key, { ref }]) => [key, current(ref)])),
+    touched: () => [...touched].map(([key, { ref, original }]) => ({ key, original, current: current(ref) })),
   };
 }

@@ -10,7 +10,7 @@ const MAX_LATER_LINES = 40;
 export function describeFailure({ situation }: Pick<Exploration, 'situation'>, { outcome, reasons }: Failure): string {
   const { happenings, witnessed } = outcome;
   const both = happenings.slice(0, witnessed.length).map(describe);
-  const later = happenings.slice(witnessed.length);
+  const later = happenings.slice(witnessed.length).filter(isOfInterest);
   const shown = later.slice(0, MAX_LATER_LINES).map(describe);
   const { A, B } = situation.messages;
   return [
@@ -23,6 +23,10 @@ export function describeFailure({ situation }: Pick<Exploration, 'situation'>, {
     ...reasons.map(reason => `  ${reason}`),
   ].join('\n');
 }
+
+/** A sweep asks each shard of the index. */
+const isOfInterest = (happening: Happening): boolean =>
+  happening.kind === 'change' || happening.call.port !== 'dueIndex';
 
 function describe(happening: Happening): string {
   if (happening.kind === 'change') return `world: ${happening.change.name}`;

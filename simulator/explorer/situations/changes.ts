@@ -118,7 +118,9 @@ export const removed = (name: string, ref: ObjectRef, tells?: Tells): Change =>
     name,
     core => {
       // One that is being deleted goes with its last finalizer.
-      unlessRefused(() => core.patch(ref, { type: 'merge', body: { metadata: { finalizers: null } } }, { user: WORLD }));
+      unlessRefused(() =>
+        core.patch(ref, { type: 'merge', body: { metadata: { finalizers: null } } }, { user: WORLD }),
+      );
       unlessRefused(() => core.delete(ref, { user: WORLD, gracePeriodSeconds: 0 }));
     },
     tells,

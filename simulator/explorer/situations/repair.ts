@@ -80,7 +80,9 @@ const conditions = (name: string, condition: JsonObject, tells?: Change['tells']
     tells,
   );
 
-const BASE = { concern: 'repair', start: START } as const;
+/** How often and how far a repair was tried, and changes of a pool counted: what came of it is in the cluster. */
+const VOLATILE = ['attempt', 'blocked', 'changes', 'serving', 'served', 'wokenTime'];
+const BASE = { concern: 'repair', start: START, volatile: VOLATILE } as const;
 const seen = (...names: readonly string[]): readonly Earlier[] =>
   names.map(name => ({ kind: 'message', message: nodeEvent(name) }));
 const wait = (duration: number): Earlier => ({ kind: 'wait', duration: minutes(duration) });
@@ -125,6 +127,7 @@ export const REPAIR_SITUATIONS: readonly Situation[] = [
     objects: cluster(REPAIR, WELL, WELL),
     messages: { A: nodeEvent('n1'), B: nodeEvent('n1') },
     changes: [conditions('n1', SICK, 'A'), conditions('n1', ready('True'), 'B')],
+    aftermath: LONG,
   },
   {
     ...BASE,
