@@ -31,6 +31,8 @@ export function parseTrees(name: Bytes, text: Bytes, delims: Delims, functions: 
   return trees;
 }
 
+const isEnd = (node: Statement | EndNode): node is EndNode => node.kind === 'end' || node.kind === 'else';
+
 class Parser extends PipelineParser {
   readonly #trees: Trees;
   #rangeDepth = 0;
@@ -57,7 +59,7 @@ class Parser extends PipelineParser {
         this.backup2(delim);
       }
       const node = yield* this.#textOrAction();
-      if (node.kind === 'end' || node.kind === 'else') this.fail('unexpected %s', nodeText(node));
+      if (isEnd(node)) this.fail('unexpected %s', nodeText(node));
       root.nodes.push(node);
     }
     this.#add(name, root);
@@ -87,7 +89,7 @@ class Parser extends PipelineParser {
     const list = this.#list(this.peekNonSpace().pos);
     while (this.peekNonSpace().kind !== 'eof') {
       const node = yield* this.#textOrAction();
-      if (node.kind === 'end' || node.kind === 'else') return [list, node];
+      if (isEnd(node)) return [list, node];
       list.nodes.push(node);
     }
     return this.fail('unexpected EOF');
