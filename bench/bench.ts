@@ -1,5 +1,5 @@
 /** What a bench is: `main.ts` runs it, prints its rows and writes its results. */
-import type { Progress } from './measure/progress.ts';
+import type { Progress } from '../cli/progress.ts';
 import type { Row } from './report/row.ts';
 
 export interface BenchContext {

@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { messageOf } from '../shared/errors.ts';
 import type { Bench, BenchOutcome } from './bench.ts';
-import { createProgress } from './measure/progress.ts';
+import { createProgress } from '../cli/progress.ts';
 import { readEnvironment, writeRun } from './report/results.ts';
 import { isKept } from './report/row.ts';
 import { formatTable } from './report/table.ts';

@@ -7,7 +7,7 @@ import { EVENT_REASONS } from '../shared/contract/reasons.ts';
 import { KARPENTER } from '../shared/contract/names.ts';
 import { systemClock } from '../shared/adapters/system-clock.ts';
 import { seconds, toEpochMs, toTimestamp } from '../shared/domain/time.ts';
-import type { ObservedWrite } from '../local/apiserver/types.ts';
+import type { ObservedWrite } from '../packages/kube-apiserver/src/types.ts';
 import type { Bench, BenchContext, BenchOutcome } from './bench.ts';
 import { percentile } from './measure/statistics.ts';
 import { startWriteCounter } from './protect/write-counter.ts';

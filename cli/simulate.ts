@@ -1,15 +1,15 @@
 /** `curfew simulate FILE...`: runs scenario files on virtual time and says whether what they expect came true. */
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '../shared/errors.ts';
-import type { FaultMixName } from '../local/sim/faults/mix.ts';
-import { formatFailures, formatFault, formatRun, formatSummary, isGood } from '../local/sim/report.ts';
-import { runScenario } from '../local/sim/run.ts';
-import { parseScenarios } from '../local/sim/scenario/parse.ts';
-import type { Scenario, ScenarioFault } from '../local/sim/scenario/scenario.ts';
-import { formatLine } from '../local/sim/trace.ts';
-import { clusterCatalog, UnusableObject } from '../local/sim/world.ts';
-import { faultsFor } from '../local/sim/swarm/trial-file.ts';
-import { toFaultMix } from '../local/sim/swarm/faults.ts';
+import type { FaultMixName } from '../simulator/faults/mix.ts';
+import { formatFailures, formatFault, formatRun, formatSummary, isGood } from '../simulator/report.ts';
+import { runScenario } from '../simulator/run.ts';
+import { parseScenarios } from '../simulator/scenario/parse.ts';
+import type { Scenario, ScenarioFault } from '../simulator/scenario/scenario.ts';
+import { formatLine } from '../simulator/trace.ts';
+import { clusterCatalog, UnusableObject } from '../simulator/world.ts';
+import { faultsFor } from '../simulator/swarm/trial-file.ts';
+import { toFaultMix } from '../simulator/swarm/faults.ts';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
 import { parseFaults, parseSeeds, type SeedOptions } from './simulation-options.ts';
 

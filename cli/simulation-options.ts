@@ -1,5 +1,5 @@
 /** Options that the commands on virtual time share. */
-import type { FaultMixName } from '../local/sim/faults/mix.ts';
+import type { FaultMixName } from '../simulator/faults/mix.ts';
 
 export interface SeedOptions {
   readonly seed?: string;

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 import * as z from 'zod';
 import { clusterEventSchema } from '../../shared/contract/cluster-event.ts';
-import { LOOPBACK } from '../../local/aws/loopback.ts';
+import { LOOPBACK } from '../../packages/local-aws/src/loopback.ts';
 
 export interface BusEndpoint {
   readonly url: string;

@@ -1,7 +1,7 @@
 /** The two clusters that the workload runs on: the embedded API server in this process, and a real control plane. */
 import { setImmediate } from 'node:timers/promises';
-import { createApiServer } from '../../local/apiserver/api-server.ts';
-import { serveApiServer } from '../../local/apiserver/http/server.ts';
+import { createApiServer } from '../../packages/kube-apiserver/src/api-server.ts';
+import { serveApiServer } from '../../packages/kube-apiserver/src/http/server.ts';
 import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
 import { loadKubeconfig } from '../../shared/adapters/kubernetes/kubeconfig.ts';
 import { createTransport } from '../../shared/adapters/kubernetes/transport.ts';

@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { loadAssembly } from '../../local/aws/template.ts';
+import { loadAssembly } from '../../packages/local-aws/src/template.ts';
 import { ENV } from '../../shared/contract/env.ts';
 import { DEPLOYED_FUNCTIONS } from '../../shared/contract/routes.ts';
 import { invariant } from '../../shared/errors.ts';

@@ -4,7 +4,7 @@
  */
 import { basename } from 'node:path';
 import * as z from 'zod';
-import { endChild, startChild } from '../../local/aws/child-processes.ts';
+import { endChild, startChild } from '../../packages/local-aws/src/child-processes.ts';
 
 export interface MeasuredProcess extends AsyncDisposable {
   readonly pid: number | undefined;

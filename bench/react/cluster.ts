@@ -1,12 +1,12 @@
 /** The API servers of the react bench, as seen by whoever breaks nodes and watches what becomes of their NodeClaims. */
 import { spawnSync } from 'node:child_process';
-import { createApiServer } from '../../local/apiserver/api-server.ts';
-import { serveApiServer, type RequestLogEntry } from '../../local/apiserver/http/server.ts';
-import { kubeconfigFor } from '../../local/apiserver/http/kubeconfig.ts';
-import { customResourceDefinitions } from '../../local/custom-resource-definitions.ts';
-import { createInProcessClusterWatch } from '../../local/in-process/cluster-watch.ts';
-import { createInProcessKubernetesApi } from '../../local/in-process/kubernetes-api.ts';
-import { createRealScheduler } from '../../local/real-scheduler.ts';
+import { createApiServer } from '../../packages/kube-apiserver/src/api-server.ts';
+import { serveApiServer, type RequestLogEntry } from '../../packages/kube-apiserver/src/http/server.ts';
+import { kubeconfigFor } from '../../packages/kube-apiserver/src/http/kubeconfig.ts';
+import { customResourceDefinitions } from '../../simulator/custom-resource-definitions.ts';
+import { createInProcessClusterWatch } from '../../runtime/in-process/cluster-watch.ts';
+import { createInProcessKubernetesApi } from '../../runtime/in-process/kubernetes-api.ts';
+import { createRealScheduler } from '../../runtime/real-scheduler.ts';
 import { createClusterWatch } from '../../shared/adapters/kubernetes/cluster-watch.ts';
 import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
 import { loadKubeconfig } from '../../shared/adapters/kubernetes/kubeconfig.ts';

@@ -4,7 +4,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { startLocalAws } from '../../local/aws/stack.ts';
+import { startLocalAws } from '../../packages/local-aws/src/stack.ts';
 import { ENV } from '../../shared/contract/env.ts';
 import { buildPrograms } from '../forward/watchers.ts';
 import { answerQuestions } from '../measure/answering.ts';

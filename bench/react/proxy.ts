@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import https from 'node:https';
-import { LOOPBACK } from '../../local/aws/loopback.ts';
+import { LOOPBACK } from '../../packages/local-aws/src/loopback.ts';
 import type { TransportOptions } from '../../shared/adapters/kubernetes/transport.ts';
 
 /** Answers its URL. Lives as long as the process. */

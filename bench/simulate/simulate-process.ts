@@ -1,10 +1,10 @@
 /** One scenario file, parsed and run as `curfew simulate` does it, in a process of its own. */
 import { readFileSync } from 'node:fs';
 import * as z from 'zod';
-import { formatFailures, formatFault, isGood } from '../../local/sim/report.ts';
-import { runScenario } from '../../local/sim/run.ts';
-import { parseScenarios } from '../../local/sim/scenario/parse.ts';
-import { clusterCatalog } from '../../local/sim/world.ts';
+import { formatFailures, formatFault, isGood } from '../../simulator/report.ts';
+import { runScenario } from '../../simulator/run.ts';
+import { parseScenarios } from '../../simulator/scenario/parse.ts';
+import { clusterCatalog } from '../../simulator/world.ts';
 import { invariant } from '../../shared/errors.ts';
 import { answerQuestions } from '../measure/answering.ts';
 import { readUsage } from '../measure/usage.ts';

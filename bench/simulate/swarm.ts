@@ -1,8 +1,8 @@
 /** How fast the swarm goes through its seeds, on all cores, as `simulate:swarm` runs them. */
 import { availableParallelism } from 'node:os';
-import { runTasks } from '../../local/sim/swarm/tasks.ts';
-import type { SeedReport } from '../../local/sim/swarm/seed.ts';
-import { sumUp } from '../../local/sim/swarm/totals.ts';
+import { runTasks } from '../../simulator/swarm/tasks.ts';
+import type { SeedReport } from '../../simulator/swarm/seed.ts';
+import { sumUp } from '../../simulator/swarm/totals.ts';
 
 export interface SwarmSpeed {
   readonly seeds: number;

@@ -2,14 +2,14 @@
  * The timers in the memory store, on virtual time: the real timer and repair functions in the in-process system. Halfway, every
  * environment of every function dies with what it was doing.
  */
-import { createApiServer } from '../../local/apiserver/api-server.ts';
-import { createInProcessClusterWatch } from '../../local/in-process/cluster-watch.ts';
-import { createInProcessKubernetesApi } from '../../local/in-process/kubernetes-api.ts';
-import type { Lifetime } from '../../local/lifetime.ts';
-import { createMemoryRecordStore } from '../../local/memory/record-store.ts';
-import { createCloud } from '../../local/sim/cloud.ts';
-import { createVirtualTime } from '../../local/sim/virtual-time.ts';
-import { createSystem } from '../../local/system.ts';
+import { createApiServer } from '../../packages/kube-apiserver/src/api-server.ts';
+import { createInProcessClusterWatch } from '../../runtime/in-process/cluster-watch.ts';
+import { createInProcessKubernetesApi } from '../../runtime/in-process/kubernetes-api.ts';
+import type { Lifetime } from '../../runtime/lifetime.ts';
+import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
+import { createCloud } from '../../simulator/cloud.ts';
+import { createVirtualTime } from '../../simulator/virtual-time.ts';
+import { createSystem } from '../../runtime/system.ts';
 import { addDuration, hours, minutes, toDurationMs, toEpochMs } from '../../shared/domain/time.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { answerQuestions } from '../measure/answering.ts';

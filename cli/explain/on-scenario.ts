@@ -1,11 +1,11 @@
 /** The cluster of a scenario file at some moment of its run: it runs up to there. */
 import { readFile } from 'node:fs/promises';
-import { createInProcessKubernetesApi } from '../../local/in-process/kubernetes-api.ts';
-import { formatFault } from '../../local/sim/report.ts';
-import { runScenario } from '../../local/sim/run.ts';
-import { parseScenarios } from '../../local/sim/scenario/parse.ts';
-import type { Scenario } from '../../local/sim/scenario/scenario.ts';
-import { clusterCatalog } from '../../local/sim/world.ts';
+import { createInProcessKubernetesApi } from '../../runtime/in-process/kubernetes-api.ts';
+import { formatFault } from '../../simulator/report.ts';
+import { runScenario } from '../../simulator/run.ts';
+import { parseScenarios } from '../../simulator/scenario/parse.ts';
+import type { Scenario } from '../../simulator/scenario/scenario.ts';
+import { clusterCatalog } from '../../simulator/world.ts';
 import { nanosecondsToDuration, parseGoDuration } from '../../shared/domain/go-duration.ts';
 import { addDuration, parseTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { messageOf } from '../../shared/errors.ts';

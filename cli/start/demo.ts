@@ -4,7 +4,7 @@ import { KARPENTER } from '../../shared/contract/names.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { parseTimestamp, seconds, toTimestamp } from '../../shared/domain/time.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
-import { ApiStatusError } from '../../local/apiserver/types.ts';
+import { ApiStatusError } from '../../packages/kube-apiserver/src/types.ts';
 import { startLocalStack, type LocalStack } from './local-stack.ts';
 import { narrateAudit, narrateWrite, readAuditLine, readProblem, type AuditLine } from './narrate.ts';
 import { HEALTHY_NODES, SICK_NODES, storyObjects, type SickNode } from './story.ts';

@@ -1,9 +1,9 @@
 /** The embedded API server with Curfew's and Karpenter's CRDs, served over HTTP on loopback. */
 import { randomInt } from 'node:crypto';
-import { createApiServer } from '../../local/apiserver/api-server.ts';
-import { serveApiServer, type ServedApi } from '../../local/apiserver/http/server.ts';
-import type { ApiServerCore } from '../../local/apiserver/types.ts';
-import { customResourceDefinitions } from '../../local/custom-resource-definitions.ts';
+import { createApiServer } from '../../packages/kube-apiserver/src/api-server.ts';
+import { serveApiServer, type ServedApi } from '../../packages/kube-apiserver/src/http/server.ts';
+import type { ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
+import { customResourceDefinitions } from '../../simulator/custom-resource-definitions.ts';
 import { CONFIG_MAP } from '../../shared/contract/names.ts';
 import type { Clock } from '../../shared/ports/clock.ts';
 

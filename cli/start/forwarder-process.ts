@@ -2,7 +2,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { endChild, startChild } from '../../local/aws/child-processes.ts';
+import { endChild, startChild } from '../../packages/local-aws/src/child-processes.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'forwarder', 'main.ts');
 const RESTART_AFTER_MS = 1000;

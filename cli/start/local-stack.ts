@@ -5,11 +5,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startLocalAws, type LocalAws } from '../../local/aws/stack.ts';
-import type { LogLine } from '../../local/aws/log-lines.ts';
-import { createRealScheduler } from '../../local/real-scheduler.ts';
-import { startKarpenter } from '../../local/sim/actors/karpenter.ts';
-import { createCloud } from '../../local/sim/cloud.ts';
+import { startLocalAws, type LocalAws } from '../../packages/local-aws/src/stack.ts';
+import type { LogLine } from '../../packages/local-aws/src/log-lines.ts';
+import { createRealScheduler } from '../../runtime/real-scheduler.ts';
+import { startKarpenter } from '../../simulator/actors/karpenter.ts';
+import { createCloud } from '../../simulator/cloud.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { ENV } from '../../shared/contract/env.ts';
 import { startEmbeddedCluster, type EmbeddedCluster } from './embedded-cluster.ts';

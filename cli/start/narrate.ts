@@ -1,7 +1,7 @@
 /** Turns what the parts do into lines of the timeline: writes at the API server, audit lines of functions. */
 import { z } from 'zod';
-import type { LogLine } from '../../local/aws/log-lines.ts';
-import type { ObservedWrite } from '../../local/apiserver/types.ts';
+import type { LogLine } from '../../packages/local-aws/src/log-lines.ts';
+import type { ObservedWrite } from '../../packages/kube-apiserver/src/types.ts';
 import { FUNCTION_NAMES } from '../../shared/contract/names.ts';
 import type { Timeline, Voice } from './timeline.ts';
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { startChild } from '../../local/aws/child-processes.ts';
+import { startChild } from '../../packages/local-aws/src/child-processes.ts';
 
 const APP = join(import.meta.dirname, '..', '..', 'infra', 'app.ts');
 

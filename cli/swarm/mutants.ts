@@ -1,11 +1,11 @@
 /** `curfew swarm --mutants`: one mistake at a time is put in, and the swarm must find it. */
-import { createProgress, type Terminal } from '../../bench/measure/progress.ts';
-import { formatFailure, type SeedReport } from '../../local/sim/swarm/seed.ts';
-import { runTasks } from '../../local/sim/swarm/tasks.ts';
-import { MUTANTS } from '../../test/mutants/mutants.ts';
+import { createProgress, type Terminal } from '../progress.ts';
+import { formatFailure, type SeedReport } from '../../simulator/swarm/seed.ts';
+import { runTasks } from '../../simulator/swarm/tasks.ts';
+import { MUTANTS } from '../../simulator/mutants/mutants.ts';
 import type { CommandOutput } from '../command-output.ts';
 
-const MODULE = new URL('../../test/mutants/mutants.ts', import.meta.url).href;
+const MODULE = new URL('../../simulator/mutants/mutants.ts', import.meta.url).href;
 const MESSAGE_WIDTH = 110;
 
 /** Exit code 0: each was found within the seeds. 1: one was not. */

@@ -1,8 +1,8 @@
 /** Durations in Karpenter's own fields, as the API server refuses them; and both versions in which Karpenter's objects are written. */
 import { describe, expect, it } from 'vitest';
-import { createApiServer } from '../../local/apiserver/api-server.ts';
-import { ApiStatusError, type ApiServerCore } from '../../local/apiserver/types.ts';
-import { customResourceDefinitions } from '../../local/custom-resource-definitions.ts';
+import { createApiServer } from '../../packages/kube-apiserver/src/api-server.ts';
+import { ApiStatusError, type ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
+import { customResourceDefinitions } from '../../simulator/custom-resource-definitions.ts';
 import type { JsonObject, KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
 
 const VERSIONS = ['v1', 'v1beta1'];

@@ -5,8 +5,8 @@
 import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { parseScenarios } from '../../local/sim/scenario/parse.ts';
-import { clusterCatalog } from '../../local/sim/world.ts';
+import { parseScenarios } from '../../simulator/scenario/parse.ts';
+import { clusterCatalog } from '../../simulator/world.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
 import { DEPLOYED_FUNCTIONS } from '../../shared/contract/routes.ts';
 import { karpenterLines, nvsentinelLines, TABLE_ROWS } from './lines.ts';

@@ -1,6 +1,6 @@
 /** The scenario format, as the contract has it: every step, every expectation, every form of time. */
 import { describe, expect, it } from 'vitest';
-import { complaints, GATE, nodeObjects, simulate } from '../local/sim/simulate.ts';
+import { complaints, GATE, nodeObjects, simulate } from '../simulator/simulate.ts';
 
 const EVERYTHING = `  start: 2024-11-01T15:00:00+02:00
   duration: 1h30m

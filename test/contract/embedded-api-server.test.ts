@@ -1,15 +1,15 @@
 /** The embedded API server, in process and over HTTP, against the contracts that a real control plane is held to. */
 import { afterAll, beforeAll, describe } from 'vitest';
-import { createApiServer } from '../../local/apiserver/api-server.ts';
-import { serveApiServer, type ServedApi } from '../../local/apiserver/http/server.ts';
-import { createInProcessClusterWatch } from '../../local/in-process/cluster-watch.ts';
-import { createInProcessKubernetesApi } from '../../local/in-process/kubernetes-api.ts';
-import type { ApiServerCore } from '../../local/apiserver/types.ts';
+import { createApiServer } from '../../packages/kube-apiserver/src/api-server.ts';
+import { serveApiServer, type ServedApi } from '../../packages/kube-apiserver/src/http/server.ts';
+import { createInProcessClusterWatch } from '../../runtime/in-process/cluster-watch.ts';
+import { createInProcessKubernetesApi } from '../../runtime/in-process/kubernetes-api.ts';
+import type { ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
 import { createClusterWatch } from '../../shared/adapters/kubernetes/cluster-watch.ts';
 import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
 import { createTransport, type Transport } from '../../shared/adapters/kubernetes/transport.ts';
 import { durationBetween, toDurationMs } from '../../shared/domain/time.ts';
-import type { Scheduler } from '../../local/scheduler.ts';
+import type { Scheduler } from '../../runtime/scheduler.ts';
 import { createManualClock, type ManualClock } from '../fakes/manual-clock.ts';
 import { defineClusterWatchContract } from './cluster-watch.contract.ts';
 import { defineKubernetesApiContract } from './kubernetes-api.contract.ts';

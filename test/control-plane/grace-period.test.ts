@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createReconciler } from '../../functions/grace-period/reconcile.ts';
-import { createMemoryRecordStore } from '../../local/memory/record-store.ts';
+import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
 import { createEventRecorder } from '../../shared/adapters/kubernetes/event-recorder.ts';
 import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
 import { createTransport, type Transport } from '../../shared/adapters/kubernetes/transport.ts';

@@ -1,10 +1,10 @@
 /** Every example scenario is valid and holds. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { formatFailures } from '../../local/sim/report.ts';
-import { runScenario } from '../../local/sim/run.ts';
-import { parseScenarios } from '../../local/sim/scenario/parse.ts';
-import { clusterCatalog } from '../../local/sim/world.ts';
+import { formatFailures } from '../../simulator/report.ts';
+import { runScenario } from '../../simulator/run.ts';
+import { parseScenarios } from '../../simulator/scenario/parse.ts';
+import { clusterCatalog } from '../../simulator/world.ts';
 
 const FOLDER = new URL('../../examples/scenarios/', import.meta.url);
 const catalog = clusterCatalog();

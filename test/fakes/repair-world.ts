@@ -1,8 +1,8 @@
 /** A cluster, a store and an inbox in memory, for tests of the repair function's shell. */
-import { createInProcessKubernetesApi } from '../../local/in-process/kubernetes-api.ts';
-import type { ObservedWrite } from '../../local/apiserver/types.ts';
-import { createMemoryRecordStore } from '../../local/memory/record-store.ts';
-import { createCluster } from '../../local/sim/world.ts';
+import { createInProcessKubernetesApi } from '../../runtime/in-process/kubernetes-api.ts';
+import type { ObservedWrite } from '../../packages/kube-apiserver/src/types.ts';
+import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
+import { createCluster } from '../../simulator/world.ts';
 import { createReconciler } from '../../functions/repair/reconcile.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createForwarder, type Forwarder } from '../../forwarder/forwarder.ts';
-import { createApiServer } from '../../local/apiserver/api-server.ts';
-import { serveApiServer, type ServedApi } from '../../local/apiserver/http/server.ts';
-import type { ApiServerCore } from '../../local/apiserver/types.ts';
+import { createApiServer } from '../../packages/kube-apiserver/src/api-server.ts';
+import { serveApiServer, type ServedApi } from '../../packages/kube-apiserver/src/http/server.ts';
+import type { ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
 import { createClusterWatch } from '../../shared/adapters/kubernetes/cluster-watch.ts';
 import { createTransport, type Transport } from '../../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
@@ -119,7 +119,7 @@ describe('over HTTP', () => {
 
   it('starts to watch a custom resource when its CRD appears', async () => {
     forwarder.start();
-    core.create(CRDS, parse(readFileSync('local/crds/nodepools.karpenter.sh.yaml', 'utf8')));
+    core.create(CRDS, parse(readFileSync('simulator/crds/nodepools.karpenter.sh.yaml', 'utf8')));
     const spec = { template: { spec: { nodeClassRef: { group: 'g', kind: 'k', name: 'n' }, requirements: [] } } };
     core.create(RESOURCES.NodePool, { apiVersion: 'karpenter.sh/v1', kind: 'NodePool', metadata: { name: 'p' }, spec });
     expect(await published('Added NodePool/p [spec]')).toMatchObject({ subject: { apiVersion: 'karpenter.sh/v1' } });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { dayOf } from '../../../bench/simulate/day.ts';
-import { isGood } from '../../../local/sim/report.ts';
-import { runScenario } from '../../../local/sim/run.ts';
-import { parseScenarios } from '../../../local/sim/scenario/parse.ts';
-import type { Scenario } from '../../../local/sim/scenario/scenario.ts';
-import { clusterCatalog } from '../../../local/sim/world.ts';
+import { isGood } from '../../../simulator/report.ts';
+import { runScenario } from '../../../simulator/run.ts';
+import { parseScenarios } from '../../../simulator/scenario/parse.ts';
+import type { Scenario } from '../../../simulator/scenario/scenario.ts';
+import { clusterCatalog } from '../../../simulator/world.ts';
 
 function parse(scenario: object): Scenario {
   const parsed = parseScenarios(JSON.stringify(scenario), 'day.yaml', clusterCatalog());

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { recordFor, timerAt, type TimerPlan } from '../../../bench/timers/armed.ts';
 import { createLatenessLog } from '../../../bench/timers/lateness.ts';
 import { measureSweep } from '../../../bench/timers/sweep.ts';
-import { createMemoryRecordStore } from '../../../local/memory/record-store.ts';
+import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts';
 import { parseRepairRecord } from '../../../shared/contract/repair-record.ts';
 import { addDuration, minutes, seconds, toEpochMs } from '../../../shared/domain/time.ts';
 

@@ -1,8 +1,8 @@
 /** The embedded API server as a subject of the contract: its own clock, served on a loopback port. */
 import { afterAll, beforeAll } from 'vitest';
-import { createApiServer } from '../../../local/apiserver/api-server.ts';
-import { serveApiServer, type ServedApi } from '../../../local/apiserver/http/server.ts';
-import type { Timers } from '../../../local/apiserver/http/timers.ts';
+import { createApiServer } from '../../../packages/kube-apiserver/src/api-server.ts';
+import { serveApiServer, type ServedApi } from '../../../packages/kube-apiserver/src/http/server.ts';
+import type { Timers } from '../../../packages/kube-apiserver/src/http/timers.ts';
 import { toDurationMs } from '../../../shared/domain/time.ts';
 import { createManualClock, type ManualClock } from '../../fakes/manual-clock.ts';
 import { createHttpClient, type HttpClient } from './http-client.ts';

@@ -3,8 +3,8 @@ import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.
 import { isKubernetesObject } from '../../../shared/adapters/kubernetes/objects.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
 import type { AuditRecord } from '../../../shared/ports/audit-log.ts';
-import type { ObservedWrite, ResourceInfo } from '../../../local/apiserver/types.ts';
-import { createTrace, type TraceEntry } from '../../../local/sim/trace.ts';
+import type { ObservedWrite, ResourceInfo } from '../../../packages/kube-apiserver/src/types.ts';
+import { createTrace, type TraceEntry } from '../../../simulator/trace.ts';
 import type { AuditedRequest } from './audit-log.ts';
 
 /** What is known in this process, with the instant at which it was said. */

@@ -1,14 +1,14 @@
 /** The author of a scenario on a real cluster: creates its objects and carries its steps out through the API, status included. */
 import type { JsonObject, KubernetesObject, ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
 import { apiVersionOf } from '../../../shared/domain/kubernetes-object.ts';
-import { arrayAt, isObject, objectAt, textAt } from '../../../local/apiserver/json.ts';
+import { arrayAt, isObject, objectAt, textAt } from '../../../packages/kube-apiserver/src/json.ts';
 import {
   resourceOfManifest,
   resourcesNamed,
   type KnownResource,
   type ResourceCatalog,
-} from '../../../local/sim/scenario/resource-names.ts';
-import type { Manifest, Scenario, TargetRef } from '../../../local/sim/scenario/scenario.ts';
+} from '../../../simulator/scenario/resource-names.ts';
+import type { Manifest, Scenario, TargetRef } from '../../../simulator/scenario/scenario.ts';
 import { CONFIG_MAP } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesApi } from '../../../shared/ports/kubernetes-api.ts';

@@ -8,7 +8,7 @@ import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { DEPLOYED_FUNCTIONS } from '../../../shared/contract/routes.ts';
 import { toDurationMs } from '../../../shared/domain/time.ts';
 import type { KubernetesApi } from '../../../shared/ports/kubernetes-api.ts';
-import { clusterCatalog } from '../../../local/sim/world.ts';
+import { clusterCatalog } from '../../../simulator/world.ts';
 import { createHttpClient } from '../../contract/api-server/http-client.ts';
 import { applyFiles } from '../../contract/api-server/manifests.ts';
 import { DEPLOY_FILES } from '../../contract/manifests.contract.ts';

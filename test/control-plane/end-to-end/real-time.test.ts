@@ -1,8 +1,8 @@
 /** Moving a scenario from virtual to real time. */
 import { describe, expect, it } from 'vitest';
-import { parseScenarios } from '../../../local/sim/scenario/parse.ts';
-import type { Scenario } from '../../../local/sim/scenario/scenario.ts';
-import { clusterCatalog } from '../../../local/sim/world.ts';
+import { parseScenarios } from '../../../simulator/scenario/parse.ts';
+import type { Scenario } from '../../../simulator/scenario/scenario.ts';
+import { clusterCatalog } from '../../../simulator/world.ts';
 import { seconds, toEpochMs, toIsoText } from '../../../shared/domain/time.ts';
 import { moveTo, TOLERANCE } from './real-time.ts';
 

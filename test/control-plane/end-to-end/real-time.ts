@@ -1,7 +1,7 @@
 /** Scenarios are written for virtual time; here they are moved to now, and their timers end with them. */
-import { createRealScheduler } from '../../../local/real-scheduler.ts';
-import type { Cancel, Scheduler } from '../../../local/scheduler.ts';
-import type { Expectation, Manifest, Scenario, StepAction, Window } from '../../../local/sim/scenario/scenario.ts';
+import { createRealScheduler } from '../../../runtime/real-scheduler.ts';
+import type { Cancel, Scheduler } from '../../../runtime/scheduler.ts';
+import type { Expectation, Manifest, Scenario, StepAction, Window } from '../../../simulator/scenario/scenario.ts';
 import type { JsonObject, JsonValue } from '../../../shared/domain/kubernetes-object.ts';
 import {
   addDuration,

@@ -2,9 +2,9 @@
  * A real cluster as the simulation's actors see one: what is there stands in a mirror that watches keep, and writes go out one after
  * the other. An actor reads no later than its last event, as an informer's client does; preconditions make up for the rest.
  */
-import type { ActorApi } from '../../../local/sim/actors/actor.ts';
-import { notFound } from '../../../local/apiserver/status-errors.ts';
-import type { WatchEvent as CoreEvent } from '../../../local/apiserver/types.ts';
+import type { ActorApi } from '../../../simulator/actors/actor.ts';
+import { notFound } from '../../../packages/kube-apiserver/src/status-errors.ts';
+import type { WatchEvent as CoreEvent } from '../../../packages/kube-apiserver/src/types.ts';
 import type { KubernetesObject, ObjectRef, ResourceType } from '../../../shared/domain/kubernetes-object.ts';
 import { systemClock } from '../../../shared/adapters/system-clock.ts';
 import { toDurationMs } from '../../../shared/domain/time.ts';

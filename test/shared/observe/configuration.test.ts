@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../shared/observe/configuration.ts';
-import { createInProcessKubernetesApi } from '../../../local/in-process/kubernetes-api.ts';
-import { createMemoryRecordStore } from '../../../local/memory/record-store.ts';
-import { createCluster } from '../../../local/sim/world.ts';
+import { createInProcessKubernetesApi } from '../../../runtime/in-process/kubernetes-api.ts';
+import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts';
+import { createCluster } from '../../../simulator/world.ts';
 import type { AuditRecord } from '../../../shared/ports/audit-log.ts';
 import type { ObjectEvent } from '../../../shared/ports/event-recorder.ts';
 

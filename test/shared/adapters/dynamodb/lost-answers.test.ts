@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { buffer } from 'node:stream/consumers';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { listen, LOOPBACK } from '../../../../local/aws/loopback.ts';
+import { listen, LOOPBACK } from '../../../../packages/local-aws/src/loopback.ts';
 import { createRecordStore } from '../../../../shared/adapters/dynamodb/record-store.ts';
 import type { NewRecord } from '../../../../shared/ports/record-store.ts';
 import { clientFor, startStore } from './stores.ts';

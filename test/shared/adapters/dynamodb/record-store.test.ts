@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe } from 'vitest';
-import { findDynoxide } from '../../../../local/aws/dynoxide.ts';
+import { findDynoxide } from '../../../../packages/local-aws/src/dynoxide.ts';
 import { createDueIndex, createRecordStore } from '../../../../shared/adapters/dynamodb/record-store.ts';
 import { defineRecordStoreContract } from '../../../contract/record-store.contract.ts';
 import { clientFor, startDynamoDbLocal, startStore, type TestStore } from './stores.ts';

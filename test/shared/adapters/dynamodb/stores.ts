@@ -3,10 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { endChild, startChild } from '../../../../local/aws/child-processes.ts';
-import { startDynamoDb } from '../../../../local/aws/dynamodb.ts';
-import { FAKE_CREDENTIALS } from '../../../../local/aws/fake-credentials.ts';
-import { findFreePort, LOOPBACK } from '../../../../local/aws/loopback.ts';
+import { endChild, startChild } from '../../../../packages/local-aws/src/child-processes.ts';
+import { startDynamoDb } from '../../../../packages/local-aws/src/dynamodb.ts';
+import { FAKE_CREDENTIALS } from '../../../../packages/local-aws/src/fake-credentials.ts';
+import { findFreePort, LOOPBACK } from '../../../../packages/local-aws/src/loopback.ts';
 import { TABLE_INPUT } from './table.ts';
 
 const REGION = 'us-west-2';

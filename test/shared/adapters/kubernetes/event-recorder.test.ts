@@ -6,8 +6,8 @@ import {
   eventName,
   MAX_MESSAGE_BYTES,
 } from '../../../../shared/adapters/kubernetes/event-recorder.ts';
-import { createInProcessKubernetesApi } from '../../../../local/in-process/kubernetes-api.ts';
-import { createApiServer } from '../../../../local/apiserver/api-server.ts';
+import { createInProcessKubernetesApi } from '../../../../runtime/in-process/kubernetes-api.ts';
+import { createApiServer } from '../../../../packages/kube-apiserver/src/api-server.ts';
 import { RESOURCES } from '../../../../shared/contract/resources.ts';
 import { minutes } from '../../../../shared/domain/time.ts';
 import { RetryableError } from '../../../../shared/errors.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createApiServer } from '../../../../local/apiserver/api-server.ts';
-import { createInProcessKubernetesApi } from '../../../../local/in-process/kubernetes-api.ts';
+import { createApiServer } from '../../../../packages/kube-apiserver/src/api-server.ts';
+import { createInProcessKubernetesApi } from '../../../../runtime/in-process/kubernetes-api.ts';
 import { toReadOnly, type WithheldWrite } from '../../../../shared/adapters/kubernetes/read-only.ts';
 import { RESOURCES } from '../../../../shared/contract/resources.ts';
 import { createManualClock } from '../../../fakes/manual-clock.ts';

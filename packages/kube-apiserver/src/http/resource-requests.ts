@@ -1,0 +1,243 @@
+/** Requests for resources: the method and the path name a verb of the core. */
+import type { KubernetesManifest, KubernetesObject, ObjectRef } from '../kubernetes-object.ts';
+import { apiVersionOf } from '../kubernetes-object.ts';
+import type { JsonObject } from '../json.ts';
+import { badRequest, notServed } from '../status-errors.ts';
+import type { ApiServerCore, DeleteOptions, Patch, ResourceInfo, Status, WriteOptions } from '../types.ts';
+import { ApiStatusError } from '../types.ts';
+import { checkDuplicateFields } from './duplicate-fields.ts';
+import { methodNotServed } from './http-errors.ts';
+import { objectAt, textAt } from './json-fields.ts';
+import { checkObjectVersion } from './list-version.ts';
+import { forbiddenOption, requiredOption } from './option-errors.ts';
+import { decodeApply, decodeObject, decodeOperations, mediaTypeOf, unsupportedBody } from './request-body.ts';
+import { deleteOptions, evictionOptions, flag, listOptions, writeOptions } from './request-options.ts';
+import type { ResourcePath } from './request-path.ts';
+
+/** A request after its path, query and body were read. */
+export interface ResourceRequest {
+  readonly method: string;
+  readonly path: ResourcePath;
+  readonly resource: ResourceInfo;
+  readonly query: URLSearchParams;
+  readonly contentType: string | undefined;
+  readonly body: string;
+  readonly user: string;
+  readonly program: string | undefined;
+  /** Receives what becomes `Warning` headers. */
+  readonly warn: (message: string) => void;
+}
+
+/** What came out: an object or a list to be shaped as the client asked, or a body to be sent as it is. */
+export type Outcome =
+  | { readonly kind: 'object'; readonly code: number; readonly object: KubernetesObject }
+  | { readonly kind: 'list'; readonly list: ReturnType<ApiServerCore['list']> }
+  | { readonly kind: 'body'; readonly code: number; readonly body: unknown };
+
+const patchTypes = [
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  'application/strategic-merge-patch+json',
+  'application/apply-patch+yaml',
+];
+
+const SHOWN_BODY_CHARS = 22;
+
+function kindMissing(body: JsonObject, { kind }: ResourceInfo): ApiStatusError {
+  const text = JSON.stringify(body);
+  const begin = text.length > SHOWN_BODY_CHARS ? `${text.slice(0, SHOWN_BODY_CHARS)} ...` : text;
+  return badRequest(
+    `the object provided is unrecognized (must be of type ${kind}): Object 'Kind' is missing in '${text}' (${begin})`,
+  );
+}
+
+/**
+ * A body as a manifest of the resource. A missing kind or version is that of the path, but custom resources must say both; others
+ * are refused, as is a name or a namespace that contradicts the path.
+ */
+function manifestOf(body: JsonObject, { path, resource }: ResourceRequest): KubernetesManifest {
+  const expected = apiVersionOf(resource);
+  const isCustom = resource.schema !== undefined;
+  const apiVersion = textAt(body, 'apiVersion') || (isCustom ? '' : expected);
+  const kind = textAt(body, 'kind') || (isCustom ? '' : resource.kind);
+  if (kind === '') throw kindMissing(body, resource);
+  if (apiVersion !== expected) {
+    throw badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
+    );
+  }
+  if (kind !== resource.kind) {
+    throw badRequest(`the kind in the data (${kind}) does not match the expected kind (${resource.kind})`);
+  }
+  const metadata = objectAt(body, 'metadata');
+  const namespace = textAt(metadata, 'namespace');
+  if (path.namespace !== undefined && namespace !== '' && namespace !== path.namespace) {
+    throw badRequest(`the namespace of the provided object does not match the namespace sent on the request`);
+  }
+  const name = textAt(metadata, 'name');
+  if (path.name !== undefined && name !== '' && name !== path.name) {
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${path.name})`);
+  }
+  return { ...body, apiVersion, kind, metadata };
+}
+
+function optionsOf({ method, query, user, program, warn }: ResourceRequest): WriteOptions {
+  const kind = method === 'POST' ? 'CreateOptions' : method === 'PUT' ? 'UpdateOptions' : 'PatchOptions';
+  return { ...writeOptions(kind, query, user, program), onWarning: warn };
+}
+
+function cannotHandle({ kind, version }: ResourceInfo): string {
+  return `${kind} in version "${version}" cannot be handled as a ${kind}`;
+}
+
+/** The body of a create or an update. */
+function sentObject(request: ResourceRequest, options: WriteOptions): KubernetesManifest {
+  const { body, contentType, resource } = request;
+  const manifest = manifestOf(decodeObject(body, contentType), request);
+  checkDuplicateFields(body, mediaTypeOf(contentType) === 'application/yaml', cannotHandle(resource), options);
+  return manifest;
+}
+
+function refOf({ path, resource }: ResourceRequest, name: string): ObjectRef {
+  return { type: resource, name, ...(path.namespace === undefined ? {} : { namespace: path.namespace }) };
+}
+
+function object(code: number, written: KubernetesObject): Outcome {
+  return { kind: 'object', code, object: written };
+}
+
+function patchOf({ body, contentType, query }: ResourceRequest): Patch {
+  const type = contentType === undefined ? '' : mediaTypeOf(contentType);
+  switch (type) {
+    case 'application/json-patch+json':
+      return { type: 'json', body: decodeOperations(body) };
+    case 'application/merge-patch+json':
+      return { type: 'merge', body: decodeObject(body, 'application/json') };
+    case 'application/strategic-merge-patch+json':
+      return { type: 'strategic', body: decodeObject(body, 'application/json') };
+    case 'application/apply-patch+yaml':
+      return { type: 'apply', body: decodeApply(body), force: flag(query, 'force') };
+    default:
+      throw unsupportedBody(type, patchTypes);
+  }
+}
+
+function exists(core: ApiServerCore, ref: ObjectRef): boolean {
+  try {
+    core.get(ref);
+    return true;
+  } catch (error) {
+    if (error instanceof ApiStatusError && error.status.code === 404) return false;
+    throw error;
+  }
+}
+
+function applyPatch(core: ApiServerCore, request: ResourceRequest, ref: ObjectRef, options: WriteOptions): Outcome {
+  const patch = patchOf(request);
+  if (patch.type !== 'apply') {
+    if (request.query.has('force'))
+      throw forbiddenOption('PatchOptions', 'force', 'may not be specified for non-apply patch');
+    return object(200, core.patch(ref, patch, options));
+  }
+  if (!request.query.get('fieldManager')) {
+    throw requiredOption('PatchOptions', 'fieldManager', 'is required for apply patch');
+  }
+  manifestOf(patch.body, request);
+  checkDuplicateFields(request.body, true, 'error decoding patch', options);
+  const code = exists(core, ref) ? 200 : 201;
+  return object(code, core.patch(ref, patch, options));
+}
+
+function removalOptions({ query, body, contentType, user }: ResourceRequest): DeleteOptions {
+  return deleteOptions(query, body === '' ? undefined : decodeObject(body, contentType), user);
+}
+
+function onCollection(core: ApiServerCore, request: ResourceRequest): Outcome {
+  const { method, resource, path, query } = request;
+  switch (method) {
+    case 'GET':
+      return { kind: 'list', list: core.list(resource, listOptions(query, path.namespace)) };
+    case 'POST': {
+      if (resource.namespaced && path.namespace === undefined) throw methodNotServed();
+      const options = optionsOf(request);
+      const manifest = sentObject(request, options);
+      const namespace = path.namespace === undefined ? {} : { namespace: path.namespace };
+      return object(201, core.create(resource, manifest, { ...options, ...namespace }));
+    }
+    case 'DELETE':
+      if (!resource.verbs.includes('deletecollection')) throw methodNotServed();
+      return {
+        kind: 'list',
+        list: core.deleteCollection(resource, listOptions(query, path.namespace), removalOptions(request)),
+      };
+    default:
+      throw methodNotServed();
+  }
+}
+
+/** The Status of a deletion says its code in the response alone. */
+function deleted(removed: KubernetesObject | Status): Outcome {
+  return { kind: 'body', code: 200, body: 'code' in removed ? { ...removed, code: undefined } : removed };
+}
+
+function onObject(core: ApiServerCore, request: ResourceRequest, ref: ObjectRef, status: boolean): Outcome {
+  const { method } = request;
+  if (method === 'GET') {
+    checkObjectVersion(request.query, core.resourceVersion);
+    return object(200, core.get(ref));
+  }
+  if (method === 'DELETE') {
+    if (status) throw methodNotServed();
+    return deleted(core.delete(ref, removalOptions(request)));
+  }
+  const options: WriteOptions = {
+    ...optionsOf(request),
+    ...(status ? { subresource: 'status' } : {}),
+  };
+  switch (method) {
+    case 'PUT': {
+      const manifest = sentObject(request, options);
+      const code = exists(core, ref) ? 200 : 201;
+      return object(code, core.update(ref, manifest, options));
+    }
+    case 'PATCH':
+      return applyPatch(core, request, ref, options);
+    default:
+      throw methodNotServed();
+  }
+}
+
+function evict(core: ApiServerCore, request: ResourceRequest, ref: ObjectRef): Outcome {
+  if (request.method !== 'POST') throw methodNotServed();
+  const eviction = decodeObject(request.body, request.contentType);
+  const kind = textAt(eviction, 'kind') || 'Eviction';
+  if (kind !== 'Eviction') {
+    throw badRequest(`${kind} in version "v1" cannot be handled as a Eviction: no kind "${kind}" is registered`);
+  }
+  const namespace = textAt(eviction, 'metadata', 'namespace') || ref.namespace;
+  if (namespace !== ref.namespace) {
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+  }
+  if (textAt(eviction, 'metadata', 'name') !== ref.name)
+    throw badRequest('name in URL does not match name in Eviction object');
+  const status = core.evict(ref, evictionOptions(request.query, eviction, request.user));
+  return { kind: 'body', code: status.code, body: status };
+}
+
+/** Executes a request other than a watch. Throws `ApiStatusError`. */
+export function executeRequest(core: ApiServerCore, request: ResourceRequest): Outcome {
+  const { path, resource } = request;
+  if (path.name === undefined) return onCollection(core, request);
+  if (resource.namespaced && path.namespace === undefined) throw notServed();
+  const ref = refOf(request, path.name);
+  if (path.subresource === undefined) return onObject(core, request, ref, false);
+  if (!resource.subresources.includes(path.subresource)) throw notServed();
+  switch (path.subresource) {
+    case 'status':
+      return onObject(core, request, ref, true);
+    case 'eviction':
+      return evict(core, request, ref);
+    default:
+      throw notServed();
+  }
+}

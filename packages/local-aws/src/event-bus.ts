@@ -1,0 +1,121 @@
+/**
+ * EventBridge on one machine: speaks PutEvents as the SDK does, matches the deployed rules, and delivers to their queues. Everything else of the
+ * service (archives, transformers, other targets) is refused when the template is read.
+ */
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { toEpochMs, toTimestamp } from '../../../shared/domain/time.ts';
+import type { Clock } from '../../../shared/ports/clock.ts';
+import { compileEventPattern, type EventMatcher } from './event-pattern.ts';
+import { listen, LOOPBACK } from './loopback.ts';
+import type { AwsModel } from './model.ts';
+import {
+  acceptEntry,
+  parsePutEvents,
+  PutEventsRefusal,
+  type AcceptedEntry,
+  type PutEventsEntry,
+} from './put-events.ts';
+
+export interface EventBusOptions {
+  readonly model: Pick<AwsModel, 'region' | 'account' | 'buses' | 'rules'>;
+  readonly clock: Clock;
+  /** Delivers to a queue. */
+  readonly send: (queueName: string, body: string) => Promise<void>;
+  /** Answers the error code with which an entry is to fail; for tests of those who publish. */
+  readonly failEntry?: (entry: PutEventsEntry) => string | undefined;
+}
+
+export interface LocalEventBus {
+  readonly endpoint: string;
+  stop(): Promise<void>;
+}
+
+interface CompiledRule {
+  readonly busName: string;
+  readonly matches: EventMatcher;
+  readonly queueNames: readonly string[];
+}
+
+/** Throws an `EventPatternError` for a rule that EventBridge would refuse. */
+export async function startEventBus(options: EventBusOptions): Promise<LocalEventBus> {
+  const { model, send } = options;
+  const rules: CompiledRule[] = model.rules.map(({ busName, pattern, queueNames }) => ({
+    busName,
+    matches: compileEventPattern(pattern),
+    queueNames,
+  }));
+  const busNames = new Set(['default', ...model.buses]);
+
+  async function put(entry: PutEventsEntry): Promise<Record<string, string>> {
+    const forced = options.failEntry?.(entry);
+    if (forced !== undefined) return { ErrorCode: forced, ErrorMessage: 'failed on purpose' };
+    const accepted = acceptEntry(entry, busNames);
+    if ('ErrorCode' in accepted) return { ...accepted };
+    const event = toEvent(accepted, options);
+    const matching = rules.filter(({ busName, matches }) => busName === accepted.busName && matches(event));
+    const body = JSON.stringify(event);
+    for (const queueName of matching.flatMap(({ queueNames }) => queueNames)) await send(queueName, body);
+    return { EventId: event.id };
+  }
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await text(request);
+    const target = request.headers['x-amz-target'];
+    if (target !== 'AWSEvents.PutEvents') {
+      return answer(response, 400, {
+        __type: 'UnknownOperationException',
+        message: `${String(target)} does not run locally`,
+      });
+    }
+    try {
+      const Entries = await Promise.all(parsePutEvents(parseJson(body)).map(put));
+      const FailedEntryCount = Entries.filter(entry => 'ErrorCode' in entry).length;
+      answer(response, 200, { FailedEntryCount, Entries });
+    } catch (error) {
+      if (error instanceof PutEventsRefusal)
+        return answer(response, 400, { __type: 'ValidationException', message: error.message });
+      answer(response, 500, { __type: 'InternalException', message: String(error) });
+    }
+  }
+
+  const server = createServer((request, response) => void handle(request, response));
+  const port = await listen(server);
+  return {
+    endpoint: `http://${LOOPBACK}:${port}`,
+    async stop() {
+      server.closeAllConnections();
+      await new Promise(resolve => server.close(resolve));
+    },
+  };
+}
+
+/** The event as targets get it. */
+function toEvent(entry: AcceptedEntry, { model, clock }: EventBusOptions) {
+  const { source, detailType, detail, resources, timeSeconds } = entry;
+  return {
+    version: '0',
+    id: randomUUID(),
+    'detail-type': detailType,
+    source,
+    account: model.account,
+    time: timeSeconds === undefined ? toTimestamp(clock.now()) : toTimestamp(toEpochMs(timeSeconds * 1000)),
+    region: model.region,
+    resources,
+    detail,
+  };
+}
+
+function parseJson(body: string): unknown {
+  try {
+    return JSON.parse(body) as unknown;
+  } catch {
+    throw new PutEventsRefusal('the body is not JSON');
+  }
+}
+
+function answer(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1', 'x-amzn-requestid': randomUUID() });
+  response.end(JSON.stringify(body));
+}

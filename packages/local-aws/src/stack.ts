@@ -1,0 +1,202 @@
+/**
+ * The synthesized app on one machine, without an account: DynamoDB, SQS, EventBridge, Scheduler and Lambda made of what `cdk.out` says, running the
+ * very bundles that would be deployed.
+ */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { systemClock } from '../../../shared/adapters/system-clock.ts';
+import type { Clock } from '../../../shared/ports/clock.ts';
+import { startDynamoDb, type DynamoDbOptions, type DynamoDbServer } from './dynamodb.ts';
+import { startEventBus } from './event-bus.ts';
+import { FAKE_CREDENTIALS } from './fake-credentials.ts';
+import { startLambda } from './lambda-runtime.ts';
+import type { LogLine } from './log-lines.ts';
+import { LOOPBACK } from './loopback.ts';
+import type { AwsModel, EventSourceModel } from './model.ts';
+import { startPoller } from './poller.ts';
+import { startScheduler } from './scheduler.ts';
+import { startSqs, type QueueContents } from './sqs.ts';
+import { loadAssembly } from './template.ts';
+
+/** fauxqs knows no other account. */
+const ACCOUNT = '000000000000';
+const REGION = 'us-east-1';
+/** Whatever has no local stand-in is refused here, and never reaches AWS. */
+const NOWHERE = `http://${LOOPBACK}:9`;
+
+export interface LocalAwsOptions {
+  /** `cdk.out`, synthesized with bundling. */
+  readonly assemblyDir: string;
+  /** Variables that win over the template's for every function that has them, e.g. `CLUSTER_ENDPOINT`. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** More variables for every function, e.g. `AWS_ENDPOINT_URL_EC2`. */
+  readonly extraEnv?: Readonly<Record<string, string>>;
+  /** Keeps the table over runs; without it a temporary folder that is removed at the end. */
+  readonly dataDir?: string;
+  readonly onLog?: (line: LogLine) => void;
+  /** What went wrong outside of the functions' own logs, e.g. a function that was killed or ran out of time. */
+  readonly onProblem?: (problem: Error) => void;
+  /** Of the bus and the scheduler; functions, SQS delays and DynamoDB run on the machine's. */
+  readonly clock?: Clock;
+  readonly dynamoDb?: DynamoDbOptions['implementation'];
+  /** Processes of one function at work at once, if the template allows as many. Default: one per core. */
+  readonly maxConcurrency?: number;
+}
+
+export interface LocalAws {
+  readonly model: AwsModel;
+  readonly endpoints: { readonly dynamoDb: string; readonly sqs: string; readonly eventBridge: string };
+  /** For another process, such as the forwarder, to speak to these endpoints by the unchanged SDK: region, credentials, `AWS_ENDPOINT_URL_*`. */
+  readonly clientEnv: Readonly<Record<string, string>>;
+  /** `EVENT_BUS_NAME` of the forwarder. Throws when the app has not exactly one bus. */
+  readonly eventBusName: string;
+  readonly dynamoDb: Pick<DynamoDbServer, 'implementation' | 'kill' | 'start'>;
+  /** `kill -9` of the DynamoDB process, and back again with its data; `downMs` in between. */
+  restartDynamoDb(downMs?: number): Promise<void>;
+  /** `kill -9` of all processes of a function, by its name (`repair`). Answers how many there were. */
+  killFunction(name: string): Promise<number>;
+  /** Process ids by function name. */
+  functionPids(name: string): number[];
+  /** A function's inbox, without receiving. */
+  inbox(functionName: string): Promise<QueueContents>;
+  /** What a function's inbox gave up or the function parked, without receiving. */
+  deadLetters(functionName: string): Promise<QueueContents>;
+  stop(): Promise<void>;
+}
+
+/** Throws an Error that says what did not start; everything else is stopped again by then. */
+export async function startLocalAws(options: LocalAwsOptions): Promise<LocalAws> {
+  await using parts = new AsyncDisposableStack();
+  const { clock = systemClock, onLog = () => {}, onProblem = () => {} } = options;
+  let stopping = false;
+  // What breaks because it is being stopped is no problem.
+  const report = (problem: Error) => {
+    if (!stopping) onProblem(problem);
+  };
+
+  const dataDir = openDataDir(options.dataDir, parts);
+  const sqs = await startSqs({ region: REGION, account: ACCOUNT });
+  parts.defer(() => sqs.stop());
+  const model = loadAssembly(options.assemblyDir, {
+    region: REGION,
+    account: ACCOUNT,
+    sqsEndpoint: sqs.endpoint,
+    environment: options.env ?? {},
+  });
+  await sqs.createQueues(model.queues);
+  const dynamoDb = await startDynamoDb({
+    region: REGION,
+    tables: model.tables,
+    dataDir,
+    ...(options.dynamoDb && { implementation: options.dynamoDb }),
+  });
+  parts.defer(() => dynamoDb.stop());
+  const send = (queueName: string, body: string) => sqs.send(queueName, body);
+  const bus = await startEventBus({ model, clock, send });
+  parts.defer(() => bus.stop());
+  const endpoints = { dynamoDb: dynamoDb.endpoint, sqs: sqs.endpoint, eventBridge: bus.endpoint };
+  const clientEnv = clientEnvironment(endpoints);
+  const limit = options.maxConcurrency ?? availableParallelism();
+  const sources = model.eventSources.map(source => ({
+    ...source,
+    maxConcurrency: Math.min(source.maxConcurrency, limit),
+  }));
+  const lambda = startLambda({
+    functions: model.functions,
+    environment: { ...clientEnv, ...options.extraEnv },
+    maxConcurrency: physicalName => concurrencyOf(sources, physicalName),
+    onLog,
+  });
+  const pollers = sources.map(source =>
+    startPoller({
+      source,
+      region: REGION,
+      account: ACCOUNT,
+      sqs,
+      invoke: (physicalName, payload) => lambda.invoke(physicalName, payload),
+      onProblem: report,
+    }),
+  );
+  parts.defer(async () => {
+    const stopped = pollers.map(poller => poller.stop());
+    // Their batches end with the functions.
+    await lambda.stop();
+    await Promise.all(stopped);
+  });
+  const scheduler = startScheduler({ schedules: model.schedules, clock, send, onProblem: report });
+  parts.defer(() => scheduler.stop());
+
+  const running = parts.move();
+  return {
+    model,
+    endpoints,
+    clientEnv,
+    get eventBusName() {
+      const [name, ...others] = model.buses;
+      if (name === undefined || others.length > 0)
+        throw new Error(`the app has ${model.buses.length} event buses, not one`);
+      return name;
+    },
+    dynamoDb,
+    async restartDynamoDb(downMs = 0) {
+      await dynamoDb.kill();
+      await sleep(downMs);
+      await dynamoDb.start();
+    },
+    killFunction: name => lambda.kill(name),
+    functionPids: name => lambda.pids(name),
+    inbox: async name => sqs.inspect(inboxOf(model, name)),
+    deadLetters: async name => sqs.inspect(deadLetterQueueOf(model, inboxOf(model, name))),
+    async stop() {
+      stopping = true;
+      await running.disposeAsync();
+    },
+  };
+}
+
+function openDataDir(given: string | undefined, parts: AsyncDisposableStack): string {
+  if (given !== undefined) {
+    mkdirSync(given, { recursive: true });
+    return given;
+  }
+  const dir = mkdtempSync(join(tmpdir(), 'curfew-'));
+  parts.defer(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+function clientEnvironment(endpoints: LocalAws['endpoints']): Record<string, string> {
+  return {
+    AWS_REGION: REGION,
+    AWS_DEFAULT_REGION: REGION,
+    AWS_ACCESS_KEY_ID: FAKE_CREDENTIALS.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: FAKE_CREDENTIALS.secretAccessKey,
+    AWS_ENDPOINT_URL: NOWHERE,
+    AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamoDb,
+    AWS_ENDPOINT_URL_SQS: endpoints.sqs,
+    AWS_ENDPOINT_URL_EVENTBRIDGE: endpoints.eventBridge,
+  };
+}
+
+function concurrencyOf(sources: readonly EventSourceModel[], physicalName: string): number {
+  const own = sources.filter(({ functionName }) => functionName === physicalName);
+  return own.reduce((sum, { maxConcurrency }) => sum + maxConcurrency, 0) || 1;
+}
+
+function inboxOf({ functions, eventSources }: AwsModel, functionName: string): string {
+  const fn = functions.find(({ name }) => name === functionName);
+  const source = eventSources.find(candidate => candidate.functionName === fn?.physicalName);
+  if (source === undefined) throw new Error(`there is no function ${functionName} with an inbox`);
+  return source.queueName;
+}
+
+const redriveSchema = z.object({ deadLetterTargetArn: z.string() });
+
+function deadLetterQueueOf({ queues }: AwsModel, queueName: string): string {
+  const policy = queues.find(({ name }) => name === queueName)?.attributes['RedrivePolicy'];
+  if (policy === undefined) throw new Error(`${queueName} has no dead-letter queue`);
+  const { deadLetterTargetArn } = redriveSchema.parse(JSON.parse(policy));
+  return deadLetterTargetArn.slice(deadLetterTargetArn.lastIndexOf(':') + 1);
+}

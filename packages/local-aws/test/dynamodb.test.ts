@@ -1,0 +1,117 @@
+import {
+  DescribeTableCommand,
+  DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+} from '@aws-sdk/client-dynamodb';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { startDynamoDb, type DynamoDbServer } from '../src/dynamodb.ts';
+import { findDynoxide } from '../src/dynoxide.ts';
+import { FAKE_CREDENTIALS } from '../src/fake-credentials.ts';
+import type { TableModel } from '../src/model.ts';
+
+const TABLE: TableModel = {
+  TableName: 'Records',
+  AttributeDefinitions: [
+    { AttributeName: 'pk', AttributeType: 'S' },
+    { AttributeName: 'dueShard', AttributeType: 'S' },
+    { AttributeName: 'nextWakeTime', AttributeType: 'N' },
+  ],
+  KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
+  GlobalSecondaryIndexes: [
+    {
+      IndexName: 'due',
+      KeySchema: [
+        { AttributeName: 'dueShard', KeyType: 'HASH' },
+        { AttributeName: 'nextWakeTime', KeyType: 'RANGE' },
+      ],
+      Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: ['subject'] },
+    },
+  ],
+};
+const ITEM = {
+  pk: { S: 'repair/n1' },
+  dueShard: { S: '3' },
+  nextWakeTime: { N: '5' },
+  subject: { S: 'n1' },
+  state: { S: 'x' },
+};
+
+const opened: { close: () => Promise<void> | void }[] = [];
+afterEach(async () => {
+  for (const { close } of opened.splice(0).toReversed()) await close();
+});
+
+async function start(implementation: 'dynoxide' | 'dynalite', dataDir = makeDataDir()): Promise<DynamoDbServer> {
+  const server = await startDynamoDb({ region: 'us-east-1', tables: [TABLE], dataDir, implementation });
+  opened.push({ close: () => server.stop() });
+  return server;
+}
+
+function makeDataDir(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'curfew-dynamodb-'));
+  opened.push({ close: () => rmSync(dir, { recursive: true, force: true }) });
+  return dir;
+}
+
+function clientOf({ endpoint }: DynamoDbServer): DynamoDBClient {
+  const client = new DynamoDBClient({ endpoint, region: 'us-east-1', credentials: FAKE_CREDENTIALS });
+  opened.push({ close: () => client.destroy() });
+  return client;
+}
+
+const implementations = [...(findDynoxide() === undefined ? [] : ['dynoxide' as const]), 'dynalite' as const];
+
+describe.each(implementations)('%s', implementation => {
+  it('has the tables and indexes of the template', async () => {
+    const client = clientOf(await start(implementation));
+    const { Table } = await client.send(new DescribeTableCommand({ TableName: 'Records' }));
+    expect(Table?.TableStatus).toBe('ACTIVE');
+    expect(Table?.GlobalSecondaryIndexes).toMatchObject([
+      { IndexName: 'due', Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: ['subject'] } },
+    ]);
+  });
+
+  it('answers queries of the index with the projected attributes only', async () => {
+    const client = clientOf(await start(implementation));
+    await client.send(new PutItemCommand({ TableName: 'Records', Item: ITEM }));
+    const { Items } = await client.send(
+      new QueryCommand({
+        TableName: 'Records',
+        IndexName: 'due',
+        KeyConditionExpression: 'dueShard = :shard AND nextWakeTime <= :now',
+        ExpressionAttributeValues: { ':shard': { S: '3' }, ':now': { N: '5' } },
+      }),
+    );
+    const { state: _, ...projected } = ITEM;
+    expect(Items).toEqual([projected]);
+  });
+
+  it('keeps its endpoint and what was acknowledged over a kill', async () => {
+    const server = await start(implementation);
+    const client = clientOf(server);
+    await client.send(new PutItemCommand({ TableName: 'Records', Item: ITEM }));
+    await server.kill();
+    await server.start();
+    const { Item } = await client.send(new GetItemCommand({ TableName: 'Records', Key: { pk: ITEM.pk } }));
+    expect(Item).toEqual(ITEM);
+  });
+
+  it('finds its data again in a later run', async () => {
+    const dataDir = makeDataDir();
+    const first = await start(implementation, dataDir);
+    await clientOf(first).send(new PutItemCommand({ TableName: 'Records', Item: ITEM }));
+    await first.stop();
+    const second = clientOf(await start(implementation, dataDir));
+    const { Item } = await second.send(new GetItemCommand({ TableName: 'Records', Key: { pk: ITEM.pk } }));
+    expect(Item).toEqual(ITEM);
+  });
+});
+
+it.runIf(findDynoxide() !== undefined)('says what the server said when it does not start', async () => {
+  await expect(start('dynoxide', '/nonexistent')).rejects.toThrow(/Dynoxide ended: .+/);
+});

@@ -1,0 +1,114 @@
+/** Curfew's own bundles in the local stack: what is deployed and what is run here are held together. */
+import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
+import { Template } from 'aws-cdk-lib/assertions';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildApp } from '../../../infra/build-app.ts';
+import { FAKE_CREDENTIALS } from '../src/fake-credentials.ts';
+import type { LogLine } from '../src/log-lines.ts';
+import { startLocalAws, type LocalAws } from '../src/stack.ts';
+import { SOURCES } from '../../../shared/contract/names.ts';
+
+const emfLine = z.looseObject({
+  _aws: z.object({
+    CloudWatchMetrics: z.tuple([
+      z.object({
+        Namespace: z.string(),
+        Dimensions: z.array(z.array(z.string())),
+        Metrics: z.tuple([z.object({ Name: z.string() })], z.unknown()),
+      }),
+    ]),
+  }),
+});
+
+const lines: LogLine[] = [];
+const waiting = new Set<() => void>();
+
+/** Resolves with the first line that fits. */
+function line(fits: (candidate: LogLine) => boolean): Promise<LogLine> {
+  return new Promise(resolve => {
+    const look = () => {
+      const found = lines.find(fits);
+      if (found === undefined) return;
+      waiting.delete(look);
+      resolve(found);
+    };
+    waiting.add(look);
+    look();
+  });
+}
+
+describe('the synthesized bundles', () => {
+  const outdir = mkdtempSync(join(tmpdir(), 'curfew-app-'));
+  const { app, functions } = buildApp({ outdir });
+  let aws: LocalAws;
+
+  beforeAll(async () => {
+    app.synth();
+    aws = await startLocalAws({
+      assemblyDir: outdir,
+      env: { CLUSTER_NAME: 'local', CLUSTER_ENDPOINT: 'http://127.0.0.1:9', CLUSTER_CA: 'Q0E=' },
+      onLog(received) {
+        lines.push(received);
+        for (const look of waiting) look();
+      },
+    });
+  }, 60_000);
+  afterAll(async () => {
+    await aws.stop();
+    rmSync(outdir, { recursive: true, force: true });
+  });
+
+  it('write the metric whose silence is the alarm, under the name and dimensions that the alarm reads', async () => {
+    const alarms = Object.values(Template.fromStack(functions).findResources('AWS::CloudWatch::Alarm'));
+    const alarm = alarms.find(({ Properties }) => Properties.MetricName === 'OldestOverdueTimer')?.['Properties'];
+    const { record } = await line(({ text }) => text.includes('OldestOverdueTimer'));
+    expect(alarm).toMatchObject({
+      Namespace: 'Curfew',
+      Dimensions: [
+        { Name: 'cluster', Value: { Ref: 'ClusterName' } },
+        { Name: 'service', Value: record?.['service'] },
+      ],
+    });
+    const [{ Namespace, Dimensions, Metrics }] = emfLine.parse(record)._aws.CloudWatchMetrics;
+    expect([Namespace, Metrics[0].Name]).toEqual(['Curfew', alarm.MetricName]);
+    expect(Dimensions.map(names => names.toSorted())).toEqual([['cluster', 'service']]);
+    expect(record).toMatchObject({ cluster: aws.model.functions[0]?.environment['CLUSTER_NAME'] });
+  });
+
+  it('park an event that is not valid in the dead letters, with the reason', async () => {
+    const client = new EventBridgeClient({
+      endpoint: aws.endpoints.eventBridge,
+      region: 'us-east-1',
+      credentials: FAKE_CREDENTIALS,
+    });
+    const Entries = [
+      {
+        EventBusName: aws.eventBusName,
+        Source: SOURCES.forwarder,
+        DetailType: 'NodeClaimChanged',
+        Detail: '{"schemaVersion":99}',
+      },
+    ];
+    await client.send(new PutEventsCommand({ Entries }));
+    client.destroy();
+    await line(({ function: name, text }) => name === 'repair' && text.includes('MessageParked'));
+    const { ready } = await aws.deadLetters('repair');
+    expect(ready).toMatchObject([
+      {
+        attributes: {
+          function: 'repair',
+          reason: 'InvalidMessage',
+          explanation: expect.stringContaining('schemaVersion'),
+        },
+      },
+    ]);
+    expect(JSON.parse(ready[0]?.body ?? '')).toMatchObject({
+      source: SOURCES.forwarder,
+      detail: { schemaVersion: 99 },
+    });
+  });
+});

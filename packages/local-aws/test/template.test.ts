@@ -1,0 +1,168 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { buildApp } from '../../../infra/build-app.ts';
+import { loadAssembly } from '../src/template.ts';
+import { ENV } from '../../../shared/contract/env.ts';
+import { DEPLOYED_FUNCTIONS, ROUTES } from '../../../shared/contract/routes.ts';
+import { writeSampleAssembly, type SampleOptions } from './sample-assembly.ts';
+
+const OPTIONS = { region: 'us-east-1', account: '000000000000', sqsEndpoint: 'http://127.0.0.1:1' };
+const HANDLER = 'export const handler = async () => {};';
+
+function load(
+  options: Partial<SampleOptions> = {},
+  environment: Record<string, string> = { CLUSTER_ENDPOINT: 'http://here' },
+) {
+  using assembly = writeSampleAssembly({ handler: HANDLER, ...options });
+  return { ...loadAssembly(assembly.dir, { ...OPTIONS, environment }), dir: assembly.dir };
+}
+
+describe('a cloud assembly', () => {
+  it('gives queues with their redrive across stacks', () => {
+    const { queues } = load({ maxReceiveCount: 7 });
+    const dead = queues.find(({ name }) => name.includes('Dead'));
+    const inbox = queues.find(({ name }) => name.includes('Inbox'));
+    expect(inbox?.url).toBe(`http://127.0.0.1:1/000000000000/${inbox?.name}`);
+    expect(inbox?.attributes['VisibilityTimeout']).toBe('30');
+    expect(JSON.parse(inbox?.attributes['RedrivePolicy'] ?? '')).toEqual({
+      deadLetterTargetArn: dead?.arn,
+      maxReceiveCount: 7,
+    });
+  });
+
+  it('gives functions with their bundle, their name and every variable resolved', () => {
+    const { functions, queues, tables, dir } = load();
+    const urlOf = (part: string) => queues.find(({ name }) => name.includes(part))?.url;
+    expect(functions).toMatchObject([
+      {
+        name: 'worker',
+        taskRoot: join(dir, 'asset.abc'),
+        handler: 'index.handler',
+        timeoutSeconds: 5,
+        memoryMiB: 256,
+        environment: {
+          TABLE_NAME: tables[0]?.TableName,
+          DLQ_URL: urlOf('Dead'),
+          INBOX_URLS: JSON.stringify({ worker: urlOf('Inbox') }),
+          CLUSTER_ENDPOINT: 'http://here',
+        },
+      },
+    ]);
+  });
+
+  it('joins functions, rules and schedules to their queues', () => {
+    const { eventSources, functions, rules, schedules, queues, buses } = load({ scheduleExpression: 'rate(1 minute)' });
+    const inbox = queues.find(({ name }) => name.includes('Inbox'))?.name;
+    expect(eventSources).toEqual([
+      {
+        queueName: inbox,
+        functionName: functions[0]?.physicalName,
+        batchSize: 10,
+        maxConcurrency: 2,
+        reportsBatchItemFailures: true,
+      },
+    ]);
+    expect(rules).toMatchObject([{ busName: 'sample', queueNames: [inbox], pattern: { source: ['sample'] } }]);
+    expect(schedules).toMatchObject([{ expression: 'rate(1 minute)', queueName: inbox, input: '{"source":"tick"}' }]);
+    expect(buses).toEqual(['sample']);
+  });
+
+  it('needs a value for what only a deployment knows', () => {
+    expect(() => load({}, {})).toThrow('parameter Endpoint of stack Sample has no value');
+  });
+
+  it('gives a function no variable that its template does not have', () => {
+    const { functions } = load({}, { CLUSTER_ENDPOINT: 'x', OTHER: 'y' });
+    expect(functions[0]?.environment).not.toHaveProperty('OTHER');
+  });
+
+  const target = { Id: 'T', Arn: { 'Fn::GetAtt': ['Inbox', 'Arn'] } };
+  it.each<[string, Record<string, unknown>, RegExp]>([
+    [
+      'a target that is no queue',
+      { Type: 'AWS::Events::Rule', Properties: { EventPattern: {}, Targets: [{ Id: 'T', Arn: 'arn:aws:lambda:x' }] } },
+      /only queues/,
+    ],
+    [
+      'an input transformer',
+      { Type: 'AWS::Events::Rule', Properties: { EventPattern: {}, Targets: [{ ...target, InputTransformer: {} }] } },
+      /InputTransformer/,
+    ],
+    [
+      'a rule with a schedule',
+      { Type: 'AWS::Events::Rule', Properties: { ScheduleExpression: 'rate(1 minute)', Targets: [target] } },
+      /event pattern/,
+    ],
+    [
+      'another runtime',
+      {
+        Type: 'AWS::Lambda::Function',
+        Properties: { Code: { S3Key: 'abc.zip' }, Handler: 'x', Runtime: 'python3.14' },
+      },
+      /only Node/,
+    ],
+    [
+      'code that is not there',
+      { Type: 'AWS::Lambda::Function', Properties: { Code: { S3Key: 'no.zip' }, Handler: 'x', Runtime: 'nodejs24.x' } },
+      /no.zip is not in/,
+    ],
+    [
+      'a filter',
+      {
+        Type: 'AWS::Lambda::EventSourceMapping',
+        Properties: { EventSourceArn: target.Arn, FunctionName: 'f', FilterCriteria: { Filters: [] } },
+      },
+      /filters are not supported/,
+    ],
+  ])('is refused for %s, by the name of the resource', (_, resource, problem) => {
+    let thrown: unknown;
+    try {
+      load({ resources: { Odd: resource } });
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toMatchObject({
+      message: expect.stringContaining('Odd of stack Sample'),
+      cause: { message: expect.stringMatching(problem) },
+    });
+  });
+
+  it('is refused for an intrinsic that does not run locally, by the name of the stack', () => {
+    const resources = { Odd: { Type: 'AWS::SQS::Queue', Properties: { DelaySeconds: { 'Fn::If': ['A', 1, 2] } } } };
+    expect(() => load({ resources })).toThrow('stack Sample uses Fn::If');
+  });
+
+  it('is refused when it is none', () => {
+    expect(() => loadAssembly('/nonexistent', OPTIONS)).toThrow('/nonexistent is not a synthesized app');
+  });
+});
+
+describe("Curfew's own assembly", () => {
+  const outdir = mkdtempSync(join(tmpdir(), 'curfew-own-'));
+  afterAll(() => rmSync(outdir, { recursive: true, force: true }));
+  buildApp({ outdir, context: { 'aws:cdk:bundling-stacks': [] } }).app.synth();
+  const environment = { CLUSTER_NAME: 'local', CLUSTER_ENDPOINT: 'http://127.0.0.1:2', CLUSTER_CA: 'Q0E=' };
+  const model = loadAssembly(outdir, { ...OPTIONS, environment });
+
+  it('has every deployed function with exactly the variables of the contract', () => {
+    expect(model.functions.map(({ name }) => name)).toEqual(DEPLOYED_FUNCTIONS);
+    for (const fn of model.functions) {
+      expect(new Set(Object.keys(fn.environment))).toEqual(new Set(Object.values(ENV)));
+      expect(fn.environment).toMatchObject(environment);
+    }
+  });
+
+  it('routes every row of the table to the inbox of its function', () => {
+    const inboxOf = (functionName: string) => {
+      const physicalName = model.functions.find(({ name }) => name === functionName)?.physicalName;
+      return model.eventSources.find(source => source.functionName === physicalName)?.queueName;
+    };
+    for (const { name, target, pattern } of ROUTES) {
+      const rule = model.rules.find(candidate => candidate.name.includes(name));
+      expect(rule).toMatchObject({ pattern, queueNames: [inboxOf(target)] });
+    }
+    expect(model.schedules.map(({ queueName }) => queueName)).toEqual([inboxOf('timer')]);
+  });
+});

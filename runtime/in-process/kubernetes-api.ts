@@ -1,0 +1,75 @@
+/** `KubernetesApi` on the embedded API server in the same process: the same table of refusals as over HTTP, without the HTTP. */
+import { toApiFailure } from '../../shared/adapters/kubernetes/api-failure.ts';
+import {
+  toCreateOutcome,
+  toDeleteOutcome,
+  toEvictOutcome,
+  toThrown,
+  toWriteOutcome,
+} from '../../shared/adapters/kubernetes/errors.ts';
+import { describeCall, hasTestOperation } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
+import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
+import { ApiStatusError, type ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
+
+/** @param user whom the API server sees as the writer */
+export function createInProcessKubernetesApi(core: ApiServerCore, user: string): KubernetesApi {
+  return {
+    async get(ref) {
+      try {
+        return core.get(ref);
+      } catch (error) {
+        const failure = failureOf(error);
+        if (failure.status === 404) return undefined;
+        throw toThrown(failure, { doing: describeCall('reading', ref), write: false });
+      }
+    },
+    async list(type, query = {}) {
+      try {
+        return core.list(type, query).items;
+      } catch (error) {
+        const failure = failureOf(error);
+        if (failure.status === 404) return undefined;
+        throw toThrown(failure, { doing: `listing ${type.resource}`, write: false });
+      }
+    },
+    async create(type, manifest) {
+      const { namespace, name = `${manifest.metadata.generateName ?? ''}*` } = manifest.metadata;
+      const options = { user, ...(namespace === undefined ? {} : { namespace }) };
+      try {
+        return { kind: 'ok', object: core.create(type, manifest, options) };
+      } catch (error) {
+        const ref = { type, name, ...(namespace === undefined ? {} : { namespace }) };
+        return toCreateOutcome(failureOf(error), describeCall('creating', ref));
+      }
+    },
+    async patch(ref, patch, options) {
+      try {
+        return { kind: 'ok', object: core.patch(ref, patch, { user, ...options }) };
+      } catch (error) {
+        return toWriteOutcome(failureOf(error), describeCall('patching', ref), hasTestOperation(patch));
+      }
+    },
+    async delete(ref, options) {
+      try {
+        core.delete(ref, { user, ...options });
+        return { kind: 'ok' };
+      } catch (error) {
+        return toDeleteOutcome(failureOf(error), describeCall('deleting', ref));
+      }
+    },
+    async evict(ref, options) {
+      try {
+        core.evict(ref, { user, ...options });
+        return { kind: 'ok' };
+      } catch (error) {
+        return toEvictOutcome(failureOf(error), describeCall('evicting', ref));
+      }
+    },
+  };
+}
+
+/** What is not a refusal is a bug of the server and goes up as it is. */
+export function failureOf(error: unknown): ReturnType<typeof toApiFailure> {
+  if (!(error instanceof ApiStatusError)) throw error;
+  return toApiFailure(error.status.code, error.status);
+}

@@ -1,0 +1,67 @@
+/** What stands around Curfew in a cluster. Actors act through the API only, as users `actor:<name>`. */
+import type { KubernetesObject, ObjectRef, ResourceType } from '../../shared/domain/kubernetes-object.ts';
+import { ApiStatusError, type ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
+import type { Scheduler } from '../../runtime/scheduler.ts';
+import type { Cloud } from '../cloud.ts';
+
+/** What actors need of an API server, as they find it at once. */
+export type ActorApi = Pick<
+  ApiServerCore,
+  'get' | 'list' | 'watch' | 'update' | 'patch' | 'delete' | 'resourceForKind'
+>;
+
+export interface ActorWorld {
+  readonly core: ActorApi;
+  readonly scheduler: Scheduler;
+  readonly cloud: Cloud;
+}
+
+/** Starts an actor; it runs until the end of the simulation. */
+export type StartActor = (world: ActorWorld) => void;
+
+export const RESOURCE_TYPES = {
+  nodes: { group: '', version: 'v1', resource: 'nodes' },
+  pods: { group: '', version: 'v1', resource: 'pods' },
+  nodeclaims: { group: 'karpenter.sh', version: 'v1', resource: 'nodeclaims' },
+  poddisruptionbudgets: { group: 'policy', version: 'v1', resource: 'poddisruptionbudgets' },
+} as const satisfies Readonly<Record<string, ResourceType>>;
+
+export function refOf(type: ResourceType, { metadata }: KubernetesObject): ObjectRef {
+  const { namespace, name } = metadata;
+  return { type, name, ...(namespace === undefined ? {} : { namespace }) };
+}
+
+/** Tells of each object of a resource as it is now and whenever it changes; `gone` when it is removed. */
+export function follow(
+  core: ActorApi,
+  type: ResourceType,
+  seen: (object: KubernetesObject) => void,
+  gone: (object: KubernetesObject) => void = () => undefined,
+): void {
+  core.watch(type, {}, event => {
+    if (event.type === 'DELETED') gone(event.object);
+    else if (event.type === 'ADDED' || event.type === 'MODIFIED') seen(event.object);
+  });
+}
+
+/** What `action` returns; undefined when the object is not there, or another one of that name is. */
+export function unlessRefused<T>(action: () => T): T | undefined {
+  try {
+    return action();
+  } catch (error) {
+    if (error instanceof ApiStatusError && (error.status.code === 404 || error.status.code === 409)) return undefined;
+    throw error;
+  }
+}
+
+/** The object, if it is still the one of that UID. */
+export function getSame(core: ActorApi, ref: ObjectRef, uid: string): KubernetesObject | undefined {
+  const object = unlessRefused(() => core.get(ref));
+  return object?.metadata.uid === uid ? object : undefined;
+}
+
+/** A text field of `spec` or `status`; undefined when it is missing or empty. */
+export function textIn(part: KubernetesObject['spec'], key: string): string | undefined {
+  const value = part?.[key];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

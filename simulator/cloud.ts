@@ -1,0 +1,73 @@
+/** The simulated cloud: one instance for each providerID, EC2's behaviour as far as Curfew can see it. */
+import { addDuration, seconds } from '../shared/domain/time.ts';
+import { RetryableError } from '../shared/errors.ts';
+import type { Instances, InstanceState } from '../shared/ports/instances.ts';
+import type { Scheduler } from '../runtime/scheduler.ts';
+import type { CloudFailure } from './scenario/scenario.ts';
+
+/** From the call to `terminated`. */
+const TERMINATION_TAKES = seconds(5);
+
+export interface Cloud {
+  /** An instance of that providerID runs, unless it is known already. */
+  add(providerID: string): void;
+  setState(providerID: string, state: InstanceState): void;
+  /** How calls about that instance fail from now on. */
+  setFailure(providerID: string, failure: CloudFailure): void;
+  stateOf(providerID: string): InstanceState | undefined;
+  /** Ends an instance at once, as whoever owns it does. */
+  remove(providerID: string): void;
+  /** The port of a function; `onCall` hears of each call that the cloud accepts. */
+  instances(onCall: (verb: 'terminate' | 'reboot', providerID: string) => void): Instances;
+}
+
+export function createCloud(scheduler: Scheduler): Cloud {
+  const states = new Map<string, InstanceState>();
+  const failures = new Map<string, CloudFailure>();
+
+  const check = (providerID: string, doing: string): void => {
+    const failure = failures.get(providerID) ?? 'none';
+    if (failure === 'throttle') {
+      throw new RetryableError(`${doing}: RequestLimitExceeded`, { reason: 'RequestLimitExceeded' });
+    }
+    if (failure === 'error') throw new RetryableError(`${doing}: InternalError`, { reason: 'InternalError' });
+  };
+
+  return {
+    add(providerID) {
+      if (!states.has(providerID)) states.set(providerID, 'running');
+    },
+    setState: (providerID, state) => states.set(providerID, state),
+    setFailure: (providerID, failure) => failures.set(providerID, failure),
+    stateOf: providerID => states.get(providerID),
+    remove(providerID) {
+      if (states.has(providerID)) states.set(providerID, 'terminated');
+    },
+    instances: onCall => ({
+      async describe(providerID) {
+        check(providerID, `describing instance ${providerID}`);
+        const state = states.get(providerID);
+        return state === undefined ? undefined : { state };
+      },
+      async terminate(providerID) {
+        check(providerID, `terminating instance ${providerID}`);
+        const state = states.get(providerID);
+        if (state === undefined) return { kind: 'notFound' };
+        onCall('terminate', providerID);
+        if (state === 'shutting-down' || state === 'terminated') return { kind: 'ok' };
+        states.set(providerID, 'shutting-down');
+        scheduler.at(addDuration(scheduler.now(), TERMINATION_TAKES), () => {
+          if (states.get(providerID) === 'shutting-down') states.set(providerID, 'terminated');
+        });
+        return { kind: 'ok' };
+      },
+      async reboot(providerID) {
+        check(providerID, `rebooting instance ${providerID}`);
+        const state = states.get(providerID);
+        if (state === undefined || state === 'terminated') return { kind: 'notFound' };
+        onCall('reboot', providerID);
+        return { kind: 'ok' };
+      },
+    }),
+  };
+}

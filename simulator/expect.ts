@@ -1,0 +1,189 @@
+/** Evaluates a scenario's expectations against the trace and the end of a run. What fails says what came nearest. */
+import type { JsonObject, JsonValue, KubernetesObject } from '../shared/domain/kubernetes-object.ts';
+import { toIsoText, type EpochMs } from '../shared/domain/time.ts';
+import type { InstanceState } from '../shared/ports/instances.ts';
+import { mismatch, nearness, valueAt } from './match.ts';
+import type { Expectation, TargetRef, TracePattern, Window } from './scenario/scenario.ts';
+import type { TraceEntry } from './trace.ts';
+
+/** What is there when the run ends. */
+export interface FinalState {
+  object(target: TargetRef): KubernetesObject | undefined;
+  instance(providerID: string): InstanceState | undefined;
+}
+
+export interface Verdict {
+  readonly expectation: Expectation;
+  readonly holds: boolean;
+  /** The expectation in words. */
+  readonly title: string;
+  /** For one that does not hold: what was seen instead, a line each. */
+  readonly seen: readonly string[];
+}
+
+/** How many lines of the trace a failure shows. */
+const SHOWN_LINES = 3;
+
+export function evaluate(
+  expectations: readonly Expectation[],
+  entries: readonly TraceEntry[],
+  final: FinalState,
+): readonly Verdict[] {
+  return expectations.map(expectation => {
+    const seen = complaints(expectation, entries, final);
+    return { expectation, holds: seen === undefined, title: describe(expectation), seen: seen ?? [] };
+  });
+}
+
+/** undefined: it holds. */
+function complaints(
+  expectation: Expectation,
+  entries: readonly TraceEntry[],
+  final: FinalState,
+): readonly string[] | undefined {
+  switch (expectation.kind) {
+    case 'trace':
+      return complainAboutTrace(expectation, entries);
+    case 'finalInstance': {
+      const state = final.instance(expectation.providerID);
+      if (state === expectation.state) return undefined;
+      return [state === undefined ? 'there is no such instance' : `the instance is ${state}`];
+    }
+    case 'finalObject': {
+      const object = final.object(expectation.target);
+      if (!expectation.exists) return object === undefined ? undefined : [`it exists, ${summaryOf(object)}`];
+      if (object === undefined) return ['it does not exist'];
+      return complainAboutObject(toJson(object), expectation.match, expectation.absent);
+    }
+  }
+}
+
+function complainAboutObject(
+  object: JsonValue,
+  match: JsonValue | undefined,
+  absent: readonly string[],
+): readonly string[] | undefined {
+  const difference = match === undefined ? undefined : mismatch(match, object);
+  const seen = difference === undefined ? [] : [differs(difference)];
+  for (const path of absent) {
+    const value = valueAt(object, path);
+    if (value !== undefined) seen.push(`${path} exists: ${JSON.stringify(value)}`);
+  }
+  return seen.length === 0 ? undefined : seen;
+}
+
+const differs = ({
+  path,
+  expected,
+  actual,
+}: {
+  path: string;
+  expected: JsonValue;
+  actual: JsonValue | undefined;
+}): string => `${path} is ${actual === undefined ? 'absent' : JSON.stringify(actual)}, not ${JSON.stringify(expected)}`;
+
+type TraceExpectation = Extract<Expectation, { kind: 'trace' }>;
+
+function complainAboutTrace(
+  { pattern, window, times }: TraceExpectation,
+  entries: readonly TraceEntry[],
+): readonly string[] | undefined {
+  const matching = entries.filter(entry => entry.kind === pattern.kind && contains(pattern, entry));
+  const inside = matching.filter(({ time }) => isInside(window, time));
+  if (inside.length >= times.min && inside.length <= times.max) return undefined;
+  if (inside.length > times.max) {
+    return [`found ${inside.length}:`, ...shown(inside)];
+  }
+  const found = inside.length === 0 ? 'found none' : `found ${inside.length}`;
+  const outside = matching.filter(({ time }) => !isInside(window, time));
+  if (outside.length > 0) return [`${found}; outside of that time there are ${outside.length}:`, ...shown(outside)];
+  return [found, ...nearest(pattern, entries)];
+}
+
+function contains(pattern: TracePattern, { line, group }: TraceEntry): boolean {
+  return (
+    mismatch(fieldsFor(pattern, group), line) === undefined &&
+    pattern.absent.every(path => valueAt(line, path) === undefined)
+  );
+}
+
+/** A pattern's `nodeclaims.karpenter.sh` is the line's `nodeclaims` when its group is that one. */
+function fieldsFor({ fields }: TracePattern, group: string): JsonObject {
+  const { resource } = fields;
+  if (typeof resource !== 'string' || group === '' || !resource.endsWith(`.${group}`)) return fields;
+  return { ...fields, resource: resource.slice(0, -group.length - 1) };
+}
+
+const isInside = ({ from, to }: Window, time: EpochMs): boolean =>
+  (from === undefined || time >= from) && (to === undefined || time <= to);
+
+/** The line that has most of what was asked for, and its first difference. */
+function nearest(pattern: TracePattern, entries: readonly TraceEntry[]): readonly string[] {
+  let best: { entry: TraceEntry; score: number } | undefined;
+  for (const entry of entries) {
+    if (entry.kind !== pattern.kind) continue;
+    const score = nearness(fieldsFor(pattern, entry.group), entry.line);
+    if (score > (best?.score ?? 0)) best = { entry, score };
+  }
+  if (best === undefined) return [`the trace has no ${pattern.kind} like it`];
+  const difference = mismatch(fieldsFor(pattern, best.entry.group), best.entry.line);
+  const present = pattern.absent.find(path => valueAt(best.entry.line, path) !== undefined);
+  const why = difference === undefined ? `${present ?? 'something'} exists` : differs(difference);
+  return ['nearest:', `${formatEntry(best.entry)}  (${why})`];
+}
+
+function shown(entries: readonly TraceEntry[]): readonly string[] {
+  const lines = entries.slice(0, SHOWN_LINES).map(formatEntry);
+  return entries.length > SHOWN_LINES ? [...lines, `and ${entries.length - SHOWN_LINES} more`] : lines;
+}
+
+/** A trace line in short, for people. */
+export function formatEntry({ line }: TraceEntry): string {
+  return JSON.stringify(line);
+}
+
+const summaryOf = ({ metadata }: KubernetesObject): string => {
+  const { uid, deletionTimestamp, finalizers = [] } = metadata;
+  const deleting = deletionTimestamp === undefined ? '' : `, being deleted since ${deletionTimestamp}`;
+  return `uid ${uid}${deleting}${finalizers.length > 0 ? `, finalizers ${finalizers.join(', ')}` : ''}`;
+};
+
+/** The expectation in one line. */
+export function describe(expectation: Expectation): string {
+  switch (expectation.kind) {
+    case 'finalInstance':
+      return `at the end instance ${expectation.providerID} is ${expectation.state}`;
+    case 'finalObject': {
+      const { exists, match, absent } = expectation;
+      const object = nameOf(expectation.target);
+      if (!exists) return `at the end ${object} does not exist`;
+      const matching = match === undefined ? [] : [`contains ${JSON.stringify(match)}`];
+      const without = absent.length === 0 ? [] : [`has no ${absent.join(', ')}`];
+      const claims = [...matching, ...without];
+      return `at the end ${object} ${claims.length === 0 ? 'exists' : claims.join(' and ')}`;
+    }
+    case 'trace': {
+      const { pattern, window, times } = expectation;
+      const without = pattern.absent.length === 0 ? '' : ` without ${pattern.absent.join(', ')}`;
+      return `${describeTimes(times)} ${pattern.kind} ${JSON.stringify(pattern.fields)}${without}${describeWindow(window)}`;
+    }
+  }
+}
+
+function describeTimes({ min, max }: { min: number; max: number }): string {
+  if (min === max) return min === 0 ? 'no' : `exactly ${min}`;
+  if (max === Infinity) return `at least ${min}`;
+  return `${min} to ${max}`;
+}
+
+function describeWindow({ from, to }: Window): string {
+  if (from !== undefined && to !== undefined) return ` from ${toIsoText(from)} to ${toIsoText(to)}`;
+  if (from !== undefined) return ` from ${toIsoText(from)} on`;
+  return to === undefined ? '' : ` up to ${toIsoText(to)}`;
+}
+
+function nameOf({ resource, namespace, name }: TargetRef): string {
+  return `${resource} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
+}
+
+const toJson = (object: KubernetesObject): JsonValue => JSON.parse(JSON.stringify(object)) as JsonValue;

@@ -1,0 +1,36 @@
+/** Objects of the mirror by something that can be read from them, kept up to date: what is asked every minute costs nothing to keep. */
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import type { Mirror, Mirrored } from './mirror.ts';
+
+export interface Grouping {
+  /** Those with this key, in the order in which they came to have it. */
+  get(key: string): readonly KubernetesObject[];
+  /** Keys that some object has. */
+  keys(): Iterable<string>;
+}
+
+/** @param keyOf undefined for objects that nobody asks for */
+export function groupObjects(
+  mirror: Mirror,
+  resource: Mirrored,
+  keyOf: (object: KubernetesObject) => string | undefined,
+): Grouping {
+  const groups = new Map<string, Map<string, KubernetesObject>>();
+  const keys = new Map<string, string>();
+  mirror.follow((changed, uid, object) => {
+    if (changed !== resource) return;
+    const before = keys.get(uid);
+    const key = object && keyOf(object);
+    if (before !== undefined && before !== key) {
+      const left = groups.get(before);
+      left?.delete(uid);
+      if (left?.size === 0) groups.delete(before);
+      keys.delete(uid);
+    }
+    if (key === undefined || object === undefined) return;
+    const group = groups.get(key) ?? new Map<string, KubernetesObject>();
+    groups.set(key, group.set(uid, object));
+    keys.set(uid, key);
+  });
+  return { get: key => [...(groups.get(key)?.values() ?? [])], keys: () => groups.keys() };
+}

@@ -1,0 +1,74 @@
+/**
+ * The invariants of DESIGN §2, checked while a scenario runs. A check reads raw objects and the calls that functions make; it shares
+ * no code with the rules that it watches over.
+ */
+import type { FunctionName } from '../../shared/contract/names.ts';
+import type { AuditRecord } from '../../shared/ports/audit-log.ts';
+import type { DurationMs, EpochMs } from '../../shared/domain/time.ts';
+import type { ObservedWrite } from '../../packages/kube-apiserver/src/types.ts';
+import type { Mirror } from './mirror.ts';
+
+/** I5, and a minute between two looks of the checks; ms. */
+export const LONGEST_DELAY = 6 * 60_000;
+
+export type InvariantName = 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'I8' | 'I9' | 'I10';
+
+export interface Violation {
+  readonly invariant: InvariantName;
+  readonly time: EpochMs;
+  /** The facts. */
+  readonly message: string;
+}
+
+/** A call that a function made in one run, as it asked for it; `answer` once it has one. */
+export interface PortCall {
+  readonly port: 'kubernetes' | 'records' | 'instances';
+  readonly method: string;
+  readonly args: readonly unknown[];
+  readonly time: EpochMs;
+  outcome:
+    | { readonly kind: 'pending' }
+    | { readonly kind: 'answered'; readonly value: unknown }
+    | { readonly kind: 'failed'; readonly error: unknown };
+}
+
+/** What one function did with one message so far. */
+export interface Run {
+  readonly by: FunctionName;
+  readonly startTime: EpochMs;
+  readonly calls: PortCall[];
+}
+
+export interface CheckContext {
+  readonly now: () => EpochMs;
+  /** What is in the cluster. */
+  readonly mirror: Mirror;
+  /** Of the instance in the cloud; undefined when there is none. */
+  readonly instanceState: (providerID: string) => string | undefined;
+  /** How far a function's clock may be off. */
+  readonly clockTolerance: DurationMs;
+  /** Since when nothing is disturbed: no fault, no outage. Undefined while something is. */
+  readonly quietSince: () => EpochMs | undefined;
+  readonly violate: (invariant: InvariantName, message: string) => void;
+}
+
+/** One group of invariants. Every hook may be left out. */
+export interface Check {
+  /** A function is about to make a call. */
+  readonly onCall?: (call: PortCall, run: Run) => void;
+  /** A write of Curfew that the API server accepted. */
+  readonly onWrite?: (write: ObservedWrite, by: string) => void;
+  /** A decision of a function, as it stands in the audit log. */
+  readonly onAudit?: (record: AuditRecord) => void;
+  /** A message was processed in vain and will come again. */
+  readonly onFailure?: (by: FunctionName, error: unknown) => void;
+  /** A message will not be tried again. */
+  readonly onBuried?: (by: FunctionName, reason: string, explanation: string) => void;
+  readonly onRun?: (run: Run) => void;
+  /** A record of a function was stored, or removed (`nextWakeTime` undefined). */
+  readonly onRecord?: (key: string, nextWakeTime: EpochMs | undefined) => void;
+  /** Once a simulated minute, and at the end. */
+  readonly onMinute?: () => void;
+}
+
+export type MakeCheck = (context: CheckContext) => Check;

@@ -1,0 +1,57 @@
+/** A copy of what is in the cluster, kept by watches, so that checks cost nothing while nothing changes. */
+import type { KubernetesObject, ResourceType } from '../../shared/domain/kubernetes-object.ts';
+import type { ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
+
+const TYPES = {
+  nodes: { group: '', version: 'v1', resource: 'nodes' },
+  pods: { group: '', version: 'v1', resource: 'pods' },
+  configmaps: { group: '', version: 'v1', resource: 'configmaps' },
+  nodeclaims: { group: 'karpenter.sh', version: 'v1', resource: 'nodeclaims' },
+  nodepools: { group: 'karpenter.sh', version: 'v1', resource: 'nodepools' },
+  nodelifecyclepolicies: { group: 'curfew.dev', version: 'v1alpha1', resource: 'nodelifecyclepolicies' },
+} as const satisfies Readonly<Record<string, ResourceType>>;
+
+export type Mirrored = keyof typeof TYPES;
+
+export interface Mirror {
+  /** By UID. */
+  all(resource: Mirrored): ReadonlyMap<string, KubernetesObject>;
+  /** Tells of all that is there, then of every change; `object` is undefined when it is gone. */
+  follow(listener: (resource: Mirrored, uid: string, object: KubernetesObject | undefined) => void): void;
+}
+
+export function createMirror(core: ApiServerCore): Mirror {
+  const listeners: ((resource: Mirrored, uid: string, object: KubernetesObject | undefined) => void)[] = [];
+  const watch = (resource: Mirrored): Map<string, KubernetesObject> => {
+    const objects = new Map<string, KubernetesObject>();
+    core.watch(TYPES[resource], {}, event => {
+      if (event.type === 'BOOKMARK' || event.type === 'ERROR') return;
+      const { object } = event;
+      const { uid } = object.metadata;
+      const isGone = event.type === 'DELETED';
+      if (isGone) objects.delete(uid);
+      else objects.set(uid, object);
+      for (const listener of listeners) listener(resource, uid, isGone ? undefined : object);
+    });
+    return objects;
+  };
+  const objects: Readonly<Record<Mirrored, Map<string, KubernetesObject>>> = {
+    nodes: watch('nodes'),
+    pods: watch('pods'),
+    configmaps: watch('configmaps'),
+    nodeclaims: watch('nodeclaims'),
+    nodepools: watch('nodepools'),
+    nodelifecyclepolicies: watch('nodelifecyclepolicies'),
+  };
+  return {
+    all: resource => objects[resource],
+    follow(listener) {
+      for (const [resource, known] of Object.entries(objects)) {
+        if (isMirrored(resource)) for (const [uid, object] of known) listener(resource, uid, object);
+      }
+      listeners.push(listener);
+    },
+  };
+}
+
+const isMirrored = (resource: string): resource is Mirrored => resource in TYPES;

@@ -1,0 +1,104 @@
+/** Until when a pod is protected, told from the raw objects: an answer of its own to what `shared/domain/protection.ts` decides. */
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import type { Mirror } from './mirror.ts';
+import {
+  annotationOf,
+  dig,
+  fieldsOf,
+  instantOf,
+  isFrameReadable,
+  isSelected,
+  isSelectorReadable,
+  labelOf,
+  listOf,
+  millisecondsOf,
+  requirementsOf,
+  textOf,
+} from './reading.ts';
+
+/** What decides about a pod beside the pod. */
+export interface ProtectionFacts {
+  /** The NodePool of the pod's node. */
+  readonly pool: KubernetesObject | undefined;
+  readonly policies: readonly KubernetesObject[];
+}
+
+/** Epoch milliseconds, Infinity for a protection without end, undefined for none. */
+export function protectionEnd(pod: KubernetesObject, facts: ProtectionFacts): number | undefined {
+  const value = annotationOf(pod, 'karpenter.sh/do-not-disrupt');
+  const phase = dig(pod, 'status', 'phase');
+  if (value === undefined || phase === 'Succeeded' || phase === 'Failed') return undefined;
+  if (pod.metadata.deletionTimestamp !== undefined) return undefined;
+  const block = blockFor(facts);
+  const underDesign = (cap: number): number => {
+    const start = instantOf(pod.metadata.creationTimestamp);
+    return endOf(start, Math.min(durationOf(value) ?? Infinity, cap));
+  };
+  const underKarpenter = (cap: number): number | undefined => {
+    if (value !== 'true' && durationOf(value) === undefined) return undefined;
+    return endOf(instantOf(dig(pod, 'status', 'startTime')), Math.min(durationOf(value) ?? Infinity, cap));
+  };
+  // What cannot be read takes no protection away.
+  if (!isReadable(block)) return Math.max(underDesign(Infinity), underKarpenter(Infinity) ?? 0);
+  const own = listOf(dig(block, 'namespaces')).find(entry => dig(entry, 'name') === pod.metadata.namespace);
+  const cap = millisecondsOf(dig(own, 'maxDuration') ?? dig(block, 'maxDuration')) ?? Infinity;
+  return dig(block, 'compatibility') === 'Karpenter' ? underKarpenter(cap) : underDesign(cap);
+}
+
+const endOf = (start: number | undefined, duration: number): number =>
+  start === undefined || duration === Infinity ? Infinity : start + duration;
+
+/** Whole milliseconds, rounded up; undefined for what is no positive duration. */
+function durationOf(value: string): number | undefined {
+  const duration = millisecondsOf(value);
+  return duration !== undefined && duration > 0 ? Math.ceil(duration) : undefined;
+}
+
+const KNOWN_FIELDS: readonly string[] = ['compatibility', 'maxDuration', 'namespaces', 'warnBefore'];
+
+function isReadable(block: unknown): boolean {
+  const isPositive = (value: unknown): boolean => (millisecondsOf(value) ?? 0) > 0;
+  const { compatibility = 'Design', maxDuration, warnBefore, namespaces } = fieldsOf(block);
+  return (
+    Object.keys(fieldsOf(block)).every(key => KNOWN_FIELDS.includes(key)) &&
+    ['Design', 'Karpenter'].includes(String(compatibility)) &&
+    (maxDuration === undefined || isPositive(maxDuration)) &&
+    (warnBefore === undefined || isPositive(warnBefore)) &&
+    listOf(namespaces).every(entry => isPositive(dig(entry, 'maxDuration')))
+  );
+}
+
+const UNREADABLE = { 'cannot be read': true };
+
+/** The `protection` block of the most specific policy that selects the pool, ties by name; unless one of them cannot be read. */
+function blockFor({ pool, policies }: ProtectionFacts): unknown {
+  const requirements = (policy: KubernetesObject): number => requirementsOf(dig(policy, 'spec', 'nodePoolSelector'));
+  const holders = policies
+    .filter(policy => dig(policy, 'spec', 'protection') !== undefined)
+    .filter(policy => isSelectorReadable(dig(policy, 'spec', 'nodePoolSelector')))
+    .filter(policy =>
+      pool === undefined
+        ? requirements(policy) === 0
+        : isSelected(dig(policy, 'spec', 'nodePoolSelector'), pool.metadata.labels),
+    );
+  if (!holders.every(isFrameReadable)) return UNREADABLE;
+  return holders
+    .toSorted((a, b) => requirements(b) - requirements(a) || (a.metadata.name < b.metadata.name ? -1 : 1))
+    .map(policy => dig(policy, 'spec', 'protection'))[0];
+}
+
+/** Whether all policies can be read: one that cannot might be meant for any pool. */
+export const arePoliciesReadable = ({ policies }: ProtectionFacts): boolean =>
+  policies.every(policy => isSelectorReadable(dig(policy, 'spec', 'nodePoolSelector')));
+
+/** The facts about the pods of a node, as the cluster is now. */
+export function protectionFactsOf(node: KubernetesObject | undefined, mirror: Mirror): ProtectionFacts {
+  const poolName = node && labelOf(node, 'karpenter.sh/nodepool');
+  const pools = [...mirror.all('nodepools').values()];
+  return {
+    pool: pools.find(({ metadata }) => metadata.name === poolName),
+    policies: [...mirror.all('nodelifecyclepolicies').values()],
+  };
+}
+
+export const nodeNameOf = (pod: KubernetesObject): string | undefined => textOf(dig(pod, 'spec', 'nodeName'));

@@ -1,0 +1,148 @@
+/**
+ * Pods that must not be disrupted:
+ * - I2 none is evicted or deleted while its protection is active, but for a deadline that its NodeClaim has
+ * - I2 a node is not let go while a pod on it is protected for a time
+ * - I5 a node is held within five minutes of such a protection, and let go within five minutes of the last one
+ *
+ * A decision is judged by what its run had seen; what happens between a look and the call is nobody's fault.
+ */
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
+import { groupObjects } from './grouping.ts';
+import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
+import {
+  arePoliciesReadable,
+  nodeNameOf,
+  protectionEnd,
+  protectionFactsOf,
+  type ProtectionFacts,
+} from './protection-oracle.ts';
+import { annotationOf, dig, instantOf, millisecondsOf, nameOf, textOf, TERMINATION_TIMESTAMP } from './reading.ts';
+import { does, isKubernetes, lastGet, lastList, targetOf } from './run-journal.ts';
+
+const DO_NOT_DISRUPT = 'karpenter.sh/do-not-disrupt';
+const MARK = 'curfew.dev/protected-until';
+
+const until = (end: number): string => (end === Infinity ? 'without end' : `until ${toIsoText(toEpochMs(end))}`);
+
+export const checkProtection: MakeCheck = context => {
+  const { mirror, violate, clockTolerance } = context;
+  /** Since when each node is not as it should be. */
+  const wrong = new Map<string, { readonly what: string; readonly since: number }>();
+  /** What may make a node's hold wrong: pods that ask for protection for a time, by node, and nodes that Curfew holds, by mark. */
+  const askingPods = groupObjects(mirror, 'pods', pod => (isTimed(pod) ? nodeNameOf(pod) : undefined));
+  const heldNodes = groupObjects(mirror, 'nodes', node => annotationOf(node, MARK));
+  const nodesNamed = groupObjects(mirror, 'nodes', ({ metadata }) => metadata.name);
+
+  return {
+    onCall(call, run) {
+      const isLast = (end: number | undefined): boolean => end === undefined || end <= context.now() + clockTolerance;
+      if (isKubernetes(call, 'delete', 'evict') && targetOf(call).resource === 'pods') {
+        const pod = seenPod(call, run);
+        if (pod === undefined) return violate('I6', `${run.by} ${does(call)} a pod that the run has not looked at`);
+        const end = protectionEnd(pod, factsOfRun(run, context));
+        if (isLast(end) || isForced(pod, context)) return;
+        violate('I2', `${run.by} ${does(call)} ${nameOf(pod)}, which is protected ${until(end ?? Infinity)}`);
+      }
+      if (!letsNodeGo(call)) return;
+      const pods = lastList(run, 'pods');
+      if (pods === undefined) return violate('I6', `${run.by} lets a node go without having looked at its pods`);
+      for (const pod of timedPods(pods, targetOf(call).name)) {
+        const end = protectionEnd(pod, factsOfRun(run, context));
+        if (!isLast(end))
+          violate(
+            'I2',
+            `${run.by} lets node ${targetOf(call).name ?? ''} go: ${nameOf(pod)} is protected ${until(end ?? Infinity)}`,
+          );
+      }
+    },
+    onMinute() {
+      const now = context.now();
+      const quietSince = context.quietSince();
+      if (quietSince === undefined) return wrong.clear();
+      const nodes = [
+        ...[...heldNodes.keys()].flatMap(mark => heldNodes.get(mark)),
+        ...[...askingPods.keys()].flatMap(name => nodesNamed.get(name)),
+      ];
+      const suspects = new Map(nodes.map(node => [node.metadata.uid, node]));
+      for (const uid of wrong.keys()) if (!suspects.has(uid)) wrong.delete(uid);
+      for (const [uid, node] of suspects) {
+        const what = complainAboutNode(node, askingPods.get(node.metadata.name), context);
+        const known = wrong.get(uid);
+        if (what === undefined) {
+          wrong.delete(uid);
+          continue;
+        }
+        if (known?.what !== what) wrong.set(uid, { what, since: now - 60_000 });
+        if (known === undefined || known.what !== what || now - Math.max(known.since, quietSince) <= LONGEST_DELAY)
+          continue;
+        violate('I5', `${nameOf(node)} ${what} since ${toIsoText(toEpochMs(known.since))}`);
+        wrong.set(uid, { what, since: Infinity });
+      }
+    },
+  };
+};
+
+/** The pod of the call as the run saw it last. */
+function seenPod(call: PortCall, run: Run): KubernetesObject | undefined {
+  const { name, namespace } = targetOf(call);
+  const isMeant = ({ metadata }: KubernetesObject): boolean =>
+    metadata.name === name && metadata.namespace === namespace;
+  const got = lastGet(run, 'pods')?.object;
+  return got !== undefined && isMeant(got) ? got : lastList(run, 'pods')?.find(isMeant);
+}
+
+/** What the run saw of policies and pool, else what is there. */
+function factsOfRun(run: Run, { mirror }: CheckContext): ProtectionFacts {
+  const facts = protectionFactsOf(lastGet(run, 'nodes')?.object, mirror);
+  return {
+    pool: lastGet(run, 'nodepools')?.object ?? facts.pool,
+    policies: lastList(run, 'nodelifecyclepolicies') ?? facts.policies,
+  };
+}
+
+function letsNodeGo(call: PortCall): boolean {
+  if (!isKubernetes(call, 'patch') || targetOf(call).resource !== 'nodes') return false;
+  return dig(call.args[1], 'body', 'metadata', 'annotations', DO_NOT_DISRUPT) === null;
+}
+
+/** Pods of the node that are annotated with something else than a plain `"true"`, which Karpenter honours by itself. */
+function timedPods(pods: readonly KubernetesObject[], nodeName: string | undefined): readonly KubernetesObject[] {
+  return pods.filter(pod => isTimed(pod) && nodeNameOf(pod) === nodeName);
+}
+
+function isTimed(pod: KubernetesObject): boolean {
+  const value = annotationOf(pod, DO_NOT_DISRUPT);
+  return value !== undefined && value !== 'true';
+}
+
+function complainAboutNode(
+  node: KubernetesObject,
+  pods: readonly KubernetesObject[],
+  { mirror, now }: CheckContext,
+): string | undefined {
+  const facts = protectionFactsOf(node, mirror);
+  if (node.metadata.deletionTimestamp !== undefined || !arePoliciesReadable(facts)) return undefined;
+  // Which policy's mode holds is the rule's business; where any only observes, nothing is asked of it.
+  if (facts.policies.some(policy => dig(policy, 'spec', 'mode') === 'Observe')) return undefined;
+  const isProtected = pods.some(pod => (protectionEnd(pod, facts) ?? 0) > now());
+  const held = annotationOf(node, DO_NOT_DISRUPT);
+  if (isProtected && held === undefined) return 'has a pod that is protected for a time, and is not held';
+  if (!isProtected && held === 'true' && annotationOf(node, MARK) !== undefined) return 'is held for no pod';
+  return undefined;
+}
+
+/** A deadline of the pod's NodeClaim bypasses protection from the instant at which the pod must begin to stop. */
+function isForced(pod: KubernetesObject, { mirror, now, clockTolerance }: CheckContext): boolean {
+  const nodeName = nodeNameOf(pod);
+  const graceMs = Number(dig(pod, 'spec', 'terminationGracePeriodSeconds') ?? 30) * 1000;
+  return [...mirror.all('nodeclaims').values()]
+    .filter(claim => textOf(dig(claim, 'status', 'nodeName')) === nodeName)
+    .some(claim => {
+      const declared = instantOf(annotationOf(claim, TERMINATION_TIMESTAMP));
+      const deletion = instantOf(claim.metadata.deletionTimestamp);
+      const period = millisecondsOf(dig(claim, 'spec', 'terminationGracePeriod'));
+      const deadline = declared ?? (deletion === undefined || period === undefined ? undefined : deletion + period);
+      return deadline !== undefined && deadline - graceMs <= now() + clockTolerance;
+    });
+}

@@ -1,0 +1,35 @@
+/**
+ * - I8 nothing crashes a function, and none goes round in circles
+ * - I9 no message ends in a dead-letter queue, but those of others that are not valid
+ */
+import { messageOf, RetryableError } from '../../shared/errors.ts';
+import type { MakeCheck } from './invariant.ts';
+
+/** Runs in one simulated minute that no scenario needs: ten for each object, and a thousand. */
+const RUNS_PER_OBJECT = 10;
+const RUNS_PER_MINUTE = 1000;
+
+export const checkRobustness: MakeCheck = ({ mirror, violate }) => {
+  let runs = 0;
+  return {
+    onFailure(by, error) {
+      if (error instanceof RetryableError) return;
+      violate(
+        'I8',
+        `${by} failed with a bug: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}`,
+      );
+    },
+    onBuried(by, reason, explanation) {
+      if (reason !== 'InvalidMessage')
+        violate('I9', `a message of ${by} ended in its dead-letter queue: ${reason}: ${explanation}`);
+    },
+    onRun() {
+      runs += 1;
+    },
+    onMinute() {
+      const objects = mirror.all('nodes').size + mirror.all('pods').size;
+      if (runs > RUNS_PER_MINUTE + RUNS_PER_OBJECT * objects) violate('I8', `${runs} runs in one minute`);
+      runs = 0;
+    },
+  };
+};

@@ -1,0 +1,86 @@
+/** What one run has seen and done, out of its calls. */
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import type { PortCall, Run } from './invariant.ts';
+import { dig, fieldsOf, listOf, textOf } from './reading.ts';
+
+/** `patch nodeclaims nc1`: the resource and the name of a Kubernetes call. */
+export interface Target {
+  readonly resource: string;
+  readonly namespace: string | undefined;
+  readonly name: string | undefined;
+}
+
+export function targetOf({ method, args }: PortCall): Target {
+  const [first] = args;
+  // `list` and `create` take the type, the other verbs a reference.
+  const type = method === 'list' || method === 'create' ? first : dig(first, 'type');
+  return {
+    resource: textOf(dig(type, 'resource')) ?? '',
+    namespace: textOf(dig(first, 'namespace')),
+    name: textOf(dig(first, 'name')),
+  };
+}
+
+export const isKubernetes = (call: PortCall, ...methods: readonly string[]): boolean =>
+  call.port === 'kubernetes' && methods.includes(call.method);
+
+/** The last answered read of one object of a resource, and its place among the calls. */
+export function lastGet(
+  run: Run,
+  resource: string,
+): { readonly object: KubernetesObject | undefined; readonly index: number } | undefined {
+  const index = run.calls.findLastIndex(
+    call => isKubernetes(call, 'get') && call.outcome.kind === 'answered' && targetOf(call).resource === resource,
+  );
+  const outcome = run.calls[index]?.outcome;
+  return outcome?.kind === 'answered' ? { object: asObject(outcome.value), index } : undefined;
+}
+
+/** The objects of the last answered list of a resource. */
+export function lastList(run: Run, resource: string): readonly KubernetesObject[] | undefined {
+  const call = run.calls.findLast(
+    each => isKubernetes(each, 'list') && each.outcome.kind === 'answered' && targetOf(each).resource === resource,
+  );
+  if (call?.outcome.kind !== 'answered') return undefined;
+  return listOf(call.outcome.value).flatMap(item => asObject(item) ?? []);
+}
+
+/** Reads that failed and were not made up for by a later one of the same. */
+export function failedReads(run: Run): readonly string[] {
+  const failed = new Set<string>();
+  for (const call of run.calls) {
+    if (!isKubernetes(call, 'get', 'list') && !(call.port === 'records' && call.method === 'get')) continue;
+    const key = `${call.port} ${call.method} ${JSON.stringify(call.args)}`;
+    if (call.outcome.kind === 'failed') failed.add(key);
+    if (call.outcome.kind === 'answered') failed.delete(key);
+  }
+  return [...failed];
+}
+
+/** Whether the run knows of a promise: it wrote a record of its own, or read one that an earlier run had written. */
+export function knowsRecord(run: Run): boolean {
+  if (lastRecordWrite(run) >= 0) return true;
+  return run.calls.some(
+    ({ port, method, outcome }) =>
+      port === 'records' && method === 'get' && outcome.kind === 'answered' && outcome.value !== undefined,
+  );
+}
+
+/** Where the last write of a record that was taken stands among the calls; -1 for none. */
+export function lastRecordWrite(run: Run): number {
+  return run.calls.findLastIndex(
+    ({ port, method, outcome }) =>
+      port === 'records' &&
+      method === 'put' &&
+      outcome.kind === 'answered' &&
+      fieldsOf(outcome.value)['kind'] === 'written',
+  );
+}
+
+function asObject(value: unknown): KubernetesObject | undefined {
+  const uid = dig(value, 'metadata', 'uid');
+  return typeof uid === 'string' ? (value as KubernetesObject) : undefined;
+}
+
+/** The call's method in the third person: `deletes`, `patches`. */
+export const does = ({ method }: PortCall): string => (method.endsWith('ch') ? `${method}es` : `${method}s`);

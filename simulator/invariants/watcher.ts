@@ -1,0 +1,159 @@
+/** Runs all checks over one simulation: tells them of what happens, and gathers the violations. */
+import type { FunctionName } from '../../shared/contract/names.ts';
+import { addDuration, minutes, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
+import type { AuditRecord } from '../../shared/ports/audit-log.ts';
+import type { RecordStore } from '../../shared/ports/record-store.ts';
+import { aroundCalls } from '../../runtime/around-calls.ts';
+import type { ApiServerCore, ObservedWrite } from '../../packages/kube-apiserver/src/types.ts';
+import type { Lifetime } from '../../runtime/lifetime.ts';
+import type { Scheduler } from '../../runtime/scheduler.ts';
+import type { EnvironmentPorts } from '../../runtime/system.ts';
+import { checkDestructiveCalls } from './destructive-calls.ts';
+import { checkFinalizers } from './finalizers.ts';
+import type { Check, MakeCheck, PortCall, Run, Violation } from './invariant.ts';
+import { checkLeftBehind } from './left-behind.ts';
+import { createMirror } from './mirror.ts';
+import { checkOwnership } from './ownership.ts';
+import { checkProtection } from './protection.ts';
+import { checkRepair } from './repair.ts';
+import { checkRobustness } from './robustness.ts';
+import { checkTimers } from './timers.ts';
+
+/** One line each; a check that is not listed does not run. */
+const CHECKS: readonly MakeCheck[] = [
+  checkFinalizers,
+  checkDestructiveCalls,
+  checkRepair,
+  checkProtection,
+  checkTimers,
+  checkOwnership,
+  checkLeftBehind,
+  checkRobustness,
+];
+
+/** After so many the rest adds nothing. */
+const MAX_VIOLATIONS = 20;
+
+export interface InvariantWatcher {
+  readonly violations: readonly Violation[];
+  /** Ports whose calls the checks see. The record store is watched apart, where writes take effect. */
+  observe(ports: EnvironmentPorts, lifetime: Lifetime): EnvironmentPorts;
+  observeRecords(records: RecordStore): RecordStore;
+  runStarted(by: FunctionName, lifetime: Lifetime): void;
+  written(write: ObservedWrite, by: string): void;
+  audited(record: AuditRecord): void;
+  failed(by: FunctionName, error: unknown): void;
+  buried(by: FunctionName, reason: string, explanation: string): void;
+  /** I8: the run was ended because it went round in circles. */
+  stoodStill(message: string): void;
+  /** The last look. Throws when a check itself is broken. */
+  finish(): void;
+}
+
+export interface WatcherOptions {
+  readonly core: ApiServerCore;
+  readonly scheduler: Scheduler;
+  readonly instanceState: (providerID: string) => string | undefined;
+  /** How far a function's clock may be ahead of the cluster's. */
+  readonly clockTolerance: DurationMs;
+  readonly quietSince: () => EpochMs | undefined;
+}
+
+export function createInvariantWatcher({
+  core,
+  scheduler,
+  instanceState,
+  clockTolerance,
+  quietSince,
+}: WatcherOptions): InvariantWatcher {
+  const violations: Violation[] = [];
+  const runs = new WeakMap<Lifetime, Run>();
+  const context = {
+    now: () => scheduler.now(),
+    mirror: createMirror(core),
+    instanceState,
+    clockTolerance,
+    quietSince,
+    violate(invariant: Violation['invariant'], message: string): void {
+      if (violations.length < MAX_VIOLATIONS) violations.push({ invariant, time: scheduler.now(), message });
+    },
+  };
+  const checks: readonly Check[] = CHECKS.map(make => make(context));
+  /** A mistake in a check must not look like one of a function that it is called from. */
+  const mistakes: unknown[] = [];
+  const tell = (hook: (check: Check) => void): void => {
+    for (const check of checks) {
+      try {
+        hook(check);
+      } catch (error) {
+        mistakes.push(error);
+      }
+    }
+  };
+  const look = (): void => tell(check => check.onMinute?.());
+  const lookEveryMinute = (): void => {
+    scheduler.at(addDuration(scheduler.now(), minutes(1)), () => {
+      look();
+      lookEveryMinute();
+    });
+  };
+  lookEveryMinute();
+
+  const observed = <Port extends object>(port: Port, name: PortCall['port'], lifetime: Lifetime): Port =>
+    aroundCalls(port, ({ method, args, proceed }) => {
+      const run = runs.get(lifetime);
+      const call: PortCall = { port: name, method, args, time: scheduler.now(), outcome: { kind: 'pending' } };
+      if (run !== undefined) tell(check => check.onCall?.(call, run));
+      run?.calls.push(call);
+      return noteOutcome(call, proceed());
+    });
+
+  return {
+    violations,
+    observe: (ports, lifetime) => ({
+      ...ports,
+      kubernetes: observed(ports.kubernetes, 'kubernetes', lifetime),
+      records: observed(ports.records, 'records', lifetime),
+      instances: observed(ports.instances, 'instances', lifetime),
+    }),
+    observeRecords: records => ({
+      get: key => records.get(key),
+      async put(record, expectedVersion) {
+        const outcome = await records.put(record, expectedVersion);
+        if (outcome.kind === 'written')
+          tell(check => check.onRecord?.(`${record.owner}/${record.id}`, record.nextWakeTime));
+        return outcome;
+      },
+      async delete(key, expectedVersion) {
+        const outcome = await records.delete(key, expectedVersion);
+        if (outcome.kind === 'deleted') tell(check => check.onRecord?.(`${key.owner}/${key.id}`, undefined));
+        return outcome;
+      },
+    }),
+    runStarted(by, lifetime) {
+      const run: Run = { by, startTime: scheduler.now(), calls: [] };
+      runs.set(lifetime, run);
+      tell(check => check.onRun?.(run));
+    },
+    written: (write, by) => tell(check => check.onWrite?.(write, by)),
+    audited: record => tell(check => check.onAudit?.(record)),
+    failed: (by, error) => tell(check => check.onFailure?.(by, error)),
+    buried: (by, reason, explanation) => tell(check => check.onBuried?.(by, reason, explanation)),
+    stoodStill: message => context.violate('I8', message),
+    finish() {
+      look();
+      if (mistakes.length > 0) throw new Error('a check of the invariants failed itself', { cause: mistakes[0] });
+    },
+  };
+}
+
+async function noteOutcome(call: PortCall, answer: unknown): Promise<unknown> {
+  try {
+    const value = await answer;
+    call.outcome = { kind: 'answered', value };
+    return value;
+  } catch (error) {
+    call.outcome = { kind: 'failed', error };
+    throw error;
+  }
+}

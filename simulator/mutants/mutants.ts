@@ -1,0 +1,23 @@
+/** All mistakes that the swarm must find. */
+import { FORWARDER_MUTANTS } from './forwarder.ts';
+import { GRACE_PERIOD_MUTANTS } from './grace-period.ts';
+import type { Mutation } from '../swarm/seed.ts';
+import type { Mutant } from './mutant.ts';
+import { REPAIR_MUTANTS } from './repair.ts';
+import { REPAIR_RULE_MUTANTS } from './repair-rule.ts';
+import { TIMER_MUTANTS } from './timer.ts';
+
+export const MUTANTS: readonly Mutant[] = [
+  ...REPAIR_RULE_MUTANTS,
+  ...REPAIR_MUTANTS,
+  ...GRACE_PERIOD_MUTANTS,
+  ...TIMER_MUTANTS,
+  ...FORWARDER_MUTANTS,
+];
+
+/** The mistake of that name. Throws for a name that is not known. */
+export function mutationOf(name: string): Mutation {
+  const mutant = MUTANTS.find(known => known.name === name);
+  if (mutant === undefined) throw new Error(`there is no mutant ${name}`);
+  return mutant.mutation;
+}

@@ -1,0 +1,73 @@
+/** Parts that cannot be reached for a while: the API server, the bus, the store. To Curfew alone; actors and author go on. */
+import { addDuration, toEpochMs, type DurationMs, type EpochMs } from '../shared/domain/time.ts';
+import { RetryableError } from '../shared/errors.ts';
+import type { ClusterWatch } from '../shared/ports/cluster-watch.ts';
+import { aroundCalls } from '../runtime/around-calls.ts';
+import type { Scheduler } from '../runtime/scheduler.ts';
+import { OUTAGE_PARTS, type OutagePart } from './scenario/scenario.ts';
+
+export interface Outages {
+  begin(part: OutagePart, duration: DurationMs): void;
+  isOut(part: OutagePart): boolean;
+  anyOut(): boolean;
+  /** When the last outage ended; the start of time when there was none. */
+  lastEnd(): EpochMs;
+  /** Called when an outage of the part begins, with what its callers are told. */
+  onBegin(part: OutagePart, action: (error: Error) => void): void;
+  /** Runs the action now, or when the part is back. */
+  whenBack(part: OutagePart, action: () => void): void;
+  /** A port whose calls are refused (nothing was done) while the part is out. All its methods must return promises. */
+  guard<Port extends object>(part: OutagePart, port: Port): Port;
+  guardWatch(watch: ClusterWatch): ClusterWatch;
+}
+
+const refusal = (part: OutagePart): RetryableError =>
+  new RetryableError(`connecting to the ${part}: connection refused`, { reason: 'ECONNREFUSED' });
+
+export function createOutages(scheduler: Scheduler): Outages {
+  /** Outages that are on, by part: they may overlap. */
+  const running = new Map<OutagePart, number>();
+  const listeners: { part: OutagePart; action: (error: Error) => void }[] = [];
+  const waiting = new Map<OutagePart, (() => void)[]>();
+  const isOut = (part: OutagePart): boolean => (running.get(part) ?? 0) > 0;
+  const add = (part: OutagePart, change: number): void => {
+    running.set(part, (running.get(part) ?? 0) + change);
+  };
+  const guard: Outages['guard'] = (part, port) =>
+    aroundCalls(port, ({ proceed }) => (isOut(part) ? Promise.reject(refusal(part)) : proceed()));
+
+  let lastEnd = toEpochMs(0);
+
+  return {
+    isOut,
+    anyOut: () => OUTAGE_PARTS.some(isOut),
+    lastEnd: () => lastEnd,
+    begin(part, duration) {
+      add(part, 1);
+      scheduler.at(addDuration(scheduler.now(), duration), () => {
+        add(part, -1);
+        lastEnd = scheduler.now();
+        if (!isOut(part)) for (const action of waiting.get(part)?.splice(0) ?? []) action();
+      });
+      for (const listener of listeners) if (listener.part === part) listener.action(refusal(part));
+    },
+    onBegin: (part, action) => listeners.push({ part, action }),
+    whenBack(part, action) {
+      if (!isOut(part)) return action();
+      waiting.set(part, [...(waiting.get(part) ?? []), action]);
+    },
+    guard,
+    guardWatch(watch) {
+      const { list } = guard('api', { list: watch.list.bind(watch) });
+      return {
+        list,
+        watch: (type, options) => (isOut('api') ? failing(refusal('api')) : watch.watch(type, options)),
+      };
+    },
+  };
+}
+
+/** A stream that ends at once with an error. */
+function failing<T>(error: Error): AsyncIterable<T> {
+  return { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) }) };
+}

@@ -1,0 +1,85 @@
+/** A run as text: what happened, in order, and what was expected. */
+import { colors as pc } from '../cli/terminal-colors.ts';
+import { formatDuration } from '../shared/domain/go-duration.ts';
+import { durationBetween, toIsoText, type EpochMs } from '../shared/domain/time.ts';
+import type { Verdict } from './expect.ts';
+import type { RunResult } from './run.ts';
+import type { ScenarioFault } from './scenario/scenario.ts';
+
+const BY_WIDTH = 10;
+
+export function formatRun(result: RunResult): string {
+  const { scenario, timeline, verdicts } = result;
+  const { name, start, end, file } = scenario;
+  const span = `${toIsoText(start)}, ${formatDuration(durationBetween(start, end))}`;
+  const lines = [`${pc.bold(name)}  ${pc.dim(`${file}, ${span}`)}`];
+  for (const { time, by, text } of timeline) {
+    lines.push(`  ${formatOffset(start, time)}  ${pc.cyan(by.padEnd(BY_WIDTH))}  ${text}`);
+  }
+  if (verdicts.length > 0) lines.push('', ...verdicts.flatMap(formatVerdict));
+  if (result.violations.length > 0) lines.push('', ...formatViolations(result));
+  lines.push('');
+  lines.push(formatSummary(result));
+  return lines.join('\n');
+}
+
+/** One line for one run. */
+export function formatSummary(result: RunResult): string {
+  const { scenario, seed, verdicts, violations, trace, buried, faults } = result;
+  const held = verdicts.filter(({ holds }) => holds).length;
+  const word = isGood(result) ? pc.green('ok') : pc.red('FAILED');
+  const writes = trace.filter(({ kind }) => kind === 'write').length;
+  const parts = [`${held} of ${verdicts.length} expectations hold`, count(writes, 'write')];
+  if (buried.length > 0) parts.push(`${count(buried.length, 'message')} in dead-letter queues`);
+  if (violations.length > 0) parts.push(`${count(violations.length, 'violation')} of invariants`);
+  const injected = [...faults.values()].reduce((sum, number) => sum + number, 0);
+  if (injected > 0) parts.push(`${count(injected, 'fault')}, seed ${seed}`);
+  return `${word} ${scenario.name}: ${parts.join(', ')}`;
+}
+
+const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
+
+/** Each expectation that does not hold, with what was seen, and each violated invariant, with the facts. */
+export function formatFailures(result: RunResult): string[] {
+  const { scenario, verdicts } = result;
+  return [
+    ...verdicts
+      .filter(({ holds }) => !holds)
+      .flatMap(({ expectation, title, seen }) => [
+        `${scenario.file}:${expectation.place.line}: ${expectation.place.path}: expected ${title}`,
+        ...seen.map(line => `    ${line}`),
+      ]),
+    ...formatViolations(result),
+  ];
+}
+
+function formatViolations({ scenario, seed, violations }: RunResult): string[] {
+  return violations.map(
+    ({ invariant, time, message }) =>
+      `${scenario.file}: seed ${seed}: ${invariant} violated at ${toIsoText(time)}: ${message}`,
+  );
+}
+
+export function formatFault({ place, message }: ScenarioFault): string {
+  return `${place.file}:${place.line}: ${place.path === '' ? '' : `${place.path}: `}${message}`;
+}
+
+/** Every expectation holds, and no invariant was violated. */
+export function isGood({ verdicts, violations }: Pick<RunResult, 'verdicts' | 'violations'>): boolean {
+  return violations.length === 0 && verdicts.every(({ holds }) => holds);
+}
+
+function formatVerdict({ expectation, holds, title, seen }: Verdict): string[] {
+  const { file, line, path } = expectation.place;
+  const claim = holds ? `${pc.green('✓')} ${title}` : `${pc.red('✗')} ${file}:${line}: ${path}: expected ${title}`;
+  return [`  ${claim}`, ...seen.map(line => `      ${line}`)];
+}
+
+/** The time of day; with the day once the run is past the first. */
+function formatOffset(start: EpochMs, time: EpochMs): string {
+  const text = toIsoText(time);
+  const [day = '', clock = ''] = text.split('T');
+  const isFirstDay = toIsoText(start).startsWith(day);
+  const short = clock.replace('.000Z', '    ').replace('Z', '');
+  return isFirstDay ? short : `${day} ${short}`;
+}

@@ -1,0 +1,230 @@
+/** Runs one scenario on virtual time: the real forwarder and functions over in-memory parts, faults from the seed. */
+import type { FunctionName } from '../shared/contract/names.ts';
+import { addDuration, minutes, seconds, type DurationMs, type EpochMs } from '../shared/domain/time.ts';
+import type { ReconcilerFactory } from '../runtime/functions.ts';
+import { createInProcessClusterWatch } from '../runtime/in-process/cluster-watch.ts';
+import { createInProcessKubernetesApi } from '../runtime/in-process/kubernetes-api.ts';
+import type { ApiServerCore } from '../packages/kube-apiserver/src/types.ts';
+import { createMemoryRecordStore } from '../runtime/memory/record-store.ts';
+import type { Scheduler } from '../runtime/scheduler.ts';
+import { createSystem, type BuriedMessage, type ForwarderPorts } from '../runtime/system.ts';
+import type { StartActor } from './actors/actor.ts';
+import { startCloud } from './actors/cloud.ts';
+import { startDisruption } from './actors/disruption.ts';
+import { startKarpenter } from './actors/karpenter.ts';
+import { startKubelet } from './actors/kubelet.ts';
+import { createCleanupAnswers } from './cleanups.ts';
+import { createCloud } from './cloud.ts';
+import { withDueIndex } from './due-index.ts';
+import { evaluate, type FinalState, type Verdict } from './expect.ts';
+import { planDisturbances } from './faults/disturbances.ts';
+import { createFaultInjector, type FaultInjector } from './faults/injector.ts';
+import { deliverWithFaults } from './faults/messages.ts';
+import { FAULT_MIXES, SURVIVABLE_CALL_FAULTS, type FaultKind, type FaultMix, type FaultMixName } from './faults/mix.ts';
+import { faultyEnvironment, faultyForwarder } from './faults/ports.ts';
+import type { Violation } from './invariants/invariant.ts';
+import { createInvariantWatcher } from './invariants/watcher.ts';
+import { createOutages } from './outages.ts';
+import { createRandom, type Random } from './random.ts';
+import type { Actor, Scenario } from './scenario/scenario.ts';
+import { carryOut, describeStep } from './steps.ts';
+import { createTimeline, type TimelineEntry } from './timeline.ts';
+import { createTrace, type TraceEntry } from './trace.ts';
+import { createVirtualTime, Standstill } from './virtual-time.ts';
+import { createWorld } from './world.ts';
+
+const ACTOR_STARTS: Readonly<Record<Actor, StartActor>> = {
+  cloud: startCloud,
+  kubelet: startKubelet,
+  karpenter: startKarpenter,
+  disruption: startDisruption,
+};
+
+/** Who Curfew's parts are to the API server. */
+const CURFEW_USER = 'curfew:';
+/** API servers send a bookmark about once a minute. */
+const BOOKMARK_PERIOD = minutes(1);
+/** After the last fault, how long a run goes on: I5 gives the system five minutes, and what it does then takes its time. */
+export const CONVERGENCE = minutes(15);
+
+export interface RunOptions {
+  readonly seed?: number;
+  /** A mix by name or of one's own; default `none`. */
+  readonly faults?: FaultMixName | FaultMix;
+  /** Replaces functions, for tests that prove what a mistake would do. */
+  readonly reconcilers?: Readonly<Partial<Record<FunctionName, ReconcilerFactory>>>;
+  /** Changes what a forwarder is given, for the same. */
+  readonly forwarder?: (ports: ForwarderPorts) => ForwarderPorts;
+  /** Ends the run at the first violation: what follows says nothing new. */
+  readonly stopAtViolation?: boolean;
+}
+
+export interface RunResult {
+  readonly scenario: Scenario;
+  readonly seed: number;
+  readonly trace: readonly TraceEntry[];
+  readonly timeline: readonly TimelineEntry[];
+  readonly verdicts: readonly Verdict[];
+  readonly violations: readonly Violation[];
+  /** Messages that ended in a dead-letter queue. */
+  readonly buried: readonly BuriedMessage[];
+  /** Faults injected, by kind. */
+  readonly faults: ReadonlyMap<FaultKind, number>;
+  readonly simulated: DurationMs;
+  /** The cluster as it stood at the end. */
+  readonly core: ApiServerCore;
+}
+
+/** Rejects with `UnusableObject` for a scenario that cannot start, else for a bug of the simulator only; whatever Curfew does wrong is in the result. */
+export async function runScenario(scenario: Scenario, options: RunOptions = {}): Promise<RunResult> {
+  const { seed = 1, faults = 'none' } = options;
+  const random = createRandom(seed);
+  const mix = typeof faults === 'string' ? FAULT_MIXES[faults] : faults;
+  const injector = mix && createFaultInjector(mix, random.stream('calls'));
+  const end = injector === undefined ? scenario.end : addDuration(scenario.end, CONVERGENCE);
+
+  const time = createVirtualTime({
+    start: scenario.start,
+    ...(injector && { tieBreak: tieBreaker(injector, random) }),
+  });
+  const world = createWorld(scenario, time);
+  const { core } = world;
+  const cloud = createCloud(time);
+  const outages = createOutages(time);
+  const cleanups = createCleanupAnswers();
+  const timeline = createTimeline(() => time.now());
+  const trace = createTrace(
+    () => time.now(),
+    entry => timeline.addTrace(entry),
+  );
+  const buried: BuriedMessage[] = [];
+  const watch = createInProcessClusterWatch(core, time);
+  outages.onBegin('api', error => watch.breakWatches(error));
+  const quietSince = (): EpochMs | undefined => {
+    if (outages.anyOut()) return undefined;
+    if (injector?.active === true) return undefined;
+    const faultsEnd = injector === undefined ? scenario.start : scenario.end;
+    return outages.lastEnd() > faultsEnd ? outages.lastEnd() : faultsEnd;
+  };
+  const invariants = createInvariantWatcher({
+    core,
+    scheduler: time,
+    instanceState: providerID => cloud.stateOf(providerID),
+    clockTolerance: mix?.clockSkew.ahead ?? seconds(0),
+    quietSince,
+  });
+
+  core.observe(write => {
+    if (!write.user.startsWith(CURFEW_USER)) return timeline.addWrite(write);
+    const by = write.user.slice(CURFEW_USER.length);
+    trace.addWrite(write, by);
+    invariants.written(write, by);
+  });
+
+  const store = withDueIndex(createMemoryRecordStore());
+  const skews = random.stream('skews');
+  const system = createSystem({
+    cluster: 'simulated',
+    scheduler: time,
+    kubernetes: by => outages.guard('api', createInProcessKubernetesApi(core, `${CURFEW_USER}${by}`)),
+    watch: outages.guardWatch(watch),
+    records: outages.guard('store', invariants.observeRecords(store.records)),
+    dueIndex: outages.guard('store', store.dueIndex),
+    instances: by =>
+      cloud.instances((verb, providerID) => trace.addCall({ by, verb, resource: 'instances', name: providerID })),
+    audit: {
+      write(record) {
+        trace.addAudit(record);
+        invariants.audited(record);
+      },
+    },
+    ...(options.reconcilers && { reconcilers: options.reconcilers }),
+    ...(injector && { random: jitter(injector, random) }),
+    hooks: {
+      onRun: (name, lifetime) => invariants.runStarted(name, lifetime),
+      onFailed: (name, error) => invariants.failed(name, error),
+      onBuried(message) {
+        buried.push(message);
+        invariants.buried(message.function, message.reason, message.explanation);
+      },
+      environment(ports, _, lifetime) {
+        const guarded = { ...ports, bus: outages.guard('bus', ports.bus) };
+        const context = injector && { injector, scheduler: time, lifetime };
+        const faulty = context === undefined ? guarded : faultyEnvironment(guarded, context, skews);
+        return invariants.observe(faulty, lifetime);
+      },
+      forwarder(ports, lifetime) {
+        const guarded = { ...ports, bus: outages.guard('bus', ports.bus) };
+        const context = injector && { injector, scheduler: time, lifetime, callFaults: SURVIVABLE_CALL_FAULTS };
+        const seen = context === undefined ? guarded : faultyForwarder(guarded, context, skews, () => core.compact());
+        return options.forwarder?.(seen) ?? seen;
+      },
+      ...(injector && {
+        deliver: (_, delay, send) => deliverWithFaults(delay, send, injector, time),
+      }),
+    },
+  });
+
+  for (const step of scenario.steps) {
+    time.at(step.time, () => {
+      const problem = carryOut(step, { world, cloud, outages, cleanups, system });
+      timeline.addStep(describeStep(step), problem);
+    });
+  }
+  for (const actor of scenario.actors) ACTOR_STARTS[actor]({ core, scheduler: time, cloud });
+  sendBookmarks(core, time);
+  if (injector !== undefined) {
+    planDisturbances(injector, random, {
+      scheduler: time,
+      outages,
+      restartForwarder: downtime => system.restartForwarder(downtime),
+      end: scenario.end,
+    });
+    time.at(scenario.end, () => injector.stop());
+  }
+  system.start();
+  try {
+    await time.runUntil(end, () => options.stopAtViolation === true && invariants.violations.length > 0);
+  } catch (error) {
+    if (!(error instanceof Standstill)) throw error;
+    invariants.stoodStill(error.message);
+  }
+  invariants.finish();
+
+  const final: FinalState = {
+    object: target => world.get(target),
+    instance: providerID => cloud.stateOf(providerID),
+  };
+  return {
+    scenario,
+    seed,
+    trace: trace.entries,
+    timeline: timeline.entries,
+    verdicts: evaluate(scenario.expectations, trace.entries, final),
+    violations: invariants.violations,
+    buried,
+    faults: injector?.counts ?? new Map(),
+    simulated: seconds((end - scenario.start) / 1000),
+    core,
+  };
+}
+
+/** Actions of one instant run in any order while faults are on. */
+function tieBreaker(injector: FaultInjector, random: Random): () => number {
+  const ranks = random.stream('ties');
+  return () => (injector.active ? ranks.next() : 0);
+}
+
+/** Retries are spread as in production while faults are on. */
+function jitter(injector: FaultInjector, random: Random): () => number {
+  const numbers = random.stream('jitter');
+  return () => (injector.active ? numbers.next() : 0);
+}
+
+function sendBookmarks(core: { sendBookmarks(): void }, scheduler: Scheduler): void {
+  const send = (): void => {
+    core.sendBookmarks();
+    scheduler.at(addDuration(scheduler.now(), BOOKMARK_PERIOD), send);
+  };
+  scheduler.at(addDuration(scheduler.now(), BOOKMARK_PERIOD), send);
+}

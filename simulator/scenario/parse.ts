@@ -1,0 +1,145 @@
+/** Reads scenario files: YAML, schema, then what only the whole file can say. Every fault carries its place; all are reported. */
+import { isScalar, LineCounter, parseAllDocuments, type Document } from 'yaml';
+import type { z } from 'zod';
+import { addDuration, seconds, toIsoText, type EpochMs } from '../../shared/domain/time.ts';
+import { messageOf } from '../../shared/errors.ts';
+import { toExpectation } from './expectation.ts';
+import { placeOf, type Path } from './places.ts';
+import { complainAboutDuplicates, complainAboutResources, type ResourceCatalog } from './resource-names.ts';
+import {
+  ACTORS,
+  type ParsedScenarios,
+  type Place,
+  type PlacedManifest,
+  type Scenario,
+  type ScenarioFault,
+  type Step,
+  type StepAction,
+} from './scenario.ts';
+import { scenarioSchema, type Moment, type ScenarioDocument } from './schema.ts';
+
+/** Uses of one anchor; a scenario may repeat a node many times. */
+const MAX_ALIASES = 100_000;
+
+type Locate = (path: Path) => Place;
+
+/** Parses one file, which may hold several documents. */
+export function parseScenarios(text: string, file: string, catalog: ResourceCatalog): ParsedScenarios {
+  const lines = new LineCounter();
+  const documents = parseAllDocuments(text, { lineCounter: lines, merge: true, prettyErrors: false });
+  const faults: ScenarioFault[] = [];
+  const scenarios: Scenario[] = [];
+  for (const document of documents) {
+    const locate: Locate = path => placeOf(file, document, lines, path);
+    for (const error of document.errors) {
+      faults.push({ place: { file, line: lines.linePos(error.pos[0]).line, path: '' }, message: error.message });
+    }
+    if (document.errors.length > 0 || isEmpty(document)) continue;
+    const parsed = parseDocument(document, file, locate, catalog);
+    if (Array.isArray(parsed)) faults.push(...parsed);
+    else scenarios.push(parsed);
+  }
+  if (faults.length > 0) return { ok: false, faults };
+  if (scenarios.length > 0) return { ok: true, scenarios };
+  return { ok: false, faults: [{ place: { file, line: 1, path: '' }, message: 'the file holds no Scenario' }] };
+}
+
+/** What stands after a last `---`. */
+function isEmpty({ contents }: Document): boolean {
+  return contents === null || (isScalar(contents) && contents.value === null);
+}
+
+function parseDocument(
+  document: Document,
+  file: string,
+  locate: Locate,
+  catalog: ResourceCatalog,
+): Scenario | ScenarioFault[] {
+  let value: unknown;
+  try {
+    value = document.toJS({ maxAliasCount: MAX_ALIASES });
+  } catch (error) {
+    return [{ place: locate([]), message: messageOf(error) }];
+  }
+  const result = scenarioSchema.safeParse(value);
+  if (!result.success) return result.error.issues.flatMap(issue => toFaults(issue, locate));
+  const faults: ScenarioFault[] = [];
+  const scenario = toScenario(result.data, file, locate, faults);
+  faults.push(...complainAboutDuplicates(scenario.objects), ...complainAboutResources(scenario, catalog));
+  return faults.length > 0 ? faults.toSorted((a, b) => a.place.line - b.place.line) : scenario;
+}
+
+/** An unknown field stands at its own key. */
+function toFaults(issue: z.core.$ZodIssue, locate: Locate): ScenarioFault[] {
+  if (issue.code !== 'unrecognized_keys') return [{ place: locate(issue.path), message: issue.message }];
+  return issue.keys.map(key => ({ place: locate([...issue.path, key]), message: 'unknown field' }));
+}
+
+function toScenario(
+  { metadata, spec }: ScenarioDocument,
+  file: string,
+  locate: Locate,
+  faults: ScenarioFault[],
+): Scenario {
+  const { start } = spec;
+  const end = addDuration(start, spec.duration);
+  if (spec.duration < seconds(1)) {
+    faults.push({ place: locate(['spec', 'duration']), message: 'must be at least 1s' });
+  }
+  const instantOf = (moment: Moment): EpochMs =>
+    moment.kind === 'instant' ? moment.instant : addDuration(start, moment.duration);
+
+  const steps = (spec.steps ?? []).map((step, index): Step => {
+    const path = ['spec', 'steps', index];
+    const time = instantOf(step.at);
+    const span = `${toIsoText(start)} to ${toIsoText(end)}`;
+    if (time < start || time > end) {
+      faults.push({ place: locate([...path, 'at']), message: `is outside of the run, ${span}` });
+    }
+    return { time, action: toAction(step), place: locate(path) };
+  });
+
+  const expectations = (spec.expect ?? []).map((expectation, index) =>
+    toExpectation(expectation, instantOf, locate(['spec', 'expect', index])),
+  );
+
+  return {
+    name: metadata.name,
+    annotations: metadata.annotations ?? {},
+    file,
+    start,
+    end,
+    config: spec.config,
+    templates: spec.templates ?? {},
+    actors: new Set(spec.actors ?? ACTORS),
+    objects: (spec.objects ?? []).map((manifest, index): PlacedManifest => ({
+      manifest,
+      place: locate(['spec', 'objects', index]),
+    })),
+    // The sort is stable: equal times stay in the order of the file.
+    steps: steps.toSorted((a, b) => a.time - b.time),
+    expectations,
+  };
+}
+
+type StepDocument = NonNullable<ScenarioDocument['spec']['steps']>[number];
+
+function toAction(step: StepDocument): StepAction {
+  const { apply, patch, delete: deletion, busEvent, cloud, cleanup, outage } = step;
+  if (apply !== undefined) return { kind: 'apply', manifest: apply };
+  if (patch !== undefined) {
+    const { merge, ...target } = patch;
+    return { kind: 'patch', target, merge };
+  }
+  if (deletion !== undefined) {
+    const { gracePeriodSeconds, ...target } = deletion;
+    return { kind: 'delete', target, gracePeriodSeconds };
+  }
+  if (busEvent !== undefined) {
+    return { kind: 'busEvent', source: busEvent.source, detailType: busEvent['detail-type'], detail: busEvent.detail };
+  }
+  if (cloud !== undefined) return { kind: 'cloud', ...cloud };
+  if (cleanup !== undefined) return { kind: 'cleanup', ...cleanup };
+  if (outage !== undefined) return { kind: 'outage', of: outage.of, for: outage.for };
+  return { kind: 'restart', part: 'forwarder' };
+}

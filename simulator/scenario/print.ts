@@ -1,0 +1,66 @@
+/** A scenario as a file of DESIGN §5: what `parseScenarios` reads back as the same run. Expectations are not printed. */
+import { stringify } from 'yaml';
+import { formatDuration } from '../../shared/domain/go-duration.ts';
+import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
+import { durationBetween, toIsoText } from '../../shared/domain/time.ts';
+import { ACTORS, type Scenario, type StepAction, type TargetRef } from './scenario.ts';
+
+export type PrintableScenario = Omit<Scenario, 'expectations' | 'file'>;
+
+/** @param comment stands above the document, a line each */
+export function printScenario(scenario: PrintableScenario, comment: readonly string[] = []): string {
+  const head = comment.map(line => `${line === '' ? '#' : `# ${line}`}\n`).join('');
+  return head + stringify(toDocument(scenario), { lineWidth: 0, aliasDuplicateObjects: false });
+}
+
+function toDocument(scenario: PrintableScenario): JsonObject {
+  const { name, annotations, start, end, config, templates, actors, objects, steps } = scenario;
+  return {
+    apiVersion: 'curfew.dev/v1alpha1',
+    kind: 'Scenario',
+    metadata: { name, ...(Object.keys(annotations).length > 0 && { annotations }) },
+    spec: {
+      start: toIsoText(start),
+      duration: formatDuration(durationBetween(start, end)),
+      ...(config !== undefined && { config }),
+      ...(Object.keys(templates).length > 0 && { templates }),
+      ...(actors.size < ACTORS.length && { actors: [...actors] }),
+      objects: objects.map(({ manifest }) => manifest.body),
+      steps: steps.map(({ time, action }) => ({
+        at: formatDuration(durationBetween(start, time)),
+        ...toStep(action),
+      })),
+    },
+  };
+}
+
+function toStep(action: StepAction): JsonObject {
+  switch (action.kind) {
+    case 'apply':
+      return { apply: action.manifest.body };
+    case 'patch':
+      return { patch: { ...toTarget(action.target), merge: action.merge } };
+    case 'delete': {
+      const { target, gracePeriodSeconds } = action;
+      return { delete: { ...toTarget(target), ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }) } };
+    }
+    case 'busEvent':
+      return { busEvent: { source: action.source, 'detail-type': action.detailType, detail: action.detail } };
+    case 'cloud': {
+      const { providerID, fail, state } = action;
+      return { cloud: { providerID, ...(fail !== undefined && { fail }), ...(state !== undefined && { state }) } };
+    }
+    case 'cleanup': {
+      const { rule, result, message } = action;
+      return { cleanup: { rule, result, ...(message !== undefined && { message }) } };
+    }
+    case 'outage':
+      return { outage: { of: action.of, for: formatDuration(action.for) } };
+    case 'restart':
+      return { restart: action.part };
+  }
+}
+
+function toTarget({ resource, namespace, name }: TargetRef): JsonObject {
+  return { resource, ...(namespace !== undefined && { namespace }), name };
+}

@@ -1,0 +1,127 @@
+/** A scenario, parsed: what exists, what happens when, and what is expected (DESIGN §5). */
+import type { JsonObject, JsonValue } from '../../shared/domain/kubernetes-object.ts';
+import type { DurationMs, EpochMs } from '../../shared/domain/time.ts';
+import type { InstanceState } from '../../shared/ports/instances.ts';
+
+export const ACTORS = ['kubelet', 'karpenter', 'disruption', 'cloud'] as const;
+export type Actor = (typeof ACTORS)[number];
+
+/** Where something stands in its file. */
+export interface Place {
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+  /** `spec.steps[2].at`. */
+  readonly path: string;
+}
+
+export interface Scenario {
+  readonly name: string;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly file: string;
+  readonly start: EpochMs;
+  readonly end: EpochMs;
+  readonly config: string | undefined;
+  readonly templates: Readonly<Record<string, string>>;
+  readonly actors: ReadonlySet<Actor>;
+  readonly objects: readonly PlacedManifest[];
+  /** In order of time; equal times in the order of the file. */
+  readonly steps: readonly Step[];
+  readonly expectations: readonly Expectation[];
+}
+
+/** A manifest as it stands in the file, and what identifies its object. */
+export interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace: string | undefined;
+  readonly name: string;
+  readonly body: JsonObject;
+}
+
+export interface PlacedManifest {
+  readonly manifest: Manifest;
+  readonly place: Place;
+}
+
+/** An object by the plural of its resource, `.group` added where two share it. */
+export interface TargetRef {
+  readonly resource: string;
+  readonly namespace?: string | undefined;
+  readonly name: string;
+}
+
+export const CLOUD_FAILURES = ['throttle', 'error', 'none'] as const;
+export type CloudFailure = (typeof CLOUD_FAILURES)[number];
+export const CLEANUP_RESULTS = ['succeed', 'fail', 'notFound'] as const;
+export type CleanupResult = (typeof CLEANUP_RESULTS)[number];
+export const OUTAGE_PARTS = ['api', 'bus', 'store'] as const;
+export type OutagePart = (typeof OUTAGE_PARTS)[number];
+
+export type StepAction =
+  | { readonly kind: 'apply'; readonly manifest: Manifest }
+  | { readonly kind: 'patch'; readonly target: TargetRef; readonly merge: JsonObject }
+  | { readonly kind: 'delete'; readonly target: TargetRef; readonly gracePeriodSeconds?: number | undefined }
+  | { readonly kind: 'busEvent'; readonly source: string; readonly detailType: string; readonly detail: JsonObject }
+  | {
+      readonly kind: 'cloud';
+      readonly providerID: string;
+      readonly fail?: CloudFailure | undefined;
+      readonly state?: 'running' | 'stopped' | 'terminated' | undefined;
+    }
+  | {
+      readonly kind: 'cleanup';
+      readonly rule: string;
+      readonly result: CleanupResult;
+      readonly message?: string | undefined;
+    }
+  | { readonly kind: 'outage'; readonly of: OutagePart; readonly for: DurationMs }
+  | { readonly kind: 'restart'; readonly part: 'forwarder' };
+
+export interface Step {
+  readonly time: EpochMs;
+  readonly action: StepAction;
+  readonly place: Place;
+}
+
+/** Inclusive at both ends; undefined: open. */
+export interface Window {
+  readonly from: EpochMs | undefined;
+  /** The last instant that counts. */
+  readonly to: EpochMs | undefined;
+}
+
+export interface Times {
+  readonly min: number;
+  readonly max: number;
+}
+
+export interface TracePattern {
+  readonly kind: 'write' | 'event' | 'audit';
+  /** Deep subset of a trace line. */
+  readonly fields: JsonObject;
+  /** Dotted paths that must not exist in the line. */
+  readonly absent: readonly string[];
+}
+
+export type Expectation = { readonly place: Place } & (
+  | { readonly kind: 'trace'; readonly pattern: TracePattern; readonly window: Window; readonly times: Times }
+  | {
+      readonly kind: 'finalObject';
+      readonly target: TargetRef;
+      readonly exists: boolean;
+      readonly match: JsonValue | undefined;
+      readonly absent: readonly string[];
+    }
+  | { readonly kind: 'finalInstance'; readonly providerID: string; readonly state: InstanceState }
+);
+
+/** What is wrong with a file, and where. */
+export interface ScenarioFault {
+  readonly place: Place;
+  readonly message: string;
+}
+
+export type ParsedScenarios =
+  | { readonly ok: true; readonly scenarios: readonly Scenario[] }
+  | { readonly ok: false; readonly faults: readonly ScenarioFault[] };

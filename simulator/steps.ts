@@ -1,0 +1,85 @@
+/** Carries out a scenario's steps. */
+import { messageOf } from '../shared/errors.ts';
+import { ApiStatusError } from '../packages/kube-apiserver/src/types.ts';
+import type { System } from '../runtime/system.ts';
+import type { CleanupAnswers } from './cleanups.ts';
+import type { Cloud } from './cloud.ts';
+import type { Outages } from './outages.ts';
+import type { Step, StepAction, TargetRef } from './scenario/scenario.ts';
+import type { World } from './world.ts';
+
+export interface StepTargets {
+  readonly world: World;
+  readonly cloud: Cloud;
+  readonly outages: Outages;
+  readonly cleanups: CleanupAnswers;
+  readonly system: Pick<System, 'publish' | 'restartForwarder'>;
+}
+
+/** Carries one step out. Answers why it had no effect, if so: what it is about is not there, or the API server refused it. */
+export function carryOut({ action }: Step, targets: StepTargets): string | undefined {
+  try {
+    return perform(action, targets);
+  } catch (error) {
+    if (error instanceof ApiStatusError) return `refused: ${messageOf(error)}`;
+    throw error;
+  }
+}
+
+function perform(action: StepAction, { world, cloud, outages, cleanups, system }: StepTargets): string | undefined {
+  switch (action.kind) {
+    case 'apply':
+      world.apply(action.manifest);
+      return undefined;
+    case 'patch':
+      return world.patch(action.target, action.merge) ? undefined : 'no effect: it does not exist';
+    case 'delete':
+      return world.remove(action.target, action.gracePeriodSeconds) ? undefined : 'no effect: it does not exist';
+    case 'busEvent': {
+      const { source, detailType, detail } = action;
+      // Whoever publishes goes on trying until the bus is back.
+      outages.whenBack('bus', () => system.publish({ source, 'detail-type': detailType, detail }));
+      return undefined;
+    }
+    case 'cloud':
+      if (action.state !== undefined) cloud.setState(action.providerID, action.state);
+      if (action.fail !== undefined) cloud.setFailure(action.providerID, action.fail);
+      return undefined;
+    case 'cleanup':
+      cleanups.set(action.rule, { result: action.result, message: action.message ?? '' });
+      return undefined;
+    case 'outage':
+      outages.begin(action.of, action.for);
+      return undefined;
+    case 'restart':
+      system.restartForwarder();
+      return undefined;
+  }
+}
+
+/** A step in a few words. */
+export function describeStep({ action }: Step): string {
+  switch (action.kind) {
+    case 'apply': {
+      const { kind, namespace, name } = action.manifest;
+      return `apply ${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
+    }
+    case 'patch':
+      return `patch ${nameOf(action.target)} ${JSON.stringify(action.merge)}`;
+    case 'delete':
+      return `delete ${nameOf(action.target)}`;
+    case 'busEvent':
+      return `event ${action.detailType} from ${action.source}`;
+    case 'cloud':
+      return `instance ${action.providerID} ${[action.state, action.fail === undefined ? undefined : `fails: ${action.fail}`].filter(Boolean).join(', ')}`;
+    case 'cleanup':
+      return `clean-up of ${action.rule} answers ${action.result}`;
+    case 'outage':
+      return `outage of ${action.of} for ${action.for / 1000} s`;
+    case 'restart':
+      return `restart ${action.part}`;
+  }
+}
+
+const nameOf = ({ resource, namespace, name }: TargetRef): string =>
+  `${resource} ${namespace === undefined ? '' : `${namespace}/`}${name}`;

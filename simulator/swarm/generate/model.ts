@@ -1,0 +1,72 @@
+/** The cluster as the generator believes it to be at an instant of the story; Curfew and the actors may have changed it since. */
+import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
+import type { DurationMs, EpochMs } from '../../../shared/domain/time.ts';
+import type { Manifest, PlacedManifest, Place, StepAction } from '../../scenario/scenario.ts';
+import type { Random } from '../../random.ts';
+
+export interface ConditionPlan {
+  readonly type: string;
+  readonly status: string;
+  /** As written, RFC 3339 as a rule; undefined: missing. */
+  readonly lastTransitionTime: string | undefined;
+}
+
+export interface NodePlan {
+  readonly name: string;
+  readonly zone: string;
+  readonly pool: string | undefined;
+  readonly claim: string | undefined;
+  providerID: string;
+  conditions: readonly ConditionPlan[];
+  /** Somebody took the do-not-disrupt annotation off it. */
+  annotationRemoved: boolean;
+}
+
+export interface PodPlan {
+  readonly namespace: string;
+  readonly name: string;
+  node: string;
+  /** From where the protection counts. */
+  creationTime: EpochMs;
+  /** A finalizer that nobody takes off keeps it when it is deleted. */
+  readonly lingers: boolean;
+  /** It is created without a node. */
+  readonly waits: boolean;
+}
+
+export interface Model {
+  readonly pools: readonly string[];
+  readonly nodes: NodePlan[];
+  readonly pods: PodPlan[];
+  readonly policies: readonly string[];
+  /** Tolerations and protections in use: something is due that long after what began it. */
+  readonly durations: DurationMs[];
+  /** For names that were not used yet. */
+  counter: number;
+}
+
+/** A step whose content depends on what the steps before it did. */
+export interface Draft {
+  readonly time: EpochMs;
+  readonly act: () => StepAction | undefined;
+}
+
+/** Thinks up a few steps that belong together. */
+export type Story = (context: StoryContext) => readonly Draft[];
+
+export interface StoryContext {
+  readonly random: Random;
+  readonly model: Model;
+  /** When it begins. */
+  readonly time: EpochMs;
+}
+
+export const GENERATED: Place = { file: 'generated', line: 1, path: '' };
+
+export function toManifest(body: JsonObject, name: string, namespace?: string): Manifest {
+  const { apiVersion, kind } = body;
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string') throw new TypeError('a manifest has a kind');
+  return { apiVersion, kind, namespace, name, body };
+}
+
+export const place = (manifest: Manifest): PlacedManifest => ({ manifest, place: GENERATED });

@@ -1,0 +1,103 @@
+/**
+ * The trace of a run (DESIGN §5): one line for each write of Curfew that took effect, each Kubernetes Event it recorded, and each
+ * audit record, in order. Actors' and the scenario's own writes are not in it.
+ */
+import type { JsonObject, JsonValue } from '../shared/domain/kubernetes-object.ts';
+import { toIsoText, type EpochMs } from '../shared/domain/time.ts';
+import type { AuditRecord } from '../shared/ports/audit-log.ts';
+import type { ObservedWrite } from '../packages/kube-apiserver/src/types.ts';
+
+export interface TraceEntry {
+  readonly time: EpochMs;
+  readonly kind: 'write' | 'event' | 'audit';
+  /** API group of a write's resource, to tell two resources of one name apart; not printed. */
+  readonly group: string;
+  /** The line as it is printed, `t` and `kind` included. */
+  readonly line: JsonObject;
+}
+
+export interface Trace {
+  readonly entries: readonly TraceEntry[];
+  /** A write that the API server accepted. */
+  addWrite(write: ObservedWrite, by: string): void;
+  /** A call to the cloud, or a rule's clean-up. */
+  addCall(call: {
+    readonly by: string;
+    readonly verb: 'terminate' | 'reboot' | 'invoke';
+    readonly resource: 'instances' | 'cleanups';
+    readonly name: string;
+    readonly about?: JsonObject;
+  }): void;
+  addAudit(record: AuditRecord): void;
+}
+
+const EVENT_GROUPS: readonly string[] = ['', 'events.k8s.io'];
+
+/** @param onEntry hears of each entry as it is added */
+export function createTrace(now: () => EpochMs, onEntry: (entry: TraceEntry) => void): Trace {
+  const entries: TraceEntry[] = [];
+  const add = (kind: TraceEntry['kind'], group: string, fields: JsonObject): void => {
+    const time = now();
+    const entry: TraceEntry = { time, kind, group, line: { t: toIsoText(time), kind, ...fields } };
+    entries.push(entry);
+    onEntry(entry);
+  };
+  return {
+    entries,
+    addWrite(write, by) {
+      const { resource, ref } = write;
+      if (resource.resource === 'events' && EVENT_GROUPS.includes(resource.group)) {
+        // A repetition raises the count of an Event that stands in the trace already.
+        if (write.verb === 'create' && write.after !== undefined) add('event', '', eventFields(write.after, by));
+        return;
+      }
+      const object = write.after ?? write.before;
+      add('write', resource.group, {
+        by,
+        verb: write.verb,
+        resource: resource.resource,
+        namespace: ref.namespace,
+        name: ref.name,
+        uid: object?.metadata.uid,
+        subresource: write.subresource,
+        gracePeriodSeconds: write.gracePeriodSeconds,
+        body: toJson(write.body),
+      });
+    },
+    addCall: call => add('write', '', { ...call }),
+    addAudit({ kind, namespace, name, uid, ...record }) {
+      const about = { kind, namespace, name, uid };
+      add('audit', '', { ...record, namespace, name, uid, about });
+    },
+  };
+}
+
+function eventFields(event: Readonly<Record<string, unknown>>, by: string): JsonObject {
+  const { type, reason, message, involvedObject } = event;
+  const about: { readonly [key: string]: unknown } = isRecord(involvedObject) ? involvedObject : {};
+  return {
+    by,
+    type: toJson(type),
+    reason: toJson(reason),
+    message: toJson(message),
+    about: {
+      kind: toJson(about['kind']),
+      namespace: toJson(about['namespace']),
+      name: toJson(about['name']),
+      uid: toJson(about['uid']),
+    },
+  };
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** What goes into the trace is what JSON can say; anything else is left out. */
+function toJson(value: unknown): JsonValue | undefined {
+  return value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as JsonValue);
+}
+
+/** One line of `--output jsonl`. */
+export function formatLine({ line }: TraceEntry): string {
+  return JSON.stringify(line);
+}

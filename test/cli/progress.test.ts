@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { createProgress } from '../../cli/progress.ts';
+
+function terminal(options: { isTTY?: boolean; columns?: number }) {
+  const written: string[] = [];
+  return { ...options, written, write: (text: string) => written.push(text) };
+}
+
+describe('createProgress', () => {
+  it('says nothing where the output is no terminal', () => {
+    const pipe = terminal({});
+    const progress = createProgress(pipe);
+    progress.say('loading');
+    progress.clear();
+    expect(pipe.written).toEqual([]);
+  });
+
+  it('replaces its line and shows a percentage', () => {
+    const screen = terminal({ isTTY: true, columns: 80 });
+    const progress = createProgress(screen);
+    progress.say('loading', { done: 1, of: 3 });
+    progress.clear();
+    expect(screen.written).toEqual(['\r\u001b[Kloading 33 %', '\r\u001b[K']);
+  });
+
+  it('never fills a whole line, which would wrap', () => {
+    const screen = terminal({ isTTY: true, columns: 6 });
+    createProgress(screen).say('a long text');
+    expect(screen.written).toEqual(['\r\u001b[Ka lon']);
+  });
+});

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { createInbox, type InboxMessage } from '../../runtime/inbox.ts';
+import { createVirtualTime } from '../../simulator/virtual-time.ts';
+import { addDuration, minutes, seconds, toDurationMs, toEpochMs } from '../../shared/domain/time.ts';
+
+const START = toEpochMs(Date.UTC(2024, 10, 1));
+const SETTINGS = { visibilityTimeout: minutes(3), maxReceiveCount: 3 };
+
+function start(consume: (message: InboxMessage) => Promise<void>) {
+  const time = createVirtualTime({ start: START });
+  const received: [number, number][] = [];
+  const buried: InboxMessage[] = [];
+  const inbox = createInbox({
+    name: 'test',
+    settings: SETTINGS,
+    scheduler: time,
+    consume: message => {
+      received.push([(time.now() - START) / 1000, message.receiveCount]);
+      return consume(message);
+    },
+    bury: message => buried.push(message),
+  });
+  const runFor = (count: number): Promise<void> => time.runUntil(addDuration(START, seconds(count)));
+  return { inbox, received, buried, runFor };
+}
+
+describe('createInbox', () => {
+  it('delivers after the delay, in whole seconds rounded down', async () => {
+    const { inbox, received, runFor } = start(async () => undefined);
+    inbox.send('now');
+    inbox.send('later', toDurationMs(2999));
+    await runFor(10);
+    expect(received).toEqual([
+      [0, 1],
+      [2, 1],
+    ]);
+    expect(inbox.depth()).toBe(0);
+  });
+
+  it('refuses a delay that SQS cannot carry', () => {
+    expect(() => start(async () => undefined).inbox.send('x', seconds(901))).toThrow(/at most 900 s/);
+  });
+
+  it('delivers a message that failed again after some seconds, later each time', async () => {
+    let failures = 2;
+    const { inbox, received, runFor } = start(async () => {
+      if (failures-- > 0) throw new Error('not now');
+    });
+    inbox.send('x');
+    await runFor(1000);
+    expect(received).toEqual([
+      [0, 1],
+      [5, 2],
+      [15, 3],
+    ]);
+  });
+
+  it('delivers a message again whose reader died', async () => {
+    let deaths = 1;
+    const { inbox, received, runFor } = start(() => (deaths-- > 0 ? new Promise(() => undefined) : Promise.resolve()));
+    inbox.send('x');
+    await runFor(1000);
+    expect(received).toEqual([
+      [0, 1],
+      [180, 2],
+    ]);
+    expect(inbox.depth()).toBe(0);
+  });
+
+  it('gives a message up after too many receives', async () => {
+    const { inbox, received, buried, runFor } = start(() => Promise.reject(new Error('never')));
+    inbox.send('x');
+    await runFor(10_000);
+    expect(received).toHaveLength(SETTINGS.maxReceiveCount);
+    expect(buried).toMatchObject([{ body: 'x', receiveCount: 3 }]);
+    expect(inbox.depth()).toBe(0);
+  });
+});

@@ -1,0 +1,242 @@
+import { describe, expect, it } from 'vitest';
+import { parseScenarios } from '../../../simulator/scenario/parse.ts';
+import type { Scenario } from '../../../simulator/scenario/scenario.ts';
+import { clusterCatalog } from '../../../simulator/world.ts';
+
+const catalog = clusterCatalog();
+const parse = (text: string) => parseScenarios(text, 'f.yaml', catalog);
+
+const HEAD = `apiVersion: curfew.dev/v1alpha1
+kind: Scenario
+metadata: { name: s }
+spec:
+  start: "2024-11-01T15:00:00Z"
+  duration: 2h
+`;
+
+function good(rest: string): Scenario {
+  const parsed = parse(HEAD + rest);
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults));
+  const [scenario] = parsed.scenarios;
+  if (scenario === undefined) throw new Error('no scenario');
+  return scenario;
+}
+
+/** `line path: message` of every fault. The head has 6 lines. */
+function faults(text: string): string[] {
+  const parsed = parse(text);
+  if (parsed.ok) return [];
+  return parsed.faults.map(({ place, message }) => `${place.line} ${place.path}: ${message}`);
+}
+
+describe('a valid file', () => {
+  it('takes relative and absolute instants', () => {
+    const { start, end, steps } = good(`  steps:
+    - { at: 2m48s, restart: forwarder }
+    - { at: "2024-11-01T15:01:00Z", restart: forwarder }
+    - { at: 0, restart: forwarder }
+`);
+    expect(new Date(start).toISOString()).toBe('2024-11-01T15:00:00.000Z');
+    expect(end - start).toBe(7_200_000);
+    // In order of time.
+    expect(steps.map(({ time }) => time - start)).toEqual([0, 60_000, 168_000]);
+  });
+
+  it('keeps steps of one instant in the order of the file', () => {
+    const { steps } = good(`  steps:
+    - { at: 5m, outage: { of: bus, for: 1m } }
+    - { at: 1m, restart: forwarder }
+    - { at: 5m, outage: { of: api, for: 1m } }
+`);
+    expect(steps.map(({ action }) => (action.kind === 'outage' ? action.of : action.kind))).toEqual([
+      'restart',
+      'bus',
+      'api',
+    ]);
+  });
+
+  it('fills in defaults: all actors, at least once, one second', () => {
+    const { actors, expectations, start } = good(`  expect:
+    - { at: 1m, write: { verb: delete } }
+    - { before: 10m, write: { verb: delete }, times: 0 }
+    - { after: 10m, event: { reason: R, kind: Node, name: n1 } }
+    - { write: { verb: delete }, times: { max: 3 } }
+`);
+    expect([...actors].toSorted()).toEqual(['cloud', 'disruption', 'karpenter', 'kubelet']);
+    const [first, second, third, fourth] = expectations;
+    expect(first).toMatchObject({
+      window: { from: start + 60_000, to: start + 61_000 },
+      times: { min: 1, max: Infinity },
+    });
+    expect(second).toMatchObject({ window: { from: undefined, to: start + 599_999 }, times: { min: 0, max: 0 } });
+    expect(third).toMatchObject({
+      window: { from: start + 600_000, to: undefined },
+      pattern: { kind: 'event', fields: { reason: 'R', about: { kind: 'Node', name: 'n1' } } },
+    });
+    expect(fourth).toMatchObject({ times: { min: 0, max: 3 } });
+  });
+
+  it('holds several documents, anchors and merge keys', () => {
+    const parsed = parse(`---\n${HEAD}---\n${HEAD}  objects:
+    - &node { apiVersion: v1, kind: Node, metadata: { name: n1 } }
+    - { <<: *node, metadata: { name: n2 } }
+---
+`);
+    expect(parsed.ok && parsed.scenarios.map(({ objects }) => objects.map(({ manifest }) => manifest.name))).toEqual([
+      [],
+      ['n1', 'n2'],
+    ]);
+  });
+
+  it('knows the resources of CRDs that it brings itself', () => {
+    const { objects } = good(`  objects:
+    - apiVersion: apiextensions.k8s.io/v1
+      kind: CustomResourceDefinition
+      metadata: { name: drains.example.com }
+      spec:
+        group: example.com
+        scope: Namespaced
+        names: { plural: drains, kind: Drain }
+        versions: [{ name: v1, served: true, storage: true }]
+    - { apiVersion: example.com/v1, kind: Drain, metadata: { name: d1, namespace: x } }
+  expect:
+    - { write: { resource: drains.example.com }, times: 0 }
+    - { final: { resource: drains, namespace: x, name: d1 } }
+`);
+    expect(objects).toHaveLength(2);
+  });
+
+  it('takes another version of a kind that is served', () => {
+    const { objects } = good(
+      '  objects:\n    - { apiVersion: karpenter.sh/v1beta1, kind: NodePool, metadata: { name: p } }\n',
+    );
+    expect(objects).toHaveLength(1);
+  });
+
+  it('leaves a bad config.toml to Curfew', () => {
+    expect(good('  config: "[broken"\n').config).toBe('[broken');
+  });
+});
+
+describe('a file that is not valid', () => {
+  it('is refused with line and path for an unknown field, wherever it stands', () => {
+    expect(
+      faults(`${HEAD}  steps:
+    - { at: 1m, restart: forwarder, becuase: typo }
+    - at: 2m
+      delete:
+        resource: nodes
+        nam: n1
+  expect:
+    - { write: { verb: delete, ressource: nodes } }
+  extra: 1
+`),
+    ).toEqual([
+      '8 spec.steps[0].becuase: unknown field',
+      '10 spec.steps[1].delete.name: Invalid input: expected string, received undefined',
+      '12 spec.steps[1].delete.nam: unknown field',
+      '14 spec.expect[0].write.ressource: unknown field',
+      '15 spec.extra: unknown field',
+    ]);
+  });
+
+  it.each([
+    [
+      'no Go duration',
+      '  steps: [{ at: 5 minutes, restart: forwarder }]\n',
+      /^7 spec\.steps\[0\]\.at: must be a Go duration .*unknown unit/,
+    ],
+    ['a number without a unit', '  steps: [{ at: 5, restart: forwarder }]\n', /missing unit/],
+    ['a negative duration', '  steps: [{ at: -5m, restart: forwarder }]\n', /must not be negative/],
+    ['no instant', '  steps: [{ at: "2024-11-01 15:00", restart: forwarder }]\n', /RFC 3339/],
+    ['a step after the end', '  steps: [{ at: 3h, restart: forwarder }]\n', /outside of the run/],
+    [
+      'a step before the start',
+      '  steps: [{ at: "2024-11-01T14:00:00Z", restart: forwarder }]\n',
+      /outside of the run/,
+    ],
+    ['a step without an action', '  steps: [{ at: 1m }]\n', /must have exactly one of apply, .*; has none/],
+    [
+      'a step with two actions',
+      '  steps: [{ at: 1m, restart: forwarder, outage: { of: api, for: 1m } }]\n',
+      /outage and restart/,
+    ],
+    [
+      'a cloud step that does nothing',
+      '  steps: [{ at: 1m, cloud: { providerID: x } }]\n',
+      /must have `fail` or `state`/,
+    ],
+    ['an unknown part', '  steps: [{ at: 1m, outage: { of: dns, for: 1m } }]\n', /spec\.steps\[0\]\.outage\.of/],
+    ['an unknown actor', '  actors: [kubelet, scheduler]\n', /spec\.actors\[1\]/],
+    [
+      'an unknown kind',
+      '  objects: [{ apiVersion: v1, kind: Knode, metadata: { name: x } }]\n',
+      /spec\.objects\[0\]: the cluster serves no v1 Knode/,
+    ],
+    ['an unknown resource', '  expect: [{ write: { resource: node }, times: 0 }]\n', /serves no resource "node"/],
+    [
+      'a namespace where there is none',
+      '  objects: [{ apiVersion: v1, kind: Node, metadata: { name: x, namespace: y } }]\n',
+      /have no namespace/,
+    ],
+    [
+      'an annotation that is no text',
+      '  objects: [{ apiVersion: v1, kind: Node, metadata: { name: x, annotations: { a: true } } }]\n',
+      /annotations\.a/,
+    ],
+    [
+      'the same object twice',
+      '  objects: [{ apiVersion: v1, kind: Node, metadata: { name: x } }, { apiVersion: v1, kind: Node, metadata: { name: x } }]\n',
+      /stands at line 7 already/,
+    ],
+    ['an expectation of nothing', '  expect: [{ at: 1m }]\n', /exactly one of write, event, audit, final/],
+    ['within without at', '  expect: [{ within: 1m, write: {} }]\n', /spec\.expect\[0\]\.within: needs `at`/],
+    ['at beside before', '  expect: [{ at: 1m, before: 2m, write: {} }]\n', /must not stand beside `at`/],
+    ['a window for the end', '  expect: [{ at: 1m, final: { resource: nodes, name: x } }]\n', /looks at the end/],
+    ['min above max', '  expect: [{ write: {}, times: { min: 2, max: 1 } }]\n', /spec\.expect\[0\]\.times/],
+    [
+      'an object that is an instance',
+      '  expect: [{ final: { resource: nodes, instance: x, state: running } }]\n',
+      /must not mix/,
+    ],
+    ['a final without a name', '  expect: [{ final: { resource: nodes } }]\n', /must have `resource` and `name`/],
+    [
+      'fields of what must not exist',
+      '  expect: [{ final: { resource: nodes, name: x, exists: false, match: {} } }]\n',
+      /has no fields/,
+    ],
+    ['an unknown verb', '  expect: [{ write: { verb: remove } }]\n', /spec\.expect\[0\]\.write\.verb/],
+    ['the same key twice', '  config: a\n  config: b\n', /unique/],
+  ])('is refused for %s', (_, rest, message) => {
+    const found = faults(HEAD + rest);
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatch(message);
+  });
+
+  it('is refused without start or duration, and with a duration of nothing', () => {
+    const spec = (text: string) =>
+      `apiVersion: curfew.dev/v1alpha1\nkind: Scenario\nmetadata: { name: s }\nspec: ${text}\n`;
+    expect(faults(spec('{ duration: 1h }'))[0]).toMatch(/^4 spec\.start/);
+    expect(faults(spec('{ start: "2024-11-01T15:00:00Z" }'))[0]).toMatch(/^4 spec\.duration/);
+    expect(faults(spec('{ start: "2024-11-01T15:00:00Z", duration: 0s }'))[0]).toMatch(/at least 1s/);
+  });
+
+  it.each([
+    ['nothing', '', '1 : the file holds no Scenario'],
+    ['something else', 'just text', /^1 : Invalid input: expected object/],
+    ['another kind', HEAD.replace('Scenario', 'Deployment'), /^2 kind: /],
+  ])('is refused when it holds %s', (_, text, expected) => {
+    expect(faults(text)[0]).toMatch(expected);
+  });
+
+  it('says where the YAML breaks', () => {
+    expect(faults(`${HEAD}  objects: [{ a: b\n`)[0]).toMatch(/^\d+ : /);
+  });
+
+  it('reports what is wrong in each document', () => {
+    expect(faults(`${HEAD}  x: 1\n---\n${HEAD}  y: 1\n`)).toEqual([
+      '7 spec.x: unknown field',
+      '15 spec.y: unknown field',
+    ]);
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { parseScenarios } from '../../../simulator/scenario/parse.ts';
+import { printScenario } from '../../../simulator/scenario/print.ts';
+import type { Scenario } from '../../../simulator/scenario/scenario.ts';
+import { generateScenario } from '../../../simulator/swarm/generate/scenario.ts';
+import { clusterCatalog } from '../../../simulator/world.ts';
+
+const SEEDS = Array.from({ length: 60 }, (_, index) => index + 1);
+
+describe('a generated scenario', () => {
+  it('is the same for the same seed', () => {
+    expect(generateScenario(7)).toEqual(generateScenario(7));
+    expect(generateScenario(7)).not.toEqual(generateScenario(8));
+  });
+
+  it('can be written to a file that reads back as the same scenario', () => {
+    const catalog = clusterCatalog();
+    for (const seed of SEEDS) {
+      const scenario = generateScenario(seed);
+      const parsed = parseScenarios(printScenario(scenario), 'generated', catalog);
+      expect(parsed.ok ? [] : parsed.faults).toEqual([]);
+      expect(parsed.ok && parsed.scenarios.map(withoutPlaces)).toEqual([withoutPlaces(scenario)]);
+    }
+  });
+
+  it('has its steps in order, and none in its last minute', () => {
+    for (const { steps, end } of SEEDS.map(generateScenario)) {
+      const times = steps.map(({ time }) => time);
+      expect(times).toEqual(times.toSorted((a, b) => a - b));
+      expect(times.every(time => time <= end - 60_000)).toBe(true);
+    }
+  });
+
+  it('covers, over some seeds, every kind of step and of object that Curfew looks at', () => {
+    const scenarios = SEEDS.map(generateScenario);
+    const steps = new Set(scenarios.flatMap(scenario => scenario.steps.map(({ action }) => action.kind)));
+    expect([...steps].toSorted()).toEqual(['apply', 'delete', 'outage', 'patch', 'restart']);
+    const kinds = new Set(scenarios.flatMap(({ objects }) => objects.map(({ manifest }) => manifest.kind)));
+    expect([...kinds].toSorted()).toEqual([
+      'Node',
+      'NodeClaim',
+      'NodeLifecyclePolicy',
+      'NodePool',
+      'Pod',
+      'PodDisruptionBudget',
+    ]);
+  });
+
+  it('has from 1 to 150 nodes and up to 4 NodePools at its start', () => {
+    for (const { objects } of SEEDS.map(generateScenario)) {
+      const count = (kind: string): number => objects.filter(({ manifest }) => manifest.kind === kind).length;
+      expect(count('Node')).toBeGreaterThanOrEqual(1);
+      expect(count('Node')).toBeLessThanOrEqual(150);
+      expect(count('NodePool')).toBeLessThanOrEqual(4);
+    }
+  });
+});
+
+/** What decides a run: where things stand in a file does not. */
+function withoutPlaces({ objects, steps, ...rest }: Scenario): object {
+  return {
+    ...rest,
+    file: undefined,
+    objects: objects.map(({ manifest }) => manifest),
+    steps: steps.map(({ time, action }) => ({ time, action: definedOnly(action) })),
+  };
+}
+
+const definedOnly = (value: unknown): unknown => JSON.parse(JSON.stringify(value)) as unknown;
