@@ -49,3 +49,6 @@ export class DataError extends TemplateError {
     this.path = path;
   }
 }
+
+/** What a function says went wrong; inside the package only, its message is a Go string. */
+export class CallError extends Error {}

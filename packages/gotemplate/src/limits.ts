@@ -15,7 +15,7 @@ export interface Limits {
 
 export const DEFAULT_LIMITS: Limits = {
   templateBytes: 1 << 20,
-  outputBytes: 1 << 23,
+  outputBytes: 1 << 24,
   steps: 2_000_000,
   templateDepth: 100_000,
   dataDepth: 500,

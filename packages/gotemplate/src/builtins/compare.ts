@@ -1,4 +1,5 @@
 /** `eq`, `ne`, `lt`, `le`, `gt`, `ge`. */
+import { CallError } from '../errors.ts';
 import { formatText } from '../fmt/sprintf.ts';
 import { isInt, isUint } from '../types/type.ts';
 import { asComplex, asStruct, boolValue, indirectInterface, isNilHeld, type Value } from '../types/value.ts';
@@ -27,12 +28,12 @@ function basicKind(v: Arg): Basic | undefined {
 
 const isInteger = (kind: Basic | undefined): boolean => kind === 'int' || kind === 'uint';
 const isNil = (v: Arg): boolean => v === undefined || isNilHeld(v);
-const incompatible = (a: Value, b: Value): Error =>
-  new Error(`incompatible types for comparison: ${a.type.name} and ${b.type.name}`);
+const incompatible = (a: Value, b: Value): CallError =>
+  new CallError(`incompatible types for comparison: ${a.type.name} and ${b.type.name}`);
 
 /** Whether the first argument equals one of the others. */
 export function eq([first, ...others]: readonly Arg[]): Value {
-  if (others.length === 0) throw new Error('missing argument for comparison');
+  if (others.length === 0) throw new CallError('missing argument for comparison');
   const a = indirectInterface(first);
   return boolValue(others.some((other) => equal(a, indirectInterface(other))));
 }
@@ -52,11 +53,11 @@ function equal(a: Arg, b: Arg): boolean {
 /** Maps, lists and functions equal nil only; pointers and structs can be compared. */
 function equalComposite(a: Arg, b: Arg): boolean {
   if (a !== undefined && b !== undefined && a.type.kind !== b.type.kind) {
-    throw new Error(formatText(`non-comparable types %s: ${a.type.name}, ${b.type.name}: %v`, [a, b]));
+    throw new CallError(formatText(`non-comparable types %s: ${a.type.name}, ${b.type.name}: %v`, [a, b]));
   }
   if (isNil(a) || isNil(b)) return isNil(a) === isNil(b);
   if (['slice', 'map', 'func'].includes(b!.type.kind)) {
-    throw new Error(formatText(`non-comparable type %s: ${b!.type.name}`, [b]));
+    throw new CallError(formatText(`non-comparable type %s: ${b!.type.name}`, [b]));
   }
   return a!.type === b!.type && same(a!, b!);
 }
@@ -75,9 +76,9 @@ function same(a: Value, b: Value): boolean {
 function less([first, second]: readonly Arg[]): boolean {
   const [a, b] = [indirectInterface(first), indirectInterface(second)];
   const [ka, kb] = [basicKind(a), basicKind(b)];
-  if (ka === undefined || kb === undefined) throw new Error(BAD_TYPE);
+  if (ka === undefined || kb === undefined) throw new CallError(BAD_TYPE);
   if (ka !== kb && !(isInteger(ka) && isInteger(kb))) throw incompatible(a!, b!);
-  if (ka === 'bool' || ka === 'complex') throw new Error(BAD_TYPE);
+  if (ka === 'bool' || ka === 'complex') throw new CallError(BAD_TYPE);
   return (a!.held as string | number | bigint) < (b!.held as string | number | bigint);
 }
 

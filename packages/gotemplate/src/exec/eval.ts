@@ -4,7 +4,7 @@ import type { CommandNode, FieldNode, Operand, PipeNode, VariableNode } from '..
 import { nodeText } from '../parse/nodes.ts';
 import { deep, type Step } from '../trampoline.ts';
 import { type Bytes, encode } from '../text/bytes.ts';
-import { TemplateError } from '../errors.ts';
+import { CallError, TemplateError } from '../errors.ts';
 import type { GoType, Signature } from '../types/type.ts';
 import { elemOf, indirectInterface, intValue, isTrue, stringValue, type Value } from '../types/value.ts';
 import { callValue } from '../builtins/call.ts';
@@ -170,9 +170,14 @@ function* evalCall(
   } catch (error) {
     if (error instanceof LimitReached || error instanceof TemplateError) throw error;
     state.node = node;
-    const problem = encode(error instanceof Error ? error.message : String(error));
-    return state.fail('error calling %s: %v', stringValue(name), stringValue(problem));
+    return state.fail('error calling %s: %v', stringValue(name), stringValue(problemOf(error)));
   }
+}
+
+/** What a function threw, as a Go string: a caller's function may throw anything. */
+function problemOf(error: unknown): Bytes {
+  if (error instanceof CallError) return error.message;
+  return encode(error instanceof Error ? error.message : String(error));
 }
 
 /** `reflect.Value.String` of what a pipeline hands to `call`. */

@@ -1,4 +1,5 @@
 /** Go values: a type and what it holds. `undefined` stands for Go's invalid `reflect.Value` (no value at all). */
+import { CallError } from '../errors.ts';
 import type { Bytes } from '../text/bytes.ts';
 import {
   ANY,
@@ -176,7 +177,7 @@ function receiver(v: Value, method: Method, name: string): Value {
   const target = elemOf(v);
   if (target !== undefined) return target;
   if (method.onPointer) return zeroValue(v.type.elem!);
-  throw new Error(`value method ${v.type.elem!.name}.${name} called using nil ${v.type.name.replace(/^\*.*\./, '*')} pointer`);
+  throw new CallError(`value method ${v.type.elem!.name}.${name} called using nil ${v.type.name.replace(/^\*.*\./, '*')} pointer`);
 }
 
 /** The field `name` of a struct value. */
