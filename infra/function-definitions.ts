@@ -1,6 +1,5 @@
-/** What differs between the functions: their size, how many run at once, and what they may touch. */
-import { SOURCES, type FunctionName } from '../shared/contract/names.ts';
-import { DEPLOYED_FUNCTIONS } from '../shared/contract/routes.ts';
+/** What differs between the functions: their size and how many run at once. What they may touch: `shared/contract/permissions.ts`. */
+import type { FunctionName } from '../shared/contract/names.ts';
 
 export interface FunctionDefinition {
   readonly description: string;
@@ -11,14 +10,6 @@ export interface FunctionDefinition {
    * SQS takes 2 or more.
    */
   readonly maxConcurrency: number;
-  /** Reads and writes its own records (one writer per record type). */
-  readonly ownsRecords: boolean;
-  /** Queries the due index of all records. */
-  readonly readsDueIndex: boolean;
-  /** Whose inboxes it sends wake-ups to. */
-  readonly wakes: readonly FunctionName[];
-  /** The `source` under which it publishes, if it does. */
-  readonly publishesAs?: string;
 }
 
 const DEFINITIONS: Partial<Record<FunctionName, FunctionDefinition>> = {
@@ -26,26 +17,16 @@ const DEFINITIONS: Partial<Record<FunctionName, FunctionDefinition>> = {
     description: 'Repairs nodes whose conditions outlast their toleration',
     memoryMiB: 512,
     maxConcurrency: 5,
-    ownsRecords: true,
-    readsDueIndex: false,
-    wakes: ['repair'],
-    publishesAs: SOURCES.repair,
   },
   'grace-period': {
     description: 'Holds nodes while pods on them are protected for a limited time',
     memoryMiB: 512,
     maxConcurrency: 10,
-    ownsRecords: true,
-    readsDueIndex: false,
-    wakes: ['grace-period'],
   },
   timer: {
     description: 'Sweeps the due index every minute and wakes the owners of what is due',
     memoryMiB: 512,
     maxConcurrency: 2,
-    ownsRecords: false,
-    readsDueIndex: true,
-    wakes: DEPLOYED_FUNCTIONS.filter(name => name !== 'timer'),
   },
 };
 

@@ -8,6 +8,7 @@ import { Queue, type IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import type { Envelope } from '../shared/contract/envelope.ts';
 import { SOURCES, TICK, type FunctionName } from '../shared/contract/names.ts';
+import { permissionsOf } from '../shared/contract/permissions.ts';
 import { DEPLOYED_FUNCTIONS, ROUTES } from '../shared/contract/routes.ts';
 import { ClusterAccess } from './cluster-access.ts';
 import { clusterConnection } from './cluster-connection.ts';
@@ -40,13 +41,12 @@ export class FunctionsStack extends Stack {
     const cluster = clusterConnection(this, config);
     this.privateAccess = config.privateAccess && new PrivateAccess(this, 'PrivateAccess', config.privateAccess);
     this.functions = this.createFunctions(props);
-    const inboxes = new Map([...this.functions].map(([name, { inbox }]) => [name, inbox]));
-    for (const [name, fn] of this.functions) {
-      const definition = definitionOf(name);
+    for (const fn of this.functions.values()) {
       fn.connectsTo(cluster);
-      fn.uses(state.table, definition);
-      fn.publishesTo(state.bus, definition.publishesAs);
-      fn.sendsWakeUpsTo(new Map(definition.wakes.map(owner => [owner, required(inboxes, owner)])));
+      fn.uses(state.table);
+      fn.publishesTo(state.bus);
+      fn.actsOnInstances(cluster);
+      fn.sendsWakeUps(owner => required(this.functions, owner).inbox);
     }
     this.rules = this.createRules(state);
     this.tick = this.createTick(state);
@@ -66,6 +66,7 @@ export class FunctionsStack extends Stack {
         new FunctionWithInbox(this, toConstructId(functionName), {
           functionName,
           definition: definitionOf(functionName),
+          permissions: permissionsOf(functionName),
           handlersDir,
           deadLetterQueue: required(state.deadLetterQueues, functionName),
           logRetention: config.logRetentionDays,

@@ -23,6 +23,7 @@ import { join } from 'node:path';
 import { ENV } from '../../shared/contract/env.ts';
 import { FUNCTION_TIMEOUT_SECONDS, MAX_RECEIVES, VISIBILITY_TIMEOUT_SECONDS } from '../../shared/contract/inbox.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
+import type { Permissions } from '../../shared/contract/permissions.ts';
 import { partitionKeyPrefix, TABLE } from '../../shared/contract/table.ts';
 import { FUNCTION_TAG } from '../../shared/contract/tags.ts';
 import type { ClusterConnection } from '../cluster-connection.ts';
@@ -35,6 +36,7 @@ const BATCH_SIZE = 10;
 export interface FunctionWithInboxProps {
   readonly functionName: FunctionName;
   readonly definition: FunctionDefinition;
+  readonly permissions: Permissions;
   /** Folder that holds `<function>/handler.ts`. */
   readonly handlersDir: string;
   readonly deadLetterQueue: IQueue;
@@ -48,11 +50,13 @@ export class FunctionWithInbox extends Construct {
   readonly inbox: Queue;
   readonly logGroup: LogGroup;
   readonly role: Role;
+  private readonly permissions: Permissions;
 
   constructor(scope: Construct, id: string, props: FunctionWithInboxProps) {
     super(scope, id);
     const { definition, deadLetterQueue } = props;
     this.functionName = props.functionName;
+    this.permissions = props.permissions;
     Tags.of(this).add(FUNCTION_TAG, props.functionName);
     this.inbox = new Queue(this, 'Inbox', {
       visibilityTimeout: Duration.seconds(VISIBILITY_TIMEOUT_SECONDS),
@@ -107,33 +111,48 @@ export class FunctionWithInbox extends Construct {
     this.function.addEnvironment(ENV.clusterCertificateAuthority, cluster.certificateAuthority);
   }
 
-  /** Names the table; `ownsRecords` and `readsDueIndex` say what may be done with it. */
-  uses(table: TableV2, definition: FunctionDefinition): void {
+  /** Names the table; the permissions say whose records it may touch, and whether it may query the due index. */
+  uses(table: TableV2): void {
+    const { records, readsDueIndex } = this.permissions;
     this.function.addEnvironment(ENV.tableName, table.tableName);
-    if (definition.ownsRecords) {
+    if (records.length > 0) {
       this.allow(['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:DeleteItem'], [table.tableArn], {
-        'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${partitionKeyPrefix(this.functionName)}*`] },
+        'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': records.map(owner => `${partitionKeyPrefix(owner)}*`) },
       });
     }
-    if (definition.readsDueIndex) this.allow(['dynamodb:Query'], [`${table.tableArn}/index/${TABLE.dueIndex.name}`]);
+    if (readsDueIndex) this.allow(['dynamodb:Query'], [`${table.tableArn}/index/${TABLE.dueIndex.name}`]);
   }
 
   /** Names the bus; without a source the function may not publish. */
-  publishesTo(bus: EventBus, source: string | undefined): void {
+  publishesTo(bus: EventBus): void {
+    const { publishesAs } = this.permissions;
     this.function.addEnvironment(ENV.eventBusName, bus.eventBusName);
-    if (source !== undefined) {
-      this.allow(['events:PutEvents'], [bus.eventBusArn], { StringEquals: { 'events:source': source } });
+    if (publishesAs.length > 0) {
+      this.allow(['events:PutEvents'], [bus.eventBusArn], { StringEquals: { 'events:source': publishesAs } });
     }
   }
 
-  sendsWakeUpsTo(inboxes: ReadonlyMap<FunctionName, IQueue>): void {
-    const urls = Object.fromEntries([...inboxes].map(([name, inbox]) => [name, inbox.queueUrl]));
+  /** Names the inboxes that it sends wake-ups to; `inboxOf` answers those of all functions. */
+  sendsWakeUps(inboxOf: (owner: FunctionName) => IQueue): void {
+    const inboxes = this.permissions.wakes.map(owner => [owner, inboxOf(owner)] as const);
+    const urls = Object.fromEntries(inboxes.map(([owner, inbox]) => [owner, inbox.queueUrl]));
     this.function.addEnvironment(ENV.inboxUrls, Stack.of(this).toJsonString(urls));
-    if (inboxes.size > 0) {
+    if (inboxes.length > 0) {
       this.allow(
         ['sqs:SendMessage'],
-        [...inboxes.values()].map(inbox => inbox.queueArn),
+        inboxes.map(([, inbox]) => inbox.queueArn),
       );
+    }
+  }
+
+  /** EC2's reads know no resources. Its writes are limited to instances that Karpenter tagged as the cluster's. */
+  actsOnInstances(cluster: ClusterConnection): void {
+    const { ec2 } = this.permissions;
+    const instances = Stack.of(this).formatArn({ service: 'ec2', resource: 'instance', resourceName: '*' });
+    for (const action of ec2) {
+      if (action === 'ec2:DescribeInstances') this.allow([action], ['*']);
+      else
+        this.allow([action], [instances], { StringEquals: { 'aws:ResourceTag/eks:eks-cluster-name': cluster.name } });
     }
   }
 
