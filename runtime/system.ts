@@ -8,7 +8,7 @@ import { createEventRecorder } from '../shared/adapters/kubernetes/event-recorde
 import type { Envelope } from '../shared/contract/envelope.ts';
 import { FUNCTION_TIMEOUT_SECONDS, MAX_RECEIVES, VISIBILITY_TIMEOUT_SECONDS } from '../shared/contract/inbox.ts';
 import { SOURCES, TICK, type FunctionName } from '../shared/contract/names.ts';
-import { DEPLOYED_FUNCTIONS, ROUTES } from '../shared/contract/routes.ts';
+import { DEPLOYED_FUNCTIONS, matchesPattern, ROUTES } from '../shared/contract/routes.ts';
 import { toWakeUpEnvelope } from '../shared/contract/wake-up.ts';
 import { addDuration, minutes, seconds, toIsoText, type DurationMs } from '../shared/domain/time.ts';
 import { invariant } from '../shared/errors.ts';
@@ -125,8 +125,7 @@ export function createSystem(parts: SystemParts): System {
     };
     const body = JSON.stringify(envelope);
     for (const { target, pattern } of ROUTES) {
-      if (!pattern.source.includes(source) || !pattern['detail-type'].includes(detailType)) continue;
-      deliver(target, body, seconds(0));
+      if (matchesPattern(pattern(parts.cluster), envelope)) deliver(target, body, seconds(0));
     }
   };
   const bus: EventBus = {

@@ -30,7 +30,8 @@ import type { FunctionDefinition } from '../function-definitions.ts';
 import type { PrivateAccess } from '../private-access.ts';
 import { BUNDLING } from './bundling.ts';
 
-const BATCH_SIZE = 10;
+/** Messages that one invocation gets at most. */
+export const BATCH_SIZE = 10;
 
 export interface FunctionWithInboxProps {
   readonly functionName: FunctionName;
@@ -48,6 +49,7 @@ export class FunctionWithInbox extends Construct {
   readonly inbox: Queue;
   readonly logGroup: LogGroup;
   readonly role: Role;
+  readonly eventSourceMappingId: string;
 
   constructor(scope: Construct, id: string, props: FunctionWithInboxProps) {
     super(scope, id);
@@ -62,19 +64,22 @@ export class FunctionWithInbox extends Construct {
       deadLetterQueue: { queue: deadLetterQueue, maxReceiveCount: MAX_RECEIVES },
     });
     // The audit lines are in here: they outlive the function.
-    this.logGroup = new LogGroup(this, 'Logs', { retention: props.logRetention, removalPolicy: RemovalPolicy.RETAIN });
+    this.logGroup = new LogGroup(this, 'Logs', {
+      retention: props.logRetention,
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+    });
     // Not the managed policy for basic execution: that one may write to every log group of the account.
     this.role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     this.logGroup.grantWrite(this.role);
     props.privateAccess?.allowNetworkInterfaces(this.role);
     this.function = this.createFunction(props);
-    this.function.addEventSource(
-      new SqsEventSource(this.inbox, {
-        batchSize: BATCH_SIZE,
-        reportBatchItemFailures: true,
-        maxConcurrency: definition.maxConcurrency,
-      }),
-    );
+    const eventSource = new SqsEventSource(this.inbox, {
+      batchSize: BATCH_SIZE,
+      reportBatchItemFailures: true,
+      maxConcurrency: definition.maxConcurrency,
+    });
+    this.function.addEventSource(eventSource);
+    this.eventSourceMappingId = eventSource.eventSourceMappingId;
     this.function.addEnvironment(ENV.inboxUrl, this.inbox.queueUrl);
     this.function.addEnvironment(ENV.deadLetterQueueUrl, deadLetterQueue.queueUrl);
     this.allow(['sqs:SendMessage'], [deadLetterQueue.queueArn]);
@@ -101,15 +106,19 @@ export class FunctionWithInbox extends Construct {
     });
   }
 
-  connectsTo(cluster: ClusterConnection): void {
+  /** Every function names the cluster, in its metrics and when it compares events; only one that calls the API server is told how to reach it. */
+  connectsTo(cluster: ClusterConnection, { callsKubernetes }: FunctionDefinition): void {
     this.function.addEnvironment(ENV.clusterName, cluster.name);
+    if (!callsKubernetes) return;
     this.function.addEnvironment(ENV.clusterEndpoint, cluster.endpoint);
     this.function.addEnvironment(ENV.clusterCertificateAuthority, cluster.certificateAuthority);
   }
 
   /** Names the table; `ownsRecords` and `readsDueIndex` say what may be done with it. */
   uses(table: TableV2, definition: FunctionDefinition): void {
-    this.function.addEnvironment(ENV.tableName, table.tableName);
+    if (definition.ownsRecords || definition.readsDueIndex) {
+      this.function.addEnvironment(ENV.tableName, table.tableName);
+    }
     if (definition.ownsRecords) {
       this.allow(['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:DeleteItem'], [table.tableArn], {
         'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${partitionKeyPrefix(this.functionName)}*`] },
@@ -120,21 +129,20 @@ export class FunctionWithInbox extends Construct {
 
   /** Names the bus; without a source the function may not publish. */
   publishesTo(bus: EventBus, source: string | undefined): void {
-    this.function.addEnvironment(ENV.eventBusName, bus.eventBusName);
     if (source !== undefined) {
+      this.function.addEnvironment(ENV.eventBusName, bus.eventBusName);
       this.allow(['events:PutEvents'], [bus.eventBusArn], { StringEquals: { 'events:source': source } });
     }
   }
 
   sendsWakeUpsTo(inboxes: ReadonlyMap<FunctionName, IQueue>): void {
+    if (inboxes.size === 0) return;
     const urls = Object.fromEntries([...inboxes].map(([name, inbox]) => [name, inbox.queueUrl]));
     this.function.addEnvironment(ENV.inboxUrls, Stack.of(this).toJsonString(urls));
-    if (inboxes.size > 0) {
-      this.allow(
-        ['sqs:SendMessage'],
-        [...inboxes.values()].map(inbox => inbox.queueArn),
-      );
-    }
+    this.allow(
+      ['sqs:SendMessage'],
+      [...inboxes.values()].map(inbox => inbox.queueArn),
+    );
   }
 
   private allow(actions: string[], resources: string[], conditions?: Record<string, Record<string, unknown>>): void {

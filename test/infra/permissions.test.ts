@@ -45,10 +45,7 @@ describe('permissions', () => {
     const sources = statements
       .filter(({ statement }) => statement.Action === 'events:PutEvents')
       .map(({ role, statement }) => [role.replace(/Role.*/, ''), statement.Condition]);
-    expect(sources).toEqual([
-      ['Repair', { StringEquals: { 'events:source': 'curfew.repair' } }],
-      ['ClusterAccessForwarder', { StringEquals: { 'events:source': 'curfew.forwarder' } }],
-    ]);
+    expect(sources).toEqual([['ClusterAccessForwarder', { StringEquals: { 'events:source': 'curfew.forwarder' } }]]);
   });
 
   it('give the forwarder nothing but PutEvents', () => {
