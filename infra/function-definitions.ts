@@ -1,6 +1,5 @@
-/** What differs between the functions, one row each: their size, how many run at once, and what they may touch. A new function is one more row. */
+/** What differs between the functions, one row each: their size and how many run at once. What they may touch: `shared/contract/permissions.ts`. */
 import type { FunctionName } from '../shared/contract/names.ts';
-import { DEPLOYED_FUNCTIONS } from '../shared/contract/routes.ts';
 
 export interface FunctionDefinition {
   readonly description: string;
@@ -10,16 +9,6 @@ export interface FunctionDefinition {
    * failed receives and which a new account (10 in all) cannot spare. SQS takes 2 or more.
    */
   readonly maxConcurrency: number;
-  /** Calls the API server; its access is then probed every minute. */
-  readonly callsKubernetes: boolean;
-  /** Reads and writes its own records (one writer per record type). */
-  readonly ownsRecords: boolean;
-  /** Queries the due index of all records. */
-  readonly readsDueIndex: boolean;
-  /** Whose inboxes it sends wake-ups to. */
-  readonly wakes: readonly FunctionName[];
-  /** The `source` under which it publishes, if it does. */
-  readonly publishesAs?: string;
 }
 
 const DEFINITIONS: Partial<Record<FunctionName, FunctionDefinition>> = {
@@ -27,28 +16,16 @@ const DEFINITIONS: Partial<Record<FunctionName, FunctionDefinition>> = {
     description: 'Repairs nodes whose conditions outlast their toleration',
     memoryMiB: 512,
     maxConcurrency: 5,
-    callsKubernetes: true,
-    ownsRecords: true,
-    readsDueIndex: false,
-    wakes: ['repair'],
   },
   'grace-period': {
     description: 'Holds nodes while pods on them are protected for a limited time',
     memoryMiB: 512,
     maxConcurrency: 10,
-    callsKubernetes: true,
-    ownsRecords: true,
-    readsDueIndex: false,
-    wakes: ['grace-period'],
   },
   timer: {
     description: 'Sweeps the due index every minute and wakes the owners of what is due',
     memoryMiB: 512,
     maxConcurrency: 2,
-    callsKubernetes: false,
-    ownsRecords: false,
-    readsDueIndex: true,
-    wakes: DEPLOYED_FUNCTIONS.filter(name => name !== 'timer'),
   },
 };
 

@@ -9,6 +9,7 @@ import type { Construct } from 'constructs';
 import type { Envelope } from '../shared/contract/envelope.ts';
 import { SOURCES, TICK, type FunctionName } from '../shared/contract/names.ts';
 import { OPERATION_OUTPUTS, operationOutputId, type OperationOutput } from '../shared/contract/operation-outputs.ts';
+import { permissionsOf } from '../shared/contract/permissions.ts';
 import { DEPLOYED_FUNCTIONS, ROUTES } from '../shared/contract/routes.ts';
 import { ClusterAccess } from './cluster-access.ts';
 import { clusterConnection } from './cluster-connection.ts';
@@ -43,13 +44,12 @@ export class FunctionsStack extends Stack {
     const cluster = clusterConnection(this, config);
     this.privateAccess = config.privateAccess && new PrivateAccess(this, 'PrivateAccess', config.privateAccess);
     this.functions = this.createFunctions(props);
-    const inboxes = new Map([...this.functions].map(([name, { inbox }]) => [name, inbox]));
-    for (const [name, fn] of this.functions) {
-      const definition = definitionOf(name);
-      fn.connectsTo(cluster, definition);
-      fn.uses(state.table, definition);
-      fn.publishesTo(state.bus, definition.publishesAs);
-      fn.sendsWakeUpsTo(new Map(definition.wakes.map(owner => [owner, required(inboxes, owner)])));
+    for (const fn of this.functions.values()) {
+      fn.connectsTo(cluster);
+      fn.uses(state.table);
+      fn.publishesTo(state.bus);
+      fn.actsOnInstances(cluster);
+      fn.sendsWakeUps(owner => required(this.functions, owner).inbox);
     }
     this.rules = this.createRules(state, cluster.name);
     this.ticks = this.createTicks();
@@ -88,6 +88,7 @@ export class FunctionsStack extends Stack {
         new FunctionWithInbox(this, toConstructId(functionName), {
           functionName,
           definition: definitionOf(functionName),
+          permissions: permissionsOf(functionName),
           handlersDir,
           deadLetterQueue: required(state.deadLetterQueues, functionName),
           logRetention: config.logRetentionDays,
@@ -125,7 +126,9 @@ export class FunctionsStack extends Stack {
    * minute is worth nothing, since the next one does the same work: it has no dead-letter queue, where it would page somebody.
    */
   private createTicks(): Map<FunctionName, Schedule> {
-    const ticked = [...this.functions].filter(([name]) => name === 'timer' || definitionOf(name).callsKubernetes);
+    const ticked = [...this.functions].filter(
+      ([name]) => name === 'timer' || permissionsOf(name).kubernetes.length > 0,
+    );
     return new Map(
       ticked.map(([name, { inbox }]) => [
         name,

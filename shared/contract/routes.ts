@@ -59,4 +59,6 @@ export const ROUTES: readonly Route[] = [
 ];
 
 /** The functions that are deployed: those with a row above, and the timer. */
-export const DEPLOYED_FUNCTIONS: readonly FunctionName[] = ['repair', 'grace-period', 'timer'];
+const DEPLOYED = ['repair', 'grace-period', 'timer'] as const satisfies readonly FunctionName[];
+export type DeployedFunction = (typeof DEPLOYED)[number];
+export const DEPLOYED_FUNCTIONS: readonly DeployedFunction[] = DEPLOYED;

@@ -1,13 +1,27 @@
 /** The commands of docs/deploying.md on an empty kube-apiserver. */
 import { spawnSync } from 'node:child_process';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createAccessProbe } from '../../shared/adapters/kubernetes/access-probe.ts';
+import { loadKubeconfig } from '../../shared/adapters/kubernetes/kubeconfig.ts';
+import { createTransport } from '../../shared/adapters/kubernetes/transport.ts';
+import { systemClock } from '../../shared/adapters/system-clock.ts';
+import type { FunctionName } from '../../shared/contract/names.ts';
+import { kubernetesGroupOf, permissionsOf } from '../../shared/contract/permissions.ts';
+import { DEPLOYED_FUNCTIONS } from '../../shared/contract/routes.ts';
+import { RetryableError } from '../../shared/errors.ts';
 import { startControlPlane, type ControlPlane } from './start.ts';
 
 const DEPLOY = new URL('../../deploy', import.meta.url).pathname;
 
+const FUNCTIONS = DEPLOYED_FUNCTIONS.filter(name => permissionsOf(name).kubernetes.length > 0);
+const userOf = (name: string): string => `arn:aws:sts:::assumed-role/${name}`;
+
 let plane: ControlPlane;
 beforeAll(async () => {
-  plane = await startControlPlane({ log: line => process.stderr.write(`${line}\n`) });
+  plane = await startControlPlane({
+    users: FUNCTIONS.map(name => ({ name: userOf(name), groups: [kubernetesGroupOf(name)] })),
+    log: line => process.stderr.write(`${line}\n`),
+  });
 });
 afterAll(() => plane?.stop());
 
@@ -19,7 +33,25 @@ function kubectl(...parameters: string[]) {
   return { status, stdout, stderr, lines: stdout.trim().split('\n') };
 }
 
+/** What the function's own probe finds, with its token. */
+async function probe(name: FunctionName): Promise<string> {
+  const { options } = await loadKubeconfig(plane.kubeconfigFor(userOf(name)));
+  const transport = createTransport({ ...options, clock: systemClock, userAgent: `curfew-${name}` });
+  try {
+    await createAccessProbe(transport, permissionsOf(name).kubernetes)();
+    return 'allowed';
+  } catch (error) {
+    return error instanceof RetryableError ? `${error.reason}: ${error.message}` : String(error);
+  } finally {
+    transport.close();
+  }
+}
+
 describe('installing in a cluster', () => {
+  it.each(FUNCTIONS)('%s notices before that it may do nothing', async name => {
+    expect(await probe(name)).toMatch(/^Forbidden: the API server does not allow: .*get nodes/);
+  });
+
   it('is one command that applies everything at once, and nothing again', () => {
     const first = kubectl('apply', '-k', DEPLOY);
     expect([first.status, first.stderr]).toEqual([0, '']);
@@ -36,6 +68,10 @@ describe('installing in a cluster', () => {
     }
     const second = kubectl('apply', '-k', DEPLOY);
     expect([second.status, second.lines.filter(line => !/ (unchanged|configured)$/.test(line))]).toEqual([0, []]);
+  });
+
+  it.each(FUNCTIONS)('%s may do after it all that it needs', async name => {
+    await vi.waitFor(async () => expect(await probe(name)).toBe('allowed'), { timeout: 10_000 });
   });
 
   it('takes the sample policy once its definition is served', () => {
