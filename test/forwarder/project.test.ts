@@ -102,10 +102,16 @@ describe('what is a change', () => {
     ],
 
     [
-      "a NodeClaim's condition",
+      "a NodeClaim's condition, which nothing reads and Karpenter flips with every pod",
+      aNodeClaim({ status: { nodeName: 'n1', conditions: [READY_CONDITION] } }),
+      aNodeClaim({ status: { nodeName: 'n1', conditions: [{ type: 'Consolidatable', status: 'True' }] } }),
+      [],
+    ],
+    [
+      "a NodeClaim's node and instance",
       aNodeClaim(),
-      aNodeClaim(condition({ status: 'False' })),
-      ['conditions', 'nodeName', 'providerID'],
+      aNodeClaim({ status: {} }),
+      ['nodeName', 'providerID'],
     ],
     [
       "a NodeClaim's deadline",

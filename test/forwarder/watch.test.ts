@@ -242,6 +242,7 @@ describe('watch supervisor', () => {
       state: 'notServed',
       lastContactTime: MANUAL_CLOCK_START + 60_000,
       problem: undefined,
+      forbidden: false,
     });
     expect(metrics.sum('WatchFailed')).toBe(0);
     kubernetes.setServed(Node, true);
