@@ -105,8 +105,11 @@ export function createWatches(deps: WatchesDeps): Watches {
     timings: { ...settings.watch, ...settings.customResources },
     kindsMax: settings.customResources.kindsMax,
     watcherOf(resource, onStatus) {
-      const { consumer, run } = createWatch(resource, { onStatus, dynamic: true });
-      return { run, allGone: async signal => void (await consumer.onlyPresent(new Set(), signal)) };
+      const watch = createWatch(resource, { onStatus, dynamic: true });
+      return {
+        run: signal => watch.run(signal),
+        allGone: async signal => void (await watch.consumer.onlyPresent(new Set(), signal)),
+      };
     },
     onChange(ownerUid) {
       // Refused only when the forwarder stops.

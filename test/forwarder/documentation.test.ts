@@ -39,14 +39,27 @@ describe('docs/forwarder.md', () => {
     const drainKind = { ...customResource(named, type, 'drain'), kind: 'kind of the custom drain' };
     const ruleKind = { ...customResource(named, type, 'finalizer'), kind: 'kind of a FinalizerRule' };
     const objects = [
-      ...[aNode(), aNodeClaim(), aNodePool(), aPolicy(), aConfigMap(), aPod(), aFinalizerRule(), aBudget()],
-      ...[anAttachment(), { ...aDatabase(), kind: drainKind.kind }, { ...aDatabase(), kind: ruleKind.kind }],
+      aNode(),
+      aNodeClaim(),
+      aNodePool(),
+      aPolicy(),
+      aConfigMap(),
+      aPod(),
+      aFinalizerRule(),
+      aBudget(),
+      anAttachment(),
+      { ...aDatabase(), kind: drainKind.kind },
+      { ...aDatabase(), kind: ruleKind.kind },
     ];
     for (const { kind, project } of [...WATCHED_RESOURCES, ...DRAIN_RESOURCES, ruleKind, drainKind]) {
       const object = objects.find(candidate => candidate.kind === kind);
       if (object === undefined) throw new Error(`no example of ${kind}`);
       const parts = Object.keys(project(object).parts).toSorted();
-      const plural = kind.endsWith('Policy') ? `${kind.slice(0, -1)}ies` : kind === 'ConfigMap' || kind.startsWith('kind of') ? kind : `${kind}s`;
+      const plural = kind.endsWith('Policy')
+        ? `${kind.slice(0, -1)}ies`
+        : kind === 'ConfigMap' || kind.startsWith('kind of')
+          ? kind
+          : `${kind}s`;
       const row = text.split('\n').find(line => line.startsWith(`| ${plural} |`));
       const stated = (row?.split('|')[3] ?? '')
         .replaceAll(/[¹²³]| \(.*\)/g, '')

@@ -53,9 +53,9 @@ describe('manifests of the forwarder', () => {
     const granted = manifest('ClusterRole', 'curfew-forwarder', rules).rules.flatMap(rule =>
       rule.apiGroups.flatMap(group => rule.resources.map(resource => `${rule.verbs.join()} ${group}/${resource}`)),
     );
-    const watched = [...WATCHED_RESOURCES, ...DRAIN_RESOURCES].filter(({ selection }) => selection?.namespace === undefined).map(
-      ({ type }) => `list,watch ${type.group}/${type.resource}`,
-    );
+    const watched = [...WATCHED_RESOURCES, ...DRAIN_RESOURCES]
+      .filter(({ selection }) => selection?.namespace === undefined)
+      .map(({ type }) => `list,watch ${type.group}/${type.resource}`);
     expect(granted.toSorted()).toEqual(watched.toSorted());
   });
 

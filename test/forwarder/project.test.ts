@@ -107,12 +107,7 @@ describe('what is a change', () => {
       aNodeClaim({ status: { nodeName: 'n1', conditions: [{ type: 'Consolidatable', status: 'True' }] } }),
       [],
     ],
-    [
-      "a NodeClaim's node and instance",
-      aNodeClaim(),
-      aNodeClaim({ status: {} }),
-      ['nodeName', 'providerID'],
-    ],
+    ["a NodeClaim's node and instance", aNodeClaim(), aNodeClaim({ status: {} }), ['nodeName', 'providerID']],
     [
       "a NodeClaim's deadline",
       aNodeClaim(),

@@ -41,7 +41,7 @@ export function createListItems(): ListItems {
       /** First byte that is in no piece yet. */
       let start = 0;
       for (let at = 0; at < chunk.length; at += 1) {
-        const byte = chunk[at];
+        const byte = chunk[at] ?? 0;
         if (inString) {
           if (escaped) escaped = false;
           else if (byte === BACKSLASH) escaped = true;
