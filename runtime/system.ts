@@ -234,6 +234,7 @@ export function createSystem(parts: SystemParts): System {
     const seen = hooks.forwarder?.(ports, lifetime) ?? ports;
     const forwarder = createForwarder({
       watch: {
+        resolve: (kind, signal) => mortal(lifetime, seen.watch).resolve(kind, signal),
         list: (type, options) => mortal(lifetime, seen.watch).list(type, options),
         watch: (type, options) => mortalStream(lifetime, seen.watch.watch(type, options)),
       },
