@@ -1,4 +1,4 @@
-/** What differs between the functions: their size and how many run at once. What they may touch: `shared/contract/permissions.ts`. */
+/** What differs between the functions, one row each: their size and how many run at once. What they may touch: `shared/contract/permissions.ts`. */
 import type { FunctionName } from '../shared/contract/names.ts';
 
 export interface FunctionDefinition {
@@ -6,8 +6,7 @@ export interface FunctionDefinition {
   readonly memoryMiB: number;
   /**
    * Batches in progress at once, set on the event source: it protects the API server. Not reserved concurrency, whose throttling would count as
-   * failed receives and which a new account (10 in all) cannot spare; reserved concurrency 0 stays free as the kill switch (docs/runbook.md).
-   * SQS takes 2 or more.
+   * failed receives and which a new account (10 in all) cannot spare. SQS takes 2 or more.
    */
   readonly maxConcurrency: number;
 }

@@ -9,7 +9,7 @@ import type { Envelope } from '../shared/contract/envelope.ts';
 import { FUNCTION_TIMEOUT_SECONDS, MAX_RECEIVES, VISIBILITY_TIMEOUT_SECONDS } from '../shared/contract/inbox.ts';
 import { SOURCES, TICK, type FunctionName } from '../shared/contract/names.ts';
 import { PERMISSIONS, type Part, type Permissions } from '../shared/contract/permissions.ts';
-import { DEPLOYED_FUNCTIONS, ROUTES, type DeployedFunction } from '../shared/contract/routes.ts';
+import { DEPLOYED_FUNCTIONS, matchesPattern, ROUTES, type DeployedFunction } from '../shared/contract/routes.ts';
 import { toWakeUpEnvelope } from '../shared/contract/wake-up.ts';
 import { addDuration, minutes, seconds, toIsoText, type DurationMs } from '../shared/domain/time.ts';
 import { invariant } from '../shared/errors.ts';
@@ -133,8 +133,7 @@ export function createSystem(parts: SystemParts): System {
     };
     const body = JSON.stringify(envelope);
     for (const { target, pattern } of ROUTES) {
-      if (!pattern.source.includes(source) || !pattern['detail-type'].includes(detailType)) continue;
-      deliver(target, body, seconds(0));
+      if (matchesPattern(pattern(parts.cluster), envelope)) deliver(target, body, seconds(0));
     }
   };
   const bus: EventBus = {

@@ -31,7 +31,8 @@ import type { FunctionDefinition } from '../function-definitions.ts';
 import type { PrivateAccess } from '../private-access.ts';
 import { BUNDLING } from './bundling.ts';
 
-const BATCH_SIZE = 10;
+/** Messages that one invocation gets at most. */
+export const BATCH_SIZE = 10;
 
 export interface FunctionWithInboxProps {
   readonly functionName: FunctionName;
@@ -50,6 +51,7 @@ export class FunctionWithInbox extends Construct {
   readonly inbox: Queue;
   readonly logGroup: LogGroup;
   readonly role: Role;
+  readonly eventSourceMappingId: string;
   private readonly permissions: Permissions;
 
   constructor(scope: Construct, id: string, props: FunctionWithInboxProps) {
@@ -66,19 +68,22 @@ export class FunctionWithInbox extends Construct {
       deadLetterQueue: { queue: deadLetterQueue, maxReceiveCount: MAX_RECEIVES },
     });
     // The audit lines are in here: they outlive the function.
-    this.logGroup = new LogGroup(this, 'Logs', { retention: props.logRetention, removalPolicy: RemovalPolicy.RETAIN });
+    this.logGroup = new LogGroup(this, 'Logs', {
+      retention: props.logRetention,
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+    });
     // Not the managed policy for basic execution: that one may write to every log group of the account.
     this.role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     this.logGroup.grantWrite(this.role);
     props.privateAccess?.allowNetworkInterfaces(this.role);
     this.function = this.createFunction(props);
-    this.function.addEventSource(
-      new SqsEventSource(this.inbox, {
-        batchSize: BATCH_SIZE,
-        reportBatchItemFailures: true,
-        maxConcurrency: definition.maxConcurrency,
-      }),
-    );
+    const eventSource = new SqsEventSource(this.inbox, {
+      batchSize: BATCH_SIZE,
+      reportBatchItemFailures: true,
+      maxConcurrency: definition.maxConcurrency,
+    });
+    this.function.addEventSource(eventSource);
+    this.eventSourceMappingId = eventSource.eventSourceMappingId;
     this.function.addEnvironment(ENV.inboxUrl, this.inbox.queueUrl);
     this.function.addEnvironment(ENV.deadLetterQueueUrl, deadLetterQueue.queueUrl);
     this.allow(['sqs:SendMessage'], [deadLetterQueue.queueArn]);
@@ -105,8 +110,10 @@ export class FunctionWithInbox extends Construct {
     });
   }
 
+  /** Every function names the cluster, in its metrics and when it compares events; only one that calls the API server is told how to reach it. */
   connectsTo(cluster: ClusterConnection): void {
     this.function.addEnvironment(ENV.clusterName, cluster.name);
+    if (this.permissions.kubernetes.length === 0) return;
     this.function.addEnvironment(ENV.clusterEndpoint, cluster.endpoint);
     this.function.addEnvironment(ENV.clusterCertificateAuthority, cluster.certificateAuthority);
   }
@@ -114,7 +121,7 @@ export class FunctionWithInbox extends Construct {
   /** Names the table; the permissions say whose records it may touch, and whether it may query the due index. */
   uses(table: TableV2): void {
     const { records, readsDueIndex } = this.permissions;
-    this.function.addEnvironment(ENV.tableName, table.tableName);
+    if (records.length > 0 || readsDueIndex) this.function.addEnvironment(ENV.tableName, table.tableName);
     if (records.length > 0) {
       this.allow(['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:DeleteItem'], [table.tableArn], {
         'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': records.map(owner => `${partitionKeyPrefix(owner)}*`) },
@@ -126,23 +133,21 @@ export class FunctionWithInbox extends Construct {
   /** Names the bus; without a source the function may not publish. */
   publishesTo(bus: EventBus): void {
     const { publishesAs } = this.permissions;
+    if (publishesAs.length === 0) return;
     this.function.addEnvironment(ENV.eventBusName, bus.eventBusName);
-    if (publishesAs.length > 0) {
-      this.allow(['events:PutEvents'], [bus.eventBusArn], { StringEquals: { 'events:source': publishesAs } });
-    }
+    this.allow(['events:PutEvents'], [bus.eventBusArn], { StringEquals: { 'events:source': publishesAs } });
   }
 
   /** Names the inboxes that it sends wake-ups to; `inboxOf` answers those of all functions. */
   sendsWakeUps(inboxOf: (owner: FunctionName) => IQueue): void {
     const inboxes = this.permissions.wakes.map(owner => [owner, inboxOf(owner)] as const);
+    if (inboxes.length === 0) return;
     const urls = Object.fromEntries(inboxes.map(([owner, inbox]) => [owner, inbox.queueUrl]));
     this.function.addEnvironment(ENV.inboxUrls, Stack.of(this).toJsonString(urls));
-    if (inboxes.length > 0) {
-      this.allow(
-        ['sqs:SendMessage'],
-        inboxes.map(([, inbox]) => inbox.queueArn),
-      );
-    }
+    this.allow(
+      ['sqs:SendMessage'],
+      inboxes.map(([, inbox]) => inbox.queueArn),
+    );
   }
 
   /** EC2's reads know no resources. Its writes are limited to instances that Karpenter tagged as the cluster's. */

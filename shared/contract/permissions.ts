@@ -74,7 +74,8 @@ export const PERMISSIONS: Readonly<Record<Part, Permissions>> = {
       on('Pod', ['list']),
       on('NodePool', ['get']),
       on('NodeLifecyclePolicy', ['get', 'list']),
-      EVENTS,
+      // Also those of others: an Event that Karpenter made about an ended protection is not repeated.
+      on('Event', ['get', 'list', 'create', 'patch']),
     ],
     records: ['grace-period'],
     wakes: ['grace-period'],
@@ -82,6 +83,8 @@ export const PERMISSIONS: Readonly<Record<Part, Permissions>> = {
   timer: {
     ...NOTHING,
     readsDueIndex: true,
+    // Which unreadable entries of the index were parked.
+    records: ['timer'],
     wakes: DEPLOYED_FUNCTIONS.filter(name => name !== 'timer'),
   },
   forwarder: {
