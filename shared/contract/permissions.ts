@@ -74,7 +74,8 @@ export const PERMISSIONS: Readonly<Record<Part, Permissions>> = {
       on('Pod', ['list']),
       on('NodePool', ['get']),
       on('NodeLifecyclePolicy', ['get', 'list']),
-      EVENTS,
+      // Also those of others: an Event that Karpenter made about an ended protection is not repeated.
+      on('Event', ['get', 'list', 'create', 'patch']),
     ],
     records: ['grace-period'],
     wakes: ['grace-period'],
@@ -82,6 +83,8 @@ export const PERMISSIONS: Readonly<Record<Part, Permissions>> = {
   timer: {
     ...NOTHING,
     readsDueIndex: true,
+    // Which unreadable entries of the index were parked.
+    records: ['timer'],
     wakes: DEPLOYED_FUNCTIONS.filter(name => name !== 'timer'),
   },
   forwarder: {
@@ -92,6 +95,10 @@ export const PERMISSIONS: Readonly<Record<Part, Permissions>> = {
       on('NodeClaim', ['list', 'watch']),
       on('NodePool', ['list', 'watch']),
       on('NodeLifecyclePolicy', ['list', 'watch']),
+      on('FinalizerRule', ['list', 'watch']),
+      // Watched only while the pods of some node are.
+      on('PodDisruptionBudget', ['list', 'watch']),
+      on('VolumeAttachment', ['list', 'watch']),
       on('ConfigMap', ['list', 'watch'], { namespace: CONFIG_MAP.namespace, names: [CONFIG_MAP.name] }),
       // The Lease of the one that works. RBAC cannot limit a create to a name.
       on('Lease', ['create'], { namespace: FORWARDER_LEASE.namespace }),
