@@ -5,7 +5,7 @@ export const FUNCTION_NAMES = ['finalizer', 'grace-period', 'repair', 'drain', '
 export type FunctionName = (typeof FUNCTION_NAMES)[number];
 
 /** EventBridge `source` values. */
-export const SOURCES = { forwarder: 'curfew.forwarder', timer: 'curfew.timer', repair: 'curfew.repair' } as const;
+export const SOURCES = { forwarder: 'curfew.forwarder', timer: 'curfew.timer' } as const;
 
 /** EventBridge `detail-type` of wake-ups; cluster events have `<Kind>Changed` (see `cluster-event.ts`). */
 export const WAKE_UP = 'WakeUp';

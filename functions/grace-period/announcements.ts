@@ -1,0 +1,119 @@
+/**
+ * What is to be said, as Events, about the protection of a pod at an instant. Pure, and the same whenever it is asked: the caller
+ * remembers what was said and leaves that out.
+ */
+import { formatDuration } from '../../shared/domain/go-duration.ts';
+import type { AnnouncementTopic } from './announced.ts';
+import { DO_NOT_DISRUPT_ANNOTATION, isFinished, isTerminating, type PodView } from '../../shared/domain/pod.ts';
+import {
+  isActive,
+  parseDoNotDisrupt,
+  protectionOf,
+  type Compatibility,
+  type Protection,
+  type ProtectionPolicy,
+} from '../../shared/domain/protection.ts';
+import { addDuration, isDue, toDurationMs, toExactTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+
+export interface Announcement {
+  readonly topic: AnnouncementTopic;
+  /** What the topic is about, e.g. the expiry: said once per key. */
+  readonly key: string;
+  readonly message: string;
+  readonly about:
+    | { readonly kind: 'Node'; readonly name: string; readonly uid: string }
+    | { readonly kind: 'Pod'; readonly namespace: string; readonly name: string; readonly uid: string };
+}
+
+/** A pod that carries the annotation and may still be disrupted, with its protection. */
+export interface AnnotatedPod {
+  readonly pod: PodView;
+  readonly value: string;
+  readonly protection: Protection;
+}
+
+/** The pods whose annotation counts: not those that have ended or are being deleted. */
+export function annotatedPods(pods: readonly PodView[], policy: ProtectionPolicy): readonly AnnotatedPod[] {
+  return pods.flatMap(pod => {
+    const value = pod.annotations[DO_NOT_DISRUPT_ANNOTATION];
+    if (value === undefined || isFinished(pod) || isTerminating(pod)) return [];
+    return [{ pod, value, protection: protectionOf(pod, policy) }];
+  });
+}
+
+/** Everything that is to be said about the pod at `now`; `policyName` says who set the caps. */
+export function announcementsFor(
+  { pod, value, protection }: AnnotatedPod,
+  { policy, policyName, now }: { policy: ProtectionPolicy; policyName: string | undefined; now: EpochMs },
+): readonly Announcement[] {
+  const { namespace, name, uid } = pod;
+  const say = (topic: AnnouncementTopic, key: string, message: string): Announcement => ({
+    topic,
+    key,
+    message,
+    about: { kind: 'Pod', namespace, name, uid },
+  });
+  const said: Announcement[] = [];
+  const annotation = `${DO_NOT_DISRUPT_ANNOTATION}: ${shown(value)}`;
+
+  const problem = problemOf(value, policy.compatibility);
+  if (problem !== undefined) {
+    const explanation = `is neither "true" nor a positive Go duration such as "4h" or "1h30m" (${problem})`;
+    said.push(say('invalid', shown(value), `${annotation} ${explanation}; ${effectOf(protection)}`));
+  }
+  if (protection.kind !== 'until') return said;
+
+  const { expiry, cappedTo } = protection;
+  const key = toExactTimestamp(expiry);
+  const limit = cappedTo === undefined ? '' : ` (limited to ${formatDuration(cappedTo)} by ${policyName ?? 'policy'})`;
+  if (!isActive(protection, now)) {
+    // Karpenter looks at the annotation itself: what it reads without end is only for Curfew at an end.
+    const caveat = protection.source === 'True' ? '; Karpenter itself still honours the annotation' : '';
+    said.push(say('elapsed', key, `the protection by ${annotation}${limit} ended at ${key}${caveat}`));
+    return said;
+  }
+  if (cappedTo !== undefined) {
+    said.push(say('capped', key, `${annotation} asks for more than is granted: protected until ${key}${limit}`));
+  }
+  if (policy.compatibility === 'Karpenter') said.push(say('until', key, `${annotation} protects the pod until ${key}`));
+  const warnTime = warnTimeOf(expiry, policy);
+  if (warnTime !== undefined && isDue(now, warnTime)) {
+    said.push(say('expiring', key, `the protection by ${annotation}${limit} ends at ${key}`));
+  }
+  return said;
+}
+
+/** The next instant after `now` at which something about the pod changes; undefined: none is known. */
+export function nextInstant({ protection }: AnnotatedPod, policy: ProtectionPolicy, now: EpochMs): EpochMs | undefined {
+  if (protection.kind !== 'until' || !isActive(protection, now)) return undefined;
+  const warnTime = warnTimeOf(protection.expiry, policy);
+  return warnTime !== undefined && !isDue(now, warnTime) ? warnTime : protection.expiry;
+}
+
+function warnTimeOf(expiry: EpochMs, { warnBefore }: ProtectionPolicy): EpochMs | undefined {
+  return warnBefore === undefined ? undefined : addDuration(expiry, toDurationMs(0 - warnBefore));
+}
+
+/** Why the value is not valid; undefined when it is. Both rule sets agree on that. */
+function problemOf(value: string, compatibility: Compatibility | 'Unknown'): string | undefined {
+  const asked = parseDoNotDisrupt(value, compatibility === 'Unknown' ? 'Design' : compatibility);
+  return asked.kind === 'invalid' ? asked.problem : undefined;
+}
+
+function effectOf(protection: Protection): string {
+  switch (protection.kind) {
+    case 'none':
+      return 'the annotation is ignored, the pod is not protected';
+    case 'indefinite':
+      return 'to be safe the pod is protected without end: correct the value or remove the annotation';
+    case 'until':
+      return `to be safe the pod is protected until ${toExactTimestamp(protection.expiry)}, the longest that is granted`;
+  }
+}
+
+const SHOWN_CHARS = 64;
+
+/** A value as it stands in messages: quoted, and cut when it is long. */
+export function shown(value: string): string {
+  return JSON.stringify(value.length <= SHOWN_CHARS ? value : `${value.slice(0, SHOWN_CHARS)}…`);
+}

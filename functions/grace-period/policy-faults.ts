@@ -1,0 +1,32 @@
+/** Tells the author of a NodeLifecyclePolicy, on that object, that its protection block cannot be used or loses a tie (I8). */
+import { parsePolicyFrame } from '../../shared/contract/policy-schema.ts';
+import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
+import { RESOURCES } from '../../shared/contract/resources.ts';
+import type { Subject } from '../../shared/contract/subject.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
+import { loadPolicies } from '../../shared/cluster/node-pool.ts';
+import { protectionFault } from '../../shared/policies/protection-settings.ts';
+import { tieOf } from '../../shared/policies/policy-ties.ts';
+
+type Deps = Pick<FunctionDeps, 'kubernetes' | 'events' | 'audit'>;
+
+/** Looks at the live policy and reports what is wrong with it: Warning Event and audit line. */
+export async function reportProtectionFaults(deps: Deps, subject: Subject): Promise<void> {
+  const object = await deps.kubernetes.get({ type: RESOURCES.NodeLifecyclePolicy, name: subject.name });
+  if (object?.spec?.['protection'] === undefined) return;
+  const frame = parsePolicyFrame(object.spec);
+  const faults = [frame.ok ? undefined : frame.message, protectionFault(object)].filter(fault => fault !== undefined);
+  if (faults.length > 0) {
+    const effect = 'until it is valid no cap holds, and what any rule set protects is protected';
+    await report(deps, object, EVENT_REASONS.invalidProtectionConfiguration, `${faults.join('; ')}; ${effect}`);
+  }
+  const tie = tieOf(object, 'protection', await loadPolicies(deps));
+  if (tie !== undefined) await report(deps, object, EVENT_REASONS.policyConflict, tie);
+}
+
+async function report(deps: Deps, object: KubernetesObject, reason: string, message: string): Promise<void> {
+  const { name, uid } = object.metadata;
+  deps.audit.write({ function: 'grace-period', decision: 'refuse', reason, message, kind: object.kind, name, uid });
+  await deps.events.record({ type: 'Warning', reason, message, about: object });
+}

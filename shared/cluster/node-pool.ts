@@ -1,0 +1,50 @@
+/** What surrounds a node: its NodePool, the policies, the other nodes of the pool, its NodeClaim. Always live reads. */
+import { KARPENTER } from '../contract/names.ts';
+import { RESOURCES } from '../contract/resources.ts';
+import type { KubernetesObject } from '../domain/kubernetes-object.ts';
+import { readNodeClaim, type NodeClaimView } from '../domain/node-claim.ts';
+import { readNode, type NodeView } from '../domain/node.ts';
+import type { FunctionDeps } from '../ports/function-deps.ts';
+import { readPolicies, type PolicySet } from '../policies/policy-set.ts';
+
+type Deps = Pick<FunctionDeps, 'kubernetes'>;
+
+/** All policies; none where the CRD is not installed. */
+export async function loadPolicies({ kubernetes }: Deps): Promise<PolicySet> {
+  return readPolicies((await kubernetes.list(RESOURCES.NodeLifecyclePolicy)) ?? []);
+}
+
+/** The NodePool of that name; undefined when there is none of that name or the CRD is not installed. */
+export async function loadNodePool(
+  { kubernetes }: Deps,
+  name: string | undefined,
+): Promise<KubernetesObject | undefined> {
+  return name === undefined ? undefined : await kubernetes.get({ type: RESOURCES.NodePool, name });
+}
+
+/** The nodes of a pool by label, or all nodes of the cluster for nodes without one (Karpenter's scope of the threshold). */
+export async function loadPoolNodes({ kubernetes }: Deps, pool: string | undefined): Promise<readonly NodeView[]> {
+  const query = pool === undefined ? {} : { labelSelector: `${KARPENTER.nodePoolLabel}=${pool}` };
+  return ((await kubernetes.list(RESOURCES.Node, query)) ?? []).map(readNode);
+}
+
+/** The NodeClaims with this providerID: one as a rule, none for nodes that Karpenter does not manage, several is a fault. */
+export async function findNodeClaims(
+  { kubernetes }: Deps,
+  node: Pick<NodeView, 'providerID'>,
+  pool: string | undefined,
+): Promise<readonly NodeClaimView[]> {
+  if (node.providerID === undefined) return [];
+  const matching = async (query: { labelSelector?: string }): Promise<readonly NodeClaimView[]> => {
+    const claims = (await kubernetes.list(RESOURCES.NodeClaim, query)) ?? [];
+    return claims.map(readNodeClaim).filter(claim => claim.providerID === node.providerID);
+  };
+  // The pool's claims are a small part of a large cluster; a claim without the label is looked for among all.
+  const inPool = pool === undefined ? [] : await matching({ labelSelector: `${KARPENTER.nodePoolLabel}=${pool}` });
+  return inPool.length > 0 ? inPool : await matching({});
+}
+
+/** The name of the NodePool in an object's labels. */
+export function nodePoolOf(object: { readonly labels?: Readonly<Record<string, string>> }): string | undefined {
+  return object.labels?.[KARPENTER.nodePoolLabel];
+}

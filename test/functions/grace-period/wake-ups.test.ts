@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { wakeAnnotatedNodes } from '../../../functions/grace-period/wake-ups.ts';
+import { RetryableError } from '../../../shared/errors.ts';
+import { toEpochMs } from '../../../shared/domain/time.ts';
+import type { KubernetesApi } from '../../../shared/ports/kubernetes-api.ts';
+import type { RecordStore } from '../../../shared/ports/record-store.ts';
+import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts';
+
+const cluster = (...names: string[]): KubernetesApi => {
+  const nodes = names.map(name => ({
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name, uid: `uid-${name}`, resourceVersion: '1', creationTimestamp: '2024-11-01T15:00:00Z' },
+  }));
+  const unused = (): never => {
+    throw new Error('not used here');
+  };
+  return { list: async () => nodes, get: unused, create: unused, patch: unused, delete: unused, evict: unused };
+};
+
+async function wokenBy(kubernetes: KubernetesApi, records: RecordStore): Promise<readonly string[]> {
+  const woken: string[] = [];
+  const wakeUps = {
+    async send(sent: readonly { readonly wakeUp: { readonly subject: { readonly name: string } } }[]) {
+      woken.push(...sent.map(({ wakeUp }) => wakeUp.subject.name));
+    },
+  };
+  const clock = { now: () => toEpochMs(0), sleep: async () => undefined };
+  await wakeAnnotatedNodes({ kubernetes, records, wakeUps, clock }, undefined);
+  return woken;
+}
+
+async function recordsOf(...names: string[]): Promise<RecordStore> {
+  const records = createMemoryRecordStore();
+  for (const name of names) {
+    const subject = { apiVersion: 'v1', kind: 'Node', name };
+    await records.put({ owner: 'grace-period', id: `node/uid-${name}`, subject, state: {} }, 0);
+  }
+  return records;
+}
+
+describe('wakeAnnotatedNodes', () => {
+  it('wakes the nodes of which there is a record', async () => {
+    expect(await wokenBy(cluster('a', 'b', 'c'), await recordsOf('b'))).toEqual(['b']);
+  });
+
+  // With one read for each node, a message about a policy of a large cluster would hardly ever get through a flaky store.
+  it('wakes a node whose record cannot be read, and all others', async () => {
+    const records = await recordsOf('c');
+    const flaky: RecordStore = {
+      ...records,
+      get: async key => {
+        if (key.id === 'node/uid-a') throw new RetryableError('throttled');
+        return await records.get(key);
+      },
+    };
+    expect(await wokenBy(cluster('a', 'b', 'c'), flaky)).toEqual(['a', 'c']);
+  });
+
+  it('comes again when no record can be read', async () => {
+    const out: RecordStore = {
+      ...(await recordsOf()),
+      get: async () => {
+        throw new RetryableError('connection refused');
+      },
+    };
+    await expect(wokenBy(cluster('a', 'b'), out)).rejects.toThrow('connection refused');
+  });
+});
