@@ -39,7 +39,7 @@ const contract = /^shared\/contract\//;
 const ports = /^shared\/ports\//;
 const errors = /^shared\/errors\.ts$/;
 /** What several functions look at or write alike; stands on ports like a reconcile does. */
-const common = /^shared\/(actions|observe|timers)\//;
+const common = /^shared\/(actions|cluster|observe|timers)\//;
 
 describe('import direction', () => {
   it('finds the sources', () => {
@@ -126,7 +126,7 @@ describe('import direction', () => {
 });
 
 describe('rules have no clock, no chance and no environment of their own', () => {
-  it.each(sources.filter(file => /(^|\/)decide\.ts$|^shared\/(domain|contract|actions|observe|timers)\//.test(file)))(
+  it.each(sources.filter(file => /(^|\/)decide\.ts$|^shared\/(domain|contract|actions|cluster|observe|timers)\//.test(file)))(
     '%s',
     file => {
       const text = readFileSync(join(root, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
