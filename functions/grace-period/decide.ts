@@ -16,8 +16,8 @@ import {
   shown,
   type AnnotatedPod,
   type Announcement,
-} from '../../shared/domain/protection-announcements.ts';
-import { EMPTY_RECORD, type GracePeriodRecord } from '../../shared/domain/grace-period-record.ts';
+} from './announcements.ts';
+import { EMPTY_RECORD, type GracePeriodRecord } from './announced.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import { isActive, type ProtectionPolicy } from '../../shared/domain/protection.ts';
 import {

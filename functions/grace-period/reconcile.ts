@@ -4,30 +4,30 @@
  * after a crash finds a timer that brings it back, and no two runs say the same.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { parseGracePeriodRecord, toGracePeriodState } from '../../shared/contract/grace-period-record.ts';
+import { parseGracePeriodRecord, toGracePeriodState } from './record.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { GRACE_PERIOD_METRICS } from '../../shared/contract/metrics.ts';
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
-import type { GracePeriodRecord } from '../../shared/domain/grace-period-record.ts';
+import type { GracePeriodRecord } from './announced.ts';
 import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
-import { annotatedPods, type Announcement } from '../../shared/domain/protection-announcements.ts';
+import { annotatedPods, type Announcement } from './announcements.ts';
 import { DEFAULT_PROTECTION_POLICY } from '../../shared/domain/protection.ts';
 import { durationBetween, toExactTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
-import { announce } from '../../shared/observe/protection-events.ts';
-import { gracePeriodKey, wakeAnnotatedNodes } from '../../shared/observe/grace-period-wake-ups.ts';
-import { inParallel } from '../../shared/observe/in-parallel.ts';
-import { loadPodsOnNode, loadProtection } from '../../shared/observe/protected-pods.ts';
-import { createSeenPods, type SeenPods } from '../../shared/observe/seen-pods.ts';
-import { reportProtectionFaults } from '../../shared/observe/protection-faults.ts';
+import { announce } from './announce.ts';
+import { gracePeriodKey, wakeAnnotatedNodes } from './wake-ups.ts';
+import { inParallel } from '../../shared/cluster/in-parallel.ts';
+import { loadPodsOnNode, loadProtection } from '../../shared/cluster/protected-pods.ts';
+import { createSeenPods, type SeenPods } from './seen-pods.ts';
+import { reportProtectionFaults } from './policy-faults.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
 import type { StoredRecord } from '../../shared/ports/record-store.ts';
 import { putWithWakeUp, sendWakeUp } from '../../shared/timers/put-with-wake-up.ts';
 import { decide, withAnnouncements, type GracePeriodDecision, type NodeChange, type Remembered } from './decide.ts';
 
-type Deps = Omit<FunctionDeps, 'dueIndex' | 'bus' | 'instances'>;
+type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'metrics' | 'clock'>;
 
 const OWNER = 'grace-period';
 /** Looks in one run before the message goes back to the queue: others are at work on this node. */

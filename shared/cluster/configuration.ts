@@ -11,7 +11,7 @@ import { RESOURCES } from '../contract/resources.ts';
 import * as z from '../contract/zod.ts';
 import type { JsonObject, KubernetesObject } from '../domain/kubernetes-object.ts';
 import { addDuration, isDue, seconds, toEpochMs } from '../domain/time.ts';
-import { inParallel } from '../observe/in-parallel.ts';
+import { inParallel } from './in-parallel.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { PutOutcome, StoredRecord } from '../ports/record-store.ts';
 import {

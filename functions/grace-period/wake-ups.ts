@@ -1,9 +1,9 @@
 /** Hints to look at nodes with annotated pods again, after what applies to them changed. */
-import { toDurationMs } from '../domain/time.ts';
-import type { NodeView } from '../domain/node.ts';
-import type { FunctionDeps } from '../ports/function-deps.ts';
-import type { RecordKey } from '../ports/record-store.ts';
-import { loadPoolNodes } from './node-pool.ts';
+import { toDurationMs } from '../../shared/domain/time.ts';
+import type { NodeView } from '../../shared/domain/node.ts';
+import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
+import type { RecordKey } from '../../shared/ports/record-store.ts';
+import { loadPoolNodes } from '../../shared/cluster/node-pool.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 

@@ -1,5 +1,5 @@
 /** What the grace-period function remembers about one node, beside its timer: which Events were recorded. */
-import type { EpochMs } from './time.ts';
+import type { EpochMs } from '../../shared/domain/time.ts';
 
 export const ANNOUNCEMENT_TOPICS = [
   'invalid',

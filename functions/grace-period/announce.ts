@@ -1,11 +1,11 @@
 /** Says what there is to say about protections: a Kubernetes Event, an audit line and a metric each. */
-import { GRACE_PERIOD_METRICS as METRICS } from '../contract/metrics.ts';
-import type { FunctionName } from '../contract/names.ts';
-import { EVENT_REASONS } from '../contract/reasons.ts';
-import type { AnnouncementTopic } from '../domain/grace-period-record.ts';
-import type { Announcement } from '../domain/protection-announcements.ts';
-import { durationBetween, parseTimestamp } from '../domain/time.ts';
-import type { FunctionDeps } from '../ports/function-deps.ts';
+import { GRACE_PERIOD_METRICS as METRICS } from '../../shared/contract/metrics.ts';
+import type { FunctionName } from '../../shared/contract/names.ts';
+import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
+import type { AnnouncementTopic } from './announced.ts';
+import type { Announcement } from './announcements.ts';
+import { durationBetween, parseTimestamp } from '../../shared/domain/time.ts';
+import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 
 type Deps = Pick<FunctionDeps, 'events' | 'audit' | 'metrics' | 'clock'>;
 

@@ -1,8 +1,8 @@
 /** Wire form of the grace-period function's records; checked before each write and after each read. */
-import * as z from './zod.ts';
-import { ANNOUNCEMENT_TOPICS, type GracePeriodRecord } from '../domain/grace-period-record.ts';
-import type { JsonObject } from '../domain/kubernetes-object.ts';
-import { toEpochMs, type EpochMs } from '../domain/time.ts';
+import * as z from '../../shared/contract/zod.ts';
+import { ANNOUNCEMENT_TOPICS, type GracePeriodRecord } from './announced.ts';
+import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
+import { toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
 
 const schema = z.object({
   schemaVersion: z.literal(1),

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { parseGracePeriodRecord, toGracePeriodState } from '../../../shared/contract/grace-period-record.ts';
+import { parseGracePeriodRecord, toGracePeriodState } from '../../../functions/grace-period/record.ts';
 import { toEpochMs } from '../../../shared/domain/time.ts';
 
 /** A record as it was stored by the first version; it must be read for as long as one may be in a table. */
