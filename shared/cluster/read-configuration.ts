@@ -1,6 +1,7 @@
 /** What the keys of ConfigMap `curfew/curfew-config` say together: `config.toml`, and the template that it names. */
 import { isDeepStrictEqual } from 'node:util';
 import { parseConfig, readConfig, type ConfigFault, type CurfewConfig } from '../contract/config-schema.ts';
+import { checkDrainTemplate } from './drain-template.ts';
 import { CONFIG_MAP } from '../contract/names.ts';
 import * as z from '../contract/zod.ts';
 import { suggestion } from '../domain/nearest-name.ts';
@@ -60,6 +61,8 @@ function read(data: Readonly<Record<string, string>>): ReadConfiguration {
     if (template.length > MAX_TEMPLATE_LENGTH) {
       return fault(`the template is ${template.length} characters long, at most ${MAX_TEMPLATE_LENGTH} are read`);
     }
+    const faults = checkDrainTemplate(template, file);
+    if (faults.length > 0) return { ok: false, faults };
   }
   const kept = keptSchema.parse({ content, ...(template !== undefined && { template }) });
   const size = Buffer.byteLength(JSON.stringify(kept));
