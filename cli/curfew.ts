@@ -99,6 +99,16 @@ program
     process.exitCode = await snapshotCommand(options);
   });
 
+program
+  .command('republish')
+  .description('have the forwarder publish every object again, for functions that missed events')
+  .option('--kubeconfig <file>', 'default: $KUBECONFIG, else ~/.kube/config')
+  .option('--context <name>', 'context of the kubeconfig')
+  .action(async (options: Record<string, string>) => {
+    const { republishCommand } = await import('./republish.ts');
+    process.exitCode = await republishCommand(options);
+  });
+
 /** Options of the commands on a deployment in an AWS account. */
 const onDeployment = (command: Command): Command =>
   command
