@@ -24,6 +24,7 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^npm start\b/, 'half a minute: test/cli/start.test.ts'],
   [/^npm run --silent simulate -- examples\//, 'half a minute: test/examples runs every scenario'],
   [/^npm run simulate:swarm\b/, 'minutes: test/simulator/swarm'],
+  [/^npm run (--silent )?explore\b/, 'half a minute: test/simulator/explorer'],
   [
     /^npm run (simulate|generate)$|^npm run curfew -- …|^npm run --silent simulate -- FILE\.\.\./,
     'names a command, or its syntax',
