@@ -130,6 +130,7 @@ class ScheduleRun {
       scheduler: time,
       kubernetes: by => createInProcessKubernetesApi(core, `${CURFEW_USER}${by}`),
       watch: {
+        resolve: () => Promise.reject(new Error('there is no forwarder here')),
         list: () => Promise.reject(new Error('there is no forwarder here')),
         watch: () => {
           throw new Error('there is no forwarder here');
