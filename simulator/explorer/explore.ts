@@ -17,7 +17,8 @@ export interface Bounds {
 }
 
 export const FULL_BOUNDS: Bounds = { switches: 2, crashes: 1, intrusions: 1, departures: 3 };
-export const SMALL_BOUNDS: Bounds = { switches: 2, crashes: 1, intrusions: 1, departures: 2 };
+/** What `npm test` takes. */
+export const SMALL_BOUNDS: Bounds = { switches: 2, crashes: 1, intrusions: 0, departures: 2 };
 
 export interface Failure {
   readonly outcome: Outcome;
