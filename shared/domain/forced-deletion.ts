@@ -6,7 +6,7 @@
  * Karpenter forces strictly later than `deadline - grace`; here that instant counts, as every due instant does.
  */
 import { isTerminating, type PodView } from './pod.ts';
-import { addDuration, durationBetween, isDue, toDurationMs, type EpochMs } from './time.ts';
+import { addDuration, durationBetween, isDue, toDurationMs, toEpochMs, type EpochMs } from './time.ts';
 
 /**
  * Grace is never below this: a deletion with grace 0 removes the object while its containers run on, and its successor may start
@@ -24,11 +24,11 @@ export function forceTime(pod: ForcedPod, deadline: EpochMs | undefined): EpochM
   if (deadline === undefined) return undefined;
   if (pod.deletionTime !== undefined) return pod.deletionTime > deadline ? NOW : undefined;
   if (pod.terminationGracePeriod === undefined) return deadline;
-  return addDuration(deadline, toDurationMs(-pod.terminationGracePeriod));
+  return addDuration(deadline, toDurationMs(0 - pod.terminationGracePeriod));
 }
 
 /** Earlier than any instant that a rule is asked about. */
-const NOW = Number.MIN_SAFE_INTEGER as EpochMs;
+const NOW = toEpochMs(Number.MIN_SAFE_INTEGER);
 
 /**
  * Whether the pod must be deleted now. Once a deadline has passed, a pod that was deleted with the least grace ends after it by that
