@@ -30,7 +30,7 @@ import { createLifetime, mortal, mortalClock, mortalStream, type Lifetime } from
 import type { Cancel, Scheduler } from './scheduler.ts';
 
 /** What one function environment is made of; the recorder of Kubernetes Events is built on `kubernetes`. */
-export type EnvironmentPorts = Omit<FunctionDeps, 'events'> & { readonly deadLetters: DeadLetters };
+export type EnvironmentPorts = Omit<FunctionDeps, 'events'>;
 
 export interface ForwarderPorts {
   readonly watch: ClusterWatch;

@@ -26,11 +26,16 @@ export function withDueIndex(records: RecordStore): IndexedStore {
       async put(record, expectedVersion) {
         const outcome = await records.put(record, expectedVersion);
         if (outcome.kind === 'written') {
-          const { owner, id, subject, nextWakeTime } = outcome.record;
+          const { owner, id, subject, nextWakeTime, direct } = outcome.record;
           const key = keyOf(record);
           const position = `${String(nextWakeTime).padStart(16, '0')} ${key}`;
           if (nextWakeTime === undefined) entries.delete(key);
-          else entries.set(key, { shard: shardOf(key), position, record: { owner, id, subject, nextWakeTime } });
+          else
+            entries.set(key, {
+              shard: shardOf(key),
+              position,
+              record: { owner, id, subject, nextWakeTime, ...(direct !== undefined && { direct }) },
+            });
         }
         return outcome;
       },
@@ -52,6 +57,7 @@ export function withDueIndex(records: RecordStore): IndexedStore {
         const last = page.at(-1);
         return {
           records: page.map(({ record }) => record),
+          unreadable: [],
           ...(due.length > limit && last !== undefined && { cursor: last.position }),
         };
       },

@@ -1,5 +1,6 @@
 /** One sweep of the timer function, counted: what it reads, and how long that takes. */
 import { createReconciler } from '../../functions/timer/reconcile.ts';
+import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import type { DueIndex } from '../../shared/ports/record-store.ts';
 
@@ -23,6 +24,8 @@ export async function measureSweep(dueIndex: DueIndex, now: EpochMs): Promise<Sw
         return dueIndex.queryDue(shard, before, options);
       },
     },
+    records: createMemoryRecordStore(),
+    deadLetters: { park: () => Promise.resolve() },
     wakeUps: {
       async send(sent) {
         wakeUps += sent.length;

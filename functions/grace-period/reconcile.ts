@@ -27,7 +27,7 @@ import type { StoredRecord } from '../../shared/ports/record-store.ts';
 import { putWithWakeUp, sendWakeUp } from '../../shared/timers/put-with-wake-up.ts';
 import { decide, withAnnouncements, type GracePeriodDecision, type NodeChange, type Remembered } from './decide.ts';
 
-type Deps = Omit<FunctionDeps, 'dueIndex' | 'bus' | 'instances'>;
+type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'metrics' | 'clock'>;
 
 const OWNER = 'grace-period';
 /** Looks in one run before the message goes back to the queue: others are at work on this node. */

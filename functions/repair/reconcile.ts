@@ -47,7 +47,7 @@ import {
   type RepairObservation,
 } from './decide.ts';
 
-type Ports = Omit<FunctionDeps, 'dueIndex' | 'bus' | 'instances'>;
+type Ports = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'metrics' | 'clock'>;
 type Deps = Ports & { readonly rule: typeof decide };
 
 const OWNER = REPAIR_OWNER;
@@ -56,8 +56,7 @@ const MAX_LOOKS = 5;
 
 /** @param rule another one than `decide`, for proofs of what a mistake in it would do */
 export function createReconciler(ports: Ports, rule: typeof decide = decide): Reconcile {
-  // Not a spread, which would ask for every adapter at once: the composition root makes each when it is first used.
-  const deps: Deps = Object.create(ports, { rule: { value: rule } });
+  const deps: Deps = { ...ports, rule };
   return async message => {
     switch (message.kind) {
       case 'clusterEvent':

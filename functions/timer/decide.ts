@@ -2,6 +2,7 @@
 import {
   addDuration,
   durationBetween,
+  isDue,
   seconds,
   toDurationMs,
   type DurationMs,
@@ -13,15 +14,31 @@ import {
  * than the period hands over each record before it is due.
  */
 export const SWEEP_AHEAD = seconds(90);
+/**
+ * A record whose owner sent a wake-up of its own is left to that message for this long after it is due: both at once would run the
+ * owner twice. A message that was lost is made up for at the next sweep after it.
+ */
+export const OWN_WAKE_UP_ARRIVES_WITHIN = seconds(30);
 
-/** Records up to this instant get a wake-up in the sweep at `now`. There is no lower bound: overdue ones always return. */
+/** Records up to this instant are looked at in the sweep at `now`. There is no lower bound: overdue ones always return. */
 export function sweepHorizon(now: EpochMs): EpochMs {
   return addDuration(now, SWEEP_AHEAD);
 }
 
-/** Time from `now` until the record is due; zero when it is overdue. */
-export function wakeUpDelay(now: EpochMs, nextWakeTime: EpochMs): DurationMs {
-  return toDurationMs(Math.max(0, durationBetween(now, nextWakeTime)));
+export type SweepDecision =
+  /** Send a wake-up that arrives after `delay`. */
+  | { readonly kind: 'wake'; readonly delay: DurationMs }
+  /** The owner's own wake-up is on its way. */
+  | { readonly kind: 'leave' };
+
+/** @param due a record of the due index, up to the horizon */
+export function decide(
+  due: { readonly nextWakeTime: EpochMs; readonly direct?: boolean },
+  now: EpochMs,
+): SweepDecision {
+  const { nextWakeTime, direct = false } = due;
+  if (direct && !isDue(now, addDuration(nextWakeTime, OWN_WAKE_UP_ARRIVES_WITHIN))) return { kind: 'leave' };
+  return { kind: 'wake', delay: toDurationMs(Math.max(0, durationBetween(now, nextWakeTime))) };
 }
 
 /** How late the oldest record is; zero when none is overdue. */

@@ -1,20 +1,33 @@
 /**
- * The minute sweep: every due record's owner gets a wake-up in its inbox. It makes sure that no timer is lost; the punctual path
- * for near timers is the owner's own delayed message. Duplicates are harmless, so nothing is remembered between sweeps.
+ * The minute sweep: the owner of every due record gets a wake-up in its inbox. It makes sure that no timer is lost; the punctual path
+ * for near timers is the owner's own delayed message. Duplicates are harmless, so nothing is remembered between sweeps, except which
+ * unreadable entries were parked.
  */
+import { METRICS } from '../../shared/contract/metrics.ts';
+import { addDuration, hours, type EpochMs } from '../../shared/domain/time.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
-import type { EpochMs } from '../../shared/domain/time.ts';
-import { oldestOverdue, sweepHorizon, wakeUpDelay } from './decide.ts';
+import type { UnreadableDueRecord } from '../../shared/ports/record-store.ts';
+import { decide, oldestOverdue, sweepHorizon } from './decide.ts';
 
-type Deps = Pick<FunctionDeps, 'dueIndex' | 'wakeUps' | 'clock' | 'metrics'>;
+type Deps = Pick<FunctionDeps, 'dueIndex' | 'records' | 'wakeUps' | 'deadLetters' | 'clock' | 'metrics'>;
 
+const OWNER = 'timer';
 const PAGE_SIZE = 500;
 /** A bound on one sweep's work; what is left is first in line at the next tick, a minute later. */
 const MAX_PAGES_PER_SHARD = 40;
+/** An entry that is still unreadable after this long is parked once more. */
+const PARKED_AGAIN_AFTER = hours(7 * 24);
 
 export function createReconciler(deps: Deps): Reconcile {
   return async message => {
-    if (message.kind === 'tick') await sweep(deps);
+    switch (message.kind) {
+      case 'tick':
+        return sweep(deps);
+      case 'clusterEvent':
+      case 'busEvent':
+      case 'wakeUp':
+        return;
+    }
   };
 }
 
@@ -25,28 +38,51 @@ async function sweep(deps: Deps): Promise<void> {
   const failed = outcomes.find(outcome => outcome.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
   const overdue = outcomes.map(outcome => (outcome.status === 'fulfilled' ? outcome.value : 0));
-  deps.metrics.milliseconds('OldestOverdueTimer', Math.max(0, ...overdue));
+  deps.metrics.milliseconds(METRICS.oldestOverdueTimer, Math.max(0, ...overdue));
 }
 
 /** Answers how late the shard's oldest record is, in milliseconds. */
-async function sweepShard({ dueIndex, wakeUps, clock }: Deps, shard: number): Promise<number> {
+async function sweepShard(deps: Deps, shard: number): Promise<number> {
+  const { dueIndex, wakeUps, clock } = deps;
   const horizon = sweepHorizon(clock.now());
   let oldest: EpochMs | undefined;
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES_PER_SHARD; page++) {
     const due = await dueIndex.queryDue(shard, horizon, { limit: PAGE_SIZE, ...(cursor !== undefined && { cursor }) });
     const now = clock.now();
-    if (due.records.length > 0) {
-      await wakeUps.send(
-        due.records.map(({ owner, subject, nextWakeTime }) => ({
-          wakeUp: { owner, subject, wakeTime: nextWakeTime, repeated: true },
-          delay: wakeUpDelay(now, nextWakeTime),
-        })),
-      );
-    }
+    const sent = due.records.flatMap(record => {
+      const decision = decide(record, now);
+      if (decision.kind === 'leave') return [];
+      const { owner, subject, nextWakeTime } = record;
+      return [{ wakeUp: { owner, subject, wakeTime: nextWakeTime, repeated: true }, delay: decision.delay }];
+    });
+    if (sent.length > 0) await wakeUps.send(sent);
+    for (const entry of due.unreadable) await park(deps, entry);
     oldest ??= due.records[0]?.nextWakeTime;
     cursor = due.cursor;
     if (cursor === undefined) break;
   }
   return oldestOverdue(clock.now(), oldest === undefined ? [] : [oldest]);
+}
+
+/** Says that an entry of the index cannot be read, each time as a metric and once in the dead-letter queue; its shard goes on. */
+async function park(deps: Deps, { id, explanation }: UnreadableDueRecord): Promise<void> {
+  deps.metrics.count(METRICS.unreadableRecord);
+  const claim = await deps.records.put(
+    {
+      owner: OWNER,
+      id: `unreadable/${id}`,
+      subject: { apiVersion: 'curfew.dev/v1alpha1', kind: 'Record', name: id },
+      state: { schemaVersion: 1 },
+      expireTime: addDuration(deps.clock.now(), PARKED_AGAIN_AFTER),
+    },
+    0,
+  );
+  if (claim.kind === 'lostRace') return;
+  await deps.deadLetters.park({
+    function: OWNER,
+    body: JSON.stringify({ id }),
+    reason: 'UnreadableRecord',
+    explanation,
+  });
 }

@@ -78,11 +78,13 @@ export function createMemoryRecordStore(): MemoryRecordStore {
       }
       const last = page.at(-1);
       return {
-        records: page.map(({ item: { owner, id, subject }, time }) => ({
+        unreadable: [],
+        records: page.map(({ item: { owner, id, subject, direct }, time }) => ({
           owner,
           id,
           subject,
           nextWakeTime: toEpochMs(time),
+          ...(direct !== undefined && { direct }),
         })),
         ...(more && last !== undefined ? { cursor: writeCursor(last) } : {}),
       };

@@ -12,6 +12,8 @@ export const METRICS = {
   oldestOverdueTimer: 'OldestOverdueTimer',
   /** Messages that met a bug and will be redelivered; Lambda itself counts no error for them, since the batch is answered. */
   messageFailed: 'MessageFailed',
+  /** Entries of the due index that could not be read and were skipped, counted at each sweep. */
+  unreadableRecord: 'UnreadableRecord',
 } as const;
 
 /** Metrics of the grace-period function, for dashboards: no dimension beside the service. */

@@ -4,7 +4,7 @@ import * as z from './zod.ts';
  * What a message or record is about: an object by kind, name and, where known, UID (I10: with a UID, another object of the
  * same name is not meant).
  */
-export const subjectSchema = z.strictObject({
+export const subjectSchema = z.object({
   kind: z.string().check(z.minLength(1)),
   apiVersion: z.string().check(z.minLength(1)),
   namespace: z.optional(z.string()),

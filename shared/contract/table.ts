@@ -11,7 +11,7 @@ export const TABLE = {
     /** Number, epoch milliseconds. */
     sortKey: 'nextWakeTime',
     /** Beside the keys: what a wake-up says. Nothing else is projected, so that a change of state costs no index write. */
-    projectedAttributes: ['owner', 'id', 'subject'],
+    projectedAttributes: ['owner', 'id', 'subject', 'direct'],
   },
   /** Epoch seconds; the store deletes the item some time after. */
   ttlAttribute: 'expireTime',

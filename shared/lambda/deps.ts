@@ -1,6 +1,6 @@
 /**
- * The adapters of a function, out of its environment. Each is made when it is first used: a function is given only the settings
- * that it needs, and pays at start only for the clients that it uses.
+ * The adapters of a function, out of its environment. A handler names those that it uses: a function needs only their settings, and
+ * pays at start only for their clients.
  */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
@@ -19,9 +19,11 @@ import { systemClock } from '../adapters/system-clock.ts';
 import { ENV, requireEnv } from '../contract/env.ts';
 import { FUNCTION_NAMES, type FunctionName } from '../contract/names.ts';
 import * as z from '../contract/zod.ts';
-import { messageOf } from '../errors.ts';
+import { invariant, messageOf } from '../errors.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
 import type { DeadLetters } from '../ports/dead-letters.ts';
+import type { EventBus } from '../ports/event-bus.ts';
+import type { EventRecorder } from '../ports/event-recorder.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { Instances } from '../ports/instances.ts';
 import type { KubernetesApi } from '../ports/kubernetes-api.ts';
@@ -30,8 +32,16 @@ import type { WakeUpSender } from '../ports/inbox.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** What every function gets. `instances` costs the EC2 client and is asked for by name, see `handler.ts`. */
-export type BaseDeps = Omit<FunctionDeps, 'instances'>;
+/** What every function is given without asking. */
+export type Given = 'audit' | 'metrics' | 'clock';
+
+/** Adapters that a function asks for by name. Those of `OtherAdapters` cost a client of their own and are handed in by the handler. */
+export type AdapterName = Exclude<keyof FunctionDeps, Given | keyof OtherAdapters>;
+
+/** Made by the handler that uses them, so that no other bundle carries their clients. */
+export interface OtherAdapters {
+  readonly instances: () => Instances;
+}
 
 /** What is said about events that could not be recorded. */
 export interface DepsLog {
@@ -44,84 +54,74 @@ export interface DepsOptions {
   readonly audit: AuditLog;
   readonly metrics: MetricSink;
   readonly log: DepsLog;
-  readonly instances?: () => Instances;
 }
 
-export interface MadeDeps {
-  readonly deps: FunctionDeps;
-  readonly deadLetters: DeadLetters;
-  readonly visibility: MessageVisibility;
-}
-
-export function makeDeps(options: DepsOptions): MadeDeps {
-  const { env, name, audit, metrics, log } = options;
-  const clock = systemClock;
-  const dynamo = once(() => new DynamoDBClient(CLIENT_DEFAULTS));
-  const sqs = once(() => new SQSClient(CLIENT_DEFAULTS));
-  const table = once(() => ({ client: dynamo(), tableName: requireEnv(env, ENV.tableName) }));
-  const kubernetes = once(() => connect(options, () => dynamo().config.credentials()));
-  const records = once(() => createRecordStore(table()));
-  const dueIndex = once(() => createDueIndex(table()));
-  const wakeUps = once(() => makeWakeUpSender(env, sqs()));
-  const bus = once(() =>
-    createEventBus({ client: new EventBridgeClient(CLIENT_DEFAULTS), busName: requireEnv(env, ENV.eventBusName) }),
-  );
-  const instances = once(() => {
-    if (options.instances === undefined) throw new Error(`${name} was made without the instances adapter`);
-    return options.instances();
-  });
-  const events = once(() =>
-    createEventRecorder({
-      kubernetes: kubernetes(),
-      clock,
-      instance: name,
-      onFailure: (event, error) =>
-        log.warn('event not recorded', {
-          reason: event.reason,
-          about: event.about.metadata.name,
-          error: messageOf(error),
-        }),
-    }),
-  );
-  return {
-    deps: {
-      get kubernetes() {
-        return kubernetes();
-      },
-      get records() {
-        return records();
-      },
-      get dueIndex() {
-        return dueIndex();
-      },
-      get wakeUps() {
-        return wakeUps();
-      },
-      get bus() {
-        return bus();
-      },
-      get instances() {
-        return instances();
-      },
-      get events() {
-        return events();
-      },
-      audit,
-      metrics,
-      clock,
-    },
-    visibility: {
-      hideFor: (receiptHandle, duration) =>
-        createMessageVisibility({ client: sqs(), queueUrl: requireEnv(env, ENV.inboxUrl) }).hideFor(
-          receiptHandle,
-          duration,
-        ),
-    },
-    deadLetters: {
-      park: message =>
-        createDeadLetters({ client: sqs(), queueUrl: requireEnv(env, ENV.deadLetterQueueUrl) }).park(message),
-    },
+/** The adapters with these names, made at once out of the environment variables that they need, and of no others. */
+export function makeDeps<Name extends AdapterName>(
+  names: readonly Name[],
+  options: DepsOptions,
+): Pick<FunctionDeps, Name | Given> {
+  const { audit, metrics } = options;
+  const clients = makeClients(options);
+  const asked = new Set<AdapterName>(names);
+  const made: Partial<FunctionDeps> = {
+    ...(asked.has('kubernetes') && { kubernetes: clients.kubernetes() }),
+    ...(asked.has('records') && { records: createRecordStore(clients.table()) }),
+    ...(asked.has('dueIndex') && { dueIndex: createDueIndex(clients.table()) }),
+    ...(asked.has('wakeUps') && { wakeUps: makeWakeUpSender(options.env, clients.sqs()) }),
+    ...(asked.has('bus') && { bus: makeBus(options.env) }),
+    ...(asked.has('events') && { events: makeEvents(options, clients.kubernetes()) }),
+    ...(asked.has('deadLetters') && { deadLetters: makeDeadLetters(options.env, clients.sqs()) }),
+    audit,
+    metrics,
+    clock: systemClock,
   };
+  return pick(made, [...names, 'audit', 'metrics', 'clock']);
+}
+
+/** What the batch wrapper itself needs, whatever the function asks for. */
+export function makeInboxDeps({ env }: DepsOptions): { deadLetters: DeadLetters; visibility: MessageVisibility } {
+  const client = new SQSClient(CLIENT_DEFAULTS);
+  return {
+    deadLetters: makeDeadLetters(env, client),
+    visibility: createMessageVisibility({ client, queueUrl: requireEnv(env, ENV.inboxUrl) }),
+  };
+}
+
+/** Clients that several adapters share, each made when the first of them asks. */
+function makeClients(options: DepsOptions) {
+  const dynamo = once(() => new DynamoDBClient(CLIENT_DEFAULTS));
+  return {
+    sqs: once(() => new SQSClient(CLIENT_DEFAULTS)),
+    table: () => ({ client: dynamo(), tableName: requireEnv(options.env, ENV.tableName) }),
+    kubernetes: once(() => connect(options, () => dynamo().config.credentials())),
+  };
+}
+
+function pick<Name extends keyof FunctionDeps>(
+  made: Partial<FunctionDeps>,
+  names: readonly Name[],
+): Pick<FunctionDeps, Name> {
+  const isWhole = (deps: Partial<FunctionDeps>): deps is Pick<FunctionDeps, Name> =>
+    names.every(name => deps[name] !== undefined);
+  invariant(isWhole(made), 'each adapter that was asked for was made');
+  return made;
+}
+
+const makeBus = (env: Env): EventBus =>
+  createEventBus({ client: new EventBridgeClient(CLIENT_DEFAULTS), busName: requireEnv(env, ENV.eventBusName) });
+
+const makeDeadLetters = (env: Env, client: SQSClient): DeadLetters =>
+  createDeadLetters({ client, queueUrl: requireEnv(env, ENV.deadLetterQueueUrl) });
+
+function makeEvents({ name, log }: DepsOptions, kubernetes: KubernetesApi): EventRecorder {
+  return createEventRecorder({
+    kubernetes,
+    clock: systemClock,
+    instance: name,
+    onFailure: ({ reason, about }, error) =>
+      log.warn('event not recorded', { reason, about: about.metadata.name, error: messageOf(error) }),
+  });
 }
 
 type Credentials = ReturnType<DynamoDBClient['config']['credentials']>;

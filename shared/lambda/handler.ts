@@ -1,7 +1,7 @@
 /**
  * The composition root of every function:
  *
- * `export const handler = createHandler('repair', createReconciler);`
+ * `export const handler = createHandler('repair', ['kubernetes', 'records', …], createReconciler);`
  *
  * middy and Powertools around the batch; adapters made once per environment, from its variables.
  */
@@ -12,31 +12,28 @@ import middy, { type MiddlewareObj } from '@middy/core';
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { createAuditLog } from '../adapters/log/audit-log.ts';
 import { createMetricSink } from '../adapters/log/metrics.ts';
+import { systemClock } from '../adapters/system-clock.ts';
 import { ENV, requireEnv } from '../contract/env.ts';
 import { METRIC_NAMESPACE, serviceNameOf } from '../contract/metrics.ts';
 import type { FunctionName } from '../contract/names.ts';
 import type { FunctionDeps, Reconcile } from '../ports/function-deps.ts';
-import type { Instances } from '../ports/instances.ts';
-import { makeDeps, type BaseDeps } from './deps.ts';
+import { makeDeps, makeInboxDeps, type AdapterName, type DepsOptions, type Given, type OtherAdapters } from './deps.ts';
 import { processBatch, type BatchLog } from './process-batch.ts';
 
 export type BatchHandler = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
 
-/** Adapters that not every bundle should carry, e.g. `{ instances: ec2Instances }` of `ec2-instances.ts`. */
-export interface OptionalAdapters {
-  readonly instances: () => Instances;
-}
+type MadeBy<Others> = { readonly [Name in keyof Others & keyof FunctionDeps]: FunctionDeps[Name] };
 
-export function createHandler(name: FunctionName, makeReconcile: (deps: BaseDeps) => Reconcile): BatchHandler;
-export function createHandler(
+/**
+ * @param uses the adapters that the function asks for, beside `audit`, `metrics` and `clock`; its `Deps` type says the same, and the
+ *   compiler compares
+ * @param others adapters with a client that not every bundle should carry, e.g. `{ instances: ec2Instances }`
+ */
+export function createHandler<Name extends AdapterName, Others extends Partial<OtherAdapters> = Record<never, never>>(
   name: FunctionName,
-  makeReconcile: (deps: FunctionDeps) => Reconcile,
-  adapters: OptionalAdapters,
-): BatchHandler;
-export function createHandler(
-  name: FunctionName,
-  makeReconcile: (deps: FunctionDeps) => Reconcile,
-  adapters?: OptionalAdapters,
+  uses: readonly Name[],
+  makeReconcile: (deps: Pick<FunctionDeps, Name | Given> & MadeBy<Others>) => Reconcile,
+  others?: Others,
 ): BatchHandler {
   const serviceName = serviceNameOf(name);
   const logger = new Logger({ serviceName });
@@ -46,15 +43,11 @@ export function createHandler(
   const emf = new Metrics({ namespace: METRIC_NAMESPACE, serviceName, defaultDimensions: { cluster } });
   const log = toBatchLog(logger, auditLogger);
   const metrics = createMetricSink(emf);
-  const { deps, deadLetters, visibility } = makeDeps({
-    name,
-    env: process.env,
-    audit: createAuditLog(auditLogger),
-    metrics,
-    log,
-    ...adapters,
-  });
-  const reconcile = makeReconcile(deps);
+  const options: DepsOptions = { name, env: process.env, audit: createAuditLog(auditLogger), metrics, log };
+  const { deadLetters, visibility } = makeInboxDeps(options);
+  const made = Object.fromEntries(Object.entries(others ?? {}).map(([adapter, make]) => [adapter, make()]));
+  const reconcile = makeReconcile({ ...makeDeps(uses, options), ...made } as Pick<FunctionDeps, Name | Given> &
+    MadeBy<Others>);
 
   // middy would answer shortly before the time-out while the batch is still at work; Lambda then keeps the environment, and the work
   // thaws with the next invocation. At its own time-out Lambda ends the process, and the work with it.
@@ -63,7 +56,7 @@ export function createHandler(
     .use(publishMetrics(emf))
     .handler((event, context) =>
       processBatch(event, context, {
-        process: { function: name, reconcile, clock: deps.clock, deadLetters, metrics },
+        process: { function: name, reconcile, clock: systemClock, deadLetters, metrics },
         visibility,
         metrics,
         log,

@@ -13,7 +13,7 @@ import { inParallel } from './in-parallel.ts';
 import { findNodeClaims, loadNodePool, loadPolicies, loadPoolNodes } from './node-pool.ts';
 import { effectiveRepair, nodePoolOf, type EffectiveRepair } from './repair-settings.ts';
 
-type Deps = Omit<FunctionDeps, 'dueIndex' | 'bus' | 'instances'>;
+type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'metrics' | 'clock'>;
 
 export const REPAIR_OWNER = 'repair';
 export const repairRecordKey = (uid: string): RecordKey => ({ owner: REPAIR_OWNER, id: `node/${uid}` });

@@ -3,6 +3,7 @@ import type { InboxMessage } from '../contract/inbox-message.ts';
 import type { AuditLog } from './audit-log.ts';
 import type { Clock } from './clock.ts';
 import type { DueIndex, RecordStore } from './record-store.ts';
+import type { DeadLetters } from './dead-letters.ts';
 import type { EventBus } from './event-bus.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import type { Instances } from './instances.ts';
@@ -21,6 +22,7 @@ export interface FunctionDeps {
   readonly audit: AuditLog;
   readonly metrics: MetricSink;
   readonly clock: Clock;
+  readonly deadLetters: DeadLetters;
 }
 
 /** Looks at what the message points to, decides, acts. Running it twice equals running it once. */

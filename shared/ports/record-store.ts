@@ -19,6 +19,8 @@ export interface StoredRecord extends RecordKey {
   readonly version: number;
   /** When the owner wants to look again; absent: no timer. */
   readonly nextWakeTime?: EpochMs;
+  /** The owner sends a wake-up of its own for that time: the sweep steps in only when it is overdue. */
+  readonly direct?: boolean;
   /** What a wake-up is about; the timer function copies it into the message. */
   readonly subject: Subject;
   /** Owner's state, with its own `schemaVersion`; parsed by the owner after each read. */
@@ -36,7 +38,15 @@ export type PutOutcome =
 
 export interface DueRecord extends RecordKey {
   readonly nextWakeTime: EpochMs;
+  readonly direct?: boolean;
   readonly subject: Subject;
+}
+
+/** An entry of the index that is no record of ours, or a newer version's: skipped, so that it stops no other timer. */
+export interface UnreadableDueRecord {
+  /** As far as it can be read: the partition key. */
+  readonly id: string;
+  readonly explanation: string;
 }
 
 export interface RecordStore {
@@ -59,5 +69,5 @@ export interface DueIndex {
     shard: number,
     before: EpochMs,
     options: { limit: number; cursor?: string },
-  ): Promise<{ records: readonly DueRecord[]; cursor?: string }>;
+  ): Promise<{ records: readonly DueRecord[]; unreadable: readonly UnreadableDueRecord[]; cursor?: string }>;
 }

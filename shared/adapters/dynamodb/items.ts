@@ -20,8 +20,9 @@ const epochMsSchema = z.int();
 const keySchema = { owner: z.enum(FUNCTION_NAMES), id: z.string().check(z.minLength(1)) };
 
 /** Attribute names are those of `shared/contract/table.ts`. */
+/** Attributes of a newer version are passed over: one version reads what the next one writes. */
 const itemSchema = z
-  .strictObject({
+  .object({
     ...keySchema,
     pk: z
       .string()
@@ -36,6 +37,7 @@ const itemSchema = z
     state: z.record(z.string(), z.json()),
     nextWakeTime: z.optional(epochMsSchema),
     dueShard: z.optional(z.string()),
+    direct: z.optional(z.boolean()),
     /** Epoch seconds. */
     expireTime: z.optional(z.int()),
   })
@@ -47,7 +49,12 @@ const itemSchema = z
   );
 export type Item = z.infer<typeof itemSchema>;
 
-const dueItemSchema = z.object({ ...keySchema, nextWakeTime: epochMsSchema, subject: subjectSchema });
+const dueItemSchema = z.object({
+  ...keySchema,
+  nextWakeTime: epochMsSchema,
+  subject: subjectSchema,
+  direct: z.optional(z.boolean()),
+});
 
 /** The shard of the due index that a record stands in, the same for ever. */
 export function dueShardOf(partitionKey: string): number {
@@ -69,6 +76,7 @@ export function toItem(record: NewRecord, version: number, writeId: string): Ite
     state: JSON.parse(JSON.stringify(record.state)) as unknown,
     nextWakeTime: record.nextWakeTime === undefined ? undefined : Math.ceil(record.nextWakeTime),
     dueShard: record.nextWakeTime === undefined ? undefined : String(dueShardOf(pk)),
+    direct: record.direct,
     expireTime: record.expireTime === undefined ? undefined : Math.ceil(record.expireTime / 1000),
   };
   return check(itemSchema, item, pk);
@@ -90,14 +98,15 @@ export function toRecord(item: Item): StoredRecord {
     subject: item.subject,
     state,
     ...(item.nextWakeTime === undefined ? {} : { nextWakeTime: toEpochMs(item.nextWakeTime) }),
+    ...(item.direct === undefined ? {} : { direct: item.direct }),
     ...(item.expireTime === undefined ? {} : { expireTime: toEpochMs(item.expireTime * 1000) }),
   };
 }
 
 /** What the due index projects. */
 export function fromDueItem(raw: unknown): DueRecord {
-  const item = check(dueItemSchema, raw, 'an item of the due index');
-  return { ...item, nextWakeTime: toEpochMs(item.nextWakeTime) };
+  const { owner, id, subject, nextWakeTime, direct } = check(dueItemSchema, raw, 'an item of the due index');
+  return { owner, id, subject, nextWakeTime: toEpochMs(nextWakeTime), ...(direct !== undefined && { direct }) };
 }
 
 function check<Schema extends z.ZodMiniType>(schema: Schema, value: unknown, what: string): z.output<Schema> {

@@ -19,8 +19,8 @@ import {
   type DynamoDBClient,
 } from '@aws-sdk/client-dynamodb';
 import { TABLE, toPartitionKey } from '../../contract/table.ts';
-import { invariant } from '../../errors.ts';
-import type { DueIndex, RecordStore } from '../../ports/record-store.ts';
+import { invariant, messageOf } from '../../errors.ts';
+import type { DueIndex, DueRecord, RecordStore, UnreadableDueRecord } from '../../ports/record-store.ts';
 import { fromAwsError } from '../aws-errors.ts';
 import { fromAttributes, type Attributes } from './attributes.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
@@ -90,8 +90,18 @@ export function createDueIndex({ client, tableName }: DynamoOptions): DueIndex {
       const answer = await attempt({ doing: `querying due records of shard ${shard}`, write: false }, () =>
         client.send(new QueryCommand(queryDueRequest(tableName, shard, before, page))),
       );
+      const records: DueRecord[] = [];
+      const unreadable: UnreadableDueRecord[] = [];
+      for (const item of (answer.Items ?? []).map(fromAttributes)) {
+        try {
+          records.push(fromDueItem(item));
+        } catch (error) {
+          unreadable.push({ id: String(item[TABLE.partitionKey]), explanation: messageOf(error) });
+        }
+      }
       return {
-        records: (answer.Items ?? []).map(item => fromDueItem(fromAttributes(item))),
+        records,
+        unreadable,
         ...(answer.LastEvaluatedKey === undefined ? {} : { cursor: encodeCursor(answer.LastEvaluatedKey) }),
       };
     },

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { createReconciler } from '../../../functions/timer/reconcile.ts';
-import { sweepHorizon, wakeUpDelay } from '../../../functions/timer/decide.ts';
+import { decide, sweepHorizon } from '../../../functions/timer/decide.ts';
 import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts';
 import { seconds, toEpochMs, type DurationMs } from '../../../shared/domain/time.ts';
+import type { DeadLetters } from '../../../shared/ports/dead-letters.ts';
 import type { WakeUp } from '../../../shared/ports/inbox.ts';
 
 const NOW = toEpochMs(1_000_000_000);
+const NO_DEAD_LETTERS: DeadLetters = { park: () => Promise.reject(new Error('nothing is parked here')) };
 
 describe('the rule of the sweep', () => {
   it.each([
@@ -14,7 +16,16 @@ describe('the rule of the sweep', () => {
     [1, 1],
     [90_000, 90_000],
   ])('a record due in %i ms gets a delay of %i ms', (offset, delay) => {
-    expect(wakeUpDelay(NOW, toEpochMs(NOW + offset))).toBe(delay);
+    expect(decide({ nextWakeTime: toEpochMs(NOW + offset) }, NOW)).toEqual({ kind: 'wake', delay });
+  });
+
+  it.each([
+    [60_000, 'leave'],
+    [0, 'leave'],
+    [-29_999, 'leave'],
+    [-30_000, 'wake'],
+  ])('a record due in %i ms whose owner sent its own wake-up: %s', (offset, kind) => {
+    expect(decide({ nextWakeTime: toEpochMs(NOW + offset), direct: true }, NOW).kind).toBe(kind);
   });
 
   it('looks half a minute further than the next tick', () => {
@@ -41,6 +52,8 @@ describe('a tick', () => {
     const gauges: Record<string, number> = {};
     const reconcile = createReconciler({
       dueIndex: store,
+      records: store,
+      deadLetters: NO_DEAD_LETTERS,
       wakeUps: {
         send: async batch => {
           sent.push(...batch);
@@ -69,6 +82,40 @@ describe('a tick', () => {
     expect((await sweep([5000])).gauges).toEqual({ OldestOverdueTimer: 0 });
   });
 
+  it('skips an entry that it cannot read, says so each time and parks it once', async () => {
+    const store = createMemoryRecordStore();
+    const parked: unknown[] = [];
+    const counted: string[] = [];
+    const woken: string[] = [];
+    const subject = { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'u1' };
+    const reconcile = createReconciler({
+      dueIndex: {
+        shardCount: 1,
+        queryDue: async () => ({
+          records: [{ owner: 'repair', id: 'node/u1', subject, nextWakeTime: NOW }],
+          unreadable: [{ id: 'stranger/x', explanation: 'owner: Invalid option' }],
+        }),
+      },
+      records: store,
+      deadLetters: { park: async message => void parked.push(message) },
+      wakeUps: { send: async batch => void woken.push(...batch.map(({ wakeUp }) => wakeUp.subject.name)) },
+      clock: { now: () => NOW, sleep: async () => undefined },
+      metrics: { count: name => counted.push(name), milliseconds: () => undefined },
+    });
+    await reconcile({ kind: 'tick' });
+    await reconcile({ kind: 'tick' });
+    expect(woken).toEqual(['n1', 'n1']);
+    expect(counted).toEqual(['UnreadableRecord', 'UnreadableRecord']);
+    expect(parked).toEqual([
+      {
+        function: 'timer',
+        body: '{"id":"stranger/x"}',
+        reason: 'UnreadableRecord',
+        explanation: 'owner: Invalid option',
+      },
+    ]);
+  });
+
   it('does nothing on any other message', async () => {
     let looked = false;
     const reconcile = createReconciler({
@@ -76,9 +123,11 @@ describe('a tick', () => {
         shardCount: 1,
         queryDue: async () => {
           looked = true;
-          return { records: [] };
+          return { records: [], unreadable: [] };
         },
       },
+      records: createMemoryRecordStore(),
+      deadLetters: NO_DEAD_LETTERS,
       wakeUps: { send: async () => undefined },
       clock: { now: () => NOW, sleep: async () => undefined },
       metrics: { count: () => undefined, milliseconds: () => undefined },

@@ -46,7 +46,16 @@ async function bundle(name: string): Promise<{ path: string; bytes: number; file
 async function loadedWith(path: string): Promise<readonly string[]> {
   const script = `await import(${JSON.stringify(path)}); process.stdout.write(JSON.stringify(process.moduleLoadList)); process.exit();`;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], {
-    env: { [ENV.clusterName]: 'prod' },
+    env: {
+      [ENV.clusterName]: 'prod',
+      [ENV.clusterEndpoint]: 'https://127.0.0.1',
+      [ENV.tableName]: 'curfew',
+      [ENV.eventBusName]: 'curfew',
+      [ENV.inboxUrl]: 'http://127.0.0.1/inbox',
+      [ENV.inboxUrls]: '{}',
+      [ENV.deadLetterQueueUrl]: 'http://127.0.0.1/dlq',
+      AWS_REGION: 'us-west-2',
+    },
     maxBuffer: 2 ** 20,
   });
   return JSON.parse(stdout);

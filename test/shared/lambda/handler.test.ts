@@ -46,6 +46,7 @@ async function startStack() {
     [ENV.tableName]: TABLE_NAME,
     [ENV.inboxUrls]: JSON.stringify({ repair: inbox }),
     [ENV.deadLetterQueueUrl]: deadLetters,
+    [ENV.inboxUrl]: inbox,
   };
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
   const lines: string[] = [];
@@ -77,28 +78,33 @@ describe('createHandler', () => {
     const { core, users, receive, inbox, deadLetters, lines } = await startStack();
     core.seed({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1', uid: 'u1' } });
     const wakeTime = addDuration(systemClock.now(), seconds(0));
-    const handler = createHandler('repair', deps => async () => {
-      const node = await deps.kubernetes.get({ type: RESOURCES.Node, name: 'n1' });
-      const record = { owner: 'repair', id: 'node/u1', subject, state: { found: node?.metadata.uid ?? '' } } as const;
-      const outcome = await deps.records.put({ ...record, nextWakeTime: wakeTime }, 0);
-      deps.audit.write({
-        function: 'repair',
-        decision: outcome.kind,
-        reason: 'Tested',
-        message: 'm',
-        kind: 'Node',
-        name: 'n1',
-      });
-      deps.metrics.count('Looked');
-      const due = await Promise.all(
-        Array.from({ length: deps.dueIndex.shardCount }, (_, shard) =>
-          deps.dueIndex.queryDue(shard, wakeTime, { limit: 10 }),
-        ),
-      );
-      const [{ subject: dueSubject } = { subject }] = due.flatMap(({ records }) => records);
-      await deps.wakeUps.send([{ wakeUp: { owner: 'repair', subject: dueSubject, wakeTime }, delay: seconds(0) }]);
-      if (node !== undefined) await deps.events.record({ type: 'Normal', reason: 'Tested', message: 'm', about: node });
-    });
+    const handler = createHandler(
+      'repair',
+      ['kubernetes', 'records', 'dueIndex', 'wakeUps', 'events'],
+      deps => async () => {
+        const node = await deps.kubernetes.get({ type: RESOURCES.Node, name: 'n1' });
+        const record = { owner: 'repair', id: 'node/u1', subject, state: { found: node?.metadata.uid ?? '' } } as const;
+        const outcome = await deps.records.put({ ...record, nextWakeTime: wakeTime }, 0);
+        deps.audit.write({
+          function: 'repair',
+          decision: outcome.kind,
+          reason: 'Tested',
+          message: 'm',
+          kind: 'Node',
+          name: 'n1',
+        });
+        deps.metrics.count('Looked');
+        const due = await Promise.all(
+          Array.from({ length: deps.dueIndex.shardCount }, (_, shard) =>
+            deps.dueIndex.queryDue(shard, wakeTime, { limit: 10 }),
+          ),
+        );
+        const [{ subject: dueSubject } = { subject }] = due.flatMap(({ records }) => records);
+        await deps.wakeUps.send([{ wakeUp: { owner: 'repair', subject: dueSubject, wakeTime }, delay: seconds(0) }]);
+        if (node !== undefined)
+          await deps.events.record({ type: 'Normal', reason: 'Tested', message: 'm', about: node });
+      },
+    );
     expect(await handler(sqsEvent([tick, '{']), lambdaContext())).toEqual({ batchItemFailures: [] });
 
     expect((await receive(inbox)).map(({ Body = '' }) => JSON.parse(Body))).toMatchObject([
@@ -123,18 +129,14 @@ describe('createHandler', () => {
     expect(printed).toContainEqual(expect.objectContaining({ service: 'curfew-repair', Looked: 1 }));
   });
 
-  it('asks for a variable only when its port is used', async () => {
-    const { lines } = await startStack();
+  it('asks for the variables of the adapters that were named, and of no others', async () => {
+    await startStack();
     vi.stubEnv(ENV.clusterEndpoint, '');
-    const handler = createHandler('timer', deps => async message => {
-      if (message.kind === 'tick') await deps.dueIndex.queryDue(0, systemClock.now(), { limit: 1 });
-      else await deps.kubernetes.list(RESOURCES.Node);
-    });
-    const other = JSON.stringify({ source: 'other', 'detail-type': 'Other', detail: {} });
-    expect(await handler(sqsEvent([tick, other]), lambdaContext())).toEqual({
-      batchItemFailures: [{ itemIdentifier: 'm1' }],
-    });
-    expect(lines.join('')).toContain('environment variable CLUSTER_ENDPOINT must be set');
+    const idle = async (): Promise<void> => undefined;
+    expect(() => createHandler('timer', ['dueIndex', 'records'], () => idle)).not.toThrow();
+    expect(() => createHandler('timer', ['kubernetes'], () => idle)).toThrow(
+      'environment variable CLUSTER_ENDPOINT must be set',
+    );
   });
 
   it('hands over instances only where they were asked for', async () => {
@@ -147,12 +149,13 @@ describe('createHandler', () => {
     const states: unknown[] = [];
     const handler = createHandler(
       'finalizer',
+      [],
       deps => async () => void states.push(await deps.instances.describe('aws:///z/i-0')),
       { instances: () => instances },
     );
     await handler(sqsEvent([tick]), lambdaContext());
     expect(states).toEqual([{ state: 'running' }]);
     // @ts-expect-error -- the compiler refuses to use what the bundle does not carry
-    createHandler('finalizer', deps => async () => void (await deps.instances.describe('')));
+    createHandler('finalizer', [], deps => async () => void (await deps.instances.describe('')));
   });
 });

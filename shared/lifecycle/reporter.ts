@@ -1,0 +1,84 @@
+/**
+ * Says what was decided: audit line, metric and Kubernetes Event out of one value. Called once, after the effect: what is reported has
+ * happened. A run that lost a race reports nothing; the turn that succeeds does.
+ */
+import type { FunctionName } from '../contract/names.ts';
+import type { JsonObject, JsonValue } from '../domain/kubernetes-object.ts';
+import type { ObjectEvent } from '../ports/event-recorder.ts';
+import type { FunctionDeps } from '../ports/function-deps.ts';
+
+/** The object that a report is about, as Events name it. */
+export type About = ObjectEvent['about'];
+
+export interface Report {
+  readonly about: About;
+  /** The decision's kind, e.g. `tolerate`. */
+  readonly decision: string;
+  /** One CamelCase word. */
+  readonly reason: string;
+  readonly message: string;
+  /** The numbers it rests on. */
+  readonly details?: JsonObject;
+  readonly metric?: { readonly name: string; readonly dimensions?: Readonly<Record<string, string>> };
+  /** Recorded on `about`, with `reason` and `message` of the report unless it has its own. */
+  readonly event?: { readonly type: 'Normal' | 'Warning'; readonly reason?: string; readonly message?: string };
+}
+
+export interface Reporter {
+  report(report: Report): Promise<void>;
+}
+
+type Deps = Pick<FunctionDeps, 'audit' | 'metrics' | 'events'>;
+
+export function createReporter(owner: FunctionName, deps: Deps): Reporter {
+  return {
+    async report({ about, decision, reason, message, details, metric, event }) {
+      const { name, namespace, uid } = about.metadata;
+      deps.audit.write({
+        function: owner,
+        decision,
+        reason,
+        message: cutText(message),
+        kind: about.kind,
+        ...(namespace !== undefined && { namespace }),
+        name,
+        ...(uid !== undefined && { uid }),
+        ...(details !== undefined && { details: cutDetails(details) }),
+      });
+      if (metric !== undefined) deps.metrics.count(metric.name, 1, metric.dimensions);
+      if (event === undefined) return;
+      await deps.events.record({
+        type: event.type,
+        reason: event.reason ?? reason,
+        message: event.message ?? message,
+        about,
+      });
+    },
+  };
+}
+
+/** A message, and all details together, are cut to this many bytes of JSON: an audit line stays under 8 KB. */
+export const MAX_AUDIT_PART_BYTES = 3_500;
+
+function cutText(text: string): string {
+  if (Buffer.byteLength(JSON.stringify(text)) <= MAX_AUDIT_PART_BYTES) return text;
+  // A character takes at most six bytes of JSON (`\u0000`).
+  const kept = text.slice(0, Math.floor(MAX_AUDIT_PART_BYTES / 6));
+  return `${kept}… (cut, ${text.length} characters in all)`;
+}
+
+function cutDetails(details: JsonObject): JsonObject {
+  if (Buffer.byteLength(JSON.stringify(details)) <= MAX_AUDIT_PART_BYTES) return details;
+  const kept: Record<string, JsonValue> = {};
+  let left = MAX_AUDIT_PART_BYTES - 100;
+  const leftOut: string[] = [];
+  for (const [key, value] of Object.entries(details)) {
+    if (value === undefined) continue;
+    const size = Buffer.byteLength(JSON.stringify({ [key]: value }));
+    if (size <= left) {
+      kept[key] = value;
+      left -= size;
+    } else leftOut.push(key);
+  }
+  return { ...kept, cut: leftOut.slice(0, 5).map(key => key.slice(0, 15)) };
+}

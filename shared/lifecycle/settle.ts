@@ -1,0 +1,52 @@
+/**
+ * The subject loop: observe → decide → apply, again when something changed in between. Every turn observes in the same way, so the
+ * second look of an attempt is simply the next turn. The number of turns is bounded: past it the message goes back to the queue.
+ */
+import { RetryableError } from '../errors.ts';
+
+/** Turns of one run before the message goes back to the queue: others are at work on this subject. */
+export const MAX_TURNS = 5;
+
+export type Turn =
+  | { readonly kind: 'done' }
+  /** Another run wrote first, or this run must look again before it acts. */
+  | { readonly kind: 'again'; readonly because: string };
+
+export const DONE: Turn = { kind: 'done' };
+
+export function again(because: string): Turn {
+  return { kind: 'again', because };
+}
+
+export type Observed<Observation> =
+  | { readonly kind: 'here'; readonly observation: Observation }
+  /** Nothing to decide: gone and closed, or not ours. */
+  | { readonly kind: 'over' };
+
+/** What a concern adds to the loop. */
+export interface Concern<Observation, Decision> {
+  /** The subject in words, for errors. */
+  readonly what: string;
+  /** Reads the live object, the record and what surrounds it. The same for the first and for every later look. */
+  observe(): Promise<Observed<Observation>>;
+  /** The rule. */
+  decide(observation: Observation): Decision;
+  /** Carries the decision out; `again` when the world changed in between or the attempt must be looked at once more. */
+  apply(decision: Decision, observation: Observation): Promise<Turn>;
+}
+
+/** Runs the loop until it is done. Throws `RetryableError` (`Contended`) after `MAX_TURNS` turns. */
+export async function settle<Observation, Decision>(concern: Concern<Observation, Decision>): Promise<void> {
+  let because = '';
+  for (let turn = 0; turn < MAX_TURNS; turn++) {
+    const observed = await concern.observe();
+    if (observed.kind === 'over') return;
+    const { observation } = observed;
+    const outcome = await concern.apply(concern.decide(observation), observation);
+    if (outcome.kind === 'done') return;
+    because = outcome.because;
+  }
+  throw new RetryableError(`${concern.what} changed ${MAX_TURNS} times while it was looked at: ${because}`, {
+    reason: 'Contended',
+  });
+}

@@ -1,0 +1,30 @@
+/**
+ * Work in steps: each looks at the live state and answers whether it is done, so that the list can be taken up again after any crash.
+ * What may happen only once is an attempt in the record, not a step's memory.
+ */
+import type { EpochMs } from '../domain/time.ts';
+
+export type StepOutcome =
+  | { readonly kind: 'done' }
+  /** Look again at `until`, or when what it waits `on` changes. */
+  | { readonly kind: 'notYet'; readonly until: EpochMs; readonly on: string }
+  /** Cannot be done as things are; `reason` is one CamelCase word. */
+  | { readonly kind: 'failed'; readonly reason: string; readonly message: string };
+
+export interface Step<Context> {
+  readonly name: string;
+  /** Idempotent. Throws `RetryableError` when it could not find out. */
+  run(context: Context): Promise<StepOutcome>;
+}
+
+export type StepsOutcome =
+  { readonly kind: 'done' } | (Exclude<StepOutcome, { kind: 'done' }> & { readonly step: string });
+
+/** Runs the steps in order and stops at the first that is not done. */
+export async function runSteps<Context>(steps: readonly Step<Context>[], context: Context): Promise<StepsOutcome> {
+  for (const { name, run } of steps) {
+    const outcome = await run(context);
+    if (outcome.kind !== 'done') return { ...outcome, step: name };
+  }
+  return { kind: 'done' };
+}

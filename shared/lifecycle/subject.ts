@@ -1,0 +1,54 @@
+/**
+ * Which object a message is about. A message may name an object twice, by name and by UID, and be wrong in one of them: before a
+ * record is closed, the name that the record itself stores is read again (I10).
+ */
+import type { KubernetesObject, ObjectRef } from '../domain/kubernetes-object.ts';
+import type { FunctionDeps } from '../ports/function-deps.ts';
+import type { Held, TimedRecord } from './timed-record.ts';
+
+export type Found<Value> =
+  | {
+      readonly kind: 'here';
+      readonly object: KubernetesObject;
+      readonly record: TimedRecord<Value>;
+      readonly held: Exclude<Held<Value>, { kind: 'newer' }>;
+    }
+  /** No object with that UID, and a record of it: to be closed. */
+  | {
+      readonly kind: 'gone';
+      readonly record: TimedRecord<Value>;
+      readonly held: Extract<Held<Value>, { kind: 'held' }>;
+    }
+  /** No such object and no record; or the record is a newer version's, which is left to it. */
+  | { readonly kind: 'notOurs' };
+
+export interface Sought<Value> {
+  readonly ref: ObjectRef;
+  /** Absent: whichever object has the name. */
+  readonly uid: string | undefined;
+  /** The record of the object with this UID; the same one each time within a run. */
+  readonly recordOf: (uid: string) => TimedRecord<Value>;
+}
+
+/** Reads the object, then its record, so that a change in between is a conflict and not a wrong decision. */
+export async function findSubject<Value>(
+  { kubernetes }: Pick<FunctionDeps, 'kubernetes'>,
+  { ref, uid, recordOf }: Sought<Value>,
+): Promise<Found<Value>> {
+  const object = await kubernetes.get(ref);
+  const isMeant = object !== undefined && (uid === undefined || object.metadata.uid === uid);
+  const known = isMeant ? object.metadata.uid : uid;
+  if (known === undefined) return { kind: 'notOurs' };
+  const record = recordOf(known);
+  const held = await record.load();
+  if (held.kind === 'newer') return { kind: 'notOurs' };
+  if (isMeant) return { kind: 'here', object, record, held };
+  if (held.kind === 'none') return { kind: 'notOurs' };
+
+  const { name } = held.stored.subject;
+  if (name === ref.name) return { kind: 'gone', record, held };
+  const stored = await kubernetes.get({ ...ref, name });
+  return stored?.metadata.uid === known
+    ? { kind: 'here', object: stored, record, held }
+    : { kind: 'gone', record, held };
+}

@@ -1,0 +1,178 @@
+/**
+ * One record together with its timer, as every concern keeps it. Each call is one conditional write whose outcome is looked at.
+ *
+ * - T1 Every record has a timer, so that its owner comes back whatever happens.
+ * - T2 A record is unchanged when its value is equal, nobody is closing it, and its timer is armed no later than wanted. Only then is
+ *   the write left out.
+ * - T3 No run deletes a record that another run found needed. Closing takes two turns: mark the record, look again, delete exactly the
+ *   marked version. Who needs a marked record writes it (T2), and the deletion loses. A change of the world that is seen by a run
+ *   which read the record before the mark happened before the mark, so the closing run's second look sees it, too.
+ * - T4 A record of a newer version is kept and left alone: after a rollback nothing of it is lost.
+ *
+ * ```
+ *   none ──save──▶ armed ──save (value or timer differs)──▶ armed
+ *                   │  ▲
+ *            release│  │save
+ *                   ▼  │
+ *                  closing ──release, next turn──▶ none
+ * ```
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { FunctionName } from '../contract/names.ts';
+import type { Subject } from '../contract/subject.ts';
+import type { JsonObject } from '../domain/kubernetes-object.ts';
+import { addDuration, durationBetween, seconds, toDurationMs, type EpochMs } from '../domain/time.ts';
+import { invariant } from '../errors.ts';
+import type { FunctionDeps } from '../ports/function-deps.ts';
+import { MAX_DELAY_SECONDS } from '../ports/inbox.ts';
+import type { NewRecord, RecordKey, StoredRecord } from '../ports/record-store.ts';
+import { again, DONE, type Turn } from './settle.ts';
+
+/** A run that marks a record and dies is made up for after this long. */
+export const CLOSING_SETTLES_AFTER = seconds(60);
+
+/** How a concern's record is written down. One writer per record type: `owner`. */
+export interface RecordCodec<Value> {
+  readonly owner: FunctionName;
+  /** The version that this code writes; it reads all up to it. */
+  readonly schemaVersion: number;
+  /** Throws for a state of a known version that does not have its shape: a bug, never user input. */
+  parse(state: JsonObject): Value;
+  /** Without `schemaVersion`; throws for a value that `parse` would refuse. */
+  toState(value: Value): JsonObject;
+}
+
+export type Held<Value> =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'held'; readonly value: Value; readonly stored: StoredRecord }
+  /** Written by a newer version of this function (T4). */
+  | { readonly kind: 'newer'; readonly stored: StoredRecord };
+
+export interface Wanted<Value> {
+  readonly subject: Subject;
+  readonly value: Value;
+  readonly wakeTime: EpochMs;
+  /** False: no message of its own; the minute sweep hands the timer over. Default true. */
+  readonly punctual?: boolean;
+}
+
+/** One record as one run sees it. Made anew for each run; remembers what this run read and marked. */
+export interface TimedRecord<Value> {
+  readonly key: RecordKey;
+  /** Reads it. Every turn begins with this. */
+  load(): Promise<Held<Value>>;
+  /** Writes value and timer in one, unless they are unchanged (T2). `again`: another run wrote first. */
+  save(wanted: Wanted<Value>): Promise<Turn>;
+  /** Closes it in two turns (T3); `done` when there is none. The loop has to look again after each `again`. */
+  release(): Promise<Turn>;
+  /** Deletes it at once: its subject is gone by UID, so nobody can need it. */
+  closeGone(): Promise<Turn>;
+}
+
+type Deps = Pick<FunctionDeps, 'records' | 'wakeUps' | 'clock'>;
+
+/** @param usedWakeTime the instant that the wake-up in hand was sent for, if a wake-up of this subject brought us here */
+export function openRecord<Value>(
+  deps: Deps,
+  codec: RecordCodec<Value>,
+  id: string,
+  usedWakeTime?: EpochMs,
+): TimedRecord<Value> {
+  const key: RecordKey = { owner: codec.owner, id };
+  let held: Held<Value> = { kind: 'none' };
+  let markedVersion: number | undefined;
+
+  const put = async (record: NewRecord): Promise<StoredRecord | undefined> => {
+    invariant(held.kind !== 'newer', 'T4: a record of a newer version is never written');
+    const outcome = await deps.records.put(record, held.kind === 'held' ? held.stored.version : 0);
+    return outcome.kind === 'written' ? outcome.record : undefined;
+  };
+
+  return {
+    key,
+
+    async load() {
+      held = read(codec, await deps.records.get(key));
+      return held;
+    },
+
+    async save({ subject, value, wakeTime, punctual = true }) {
+      const now = deps.clock.now();
+      const wakeUp = { owner: codec.owner, subject, wakeTime };
+      if (held.kind === 'held' && isUnchanged(held, value, wakeTime, now)) {
+        // A wake-up that came early used up the message of this very timer. The messages of other timers are still on their way.
+        const armed = held.stored.nextWakeTime;
+        if (armed !== undefined && armed === usedWakeTime) await send(deps, { ...wakeUp, wakeTime: armed }, now);
+        return DONE;
+      }
+      const direct = punctual && isNear(now, wakeTime);
+      const state = { schemaVersion: codec.schemaVersion, ...codec.toState(value) };
+      const stored = await put({ ...key, subject, state, nextWakeTime: wakeTime, ...(direct && { direct }) });
+      if (stored === undefined) return again(`another run wrote ${id} first`);
+      held = { kind: 'held', value, stored };
+      if (direct) await send(deps, wakeUp, now);
+      return DONE;
+    },
+
+    async release() {
+      if (held.kind !== 'held') return DONE;
+      const { stored, value } = held;
+      if (markedVersion !== undefined && stored.version === markedVersion) {
+        const outcome = await deps.records.delete(key, stored.version);
+        return outcome.kind === 'deleted' ? DONE : again(`another run needs ${id}`);
+      }
+      const nextWakeTime = addDuration(deps.clock.now(), CLOSING_SETTLES_AFTER);
+      const marked = await put({
+        ...key,
+        subject: stored.subject,
+        state: { ...stored.state, [CLOSING]: true },
+        nextWakeTime,
+      });
+      if (marked === undefined) return again(`another run wrote ${id} first`);
+      held = { kind: 'held', value, stored: marked };
+      markedVersion = marked.version;
+      return again(`${id} is about to be closed`);
+    },
+
+    async closeGone() {
+      if (held.kind === 'none') return DONE;
+      const outcome = await deps.records.delete(key, held.stored.version);
+      return outcome.kind === 'deleted' ? DONE : again(`another run wrote ${id} first`);
+    },
+  };
+}
+
+/** In the state of a record that a run is about to delete (T3); the kernel's own, no codec sees it. */
+const CLOSING = 'closing';
+
+function read<Value>(codec: RecordCodec<Value>, stored: StoredRecord | undefined): Held<Value> {
+  if (stored === undefined) return { kind: 'none' };
+  const { schemaVersion, [CLOSING]: _, ...state } = stored.state;
+  if (typeof schemaVersion === 'number' && schemaVersion > codec.schemaVersion) return { kind: 'newer', stored };
+  return { kind: 'held', value: codec.parse(state), stored };
+}
+
+function isUnchanged<Value>(
+  { value, stored }: Extract<Held<Value>, { kind: 'held' }>,
+  wanted: Value,
+  wakeTime: EpochMs,
+  now: EpochMs,
+): boolean {
+  const armed = stored.nextWakeTime;
+  // A timer that is earlier than needed is kept: it comes once without need.
+  const isArmedInTime = armed !== undefined && armed > now && armed <= wakeTime;
+  return stored.state[CLOSING] === undefined && isArmedInTime && isDeepStrictEqual(value, wanted);
+}
+
+const delayUntil = (now: EpochMs, wakeTime: EpochMs) => toDurationMs(Math.max(0, durationBetween(now, wakeTime)));
+
+/** Whether SQS can carry the delay; further timers are the minute sweep's. */
+const isNear = (now: EpochMs, wakeTime: EpochMs): boolean => delayUntil(now, wakeTime) <= seconds(MAX_DELAY_SECONDS);
+
+async function send(
+  { wakeUps }: Pick<Deps, 'wakeUps'>,
+  wakeUp: { owner: FunctionName; subject: Subject; wakeTime: EpochMs },
+  now: EpochMs,
+): Promise<void> {
+  if (isNear(now, wakeUp.wakeTime)) await wakeUps.send([{ wakeUp, delay: delayUntil(now, wakeUp.wakeTime) }]);
+}

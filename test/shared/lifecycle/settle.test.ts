@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { again, DONE, MAX_TURNS, settle, type Observed, type Turn } from '../../../shared/lifecycle/settle.ts';
+import { runSteps, type StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import { toEpochMs } from '../../../shared/domain/time.ts';
+
+function aConcern(observed: readonly Observed<number>[], turns: readonly Turn[]) {
+  const log: string[] = [];
+  let looks = 0;
+  return {
+    log,
+    concern: {
+      what: 'node n1',
+      observe: async () => {
+        log.push('observe');
+        return observed[looks++] ?? { kind: 'here', observation: looks };
+      },
+      decide: (observation: number) => `decision ${observation}`,
+      apply: async (decision: string) => {
+        log.push(decision);
+        return turns[looks - 1] ?? again('busy');
+      },
+    } as const,
+  };
+}
+
+describe('the subject loop', () => {
+  it('observes, decides and applies', async () => {
+    const { concern, log } = aConcern([{ kind: 'here', observation: 7 }], [DONE]);
+    await settle(concern);
+    expect(log).toEqual(['observe', 'decision 7']);
+  });
+
+  it('ends when there is nothing to decide', async () => {
+    const { concern, log } = aConcern([{ kind: 'over' }], []);
+    await settle(concern);
+    expect(log).toEqual(['observe']);
+  });
+
+  it('observes once more when something changed in between', async () => {
+    const { concern, log } = aConcern(
+      [
+        { kind: 'here', observation: 1 },
+        { kind: 'here', observation: 2 },
+      ],
+      [again('another run wrote first'), DONE],
+    );
+    await settle(concern);
+    expect(log).toEqual(['observe', 'decision 1', 'observe', 'decision 2']);
+  });
+
+  it('gives the message back after a bounded number of turns, and says why', async () => {
+    const { concern, log } = aConcern([], []);
+    await expect(settle(concern)).rejects.toMatchObject({
+      name: 'RetryableError',
+      reason: 'Contended',
+      message: 'node n1 changed 5 times while it was looked at: busy',
+    });
+    expect(log.filter(line => line === 'observe')).toHaveLength(MAX_TURNS);
+  });
+});
+
+describe('steps', () => {
+  const until = toEpochMs(1000);
+
+  async function check(outcomes: readonly StepOutcome[]) {
+    const ran: string[] = [];
+    const steps = outcomes.map((outcome, index) => ({
+      name: `step ${index}`,
+      run: async (context: { prefix: string }) => {
+        ran.push(`${context.prefix}${index}`);
+        return outcome;
+      },
+    }));
+    return { outcome: await runSteps(steps, { prefix: '#' }), ran };
+  }
+
+  it('are done when each is', async () => {
+    expect(await check([{ kind: 'done' }, { kind: 'done' }])).toEqual({
+      outcome: { kind: 'done' },
+      ran: ['#0', '#1'],
+    });
+  });
+
+  it('stop at the first that waits, and name it', async () => {
+    const waiting = { kind: 'notYet', until, on: 'pod prod/web-0' } as const;
+    expect(await check([{ kind: 'done' }, waiting, { kind: 'done' }])).toEqual({
+      outcome: { ...waiting, step: 'step 1' },
+      ran: ['#0', '#1'],
+    });
+  });
+
+  it('stop at the first that failed, and name it', async () => {
+    const failed = { kind: 'failed', reason: 'HookFailed', message: 'm' } as const;
+    expect(await check([failed, { kind: 'done' }])).toEqual({ outcome: { ...failed, step: 'step 0' }, ran: ['#0'] });
+  });
+});

@@ -1,0 +1,190 @@
+import { describe, expect, it } from 'vitest';
+import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts';
+import { addDuration, minutes, seconds, toEpochMs, type EpochMs } from '../../../shared/domain/time.ts';
+import { openRecord, type RecordCodec } from '../../../shared/lifecycle/timed-record.ts';
+import type { WakeUp } from '../../../shared/ports/inbox.ts';
+
+const START = toEpochMs(Date.UTC(2024, 10, 1, 12));
+const SUBJECT = { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'u1' };
+const ID = 'node/u1';
+const KEY = { owner: 'repair', id: ID } as const;
+
+const codec: RecordCodec<string> = {
+  owner: 'repair',
+  schemaVersion: 2,
+  parse: state => String(state['text']),
+  toState: text => ({ text }),
+};
+
+function aWorld() {
+  const records = createMemoryRecordStore();
+  const sent: { wakeUp: WakeUp; delay: number }[] = [];
+  const time: { now: EpochMs } = { now: START };
+  const deps = {
+    records,
+    wakeUps: { send: async (batch: readonly { wakeUp: WakeUp; delay: number }[]) => void sent.push(...batch) },
+    clock: { now: () => time.now, sleep: async () => undefined },
+  };
+  /** A run that has looked at the record. */
+  const aRun = async (usedWakeTime?: EpochMs) => {
+    const record = openRecord(deps, codec, ID, usedWakeTime);
+    await record.load();
+    return record;
+  };
+  const wanted = (value: string, wakeTime: EpochMs = addDuration(START, minutes(5))) => ({
+    subject: SUBJECT,
+    value,
+    wakeTime,
+  });
+  return { records, sent, time, aRun, wanted };
+}
+
+describe('saving a record', () => {
+  it('writes value, version and timer, and sends the wake-up of a near timer', async () => {
+    const { records, sent, aRun, wanted } = aWorld();
+    expect(await (await aRun()).save(wanted('a'))).toEqual({ kind: 'done' });
+    const wakeTime = addDuration(START, minutes(5));
+    expect(await records.get(KEY)).toMatchObject({
+      subject: SUBJECT,
+      state: { schemaVersion: 2, text: 'a' },
+      nextWakeTime: wakeTime,
+      direct: true,
+    });
+    expect(sent).toEqual([{ wakeUp: { owner: 'repair', subject: SUBJECT, wakeTime }, delay: 300_000 }]);
+  });
+
+  it('leaves a far timer, and one that need not be punctual, to the sweep', async () => {
+    const { records, sent, aRun, wanted } = aWorld();
+    await (await aRun()).save(wanted('a', addDuration(START, minutes(16))));
+    expect((await records.get(KEY))?.direct).toBeUndefined();
+    await (await aRun()).save({ ...wanted('b'), punctual: false });
+    expect((await records.get(KEY))?.direct).toBeUndefined();
+    expect(sent).toEqual([]);
+  });
+
+  it('T2: writes nothing when value and timer are as wanted, or the timer comes earlier', async () => {
+    const { records, aRun, wanted } = aWorld();
+    await (await aRun()).save(wanted('a'));
+    const version = (await records.get(KEY))?.version;
+    await (await aRun()).save(wanted('a'));
+    await (await aRun()).save(wanted('a', addDuration(START, minutes(9))));
+    expect((await records.get(KEY))?.version).toBe(version);
+  });
+
+  it('T2: writes when the timer is past, or later than wanted', async () => {
+    const { records, time, aRun, wanted } = aWorld();
+    await (await aRun()).save(wanted('a'));
+    const earlier = addDuration(START, minutes(2));
+    await (await aRun()).save(wanted('a', earlier));
+    expect((await records.get(KEY))?.nextWakeTime).toBe(earlier);
+    time.now = earlier;
+    const later = addDuration(START, minutes(30));
+    await (await aRun()).save(wanted('a', later));
+    expect((await records.get(KEY))?.nextWakeTime).toBe(later);
+  });
+
+  it('sends the next wake-up when that of this very timer came early, and for no other message', async () => {
+    const { sent, aRun, wanted } = aWorld();
+    await (await aRun()).save(wanted('a'));
+    sent.length = 0;
+    await (await aRun()).save(wanted('a'));
+    await (await aRun(addDuration(START, minutes(4)))).save(wanted('a'));
+    expect(sent).toEqual([]);
+    await (await aRun(addDuration(START, minutes(5)))).save(wanted('a'));
+    expect(sent).toHaveLength(1);
+  });
+
+  it('answers that another run wrote first', async () => {
+    const { aRun, wanted } = aWorld();
+    const [a, b] = [await aRun(), await aRun()];
+    expect(await a.save(wanted('a'))).toEqual({ kind: 'done' });
+    expect(await b.save(wanted('b'))).toEqual({ kind: 'again', because: 'another run wrote node/u1 first' });
+  });
+});
+
+describe('T3: closing a record', () => {
+  it('takes two turns', async () => {
+    const { records, aRun, wanted } = aWorld();
+    await (await aRun()).save(wanted('a'));
+    const run = await aRun();
+    expect(await run.release()).toMatchObject({ kind: 'again' });
+    expect(await records.get(KEY)).toMatchObject({ nextWakeTime: addDuration(START, seconds(60)) });
+    await run.load();
+    expect(await run.release()).toEqual({ kind: 'done' });
+    expect(await records.get(KEY)).toBeUndefined();
+  });
+
+  // Run A sees that the record is not needed; run B sees that it is, with the very value that is stored.
+  it('never deletes what another run found needed, whenever that run read the record', async () => {
+    const { records, aRun, wanted } = aWorld();
+    await (await aRun()).save(wanted('a'));
+
+    const a = await aRun();
+    expect(await a.release()).toMatchObject({ kind: 'again' });
+    const b = await aRun();
+    expect(await b.save(wanted('a'))).toEqual({ kind: 'done' });
+    await a.load();
+    expect(await a.release()).toMatchObject({ kind: 'again' });
+    // A looks again, finds that it is needed, and saves.
+    await a.load();
+    expect(await a.save(wanted('a'))).toEqual({ kind: 'done' });
+    expect(await records.get(KEY)).toMatchObject({ state: { schemaVersion: 2, text: 'a' } });
+  });
+
+  it('loses when another run writes between the second look and the deletion', async () => {
+    const { records, aRun, wanted } = aWorld();
+    await (await aRun()).save(wanted('a'));
+    const a = await aRun();
+    await a.release();
+    await a.load();
+    await (await aRun()).save(wanted('a'));
+    expect(await a.release()).toEqual({ kind: 'again', because: 'another run needs node/u1' });
+    expect(await records.get(KEY)).toMatchObject({ state: { text: 'a' } });
+  });
+
+  it('begins anew with the mark of a run that ended', async () => {
+    const { records, aRun, wanted } = aWorld();
+    await (await aRun()).save(wanted('a'));
+    await (await aRun()).release();
+    const next = await aRun();
+    expect(await next.release()).toMatchObject({ kind: 'again' });
+    await next.load();
+    expect(await next.release()).toEqual({ kind: 'done' });
+    expect(await records.get(KEY)).toBeUndefined();
+  });
+
+  it('is done at once when there is none, or when its subject is gone', async () => {
+    const { records, aRun, wanted } = aWorld();
+    expect(await (await aRun()).release()).toEqual({ kind: 'done' });
+    await (await aRun()).save(wanted('a'));
+    expect(await (await aRun()).closeGone()).toEqual({ kind: 'done' });
+    expect(await records.get(KEY)).toBeUndefined();
+  });
+
+  it('does not close the record of a gone subject that another run wrote in between', async () => {
+    const { aRun, wanted } = aWorld();
+    await (await aRun()).save(wanted('a'));
+    const run = await aRun();
+    await (await aRun()).save(wanted('b'));
+    expect(await run.closeGone()).toEqual({ kind: 'again', because: 'another run wrote node/u1 first' });
+  });
+});
+
+describe('T4: a record of a newer version', () => {
+  it('is told apart and never written', async () => {
+    const { records, aRun, wanted } = aWorld();
+    const newer = { ...KEY, subject: SUBJECT, state: { schemaVersion: 3, strange: true }, nextWakeTime: START };
+    await records.put(newer, 0);
+    const run = await aRun();
+    expect((await run.load()).kind).toBe('newer');
+    await expect(run.save(wanted('a'))).rejects.toThrow('invariant broken: T4');
+    expect(await run.release()).toEqual({ kind: 'done' });
+    expect(await records.get(KEY)).toMatchObject(newer);
+  });
+
+  it('reads a record of an older version', async () => {
+    const { records, aRun } = aWorld();
+    await records.put({ ...KEY, subject: SUBJECT, state: { schemaVersion: 1, text: 'old' }, nextWakeTime: START }, 0);
+    expect(await (await aRun()).load()).toMatchObject({ kind: 'held', value: 'old' });
+  });
+});
