@@ -5,7 +5,7 @@ export const FUNCTION_NAMES = ['finalizer', 'grace-period', 'repair', 'drain', '
 export type FunctionName = (typeof FUNCTION_NAMES)[number];
 
 /** EventBridge `source` values. */
-export const SOURCES = { forwarder: 'curfew.forwarder', timer: 'curfew.timer', repair: 'curfew.repair' } as const;
+export const SOURCES = { forwarder: 'curfew.forwarder', timer: 'curfew.timer', repair: 'curfew.repair', finalizer: 'curfew.finalizer' } as const;
 
 /** EventBridge `detail-type` of wake-ups; cluster events have `<Kind>Changed` (see `cluster-event.ts`). */
 export const WAKE_UP = 'WakeUp';
@@ -34,4 +34,8 @@ export const ANNOTATIONS = {
   protectedUntil: 'curfew.dev/protected-until',
   /** Veto against repair on a Node, NodeClaim or NodePool; a value may be an RFC 3339 expiry. */
   doNotRepair: 'curfew.dev/do-not-repair',
+  /** On a NodeClaim or Node, beside our finalizer: its name, so that it is known as ours whatever becomes of NodePool and policy. */
+  terminationFinalizer: 'curfew.dev/termination-finalizer',
+  /** On a Node that is terminated: the forwarder tells of its pods. */
+  watchPods: 'curfew.dev/watch-pods',
 } as const;
