@@ -22,6 +22,15 @@ export interface FunctionDefinition {
 }
 
 const DEFINITIONS: Partial<Record<FunctionName, FunctionDefinition>> = {
+  finalizer: {
+    description: 'Terminates nodes under a finalizer of the user’s choice',
+    memoryMiB: 512,
+    maxConcurrency: 10,
+    ownsRecords: true,
+    readsDueIndex: false,
+    wakes: ['finalizer'],
+    publishesAs: SOURCES.finalizer,
+  },
   repair: {
     description: 'Repairs nodes whose conditions outlast their toleration',
     memoryMiB: 512,

@@ -34,8 +34,6 @@ export interface TerminationObservation {
   readonly storedDeadline: Deadline | undefined;
   /** Names under which an earlier look knew our finalizer on these objects. */
   readonly storedNames: readonly string[];
-  /** A hook ran out of time and asked for force. */
-  readonly escalated: boolean;
 }
 
 /** The finalizers and the mark of one object as they must be. */
@@ -73,7 +71,7 @@ export function decide(observation: TerminationObservation): TerminationDecision
   if (objects.some(object => object.deletionTime !== undefined) && objects.some(isHeld)) {
     const { deadline, badTimestamp } = resolveDeadline(observation);
     if (settings.kind === 'custom' && settings.mode === 'Observe') return { kind: 'wouldTerminate', deadline };
-    const forced = observation.escalated || (deadline !== undefined && isDue(observation.now, deadline.time));
+    const forced = deadline !== undefined && isDue(observation.now, deadline.time);
     return { kind: 'terminate', deadline, forced, finalizerNames: names, badTimestamp };
   }
   if (settings.kind === 'invalid') return { kind: 'refuse', message: settings.message };

@@ -26,6 +26,8 @@ export interface Target {
   readonly kind: 'NodeClaim' | 'Node';
   readonly name: string;
   readonly uid: string | undefined;
+  /** The Node whose event led here. */
+  readonly viaNode?: string | undefined;
 }
 
 export interface Look {
@@ -74,7 +76,7 @@ export function createObserver(deps: Deps, usedWakeTime: EpochMs | undefined) {
     const providerID = providerIDOf(object);
     const pool = object.metadata.labels?.[KARPENTER.nodePoolLabel];
     const [nodes, sharedWith, poolObject, policies] = await inParallel([
-      kind === 'Node' ? [object] : nodesOf(deps, object, stored),
+      kind === 'Node' ? [object] : nodesOf(deps, object, { stored, viaNode: target.viaNode }),
       kind === 'Node' ? [] : claimsBeside(deps, object, pool),
       loadNodePool(deps, pool),
       loadPolicies(deps),
@@ -97,6 +99,11 @@ export function createObserver(deps: Deps, usedWakeTime: EpochMs | undefined) {
   };
 }
 
+/** The record of a Node that has no NodeClaim. */
+export function openNodeRecord(deps: Deps, uid: string): TimedRecord<TerminationRecord> {
+  return openRecord(deps, TERMINATION_CODEC, `node/${uid}`);
+}
+
 /** The NodeClaim or Node that a termination of this Node is about; undefined: there is no such Node. */
 export async function targetOfNode(deps: Pick<Deps, 'kubernetes'>, name: string): Promise<Target | undefined> {
   const node = await deps.kubernetes.get({ type: RESOURCES.Node, name });
@@ -104,15 +111,23 @@ export async function targetOfNode(deps: Pick<Deps, 'kubernetes'>, name: string)
   const claims = await claimsOf(deps, node);
   const [claim] = claims;
   if (claim !== undefined && claims.length === 1) {
-    return { kind: 'NodeClaim', name: claim.metadata.name, uid: claim.metadata.uid };
+    return { kind: 'NodeClaim', name: claim.metadata.name, uid: claim.metadata.uid, viaNode: name };
   }
   return { kind: 'Node', name, uid: node.metadata.uid };
 }
 
-/** The NodeClaims with a Node's providerID. */
-async function claimsOf({ kubernetes }: Pick<Deps, 'kubernetes'>, node: KubernetesObject) {
+/** The NodeClaims with a Node's providerID. The Node's owner spares the list; a Node that is deleted is looked at with care. */
+async function claimsOf(
+  { kubernetes }: Pick<Deps, 'kubernetes'>,
+  node: KubernetesObject,
+): Promise<readonly KubernetesObject[]> {
   const providerID = providerIDOf(node);
   if (providerID === undefined) return [];
+  const owner = node.metadata.ownerReferences?.find(({ kind }) => kind === 'NodeClaim');
+  if (owner !== undefined && node.metadata.deletionTimestamp === undefined) {
+    const claim = await kubernetes.get({ type: RESOURCES.NodeClaim, name: owner.name });
+    if (claim !== undefined && providerIDOf(claim) === providerID) return [claim];
+  }
   const claims = (await kubernetes.list(RESOURCES.NodeClaim)) ?? [];
   return claims.filter(claim => providerIDOf(claim) === providerID);
 }
@@ -133,21 +148,23 @@ async function claimsBeside(
     .map(({ metadata }) => metadata.name);
 }
 
-/** The Nodes with the NodeClaim's providerID: by the names that are known, and by a list where none is. */
+/** The Nodes with the NodeClaim's providerID: by name where names are known; by a list when a deletion begins. */
 async function nodesOf(
   { kubernetes }: Pick<Deps, 'kubernetes'>,
   claim: KubernetesObject,
-  stored: TerminationRecord | undefined,
+  { stored, viaNode }: { readonly stored: TerminationRecord | undefined; readonly viaNode: string | undefined },
 ): Promise<readonly KubernetesObject[]> {
   const providerID = providerIDOf(claim);
   if (providerID === undefined) return [];
   const isIts = (node: KubernetesObject | undefined): node is KubernetesObject =>
     node !== undefined && providerIDOf(node) === providerID;
-  const names = Object.values(stored?.nodes ?? {}).map(({ name }) => name);
-  if (names.length > 0) {
-    return (await inParallel(names.map(name => kubernetes.get({ type: RESOURCES.Node, name })))).filter(isIts);
+  const known = Object.values(stored?.nodes ?? {}).map(({ name }) => name);
+  if (known.length === 0 && claim.metadata.deletionTimestamp !== undefined) {
+    return ((await kubernetes.list(RESOURCES.Node)) ?? []).filter(isIts);
   }
-  return ((await kubernetes.list(RESOURCES.Node)) ?? []).filter(isIts);
+  const nodeName = claim.status?.['nodeName'];
+  const names = new Set([...known, ...(typeof nodeName === 'string' ? [nodeName] : []), ...(viaNode ? [viaNode] : [])]);
+  return (await inParallel([...names].map(name => kubernetes.get({ type: RESOURCES.Node, name })))).filter(isIts);
 }
 
 /** `spec.providerID` of a Node, `status.providerID` of a NodeClaim. */

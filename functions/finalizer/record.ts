@@ -17,8 +17,11 @@ const attempt = z.object({
 });
 
 const hookProgress = z.object({
-  /** `invoked`: a worker is at it; `failed`: it said so, or its time is over. */
-  phase: z.enum(['invoked', 'succeeded', 'failed']),
+  /**
+   * `intended`: the call is noted down; `pending`: a worker is at it; `failed`: it is tried again; `timedOut`: it holds or has forced
+   * the termination; `passed`: the termination went on without it.
+   */
+  phase: z.enum(['intended', 'pending', 'succeeded', 'failed', 'timedOut', 'passed']),
   firstInvokedTime: instant,
   /** Of the last call or heartbeat. */
   lastSeenTime: instant,
@@ -30,13 +33,12 @@ const schema = z.object({
   /** The names of our finalizer on these objects. */
   finalizerNames: z.array(z.string()),
   deadline: z.exactOptional(z.object({ time: instant, source: z.string() })),
+  providerID: z.exactOptional(z.string()),
   /** The Nodes of the NodeClaim, by UID; those that went stay listed. */
   nodes: z.record(z.string(), z.object({ name: z.string() })),
   instance: z.exactOptional(attempt),
   /** By hook name. */
   hooks: z.record(z.string(), hookProgress),
-  /** A hook with `onTimeout: Escalate` ran out of time: from then on as at the deadline. */
-  escalatedBy: z.exactOptional(z.string()),
   /** Evictions refused in a row. */
   refusedEvictions: z.number(),
   /** What the audit was told last: step, and what it waits on. */

@@ -5,12 +5,20 @@ export const FUNCTION_NAMES = ['finalizer', 'grace-period', 'repair', 'drain', '
 export type FunctionName = (typeof FUNCTION_NAMES)[number];
 
 /** EventBridge `source` values. */
-export const SOURCES = { forwarder: 'curfew.forwarder', timer: 'curfew.timer', repair: 'curfew.repair', finalizer: 'curfew.finalizer' } as const;
+export const SOURCES = {
+  forwarder: 'curfew.forwarder',
+  timer: 'curfew.timer',
+  repair: 'curfew.repair',
+  finalizer: 'curfew.finalizer',
+  worker: 'curfew.worker',
+} as const;
 
 /** EventBridge `detail-type` of wake-ups; cluster events have `<Kind>Changed` (see `cluster-event.ts`). */
 export const WAKE_UP = 'WakeUp';
 /** EventBridge Scheduler's minute tick to the timer function. */
 export const TICK = 'Tick';
+/** EventBridge `detail-type` with which a worker answers a hook that was asked for by an event; its `source` is `curfew.worker`. */
+export const HOOK_ANSWERED = 'TerminationHookAnswered';
 /** EventBridge `detail-type` that the forwarder publishes every minute while it watches; an alarm rings when it stays away. */
 export const FORWARDER_HEARTBEAT = 'ForwarderHeartbeat';
 

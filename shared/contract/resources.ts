@@ -13,6 +13,7 @@ export const RESOURCES = {
   ConfigMap: resource('', 'v1', 'configmaps'),
   Event: resource('', 'v1', 'events'),
   PodDisruptionBudget: resource('policy', 'v1', 'poddisruptionbudgets'),
+  PersistentVolumeClaim: resource('', 'v1', 'persistentvolumeclaims'),
   VolumeAttachment: resource('storage.k8s.io', 'v1', 'volumeattachments'),
   NodeClaim: resource('karpenter.sh', 'v1', 'nodeclaims'),
   NodePool: resource('karpenter.sh', 'v1', 'nodepools'),

@@ -2,7 +2,7 @@
  * The routing table: which events reach which function's inbox. Infra makes one EventBridge rule of each row; the simulation and
  * the local bus match with the same patterns. Only exact values are used, which every implementation agrees on.
  */
-import { SOURCES, type FunctionName } from './names.ts';
+import { HOOK_ANSWERED, SOURCES, type FunctionName } from './names.ts';
 import { detailTypeFor } from './cluster-event.ts';
 
 export interface EventPattern {
@@ -32,7 +32,25 @@ export const ROUTES: readonly Route[] = [
     target: 'grace-period',
     pattern: fromForwarder('Pod', 'Node', 'NodePool', 'NodeLifecyclePolicy'),
   },
+  {
+    name: 'ClusterToFinalizer',
+    target: 'finalizer',
+    pattern: fromForwarder(
+      'Node',
+      'NodeClaim',
+      'NodePool',
+      'NodeLifecyclePolicy',
+      'Pod',
+      'PodDisruptionBudget',
+      'VolumeAttachment',
+    ),
+  },
+  {
+    name: 'WorkersToFinalizer',
+    target: 'finalizer',
+    pattern: { source: [SOURCES.worker], 'detail-type': [HOOK_ANSWERED] },
+  },
 ];
 
 /** The functions that are deployed: those with a row above, and the timer. */
-export const DEPLOYED_FUNCTIONS: readonly FunctionName[] = ['repair', 'grace-period', 'timer'];
+export const DEPLOYED_FUNCTIONS: readonly FunctionName[] = ['finalizer', 'repair', 'grace-period', 'timer'];

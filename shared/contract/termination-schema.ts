@@ -30,7 +30,11 @@ const duration = (minimum: 'zero' | 'positive') =>
       const least = minimum === 'zero' ? 0n : 1n;
       if (value.ok && value.nanoseconds >= least) return nanosecondsToDuration(value.nanoseconds);
       const must = minimum === 'zero' ? 'must not be negative' : 'must be positive';
-      issues.push({ code: 'custom', message: value.ok ? `${must}, got ${JSON.stringify(text)}` : value.error, input: text });
+      issues.push({
+        code: 'custom',
+        message: value.ok ? `${must}, got ${JSON.stringify(text)}` : value.error,
+        input: text,
+      });
       return z.NEVER;
     }),
   );
@@ -40,16 +44,14 @@ const QUALIFIED_NAME =
   /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 
 /** A finalizer of the user's choice. */
-export const finalizerNameSchema = z
-  .string()
-  .check(
-    z.maxLength(317),
-    z.regex(QUALIFIED_NAME, 'must be a domain and a name, as in "example.com/node-termination"'),
-    z.refine(
-      name => name !== KARPENTER.terminationFinalizer,
-      `must not be ${KARPENTER.terminationFinalizer}, which is Karpenter's own`,
-    ),
-  );
+export const finalizerNameSchema = z.string().check(
+  z.maxLength(317),
+  z.regex(QUALIFIED_NAME, 'must be a domain and a name, as in "example.com/node-termination"'),
+  z.refine(
+    name => name !== KARPENTER.terminationFinalizer,
+    `must not be ${KARPENTER.terminationFinalizer}, which is Karpenter's own`,
+  ),
+);
 
 const hookSchema = z
   .strictObject({
@@ -101,16 +103,21 @@ export interface TerminationBlock {
 
 const terminationSchema = z.pipe(
   blockSchema,
-  z.transform(
-    ({ terminationGracePeriod, hooks, ...block }: z.output<typeof blockSchema>): TerminationBlock => ({
-      ...block,
-      terminationGracePeriod,
-      hooks: hooks.map(toHook),
-    }),
-  ),
+  z.transform(({ terminationGracePeriod, hooks, ...block }: z.output<typeof blockSchema>): TerminationBlock => ({
+    ...block,
+    terminationGracePeriod,
+    hooks: hooks.map(toHook),
+  })),
 );
 
-function toHook({ name, at, deadline, heartbeat, onTimeout, ...targets }: z.output<typeof hookSchema>): TerminationHook {
+function toHook({
+  name,
+  at,
+  deadline,
+  heartbeat,
+  onTimeout,
+  ...targets
+}: z.output<typeof hookSchema>): TerminationHook {
   return { name, at, target: toTarget(targets), deadline, heartbeat, onTimeout };
 }
 
