@@ -13,7 +13,7 @@ import { sameIncident, type RepairRecord } from '../../shared/domain/repair-reco
 import { addDuration, isDue, toIsoText, type EpochMs } from '../../shared/domain/time.ts';
 import { invariant, RetryableError } from '../../shared/errors.ts';
 import { loadConfig } from '../../shared/observe/configuration.ts';
-import { inParallel } from '../../shared/observe/in-parallel.ts';
+import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import {
   isForgettable,
   loadRules,

@@ -4,10 +4,10 @@ import { RESOURCES } from '../contract/resources.ts';
 import type { NodeClaimView } from '../domain/node-claim.ts';
 import { readNode, type NodeView } from '../domain/node.ts';
 import type { PodView } from '../domain/pod.ts';
-import { findNodeClaims } from '../observe/node-pool.ts';
-import { loadPodsOnNode, loadProtection } from '../observe/protected-pods.ts';
-import type { EffectiveProtection } from '../observe/protection-settings.ts';
-import { nodePoolOf } from '../observe/repair-settings.ts';
+import { findNodeClaims } from '../cluster/node-pool.ts';
+import { loadPodsOnNode, loadProtection } from '../cluster/protected-pods.ts';
+import type { EffectiveProtection } from '../policies/protection-settings.ts';
+import { nodePoolOf } from '../cluster/node-pool.ts';
 import type { KubernetesApi } from '../ports/kubernetes-api.ts';
 
 export interface NodeObservation {

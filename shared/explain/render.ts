@@ -1,7 +1,7 @@
 /** Explanations as text, for people. */
 import { formatDuration } from '../domain/go-duration.ts';
 import { DO_NOT_DISRUPT_ANNOTATION } from '../domain/pod.ts';
-import { shown } from '../domain/protection-announcements.ts';
+import { shown } from '../../functions/grace-period/announcements.ts';
 import { durationBetween, toDurationMs, toExactTimestamp, type EpochMs } from '../domain/time.ts';
 import type { Deadline, NodeExplanation, PodExplanation } from './explain-node.ts';
 

@@ -10,7 +10,7 @@ import * as z from '../contract/zod.ts';
 import type { KubernetesObject } from '../domain/kubernetes-object.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { StoredRecord } from '../ports/record-store.ts';
-import { inParallel } from './in-parallel.ts';
+import { inParallel } from '../cluster/in-parallel.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'events' | 'audit'>;
 

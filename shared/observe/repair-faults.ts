@@ -5,8 +5,8 @@ import type { Subject } from '../contract/subject.ts';
 import { parseNodePoolSelector, parsePolicyFrame } from '../contract/policy-schema.ts';
 import type { KubernetesObject } from '../domain/kubernetes-object.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
-import { loadPolicies } from './node-pool.ts';
-import { tieOf } from './policy-ties.ts';
+import { loadPolicies } from '../cluster/node-pool.ts';
+import { tieOf } from '../policies/policy-ties.ts';
 import { repairFault } from './repair-settings.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'events' | 'audit'>;

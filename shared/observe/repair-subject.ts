@@ -9,9 +9,10 @@ import type { EpochMs } from '../domain/time.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { RecordKey, StoredRecord } from '../ports/record-store.ts';
 import { loadConfig } from './configuration.ts';
-import { inParallel } from './in-parallel.ts';
-import { findNodeClaims, loadNodePool, loadPolicies, loadPoolNodes } from './node-pool.ts';
-import { effectiveRepair, nodePoolOf, type EffectiveRepair } from './repair-settings.ts';
+import { inParallel } from '../cluster/in-parallel.ts';
+import { findNodeClaims, loadNodePool, loadPolicies, loadPoolNodes } from '../cluster/node-pool.ts';
+import { effectiveRepair, type EffectiveRepair } from './repair-settings.ts';
+import { nodePoolOf } from '../cluster/node-pool.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'metrics' | 'clock'>;
 

@@ -11,8 +11,8 @@ import { RetryableError } from '../errors.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { NewRecord, RecordKey, StoredRecord } from '../ports/record-store.ts';
 import { putWithWakeUp } from '../timers/put-with-wake-up.ts';
-import { loadPoolNodes } from './node-pool.ts';
-import { nodePoolOf } from './repair-settings.ts';
+import { loadPoolNodes } from '../cluster/node-pool.ts';
+import { nodePoolOf } from '../cluster/node-pool.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 

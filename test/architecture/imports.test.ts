@@ -38,8 +38,20 @@ const domain = /^shared\/domain\//;
 const contract = /^shared\/contract\//;
 const ports = /^shared\/ports\//;
 const errors = /^shared\/errors\.ts$/;
-/** What several functions look at or write alike; stands on ports like a reconcile does. */
-const common = /^shared\/(actions|observe|timers)\//;
+/** What several concerns share: the kernel, and live reads on ports. `observe`, `actions` and `timers` are repair's, until it owns them. */
+const common = /^shared\/(lifecycle|policies|cluster|pods|actions|observe|timers)\//;
+
+/** A file of a concern's folder and all files of that folder that it reaches. */
+function ownFiles(file: string): readonly string[] {
+  const folder = `${dirname(file)}/`;
+  const reached = new Set([file]);
+  for (const from of reached) {
+    for (const { to } of imports.filter(edge => edge.from === from && edge.to.startsWith(folder))) reached.add(to);
+  }
+  return [...reached];
+}
+const rules = sources.filter(file => /^functions\/.*\/decide\.ts$/.test(file));
+const ruleFiles = [...new Set(rules.flatMap(ownFiles))];
 
 describe('import direction', () => {
   it('finds the sources', () => {
@@ -47,15 +59,17 @@ describe('import direction', () => {
     expect(imports.length).toBeGreaterThan(100);
   });
 
-  it('decide imports the domain only', () => {
-    expect(violations(/^functions\/[^/]+\/decide\.ts$/, [domain])).toEqual([]);
+  it('decide, with the files of its own folder that it reaches, imports the domain only', () => {
+    expect(rules.length).toBeGreaterThanOrEqual(3);
+    const allowed = (edge: Import): boolean => domain.test(edge.to) || ruleFiles.includes(edge.to);
+    const others = imports.filter(edge => ruleFiles.includes(edge.from) && !allowed(edge));
+    expect(others.map(edge => `${edge.from} → ${edge.to}`)).toEqual([]);
   });
 
-  it('reconcile imports ports, domain, contract and its own decide', () => {
-    const own = /^functions\/([^/]+)\/decide\.ts$/;
-    expect(
-      violations(/^functions\/[^/]+\/reconcile\.ts$/, [node, domain, contract, ports, errors, common, own]),
-    ).toEqual([]);
+  it('a concern imports ports, domain, contract, the kernel and its own folder', () => {
+    const concern = /^functions\/([^/]+)\/(?!handler\.ts)/;
+    const own = /^functions\/[^/]+\//;
+    expect(violations(concern, [node, domain, contract, ports, errors, common, own])).toEqual([]);
   });
 
   it('handler is wiring: its own reconcile and the Lambda wrapper', () => {
@@ -70,6 +84,15 @@ describe('import direction', () => {
       edge => nameOf(edge.from) !== undefined && nameOf(edge.to) !== undefined && nameOf(edge.from) !== nameOf(edge.to),
     );
     expect(across.map(edge => `${edge.from} → ${edge.to}`)).toEqual([]);
+  });
+
+  it('contract imports domain and errors; the kernel imports ports, domain and contract', () => {
+    expect(
+      violations(contract, [domain, contract, errors, ports, /^[^.]*zod/, /^node:/, /^smol-toml$/, /^re2js$/]),
+    ).toEqual([]);
+    expect(violations(/^shared\/lifecycle\//, [node, domain, contract, ports, errors, /^shared\/lifecycle\//])).toEqual(
+      [],
+    );
   });
 
   it('the domain imports nothing but itself', () => {
@@ -126,14 +149,16 @@ describe('import direction', () => {
 });
 
 describe('rules have no clock, no chance and no environment of their own', () => {
-  it.each(sources.filter(file => /(^|\/)decide\.ts$|^shared\/(domain|contract|actions|observe|timers)\//.test(file)))(
-    '%s',
-    file => {
-      const text = readFileSync(join(root, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
-      const reads = text.match(
-        /Date\.now|new Date\(\)|performance\.now|Math\.random|process\.env|setTimeout|setInterval|setImmediate/g,
-      );
-      expect(reads).toBeNull();
-    },
-  );
+  it.each([
+    ...ruleFiles,
+    ...sources.filter(file =>
+      /^shared\/(domain|contract|lifecycle|policies|cluster|pods|actions|observe|timers)\//.test(file),
+    ),
+  ])('%s', file => {
+    const text = readFileSync(join(root, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
+    const reads = text.match(
+      /Date\.now|new Date\(\)|performance\.now|Math\.random|process\.env|setTimeout|setInterval|setImmediate/g,
+    );
+    expect(reads).toBeNull();
+  });
 });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { minutes } from '../../../shared/domain/time.ts';
-import { effectiveRepair, readPolicies } from '../../../shared/observe/repair-settings.ts';
+import { effectiveRepair } from '../../../shared/observe/repair-settings.ts';
+import { readPolicies } from '../../../shared/policies/policy-set.ts';
 
 function anObject(kind: string, name: string, spec: JsonObject, labels: Record<string, string> = {}): KubernetesObject {
   const metadata = { name, uid: name, resourceVersion: '1', creationTimestamp: '2024-01-01T00:00:00Z', labels };

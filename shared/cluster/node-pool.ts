@@ -5,7 +5,7 @@ import type { KubernetesObject } from '../domain/kubernetes-object.ts';
 import { readNodeClaim, type NodeClaimView } from '../domain/node-claim.ts';
 import { readNode, type NodeView } from '../domain/node.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
-import { readPolicies, type PolicySet } from './repair-settings.ts';
+import { readPolicies, type PolicySet } from '../policies/policy-set.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes'>;
 
@@ -42,4 +42,9 @@ export async function findNodeClaims(
   // The pool's claims are a small part of a large cluster; a claim without the label is looked for among all.
   const inPool = pool === undefined ? [] : await matching({ labelSelector: `${KARPENTER.nodePoolLabel}=${pool}` });
   return inPool.length > 0 ? inPool : await matching({});
+}
+
+/** The name of the NodePool in an object's labels. */
+export function nodePoolOf(object: { readonly labels?: Readonly<Record<string, string>> }): string | undefined {
+  return object.labels?.[KARPENTER.nodePoolLabel];
 }

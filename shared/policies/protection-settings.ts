@@ -6,7 +6,7 @@ import type { Mode } from '../contract/policy-schema.ts';
 import { parseProtectionBlock } from '../contract/protection-schema.ts';
 import type { KubernetesObject } from '../domain/kubernetes-object.ts';
 import { DEFAULT_PROTECTION_POLICY, type ProtectionPolicy } from '../domain/protection.ts';
-import { policiesFor, unreadableFor, type PolicySet } from './repair-settings.ts';
+import { policiesFor, unreadableFor, type PolicySet } from './policy-set.ts';
 
 export interface EffectiveProtection {
   readonly policy: ProtectionPolicy;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createSeenPods } from '../../../shared/observe/seen-pods.ts';
+import { createSeenPods } from '../../../functions/grace-period/seen-pods.ts';
 
 it('knows a pod in the very state in which it was seen last', () => {
   const seen = createSeenPods();

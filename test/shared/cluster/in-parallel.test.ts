@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inParallel } from '../../../shared/observe/in-parallel.ts';
+import { inParallel } from '../../../shared/cluster/in-parallel.ts';
 
 describe('what runs in parallel', () => {
   it('answers in the order in which it was asked, whoever ends first', async () => {

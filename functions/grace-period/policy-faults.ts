@@ -1,13 +1,13 @@
 /** Tells the author of a NodeLifecyclePolicy, on that object, that its protection block cannot be used or loses a tie (I8). */
-import { parsePolicyFrame } from '../contract/policy-schema.ts';
-import { EVENT_REASONS } from '../contract/reasons.ts';
-import { RESOURCES } from '../contract/resources.ts';
-import type { Subject } from '../contract/subject.ts';
-import type { KubernetesObject } from '../domain/kubernetes-object.ts';
-import type { FunctionDeps } from '../ports/function-deps.ts';
-import { loadPolicies } from './node-pool.ts';
-import { protectionFault } from './protection-settings.ts';
-import { tieOf } from './policy-ties.ts';
+import { parsePolicyFrame } from '../../shared/contract/policy-schema.ts';
+import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
+import { RESOURCES } from '../../shared/contract/resources.ts';
+import type { Subject } from '../../shared/contract/subject.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
+import { loadPolicies } from '../../shared/cluster/node-pool.ts';
+import { protectionFault } from '../../shared/policies/protection-settings.ts';
+import { tieOf } from '../../shared/policies/policy-ties.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'events' | 'audit'>;
 

@@ -2,7 +2,7 @@
  * Pods in the very state in which this process has looked at them, so that the events of a hundred pods that start on one node cost
  * a few looks and not a hundred. Only equality counts: an event of any other state is looked into. Losing the memory costs looks.
  */
-import type { PodView } from '../domain/pod.ts';
+import type { PodView } from '../../shared/domain/pod.ts';
 
 /** About 100 bytes each. */
 const REMEMBERED_MAX = 20_000;

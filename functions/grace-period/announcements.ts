@@ -2,9 +2,9 @@
  * What is to be said, as Events, about the protection of a pod at an instant. Pure, and the same whenever it is asked: the caller
  * remembers what was said and leaves that out.
  */
-import { formatDuration } from './go-duration.ts';
-import type { AnnouncementTopic } from './grace-period-record.ts';
-import { DO_NOT_DISRUPT_ANNOTATION, isFinished, isTerminating, type PodView } from './pod.ts';
+import { formatDuration } from '../../shared/domain/go-duration.ts';
+import type { AnnouncementTopic } from './announced.ts';
+import { DO_NOT_DISRUPT_ANNOTATION, isFinished, isTerminating, type PodView } from '../../shared/domain/pod.ts';
 import {
   isActive,
   parseDoNotDisrupt,
@@ -12,8 +12,8 @@ import {
   type Compatibility,
   type Protection,
   type ProtectionPolicy,
-} from './protection.ts';
-import { addDuration, isDue, toDurationMs, toExactTimestamp, type EpochMs } from './time.ts';
+} from '../../shared/domain/protection.ts';
+import { addDuration, isDue, toDurationMs, toExactTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 
 export interface Announcement {
   readonly topic: AnnouncementTopic;

@@ -3,9 +3,9 @@ import { parseProtectionBlock } from '../../../shared/contract/protection-schema
 import type { JsonObject, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { DEFAULT_PROTECTION_POLICY } from '../../../shared/domain/protection.ts';
 import { hours, minutes } from '../../../shared/domain/time.ts';
-import { tieOf } from '../../../shared/observe/policy-ties.ts';
-import { effectiveProtection, protectionFault } from '../../../shared/observe/protection-settings.ts';
-import { readPolicies } from '../../../shared/observe/repair-settings.ts';
+import { tieOf } from '../../../shared/policies/policy-ties.ts';
+import { effectiveProtection, protectionFault } from '../../../shared/policies/protection-settings.ts';
+import { readPolicies } from '../../../shared/policies/policy-set.ts';
 
 function anObject(kind: string, name: string, spec: JsonObject, labels: Record<string, string> = {}): KubernetesObject {
   const metadata = { name, uid: name, resourceVersion: '1', creationTimestamp: '2024-01-01T00:00:00Z', labels };

@@ -1,7 +1,7 @@
 /** Two policies with equally many requirements: the first by name wins, and the other one's author is told. Pure. */
 import type { KubernetesObject } from '../domain/kubernetes-object.ts';
 import { specificity } from '../domain/label-selector.ts';
-import type { PolicySet } from './repair-settings.ts';
+import type { PolicySet } from './policy-set.ts';
 
 /** Says which policy comes before `object` where both select a NodePool and have this block; undefined when none does. */
 export function tieOf(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { wakeAnnotatedNodes } from '../../../shared/observe/grace-period-wake-ups.ts';
+import { wakeAnnotatedNodes } from '../../../functions/grace-period/wake-ups.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import { toEpochMs } from '../../../shared/domain/time.ts';
 import type { KubernetesApi } from '../../../shared/ports/kubernetes-api.ts';

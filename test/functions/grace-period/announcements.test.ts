@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ProtectionPolicy } from '../../../shared/domain/protection.ts';
-import { annotatedPods, announcementsFor, shown } from '../../../shared/domain/protection-announcements.ts';
+import { annotatedPods, announcementsFor, shown } from '../../../functions/grace-period/announcements.ts';
 import { hours, minutes } from '../../../shared/domain/time.ts';
 import { aPod, aPolicy } from '../../builders/pods.ts';
 import { at } from '../../builders/repair.ts';

@@ -6,8 +6,8 @@ import { readPod, type PodView } from '../domain/pod.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import { inParallel } from './in-parallel.ts';
 import { loadNodePool, loadPolicies } from './node-pool.ts';
-import { effectiveProtection, type EffectiveProtection } from './protection-settings.ts';
-import { nodePoolOf } from './repair-settings.ts';
+import { effectiveProtection, type EffectiveProtection } from '../policies/protection-settings.ts';
+import { nodePoolOf } from './node-pool.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes'>;
 

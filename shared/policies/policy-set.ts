@@ -1,0 +1,62 @@
+/**
+ * NodeLifecyclePolicies as a set: which apply to a pool, in which order. A more specific policy comes before a general one, ties by
+ * name. Pure.
+ */
+import { parseNodePoolSelector, parsePolicyFrame, type Mode } from '../contract/policy-schema.ts';
+import type { KubernetesObject } from '../domain/kubernetes-object.ts';
+import { selects, specificity, type LabelSelector } from '../domain/label-selector.ts';
+
+export interface ConfigurationFault {
+  readonly object: KubernetesObject;
+  readonly message: string;
+}
+
+/** A policy that cannot be read. */
+export interface UnreadablePolicy extends ConfigurationFault {
+  /** What it was meant for; undefined when that cannot be read either. */
+  readonly selector: LabelSelector | undefined;
+}
+
+/** Policies that can be read, in order of precedence for any pool, and those that cannot. */
+export interface PolicySet {
+  readonly policies: readonly {
+    readonly object: KubernetesObject;
+    readonly selector: LabelSelector;
+    readonly mode: Mode;
+  }[];
+  readonly faults: readonly UnreadablePolicy[];
+}
+
+/** Reads all policies and orders them: more requirements first, then by name. */
+export function readPolicies(objects: readonly KubernetesObject[]): PolicySet {
+  const policies: { object: KubernetesObject; selector: LabelSelector; mode: Mode }[] = [];
+  const faults: UnreadablePolicy[] = [];
+  for (const object of objects) {
+    const frame = parsePolicyFrame(object.spec);
+    if (frame.ok) {
+      policies.push({ object, selector: frame.value.nodePoolSelector, mode: frame.value.mode });
+      continue;
+    }
+    const selector = parseNodePoolSelector(object.spec);
+    faults.push({ object, message: frame.message, selector: selector.ok ? selector.value : undefined });
+  }
+  policies.sort(
+    (a, b) =>
+      specificity(b.selector) - specificity(a.selector) || (a.object.metadata.name < b.object.metadata.name ? -1 : 1),
+  );
+  return { policies, faults };
+}
+
+/** The policies that apply to the nodes of a pool, the one with the most requirements first. */
+export function policiesFor(pool: KubernetesObject | undefined, { policies }: PolicySet): PolicySet['policies'] {
+  return policies.filter(({ selector }) => appliesTo(selector, pool));
+}
+
+/** The policies that select the pool and cannot be read. */
+export function unreadableFor(pool: KubernetesObject | undefined, { faults }: PolicySet): PolicySet['faults'] {
+  return faults.filter(({ selector }) => selector !== undefined && appliesTo(selector, pool));
+}
+
+function appliesTo(selector: LabelSelector, pool: KubernetesObject | undefined): boolean {
+  return pool === undefined ? specificity(selector) === 0 : selects(selector, pool.metadata.labels ?? {});
+}
