@@ -10,10 +10,10 @@ import { readConditions, readNode } from '../../shared/domain/node.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import { parseTimestamp } from '../../shared/domain/time.ts';
 import { findSubject } from '../../shared/lifecycle/subject.ts';
-import { openRecord, type TimedRecord } from '../../shared/lifecycle/timed-record.ts';
-import { inParallel } from '../../shared/observe/in-parallel.ts';
-import { loadNodePool, loadPolicies } from '../../shared/observe/node-pool.ts';
-import { effectiveProtection, type EffectiveProtection } from '../../shared/observe/protection-settings.ts';
+import { openRecord, openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
+import { inParallel } from '../../shared/cluster/in-parallel.ts';
+import { loadNodePool, loadPolicies } from '../../shared/cluster/node-pool.ts';
+import { effectiveProtection, type EffectiveProtection } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { TerminatedObject } from './decide.ts';
 import { EMPTY_TERMINATION, TERMINATION_CODEC, type TerminationRecord } from './record.ts';
@@ -46,6 +46,8 @@ export interface Look {
   readonly record: TimedRecord<TerminationRecord>;
   /** undefined: no termination is under way. */
   readonly stored: TerminationRecord | undefined;
+  /** When the record's timer comes. */
+  readonly armed: EpochMs | undefined;
 }
 
 export type Seen =
@@ -56,15 +58,10 @@ export type Seen =
 
 const TYPES = { NodeClaim: RESOURCES.NodeClaim, Node: RESOURCES.Node } as const satisfies Record<string, ResourceType>;
 
-/** @param records the record of each UID, one and the same throughout a run */
-export function createObserver(deps: Deps, usedWakeTime: EpochMs | undefined) {
-  const records = new Map<string, TimedRecord<TerminationRecord>>();
-  const recordOf = (kind: Target['kind']) => (uid: string) => {
-    const id = `${kind.toLowerCase()}/${uid}`;
-    const known = records.get(id) ?? openRecord(deps, TERMINATION_CODEC, id, usedWakeTime);
-    records.set(id, known);
-    return known;
-  };
+/** One for each run. @param wakeUp the one that the run is about */
+export function createObserver(deps: Deps, wakeUp: UsedWakeUp | undefined) {
+  const records = openRecords(deps, TERMINATION_CODEC, wakeUp);
+  const recordOf = (kind: Target['kind']) => (uid: string) => records(`${kind.toLowerCase()}/${uid}`);
 
   return async (target: Target): Promise<Seen> => {
     const { kind, name, uid } = target;
@@ -94,6 +91,7 @@ export function createObserver(deps: Deps, usedWakeTime: EpochMs | undefined) {
       protection: effectiveProtection(poolObject, policies),
       record,
       stored,
+      armed: held.kind === 'held' ? held.stored.nextWakeTime : undefined,
     };
     return { kind: 'here', look };
   };

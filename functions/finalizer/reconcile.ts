@@ -1,11 +1,11 @@
 /** Terminations: look at a NodeClaim with its Nodes, or at a Node without one, decide, act. */
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
-import type { EpochMs } from '../../shared/domain/time.ts';
 import { toTimestamp } from '../../shared/domain/time.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
-import { again, DONE, settle, type Observed, type Turn } from '../../shared/lifecycle/settle.ts';
+import { again, DONE, settle, type Concern, type Observed, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { Step } from '../../shared/lifecycle/steps.ts';
+import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
 import { decide, type TerminationDecision } from './decide.ts';
 import { setFinalizers } from './finalizers.ts';
@@ -20,6 +20,8 @@ import { terminate, TERMINATION_STEPS } from './terminate.ts';
 import { wakePool, wakeTerminations } from './wake-ups.ts';
 
 const OWNER = 'finalizer';
+/** Things that one run carries out one after the other: deletions, taints, the calls of hooks and of the cloud. */
+const MAX_STRETCHES = 20;
 
 /** Other rules than the real ones, for proofs of what a mistake in them would do. */
 export interface Rules {
@@ -46,8 +48,8 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
         return reconcileClusterEvent(parts, message.event);
       case 'wakeUp': {
         const { kind, name, uid } = message.subject;
-        if (kind === 'NodeClaim') return reconcileTarget(parts, { kind, name, uid }, message.wakeTime);
-        if (kind === 'Node') return reconcileNode(parts, name, { uid, wakeTime: message.wakeTime });
+        if (kind === 'NodeClaim') return reconcileTarget(parts, { kind, name, uid }, message);
+        if (kind === 'Node') return reconcileNode(parts, name, { uid, wakeUp: message });
         return;
       }
       case 'tick':
@@ -83,11 +85,11 @@ async function reconcileClusterEvent(parts: Parts, { subject, hints, change }: C
 async function reconcileNode(
   parts: Parts,
   name: string,
-  timer?: { readonly uid: string | undefined; readonly wakeTime: EpochMs },
+  timer?: { readonly uid: string | undefined; readonly wakeUp: UsedWakeUp },
 ): Promise<void> {
   const target = await targetOfNode(parts.deps, name);
   const isOwn = target?.kind === 'Node' && (timer === undefined || target.uid === timer.uid);
-  if (target !== undefined) await reconcileTarget(parts, target, isOwn ? timer?.wakeTime : undefined);
+  if (target !== undefined) await reconcileTarget(parts, target, isOwn ? timer?.wakeUp : undefined);
   // A record of the Node's own, from when no NodeClaim stood for it, or of one that is gone.
   if (timer !== undefined && !isOwn) await closeNodeRecord(parts.deps, timer.uid);
 }
@@ -104,11 +106,11 @@ async function reconcileGoneNode(parts: Parts, { name, uid }: ClusterEvent['subj
   await wakeTerminations(parts.deps);
 }
 
-async function reconcileTarget(parts: Parts, target: Target, usedWakeTime: EpochMs | undefined): Promise<void> {
+async function reconcileTarget(parts: Parts, target: Target, wakeUp: UsedWakeUp | undefined): Promise<void> {
   const { deps } = parts;
-  const observe = createObserver(deps, usedWakeTime);
-  const run: RunMemory = { ownAttempt: undefined, ownHooks: new Set(), lookAgain: undefined };
-  await settle<Look, TerminationDecision>({
+  const observe = createObserver(deps, wakeUp);
+  const run: RunMemory = { ownAttempt: undefined, ownHooks: new Set(), progressed: false };
+  const concern: Concern<Look, TerminationDecision> = {
     what: `${target.kind} ${target.name}`,
     async observe(): Promise<Observed<Look>> {
       const seen = await observe(target);
@@ -118,7 +120,14 @@ async function reconcileTarget(parts: Parts, target: Target, usedWakeTime: Epoch
     },
     decide: look => parts.decide(toObservation(look)),
     apply: (decision, look) => apply(parts, run, decision, look),
-  });
+  };
+  // Turns that carried something out are not turns in which others were in the way: those alone are bounded by the loop.
+  for (let stretch = 0; stretch < MAX_STRETCHES; stretch++) {
+    run.progressed = false;
+    await settle(concern);
+    if (!run.progressed) return;
+  }
+  // What is left is the timer's: every stretch left one that is a minute away at most.
 }
 
 function toObservation({ now, claim, nodes, termination, stored }: Look): Parameters<typeof decide>[0] {

@@ -10,7 +10,7 @@ import {
 } from '../../shared/contract/termination-schema.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { TerminationSettings } from '../../shared/domain/termination.ts';
-import { policiesFor, unreadableFor, type PolicySet } from '../../shared/observe/repair-settings.ts';
+import { policiesFor, unreadableFor, type PolicySet } from '../../shared/policies/policy-set.ts';
 
 export type EffectiveTermination =
   /** No block applies: hands off. */

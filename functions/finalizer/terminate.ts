@@ -6,8 +6,9 @@
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { addDuration, earliest, minutes, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
-import { again, DONE, type Turn } from '../../shared/lifecycle/settle.ts';
+import { DONE, type Turn } from '../../shared/lifecycle/settle.ts';
 import { runSteps, type Step, type StepsOutcome } from '../../shared/lifecycle/steps.ts';
+import type { Saved } from '../../shared/lifecycle/timed-record.ts';
 import { showProgress } from './conditions.ts';
 import type { TerminationDecision } from './decide.ts';
 import { storedOrEmpty, type Look } from './observe.ts';
@@ -59,12 +60,18 @@ export async function terminate(
     const net = addDuration(look.now, SAFETY_NET);
     return earliest(earliest(time, atDeadline), net) ?? net;
   };
-  const save = async (value: TerminationRecord, wakeTime: EpochMs): Promise<Turn> => {
+  let { armed } = look;
+  /** While steps are at work: soon enough should this run die, and no later than a timer that another run relies on. */
+  const meanwhile = (): EpochMs => wakeAt(earliest(addDuration(look.now, minutes(1)), isAhead(armed, look.now)));
+  const save = async (value: TerminationRecord, wakeTime: EpochMs): Promise<Saved> => {
     const { kind, apiVersion, metadata } = look.object;
     const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
-    const turn = await look.record.save({ subject, value, wakeTime });
-    if (turn.kind === 'done') progress = value;
-    return turn;
+    const saved = await look.record.save({ subject, value, wakeTime });
+    if (saved.written) {
+      progress = value;
+      armed = wakeTime;
+    }
+    return saved;
   };
   const context: TerminationContext = {
     deps,
@@ -77,7 +84,7 @@ export async function terminate(
     reporter,
     run,
     progress: () => progress,
-    remember: change => save({ ...progress, ...change }, wakeAt(addDuration(look.now, minutes(1)))),
+    remember: async change => (await save({ ...progress, ...change }, meanwhile())).written,
   };
 
   const isNew = look.stored === undefined;
@@ -90,32 +97,34 @@ export async function terminate(
     ...(look.providerID !== undefined && { providerID: look.providerID }),
   };
   // Before anything else, so that the intent stands in the record when the first call is made (I4).
-  const saved = await save(begun, wakeAt(addDuration(look.now, minutes(1))));
-  if (saved.kind === 'again') return saved;
+  const saved = await save(begun, meanwhile());
+  if (!saved.written) return saved;
   if (isNew) {
     await reportStart(context, decision);
-    return again('the termination was noted down');
+    run.progressed = true;
+    return DONE;
   }
   const wasForced = progress.reported?.startsWith(FORCED) ?? false;
   if (forced && !wasForced) await reportForce(context);
 
-  run.lookAgain = undefined;
   const outcome = await runSteps(steps, context);
-  const because: string | undefined = run.lookAgain;
-  if (because !== undefined) return again(because);
+  if (run.progressed) return DONE;
   if (outcome.kind === 'done') return finish(context);
   const mark = `${forced ? FORCED : ''}${outcome.step}: ${outcome.kind === 'notYet' ? outcome.on : outcome.message}`;
   const turn = await save(
     { ...progress, reported: mark },
     wakeAt(outcome.kind === 'notYet' ? outcome.until : undefined),
   );
-  if (turn.kind === 'again' || begun.reported === mark) return turn;
+  if (!turn.written || begun.reported === mark) return turn;
   await reportWait(context, outcome);
   await showProgress(context, outcome);
-  return DONE;
+  return turn;
 }
 
 const FORCED = 'forced ';
+
+const isAhead = (armed: EpochMs | undefined, now: EpochMs): EpochMs | undefined =>
+  armed !== undefined && armed > now ? armed : undefined;
 
 /** Without an instance nothing runs on the Node: there is nothing to drain or detach (reference on Karpenter, §2.2 step 3). */
 function unlessInstanceGone(step: Step_): Step_ {

@@ -3,7 +3,7 @@ import { KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { toDurationMs } from '../../shared/domain/time.ts';
-import { inParallel } from '../../shared/observe/in-parallel.ts';
+import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'wakeUps' | 'clock'>;

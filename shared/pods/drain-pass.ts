@@ -1,5 +1,5 @@
 /** Carries out one plan of a drain: every eviction and every forced deletion of it, each with its answer. */
-import { inParallel } from '../observe/in-parallel.ts';
+import { inParallel } from '../cluster/in-parallel.ts';
 import type { DrainPlan, PodStep } from '../domain/drain-plan.ts';
 import type { KubernetesApi } from '../ports/kubernetes-api.ts';
 import { deletePod, evictPod, type EvictionAnswer } from './eviction.ts';

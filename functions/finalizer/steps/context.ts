@@ -3,7 +3,6 @@ import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.
 import { addDuration, seconds, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Deadline, TerminationSettings } from '../../../shared/domain/termination.ts';
 import type { Report, Reporter } from '../../../shared/lifecycle/reporter.ts';
-import type { Turn } from '../../../shared/lifecycle/settle.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import type { Look } from '../observe.ts';
@@ -28,8 +27,8 @@ export interface TerminationContext {
   readonly run: RunMemory;
   /** The record as it stands. */
   progress(): TerminationRecord;
-  /** Writes a change of the record now. `again`: another run wrote first. */
-  remember(change: Partial<TerminationRecord>): Promise<Turn>;
+  /** Writes a change of the record now; false when another run wrote first. */
+  remember(change: Partial<TerminationRecord>): Promise<boolean>;
 }
 
 export interface RunMemory {
@@ -37,8 +36,8 @@ export interface RunMemory {
   ownAttempt: number | undefined;
   /** Hooks whose invocation this run recorded, as `name/attempt`. */
   readonly ownHooks: Set<string>;
-  /** Why the turn must be followed by another one. */
-  lookAgain: string | undefined;
+  /** Something was carried out, and the next look starts from there. */
+  progressed: boolean;
 }
 
 /** How long a step waits for news of the cluster before it looks by itself. */
@@ -52,7 +51,7 @@ export function waitFor(on: string, until: EpochMs): StepOutcome {
 
 /** Ends the turn: the next one looks at what this one has changed. */
 export function lookAgain(context: TerminationContext, because: string): StepOutcome {
-  context.run.lookAgain = because;
+  context.run.progressed = true;
   return waitFor(because, context.now);
 }
 

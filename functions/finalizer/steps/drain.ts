@@ -16,7 +16,7 @@ import {
 } from '../../../shared/domain/time.ts';
 import type { About } from '../../../shared/lifecycle/reporter.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
-import { loadPodsOnNode } from '../../../shared/observe/protected-pods.ts';
+import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import { carryOutDrain, type PodOutcome } from '../../../shared/pods/drain-pass.ts';
 import { evictionRetryDelay } from '../../../shared/pods/eviction.ts';
 import { leaving, soon, stepDone, waitFor, type TerminationContext } from './context.ts';

@@ -85,7 +85,7 @@ async function note(
     lastSeenTime: context.now,
     attempts: (before?.attempts ?? 0) + 1,
   };
-  if ((await store(context, hook, next)).kind === 'done') context.run.ownHooks.add(callId(hook, next));
+  if (await store(context, hook, next)) context.run.ownHooks.add(callId(hook, next));
   return lookAgain(context, `the call of hook ${hook.name} was noted down`);
 }
 

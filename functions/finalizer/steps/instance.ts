@@ -42,8 +42,7 @@ export const terminateInstance = {
       return await call(context, providerID, instance);
     }
     const next: CallAttempt = { number: (instance?.number ?? 0) + 1, phase: 'intended', intendedTime: now };
-    const saved = await context.remember({ instance: next });
-    if (saved.kind === 'done') context.run.ownAttempt = next.number;
+    if (await context.remember({ instance: next })) context.run.ownAttempt = next.number;
     return lookAgain(context, `the end of instance ${providerID} was noted down`);
   },
 };

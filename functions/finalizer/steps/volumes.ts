@@ -9,8 +9,8 @@ import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.
 import type { PodView } from '../../../shared/domain/pod.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
-import { inParallel } from '../../../shared/observe/in-parallel.ts';
-import { loadPodsOnNode } from '../../../shared/observe/protected-pods.ts';
+import { inParallel } from '../../../shared/cluster/in-parallel.ts';
+import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import { leaving, soon, stepDone, waitFor, type TerminationContext, type TerminationDeps } from './context.ts';
 
 export const awaitVolumes = {
