@@ -17,18 +17,21 @@ export interface FunctionDefinition {
   readonly readsDueIndex: boolean;
   /** Whose inboxes it sends wake-ups to. */
   readonly wakes: readonly FunctionName[];
+  /** Ends and looks at EC2 instances of the cluster. */
+  readonly terminatesInstances?: boolean;
   /** The `source` under which it publishes, if it does. */
   readonly publishesAs?: string;
 }
 
 const DEFINITIONS: Partial<Record<FunctionName, FunctionDefinition>> = {
   finalizer: {
-    description: 'Terminates nodes under a finalizer of the user’s choice',
+    description: 'Terminates nodes under a finalizer that the user names',
     memoryMiB: 512,
     maxConcurrency: 10,
     ownsRecords: true,
     readsDueIndex: false,
     wakes: ['finalizer'],
+    terminatesInstances: true,
     publishesAs: SOURCES.finalizer,
   },
   repair: {

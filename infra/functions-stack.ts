@@ -46,6 +46,10 @@ export class FunctionsStack extends Stack {
       fn.connectsTo(cluster);
       fn.uses(state.table, definition);
       fn.publishesTo(state.bus, definition.publishesAs);
+      if (definition.terminatesInstances === true) {
+        fn.terminatesInstancesOf(cluster);
+        fn.invokes(config.hookFunctions);
+      }
       fn.sendsWakeUpsTo(new Map(definition.wakes.map(owner => [owner, required(inboxes, owner)])));
     }
     this.rules = this.createRules(state);

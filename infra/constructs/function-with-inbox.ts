@@ -2,7 +2,7 @@
  * What every function has: a bundle, a role of its own, a log group with retention, an inbox queue that redrives to its dead letters, and the event
  * source between the two. What it may touch comes by the methods below, each of which sets the variable and grants the permission together.
  */
-import { Duration, RemovalPolicy, Stack, Tags } from 'aws-cdk-lib';
+import { ArnFormat, Duration, RemovalPolicy, Stack, Tags } from 'aws-cdk-lib';
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { EventBus } from 'aws-cdk-lib/aws-events';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
@@ -124,6 +124,34 @@ export class FunctionWithInbox extends Construct {
     if (source !== undefined) {
       this.allow(['events:PutEvents'], [bus.eventBusArn], { StringEquals: { 'events:source': source } });
     }
+  }
+
+  /** Only instances that Karpenter has tagged with the cluster's name may be ended; a look cannot be limited to some (EC2 has no condition for it). */
+  terminatesInstancesOf(cluster: ClusterConnection): void {
+    this.allow(['ec2:DescribeInstances'], ['*']);
+    this.allow(
+      ['ec2:TerminateInstances'],
+      [Stack.of(this).formatArn({ service: 'ec2', resource: 'instance', resourceName: '*' })],
+      {
+        StringEquals: { 'aws:ResourceTag/eks:eks-cluster-name': cluster.name },
+      },
+    );
+  }
+
+  /** The user's hooks, by the names in the configuration. */
+  invokes(functionNames: readonly string[]): void {
+    if (functionNames.length === 0) return;
+    this.allow(
+      ['lambda:InvokeFunction'],
+      functionNames.map(name =>
+        Stack.of(this).formatArn({
+          service: 'lambda',
+          resource: 'function',
+          resourceName: name,
+          arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+        }),
+      ),
+    );
   }
 
   sendsWakeUpsTo(inboxes: ReadonlyMap<FunctionName, IQueue>): void {
