@@ -8,7 +8,6 @@ export type FunctionName = (typeof FUNCTION_NAMES)[number];
 export const SOURCES = {
   forwarder: 'curfew.forwarder',
   timer: 'curfew.timer',
-  repair: 'curfew.repair',
   finalizer: 'curfew.finalizer',
   worker: 'curfew.worker',
 } as const;
@@ -19,6 +18,10 @@ export const WAKE_UP = 'WakeUp';
 export const TICK = 'Tick';
 /** EventBridge `detail-type` with which a worker answers a hook that was asked for by an event; its `source` is `curfew.worker`. */
 export const HOOK_ANSWERED = 'TerminationHookAnswered';
+/** EventBridge `detail-type` of changes of the kinds that FinalizerRules name. */
+export const CUSTOM_RESOURCE_CHANGED = 'CustomResourceChanged';
+/** EventBridge `detail-type` of changes of the kind that `[customDrain]` names. */
+export const DRAIN_RESOURCE_CHANGED = 'DrainResourceChanged';
 /** EventBridge `detail-type` that the forwarder publishes every minute while it watches; an alarm rings when it stays away. */
 export const FORWARDER_HEARTBEAT = 'ForwarderHeartbeat';
 
@@ -44,6 +47,8 @@ export const ANNOTATIONS = {
   doNotRepair: 'curfew.dev/do-not-repair',
   /** On a NodeClaim or Node, beside our finalizer: its name, so that it is known as ours whatever becomes of NodePool and policy. */
   terminationFinalizer: 'curfew.dev/termination-finalizer',
-  /** On a Node that is terminated: the forwarder tells of its pods. */
+  /** On a Node, set by the function that waits for its pods: the forwarder publishes them. The value says who waits. */
   watchPods: 'curfew.dev/watch-pods',
+  /** On the ConfigMap `curfew-config`: with each new value the forwarder publishes everything again. */
+  republish: 'curfew.dev/republish',
 } as const;
