@@ -1,7 +1,7 @@
 /**
  * What a deployment may choose, from the CDK context key `curfew` (an object in `cdk.context.json`, or JSON text after `-c curfew=`).
  * Every key has a default, so that a bare synth works offline; what only the user can know (the cluster) becomes a CloudFormation
- * parameter without a default, so that a bare deploy stops and asks.
+ * parameter without a default, so that a deployment that does not give it is refused.
  */
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { z } from 'zod';
@@ -52,8 +52,8 @@ const configSchema = z.strictObject({
   logRetentionDays: z.enum(RetentionDays).default(RetentionDays.SIX_MONTHS),
   /** SNS topic that alarms notify; without it they only change state. */
   alarmTopicArn: arn('sns').optional(),
-  /** Where alarms' descriptions point to. */
-  runbookUrl: z.string().min(1).default('docs/runbook.md'),
+  /** Where `docs/runbook.md` can be read, for the descriptions of alarms: they arrive by e-mail, so a relative path leads nowhere. */
+  runbookUrl: z.url({ protocol: /^https?$/ }).optional(),
 });
 export type CurfewConfig = z.infer<typeof configSchema>;
 

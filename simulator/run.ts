@@ -7,7 +7,13 @@ import { createInProcessKubernetesApi } from '../runtime/in-process/kubernetes-a
 import type { ApiServerCore } from '../packages/kube-apiserver/src/types.ts';
 import { createMemoryRecordStore } from '../runtime/memory/record-store.ts';
 import type { Scheduler } from '../runtime/scheduler.ts';
-import { createSystem, type BuriedMessage, type ForwarderPorts } from '../runtime/system.ts';
+import {
+  createSystem,
+  type BuriedMessage,
+  type ForwarderPorts,
+  type SystemHooks,
+  type SystemParts,
+} from '../runtime/system.ts';
 import type { StartActor } from './actors/actor.ts';
 import { startCloud } from './actors/cloud.ts';
 import { startDisruption } from './actors/disruption.ts';
@@ -55,6 +61,10 @@ export interface RunOptions {
   readonly reconcilers?: Readonly<Partial<Record<FunctionName, ReconcilerFactory>>>;
   /** Changes what a forwarder is given, for the same. */
   readonly forwarder?: (ports: ForwarderPorts) => ForwarderPorts;
+  /** Replaces rows of the permission table, for the same. */
+  readonly permissions?: SystemParts['permissions'];
+  /** Hears of every permission that a call makes use of. */
+  readonly onPermissionUsed?: SystemHooks['onPermissionUsed'];
   /** Ends the run at the first violation: what follows says nothing new. */
   readonly stopAtViolation?: boolean;
 }
@@ -139,10 +149,13 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
       },
     },
     ...(options.reconcilers && { reconcilers: options.reconcilers }),
+    ...(options.permissions && { permissions: options.permissions }),
     ...(injector && { random: jitter(injector, random) }),
     hooks: {
+      ...(options.onPermissionUsed && { onPermissionUsed: options.onPermissionUsed }),
       onRun: (name, lifetime) => invariants.runStarted(name, lifetime),
       onFailed: (name, error) => invariants.failed(name, error),
+      onPermissionRefused: (part, message) => invariants.refused(part, message),
       onBuried(message) {
         buried.push(message);
         invariants.buried(message.function, message.reason, message.explanation);

@@ -13,7 +13,7 @@ import { CLIENT_DEFAULTS } from '../../shared/adapters/aws-errors.ts';
 import { createDueIndex, createRecordStore } from '../../shared/adapters/dynamodb/record-store.ts';
 import { createWakeUpSender } from '../../shared/adapters/sqs/wake-up-sender.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
-import { ENV } from '../../shared/contract/env.ts';
+import { CLUSTER_PARAMETERS, ENV } from '../../shared/contract/env.ts';
 import { addDuration, durationBetween, seconds, toDurationMs, toEpochMs } from '../../shared/domain/time.ts';
 import { invariant } from '../../shared/errors.ts';
 import type { RecordStore } from '../../shared/ports/record-store.ts';
@@ -50,6 +50,7 @@ async function run({ assemblyDir, armed, due, windowMs }: z.infer<typeof runSche
   });
   const aws = await startLocalAws({
     assemblyDir,
+    parameters: { [CLUSTER_PARAMETERS.name]: 'bench' },
     env: { [ENV.clusterName]: 'bench', [ENV.clusterEndpoint]: server.url, [ENV.clusterCertificateAuthority]: '' },
     maxConcurrency: MAX_CONCURRENCY,
   });

@@ -12,6 +12,7 @@ export const RESOURCES = {
   Pod: resource('', 'v1', 'pods'),
   ConfigMap: resource('', 'v1', 'configmaps'),
   Event: resource('', 'v1', 'events'),
+  Lease: resource('coordination.k8s.io', 'v1', 'leases'),
   PodDisruptionBudget: resource('policy', 'v1', 'poddisruptionbudgets'),
   VolumeAttachment: resource('storage.k8s.io', 'v1', 'volumeattachments'),
   NodeClaim: resource('karpenter.sh', 'v1', 'nodeclaims'),

@@ -13,6 +13,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { DeadLetters } from '../ports/dead-letters.ts';
 import type { Reconcile } from '../ports/function-deps.ts';
 import type { MetricSink } from '../ports/metrics.ts';
+import { retryReason } from './retry-reason.ts';
 
 export interface ProcessDeps {
   readonly function: FunctionName;
@@ -20,6 +21,8 @@ export interface ProcessDeps {
   readonly clock: Clock;
   readonly deadLetters: DeadLetters;
   readonly metrics: MetricSink;
+  /** Checks what every message needs, at each tick. Throws what that message would meet. */
+  readonly probe?: () => Promise<void>;
 }
 
 /**
@@ -37,10 +40,11 @@ export async function processMessage(body: string, receiveCount: number, deps: P
       const early = durationBetween(deps.clock.now(), message.wakeTime);
       if (early > 0 && early <= LONGEST_WAIT) await deps.clock.sleep(early);
     }
+    if (message.kind === 'tick') await deps.probe?.();
     await deps.reconcile(message);
   } catch (error) {
     if (error instanceof RetryableError && isRepeated(message) && receiveCount >= MAX_REPEATED_RECEIVES) {
-      deps.metrics.count('MessageSuperseded', 1, { reason: error.reason ?? 'Unknown' });
+      deps.metrics.count('MessageSuperseded', 1, { reason: retryReason(error.reason) });
       return;
     }
     const reason = reasonToPark(error, receiveCount);

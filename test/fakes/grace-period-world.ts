@@ -1,6 +1,7 @@
 /** A cluster, a store and an inbox in memory, for tests of the grace-period function's shell. */
 import { createInProcessKubernetesApi } from '../../runtime/in-process/kubernetes-api.ts';
 import type { ObservedWrite } from '../../packages/kube-apiserver/src/types.ts';
+import { portsWithin } from '../../runtime/permissions/ports.ts';
 import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
 import { createCluster } from '../../simulator/world.ts';
 import { createReconciler } from '../../functions/grace-period/reconcile.ts';
@@ -14,6 +15,7 @@ import type { ObjectEvent } from '../../shared/ports/event-recorder.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { WakeUp } from '../../shared/ports/inbox.ts';
 import { CREATED } from '../builders/pods.ts';
+import { deployedIdentity } from './deployed-identity.ts';
 
 type Deps = Parameters<typeof createReconciler>[0];
 type Change = 'Added' | 'Modified' | 'Deleted';
@@ -92,7 +94,7 @@ export function createGracePeriodWorld() {
     },
     clock: { now: () => now, sleep: () => Promise.reject(new Error('nothing sleeps here')) },
   };
-  const reconcile = createReconciler(deps);
+  const reconcile = createReconciler(portsWithin(deps, deployedIdentity('grace-period')));
 
   const clusterEvent = (
     subject: Subject & { uid: string },
