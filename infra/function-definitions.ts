@@ -12,6 +12,11 @@ export interface FunctionDefinition {
 }
 
 const DEFINITIONS: Partial<Record<FunctionName, FunctionDefinition>> = {
+  finalizer: {
+    description: 'Terminates nodes under a finalizer that the user names',
+    memoryMiB: 512,
+    maxConcurrency: 10,
+  },
   repair: {
     description: 'Repairs nodes whose conditions outlast their toleration',
     memoryMiB: 512,
