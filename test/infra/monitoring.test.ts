@@ -77,7 +77,7 @@ describe('alarms', () => {
 
   it('ring within five minutes of the last sign when the sweep or the forwarder falls silent, and for no other silence', () => {
     const bySilence = alarmsOf(silent).filter(({ TreatMissingData }) => TreatMissingData === 'breaching');
-    expect(bySilence.map(({ Metrics }) => watched(Metrics)).toSorted((a, b) => a.localeCompare(b))).toEqual([
+    expect(bySilence.map(({ Metrics }) => watched(Metrics)).toSorted((a = '', b = '') => a.localeCompare(b))).toEqual([
       'Invocations',
       'OldestOverdueTimer',
     ]);
