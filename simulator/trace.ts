@@ -47,8 +47,9 @@ export function createTrace(now: () => EpochMs, onEntry: (entry: TraceEntry) => 
     addWrite(write, by) {
       const { resource, ref } = write;
       if (resource.resource === 'events' && EVENT_GROUPS.includes(resource.group)) {
-        // A repetition raises the count of an Event that stands in the trace already.
-        if (write.verb === 'create' && write.after !== undefined) add('event', '', eventFields(write.after, by));
+        // A repetition raises the count of an Event that stands in the trace already, unless it says something else.
+        const { before, after } = write;
+        if (after !== undefined && before?.['message'] !== after['message']) add('event', '', eventFields(after, by));
         return;
       }
       const object = write.after ?? write.before;

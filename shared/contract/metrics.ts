@@ -18,6 +18,8 @@ export const METRICS = {
 
 /** Metrics of the grace-period function, for dashboards: no dimension beside the service. */
 export const GRACE_PERIOD_METRICS = {
+  /** Changes of Nodes, by `decision`. */
+  decision: 'GracePeriodDecision',
   /** Pods with an active protection on the node that was looked at: read its maximum or a percentile, not its sum. */
   protectedPods: 'ProtectedPods',
   /** From a look to the next end of a protection on that node, in milliseconds. */
@@ -38,6 +40,8 @@ export const GRACE_PERIOD_METRICS = {
   notHeld: 'NodesNotHeld',
   /** Nodes that would be held in mode Observe. */
   observed: 'NodesObserved',
+  /** Changes of Nodes that the API server refused for good, once each. */
+  refused: 'NodeChangesRefused',
 } as const;
 
 /** The Powertools service name of a function. */

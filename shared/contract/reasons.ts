@@ -24,6 +24,8 @@ export const EVENT_REASONS = {
   protectionNotHeld: 'DoNotDisruptNotHeld',
   /** Normal on a Node in `Observe` mode: it would have been held for its protected pods. */
   protectionObserved: 'DoNotDisruptObserved',
+  /** Warning on a Node: a webhook or policy refuses the change of its annotations. */
+  nodeChangeRefused: 'NodeChangeRefused',
   /** Warning on a NodeLifecyclePolicy: its protection block is not valid. */
   invalidProtectionConfiguration: 'InvalidProtectionConfiguration',
   /** Warning on a NodeLifecyclePolicy that lost against an equally specific one. */

@@ -1,0 +1,62 @@
+/** The functions every template has. */
+import { sprint, sprintf, sprintln } from '../fmt/sprintf.ts';
+import type { Budget } from '../limits.ts';
+import { ANY, type GoType, REFLECTED, type Signature, STRING } from '../types/type.ts';
+import { asString, boolValue, indirectInterface, isTrue, stringValue, type Value } from '../types/value.ts';
+import type { Bytes } from '../text/bytes.ts';
+import { callValue } from './call.ts';
+import { index, len, slice } from './collections.ts';
+import { eq, ge, gt, le, lt, ne } from './compare.ts';
+import { html, js, urlquery } from './escape.ts';
+
+type Arg = Value | undefined;
+type Call = Signature['call'];
+
+const fixed = (params: readonly GoType[], call: Call): Signature => ({ params, variadic: false, results: 1, call });
+const variadic = (params: readonly GoType[], call: Call): Signature => ({ params, variadic: true, results: 1, call });
+
+/** `and` and `or` stop early: the evaluator does them and never calls this. */
+export function shortCircuit(): Arg {
+  throw new Error('unreachable');
+}
+
+/** Arguments of parameters of type `any`: what an interface holds. */
+const opened = (args: readonly Arg[]): readonly Arg[] => args.map(indirectInterface);
+
+const ONE = [REFLECTED];
+const TWO = [REFLECTED, REFLECTED];
+
+/** The built-in functions, spending from `budget`. */
+export function builtins(budget: Budget): Map<Bytes, Signature> {
+  const text = (make: (budget: Budget, args: readonly Arg[]) => Bytes): Signature =>
+    variadic([ANY], (args) => stringValue(make(budget, opened(args))));
+  return new Map<Bytes, Signature>([
+    ['and', variadic(TWO, shortCircuit)],
+    ['or', variadic(TWO, shortCircuit)],
+    ['not', fixed(ONE, ([arg]) => boolValue(!isTrue(indirectInterface(arg))))],
+    ['call', variadic(TWO, callValue)],
+    ['index', variadic(TWO, index)],
+    ['slice', variadic(TWO, slice)],
+    ['len', fixed(ONE, len)],
+    ['print', text(sprint)],
+    ['println', text(sprintln)],
+    [
+      'printf',
+      variadic([STRING, ANY], ([format, ...args]) => stringValue(sprintf(budget, asString(format!), opened(args)))),
+    ],
+    ['html', text(html)],
+    ['js', text(js)],
+    ['urlquery', text(urlquery)],
+    ['eq', variadic(TWO, eq)],
+    ['ne', fixed(TWO, ne)],
+    ['lt', fixed(TWO, lt)],
+    ['le', fixed(TWO, le)],
+    ['gt', fixed(TWO, gt)],
+    ['ge', fixed(TWO, ge)],
+  ]);
+}
+
+/** Their names. */
+export const BUILTIN_NAMES: ReadonlySet<Bytes> = new Set(
+  'and or not call index slice len print println printf html js urlquery eq ne lt le gt ge'.split(' '),
+);

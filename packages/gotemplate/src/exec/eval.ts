@@ -1,0 +1,228 @@
+/** Evaluates pipelines and commands. The order of evaluation and of checks is Go's, since errors name the node at hand. */
+import { LimitReached } from '../limits.ts';
+import type { CommandNode, FieldNode, Operand, PipeNode, VariableNode } from '../parse/nodes.ts';
+import { nodeText } from '../parse/nodes.ts';
+import { deep, type Step } from '../trampoline.ts';
+import { type Bytes, encode } from '../text/bytes.ts';
+import { CallError, TemplateError } from '../errors.ts';
+import type { GoType, Signature } from '../types/type.ts';
+import { elemOf, indirectInterface, intValue, isTrue, stringValue, type Value } from '../types/value.ts';
+import { callValue } from '../builtins/call.ts';
+import { anyConstant, constantArg, nilArg, validateType } from './convert-arg.ts';
+import { findField } from './field.ts';
+import type { State } from './state.ts';
+
+/** The value of the command before in a pipeline, for its last argument; NONE in the first command. */
+const NONE = Symbol('no previous command');
+type Final = Value | undefined | typeof NONE;
+
+/** The value of a pipeline; declares or assigns its variables. */
+export function* evalPipeline(state: State, dot: Value | undefined, pipe: PipeNode): Step<Value | undefined> {
+  state.node = pipe;
+  let value: Value | undefined;
+  let final: Final = NONE;
+  for (const cmd of pipe.cmds) {
+    state.execution.budget.spend(1);
+    value = yield* evalCommand(state, dot, cmd, final);
+    if (value?.type.kind === 'interface') value = elemOf(value);
+    final = value;
+  }
+  for (const variable of pipe.decl) {
+    if (pipe.isAssign) state.assign(variable.ident[0]!, value);
+    else state.push(variable.ident[0]!, value);
+  }
+  return value;
+}
+
+function* evalCommand(state: State, dot: Value | undefined, cmd: CommandNode, final: Final): Step<Value | undefined> {
+  const first = cmd.args[0]!;
+  switch (first.kind) {
+    case 'field':
+    case 'chain':
+    case 'variable':
+      return yield* evalChain(state, dot, first, cmd.args, final);
+    case 'identifier':
+      state.node = first;
+      return yield* evalFunction(state, dot, first.name, cmd, cmd.args, final);
+    case 'pipe':
+      refuseArgs(state, cmd.args, final);
+      return yield* deep(evalPipeline(state, dot, first));
+    default:
+  }
+  state.node = first;
+  refuseArgs(state, cmd.args, final);
+  if (first.kind === 'dot') return dot;
+  if (first.kind === 'nil') return state.fail('nil is not a command');
+  return anyConstant(state, first);
+}
+
+function refuseArgs(state: State, args: readonly Operand[], final: Final): void {
+  if (args.length > 1 || final !== NONE) {
+    state.fail("can't give argument to non-function %s", stringValue(nodeText(args[0]!)));
+  }
+}
+
+type Chain = Extract<Operand, { kind: 'field' | 'chain' | 'variable' }>;
+
+/** `.a.b`, `$x.a.b` or `(pipeline).a.b`; `args` belong to the last name, the first of them is the chain itself. */
+function* evalChain(state: State, dot: Value | undefined, node: Chain, args: readonly Operand[], final: Final): Step<Value | undefined> {
+  state.node = node;
+  let receiver = dot;
+  let names = node.kind === 'chain' ? node.fields : node.ident;
+  if (node.kind === 'variable') {
+    receiver = state.value(names[0]!);
+    names = names.slice(1);
+    if (names.length === 0) {
+      refuseVariableArgs(state, node, args, final);
+      return receiver;
+    }
+  } else if (node.kind === 'chain') {
+    if (node.node.kind === 'nil') state.fail('indirection through explicit nil in %s', stringValue(nodeText(node)));
+    receiver = yield* evalOperand(state, dot, node.node);
+  }
+  for (const name of names.slice(0, -1)) receiver = yield* evalField(state, dot, name, node, [], NONE, receiver);
+  return yield* evalField(state, dot, names.at(-1)!, node, args, final, receiver);
+}
+
+function refuseVariableArgs(state: State, node: VariableNode, args: readonly Operand[], final: Final): void {
+  if (args.length > 0 || final !== NONE) refuseArgs(state, args.length > 0 ? args : [node], final);
+}
+
+function* evalField(
+  state: State,
+  dot: Value | undefined,
+  name: Bytes,
+  node: Chain,
+  args: readonly Operand[],
+  final: Final,
+  receiver: Value | undefined,
+): Step<Value | undefined> {
+  const found = findField(state, receiver, name, args.length > 1 || final !== NONE);
+  if ('value' in found) return found.value;
+  return yield* evalCall(state, dot, found.method, node, name, args, final);
+}
+
+function* evalFunction(
+  state: State,
+  dot: Value | undefined,
+  name: Bytes,
+  node: CommandNode | Extract<Operand, { kind: 'identifier' }>,
+  args: readonly Operand[],
+  final: Final,
+): Step<Value | undefined> {
+  const signature = state.execution.functions.get(name);
+  if (signature === undefined) return state.fail('%q is not a defined function', stringValue(name));
+  if (name === 'and' || name === 'or') return yield* evalAndOr(state, dot, signature, name, args.slice(1), final);
+  return yield* evalCall(state, dot, signature, node, name, args, final);
+}
+
+function checkArgCount(state: State, signature: Signature, name: Bytes, args: readonly Operand[], final: Final): void {
+  const given = args.length + (final === NONE ? 0 : 1);
+  const fixed = signature.params.length - (signature.variadic ? 1 : 0);
+  if (signature.variadic && given < fixed) {
+    state.fail('wrong number of args for %s: want at least %d got %d', stringValue(name), intValue(fixed), intValue(args.length));
+  }
+  if (!signature.variadic && given !== fixed) {
+    state.fail('wrong number of args for %s: want %d got %d', stringValue(name), intValue(fixed), intValue(given));
+  }
+}
+
+/** `and` and `or` evaluate no more arguments than they need. */
+function* evalAndOr(
+  state: State,
+  dot: Value | undefined,
+  signature: Signature,
+  name: 'and' | 'or',
+  args: readonly Operand[],
+  final: Final,
+): Step<Value | undefined> {
+  checkArgCount(state, signature, name, args, final);
+  let value: Value | undefined;
+  for (const arg of args) {
+    value = yield* evalArg(state, dot, signature.params[0]!, arg);
+    if (isTrue(indirectInterface(value)) === (name === 'or')) return value;
+  }
+  return final === NONE ? value : final;
+}
+
+function* evalCall(
+  state: State,
+  dot: Value | undefined,
+  signature: Signature,
+  node: CommandNode | Operand,
+  name: Bytes,
+  allArgs: readonly Operand[],
+  final: Final,
+): Step<Value | undefined> {
+  const args = allArgs.slice(1);
+  checkArgCount(state, signature, name, args, final);
+  if (signature.results !== 1) {
+    state.fail('function %s has %d return values; should be 1 or 2', stringValue(name), intValue(signature.results));
+  }
+  const values: (Value | undefined)[] = [];
+  for (const arg of args) values.push(yield* evalArg(state, dot, paramType(signature, values.length), arg));
+  if (final !== NONE) values.push(validateType(state, final, paramType(signature, values.length)));
+  const isCall = signature.call === callValue;
+  const callee = isCall ? stringValue(args[0] ? nodeText(args[0]) : finalText(final)) : undefined;
+  try {
+    state.execution.budget.spend(1);
+    return signature.call(isCall ? [callee, ...values] : values);
+  } catch (error) {
+    if (error instanceof LimitReached || error instanceof TemplateError) throw error;
+    state.node = node;
+    return state.fail('error calling %s: %v', stringValue(name), stringValue(problemOf(error)));
+  }
+}
+
+/** What a function threw, as a Go string: a caller's function may throw anything. */
+function problemOf(error: unknown): Bytes {
+  if (error instanceof CallError) return error.message;
+  return encode(error instanceof Error ? error.message : String(error));
+}
+
+/** `reflect.Value.String` of what a pipeline hands to `call`. */
+function finalText(final: Final): Bytes {
+  if (final === NONE || final === undefined) return '<invalid Value>';
+  return final.type.kind === 'string' ? (final.held as Bytes) : `<${final.type.name} Value>`;
+}
+
+function paramType(signature: Signature, i: number): GoType {
+  return signature.params[Math.min(i, signature.params.length - 1)]!;
+}
+
+/** An argument as a `type`. */
+function* evalArg(state: State, dot: Value | undefined, type: GoType, node: Operand): Step<Value | undefined> {
+  state.node = node;
+  switch (node.kind) {
+    case 'nil':
+      return nilArg(state, type);
+    case 'bool':
+    case 'number':
+    case 'string':
+      return constantArg(state, node, type);
+    default:
+      return validateType(state, yield* evalOperand(state, dot, node), type);
+  }
+}
+
+/** An operand that is not a literal, or one as it is. */
+function* evalOperand(state: State, dot: Value | undefined, node: Operand): Step<Value | undefined> {
+  state.node = node;
+  switch (node.kind) {
+    case 'dot':
+      return dot;
+    case 'field':
+    case 'variable':
+    case 'chain':
+      return yield* evalChain(state, dot, node, firstOnly(node), NONE);
+    case 'pipe':
+      return yield* deep(evalPipeline(state, dot, node));
+    case 'identifier':
+      return yield* evalFunction(state, dot, node.name, node, [], NONE);
+    default:
+      return anyConstant(state, node);
+  }
+}
+
+const NO_ARGS: readonly Operand[] = [];
+const firstOnly = (node: Chain | FieldNode): readonly Operand[] => (node.kind === 'field' ? [node] : NO_ARGS);
