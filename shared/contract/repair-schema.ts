@@ -13,7 +13,6 @@ import {
   REPAIR_ACTIONS,
   type NodeCount,
   type OutageRule,
-  type RepairAction,
   type RepairSettings,
 } from '../domain/repair-policy.ts';
 import type { DurationMs } from '../domain/time.ts';
@@ -99,7 +98,7 @@ const condition = z.strictObject({
 const action = z
   .strictObject({
     type: z.enum(REPAIR_ACTIONS),
-    timeout: z._default(positiveDuration, '10m'),
+    timeout: z._default(positiveDuration, DEFAULT_ACTION_TIMEOUT),
     /** The key of the ConfigMap `curfew/curfew-config` that holds the template of the custom resource. */
     template: z.exactOptional(z.string().check(z.minLength(1))),
   })

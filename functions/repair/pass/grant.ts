@@ -1,4 +1,5 @@
 /** Who of the due nodes is repaired now: ranked, within ramp and budget. Pure. */
+import { TERMINATION_TIMESTAMP_ANNOTATION } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import type { RepairSettings } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, seconds, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
@@ -77,6 +78,8 @@ function createAttempt({ node, due, rung, previous, stale }: Candidate, limits: 
   // I7: an annotation of the attempt before is still known as ours, and so is what it stands in place of.
   const left = stale?.claim.uid === due.claim.uid ? stale : undefined;
   const until = rungDeadline(step, now);
+  const set = due.claim.annotations[TERMINATION_TIMESTAMP_ANNOTATION];
+  const previousTimestamp = set === left?.terminationTimestamp ? left?.previousTimestamp : set;
   return {
     number: (previous?.number ?? stale?.number ?? 0) + 1,
     phase: observeOnly ? 'observed' : 'intended',
@@ -89,6 +92,6 @@ function createAttempt({ node, due, rung, previous, stale }: Candidate, limits: 
     ...(until !== undefined && { until }),
     ...(step.type === 'Reboot' && node.bootID !== undefined && { bootID: node.bootID }),
     ...(step.type === 'Terminate' && { terminationTimestamp: left?.terminationTimestamp ?? toTimestamp(now) }),
-    ...(left?.previousTimestamp !== undefined && { previousTimestamp: left.previousTimestamp }),
+    ...(step.type === 'Terminate' && previousTimestamp !== undefined && { previousTimestamp }),
   };
 }

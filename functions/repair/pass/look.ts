@@ -18,7 +18,9 @@ export const FINISHING_CHECK = minutes(5);
 
 /** What the pass found out about one node. */
 export type Verdict = { readonly node: NodeView; readonly message: string } & (
-  | { readonly kind: 'repair' | 'wouldRepair'; readonly attempt: RepairAttempt }
+  | { readonly kind: 'repair'; readonly attempt: RepairAttempt }
+  /** Mode is Observe. */
+  | { readonly kind: 'wouldRepair'; readonly attempt: RepairAttempt }
   | { readonly kind: 'blocked'; readonly reason: HoldReason }
   | { readonly kind: 'vetoed'; readonly decision: Extract<NodeDecision, { kind: 'vetoed' }> }
   /** Due, and no NodeClaim stands for it. */
