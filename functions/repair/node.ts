@@ -13,7 +13,7 @@ import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { findSubject } from '../../shared/lifecycle/subject.ts';
 import { openRecord, type Held, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import { decide, type NodeDecision } from './decide.ts';
+import type { decide, NodeDecision } from './decide.ts';
 import { nextEpisodes } from './episodes.ts';
 import { sameIncident, type Episode } from './incident.ts';
 import { findOwner, loadRules, type PoolRules } from './observe.ts';
@@ -26,7 +26,11 @@ import { reportOfNode } from './report.ts';
 export const TAKEN_CHECK = minutes(15);
 
 type Ports = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'metrics' | 'clock'>;
-export type NodeDeps = Ports & { readonly reporter: Reporter; readonly passes: Passes };
+export type NodeDeps = Ports & {
+  readonly reporter: Reporter;
+  readonly passes: Passes;
+  readonly decide: typeof decide;
+};
 
 export interface NodeTarget {
   readonly name: string;
@@ -75,7 +79,7 @@ export async function reconcileNode(deps: NodeDeps, first: NodeTarget, wakeUp?: 
       if (seen.kind === 'here') target = { ...target, uid: seen.node.uid };
       return { kind: 'here', observation: seen };
     },
-    decide: seen => (seen.kind === 'gone' ? undefined : decide({ ...seen, rules: seen.rules.rules })),
+    decide: seen => (seen.kind === 'gone' ? undefined : deps.decide({ ...seen, rules: seen.rules.rules })),
     apply: async (decision, seen) =>
       seen.kind === 'gone' || decision === undefined ? close(deps, seen) : apply(deps, decision, seen, target),
   });

@@ -6,6 +6,7 @@ import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
 import { loadConfig } from '../../shared/observe/configuration.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
+import { decide } from './decide.ts';
 import { reconcileNode } from './node.ts';
 import { decidePass } from './pass/decide.ts';
 import { poolOfSubject } from './pass/record.ts';
@@ -15,12 +16,17 @@ import { OWNER } from './record.ts';
 import { settingsChanged } from './wake-ups.ts';
 
 type Ports = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'metrics' | 'clock'>;
-type Deps = Ports & { readonly reporter: Reporter; readonly passes: Passes };
+/** The rule for one node, and that for a pool. */
+export interface Rules {
+  readonly decide: typeof decide;
+  readonly decidePass: typeof decidePass;
+}
+type Deps = Ports & Rules & { readonly reporter: Reporter; readonly passes: Passes };
 
-/** @param rule replaces `decidePass` in mutation tests */
-export function createReconciler(ports: Ports, rule: typeof decidePass = decidePass): Reconcile {
+/** @param rules replaced in mutation tests */
+export function createReconciler(ports: Ports, rules: Rules = { decide, decidePass }): Reconcile {
   const reporter = createReporter(OWNER, ports);
-  const deps: Deps = { ...ports, reporter, passes: createPasses({ ...ports, reporter, rule }) };
+  const deps: Deps = { ...ports, ...rules, reporter, passes: createPasses({ ...ports, ...rules, reporter }) };
   return async message => {
     switch (message.kind) {
       case 'clusterEvent':

@@ -122,9 +122,7 @@ const actions = z.array(action).check(
 
 const flapping = z
   .strictObject({ window: positiveDuration, unhealthyFor: positiveDuration })
-  .check(
-    z.refine(({ window, unhealthyFor }) => unhealthyFor <= window, 'unhealthyFor must not be longer than window'),
-  );
+  .check(z.refine(({ window, unhealthyFor }) => unhealthyFor <= window, 'unhealthyFor must not be longer than window'));
 
 const futility = z.strictObject({ repairs: z.int().check(z.minimum(1), z.maximum(100)), window: positiveDuration });
 
@@ -153,20 +151,18 @@ const blockSchema = z
 
 const repairSchema = z.pipe(
   blockSchema,
-  z.transform(
-    (block: z.output<typeof blockSchema>): RepairSettings => ({
-      tolerations: new Map(block.policies.map(policy => [policy.conditionType, policy.toleration])),
-      defaultToleration: block.defaultTolerationDuration,
-      conditions: block.conditions.map(({ reason, ...statement }) => ({ ...statement, matchesReason: reason })),
-      maxUnhealthy: block.maxUnhealthy,
-      maxConcurrentRepairs: block.maxConcurrentRepairs,
-      zoneOutage: block.zoneOutage,
-      freeze: block.freeze,
-      actions: block.actions ?? DEFAULT_ACTIONS,
-      flapping: block.flapping,
-      futility: block.futility,
-    }),
-  ),
+  z.transform((block: z.output<typeof blockSchema>): RepairSettings => ({
+    tolerations: new Map(block.policies.map(policy => [policy.conditionType, policy.toleration])),
+    defaultToleration: block.defaultTolerationDuration,
+    conditions: block.conditions.map(({ reason, ...statement }) => ({ ...statement, matchesReason: reason })),
+    maxUnhealthy: block.maxUnhealthy,
+    maxConcurrentRepairs: block.maxConcurrentRepairs,
+    zoneOutage: block.zoneOutage,
+    freeze: block.freeze,
+    actions: block.actions ?? DEFAULT_ACTIONS,
+    flapping: block.flapping,
+    futility: block.futility,
+  })),
 );
 
 /** Parses a `repair` block; `{}` means on, with the provider's defaults. */

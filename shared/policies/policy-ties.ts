@@ -14,9 +14,12 @@ export interface Tie {
 export function tiesOver(block: 'repair' | 'protection', { policies }: PolicySet): readonly Tie[] {
   const holders = policies.filter(policy => policy.object.spec?.[block] !== undefined);
   return holders.flatMap((own, index) => {
-    const before = holders.slice(0, index).find(
-      other => specificity(other.selector) === specificity(own.selector) && canBothSelect(other.selector, own.selector),
-    );
+    const before = holders
+      .slice(0, index)
+      .find(
+        other =>
+          specificity(other.selector) === specificity(own.selector) && canBothSelect(other.selector, own.selector),
+      );
     if (before === undefined) return [];
     const message = `NodeLifecyclePolicy ${before.object.metadata.name} has equally many requirements and comes first by name: where both select a NodePool, spec.${block} of this one has no effect`;
     return [{ loser: own.object, winner: before.object, message }];

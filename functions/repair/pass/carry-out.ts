@@ -13,7 +13,7 @@ import type { PodView } from '../../../shared/domain/pod.ts';
 import { isProtected } from '../../../shared/domain/protection.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
-import { decide, holdsPastInstant } from '../decide.ts';
+import { holdsPastInstant } from '../decide.ts';
 import { loadRules, protectionOf, type PoolRules } from '../observe.ts';
 import { indexOwners, ownerOf } from '../owner.ts';
 import { reportsOfAct, type Place } from '../report.ts';
@@ -81,7 +81,7 @@ async function carryOutOne(
   const claim = readNodeClaim(claimObject);
   const now = deps.clock.now();
   const owner = ownerOf(node, indexOwners([node], [claim]));
-  const decision = decide({ now, node, owner, rules: rules.rules, episodes: episodes.get(node.uid) ?? [] });
+  const decision = deps.decide({ now, node, owner, rules: rules.rules, episodes: episodes.get(node.uid) ?? [] });
   if (decision.kind !== 'due' && decision.kind !== 'finishing') return calledOff(decision.message);
   if (rules.rules.mode === 'Observe') return calledOff('mode is Observe by now');
 

@@ -15,6 +15,7 @@ import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { again, DONE, settle, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { openRecord, type Held, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
+import type { decide } from '../decide.ts';
 import { loadCluster, loadRules, type PoolRules } from '../observe.ts';
 import { reportOfVerdict, type Place } from '../report.ts';
 import { carryOut, withdraw, type Carried } from './carry-out.ts';
@@ -36,7 +37,7 @@ const MAX_TRIES = 5;
 export type PassDeps = Pick<
   FunctionDeps,
   'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'metrics' | 'clock'
-> & { readonly reporter: Reporter; readonly rule: typeof decidePass };
+> & { readonly reporter: Reporter; readonly decide: typeof decide; readonly decidePass: typeof decidePass };
 
 export interface Passes {
   /** Sees to it that a pass begins at or after `since`; undefined: that one is armed. */
@@ -130,7 +131,7 @@ async function runPass(
       const [rules, cluster] = await inParallel([loadRules(deps, pool), loadCluster(deps)]);
       const episodes = await loadEpisodes(deps, rules.rules, cluster.nodes);
       const now = deps.clock.now();
-      const decision = deps.rule({ now, pool, rules: rules.rules, ...cluster, episodes, state });
+      const decision = deps.decidePass({ now, pool, rules: rules.rules, ...cluster, episodes, state });
       return { kind: 'here', observation: { state, rules, episodes, decision } };
     },
     decide: () => undefined,
