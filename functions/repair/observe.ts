@@ -10,13 +10,13 @@ import { readPolicies, type PolicySet } from '../../shared/policies/policy-set.t
 import { effectiveProtection, type EffectiveProtection } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { RepairRules } from './decide.ts';
-import { loadConfig } from '../../shared/observe/configuration.ts';
+import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { indexOwners, ownerOf, type Owner } from './owner.ts';
 import { withLastAccepted } from './policies/accepted.ts';
 import { OWNER } from './record.ts';
 import { effectiveRepair } from './settings.ts';
 
-export type ObserveDeps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'events' | 'audit'>;
+export type ObserveDeps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'events' | 'audit' | 'clock'>;
 
 /** The rules of a pool, and where they come from. */
 export interface PoolRules {

@@ -2,9 +2,10 @@
  * Repair: what each message makes us look at. A node keeps its incident and timer (`node.ts`); what is due is decided by a pass over
  * its whole pool (`pass/run.ts`), which carries out what the pool allows.
  */
+import { loadConfig } from '../../shared/cluster/configuration.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
-import { loadConfig } from '../../shared/observe/configuration.ts';
+
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
 import { decide } from './decide.ts';
 import { reconcileNode } from './node.ts';

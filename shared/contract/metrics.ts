@@ -10,11 +10,40 @@ export const METRICS = {
    * overdue. No data means that the sweep does not run.
    */
   oldestOverdueTimer: 'OldestOverdueTimer',
+  /** Messages that will be tried again, with the dimension `reason`, one of `RETRY_REASONS`. */
+  retries: 'Retries',
+  /** Those of them that mean a broken installation or an outage (`ACCESS_REASONS`), without a dimension of their own, so that one alarm sees all. */
+  accessFailures: 'AccessFailures',
   /** Messages that met a bug and will be redelivered; Lambda itself counts no error for them, since the batch is answered. */
   messageFailed: 'MessageFailed',
   /** Entries of the due index that could not be read and were skipped, counted at each sweep. */
   unreadableRecord: 'UnreadableRecord',
 } as const;
+
+/** Why a message is tried again, as a dimension: a bounded set, whatever the other side called it. The log line has the other side's word. */
+export const RETRY_REASONS = [
+  'Unauthorized',
+  'Forbidden',
+  'AccessDenied',
+  'NotFound',
+  'Unreachable',
+  'ServerError',
+  'Throttled',
+  'Conflict',
+  'DeadlineReserve',
+  'Other',
+] as const;
+export type RetryReason = (typeof RETRY_REASONS)[number];
+
+/** Reasons that do not pass by trying again soon: permissions, settings, or a part that is down. */
+export const ACCESS_REASONS: ReadonlySet<RetryReason> = new Set([
+  'Unauthorized',
+  'Forbidden',
+  'AccessDenied',
+  'NotFound',
+  'Unreachable',
+  'ServerError',
+]);
 
 /** Metrics of the grace-period function, for dashboards: no dimension beside the service. */
 export const GRACE_PERIOD_METRICS = {
