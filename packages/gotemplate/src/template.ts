@@ -8,8 +8,7 @@ import { parseTrees } from './parse/parser.ts';
 import { type Bytes, decode, encode, toOctets } from './text/bytes.ts';
 import { quote } from './text/quote.ts';
 import { isDigit, isLetter } from './text/unicode.ts';
-import { toGo } from './types/convert.ts';
-import { signatureOf } from './types/function.ts';
+import { signatureOf, toGo } from './types/convert.ts';
 import type { Signature } from './types/type.ts';
 
 /** What a missing map key gives: `<no value>`, the zero value of the map's elements, or an error. */
@@ -120,7 +119,7 @@ function ownFunctions(functions: NonNullable<TemplateOptions['functions']>): Map
 }
 
 function isName(name: string): boolean {
-  const runes = [...name].map((c) => c.codePointAt(0)!);
+  const runes = Array.from(name, (c) => c.codePointAt(0) ?? 0);
   const isWord = (rune: number, i: number): boolean => rune === 0x5f || isLetter(rune) || (i > 0 && isDigit(rune));
   return runes.length > 0 && runes.every(isWord);
 }

@@ -7,6 +7,7 @@ import { type Bytes, encode } from '../text/bytes.ts';
 import { CallError, TemplateError } from '../errors.ts';
 import type { GoType, Signature } from '../types/type.ts';
 import { elemOf, indirectInterface, intValue, isTrue, stringValue, type Value } from '../types/value.ts';
+import { shortCircuit } from '../builtins/registry.ts';
 import { callValue } from '../builtins/call.ts';
 import { anyConstant, constantArg, nilArg, validateType } from './convert-arg.ts';
 import { findField } from './field.ts';
@@ -112,7 +113,7 @@ function* evalFunction(
 ): Step<Value | undefined> {
   const signature = state.execution.functions.get(name);
   if (signature === undefined) return state.fail('%q is not a defined function', stringValue(name));
-  if (name === 'and' || name === 'or') return yield* evalAndOr(state, dot, signature, name, args.slice(1), final);
+  if (signature.call === shortCircuit) return yield* evalAndOr(state, dot, signature, name, args.slice(1), final);
   return yield* evalCall(state, dot, signature, node, name, args, final);
 }
 
@@ -132,7 +133,7 @@ function* evalAndOr(
   state: State,
   dot: Value | undefined,
   signature: Signature,
-  name: 'and' | 'or',
+  name: Bytes,
   args: readonly Operand[],
   final: Final,
 ): Step<Value | undefined> {

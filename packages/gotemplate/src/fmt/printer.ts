@@ -62,8 +62,10 @@ export class Printer {
       this.#badVerb(value, verb);
       return true;
     }
-    if (this.out.flags.sharpV || !'vsxXq'.includes(verb)) return false;
-    const name = ['Error', 'String'].find((candidate) => methodOf(value, candidate)?.params.length === 0);
+    const { sharpV } = this.out.flags;
+    if (!sharpV && !'vsxXq'.includes(verb)) return false;
+    const names = sharpV ? ['GoString'] : ['Error', 'String'];
+    const name = names.find((candidate) => methodOf(value, candidate)?.params.length === 0);
     if (name === undefined) return false;
     this.#callMethod(value, name, verb);
     return true;
@@ -82,7 +84,8 @@ export class Printer {
       this.out.flags = flags;
       return;
     }
-    this.#string(value, text, verb);
+    if (name === 'GoString') this.out.string(text);
+    else this.#string(value, text, verb);
   }
 
   #badVerb(value: Value | undefined, verb: string): void {

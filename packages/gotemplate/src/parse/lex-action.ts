@@ -19,7 +19,10 @@ const SINGLE: ReadonlyMap<string, TokenKind> = new Map([
   ['|', 'pipe'],
 ]);
 
-export function nextInAction(l: Lexer): Token {
+/** The next token; after the end or an error there is nothing more. */
+export const nextToken = (l: Lexer): Token => (l.inAction ? nextInAction(l) : l.nextInText());
+
+function nextInAction(l: Lexer): Token {
   if (l.atRightDelim().here) return l.parenDepth === 0 ? l.rightDelim() : l.fail('unclosed left paren');
   const rune = l.peek();
   if (rune === END_OF_INPUT) return l.fail('unclosed action');

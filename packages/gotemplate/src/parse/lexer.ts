@@ -1,6 +1,5 @@
 /** Splits a template's text into tokens, as Go's does. Positions are bytes. */
 import { type Bytes, decodeRune } from '../text/bytes.ts';
-import { nextInAction } from './lex-action.ts';
 import type { Token, TokenKind } from './token.ts';
 
 export interface Delims {
@@ -38,9 +37,8 @@ export class Lexer {
     this.functions = functions;
   }
 
-  /** The next token; after the end or an error there is nothing more. */
-  next(): Token {
-    return this.#inAction ? nextInAction(this) : this.#nextInText();
+  get inAction(): boolean {
+    return this.#inAction;
   }
 
   /** Code point at the current position, or END_OF_INPUT. */
@@ -108,7 +106,8 @@ export class Lexer {
     return token;
   }
 
-  #nextInText(): Token {
+  /** The next token outside actions: text, a left delimiter or the end. */
+  nextInText(): Token {
     for (;;) {
       const found = this.#input.indexOf(this.#left, this.pos);
       if (found < 0) return this.#rest();

@@ -124,7 +124,7 @@ export function nodeText(node: Node): Bytes {
   const todo: Piece[] = statementPieces(node).toReversed();
   for (let piece = todo.pop(); piece !== undefined; piece = todo.pop()) {
     if (typeof piece === 'string') out += piece;
-    else todo.push(...pieces(piece).toReversed());
+    else for (const part of pieces(piece).toReversed()) todo.push(part);
   }
   return out;
 }

@@ -6,9 +6,9 @@ import { DataError } from '../errors.ts';
 import { encode } from '../text/bytes.ts';
 import { MAX_INT64, MAX_UINT64, MIN_INT64 } from '../text/number.ts';
 import { TIME, timeValue } from './time.ts';
-import { ANY, FLOAT64, type GoType, INT64, isInt, isUint, mapOf, sliceOf, UINT64 } from './type.ts';
+import { ANY, FLOAT64, type GoType, INT64, isInt, isUint, mapOf, sliceOf, type Signature, UINT64 } from './type.ts';
 import { boolValue, boxed, bytesValue, floatValue, sliceValue, stringValue, Value, zeroValue } from './value.ts';
-import { functionValue } from './function.ts';
+import { toJs } from './to-js.ts';
 
 /** A number to be a Go float64, even when it is whole. */
 export class Float {
@@ -69,7 +69,7 @@ function untyped(data: unknown, where: Where): Value | undefined {
       if (data >= MIN_INT64 && data <= MAX_INT64) return new Value(INT64, data);
       return data > 0n && data <= MAX_UINT64 ? new Value(UINT64, data) : fail(where, 'integer out of range');
     case 'function':
-      return functionValue(data as (...args: unknown[]) => unknown);
+      return new Value(FUNC, signatureOf(data as (...args: unknown[]) => unknown));
     case 'symbol':
       return fail(where, 'a symbol is not data');
     default:
@@ -148,3 +148,10 @@ function fits(integer: bigint, type: GoType): boolean {
 }
 
 const describe = (data: unknown): string => (Array.isArray(data) ? 'a list' : `a ${typeof data}`);
+
+const FUNC: GoType = { kind: 'func', name: 'func(...interface {}) interface {}' };
+
+/** A function that a template can call; it gets and gives plain JavaScript values, and may throw to stop the template. */
+export function signatureOf(fn: (...args: unknown[]) => unknown): Signature {
+  return { params: [ANY], variadic: true, results: 1, call: (args) => toGo(fn(...args.map(toJs))) };
+}

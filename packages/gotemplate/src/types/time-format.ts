@@ -57,7 +57,7 @@ export function formatTime(c: Civil, layout: string): string {
   return layout.replaceAll(CHUNKS, (chunk) => {
     if (Object.hasOwn(FIELDS, chunk)) return FIELDS[chunk]!(c);
     if (chunk.startsWith('Z')) return 'Z';
-    if (chunk.startsWith('-')) return chunk.replace('7', '0');
+    if (chunk.startsWith('-')) return '+' + chunk.slice(1).replace('7', '0');
     return fraction(c.nanosecond, chunk);
   });
 }
