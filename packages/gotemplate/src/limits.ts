@@ -14,7 +14,7 @@ export interface Limits {
 }
 
 export const DEFAULT_LIMITS: Limits = {
-  templateBytes: 1 << 20,
+  templateBytes: 1 << 18,
   outputBytes: 1 << 24,
   steps: 1_000_000,
   templateDepth: 100_000,

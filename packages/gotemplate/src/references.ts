@@ -131,8 +131,12 @@ class Analysis {
         return this.#refer(node, yield* this.#operand(node.node, dot), node.fields);
       case 'variable': {
         const [name, ...fields] = node.ident;
-        const variable = this.#variables.findLast((each) => each.name === name);
-        return this.#refer(node, variable === undefined || this.#assigned.has(variable.name) ? undefined : variable.path, fields);
+        const variable = this.#variables.findLast(each => each.name === name);
+        return this.#refer(
+          node,
+          variable === undefined || this.#assigned.has(variable.name) ? undefined : variable.path,
+          fields,
+        );
       }
       default:
         return undefined;
@@ -204,11 +208,13 @@ export interface UnknownField extends Reference {
 
 /** The references in `template` to fields that data of `type` does not have. */
 export function unknownFields(template: Template, type: GoType): readonly UnknownField[] {
-  return references(template).flatMap((reference) => {
+  return references(template).flatMap(reference => {
     const missing = firstMissing(reference.path, type);
     if (missing === undefined) return [];
     const where = `template: ${reference.template}:${reference.line}:${reference.column}: at <${reference.text}>`;
-    return [{ ...reference, ...missing, message: `${where}: can't evaluate field ${missing.field} in type ${missing.type}` }];
+    return [
+      { ...reference, ...missing, message: `${where}: can't evaluate field ${missing.field} in type ${missing.type}` },
+    ];
   });
 }
 
@@ -217,8 +223,10 @@ function firstMissing(path: readonly string[], root: GoType): { field: string; t
   for (const step of path) {
     const owner = type.kind === 'pointer' && type.elem ? type.elem : type;
     if (owner.methods?.has(step)) return undefined;
-    const next = step === ELEMENT || owner.kind === 'map' ? owner.elem : owner.fields?.find((field) => field.name === step)?.type;
-    if (next === undefined) return owner.kind === 'interface' || step === ELEMENT ? undefined : { field: step, type: type.name };
+    const next =
+      step === ELEMENT || owner.kind === 'map' ? owner.elem : owner.fields?.find(field => field.name === step)?.type;
+    if (next === undefined)
+      return owner.kind === 'interface' || step === ELEMENT ? undefined : { field: step, type: type.name };
     type = next;
   }
   return undefined;

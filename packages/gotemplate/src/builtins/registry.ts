@@ -29,12 +29,13 @@ const TWO = [REFLECTED, REFLECTED];
 /** The built-in functions, spending from `budget`. */
 export function builtins(budget: Budget): Map<Bytes, Signature> {
   const text = (make: (budget: Budget, args: readonly Arg[]) => Bytes): Signature =>
-    variadic([ANY], (args) => stringValue(make(budget, opened(args))));
+    variadic([ANY], args => stringValue(make(budget, opened(args))));
   /** Looking through strings costs by their length. */
   const charged =
     (call: Call): Call =>
-    (args) => {
-      for (const arg of opened(args)) if (arg?.type.kind === 'string') budget.spend(asString(arg).length / BYTES_PER_STEP);
+    args => {
+      for (const arg of opened(args))
+        if (arg?.type.kind === 'string') budget.spend(asString(arg).length / BYTES_PER_STEP);
       return call(args);
     };
   return new Map<Bytes, Signature>([

@@ -66,7 +66,13 @@ function refuseArgs(state: State, args: readonly Operand[], final: Final): void 
 type Chain = Extract<Operand, { kind: 'field' | 'chain' | 'variable' }>;
 
 /** `.a.b`, `$x.a.b` or `(pipeline).a.b`; `args` belong to the last name, the first of them is the chain itself. */
-function* evalChain(state: State, dot: Value | undefined, node: Chain, args: readonly Operand[], final: Final): Step<Value | undefined> {
+function* evalChain(
+  state: State,
+  dot: Value | undefined,
+  node: Chain,
+  args: readonly Operand[],
+  final: Final,
+): Step<Value | undefined> {
   state.node = node;
   let receiver = dot;
   let names = node.kind === 'chain' ? node.fields : node.ident;
@@ -121,7 +127,12 @@ function checkArgCount(state: State, signature: Signature, name: Bytes, args: re
   const given = args.length + (final === NONE ? 0 : 1);
   const fixed = signature.params.length - (signature.variadic ? 1 : 0);
   if (signature.variadic && given < fixed) {
-    state.fail('wrong number of args for %s: want at least %d got %d', stringValue(name), intValue(fixed), intValue(args.length));
+    state.fail(
+      'wrong number of args for %s: want at least %d got %d',
+      stringValue(name),
+      intValue(fixed),
+      intValue(args.length),
+    );
   }
   if (!signature.variadic && given !== fixed) {
     state.fail('wrong number of args for %s: want %d got %d', stringValue(name), intValue(fixed), intValue(given));

@@ -1,7 +1,14 @@
 /** Executes statements with a stack of its own, so that templates may call each other 100,000 deep as in Go. */
 import { sprint } from '../fmt/sprintf.ts';
 import { LimitReached } from '../limits.ts';
-import { type ActionNode, type BranchNode, type ListNode, nodeText, type Statement, type TemplateNode } from '../parse/nodes.ts';
+import {
+  type ActionNode,
+  type BranchNode,
+  type ListNode,
+  nodeText,
+  type Statement,
+  type TemplateNode,
+} from '../parse/nodes.ts';
 import { run } from '../trampoline.ts';
 import type { Bytes } from '../text/bytes.ts';
 import { intValue, stringValue, type Value, indirect, indirectInterface, isTrue } from '../types/value.ts';
@@ -155,6 +162,7 @@ export class Machine {
   }
 
   #iteration(frame: RangeFrame, [index, elem]: Iteration): void {
+    this.#execution.budget.spend(1);
     const { decl, isAssign } = frame.node.pipe;
     if (decl.length > 0) {
       if (!isAssign) this.#state.assignTop(1, elem);

@@ -65,7 +65,7 @@ export class Printer {
     const { sharpV } = this.out.flags;
     if (!sharpV && !'vsxXq'.includes(verb)) return false;
     const names = sharpV ? ['GoString'] : ['Error', 'String'];
-    const name = names.find((candidate) => methodOf(value, candidate)?.params.length === 0);
+    const name = names.find(candidate => methodOf(value, candidate)?.params.length === 0);
     if (name === undefined) return false;
     this.#callMethod(value, name, verb);
     return true;
@@ -80,7 +80,9 @@ export class Printer {
       if (value.type.kind === 'pointer' && isNilHeld(value)) return this.out.write(NIL);
       const { flags } = this.out;
       this.out.flags = noFlags();
-      this.out.write(`%!${verb}(PANIC=${name} method: ${encode(error instanceof Error ? error.message : String(error))})`);
+      this.out.write(
+        `%!${verb}(PANIC=${name} method: ${encode(error instanceof Error ? error.message : String(error))})`,
+      );
       this.out.flags = flags;
       return;
     }
@@ -124,7 +126,8 @@ export class Printer {
         return this.#element(value, verb, depth + 1);
       case 'pointer': {
         const target = depth === 0 ? elemOf(value) : undefined;
-        if (target === undefined || !['slice', 'struct', 'map'].includes(target.type.kind)) return this.#pointer(value, verb);
+        if (target === undefined || !['slice', 'struct', 'map'].includes(target.type.kind))
+          return this.#pointer(value, verb);
         this.out.write('&');
         return this.#element(target, verb, depth + 1);
       }

@@ -27,9 +27,9 @@ function nextInAction(l: Lexer): Token {
   const rune = l.peek();
   if (rune === END_OF_INPUT) return l.fail('unclosed action');
   if (isSpace(rune)) return space(l);
-  if (isAlphaNumeric(rune) && !(rune >= 48 && rune <= 57)) return identifier(l);
+  if ((rune >= 48 && rune <= 57) || rune === 43 || rune === 45) return number(l);
+  if (isAlphaNumeric(rune)) return identifier(l);
   const c = String.fromCodePoint(rune);
-  if (/[-+0-9]/.test(c)) return number(l);
   l.take();
   const single = SINGLE.get(c);
   if (single !== undefined) return l.emit(single);
@@ -102,11 +102,13 @@ function fieldOrVariable(l: Lexer, kind: 'field' | 'variable'): Token {
   return atTerminator(l) ? l.emit(kind) : l.fail('bad character ' + showRune(l.peek()));
 }
 
+const TERMINATORS: ReadonlySet<number> = new Set(Array.from('.,|:)(', c => c.charCodeAt(0)));
+
 /** What may follow a name. */
 function atTerminator(l: Lexer): boolean {
   const rune = l.peek();
   if (rune === END_OF_INPUT || isSpace(rune)) return true;
-  return '.,|:)('.includes(String.fromCodePoint(rune)) || l.startsWith(l.right);
+  return TERMINATORS.has(rune) || l.startsWith(l.right);
 }
 
 function quoted(l: Lexer, mark: string, kind: TokenKind, problem: string): Token {

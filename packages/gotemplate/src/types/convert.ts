@@ -35,7 +35,7 @@ const inside = (where: Where, key: string): Where => {
 
 /** Own enumerable data properties. */
 function entries(data: object, where: Where): [key: string, value: unknown][] {
-  return Object.keys(data).map((key) => {
+  return Object.keys(data).map(key => {
     const property = Object.getOwnPropertyDescriptor(data, key)!;
     if (!('value' in property)) fail(where, `property ${JSON.stringify(key)} is an accessor`);
     return [key, property.value];
@@ -123,7 +123,9 @@ function typed(data: unknown, type: GoType, where: Where): Value {
       if (typeof data !== 'object' || Array.isArray(data)) return wrong();
       return new Value(
         type,
-        new Map(entries(data, where).map(([key, value]) => [encode(key), typed(value, type.elem!, inside(where, '.' + key))])),
+        new Map(
+          entries(data, where).map(([key, value]) => [encode(key), typed(value, type.elem!, inside(where, '.' + key))]),
+        ),
       );
     case 'struct':
       return typeof data === 'object' && !Array.isArray(data) ? struct(data, type, where) : wrong();
@@ -134,11 +136,11 @@ function typed(data: unknown, type: GoType, where: Where): Value {
 
 function struct(data: object, type: GoType, where: Where): Value {
   const given = new Map(entries(data, where));
-  const unknown = [...given.keys()].find((key) => !type.fields!.some((field) => field.name === key));
+  const unknown = [...given.keys()].find(key => !type.fields!.some(field => field.name === key));
   if (unknown !== undefined) fail(where, `${type.name} has no field ${JSON.stringify(unknown)}`);
   return new Value(
     type,
-    type.fields!.map((field) => typed(given.get(field.name), field.type, inside(where, '.' + field.name))),
+    type.fields!.map(field => typed(given.get(field.name), field.type, inside(where, '.' + field.name))),
   );
 }
 
@@ -153,5 +155,5 @@ const FUNC: GoType = { kind: 'func', name: 'func(...interface {}) interface {}' 
 
 /** A function that a template can call; it gets and gives plain JavaScript values, and may throw to stop the template. */
 export function signatureOf(fn: (...args: unknown[]) => unknown): Signature {
-  return { params: [ANY], variadic: true, results: 1, call: (args) => toGo(fn(...args.map(toJs))) };
+  return { params: [ANY], variadic: true, results: 1, call: args => toGo(fn(...args.map(toJs))) };
 }
