@@ -102,7 +102,7 @@ export class Machine {
     this.#out.push(text);
   }
 
-  #eval(dot: Dot, pipe: ActionNode['pipe']): Dot {
+  #evaluate(dot: Dot, pipe: ActionNode['pipe']): Dot {
     return run(evalPipeline(this.#state, dot, pipe));
   }
 
@@ -128,7 +128,7 @@ export class Machine {
   }
 
   #action(node: ActionNode, dot: Dot): void {
-    const value = this.#eval(dot, node.pipe);
+    const value = this.#evaluate(dot, node.pipe);
     if (node.pipe.decl.length > 0) return;
     this.#state.node = node;
     const shown = printable(value);
@@ -140,7 +140,7 @@ export class Machine {
 
   #branch(node: BranchNode, dot: Dot): void {
     const mark = this.#state.mark();
-    const value = this.#eval(dot, node.pipe);
+    const value = this.#evaluate(dot, node.pipe);
     if (isTrue(indirectInterface(value))) return this.#enter(node.list, node.kind === 'with' ? value : dot, mark);
     if (node.elseList !== undefined) return this.#enter(node.elseList, dot, mark);
     this.#state.pop(mark);
@@ -148,7 +148,7 @@ export class Machine {
 
   #range(node: BranchNode, dot: Dot): void {
     const outerMark = this.#state.mark();
-    const [value] = indirect(this.#eval(dot, node.pipe));
+    const [value] = indirect(this.#evaluate(dot, node.pipe));
     const mark = this.#state.mark();
     const iterations = iterate(this.#state, value, node.pipe.decl.length);
     const first = iterations.next();
@@ -180,7 +180,7 @@ export class Machine {
     if (definition === undefined) return this.#state.fail('template %q not defined', stringValue(node.name));
     const max = this.#execution.budget.limits.templateDepth;
     if (this.#depth === max) this.#state.fail('exceeded maximum template depth (%v)', intValue(max));
-    const data = node.pipe === undefined ? undefined : this.#eval(dot, node.pipe);
+    const data = node.pipe === undefined ? undefined : this.#evaluate(dot, node.pipe);
     this.#stack.push({ kind: 'call', caller: this.#state });
     this.#state = new State(this.#execution, definition.name, data, this.#state.node);
     this.#depth++;
