@@ -1,10 +1,10 @@
 /** Which fields of its data a template refers to, known before it runs. */
 import { position } from './exec/state.ts';
-import { type ListNode, type Node, nodeText, type Operand, type PipeNode, type Statement } from './parse/nodes.ts';
+import { type ListNode, nodeText, type Node, type Operand, type PipeNode, type Statement } from './parse/nodes.ts';
+import { children } from './parse/children.ts';
 import type { Definition, Template } from './template.ts';
 import { type Bytes, decode } from './text/bytes.ts';
 import { deep, run, type Step } from './trampoline.ts';
-import type { GoType } from './types/type.ts';
 
 /** In a path: any element of a list or map. */
 export const ELEMENT = '[]';
@@ -172,62 +172,4 @@ function assignedVariables(root: ListNode): ReadonlySet<Bytes> {
     for (const child of children(node)) todo.push(child);
   }
   return names;
-}
-
-function children(node: Node): readonly Node[] {
-  switch (node.kind) {
-    case 'list':
-      return node.nodes;
-    case 'action':
-      return [node.pipe];
-    case 'if':
-    case 'with':
-    case 'range':
-      return [node.pipe, node.list, ...(node.elseList ? [node.elseList] : [])];
-    case 'template':
-      return node.pipe ? [node.pipe] : [];
-    case 'pipe':
-      return node.cmds;
-    case 'command':
-      return node.args;
-    case 'chain':
-      return [node.node];
-    default:
-      return [];
-  }
-}
-
-/** A reference that cannot work with data of a type. */
-export interface UnknownField extends Reference {
-  /** The name that is not there, and the type that does not have it. */
-  readonly field: string;
-  readonly type: string;
-  /** Go's words, as execution would say them. */
-  readonly message: string;
-}
-
-/** The references in `template` to fields that data of `type` does not have. */
-export function unknownFields(template: Template, type: GoType): readonly UnknownField[] {
-  return references(template).flatMap(reference => {
-    const missing = firstMissing(reference.path, type);
-    if (missing === undefined) return [];
-    const where = `template: ${reference.template}:${reference.line}:${reference.column}: at <${reference.text}>`;
-    return [
-      { ...reference, ...missing, message: `${where}: can't evaluate field ${missing.field} in type ${missing.type}` },
-    ];
-  });
-}
-
-function firstMissing(path: readonly string[], root: GoType): { field: string; type: string } | undefined {
-  let type: GoType = root;
-  for (const step of path) {
-    const owner = type.kind === 'pointer' && type.elem ? type.elem : type;
-    if (owner.methods?.has(step)) return undefined;
-    const next =
-      step === ELEMENT || owner.kind === 'map' ? owner.elem : owner.fields?.find(field => field.name === step)?.type;
-    if (next === undefined)
-      return owner.kind === 'interface' || step === ELEMENT ? undefined : { field: step, type: type.name };
-    type = next;
-  }
-  return undefined;
 }

@@ -1,6 +1,7 @@
 /** What JavaScript data is in Go, and what the API gives back. */
 import { describe, expect, it } from 'vitest';
 import {
+  asString,
   DataError,
   ExecError,
   Float,
@@ -83,7 +84,7 @@ const POD = structType(
   'v1.Pod',
   { Name: STRING, Restarts: INT32, Labels: mapOf(STRING) },
   {
-    Shout: { params: [STRING], call: (_, [end]) => stringValue('POD' + String(end?.held)) },
+    Shout: { params: [STRING], call: (_, [end]) => stringValue('POD' + (end ? asString(end) : '')) },
     Fails: {
       params: [],
       call: () => {

@@ -85,8 +85,8 @@ export class Machine {
       }
       case 'range': {
         this.#state.pop(frame.mark);
-        const { value, done } = frame.iterations.next();
-        if (!done) return this.#iteration(frame, value as Iteration);
+        const next = frame.iterations.next();
+        if (!next.done) return this.#iteration(frame, next.value);
         this.#stack.pop();
         return this.#state.pop(frame.outerMark);
       }
