@@ -1,5 +1,5 @@
 /** Evaluates pipelines and commands. The order of evaluation and of checks is Go's, since errors name the node at hand. */
-import { LimitReached } from '../limits.ts';
+import { isStackOverflow, LimitReached } from '../limits.ts';
 import type { CommandNode, FieldNode, Operand, PipeNode, VariableNode } from '../parse/nodes.ts';
 import { nodeText } from '../parse/nodes.ts';
 import { deep, type Step } from '../trampoline.ts';
@@ -180,7 +180,7 @@ function* evalCall(
     state.execution.budget.spend(1);
     return signature.call(isCall ? [callee, ...values] : values);
   } catch (error) {
-    if (error instanceof LimitReached || error instanceof TemplateError) throw error;
+    if (error instanceof LimitReached || error instanceof TemplateError || isStackOverflow(error)) throw error;
     state.node = node;
     return state.fail('error calling %s: %v', stringValue(name), stringValue(problemOf(error)));
   }

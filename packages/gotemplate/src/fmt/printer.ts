@@ -1,5 +1,5 @@
 /** Prints Go values by verb, as Go's fmt does. */
-import { type Budget, LimitReached } from '../limits.ts';
+import { type Budget, isStackOverflow, LimitReached } from '../limits.ts';
 import { type Bytes, encode } from '../text/bytes.ts';
 import { isInt, isUint } from '../types/type.ts';
 import {
@@ -76,7 +76,7 @@ export class Printer {
     try {
       text = asString(methodOf(value, name)!.call([])!);
     } catch (error) {
-      if (error instanceof LimitReached) throw error;
+      if (error instanceof LimitReached || isStackOverflow(error)) throw error;
       if (value.type.kind === 'pointer' && isNilHeld(value)) return this.out.write(NIL);
       const { flags } = this.out;
       this.out.flags = noFlags();
