@@ -1,5 +1,7 @@
 /** The command line. Subcommands load lazily, so that each starts as fast as its own parts allow. */
 import { Command, Option } from 'commander';
+import type { RedriveCommandOptions } from './redrive.ts';
+import type { SwitchOptions } from './stop-resume.ts';
 
 // Whoever read the output (`| head`) has seen enough: that is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -41,6 +43,16 @@ program
   });
 
 program
+  .command('explore')
+  .description('run two messages at once in every order, and look for one that ends wrongly')
+  .argument('[concerns...]', 'default: all')
+  .option('--small', 'the size of npm test')
+  .action(async (concerns: string[], options: { small?: boolean }) => {
+    const { exploreCommand } = await import('./explore.ts');
+    process.exitCode = await exploreCommand(concerns, options);
+  });
+
+program
   .command('swarm')
   .description('run random clusters under random faults and watch every invariant')
   .option('--seeds <range>', 'each seed of A..B (default: 1..200, with --mutants those of --ci)')
@@ -76,6 +88,18 @@ program
   });
 
 program
+  .command('validate')
+  .description('say what Curfew would refuse: configurations, policies, FinalizerRules, drain templates, scenarios')
+  .argument('<paths...>', 'files and folders')
+  .option('--template <file>', 'the drain template, in place of the one that the configuration names')
+  .option('--event <file>', 'a HealthEvent (JSON or YAML) to render the template for (default: a sample)')
+  .addOption(new Option('--output <form>', 'what to print').choices(['text', 'json']).default('text'))
+  .action(async (paths: string[], options: Record<string, string>) => {
+    const { validateCommand } = await import('./validate.ts');
+    process.exitCode = await validateCommand(paths, options);
+  });
+
+program
   .command('snapshot')
   .description('write a cluster as a scenario file; Secrets and environment values are never included')
   .option('--kubeconfig <file>', 'default: $KUBECONFIG, else ~/.kube/config')
@@ -85,6 +109,47 @@ program
   .action(async (options: Record<string, string>) => {
     const { snapshotCommand } = await import('./snapshot.ts');
     process.exitCode = await snapshotCommand(options);
+  });
+
+program
+  .command('republish')
+  .description('have the forwarder publish every object again, for functions that missed events')
+  .option('--kubeconfig <file>', 'default: $KUBECONFIG, else ~/.kube/config')
+  .option('--context <name>', 'context of the kubeconfig')
+  .action(async (options: Record<string, string>) => {
+    const { republishCommand } = await import('./republish.ts');
+    process.exitCode = await republishCommand(options);
+  });
+
+/** Options of the commands on a deployment in an AWS account. */
+const onDeployment = (command: Command): Command =>
+  command
+    .option('--stack <name>', 'the functions stack', 'Curfew')
+    .option('--region <name>', 'default: $AWS_REGION, else that of the AWS profile');
+
+onDeployment(program.command('stop'))
+  .description('stop all functions of a deployment: their event sources and ticks; nothing is lost')
+  .action(async (options: SwitchOptions) => {
+    const { stopCommand } = await import('./stop-resume.ts');
+    process.exitCode = await stopCommand(options);
+  });
+
+onDeployment(program.command('resume'))
+  .description('start them again')
+  .action(async (options: SwitchOptions) => {
+    const { resumeCommand } = await import('./stop-resume.ts');
+    process.exitCode = await resumeCommand(options);
+  });
+
+onDeployment(program.command('redrive'))
+  .description("move a function's dead letters back into its inbox")
+  .requiredOption('--function <name>', 'whose dead letters')
+  .option('--reason <reason>', 'only those with this reason, as the command prints it')
+  .option('--limit <number>', 'at most so many')
+  .option('--dry-run', 'say what would be moved, move nothing')
+  .action(async (options: RedriveCommandOptions) => {
+    const { redriveCommand } = await import('./redrive.ts');
+    process.exitCode = await redriveCommand(options);
   });
 
 await program.parseAsync();

@@ -1,6 +1,7 @@
-/** How to reach the cluster: out of the context, or asked for at deploy time by CloudFormation parameters without a default. */
+/** How to reach the cluster: out of the context, or by CloudFormation parameters without a default, which must be given to the deployment. */
 import { CfnParameter } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
+import { CLUSTER_PARAMETERS } from '../shared/contract/env.ts';
 import type { CurfewConfig } from './config.ts';
 
 export interface ClusterConnection {
@@ -16,10 +17,10 @@ export function clusterConnection(scope: Construct, config: CurfewConfig): Clust
   const ask = (id: string, description: string) =>
     new CfnParameter(scope, id, { type: 'String', minLength: 1, description }).valueAsString;
   return {
-    name: ask('ClusterName', 'Name of the EKS cluster'),
-    endpoint: ask('ClusterEndpoint', 'URL of its API server: cluster.endpoint of `aws eks describe-cluster`'),
+    name: ask(CLUSTER_PARAMETERS.name, 'Name of the EKS cluster'),
+    endpoint: ask(CLUSTER_PARAMETERS.endpoint, 'URL of its API server: cluster.endpoint of `aws eks describe-cluster`'),
     certificateAuthority: ask(
-      'ClusterCertificateAuthority',
+      CLUSTER_PARAMETERS.certificateAuthority,
       'cluster.certificateAuthority.data of `aws eks describe-cluster`',
     ),
   };

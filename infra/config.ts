@@ -1,7 +1,7 @@
 /**
  * What a deployment may choose, from the CDK context key `curfew` (an object in `cdk.context.json`, or JSON text after `-c curfew=`).
  * Every key has a default, so that a bare synth works offline; what only the user can know (the cluster) becomes a CloudFormation
- * parameter without a default, so that a bare deploy stops and asks.
+ * parameter without a default, so that a deployment that does not give it is refused.
  */
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { z } from 'zod';
@@ -50,10 +50,14 @@ const configSchema = z.strictObject({
     .prefault({}),
   /** Days that audit lines are kept; one of the retentions that CloudWatch Logs offers (1, 3, 5, 7, 14, 30, 60, 90, …). */
   logRetentionDays: z.enum(RetentionDays).default(RetentionDays.SIX_MONTHS),
+  /** Names of the Lambda functions that hooks of terminations may call. */
+  hookFunctions: z
+    .array(z.string().regex(/^[A-Za-z0-9-_]{1,64}$/, 'must be the name of a Lambda function'))
+    .default([]),
   /** SNS topic that alarms notify; without it they only change state. */
   alarmTopicArn: arn('sns').optional(),
-  /** Where alarms' descriptions point to. */
-  runbookUrl: z.string().min(1).default('docs/runbook.md'),
+  /** Where `docs/runbook.md` can be read, for the descriptions of alarms: they arrive by e-mail, so a relative path leads nowhere. */
+  runbookUrl: z.url({ protocol: /^https?$/ }).optional(),
 });
 export type CurfewConfig = z.infer<typeof configSchema>;
 

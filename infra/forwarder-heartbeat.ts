@@ -8,15 +8,16 @@ import { Rule, type EventBus } from 'aws-cdk-lib/aws-events';
 import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { FORWARDER_HEARTBEAT, SOURCES } from '../shared/contract/names.ts';
+import { heartbeatPattern } from '../shared/contract/routes.ts';
+import { toRulePattern } from './rule-pattern.ts';
 
 export class ForwarderHeartbeat extends Construct {
-  /** Heartbeats in 5 minutes; no data when there was none. */
+  /** Heartbeats in a minute; no data when there was none. */
   readonly received: Metric;
   readonly queue: Queue;
   readonly rule: Rule;
 
-  constructor(scope: Construct, id: string, { bus }: { readonly bus: EventBus }) {
+  constructor(scope: Construct, id: string, { bus, cluster }: { readonly bus: EventBus; readonly cluster: string }) {
     super(scope, id);
     this.queue = new Queue(this, 'Forgotten', {
       retentionPeriod: Duration.minutes(1),
@@ -25,7 +26,7 @@ export class ForwarderHeartbeat extends Construct {
     });
     this.rule = new Rule(this, 'Rule', {
       eventBus: bus,
-      eventPattern: { source: [SOURCES.forwarder], detailType: [FORWARDER_HEARTBEAT] },
+      eventPattern: toRulePattern(heartbeatPattern(cluster)),
       targets: [new SqsQueue(this.queue, { maxEventAge: Duration.minutes(1), retryAttempts: 0 })],
     });
     this.received = new Metric({
@@ -33,7 +34,7 @@ export class ForwarderHeartbeat extends Construct {
       metricName: 'Invocations',
       dimensionsMap: { EventBusName: bus.eventBusName, RuleName: this.rule.ruleName },
       statistic: Stats.SUM,
-      period: Duration.minutes(5),
+      period: Duration.minutes(1),
     });
   }
 }

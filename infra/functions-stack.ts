@@ -8,6 +8,8 @@ import { Queue, type IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import type { Envelope } from '../shared/contract/envelope.ts';
 import { SOURCES, TICK, type FunctionName } from '../shared/contract/names.ts';
+import { OPERATION_OUTPUTS, operationOutputId, type OperationOutput } from '../shared/contract/operation-outputs.ts';
+import { permissionsOf } from '../shared/contract/permissions.ts';
 import { DEPLOYED_FUNCTIONS, ROUTES } from '../shared/contract/routes.ts';
 import { ClusterAccess } from './cluster-access.ts';
 import { clusterConnection } from './cluster-connection.ts';
@@ -17,6 +19,7 @@ import { FunctionWithInbox } from './constructs/function-with-inbox.ts';
 import { definitionOf } from './function-definitions.ts';
 import { Monitoring } from './monitoring.ts';
 import { PrivateAccess } from './private-access.ts';
+import { toRulePattern } from './rule-pattern.ts';
 import type { StateStack } from './state-stack.ts';
 
 export interface FunctionsStackProps extends StackProps {
@@ -30,7 +33,8 @@ const TICK_MESSAGE: Envelope = { source: SOURCES.timer, 'detail-type': TICK, det
 export class FunctionsStack extends Stack {
   readonly functions: ReadonlyMap<FunctionName, FunctionWithInbox>;
   readonly rules: readonly Rule[];
-  readonly tick: Schedule;
+  /** By the function that they wake. */
+  readonly ticks: ReadonlyMap<FunctionName, Schedule>;
   readonly monitoring: Monitoring;
   readonly privateAccess: PrivateAccess | undefined;
 
@@ -40,16 +44,16 @@ export class FunctionsStack extends Stack {
     const cluster = clusterConnection(this, config);
     this.privateAccess = config.privateAccess && new PrivateAccess(this, 'PrivateAccess', config.privateAccess);
     this.functions = this.createFunctions(props);
-    const inboxes = new Map([...this.functions].map(([name, { inbox }]) => [name, inbox]));
-    for (const [name, fn] of this.functions) {
-      const definition = definitionOf(name);
+    for (const fn of this.functions.values()) {
       fn.connectsTo(cluster);
-      fn.uses(state.table, definition);
-      fn.publishesTo(state.bus, definition.publishesAs);
-      fn.sendsWakeUpsTo(new Map(definition.wakes.map(owner => [owner, required(inboxes, owner)])));
+      fn.uses(state.table);
+      fn.publishesTo(state.bus);
+      fn.actsOnInstances(cluster);
+      fn.invokes(config.hookFunctions);
+      fn.sendsWakeUps(owner => required(this.functions, owner).inbox);
     }
-    this.rules = this.createRules(state);
-    this.tick = this.createTick(state);
+    this.rules = this.createRules(state, cluster.name);
+    this.ticks = this.createTicks();
     const functions = [...this.functions.values()];
     new ClusterAccess(this, 'ClusterAccess', { cluster, functions, bus: state.bus, forwarder: config.forwarder });
     this.monitoring = new Monitoring(this, 'Monitoring', { config, cluster, state, functions, rules: this.rules });
@@ -57,6 +61,25 @@ export class FunctionsStack extends Stack {
       description: 'EVENT_BUS_NAME of the forwarder',
       value: state.bus.eventBusName,
     });
+    this.createOperationOutputs(state);
+  }
+
+  /** What `curfew stop`, `resume` and `redrive` work on. */
+  private createOperationOutputs(state: StateStack): void {
+    for (const [name, { eventSourceMappingId, inbox }] of this.functions) {
+      const values: Readonly<Record<OperationOutput, string | undefined>> = {
+        EventSource: eventSourceMappingId,
+        Schedule: this.ticks.get(name)?.scheduleName,
+        Inbox: inbox.queueUrl,
+        DeadLetters: required(state.deadLetterQueues, name).queueUrl,
+      };
+      for (const output of OPERATION_OUTPUTS) {
+        const value = values[output];
+        const id = operationOutputId(name, output);
+        // The construct of that id would stand beside the function's own; the logical id is what is read.
+        if (value !== undefined) new CfnOutput(this, `OutputOf${id}`, { value }).overrideLogicalId(id);
+      }
+    }
   }
 
   private createFunctions({ config, state, handlersDir }: FunctionsStackProps): Map<FunctionName, FunctionWithInbox> {
@@ -66,6 +89,7 @@ export class FunctionsStack extends Stack {
         new FunctionWithInbox(this, toConstructId(functionName), {
           functionName,
           definition: definitionOf(functionName),
+          permissions: permissionsOf(functionName),
           handlersDir,
           deadLetterQueue: required(state.deadLetterQueues, functionName),
           logRetention: config.logRetentionDays,
@@ -76,21 +100,21 @@ export class FunctionsStack extends Stack {
   }
 
   /** Rule → inbox rather than rule → function: one retry policy, a backlog that can be seen, and partial batches. */
-  private createRules(state: StateStack): Rule[] {
-    return ROUTES.map(({ name, target, pattern }) => {
-      const { source, 'detail-type': detailType } = pattern;
-      return new Rule(this, name, {
-        eventBus: state.bus,
-        eventPattern: { source: [...source], detailType: [...detailType] },
-        targets: [
-          new SqsQueue(required(this.functions, target).inbox, {
-            deadLetterQueue: this.withoutPolicy(target, required(state.deadLetterQueues, target), name),
-            maxEventAge: Duration.hours(24),
-            retryAttempts: 185,
-          }),
-        ],
-      });
-    });
+  private createRules(state: StateStack, cluster: string): Rule[] {
+    return ROUTES.map(
+      ({ name, target, pattern }) =>
+        new Rule(this, name, {
+          eventBus: state.bus,
+          eventPattern: toRulePattern(pattern(cluster)),
+          targets: [
+            new SqsQueue(required(this.functions, target).inbox, {
+              deadLetterQueue: this.withoutPolicy(target, required(state.deadLetterQueues, target), name),
+              maxEventAge: Duration.hours(24),
+              retryAttempts: 185,
+            }),
+          ],
+        }),
+    );
   }
 
   /** The same queue as an import: the state stack has written its policy, which must not name the rules of this one (a cycle). */
@@ -98,18 +122,31 @@ export class FunctionsStack extends Stack {
     return Queue.fromQueueArn(this, `${route}${toConstructId(owner)}DeadLetters`, queue.queueArn);
   }
 
-  /** A tick that cannot be delivered within its minute is worth nothing: the next one does the same work. */
-  private createTick(state: StateStack): Schedule {
-    return new Schedule(this, 'Tick', {
-      description: 'Lets the timer function sweep the due index',
-      schedule: ScheduleExpression.rate(Duration.minutes(1)),
-      target: new SqsSendMessage(required(this.functions, 'timer').inbox, {
-        input: ScheduleTargetInput.fromObject(TICK_MESSAGE),
-        deadLetterQueue: required(state.deadLetterQueues, 'timer'),
-        maxEventAge: Duration.minutes(1),
-        retryAttempts: 3,
-      }),
-    });
+  /**
+   * Every minute: the timer sweeps, and each function that calls the API server checks that it can. A tick that cannot be delivered within its
+   * minute is worth nothing, since the next one does the same work: it has no dead-letter queue, where it would page somebody.
+   */
+  private createTicks(): Map<FunctionName, Schedule> {
+    const ticked = [...this.functions].filter(
+      ([name]) => name === 'timer' || permissionsOf(name).kubernetes.length > 0,
+    );
+    return new Map(
+      ticked.map(([name, { inbox }]) => [
+        name,
+        new Schedule(this, name === 'timer' ? 'Tick' : `${toConstructId(name)}Tick`, {
+          description:
+            name === 'timer'
+              ? 'Lets the timer function sweep the due index'
+              : `Lets ${name} check its access to the API server`,
+          schedule: ScheduleExpression.rate(Duration.minutes(1)),
+          target: new SqsSendMessage(inbox, {
+            input: ScheduleTargetInput.fromObject(TICK_MESSAGE),
+            maxEventAge: Duration.minutes(1),
+            retryAttempts: 3,
+          }),
+        }),
+      ]),
+    );
   }
 }
 

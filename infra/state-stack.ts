@@ -1,6 +1,7 @@
 /**
  * What must outlive every deployment: the promises (table), the bus that the forwarder knows by name, and the messages that nobody could
- * process. Retained when the stack is deleted, and the stack itself refuses deletion.
+ * process. Retained when the stack is deleted, and the stack itself refuses deletion. What a first deployment that fails has made is
+ * deleted again, so that the next one does not meet a bus of its name.
  */
 import { Duration, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
 import { AttributeType, Billing, ProjectionType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
@@ -31,7 +32,7 @@ export class StateStack extends Stack {
       eventBusName: props.busName,
       description: 'Changes of the cluster and events between the functions of Curfew',
     });
-    this.bus.applyRemovalPolicy(RemovalPolicy.RETAIN);
+    this.bus.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
     this.deadLetterQueues = new Map(DEPLOYED_FUNCTIONS.map(name => [name, this.createDeadLetterQueue(name)]));
   }
 
@@ -53,6 +54,7 @@ export class StateStack extends Stack {
       encryption: TableEncryptionV2.dynamoOwnedKey(),
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       deletionProtection: true,
+      // Also when the first deployment fails: CloudFormation could not delete it. Its name is generated, so it is in nobody's way.
       removalPolicy: RemovalPolicy.RETAIN,
     });
   }
@@ -62,7 +64,7 @@ export class StateStack extends Stack {
       retentionPeriod: Duration.days(14),
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
     // The rules are in the functions stack, which depends on this one: they are named by their bus, not one by one.
     queue.addToResourcePolicy(

@@ -4,11 +4,13 @@
  */
 import { createForwarder, type Forwarder } from '../forwarder/forwarder.ts';
 import type { ForwarderSettings } from '../forwarder/settings.ts';
+import { createHooks, type InvokeFunction } from '../shared/adapters/hooks/hooks.ts';
 import { createEventRecorder } from '../shared/adapters/kubernetes/event-recorder.ts';
 import type { Envelope } from '../shared/contract/envelope.ts';
 import { FUNCTION_TIMEOUT_SECONDS, MAX_RECEIVES, VISIBILITY_TIMEOUT_SECONDS } from '../shared/contract/inbox.ts';
 import { SOURCES, TICK, type FunctionName } from '../shared/contract/names.ts';
-import { DEPLOYED_FUNCTIONS, ROUTES } from '../shared/contract/routes.ts';
+import { PERMISSIONS, type Part, type Permissions } from '../shared/contract/permissions.ts';
+import { DEPLOYED_FUNCTIONS, matchesPattern, ROUTES, type DeployedFunction } from '../shared/contract/routes.ts';
 import { toWakeUpEnvelope } from '../shared/contract/wake-up.ts';
 import { addDuration, minutes, seconds, toIsoText, type DurationMs } from '../shared/domain/time.ts';
 import { invariant } from '../shared/errors.ts';
@@ -18,6 +20,7 @@ import type { ClusterWatch } from '../shared/ports/cluster-watch.ts';
 import type { DeadLetters } from '../shared/ports/dead-letters.ts';
 import type { EventBus } from '../shared/ports/event-bus.ts';
 import type { FunctionDeps } from '../shared/ports/function-deps.ts';
+import type { Hooks } from '../shared/ports/hooks.ts';
 import type { WakeUpSender } from '../shared/ports/inbox.ts';
 import type { Instances } from '../shared/ports/instances.ts';
 import type { KubernetesApi } from '../shared/ports/kubernetes-api.ts';
@@ -26,6 +29,7 @@ import type { DueIndex, RecordStore } from '../shared/ports/record-store.ts';
 import { createFunctionRunner, type RunnerDeps } from './function-runner.ts';
 import { RECONCILERS, type ReconcilerFactory } from './functions.ts';
 import { createInbox, type Inbox, type InboxSettings } from './inbox.ts';
+import { portsWithin, type Identity } from './permissions/ports.ts';
 import { createLifetime, mortal, mortalClock, mortalStream, type Lifetime } from './lifetime.ts';
 import type { Cancel, Scheduler } from './scheduler.ts';
 
@@ -54,6 +58,10 @@ export interface SystemHooks {
   readonly onBuried?: (message: BuriedMessage) => void;
   /** A message that failed and will come again; `error` is a bug unless it is a `RetryableError`. */
   readonly onFailed?: (name: FunctionName, error: unknown) => void;
+  /** Each permission that a call makes use of, in the words of `permissions/describe.ts`. */
+  readonly onPermissionUsed?: (part: Part, permission: string) => void;
+  /** A call outside the part's row of the permission table. */
+  readonly onPermissionRefused?: (part: Part, message: string) => void;
 }
 
 export interface SystemParts {
@@ -65,6 +73,8 @@ export interface SystemParts {
   readonly records: RecordStore;
   readonly dueIndex: DueIndex;
   readonly instances: (by: FunctionName) => Instances;
+  /** Hooks as one function calls them; default: by events, and no Lambda functions. */
+  readonly callHooks?: (by: FunctionName) => Hooks;
   readonly audit: AuditLog;
   readonly metrics?: MetricSink;
   readonly forwarder?: Partial<ForwarderSettings>;
@@ -73,6 +83,8 @@ export interface SystemParts {
   readonly inboxes?: Partial<InboxSettings>;
   /** Replaces the function of that name; for tests that prove what a mistake would do. */
   readonly reconcilers?: Readonly<Partial<Record<FunctionName, ReconcilerFactory>>>;
+  /** Replaces rows of the permission table; for tests that prove what a missing permission does. */
+  readonly permissions?: Readonly<Partial<Record<Part, Permissions>>>;
   readonly hooks?: SystemHooks;
 }
 
@@ -83,6 +95,8 @@ export interface System {
   stop(): Promise<void>;
   /** Publishes an event as somebody else on the bus; throws when the bus cannot take it. */
   publish(envelope: Omit<Envelope, 'id' | 'time'>): void;
+  /** Puts a message straight into the inbox of one function. */
+  send(target: FunctionName, body: string, delay?: DurationMs): void;
   /** The forwarder's process dies at this instant, with all that it knew; another one starts after `downtime`. */
   restartForwarder(downtime?: DurationMs): void;
   readonly forwarder: Pick<Forwarder, 'ready' | 'stats'>;
@@ -96,6 +110,12 @@ const INBOX_SETTINGS: InboxSettings = {
   maxReceiveCount: MAX_RECEIVES,
 };
 const TICK_PERIOD = minutes(1);
+
+/** Lambda functions run in AWS only. */
+const noFunctions: InvokeFunction = async functionName => ({
+  kind: 'failed',
+  message: `function ${functionName} cannot be run here: there is no AWS account`,
+});
 
 const NO_METRICS: MetricSink = { count: () => undefined, milliseconds: () => undefined };
 
@@ -125,8 +145,7 @@ export function createSystem(parts: SystemParts): System {
     };
     const body = JSON.stringify(envelope);
     for (const { target, pattern } of ROUTES) {
-      if (!pattern.source.includes(source) || !pattern['detail-type'].includes(detailType)) continue;
-      deliver(target, body, seconds(0));
+      if (matchesPattern(pattern(parts.cluster), envelope)) deliver(target, body, seconds(0));
     }
   };
   const bus: EventBus = {
@@ -143,7 +162,15 @@ export function createSystem(parts: SystemParts): System {
 
   const bury = (message: BuriedMessage): void => hooks.onBuried?.(message);
 
-  function environment(name: FunctionName, lifetime: Lifetime): RunnerDeps {
+  /** What stands outside of the table's row is refused, whatever is behind the port. */
+  const identityOf = (part: Part): Identity => ({
+    user: `curfew:${part}`,
+    permissions: parts.permissions?.[part] ?? PERMISSIONS[part],
+    onUse: permission => hooks.onPermissionUsed?.(part, permission),
+    onRefusal: message => hooks.onPermissionRefused?.(part, message),
+  });
+
+  function environment(name: DeployedFunction, lifetime: Lifetime): RunnerDeps {
     const { records, dueIndex, audit } = parts;
     const ports: EnvironmentPorts = {
       records,
@@ -156,8 +183,10 @@ export function createSystem(parts: SystemParts): System {
       instances: parts.instances(name),
       deadLetters: { park: async message => bury(message) },
       clock: scheduler,
+      hooks: parts.callHooks?.(name) ?? createHooks({ bus, cluster: parts.cluster, invokeFunction: noFunctions }),
     };
-    const seen = hooks.environment?.(ports, name, lifetime) ?? ports;
+    const permitted = portsWithin(ports, identityOf(name));
+    const seen = hooks.environment?.(permitted, name, lifetime) ?? permitted;
     const kubernetes = mortal(lifetime, seen.kubernetes);
     const clock = mortalClock(lifetime, seen.clock);
     return {
@@ -171,6 +200,7 @@ export function createSystem(parts: SystemParts): System {
       bus: mortal(lifetime, seen.bus),
       instances: mortal(lifetime, seen.instances),
       deadLetters: mortal(lifetime, seen.deadLetters),
+      hooks: mortal(lifetime, seen.hooks),
       events: createEventRecorder({
         kubernetes,
         clock,
@@ -184,6 +214,7 @@ export function createSystem(parts: SystemParts): System {
     const reconciler = parts.reconcilers?.[name] ?? RECONCILERS[name];
     invariant(reconciler !== undefined, `runtime/functions.ts lists the deployed function ${name}`);
     const runner = createFunctionRunner({
+      cluster: parts.cluster,
       name,
       reconciler,
       scheduler,
@@ -214,10 +245,11 @@ export function createSystem(parts: SystemParts): System {
 
   function startForwarder(): { forwarder: Forwarder; lifetime: Lifetime } {
     const lifetime = createLifetime();
-    const ports: ForwarderPorts = { watch: parts.watch, bus, clock: scheduler };
+    const ports: ForwarderPorts = portsWithin({ watch: parts.watch, bus, clock: scheduler }, identityOf('forwarder'));
     const seen = hooks.forwarder?.(ports, lifetime) ?? ports;
     const forwarder = createForwarder({
       watch: {
+        resolve: (kind, signal) => mortal(lifetime, seen.watch).resolve(kind, signal),
         list: (type, options) => mortal(lifetime, seen.watch).list(type, options),
         watch: (type, options) => mortalStream(lifetime, seen.watch.watch(type, options)),
       },
@@ -253,6 +285,7 @@ export function createSystem(parts: SystemParts): System {
       await running?.forwarder.stop();
     },
     publish: ({ source, 'detail-type': detailType, detail }) => route(source, detailType, detail),
+    send: (target, body, delay = seconds(0)) => deliver(target, body, delay),
     restartForwarder(downtime = seconds(0)) {
       running?.lifetime.end();
       nextStart?.();

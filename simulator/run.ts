@@ -7,13 +7,20 @@ import { createInProcessKubernetesApi } from '../runtime/in-process/kubernetes-a
 import type { ApiServerCore } from '../packages/kube-apiserver/src/types.ts';
 import { createMemoryRecordStore } from '../runtime/memory/record-store.ts';
 import type { Scheduler } from '../runtime/scheduler.ts';
-import { createSystem, type BuriedMessage, type ForwarderPorts } from '../runtime/system.ts';
+import {
+  createSystem,
+  type BuriedMessage,
+  type ForwarderPorts,
+  type SystemHooks,
+  type SystemParts,
+} from '../runtime/system.ts';
 import type { StartActor } from './actors/actor.ts';
 import { startCloud } from './actors/cloud.ts';
 import { startDisruption } from './actors/disruption.ts';
 import { startKarpenter } from './actors/karpenter.ts';
 import { startKubelet } from './actors/kubelet.ts';
 import { createCleanupAnswers } from './cleanups.ts';
+import { aboutOf, createHookAnswers } from './hooks.ts';
 import { createCloud } from './cloud.ts';
 import { withDueIndex } from './due-index.ts';
 import { evaluate, type FinalState, type Verdict } from './expect.ts';
@@ -55,6 +62,10 @@ export interface RunOptions {
   readonly reconcilers?: Readonly<Partial<Record<FunctionName, ReconcilerFactory>>>;
   /** Changes what a forwarder is given, for the same. */
   readonly forwarder?: (ports: ForwarderPorts) => ForwarderPorts;
+  /** Replaces rows of the permission table, for the same. */
+  readonly permissions?: SystemParts['permissions'];
+  /** Hears of every permission that a call makes use of. */
+  readonly onPermissionUsed?: SystemHooks['onPermissionUsed'];
   /** Ends the run at the first violation: what follows says nothing new. */
   readonly stopAtViolation?: boolean;
 }
@@ -92,6 +103,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
   const cloud = createCloud(time);
   const outages = createOutages(time);
   const cleanups = createCleanupAnswers();
+  const hooks = createHookAnswers();
   const timeline = createTimeline(() => time.now());
   const trace = createTrace(
     () => time.now(),
@@ -132,6 +144,10 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     dueIndex: outages.guard('store', store.dueIndex),
     instances: by =>
       cloud.instances((verb, providerID) => trace.addCall({ by, verb, resource: 'instances', name: providerID })),
+    callHooks: by =>
+      hooks.hooks(call =>
+        trace.addCall({ by, verb: 'invoke', resource: 'hooks', name: call.name, about: aboutOf(call) }),
+      ),
     audit: {
       write(record) {
         trace.addAudit(record);
@@ -139,10 +155,13 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
       },
     },
     ...(options.reconcilers && { reconcilers: options.reconcilers }),
+    ...(options.permissions && { permissions: options.permissions }),
     ...(injector && { random: jitter(injector, random) }),
     hooks: {
+      ...(options.onPermissionUsed && { onPermissionUsed: options.onPermissionUsed }),
       onRun: (name, lifetime) => invariants.runStarted(name, lifetime),
       onFailed: (name, error) => invariants.failed(name, error),
+      onPermissionRefused: (part, message) => invariants.refused(part, message),
       onBuried(message) {
         buried.push(message);
         invariants.buried(message.function, message.reason, message.explanation);
@@ -167,7 +186,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
 
   for (const step of scenario.steps) {
     time.at(step.time, () => {
-      const problem = carryOut(step, { world, cloud, outages, cleanups, system });
+      const problem = carryOut(step, { world, cloud, outages, cleanups, hooks, system });
       timeline.addStep(describeStep(step), problem);
     });
   }

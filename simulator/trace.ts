@@ -20,11 +20,11 @@ export interface Trace {
   readonly entries: readonly TraceEntry[];
   /** A write that the API server accepted. */
   addWrite(write: ObservedWrite, by: string): void;
-  /** A call to the cloud, or a rule's clean-up. */
+  /** A call to the cloud, a rule's clean-up, or a hook. */
   addCall(call: {
     readonly by: string;
     readonly verb: 'terminate' | 'reboot' | 'invoke';
-    readonly resource: 'instances' | 'cleanups';
+    readonly resource: 'instances' | 'cleanups' | 'hooks';
     readonly name: string;
     readonly about?: JsonObject;
   }): void;
@@ -47,8 +47,9 @@ export function createTrace(now: () => EpochMs, onEntry: (entry: TraceEntry) => 
     addWrite(write, by) {
       const { resource, ref } = write;
       if (resource.resource === 'events' && EVENT_GROUPS.includes(resource.group)) {
-        // A repetition raises the count of an Event that stands in the trace already.
-        if (write.verb === 'create' && write.after !== undefined) add('event', '', eventFields(write.after, by));
+        // A repetition raises the count of an Event that stands in the trace already, unless it says something else.
+        const { before, after } = write;
+        if (after !== undefined && before?.['message'] !== after['message']) add('event', '', eventFields(after, by));
         return;
       }
       const object = write.after ?? write.before;

@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { loadAssembly } from '../../packages/local-aws/src/template.ts';
-import { ENV } from '../../shared/contract/env.ts';
+import { CLUSTER_PARAMETERS, ENV } from '../../shared/contract/env.ts';
 import { DEPLOYED_FUNCTIONS } from '../../shared/contract/routes.ts';
 import { invariant } from '../../shared/errors.ts';
 
@@ -60,6 +60,7 @@ async function synthesize(outdir: string, ...rest: readonly string[]): Promise<r
     region: 'us-west-2',
     account: '000000000000',
     sqsEndpoint: 'http://127.0.0.1',
+    parameters: { [CLUSTER_PARAMETERS.name]: 'bench' },
     environment: {
       [ENV.clusterName]: 'bench',
       [ENV.clusterEndpoint]: 'https://127.0.0.1',

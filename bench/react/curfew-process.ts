@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { startLocalAws } from '../../packages/local-aws/src/stack.ts';
-import { ENV } from '../../shared/contract/env.ts';
+import { CLUSTER_PARAMETERS, ENV } from '../../shared/contract/env.ts';
 import { buildPrograms } from '../forward/watchers.ts';
 import { answerQuestions } from '../measure/answering.ts';
 
@@ -22,6 +22,7 @@ answerQuestions({
     const { assemblyDir, url, kubeconfigFile } = startSchema.parse(argument);
     const aws = await startLocalAws({
       assemblyDir,
+      parameters: { [CLUSTER_PARAMETERS.name]: 'bench' },
       env: { [ENV.clusterName]: 'bench', [ENV.clusterEndpoint]: url, [ENV.clusterCertificateAuthority]: '' },
       dataDir: join(folder, 'data'),
       maxConcurrency: MAX_CONCURRENCY,

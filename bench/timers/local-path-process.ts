@@ -13,11 +13,10 @@ import { CLIENT_DEFAULTS } from '../../shared/adapters/aws-errors.ts';
 import { createDueIndex, createRecordStore } from '../../shared/adapters/dynamodb/record-store.ts';
 import { createWakeUpSender } from '../../shared/adapters/sqs/wake-up-sender.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
-import { ENV } from '../../shared/contract/env.ts';
+import { CLUSTER_PARAMETERS, ENV } from '../../shared/contract/env.ts';
 import { addDuration, durationBetween, seconds, toDurationMs, toEpochMs } from '../../shared/domain/time.ts';
 import { invariant } from '../../shared/errors.ts';
 import type { RecordStore } from '../../shared/ports/record-store.ts';
-import { putWithWakeUp } from '../../shared/timers/put-with-wake-up.ts';
 import { answerQuestions } from '../measure/answering.ts';
 import { readUsage } from '../measure/usage.ts';
 import { recordFor, timerAt, type TimerPlan } from './armed.ts';
@@ -50,6 +49,7 @@ async function run({ assemblyDir, armed, due, windowMs }: z.infer<typeof runSche
   });
   const aws = await startLocalAws({
     assemblyDir,
+    parameters: { [CLUSTER_PARAMETERS.name]: 'bench' },
     env: { [ENV.clusterName]: 'bench', [ENV.clusterEndpoint]: server.url, [ENV.clusterCertificateAuthority]: '' },
     maxConcurrency: MAX_CONCURRENCY,
   });
@@ -73,9 +73,10 @@ async function run({ assemblyDir, armed, due, windowMs }: z.infer<typeof runSche
       const timer = timers[index];
       invariant(timer !== undefined, 'every index has its timer');
       // One half as a function arms a near timer; the other as if it had been armed long ago, which only the sweep finds.
-      const deps = { records, wakeUps, clock: systemClock };
-      if (index % 2 === 0) await putWithWakeUp(deps, recordFor(timer), 0);
-      else await putNew(records, recordFor(timer));
+      const { owner, subject } = recordFor(timer);
+      await putNew(records, recordFor(timer));
+      const delay = durationBetween(systemClock.now(), timer.dueTime);
+      if (index % 2 === 0) await wakeUps.send([{ wakeUp: { owner, subject, wakeTime: timer.dueTime }, delay }]);
     });
     const busy: Sweep[] = [];
     for (let sweep = 0; sweep < SWEEPS; sweep += 1) busy.push(await measureSweep(dueIndex, plan.windowStart));

@@ -11,7 +11,7 @@ import { createRealScheduler } from '../../runtime/real-scheduler.ts';
 import { startKarpenter } from '../../simulator/actors/karpenter.ts';
 import { createCloud } from '../../simulator/cloud.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
-import { ENV } from '../../shared/contract/env.ts';
+import { CLUSTER_PARAMETERS, ENV } from '../../shared/contract/env.ts';
 import { startEmbeddedCluster, type EmbeddedCluster } from './embedded-cluster.ts';
 import { startForwarderProcess, type ForwarderProcess } from './forwarder-process.ts';
 import { synthesize } from './synthesize.ts';
@@ -57,6 +57,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
   onStep('starting DynamoDB, SQS, EventBridge, Scheduler and Lambda');
   const aws = await startLocalAws({
     assemblyDir,
+    parameters: { [CLUSTER_PARAMETERS.name]: CLUSTER_NAME },
     env: { [ENV.clusterName]: CLUSTER_NAME, [ENV.clusterEndpoint]: cluster.url, [ENV.clusterCertificateAuthority]: '' },
     dataDir: join(folder, 'data'),
     ...(options.extraEnv && { extraEnv: options.extraEnv }),

@@ -9,7 +9,8 @@ const APP = join(import.meta.dirname, '..', '..', 'infra', 'app.ts');
 /** Runs `node infra/app.ts` into `outdir`. Throws an Error with its output when it fails. */
 export async function synthesize(outdir: string): Promise<void> {
   const child = startChild(process.execPath, [APP], {
-    env: { ...process.env, CDK_OUTDIR: outdir },
+    // Whatever a deployment of this copy chooses, the cluster here is the local one.
+    env: { ...process.env, CDK_OUTDIR: outdir, CDK_CONTEXT_JSON: JSON.stringify({ curfew: {} }) },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const [output] = await Promise.all([child.stderr === null ? '' : text(child.stderr), once(child, 'exit')]);

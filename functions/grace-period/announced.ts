@@ -9,6 +9,7 @@ export const ANNOUNCEMENT_TOPICS = [
   'elapsed',
   'notOurs',
   'observed',
+  'refused',
 ] as const;
 /** What an Event is about: one Event reason each. */
 export type AnnouncementTopic = (typeof ANNOUNCEMENT_TOPICS)[number];
@@ -21,6 +22,17 @@ export interface GracePeriodRecord {
   readonly announced: Readonly<Record<string, Announced>>;
   /** A run has taken it upon itself to record what is due; written before the first Event. */
   readonly claimTime?: EpochMs;
+  /** Changes of the Node that did not last or were not accepted: the next one waits longer. */
+  readonly effort?: Effort;
+}
+
+export interface Effort {
+  /** `restored`: somebody keeps removing the annotation. `refused`: the API server does not accept the change. */
+  readonly kind: 'restored' | 'refused';
+  readonly times: number;
+  readonly lastTime: EpochMs;
+  /** Why it was refused. */
+  readonly message?: string;
 }
 
 export const EMPTY_RECORD: GracePeriodRecord = { announced: {} };

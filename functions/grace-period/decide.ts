@@ -17,7 +17,8 @@ import {
   type AnnotatedPod,
   type Announcement,
 } from './announcements.ts';
-import { EMPTY_RECORD, type GracePeriodRecord } from './announced.ts';
+import { formatDuration } from '../../shared/domain/go-duration.ts';
+import { EMPTY_RECORD, type Effort, type GracePeriodRecord } from './announced.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import { isActive, type ProtectionPolicy } from '../../shared/domain/protection.ts';
 import {
@@ -25,7 +26,9 @@ import {
   earliest,
   hours,
   isDue,
+  minutes,
   seconds,
+  toDurationMs,
   toExactTimestamp,
   type EpochMs,
 } from '../../shared/domain/time.ts';
@@ -64,76 +67,120 @@ export type NodeChange =
   /** Remove our mark beside an annotation that is not ours any more. */
   | { readonly kind: 'disown'; readonly reason: 'AnnotationTakenOver' };
 
+/** A change of the Node that was refused, or undone by somebody, is tried again after this long, doubled each time. */
+export const FIRST_RETRY = minutes(1);
+export const LONGEST_RETRY = hours(1);
+/** An annotation that somebody removed is put back at once this often; from then on it looks like a quarrel of two controllers. */
+export const FREE_RESTORES = 3;
+
 /** A record's content and when to look again. */
 export interface Remembered {
   readonly record: GracePeriodRecord;
   readonly wakeTime: EpochMs;
 }
 
-export interface GracePeriodDecision {
-  readonly node: NodeChange;
-  /** To be said now, each once. */
-  readonly announcements: readonly Announcement[];
-  /** To be written before anything is done; undefined when there is nothing to remember. */
-  readonly intent: Remembered | undefined;
-  /** To be written when all is done; undefined: the record goes. */
-  readonly outcome: Remembered | undefined;
-  /** UIDs of what is there: the memory of everything else may go. */
-  readonly present: ReadonlySet<string>;
-  /** The numbers that it rests on. */
-  readonly counts: {
-    readonly protectedPods: number;
-    readonly elapsedPods: number;
-    readonly nextExpiry: EpochMs | undefined;
-  };
+/** The numbers that a decision rests on. */
+export interface Counts {
+  readonly protectedPods: number;
+  readonly elapsedPods: number;
+  readonly nextExpiry: EpochMs | undefined;
 }
+
+export type GracePeriodDecision =
+  /** No annotated pod is left: the Node is let free, then the record goes. */
+  | { readonly kind: 'close'; readonly node: NodeChange; readonly counts: Counts }
+  | {
+      readonly kind: 'keep';
+      readonly node: NodeChange;
+      /** To be said now, each once. */
+      readonly announcements: readonly Announcement[];
+      /** To be written before anything is done. */
+      readonly intent: Remembered;
+      /** To be written when all is done. */
+      readonly outcome: Remembered;
+      readonly counts: Counts;
+    };
 
 export function decide(observation: GracePeriodObservation): GracePeriodDecision {
   const { now, node, policy, policyName, ownClaimTime, record = EMPTY_RECORD } = observation;
   const annotated = annotatedPods(observation.pods, policy);
   const until = heldUntil(annotated, now);
-  const change = changeOf(observation, until, annotated);
+  const wanted = changeOf(observation, until, annotated);
+  const retryTime = retryTimeOf(wanted, record.effort, now);
+  const change: NodeChange = retryTime === undefined ? wanted : { kind: 'leave' };
+  const active = annotated.filter(({ protection }) => isActive(protection, now));
+  const counts: Counts = {
+    protectedPods: active.length,
+    elapsedPods: annotated.filter(pod => isElapsed(pod, now)).length,
+    nextExpiry: active
+      .map(({ protection }) => (protection.kind === 'until' ? protection.expiry : undefined))
+      .reduce(earliest, undefined),
+  };
+  if (annotated.length === 0 && retryTime === undefined) return { kind: 'close', node: change, counts };
 
-  const { claimTime } = record;
+  const { claimTime, effort } = record;
   const claimedUntil = claimTime === undefined ? undefined : addDuration(claimTime, CLAIM_SETTLES_AFTER);
   const busy = claimedUntil !== undefined && claimTime !== ownClaimTime && !isDue(now, claimedUntil);
   const said = [
-    ...aboutNode(observation, until),
+    ...aboutNode(observation, until, retryTime),
     ...annotated.flatMap(pod => announcementsFor(pod, { policy, policyName, now })),
   ];
   const announcements = busy
     ? []
     : said.filter(({ about, topic, key }) => record.announced[about.uid]?.[topic] !== key);
 
-  const next = annotated.map(pod => nextInstant(pod, policy, now)).reduce(sooner, addDuration(now, IDLE_CHECK));
-  const { announced } = record;
+  const next = [retryTime, ...annotated.map(pod => nextInstant(pod, policy, now))].reduce(
+    sooner,
+    addDuration(now, IDLE_CHECK),
+  );
+  // The memory of pods that are gone goes with the next write that is due anyway.
+  const present = new Set([node.uid, ...annotated.map(({ pod }) => pod.uid)]);
+  const remembered = Object.entries(record.announced).filter(([uid]) => present.has(uid));
+  const announced = announcements.length > 0 ? Object.fromEntries(remembered) : record.announced;
+  const kept = { announced, ...(effort !== undefined && { effort }) };
   const intent: Remembered =
     announcements.length > 0
       ? {
-          record: { announced, claimTime: ownClaimTime ?? now },
+          record: { ...kept, claimTime: ownClaimTime ?? now },
           wakeTime: sooner(addDuration(ownClaimTime ?? now, CLAIM_SETTLES_AFTER), next),
         }
-      : { record: busy ? record : { announced }, wakeTime: sooner(next, busy ? claimedUntil : undefined) };
+      : {
+          record: { ...kept, ...(busy && claimTime !== undefined && { claimTime }) },
+          wakeTime: sooner(next, busy ? claimedUntil : undefined),
+        };
   const outcome: Remembered =
     announcements.length > 0
-      ? { record: { announced: withAnnouncements(announced, announcements) }, wakeTime: next }
+      ? { record: { ...kept, announced: withAnnouncements(announced, announcements) }, wakeTime: next }
       : intent;
+  return { kind: 'keep', node: change, announcements, intent, outcome, counts };
+}
 
-  const active = annotated.filter(({ protection }) => isActive(protection, now));
-  return {
-    node: change,
-    announcements,
-    intent: annotated.length > 0 ? intent : undefined,
-    outcome: annotated.length > 0 ? outcome : undefined,
-    present: new Set([node.uid, ...annotated.map(({ pod }) => pod.uid)]),
-    counts: {
-      protectedPods: active.length,
-      elapsedPods: annotated.filter(pod => isElapsed(pod, now)).length,
-      nextExpiry: active
-        .map(({ protection }) => (protection.kind === 'until' ? protection.expiry : undefined))
-        .reduce(earliest, undefined),
-    },
-  };
+/** When a change that is wanted may be made; undefined: now. */
+function retryTimeOf(wanted: NodeChange, effort: Effort | undefined, now: EpochMs): EpochMs | undefined {
+  if (effort === undefined || wanted.kind === 'leave') return undefined;
+  const isRestoring = wanted.kind === 'hold' && wanted.reason === 'AnnotationRemoved';
+  if (effort.kind === 'restored' && !isRestoring) return undefined;
+  const failures = effort.kind === 'restored' ? effort.times - FREE_RESTORES : effort.times;
+  if (failures <= 0) return undefined;
+  const wait = toDurationMs(Math.min(FIRST_RETRY * 2 ** (failures - 1), LONGEST_RETRY));
+  const time = addDuration(effort.lastTime, wait);
+  return isDue(now, time) ? undefined : time;
+}
+
+/** The memory of a change of the Node after it was tried: nothing while it goes well. */
+export function effortAfter(
+  before: Effort | undefined,
+  change: NodeChange,
+  result: { readonly kind: 'ok' } | { readonly kind: 'refused'; readonly message: string },
+  now: EpochMs,
+): Effort | undefined {
+  const isRestoring = change.kind === 'hold' && change.reason === 'AnnotationRemoved';
+  const kind = result.kind === 'refused' ? 'refused' : isRestoring ? 'restored' : undefined;
+  // What was undone and stays for twice the longest wait was no quarrel.
+  const isOld = before !== undefined && isDue(now, addDuration(before.lastTime, toDurationMs(2 * LONGEST_RETRY)));
+  if (kind === undefined) return before?.kind === 'restored' && !isOld ? before : undefined;
+  const times = before?.kind === kind && !isOld ? before.times + 1 : 1;
+  return { kind, times, lastTime: now, ...(result.kind === 'refused' && { message: result.message }) };
 }
 
 const isElapsed = ({ protection }: AnnotatedPod, now: EpochMs): boolean =>
@@ -193,10 +240,20 @@ function changeOf(
 }
 
 /** What is to be said about the node itself. */
-function aboutNode({ node, observeOnly }: GracePeriodObservation, until: string | undefined): readonly Announcement[] {
-  if (until === undefined) return [];
+function aboutNode(
+  { node, observeOnly, record }: GracePeriodObservation,
+  until: string | undefined,
+  retryTime: EpochMs | undefined,
+): readonly Announcement[] {
   const { doNotDisrupt, protectedUntil, name, uid } = node;
   const about = { kind: 'Node', name, uid } as const;
+  const effort = record?.effort;
+  if (retryTime !== undefined && effort?.kind === 'refused') {
+    const why = effort.message ?? 'no reason was given';
+    const message = `karpenter.sh/do-not-disrupt on the node cannot be changed, the API server refuses it: ${why}; tried again, at most ${formatDuration(LONGEST_RETRY)} apart`;
+    return [{ topic: 'refused', key: why.slice(0, 200), message, about }];
+  }
+  if (until === undefined) return [];
   if (doNotDisrupt !== undefined && doNotDisrupt !== 'true') {
     const message = `karpenter.sh/do-not-disrupt: ${shown(doNotDisrupt)} on the node is not Curfew's and is left alone: Karpenter may disrupt pods that are protected until ${until}`;
     return [{ topic: 'notOurs', key: shown(doNotDisrupt), message, about }];

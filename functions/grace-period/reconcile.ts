@@ -1,50 +1,40 @@
 /**
  * Grace periods: look at a node and its pods, decide, act. One record per node holds the timer and what was said; the annotations on
- * the Node say themselves whose they are. Order: record (timer, claim on the Events) → Node → Events → record, so that whoever comes
- * after a crash finds a timer that brings it back, and no two runs say the same.
+ * the Node say themselves whose they are. Order: record (timer, claim on the Events) → Node → Events → record, so that the run after a
+ * crash finds a timer that brings it back, and no two runs say the same.
  */
-import { isDeepStrictEqual } from 'node:util';
-import { parseGracePeriodRecord, toGracePeriodState } from './record.ts';
-import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
+import type { InboxMessage, WatchedEvent } from '../../shared/contract/inbox-message.ts';
 import { GRACE_PERIOD_METRICS } from '../../shared/contract/metrics.ts';
-import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
-import { RESOURCES } from '../../shared/contract/resources.ts';
-import type { GracePeriodRecord } from './announced.ts';
-import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import type { PodView } from '../../shared/domain/pod.ts';
-import { annotatedPods, type Announcement } from './announcements.ts';
-import { DEFAULT_PROTECTION_POLICY } from '../../shared/domain/protection.ts';
-import { durationBetween, toExactTimestamp, type EpochMs } from '../../shared/domain/time.ts';
-import { RetryableError } from '../../shared/errors.ts';
-import { announce } from './announce.ts';
-import { gracePeriodKey, wakeAnnotatedNodes } from './wake-ups.ts';
-import { inParallel } from '../../shared/cluster/in-parallel.ts';
-import { loadPodsOnNode, loadProtection } from '../../shared/cluster/protected-pods.ts';
-import { createSeenPods, type SeenPods } from './seen-pods.ts';
-import { reportProtectionFaults } from './policy-faults.ts';
+import { durationBetween, type EpochMs } from '../../shared/domain/time.ts';
+import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
+import { again, DONE, settle, type Turn } from '../../shared/lifecycle/settle.ts';
+import { openRecords, type TimedRecord, type Wanted } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
-import type { StoredRecord } from '../../shared/ports/record-store.ts';
-import { putWithWakeUp, sendWakeUp } from '../../shared/timers/put-with-wake-up.ts';
-import { decide, withAnnouncements, type GracePeriodDecision, type NodeChange, type Remembered } from './decide.ts';
+import type { Effort, GracePeriodRecord } from './announced.ts';
+import { announce } from './announce.ts';
+import { decide, effortAfter, type Counts, type GracePeriodDecision, type NodeChange } from './decide.ts';
+import { annotate, reportChange, type MadeChange } from './effects.ts';
+import { look, type Look, type Progress, type Target } from './observe.ts';
+import { reportProtectionFaults } from './policy-faults.ts';
+import { gracePeriodCodec, OWNER, recordIdOf } from './record.ts';
+import { createSeenPods, type SeenPods } from './seen-pods.ts';
+import { wakeAnnotatedNodes } from './wake-ups.ts';
 
-type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'metrics' | 'clock'>;
+type Ports = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'metrics' | 'clock'>;
+type Deps = Ports & { readonly reporter: Reporter; readonly seenPods: SeenPods };
 
-const OWNER = 'grace-period';
-/** Looks in one run before the message goes back to the queue: others are at work on this node. */
-const MAX_LOOKS = 5;
-
-export function createReconciler(deps: Deps): Reconcile {
-  const seenPods = createSeenPods();
+export function createReconciler(ports: Ports): Reconcile {
+  const deps: Deps = { ...ports, reporter: createReporter(OWNER, ports), seenPods: createSeenPods() };
   return async message => {
     switch (message.kind) {
       case 'clusterEvent':
-        return reconcileClusterEvent(deps, message.event, seenPods);
+        return reconcileClusterEvent(deps, message.event);
       case 'wakeUp': {
         const { kind, name, uid } = message.subject;
-        if (kind === 'Node')
-          await reconcileNode(deps, { name, uid, pods: 'always', wakeTime: message.wakeTime }, seenPods);
+        if (kind === 'Node') await reconcileNode(deps, { name, uid, pods: 'always' }, message);
         return;
       }
+      case 'customResource':
       case 'tick':
       case 'busEvent':
         return;
@@ -52,239 +42,166 @@ export function createReconciler(deps: Deps): Reconcile {
   };
 }
 
-type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
+type WakeUp = Extract<InboxMessage, { kind: 'wakeUp' }>;
 
-async function reconcileClusterEvent(deps: Deps, event: ClusterEvent, seenPods: SeenPods): Promise<void> {
-  const { subject, change, hints } = event;
+async function reconcileClusterEvent(deps: Deps, event: WatchedEvent): Promise<void> {
+  const { subject, change, hints, resourceVersion } = event;
   switch (subject.kind) {
     case 'Pod':
       if (hints.nodeName === undefined) return;
-      if (change !== 'Deleted' && seenPods.has(subject.uid, event.resourceVersion)) return;
-      return reconcileNode(
-        deps,
-        { name: hints.nodeName, uid: undefined, pods: 'always', wakeTime: undefined },
-        seenPods,
-      );
+      if (change !== 'Deleted' && deps.seenPods.has(subject.uid, resourceVersion)) return;
+      return reconcileNode(deps, { name: hints.nodeName, uid: undefined, pods: 'always' });
     case 'Node': {
       // Pods have events of their own; a node that only changes matters when it is known to carry annotated ones.
-      const pods = change === 'Added' ? 'always' : 'ifKnown';
-      return reconcileNode(deps, { name: subject.name, uid: subject.uid, pods, wakeTime: undefined }, seenPods);
+      const pods = change === 'Added' && event.resync !== true ? 'ifNew' : 'ifKnown';
+      return reconcileNode(deps, { name: subject.name, uid: subject.uid, pods });
     }
     case 'NodePool':
       return wakeAnnotatedNodes(deps, subject.name);
     case 'NodeLifecyclePolicy':
       await reportProtectionFaults(deps, subject);
       return wakeAnnotatedNodes(deps, undefined);
+    case 'NodeClaim':
+    case 'FinalizerRule':
+    case 'PodDisruptionBudget':
+    case 'VolumeAttachment':
+    case 'ConfigMap':
+      return;
   }
 }
 
-interface Target {
-  readonly name: string;
-  readonly uid: string | undefined;
-  /** `ifKnown`: list the pods only when there is a record or a mark of ours. */
-  readonly pods: 'always' | 'ifKnown';
-  /** Of the wake-up that brought us here, and is used up. */
-  readonly wakeTime: EpochMs | undefined;
-}
+type Here = Extract<Look, { kind: 'here' }>;
+type Gone = Extract<Look, { kind: 'gone' }>;
 
-/** What this run did so far: a later look of the same run must know. */
-interface Progress {
-  claimTime: EpochMs | undefined;
-  released: boolean;
-  announcements: readonly Announcement[];
-}
-
-interface Look {
-  readonly object: KubernetesObject;
-  readonly pods: readonly PodView[];
-  readonly stored: StoredRecord | undefined;
-  readonly storedRecord: GracePeriodRecord | undefined;
-  readonly decision: GracePeriodDecision;
-}
-
-async function reconcileNode(deps: Deps, target: Target, seenPods: SeenPods): Promise<void> {
-  const progress: Progress = { claimTime: undefined, released: false, announcements: [] };
-  let { uid } = target;
-  for (let looks = 0; looks < MAX_LOOKS; looks++) {
-    const seen = await look(deps, { ...target, uid }, progress);
-    if (seen === 'gone') return uid === undefined ? undefined : close(deps, target.name, uid);
-    if (seen === 'nothing') return;
-    uid = seen.object.metadata.uid;
-    if ((await apply(deps, seen, progress, target)) === 'again') continue;
-    seenPods.remember(seen.pods);
-    return;
-  }
-  throw new RetryableError(`node ${target.name} changed ${MAX_LOOKS} times while it was looked at`);
-}
-
-async function look(deps: Deps, target: Target, progress: Progress): Promise<Look | 'gone' | 'nothing'> {
-  const object = await deps.kubernetes.get({ type: RESOURCES.Node, name: target.name });
-  // I10: a node of the same name with another UID is another node.
-  if (object === undefined || (target.uid !== undefined && object.metadata.uid !== target.uid)) return 'gone';
-  const { uid, name, annotations = {} } = object.metadata;
-  // After the Node, so that a change of the Node in between is a conflict and not a wrong decision.
-  const loadPods = (): Promise<readonly PodView[]> => loadPodsOnNode(deps, name);
-  const loading = target.pods === 'always' ? loadPods() : undefined;
-  const [stored, early] = await inParallel([deps.records.get(gracePeriodKey(uid)), loading]);
-  const marked = annotations[ANNOTATIONS.protectedUntil] !== undefined;
-  const known = stored !== undefined || marked;
-  if (target.pods === 'ifKnown' && !known) return 'nothing';
-
-  const pods = early ?? (await loadPods());
-  if (!known && annotatedPods(pods, DEFAULT_PROTECTION_POLICY).length === 0) return 'nothing';
-  const { policy, source, mode } = await loadProtection(deps, object);
-  const storedRecord = stored && parseGracePeriodRecord(stored.state);
-  const decision = decide({
-    now: deps.clock.now(),
-    node: {
-      name,
-      uid,
-      doNotDisrupt: annotations[KARPENTER.doNotDisruptAnnotation],
-      protectedUntil: annotations[ANNOTATIONS.protectedUntil],
+async function reconcileNode(deps: Deps, first: Target, wakeUp?: WakeUp): Promise<void> {
+  const progress: Progress = { claimTime: undefined, announcements: [] };
+  const records = openRecords(deps, gracePeriodCodec, wakeUp);
+  const recordOf = (uid: string): TimedRecord<GracePeriodRecord> => records(recordIdOf(uid));
+  if (first.uid !== undefined && (await recordOf(first.uid).isServed())) return;
+  let target = first;
+  await settle<Here | Gone, GracePeriodDecision | 'close'>({
+    what: `node ${first.name}`,
+    async observe() {
+      const seen = await look(deps, target, recordOf, progress);
+      if (seen.kind === 'nothing') return { kind: 'over' };
+      // I10: from now on this node is meant, not its name.
+      if (seen.kind === 'here') target = { ...target, uid: seen.object.metadata.uid };
+      return { kind: 'here', observation: seen };
     },
-    pods,
-    policy,
-    policyName: source,
-    observeOnly: mode === 'Observe',
-    record: { ...storedRecord, announced: withAnnouncements(storedRecord?.announced ?? {}, progress.announcements) },
-    ownClaimTime: progress.claimTime,
+    decide: seen => (seen.kind === 'gone' ? 'close' : decide(seen.observation)),
+    async apply(decision, seen) {
+      if (seen.kind === 'gone') return close(deps, seen);
+      if (decision === 'close') return DONE;
+      const turn = await apply(deps, decision, seen, progress, wakeUp !== undefined);
+      if (turn.kind === 'done') deps.seenPods.remember(seen.pods);
+      return turn;
+    },
   });
-  return { object, pods, stored, storedRecord, decision };
 }
 
-/** `again`: something changed in between, or a node was let go; look once more. */
-async function apply(deps: Deps, seen: Look, progress: Progress, target: Target): Promise<'done' | 'again'> {
-  const { decision, object } = seen;
-  const { announcements, counts } = decision;
-  let stored = seen.stored;
-  if (decision.intent !== undefined) {
-    const saved = await save(deps, seen, decision.intent, target);
-    if (saved === 'lostRace') return 'again';
-    stored = saved;
-    if (announcements.length > 0) progress.claimTime = decision.intent.record.claimTime;
+async function apply(
+  deps: Deps,
+  decision: GracePeriodDecision,
+  seen: Here,
+  progress: Progress,
+  timed: boolean,
+): Promise<Turn> {
+  switch (decision.kind) {
+    case 'close': {
+      const changed = await change(deps, seen, decision.node, decision.counts, {
+        record: { announced: seen.held?.announced ?? {} },
+        wakeTime: seen.observation.now,
+      });
+      if (changed.kind === 'again') return changed;
+      const turn = afterChange(decision.node);
+      return turn.kind === 'again' ? turn : seen.record.release();
+    }
+    case 'keep':
+      return keep(deps, decision, seen, progress, timed);
   }
+}
 
-  if (decision.node.kind !== 'leave') {
-    report(deps, seen, decision.node);
-    const outcome = await annotate(deps, object, decision.node);
-    if (outcome !== 'ok') return 'again';
-  }
+async function keep(
+  deps: Deps,
+  { node, announcements, intent, outcome, counts }: Extract<GracePeriodDecision, { kind: 'keep' }>,
+  seen: Here,
+  progress: Progress,
+  timed: boolean,
+): Promise<Turn> {
+  const claimed = await seen.record.save(wanted(seen, intent));
+  if (claimed.written && announcements.length > 0) progress.claimTime = intent.record.claimTime;
+  if (claimed.kind === 'again') return claimed;
 
-  // A pod that came while its node was let go, and whose own run still found the node held, is found by looking once more.
-  const finished = decision.node.kind === 'release' && !progress.released ? 'again' : 'done';
-  progress.released ||= decision.node.kind === 'release';
-  await announce(deps, OWNER, announcements, target.wakeTime !== undefined);
+  const changed = await change(deps, seen, node, counts, intent);
+  if (changed.kind === 'again') return changed;
+
+  await announce(deps, deps.reporter, announcements, timed);
   progress.announcements = [...progress.announcements, ...announcements];
-  if (decision.outcome !== undefined) deps.metrics.count(GRACE_PERIOD_METRICS.protectedPods, counts.protectedPods);
+  deps.metrics.count(GRACE_PERIOD_METRICS.protectedPods, counts.protectedPods);
   if (counts.nextExpiry !== undefined) {
-    deps.metrics.milliseconds(
-      GRACE_PERIOD_METRICS.timeToNextExpiry,
-      durationBetween(deps.clock.now(), counts.nextExpiry),
-    );
+    const left = durationBetween(deps.clock.now(), counts.nextExpiry);
+    deps.metrics.milliseconds(GRACE_PERIOD_METRICS.timeToNextExpiry, left);
   }
-
-  if (decision.outcome === undefined) {
-    if (stored === undefined) return finished;
-    const removed = await deps.records.delete(gracePeriodKey(object.metadata.uid), stored.version);
-    return removed.kind === 'deleted' ? finished : 'again';
-  }
-  if (announcements.length > 0) {
-    const storedRecord = decision.intent?.record;
-    const saved = await save(deps, { ...seen, stored, storedRecord }, decision.outcome, target);
-    if (saved === 'lostRace') return 'again';
-  }
-  return finished;
+  const done: Turn =
+    announcements.length === 0 && changed.effort === seen.held?.effort
+      ? DONE
+      : await seen.record.save(wanted(seen, { ...outcome, record: withEffort(outcome.record, changed.effort) }));
+  return done.kind === 'done' ? afterChange(node) : done;
 }
 
-/** Writes the record if it says something new. A stored timer that is earlier than needed is kept: it comes in vain once. */
-async function save(
+/** A pod that came while its node was released, and whose own run found the node still held, is found by looking once more. */
+function afterChange(node: NodeChange): Turn {
+  return node.kind === 'release' ? again('the node was released') : DONE;
+}
+
+type Changed = Extract<Turn, { kind: 'again' }> | { readonly kind: 'ok'; readonly effort: Effort | undefined };
+
+/** Makes the change of the Node and reports it. One that is refused is remembered, so that the next look waits with it. */
+async function change(
   deps: Deps,
-  { object, stored, storedRecord, decision }: Look,
-  { record, wakeTime }: Remembered,
-  target: Target,
-): Promise<StoredRecord | 'lostRace'> {
-  const { name, uid } = object.metadata;
-  const subject = { apiVersion: 'v1', kind: 'Node', name, uid };
-  const armed = stored?.nextWakeTime;
-  const armedInTime = armed !== undefined && armed > deps.clock.now() && armed <= wakeTime;
-  if (stored !== undefined && armedInTime && isDeepStrictEqual(record, storedRecord)) {
-    // A wake-up that came early used up the message of this very timer: send another one.
-    if (target.wakeTime === armed) await sendWakeUp(deps, { owner: OWNER, subject, wakeTime: armed });
-    return stored;
+  seen: Here,
+  node: NodeChange,
+  counts: Counts,
+  before: { readonly record: GracePeriodRecord; readonly wakeTime: EpochMs },
+): Promise<Changed> {
+  const effort = seen.held?.effort;
+  if (node.kind === 'leave') return { kind: 'ok', effort };
+  const made: MadeChange = node;
+  const outcome = await annotate(deps, seen.object, made);
+  if (outcome.kind === 'changed') return { kind: 'again', because: 'the Node changed' };
+  const next = effortAfter(effort, made, outcome, deps.clock.now());
+  if (outcome.kind === 'ok') {
+    await reportChange(deps.reporter, seen.object, made, counts);
+    return { kind: 'ok', effort: next };
   }
-  const announced = Object.fromEntries(Object.entries(record.announced).filter(([key]) => decision.present.has(key)));
-  const outcome = await putWithWakeUp(
-    deps,
-    { ...gracePeriodKey(uid), subject, state: toGracePeriodState({ ...record, announced }), nextWakeTime: wakeTime },
-    stored?.version ?? 0,
-  );
-  return outcome.kind === 'written' ? outcome.record : 'lostRace';
+  const saved = await seen.record.save(wanted(seen, { ...before, record: withEffort(before.record, next) }));
+  return saved.kind === 'again'
+    ? saved
+    : { kind: 'again', because: `the change of the Node was refused: ${outcome.message}` };
 }
 
-/** Both annotations in one patch, on exactly the Node that was looked at. */
-async function annotate(
-  deps: Deps,
-  { metadata: { name, uid, resourceVersion } }: KubernetesObject,
-  node: Exclude<NodeChange, { kind: 'leave' }>,
-): Promise<'ok' | 'changed'> {
-  const annotations = annotationsFor(node);
-  const body = { metadata: { uid, resourceVersion, annotations } };
-  const outcome = await deps.kubernetes.patch({ type: RESOURCES.Node, name }, { type: 'merge', body });
-  return outcome.kind === 'ok' ? 'ok' : 'changed';
+function withEffort({ announced, claimTime }: GracePeriodRecord, effort: Effort | undefined): GracePeriodRecord {
+  return { announced, ...(claimTime !== undefined && { claimTime }), ...(effort !== undefined && { effort }) };
 }
 
-function annotationsFor(node: Exclude<NodeChange, { kind: 'leave' }>): JsonObject {
-  switch (node.kind) {
-    case 'hold':
-      return { [KARPENTER.doNotDisruptAnnotation]: 'true', [ANNOTATIONS.protectedUntil]: node.until };
-    case 'release':
-      return { [KARPENTER.doNotDisruptAnnotation]: null, [ANNOTATIONS.protectedUntil]: null };
-    case 'disown':
-      return { [ANNOTATIONS.protectedUntil]: null };
-  }
+function wanted(
+  { object: { metadata } }: Here,
+  { record, wakeTime }: { readonly record: GracePeriodRecord; readonly wakeTime: EpochMs },
+): Wanted<GracePeriodRecord> {
+  const { name, uid } = metadata;
+  return { subject: { apiVersion: 'v1', kind: 'Node', name, uid }, value: record, wakeTime };
 }
 
 /** The node is gone: whatever was promised about its pods ended with it. */
-async function close(deps: Deps, name: string, uid: string): Promise<void> {
-  const stored = await deps.records.get(gracePeriodKey(uid));
-  if (stored === undefined) return;
-  await deps.records.delete(gracePeriodKey(uid), stored.version);
-  deps.audit.write({
-    function: OWNER,
+async function close({ reporter }: Deps, { record, held }: Gone): Promise<Turn> {
+  const closed = await record.closeGone();
+  if (closed.kind === 'again') return closed;
+  const { apiVersion, kind, name, uid } = held.stored.subject;
+  await reporter.report({
+    about: { apiVersion, kind, metadata: { name, ...(uid !== undefined && { uid }) } },
     decision: 'close',
     reason: 'NodeGone',
     message: 'the node is gone, its record is closed',
-    kind: 'Node',
-    name,
-    uid,
   });
+  return DONE;
 }
-
-/** One audit line per change of the Node, with the numbers that it rests on. */
-function report(deps: Deps, { decision, object }: Look, node: Exclude<NodeChange, { kind: 'leave' }>): void {
-  const { protectedPods, elapsedPods, nextExpiry } = decision.counts;
-  deps.metrics.count('GracePeriodDecision', 1, { decision: node.kind });
-  deps.audit.write({
-    function: OWNER,
-    decision: node.kind,
-    reason: node.reason,
-    message: MESSAGES[node.reason],
-    kind: 'Node',
-    name: object.metadata.name,
-    uid: object.metadata.uid,
-    details: {
-      protectedPods,
-      elapsedPods,
-      ...(node.kind === 'hold' && { protectedUntil: node.until }),
-      ...(nextExpiry !== undefined && { nextExpiry: toExactTimestamp(nextExpiry) }),
-    },
-  });
-}
-
-const MESSAGES = {
-  PodsProtected: 'pods on the node are protected: it is held',
-  AnnotationRemoved: 'the annotation was removed while pods are protected: it is held again',
-  GracePeriodElapsed: 'the last protection on the node ended: it is let go',
-  NothingProtected: 'no pod on the node is protected any more: it is let go',
-  AnnotationTakenOver: 'somebody changed the annotation: it is theirs now, the mark goes',
-} as const;

@@ -1,28 +1,43 @@
-/** Wire form of the grace-period function's records; checked before each write and after each read. */
+/** How the grace-period function's records are written down; checked before each write and after each read. */
 import * as z from '../../shared/contract/zod.ts';
-import { ANNOUNCEMENT_TOPICS, type GracePeriodRecord } from './announced.ts';
-import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
+import type { RecordCodec } from '../../shared/lifecycle/timed-record.ts';
+import { ANNOUNCEMENT_TOPICS, type GracePeriodRecord } from './announced.ts';
+
+export const OWNER = 'grace-period';
+
+const instant = z.pipe(
+  z.number(),
+  z.transform((ms: number): EpochMs => toEpochMs(ms)),
+);
 
 const schema = z.object({
-  schemaVersion: z.literal(1),
   announced: z.record(z.string(), z.partialRecord(z.enum(ANNOUNCEMENT_TOPICS), z.string())),
-  claimTime: z.exactOptional(
-    z.pipe(
-      z.number(),
-      z.transform((ms: number): EpochMs => toEpochMs(ms)),
-    ),
+  claimTime: z.exactOptional(instant),
+  effort: z.exactOptional(
+    z.object({
+      kind: z.enum(['restored', 'refused']),
+      times: z.int().check(z.positive()),
+      lastTime: instant,
+      message: z.exactOptional(z.string()),
+    }),
   ),
 });
 
-/** Throws a ZodError for a record of an unknown shape: a bug or a downgrade, never user input. */
-export function parseGracePeriodRecord(state: JsonObject): GracePeriodRecord {
-  const { schemaVersion: _, ...record } = schema.parse(state);
-  return record;
-}
+export const gracePeriodCodec: RecordCodec<GracePeriodRecord> = {
+  owner: OWNER,
+  schemaVersion: 1,
+  parse: state => schema.parse(state),
+  toState: ({ announced, claimTime, effort }) => {
+    const state = {
+      announced,
+      ...(claimTime !== undefined && { claimTime }),
+      ...(effort !== undefined && { effort: { ...effort } }),
+    };
+    schema.parse(state);
+    return state;
+  },
+};
 
-export function toGracePeriodState({ announced, claimTime }: GracePeriodRecord): JsonObject {
-  const state: JsonObject = { schemaVersion: 1, announced, ...(claimTime !== undefined && { claimTime }) };
-  schema.parse(state);
-  return state;
-}
+/** The record of one node, by UID (I10). */
+export const recordIdOf = (uid: string): string => `node/${uid}`;

@@ -5,14 +5,14 @@ import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { RecordKey } from '../../shared/ports/record-store.ts';
 import { loadPoolNodes } from '../../shared/cluster/node-pool.ts';
 
+import { OWNER, recordIdOf } from './record.ts';
+
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
-const OWNER = 'grace-period';
 /** Records read at the same time; a cluster of 5,000 nodes takes a second or two. */
 const READ_AT_ONCE = 50;
 
-/** The record of one node, by UID (I10). */
-export const gracePeriodKey = (uid: string): RecordKey => ({ owner: OWNER, id: `node/${uid}` });
+const keyOf = (uid: string): RecordKey => ({ owner: OWNER, id: recordIdOf(uid) });
 
 /** Sends a wake-up for each node of the pool (undefined: of the cluster) of which there is a record: those with annotated pods. */
 export async function wakeAnnotatedNodes(deps: Deps, pool: string | undefined): Promise<void> {
@@ -20,7 +20,7 @@ export async function wakeAnnotatedNodes(deps: Deps, pool: string | undefined): 
   for (let start = 0; start < nodes.length; start += READ_AT_ONCE) {
     const batch = nodes.slice(start, start + READ_AT_ONCE);
     // One record of many that cannot be read must not hold up all others: such a node is looked at, in vain at worst.
-    const answers = await Promise.allSettled(batch.map(({ uid }) => deps.records.get(gracePeriodKey(uid))));
+    const answers = await Promise.allSettled(batch.map(({ uid }) => deps.records.get(keyOf(uid))));
     const failures = answers.flatMap(answer => (answer.status === 'rejected' ? [answer] : []));
     if (failures.length === batch.length) throw failures[0]?.reason;
     await wake(

@@ -2,7 +2,7 @@
  * What every function has: a bundle, a role of its own, a log group with retention, an inbox queue that redrives to its dead letters, and the event
  * source between the two. What it may touch comes by the methods below, each of which sets the variable and grants the permission together.
  */
-import { Duration, RemovalPolicy, Stack, Tags } from 'aws-cdk-lib';
+import { ArnFormat, Duration, RemovalPolicy, Stack, Tags } from 'aws-cdk-lib';
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { EventBus } from 'aws-cdk-lib/aws-events';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
@@ -23,6 +23,7 @@ import { join } from 'node:path';
 import { ENV } from '../../shared/contract/env.ts';
 import { FUNCTION_TIMEOUT_SECONDS, MAX_RECEIVES, VISIBILITY_TIMEOUT_SECONDS } from '../../shared/contract/inbox.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
+import type { Permissions } from '../../shared/contract/permissions.ts';
 import { partitionKeyPrefix, TABLE } from '../../shared/contract/table.ts';
 import { FUNCTION_TAG } from '../../shared/contract/tags.ts';
 import type { ClusterConnection } from '../cluster-connection.ts';
@@ -30,11 +31,13 @@ import type { FunctionDefinition } from '../function-definitions.ts';
 import type { PrivateAccess } from '../private-access.ts';
 import { BUNDLING } from './bundling.ts';
 
-const BATCH_SIZE = 10;
+/** Messages that one invocation gets at most. */
+export const BATCH_SIZE = 10;
 
 export interface FunctionWithInboxProps {
   readonly functionName: FunctionName;
   readonly definition: FunctionDefinition;
+  readonly permissions: Permissions;
   /** Folder that holds `<function>/handler.ts`. */
   readonly handlersDir: string;
   readonly deadLetterQueue: IQueue;
@@ -48,11 +51,14 @@ export class FunctionWithInbox extends Construct {
   readonly inbox: Queue;
   readonly logGroup: LogGroup;
   readonly role: Role;
+  readonly eventSourceMappingId: string;
+  private readonly permissions: Permissions;
 
   constructor(scope: Construct, id: string, props: FunctionWithInboxProps) {
     super(scope, id);
     const { definition, deadLetterQueue } = props;
     this.functionName = props.functionName;
+    this.permissions = props.permissions;
     Tags.of(this).add(FUNCTION_TAG, props.functionName);
     this.inbox = new Queue(this, 'Inbox', {
       visibilityTimeout: Duration.seconds(VISIBILITY_TIMEOUT_SECONDS),
@@ -62,19 +68,22 @@ export class FunctionWithInbox extends Construct {
       deadLetterQueue: { queue: deadLetterQueue, maxReceiveCount: MAX_RECEIVES },
     });
     // The audit lines are in here: they outlive the function.
-    this.logGroup = new LogGroup(this, 'Logs', { retention: props.logRetention, removalPolicy: RemovalPolicy.RETAIN });
+    this.logGroup = new LogGroup(this, 'Logs', {
+      retention: props.logRetention,
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+    });
     // Not the managed policy for basic execution: that one may write to every log group of the account.
     this.role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     this.logGroup.grantWrite(this.role);
     props.privateAccess?.allowNetworkInterfaces(this.role);
     this.function = this.createFunction(props);
-    this.function.addEventSource(
-      new SqsEventSource(this.inbox, {
-        batchSize: BATCH_SIZE,
-        reportBatchItemFailures: true,
-        maxConcurrency: definition.maxConcurrency,
-      }),
-    );
+    const eventSource = new SqsEventSource(this.inbox, {
+      batchSize: BATCH_SIZE,
+      reportBatchItemFailures: true,
+      maxConcurrency: definition.maxConcurrency,
+    });
+    this.function.addEventSource(eventSource);
+    this.eventSourceMappingId = eventSource.eventSourceMappingId;
     this.function.addEnvironment(ENV.inboxUrl, this.inbox.queueUrl);
     this.function.addEnvironment(ENV.deadLetterQueueUrl, deadLetterQueue.queueUrl);
     this.allow(['sqs:SendMessage'], [deadLetterQueue.queueArn]);
@@ -101,39 +110,70 @@ export class FunctionWithInbox extends Construct {
     });
   }
 
+  /** Every function names the cluster, in its metrics and when it compares events; only one that calls the API server is told how to reach it. */
   connectsTo(cluster: ClusterConnection): void {
     this.function.addEnvironment(ENV.clusterName, cluster.name);
+    if (this.permissions.kubernetes.length === 0) return;
     this.function.addEnvironment(ENV.clusterEndpoint, cluster.endpoint);
     this.function.addEnvironment(ENV.clusterCertificateAuthority, cluster.certificateAuthority);
   }
 
-  /** Names the table; `ownsRecords` and `readsDueIndex` say what may be done with it. */
-  uses(table: TableV2, definition: FunctionDefinition): void {
-    this.function.addEnvironment(ENV.tableName, table.tableName);
-    if (definition.ownsRecords) {
+  /** Names the table; the permissions say whose records it may touch, and whether it may query the due index. */
+  uses(table: TableV2): void {
+    const { records, readsDueIndex } = this.permissions;
+    if (records.length > 0 || readsDueIndex) this.function.addEnvironment(ENV.tableName, table.tableName);
+    if (records.length > 0) {
       this.allow(['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:DeleteItem'], [table.tableArn], {
-        'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${partitionKeyPrefix(this.functionName)}*`] },
+        'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': records.map(owner => `${partitionKeyPrefix(owner)}*`) },
       });
     }
-    if (definition.readsDueIndex) this.allow(['dynamodb:Query'], [`${table.tableArn}/index/${TABLE.dueIndex.name}`]);
+    if (readsDueIndex) this.allow(['dynamodb:Query'], [`${table.tableArn}/index/${TABLE.dueIndex.name}`]);
   }
 
   /** Names the bus; without a source the function may not publish. */
-  publishesTo(bus: EventBus, source: string | undefined): void {
+  publishesTo(bus: EventBus): void {
+    const { publishesAs } = this.permissions;
+    if (publishesAs.length === 0) return;
     this.function.addEnvironment(ENV.eventBusName, bus.eventBusName);
-    if (source !== undefined) {
-      this.allow(['events:PutEvents'], [bus.eventBusArn], { StringEquals: { 'events:source': source } });
-    }
+    this.allow(['events:PutEvents'], [bus.eventBusArn], { StringEquals: { 'events:source': publishesAs } });
   }
 
-  sendsWakeUpsTo(inboxes: ReadonlyMap<FunctionName, IQueue>): void {
-    const urls = Object.fromEntries([...inboxes].map(([name, inbox]) => [name, inbox.queueUrl]));
+  /** The user's hooks of terminations, by the names in the configuration. */
+  invokes(functionNames: readonly string[]): void {
+    if (functionNames.length === 0 || !this.permissions.invokesHooks) return;
+    this.allow(
+      ['lambda:InvokeFunction'],
+      functionNames.map(resourceName =>
+        Stack.of(this).formatArn({
+          service: 'lambda',
+          resource: 'function',
+          resourceName,
+          arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+        }),
+      ),
+    );
+  }
+
+  /** Names the inboxes that it sends wake-ups to; `inboxOf` answers those of all functions. */
+  sendsWakeUps(inboxOf: (owner: FunctionName) => IQueue): void {
+    const inboxes = this.permissions.wakes.map(owner => [owner, inboxOf(owner)] as const);
+    if (inboxes.length === 0) return;
+    const urls = Object.fromEntries(inboxes.map(([owner, inbox]) => [owner, inbox.queueUrl]));
     this.function.addEnvironment(ENV.inboxUrls, Stack.of(this).toJsonString(urls));
-    if (inboxes.size > 0) {
-      this.allow(
-        ['sqs:SendMessage'],
-        [...inboxes.values()].map(inbox => inbox.queueArn),
-      );
+    this.allow(
+      ['sqs:SendMessage'],
+      inboxes.map(([, inbox]) => inbox.queueArn),
+    );
+  }
+
+  /** EC2's reads know no resources. Its writes are limited to instances that Karpenter tagged as the cluster's. */
+  actsOnInstances(cluster: ClusterConnection): void {
+    const { ec2 } = this.permissions;
+    const instances = Stack.of(this).formatArn({ service: 'ec2', resource: 'instance', resourceName: '*' });
+    for (const action of ec2) {
+      if (action === 'ec2:DescribeInstances') this.allow([action], ['*']);
+      else
+        this.allow([action], [instances], { StringEquals: { 'aws:ResourceTag/eks:eks-cluster-name': cluster.name } });
     }
   }
 

@@ -1,4 +1,4 @@
-/** Environment variables: infra sets exactly these, each process reads exactly these. */
+/** Environment variables. Infra gives each function those that it reads. */
 export const ENV = {
   clusterName: 'CLUSTER_NAME',
   clusterEndpoint: 'CLUSTER_ENDPOINT',
@@ -10,6 +10,13 @@ export const ENV = {
   inboxUrls: 'INBOX_URLS',
   deadLetterQueueUrl: 'DLQ_URL',
   eventBusName: 'EVENT_BUS_NAME',
+} as const;
+
+/** CloudFormation parameters that say which cluster, when the CDK context does not; the local stack gives them as a deployment would. */
+export const CLUSTER_PARAMETERS = {
+  name: 'ClusterName',
+  endpoint: 'ClusterEndpoint',
+  certificateAuthority: 'ClusterCertificateAuthority',
 } as const;
 
 /** The value of a variable that must be set. Throws with the variable's name. */

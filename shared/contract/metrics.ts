@@ -10,14 +10,45 @@ export const METRICS = {
    * overdue. No data means that the sweep does not run.
    */
   oldestOverdueTimer: 'OldestOverdueTimer',
+  /** Messages that will be tried again, with the dimension `reason`, one of `RETRY_REASONS`. */
+  retries: 'Retries',
+  /** Those of them that mean a broken installation or an outage (`ACCESS_REASONS`), without a dimension of their own, so that one alarm sees all. */
+  accessFailures: 'AccessFailures',
   /** Messages that met a bug and will be redelivered; Lambda itself counts no error for them, since the batch is answered. */
   messageFailed: 'MessageFailed',
   /** Entries of the due index that could not be read and were skipped, counted at each sweep. */
   unreadableRecord: 'UnreadableRecord',
 } as const;
 
+/** Why a message is tried again, as a dimension: a bounded set, whatever the other side called it. The log line has the other side's word. */
+export const RETRY_REASONS = [
+  'Unauthorized',
+  'Forbidden',
+  'AccessDenied',
+  'NotFound',
+  'Unreachable',
+  'ServerError',
+  'Throttled',
+  'Conflict',
+  'DeadlineReserve',
+  'Other',
+] as const;
+export type RetryReason = (typeof RETRY_REASONS)[number];
+
+/** Reasons that do not pass by trying again soon: permissions, settings, or a part that is down. */
+export const ACCESS_REASONS: ReadonlySet<RetryReason> = new Set([
+  'Unauthorized',
+  'Forbidden',
+  'AccessDenied',
+  'NotFound',
+  'Unreachable',
+  'ServerError',
+]);
+
 /** Metrics of the grace-period function, for dashboards: no dimension beside the service. */
 export const GRACE_PERIOD_METRICS = {
+  /** Changes of Nodes, by `decision`. */
+  decision: 'GracePeriodDecision',
   /** Pods with an active protection on the node that was looked at: read its maximum or a percentile, not its sum. */
   protectedPods: 'ProtectedPods',
   /** From a look to the next end of a protection on that node, in milliseconds. */
@@ -38,6 +69,20 @@ export const GRACE_PERIOD_METRICS = {
   notHeld: 'NodesNotHeld',
   /** Nodes that would be held in mode Observe. */
   observed: 'NodesObserved',
+  /** Changes of Nodes that the API server refused for good, once each. */
+  refused: 'NodeChangesRefused',
+} as const;
+
+/** Metrics of the repair function, for dashboards; all by `nodePool`. */
+export const REPAIR_METRICS = {
+  /** Decisions about nodes, by `decision`. */
+  decision: 'RepairDecision',
+  /** Actions that were carried out, by `condition` and `action`. */
+  started: 'RepairStarted',
+  /** Due nodes that the last pass held back, by `reason`. */
+  held: 'RepairHeld',
+  /** Attempts under way after a pass. */
+  underWay: 'RepairsUnderWay',
 } as const;
 
 /** The Powertools service name of a function. */

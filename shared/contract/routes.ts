@@ -2,37 +2,119 @@
  * The routing table: which events reach which function's inbox. Infra makes one EventBridge rule of each row; the simulation and
  * the local bus match with the same patterns. Only exact values are used, which every implementation agrees on.
  */
-import { SOURCES, type FunctionName } from './names.ts';
 import { detailTypeFor } from './cluster-event.ts';
+import type { Envelope } from './envelope.ts';
+import {
+  CUSTOM_RESOURCE_CHANGED,
+  DRAIN_RESOURCE_CHANGED,
+  FORWARDER_HEARTBEAT,
+  HOOK_ANSWERED,
+  SOURCES,
+  type FunctionName,
+} from './names.ts';
+
+import type { WatchedKind } from './resources.ts';
 
 export interface EventPattern {
   readonly source: readonly string[];
   readonly 'detail-type': readonly string[];
+  /** Of cluster events: those of this cluster only. */
+  readonly detail?: { readonly cluster: readonly string[] };
 }
 
 export interface Route {
   readonly name: string;
   readonly target: FunctionName;
-  readonly pattern: EventPattern;
+  /** @param cluster its name, as the forwarder writes it into `detail.cluster` */
+  readonly pattern: (cluster: string) => EventPattern;
 }
 
-const fromForwarder = (...kinds: string[]): EventPattern => ({
-  source: [SOURCES.forwarder],
-  'detail-type': kinds.map(detailTypeFor),
-});
+/** Events of the forwarder with these detail types. */
+const published =
+  (...detailTypes: string[]) =>
+  (cluster: string): EventPattern => ({
+    source: [SOURCES.forwarder],
+    'detail-type': detailTypes,
+    detail: { cluster: [cluster] },
+  });
 
-export const ROUTES: readonly Route[] = [
+const changesOf = (...kinds: WatchedKind[]): Route['pattern'] => published(...kinds.map(detailTypeFor));
+
+/** Which heartbeats count as those of the cluster's forwarder. */
+export const heartbeatPattern: Route['pattern'] = published(FORWARDER_HEARTBEAT);
+
+/** True when an event is one that the pattern asks for; says what EventBridge would. */
+export function matchesPattern(
+  pattern: EventPattern,
+  event: Pick<Envelope, 'source' | 'detail-type' | 'detail'>,
+): boolean {
+  const { source, 'detail-type': detailType, detail } = pattern;
+  if (!source.includes(event.source) || !detailType.includes(event['detail-type'])) return false;
+  return detail === undefined || detail.cluster.some(cluster => cluster === event.detail['cluster']);
+}
+
+/** What is published only while the pods of a node are watched: pods on it, and what can hold them. */
+const BLOCKER_KINDS = ['Pod', 'PodDisruptionBudget', 'VolumeAttachment'] as const;
+
+const REPAIR_ROUTES: readonly Route[] = [
   {
     name: 'ClusterToRepair',
     target: 'repair',
-    pattern: fromForwarder('Node', 'NodeClaim', 'NodePool', 'NodeLifecyclePolicy', 'ConfigMap'),
-  },
-  {
-    name: 'ClusterToGracePeriod',
-    target: 'grace-period',
-    pattern: fromForwarder('Pod', 'Node', 'NodePool', 'NodeLifecyclePolicy'),
+    pattern: changesOf('Node', 'NodeClaim', 'NodePool', 'NodeLifecyclePolicy', 'ConfigMap'),
   },
 ];
 
-/** The functions that are deployed: those with a row above, and the timer. */
-export const DEPLOYED_FUNCTIONS: readonly FunctionName[] = ['repair', 'grace-period', 'timer'];
+const GRACE_PERIOD_ROUTES: readonly Route[] = [
+  {
+    name: 'ClusterToGracePeriod',
+    target: 'grace-period',
+    pattern: changesOf('Pod', 'Node', 'NodePool', 'NodeLifecyclePolicy'),
+  },
+];
+
+/** `DrainResourceChanged` too: a FinalizerRule may name the kind of the custom drain. */
+const FINALIZER_ROUTES: readonly Route[] = [
+  {
+    name: 'ClusterToFinalizer',
+    target: 'finalizer',
+    pattern: changesOf('Node', 'NodeClaim', 'NodePool', 'NodeLifecyclePolicy', 'FinalizerRule'),
+  },
+  { name: 'BlockersToFinalizer', target: 'finalizer', pattern: changesOf(...BLOCKER_KINDS) },
+  {
+    name: 'CustomResourcesToFinalizer',
+    target: 'finalizer',
+    pattern: published(CUSTOM_RESOURCE_CHANGED, DRAIN_RESOURCE_CHANGED),
+  },
+  {
+    name: 'WorkersToFinalizer',
+    target: 'finalizer',
+    pattern: cluster => ({
+      source: [SOURCES.worker],
+      'detail-type': [HOOK_ANSWERED],
+      detail: { cluster: [cluster] },
+    }),
+  },
+];
+
+const DRAIN_ROUTES: readonly Route[] = [
+  { name: 'ClusterToDrain', target: 'drain', pattern: changesOf('Node', 'NodeLifecyclePolicy', 'ConfigMap') },
+  { name: 'BlockersToDrain', target: 'drain', pattern: changesOf(...BLOCKER_KINDS) },
+  { name: 'DrainResourcesToDrain', target: 'drain', pattern: published(DRAIN_RESOURCE_CHANGED) },
+];
+
+/** Every route of each function, deployed or not. */
+export const ROUTES_BY_FUNCTION: Readonly<Record<FunctionName, readonly Route[]>> = {
+  repair: REPAIR_ROUTES,
+  'grace-period': GRACE_PERIOD_ROUTES,
+  finalizer: FINALIZER_ROUTES,
+  drain: DRAIN_ROUTES,
+  timer: [],
+};
+
+/** The functions that are deployed. */
+const DEPLOYED = ['finalizer', 'repair', 'grace-period', 'timer'] as const satisfies readonly FunctionName[];
+export type DeployedFunction = (typeof DEPLOYED)[number];
+export const DEPLOYED_FUNCTIONS: readonly DeployedFunction[] = DEPLOYED;
+
+/** The routes of the deployed functions: infra makes a rule of each. */
+export const ROUTES: readonly Route[] = DEPLOYED_FUNCTIONS.flatMap(name => ROUTES_BY_FUNCTION[name]);

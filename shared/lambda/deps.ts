@@ -8,16 +8,18 @@ import { SQSClient } from '@aws-sdk/client-sqs';
 import { CLIENT_DEFAULTS } from '../adapters/aws-errors.ts';
 import { createDueIndex, createRecordStore } from '../adapters/dynamodb/record-store.ts';
 import { createEventBus } from '../adapters/eventbridge/event-bus.ts';
+import { createAccessProbe, type AccessProbe } from '../adapters/kubernetes/access-probe.ts';
 import { createEksAuthenticator } from '../adapters/kubernetes/eks-token.ts';
 import { createEventRecorder } from '../adapters/kubernetes/event-recorder.ts';
 import { createKubernetesApi } from '../adapters/kubernetes/kubernetes-api.ts';
-import { createTransport } from '../adapters/kubernetes/transport.ts';
+import { createTransport, type Transport } from '../adapters/kubernetes/transport.ts';
 import { createDeadLetters } from '../adapters/sqs/dead-letters.ts';
 import { createMessageVisibility, type MessageVisibility } from '../adapters/sqs/visibility.ts';
 import { createWakeUpSender } from '../adapters/sqs/wake-up-sender.ts';
 import { systemClock } from '../adapters/system-clock.ts';
 import { ENV, requireEnv } from '../contract/env.ts';
 import { FUNCTION_NAMES, type FunctionName } from '../contract/names.ts';
+import { permissionsOf } from '../contract/permissions.ts';
 import * as z from '../contract/zod.ts';
 import { invariant, messageOf } from '../errors.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
@@ -25,6 +27,7 @@ import type { DeadLetters } from '../ports/dead-letters.ts';
 import type { EventBus } from '../ports/event-bus.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
+import type { Hooks } from '../ports/hooks.ts';
 import type { Instances } from '../ports/instances.ts';
 import type { KubernetesApi } from '../ports/kubernetes-api.ts';
 import type { MetricSink } from '../ports/metrics.ts';
@@ -41,6 +44,7 @@ export type AdapterName = Exclude<keyof FunctionDeps, Given | keyof OtherAdapter
 /** Made by the handler that uses them, so that no other bundle carries their clients. */
 export interface OtherAdapters {
   readonly instances: () => Instances;
+  readonly hooks: () => Hooks;
 }
 
 /** What is said about events that could not be recorded. */
@@ -56,12 +60,15 @@ export interface DepsOptions {
   readonly log: DepsLog;
 }
 
-/** The adapters with these names, made at once out of the environment variables that they need, and of no others. */
+/**
+ * The adapters with these names, made at once out of the environment variables that they need, and of no others; and the probe of the
+ * API server for a function that calls it.
+ */
 export function makeDeps<Name extends AdapterName>(
   names: readonly Name[],
   options: DepsOptions,
-): Pick<FunctionDeps, Name | Given> {
-  const { audit, metrics } = options;
+): { readonly deps: Pick<FunctionDeps, Name | Given>; readonly probe?: AccessProbe } {
+  const { name, audit, metrics } = options;
   const clients = makeClients(options);
   const asked = new Set<AdapterName>(names);
   const made: Partial<FunctionDeps> = {
@@ -76,7 +83,9 @@ export function makeDeps<Name extends AdapterName>(
     metrics,
     clock: systemClock,
   };
-  return pick(made, [...names, 'audit', 'metrics', 'clock']);
+  const deps = pick(made, [...names, 'audit', 'metrics', 'clock']);
+  if (!asked.has('kubernetes')) return { deps };
+  return { deps, probe: createAccessProbe(clients.transport(), permissionsOf(name).kubernetes) };
 }
 
 /** What the batch wrapper itself needs, whatever the function asks for. */
@@ -91,10 +100,12 @@ export function makeInboxDeps({ env }: DepsOptions): { deadLetters: DeadLetters;
 /** Clients that several adapters share, each made when the first of them asks. */
 function makeClients(options: DepsOptions) {
   const dynamo = once(() => new DynamoDBClient(CLIENT_DEFAULTS));
+  const transport = once(() => connect(options, () => dynamo().config.credentials()));
   return {
     sqs: once(() => new SQSClient(CLIENT_DEFAULTS)),
     table: () => ({ client: dynamo(), tableName: requireEnv(options.env, ENV.tableName) }),
-    kubernetes: once(() => connect(options, () => dynamo().config.credentials())),
+    transport,
+    kubernetes: once(() => createKubernetesApi(transport())),
   };
 }
 
@@ -126,9 +137,9 @@ function makeEvents({ name, log }: DepsOptions, kubernetes: KubernetesApi): Even
 
 type Credentials = ReturnType<DynamoDBClient['config']['credentials']>;
 
-function connect({ name, env }: DepsOptions, credentials: () => Credentials): KubernetesApi {
+function connect({ name, env }: DepsOptions, credentials: () => Credentials): Transport {
   const ca = env[ENV.clusterCertificateAuthority] ?? '';
-  const transport = createTransport({
+  return createTransport({
     server: requireEnv(env, ENV.clusterEndpoint),
     clock: systemClock,
     userAgent: `curfew-${name}`,
@@ -141,7 +152,6 @@ function connect({ name, env }: DepsOptions, credentials: () => Credentials): Ku
     // Always the cluster's own CA: an endpoint that presents another certificate is not our cluster.
     tls: { ca: Buffer.from(ca, 'base64') },
   });
-  return createKubernetesApi(transport);
 }
 
 const inboxUrlsSchema = z.partialRecord(z.enum(FUNCTION_NAMES), z.string());

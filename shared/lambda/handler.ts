@@ -46,8 +46,8 @@ export function createHandler<Name extends AdapterName, Others extends Partial<O
   const options: DepsOptions = { name, env: process.env, audit: createAuditLog(auditLogger), metrics, log };
   const { deadLetters, visibility } = makeInboxDeps(options);
   const made = Object.fromEntries(Object.entries(others ?? {}).map(([adapter, make]) => [adapter, make()]));
-  const reconcile = makeReconcile({ ...makeDeps(uses, options), ...made } as Pick<FunctionDeps, Name | Given> &
-    MadeBy<Others>);
+  const { deps, probe } = makeDeps(uses, options);
+  const reconcile = makeReconcile({ ...deps, ...made } as Pick<FunctionDeps, Name | Given> & MadeBy<Others>);
 
   // middy would answer shortly before the time-out while the batch is still at work; Lambda then keeps the environment, and the work
   // thaws with the next invocation. At its own time-out Lambda ends the process, and the work with it.
@@ -56,7 +56,15 @@ export function createHandler<Name extends AdapterName, Others extends Partial<O
     .use(publishMetrics(emf))
     .handler((event, context) =>
       processBatch(event, context, {
-        process: { function: name, reconcile, clock: systemClock, deadLetters, metrics },
+        process: {
+          function: name,
+          cluster,
+          reconcile,
+          clock: systemClock,
+          deadLetters,
+          metrics,
+          ...(probe && { probe }),
+        },
         visibility,
         metrics,
         log,

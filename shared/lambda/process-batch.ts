@@ -7,13 +7,14 @@
  */
 import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-powertools/batch';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
-import { METRICS } from '../contract/metrics.ts';
+import { ACCESS_REASONS, METRICS } from '../contract/metrics.ts';
 import { seconds } from '../domain/time.ts';
 import { messageOf, RetryableError } from '../errors.ts';
 import type { MessageVisibility } from '../adapters/sqs/visibility.ts';
 import type { MetricSink } from '../ports/metrics.ts';
 import { processMessage, type ProcessDeps } from './process-message.ts';
 import { retryDelay } from './retry-delay.ts';
+import { retryReason } from './retry-reason.ts';
 
 /** Time that one message may need: a record is begun only while this much is left of the invocation. */
 export const DEADLINE_RESERVE = seconds(10);
@@ -73,7 +74,9 @@ function report(error: unknown, { log, metrics }: BatchDeps): void {
   if (error instanceof RetryableError) {
     const { reason = 'Unknown', outcomeUnknown } = error;
     log.warn('message failed, will be redelivered', { reason, outcomeUnknown, error });
-    metrics.count('MessageRetried', 1, { reason });
+    const counted = retryReason(error.reason);
+    metrics.count(METRICS.retries, 1, { reason: counted });
+    if (ACCESS_REASONS.has(counted)) metrics.count(METRICS.accessFailures);
   } else {
     log.error('message failed because of a bug, will be redelivered', { error });
     metrics.count(METRICS.messageFailed);

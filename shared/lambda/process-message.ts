@@ -13,13 +13,18 @@ import type { Clock } from '../ports/clock.ts';
 import type { DeadLetters } from '../ports/dead-letters.ts';
 import type { Reconcile } from '../ports/function-deps.ts';
 import type { MetricSink } from '../ports/metrics.ts';
+import { retryReason } from './retry-reason.ts';
 
 export interface ProcessDeps {
   readonly function: FunctionName;
+  /** The cluster that this function is deployed for. */
+  readonly cluster: string;
   readonly reconcile: Reconcile;
   readonly clock: Clock;
   readonly deadLetters: DeadLetters;
   readonly metrics: MetricSink;
+  /** Checks what every message needs, at each tick. Throws what that message would meet. */
+  readonly probe?: () => Promise<void>;
 }
 
 /**
@@ -33,14 +38,16 @@ export async function processMessage(body: string, receiveCount: number, deps: P
   let message: InboxMessage | undefined;
   try {
     message = parseInboxMessage(body);
+    refuseOtherClusters(message, deps.cluster);
     if (message.kind === 'wakeUp') {
       const early = durationBetween(deps.clock.now(), message.wakeTime);
       if (early > 0 && early <= LONGEST_WAIT) await deps.clock.sleep(early);
     }
+    if (message.kind === 'tick') await deps.probe?.();
     await deps.reconcile(message);
   } catch (error) {
     if (error instanceof RetryableError && isRepeated(message) && receiveCount >= MAX_REPEATED_RECEIVES) {
-      deps.metrics.count('MessageSuperseded', 1, { reason: error.reason ?? 'Unknown' });
+      deps.metrics.count('MessageSuperseded', 1, { reason: retryReason(error.reason) });
       return;
     }
     const reason = reasonToPark(error, receiveCount);
@@ -48,6 +55,17 @@ export async function processMessage(body: string, receiveCount: number, deps: P
     await deps.deadLetters.park({ function: deps.function, body, reason, explanation: messageOf(error) });
     deps.metrics.count('MessageParked', 1, { reason });
   }
+}
+
+/** Names and UIDs of another cluster mean nothing here. The rules let no such event through; a misrouted one is parked. */
+function refuseOtherClusters(message: InboxMessage, own: string): void {
+  if (message.kind !== 'clusterEvent' && message.kind !== 'customResource') return;
+  const { cluster } = message.event;
+  if (cluster === own) return;
+  throw new TerminalError(
+    'OtherCluster',
+    `an event of cluster ${JSON.stringify(cluster)}; this function is deployed for ${own}`,
+  );
 }
 
 /** undefined: it is tried again. */

@@ -7,7 +7,9 @@
  * - T3 No run deletes a record that another run found needed. Closing takes two turns: mark the record, look again, delete exactly the
  *   marked version. Who needs a marked record writes it (T2), and the deletion loses. A change of the world that is seen by a run
  *   which read the record before the mark happened before the mark, so the closing run's second look sees it, too.
- * - T4 A record of a newer version is kept and left alone: after a rollback nothing of it is lost.
+ * - T4 Who puts a timer off looks once more: another run may have found the earlier one right and have written nothing. A stale value
+ *   is put right at the timer; a timer that is put off by mistake is not.
+ * - T5 A record of a newer version is kept and left alone: after a rollback nothing of it is lost.
  *
  * ```
  *   none ──save──▶ armed ──save (value or timer differs)──▶ armed
@@ -45,7 +47,7 @@ export interface RecordCodec<Value> {
 export type Held<Value> =
   | { readonly kind: 'none' }
   | { readonly kind: 'held'; readonly value: Value; readonly stored: StoredRecord }
-  /** Written by a newer version of this function (T4). */
+  /** Written by a newer version of this function (T5). */
   | { readonly kind: 'newer'; readonly stored: StoredRecord };
 
 export interface Wanted<Value> {
@@ -56,13 +58,21 @@ export interface Wanted<Value> {
   readonly punctual?: boolean;
 }
 
+/** `written`: value and timer stand in the store as this run wanted them, whether or not it must look again. */
+export type Saved = Turn & { readonly written: boolean };
+
 /** One record as one run sees it. Made anew for each run; remembers what this run read and marked. */
 export interface TimedRecord<Value> {
   readonly key: RecordKey;
+  /**
+   * True when the sweep's wake-up in hand was sent for a timer that has moved on since: the owner's own wake-up was here first.
+   * Asked once, before the first turn.
+   */
+  isServed(): Promise<boolean>;
   /** Reads it. Every turn begins with this. */
   load(): Promise<Held<Value>>;
-  /** Writes value and timer in one, unless they are unchanged (T2). `again`: another run wrote first. */
-  save(wanted: Wanted<Value>): Promise<Turn>;
+  /** Writes value and timer in one, unless they are unchanged (T2). `again`: another run wrote first, or a timer was put off (T4). */
+  save(wanted: Wanted<Value>): Promise<Saved>;
   /** Closes it in two turns (T3); `done` when there is none. The loop has to look again after each `again`. */
   release(): Promise<Turn>;
   /** Deletes it at once: its subject is gone by UID, so nobody can need it. */
@@ -71,25 +81,52 @@ export interface TimedRecord<Value> {
 
 type Deps = Pick<FunctionDeps, 'records' | 'wakeUps' | 'clock'>;
 
-/** @param usedWakeTime the instant that the wake-up in hand was sent for, if a wake-up of this subject brought us here */
+/** The wake-up that brought a run here. */
+export interface UsedWakeUp {
+  readonly wakeTime: EpochMs;
+  /** Sent by the sweep. */
+  readonly repeated?: boolean | undefined;
+}
+
+/** The records of one run, each opened once. */
+export function openRecords<Value>(
+  deps: Deps,
+  codec: RecordCodec<Value>,
+  wakeUp?: UsedWakeUp,
+): (id: string) => TimedRecord<Value> {
+  const open = new Map<string, TimedRecord<Value>>();
+  return id => {
+    const record = open.get(id) ?? openRecord(deps, codec, id, wakeUp);
+    open.set(id, record);
+    return record;
+  };
+}
+
+/** @param wakeUp the wake-up in hand, if one of this subject brought us here */
 export function openRecord<Value>(
   deps: Deps,
   codec: RecordCodec<Value>,
   id: string,
-  usedWakeTime?: EpochMs,
+  wakeUp?: UsedWakeUp,
 ): TimedRecord<Value> {
   const key: RecordKey = { owner: codec.owner, id };
   let held: Held<Value> = { kind: 'none' };
   let markedVersion: number | undefined;
 
   const put = async (record: NewRecord): Promise<StoredRecord | undefined> => {
-    invariant(held.kind !== 'newer', 'T4: a record of a newer version is never written');
+    invariant(held.kind !== 'newer', 'T5: a record of a newer version is never written');
     const outcome = await deps.records.put(record, held.kind === 'held' ? held.stored.version : 0);
     return outcome.kind === 'written' ? outcome.record : undefined;
   };
 
   return {
     key,
+
+    async isServed() {
+      if (wakeUp?.repeated !== true) return false;
+      const stored = await deps.records.get(key);
+      return stored?.nextWakeTime !== wakeUp.wakeTime;
+    },
 
     async load() {
       held = read(codec, await deps.records.get(key));
@@ -98,20 +135,21 @@ export function openRecord<Value>(
 
     async save({ subject, value, wakeTime, punctual = true }) {
       const now = deps.clock.now();
-      const wakeUp = { owner: codec.owner, subject, wakeTime };
+      const next = { owner: codec.owner, subject, wakeTime };
       if (held.kind === 'held' && isUnchanged(held, value, wakeTime, now)) {
         // A wake-up that came early used up the message of this very timer. The messages of other timers are still on their way.
         const armed = held.stored.nextWakeTime;
-        if (armed !== undefined && armed === usedWakeTime) await send(deps, { ...wakeUp, wakeTime: armed }, now);
-        return DONE;
+        if (armed !== undefined && armed === wakeUp?.wakeTime) await send(deps, { ...next, wakeTime: armed }, now);
+        return { ...DONE, written: true };
       }
+      const putOff = held.kind === 'held' && isPutOff(held.stored, wakeTime, now);
       const direct = punctual && isNear(now, wakeTime);
       const state = { schemaVersion: codec.schemaVersion, ...codec.toState(value) };
       const stored = await put({ ...key, subject, state, nextWakeTime: wakeTime, ...(direct && { direct }) });
-      if (stored === undefined) return again(`another run wrote ${id} first`);
+      if (stored === undefined) return { ...again(`another run wrote ${id} first`), written: false };
       held = { kind: 'held', value, stored };
-      if (direct) await send(deps, wakeUp, now);
-      return DONE;
+      if (direct) await send(deps, next, now);
+      return { ...(putOff ? again(`the timer of ${id} was put off`) : DONE), written: true };
     },
 
     async release() {
@@ -162,6 +200,11 @@ function isUnchanged<Value>(
   // A timer that is earlier than needed is kept: it comes once without need.
   const isArmedInTime = armed !== undefined && armed > now && armed <= wakeTime;
   return stored.state[CLOSING] === undefined && isArmedInTime && isDeepStrictEqual(value, wanted);
+}
+
+/** Whether a timer that another run may rely on is replaced by a later one. One that is due has brought its run here. */
+function isPutOff({ nextWakeTime, state }: StoredRecord, wakeTime: EpochMs, now: EpochMs): boolean {
+  return state[CLOSING] === undefined && nextWakeTime !== undefined && nextWakeTime > now && nextWakeTime < wakeTime;
 }
 
 const delayUntil = (now: EpochMs, wakeTime: EpochMs) => toDurationMs(Math.max(0, durationBetween(now, wakeTime)));

@@ -12,6 +12,6 @@ export interface ObjectEvent {
 }
 
 export interface EventRecorder {
-  /** Records the event once per object, reason and message; a repetition raises the count of the existing Event. Never throws. */
+  /** Records one Event per object and reason; a repetition raises its count and replaces its message. Never throws. */
   record(event: ObjectEvent): Promise<void>;
 }

@@ -1,5 +1,6 @@
 /** Runs all checks over one simulation: tells them of what happens, and gathers the violations. */
 import type { FunctionName } from '../../shared/contract/names.ts';
+import type { Part } from '../../shared/contract/permissions.ts';
 import { addDuration, minutes, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import type { AuditRecord } from '../../shared/ports/audit-log.ts';
 import type { RecordStore } from '../../shared/ports/record-store.ts';
@@ -44,6 +45,8 @@ export interface InvariantWatcher {
   audited(record: AuditRecord): void;
   failed(by: FunctionName, error: unknown): void;
   buried(by: FunctionName, reason: string, explanation: string): void;
+  /** I8: a call that the permission table does not allow would be refused again at every try. */
+  refused(by: Part, message: string): void;
   /** I8: the run was ended because it went round in circles. */
   stoodStill(message: string): void;
   /** The last look. Throws when a check itself is broken. */
@@ -139,6 +142,7 @@ export function createInvariantWatcher({
     audited: record => tell(check => check.onAudit?.(record)),
     failed: (by, error) => tell(check => check.onFailure?.(by, error)),
     buried: (by, reason, explanation) => tell(check => check.onBuried?.(by, reason, explanation)),
+    refused: (by, message) => context.violate('I8', `${by} asked for what it may not do: ${message}`),
     stoodStill: message => context.violate('I8', message),
     finish() {
       look();

@@ -1,6 +1,7 @@
 /** A mistake that somebody could make, as a change of what a function is given or of the rule that it follows. */
 import { decide } from '../../functions/repair/decide.ts';
-import { createReconciler as createRepair } from '../../functions/repair/reconcile.ts';
+import { decidePass } from '../../functions/repair/pass/decide.ts';
+import { createReconciler as createRepair, type Rules as RepairRuleSet } from '../../functions/repair/reconcile.ts';
 import { RECONCILERS, type ReconcilerFactory } from '../../runtime/functions.ts';
 import type { InvariantName } from '../invariants/invariant.ts';
 import type { Mutation } from '../swarm/seed.ts';
@@ -52,7 +53,7 @@ export function withoutErrors(name: FunctionName): Mutation {
 export function methodsOf(api: KubernetesApi): KubernetesApi {
   return {
     get: ref => api.get(ref),
-    list: (type, query) => api.list(type, query),
+    list: (type, query, options) => api.list(type, query, options),
     create: (type, manifest) => api.create(type, manifest),
     patch: (ref, patch, options) => api.patch(ref, patch, options),
     delete: (ref, options) => api.delete(ref, options),
@@ -78,9 +79,9 @@ export function withRecords(name: FunctionName, change: (records: RecordStore) =
   }));
 }
 
-/** The repair function with another rule. */
-export function withRepairRule(change: (rule: typeof decide) => typeof decide): Mutation {
-  return { reconcilers: { repair: deps => createRepair(deps, change(decide)) } };
+/** The repair function with other rules. */
+export function withRepairRules(change: (rules: RepairRuleSet) => RepairRuleSet): Mutation {
+  return { reconcilers: { repair: deps => createRepair(deps, change({ decide, decidePass })) } };
 }
 
 export function withoutTimer(record: NewRecord): NewRecord {
@@ -125,8 +126,8 @@ export function withListed(
   change: (object: KubernetesObject) => KubernetesObject,
 ): Mutation {
   return withKubernetes(name, api => ({
-    async list(type, query) {
-      const objects = await api.list(type, query);
+    async list(type, query, options) {
+      const objects = await api.list(type, query, options);
       return isA(resource, type) ? objects?.map(change) : objects;
     },
   }));

@@ -3,6 +3,7 @@ import { FORWARDER_MUTANTS } from './forwarder.ts';
 import { GRACE_PERIOD_MUTANTS } from './grace-period.ts';
 import type { Mutation } from '../swarm/seed.ts';
 import type { Mutant } from './mutant.ts';
+import { PERMISSION_MUTANTS } from './permissions.ts';
 import { REPAIR_MUTANTS } from './repair.ts';
 import { REPAIR_RULE_MUTANTS } from './repair-rule.ts';
 import { TIMER_MUTANTS } from './timer.ts';
@@ -13,6 +14,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...GRACE_PERIOD_MUTANTS,
   ...TIMER_MUTANTS,
   ...FORWARDER_MUTANTS,
+  ...PERMISSION_MUTANTS,
 ];
 
 /** The mistake of that name. Throws for a name that is not known. */

@@ -37,7 +37,7 @@ export interface SeedReport {
 }
 
 /** A mistake put in on purpose. */
-export type Mutation = Pick<RunOptions, 'reconcilers' | 'forwarder'>;
+export type Mutation = Pick<RunOptions, 'reconcilers' | 'forwarder' | 'permissions'>;
 
 export function trialOf(seed: number, mix?: FaultMixName): Trial {
   return { seed, scenario: generateScenario(seed), faults: drawFaults(seed, mix) };

@@ -76,7 +76,7 @@ describe('conformance', () => {
   it('every line of a shipped concern is covered', () => {
     const missing = IDS.filter(id => {
       const owner = ownerOf(id);
-      return owner !== undefined && DEPLOYED_FUNCTIONS.includes(owner) && !isCovered(id) && !NOT_APPLICABLE.has(id);
+      return DEPLOYED_FUNCTIONS.some(name => name === owner) && !isCovered(id) && !NOT_APPLICABLE.has(id);
     });
     expect(missing).toEqual([]);
   });

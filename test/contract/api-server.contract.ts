@@ -2,6 +2,7 @@
 import { describe } from 'vitest';
 import { defineAdmitting } from './api-server/admitting.ts';
 import { defineApplying } from './api-server/applying.ts';
+import { defineAuthorizing } from './api-server/authorizing.ts';
 import { defineBuiltInKinds } from './api-server/built-in-kinds.ts';
 import { defineCreating } from './api-server/creating.ts';
 import { defineCustomResources } from './api-server/custom-resources.ts';
@@ -37,5 +38,6 @@ export function defineApiServerContract(name: string, makeSubject: MakeSubject):
     defineSchema(makeSubject);
     defineDiscovering(makeSubject);
     defineBuiltInKinds(makeSubject);
+    defineAuthorizing(makeSubject);
   });
 }

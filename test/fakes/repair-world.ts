@@ -1,6 +1,7 @@
 /** A cluster, a store and an inbox in memory, for tests of the repair function's shell. */
 import { createInProcessKubernetesApi } from '../../runtime/in-process/kubernetes-api.ts';
 import type { ObservedWrite } from '../../packages/kube-apiserver/src/types.ts';
+import { portsWithin } from '../../runtime/permissions/ports.ts';
 import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
 import { createCluster } from '../../simulator/world.ts';
 import { createReconciler } from '../../functions/repair/reconcile.ts';
@@ -14,6 +15,7 @@ import type { ObjectEvent } from '../../shared/ports/event-recorder.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
 import type { WakeUp } from '../../shared/ports/inbox.ts';
 import { at } from '../builders/repair.ts';
+import { deployedIdentity } from './deployed-identity.ts';
 
 export const START = at('2024-11-01T15:02:48Z');
 
@@ -90,7 +92,7 @@ export function createRepairWorld() {
     });
   }
 
-  const reconcile: Reconcile = createReconciler(deps);
+  const reconcile: Reconcile = createReconciler(portsWithin(deps, deployedIdentity('repair')));
   const node = (name: string): KubernetesObject => core.get({ type: RESOURCES.Node, name });
   return {
     core,

@@ -1,15 +1,16 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseEnv } from 'node:util';
 import { parse, parseAllDocuments } from 'yaml';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { readConfig } from '../../forwarder/config.ts';
-import { WATCHED_RESOURCES } from '../../forwarder/resources.ts';
+import { DRAIN_RESOURCES, WATCHED_RESOURCES } from '../../forwarder/resources.ts';
 
 const FOLDER = new URL('../../deploy/forwarder', import.meta.url).pathname;
 
 const manifests = readdirSync(FOLDER)
-  .filter(file => file !== 'kustomization.yaml')
+  .filter(file => file.endsWith('.yaml') && file !== 'kustomization.yaml')
   .flatMap(file => parseAllDocuments(readFileSync(join(FOLDER, file), 'utf8')))
   .map((document): unknown => document.toJS());
 
@@ -53,9 +54,9 @@ describe('manifests of the forwarder', () => {
     const granted = manifest('ClusterRole', 'curfew-forwarder', rules).rules.flatMap(rule =>
       rule.apiGroups.flatMap(group => rule.resources.map(resource => `${rule.verbs.join()} ${group}/${resource}`)),
     );
-    const watched = WATCHED_RESOURCES.filter(({ selection }) => selection?.namespace === undefined).map(
-      ({ type }) => `list,watch ${type.group}/${type.resource}`,
-    );
+    const watched = [...WATCHED_RESOURCES, ...DRAIN_RESOURCES]
+      .filter(({ selection }) => selection?.namespace === undefined)
+      .map(({ type }) => `list,watch ${type.group}/${type.resource}`);
     expect(granted.toSorted()).toEqual(watched.toSorted());
   });
 
@@ -74,8 +75,9 @@ describe('manifests of the forwarder', () => {
     ]);
   });
 
-  it('configure it completely once the three values of the ConfigMap are filled in', () => {
-    const { data } = manifest('ConfigMap', 'curfew-forwarder', z.object({ data: labels }));
+  it('configure it completely once the three settings are filled in', () => {
+    const data = parseEnv(readFileSync(join(FOLDER, 'settings.env'), 'utf8'));
+    expect(Object.keys(data).toSorted()).toEqual(['AWS_REGION', 'CLUSTER_NAME', 'EVENT_BUS_NAME']);
     expect(() => readConfig([], data)).toThrow('must be set');
     const { spec } = manifest('Deployment', 'curfew-forwarder', deployment).spec.template;
     const filledIn = Object.fromEntries(Object.keys(data).map(name => [name, 'x']));
@@ -97,8 +99,9 @@ describe('manifests of the forwarder', () => {
     expect(budget.spec.selector).toEqual(spec.selector);
     manifest('ServiceAccount', spec.template.spec.serviceAccountName, z.unknown());
     const listed = z
-      .object({ resources: z.array(z.string()) })
+      .object({ resources: z.array(z.string()), configMapGenerator: z.array(z.object({ envs: z.array(z.string()) })) })
       .parse(parse(readFileSync(join(FOLDER, 'kustomization.yaml'), 'utf8')));
-    expect([...listed.resources, 'kustomization.yaml'].toSorted()).toEqual(readdirSync(FOLDER).toSorted());
+    const settings = listed.configMapGenerator.flatMap(({ envs }) => envs);
+    expect([...listed.resources, ...settings, 'kustomization.yaml'].toSorted()).toEqual(readdirSync(FOLDER).toSorted());
   });
 });

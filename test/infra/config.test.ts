@@ -8,7 +8,6 @@ describe('configuration', () => {
       name: 'Curfew',
       forwarder: { namespace: 'curfew', serviceAccount: 'curfew-forwarder' },
       logRetentionDays: 180,
-      runbookUrl: 'docs/runbook.md',
     });
   });
 
@@ -20,10 +19,11 @@ describe('configuration', () => {
     const wrong = {
       cluster: { name: 'prod', endpoint: 'http://plain', certificateAuthority: 'Q0E=' },
       logRetentionDays: 31,
+      runbookUrl: 'docs/runbook.md',
       colour: 'red',
     };
     expect(() => parseConfig(wrong)).toThrow(
-      /curfew\.cluster\.endpoint: .+\n[^]*curfew\.logRetentionDays: .+\n[^]*curfew: .*colour/,
+      /curfew\.cluster\.endpoint: .+\n[^]*curfew\.logRetentionDays: .+\n[^]*curfew\.runbookUrl: .+\n[^]*curfew: .*colour/,
     );
   });
 
@@ -31,7 +31,7 @@ describe('configuration', () => {
     expect(() => parseConfig('{')).toThrow('curfew: must be JSON');
   });
 
-  it('asks for the cluster at deploy time when the context does not name one', () => {
+  it('has parameters without a default for the cluster when the context does not name one', () => {
     const { functionsTemplate } = synthesize({});
     const parameters = functionsTemplate.findParameters('*', { Type: 'String', MinLength: 1 });
     expect(Object.keys(parameters).toSorted()).toEqual([

@@ -11,40 +11,50 @@ const loud = synthesize({ alarmTopicArn: TOPIC, runbookUrl: 'https://wiki.exampl
 const alarmsOf = ({ functionsTemplate }: typeof silent) =>
   Object.values(functionsTemplate.findResources('AWS::CloudWatch::Alarm')).map(({ Properties }) => Properties);
 
+interface MetricQuery {
+  readonly Expression?: string;
+  readonly MetricStat?: { readonly Metric: { readonly MetricName: string }; readonly Period: number };
+}
+/** Names of the metrics in an alarm on an expression. */
+const watched = (queries: readonly MetricQuery[] | undefined): string | undefined =>
+  queries
+    ?.flatMap(({ MetricStat }) => (MetricStat === undefined ? [] : [MetricStat.Metric.MetricName]))
+    .toSorted()
+    .join();
+
 const runbook = readFileSync(join(import.meta.dirname, '../../docs/runbook.md'), 'utf8');
-/** Anchors of the second-level headings, as GitHub makes them. */
-const paragraphs = [...runbook.matchAll(/^## (.+)$/gm)].map(([, heading]) =>
-  (heading ?? '')
-    .toLowerCase()
-    .replaceAll(/[^\w -]/g, '')
-    .replaceAll(' ', '-'),
-);
+/** Its second-level headings. */
+const paragraphs = [...runbook.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading ?? '');
+/** As GitHub makes an anchor of a heading. */
+const anchorOf = (heading: string): string => heading.toLowerCase().replaceAll(' ', '-');
+const headingOf = ({ AlarmDescription }: { AlarmDescription: string }): string =>
+  /Runbook: "(.+)" in docs\/runbook\.md of Curfew\.$/.exec(AlarmDescription)?.[1] ?? AlarmDescription;
 
 describe('alarms', () => {
-  it('each link to a paragraph of the runbook that exists', () => {
-    for (const { AlarmDescription } of alarmsOf(silent)) {
-      const [, anchor] = /Runbook: docs\/runbook\.md#([\w-]+)$/.exec(AlarmDescription) ?? [];
-      expect(paragraphs).toContain(anchor);
-    }
+  // They arrive by e-mail, where a relative path leads nowhere.
+  it('each name a paragraph of the runbook that exists', () => {
+    expect(alarmsOf(silent).length).toBeGreaterThan(10);
+    for (const alarm of alarmsOf(silent)) expect(paragraphs).toContain(headingOf(alarm));
   });
 
   it('leave no alarm paragraph of the runbook without an alarm', () => {
-    const linked = new Set(alarmsOf(silent).map(({ AlarmDescription }) => AlarmDescription.split('#')[1]));
-    const forAlarms = paragraphs.filter(anchor => !['before-anything-else', 'stopping-curfew'].includes(anchor));
-    expect(linked).toEqual(new Set(forAlarms));
+    const forAlarms = paragraphs.filter(heading => !['Before anything else', 'Stopping Curfew'].includes(heading));
+    expect(new Set(alarmsOf(silent).map(headingOf))).toEqual(new Set(forAlarms));
   });
 
   it('point to the runbook of the deployment and notify its topic when it has one', () => {
     for (const alarm of alarmsOf(loud)) {
-      expect(alarm.AlarmDescription).toContain('https://wiki.example.com/curfew#');
+      const anchor = /Runbook: https:\/\/wiki\.example\.com\/curfew#([\w-]+)$/.exec(alarm.AlarmDescription)?.[1];
+      expect(paragraphs.map(anchorOf)).toContain(anchor);
       expect(alarm).toMatchObject({ AlarmActions: [TOPIC], OKActions: [TOPIC] });
     }
   });
 
-  it('ring for each function that has dead letters, a backlog, errors, bugs, throttles or no time left', () => {
+  it('ring for each function that has dead letters, a backlog, no access, errors, bugs, throttles or no time left', () => {
     const perFunction = [
       'ApproximateNumberOfMessagesVisible',
       'ApproximateAgeOfOldestMessage',
+      'AccessFailures',
       'Errors',
       'MessageFailed',
       'Throttles',
@@ -65,11 +75,38 @@ describe('alarms', () => {
     }
   });
 
-  it('ring when the sweep or the forwarder falls silent, and for no other silence', () => {
+  it('ring within five minutes of the last sign when the sweep or the forwarder falls silent, and for no other silence', () => {
     const bySilence = alarmsOf(silent).filter(({ TreatMissingData }) => TreatMissingData === 'breaching');
-    expect(new Set(bySilence.map(({ MetricName }) => MetricName))).toEqual(
-      new Set(['Invocations', 'OldestOverdueTimer']),
+    expect(bySilence.map(({ Metrics }) => watched(Metrics)).toSorted((a = '', b = '') => a.localeCompare(b))).toEqual([
+      'Invocations',
+      'OldestOverdueTimer',
+    ]);
+    for (const alarm of bySilence) {
+      // Without FILL, CloudWatch looks back over more periods than it evaluates before it calls data missing.
+      const expression = alarm.Metrics.find(({ Expression }: MetricQuery) => Expression !== undefined);
+      const period = alarm.Metrics.find(({ MetricStat }: MetricQuery) => MetricStat !== undefined).MetricStat.Period;
+      expect(expression.Expression).toMatch(/^FILL\(\w+, 0\)$/);
+      expect(alarm).toMatchObject({ ComparisonOperator: 'LessThanThreshold', Threshold: 1 });
+      expect(alarm.EvaluationPeriods * period).toBeLessThanOrEqual(240);
+    }
+  });
+
+  it('ring within five minutes when a function is refused by what it needs, or cannot reach it', () => {
+    for (const alarm of alarmsOf(silent).filter(({ MetricName }) => MetricName === 'AccessFailures')) {
+      expect(alarm).toMatchObject({ Period: 60, EvaluationPeriods: 5, DatapointsToAlarm: 3, Threshold: 1 });
+    }
+  });
+
+  // SQS leaves messages that were received three times or more out of the age of the oldest.
+  it('count messages in flight as backlog, beyond those that the function works on', () => {
+    const counting = alarmsOf(silent).filter(({ Metrics }) =>
+      watched(Metrics)?.includes('ApproximateNumberOfMessagesNotVisible'),
     );
+    expect(counting).toHaveLength(DEPLOYED_FUNCTIONS.length);
+    for (const { Metrics, Threshold } of counting) {
+      expect(watched(Metrics)).toBe('ApproximateNumberOfMessagesNotVisible,ApproximateNumberOfMessagesVisible');
+      expect(Threshold).toBeGreaterThan(10);
+    }
   });
 
   // I5: what is due happens within 5 minutes.

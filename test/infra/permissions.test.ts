@@ -31,8 +31,17 @@ describe('permissions', () => {
     });
   });
 
-  it('let the timer read the due index and nothing else of the table', () => {
-    expect(actionsOf(/^TimerRole/).filter(action => action.startsWith('dynamodb:'))).toEqual(['dynamodb:Query']);
+  it('let the timer read the due index, and touch its own records only', () => {
+    const onTable = statements.filter(
+      ({ role, statement }) => role.startsWith('TimerRole') && JSON.stringify(statement.Action).includes('dynamodb:'),
+    );
+    expect(onTable.map(({ statement }) => statement)).toMatchObject([
+      {
+        Action: ['dynamodb:DeleteItem', 'dynamodb:GetItem', 'dynamodb:PutItem'],
+        Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['timer/*'] } },
+      },
+      { Action: 'dynamodb:Query' },
+    ]);
   });
 
   it('let the timer wake every other function but publish nothing', () => {
@@ -41,13 +50,13 @@ describe('permissions', () => {
     expect(actions).not.toContain('events:PutEvents');
   });
 
-  it('let each publisher use its own source only', () => {
+  it('let nobody but the forwarder publish, and it under its own source only', () => {
     const sources = statements
       .filter(({ statement }) => statement.Action === 'events:PutEvents')
       .map(({ role, statement }) => [role.replace(/Role.*/, ''), statement.Condition]);
     expect(sources).toEqual([
-      ['Repair', { StringEquals: { 'events:source': 'curfew.repair' } }],
-      ['ClusterAccessForwarder', { StringEquals: { 'events:source': 'curfew.forwarder' } }],
+      ['Finalizer', { StringEquals: { 'events:source': ['curfew.finalizer'] } }],
+      ['ClusterAccessForwarder', { StringEquals: { 'events:source': ['curfew.forwarder'] } }],
     ]);
   });
 
@@ -57,10 +66,10 @@ describe('permissions', () => {
 });
 
 describe('cluster access', () => {
-  it('maps each function to a Kubernetes group of its own, without access policies', () => {
+  it('maps each function that uses the cluster to a Kubernetes group of its own, without access policies', () => {
     const entries = Object.values(template.findResources('AWS::EKS::AccessEntry')).map(({ Properties }) => Properties);
     expect(entries.map(({ KubernetesGroups }) => KubernetesGroups)).toEqual(
-      DEPLOYED_FUNCTIONS.map(name => [`curfew:${name}`]),
+      DEPLOYED_FUNCTIONS.filter(name => name !== 'timer').map(name => [`curfew:${name}`]),
     );
     for (const entry of entries) expect(entry).toMatchObject({ ClusterName: 'prod', Type: 'STANDARD' });
     for (const entry of entries) expect(entry.AccessPolicies).toBeUndefined();

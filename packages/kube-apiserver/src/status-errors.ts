@@ -116,6 +116,12 @@ export function forbidden(of: Qualified, name: string, why: string, causes: read
   });
 }
 
+/** 403 of the authorizer. `of.name` is empty for a request that is about a path. */
+export function notAuthorized(of: Qualified, name: string, why: string): ApiStatusError {
+  const subject = of.name === '' ? 'forbidden' : `${qualifiedName(of)}${name === '' ? '' : ` "${name}"`} is forbidden`;
+  return refuse({ code: 403, reason: 'Forbidden', message: `${subject}: ${why}`, details: detailsOf(of, name) });
+}
+
 /** 422: the object breaks rules of its kind, one cause for each. */
 export function invalid(kind: Qualified, name: string, causes: readonly Cause[]): ApiStatusError {
   const lines = [...new Set(causes.map(cause => `${cause.field ?? ''}: ${cause.message}`))];

@@ -4,13 +4,7 @@
  *
  * Objects are plain JSON, deeply immutable once stored: readers share them, writers replace them.
  */
-import type {
-  JsonObject,
-  KubernetesManifest,
-  KubernetesObject,
-  ObjectRef,
-  ResourceType,
-} from './kubernetes-object.ts';
+import type { JsonObject, KubernetesManifest, KubernetesObject, ObjectRef, ResourceType } from './kubernetes-object.ts';
 
 /** The body of a Kubernetes `Status` answer. */
 export interface Status {

@@ -28,6 +28,8 @@ export interface ResolverOptions {
   readonly stacks: readonly StackTemplate[];
   readonly region: string;
   readonly account: string;
+  /** Values given to the deployment. */
+  readonly parameters?: Readonly<Record<string, string>>;
   readonly identify: (stack: StackTemplate, logicalId: string, resource: TemplateResource) => ResourceIdentity;
 }
 
@@ -38,7 +40,7 @@ export interface Resolver {
 
 const NO_VALUE = Symbol('AWS::NoValue');
 
-export function createResolver({ stacks, region, account, identify }: ResolverOptions): Resolver {
+export function createResolver({ stacks, region, account, parameters = {}, identify }: ResolverOptions): Resolver {
   return { resolve };
 
   function resolve(stack: StackTemplate, value: unknown): unknown {
@@ -89,6 +91,8 @@ export function createResolver({ stacks, region, account, identify }: ResolverOp
     if (pseudo !== undefined) return pseudo;
     const parameter = stack.parameters[name];
     if (parameter === undefined) return identityOf(stack, name).ref;
+    const given = parameters[name];
+    if (given !== undefined) return given;
     if (parameter.Default !== undefined) return parameter.Default;
     throw new Error(`parameter ${name} of stack ${stack.stackName} has no value`);
   }

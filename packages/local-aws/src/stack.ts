@@ -32,6 +32,8 @@ export interface LocalAwsOptions {
   readonly assemblyDir: string;
   /** Variables that win over the template's for every function that has them, e.g. `CLUSTER_ENDPOINT`. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Values of CloudFormation parameters by name, as given to a deployment. */
+  readonly parameters?: Readonly<Record<string, string>>;
   /** More variables for every function, e.g. `AWS_ENDPOINT_URL_EC2`. */
   readonly extraEnv?: Readonly<Record<string, string>>;
   /** Keeps the table over runs; without it a temporary folder that is removed at the end. */
@@ -85,6 +87,7 @@ export async function startLocalAws(options: LocalAwsOptions): Promise<LocalAws>
     account: ACCOUNT,
     sqsEndpoint: sqs.endpoint,
     environment: options.env ?? {},
+    parameters: options.parameters ?? {},
   });
   await sqs.createQueues(model.queues);
   const dynamoDb = await startDynamoDb({

@@ -25,6 +25,8 @@ export interface LoadOptions {
   readonly sqsEndpoint: string;
   /** Wins over what the template says, for every function that has the variable; it may stand for what only a deployment knows. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Values of CloudFormation parameters by name; they win over a default. */
+  readonly parameters?: Readonly<Record<string, string>>;
 }
 
 const READERS = {
@@ -38,10 +40,10 @@ const READERS = {
 
 /** Throws an Error that says what is missing when the folder is not an assembly, or has something that does not run locally. */
 export function loadAssembly(assemblyDir: string, options: LoadOptions): AwsModel {
-  const { region, account, environment = {} } = options;
+  const { region, account, environment = {}, parameters = {} } = options;
   const { stacks, assets } = readStacks(assemblyDir);
   const identify = createIdentities(options);
-  const resolver: Resolver = createResolver({ stacks, region, account, identify });
+  const resolver: Resolver = createResolver({ stacks, region, account, parameters, identify });
   const resources = stacks.flatMap(stack =>
     Object.entries(stack.resources).map(([logicalId, resource]) => ({ stack, logicalId, resource })),
   );

@@ -50,6 +50,7 @@ describe('the synthesized bundles', () => {
     app.synth();
     aws = await startLocalAws({
       assemblyDir: outdir,
+      parameters: { ClusterName: 'local' },
       env: { CLUSTER_NAME: 'local', CLUSTER_ENDPOINT: 'http://127.0.0.1:9', CLUSTER_CA: 'Q0E=' },
       onLog(received) {
         lines.push(received);
@@ -90,7 +91,7 @@ describe('the synthesized bundles', () => {
         EventBusName: aws.eventBusName,
         Source: SOURCES.forwarder,
         DetailType: 'NodeClaimChanged',
-        Detail: '{"schemaVersion":99}',
+        Detail: '{"schemaVersion":99,"cluster":"local"}',
       },
     ];
     await client.send(new PutEventsCommand({ Entries }));

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../../infra/build-app.ts';
 import { loadAssembly } from '../src/template.ts';
-import { ENV } from '../../../shared/contract/env.ts';
 import { DEPLOYED_FUNCTIONS, ROUTES } from '../../../shared/contract/routes.ts';
 import { writeSampleAssembly, type SampleOptions } from './sample-assembly.ts';
 
@@ -144,14 +143,14 @@ describe("Curfew's own assembly", () => {
   afterAll(() => rmSync(outdir, { recursive: true, force: true }));
   buildApp({ outdir, context: { 'aws:cdk:bundling-stacks': [] } }).app.synth();
   const environment = { CLUSTER_NAME: 'local', CLUSTER_ENDPOINT: 'http://127.0.0.1:2', CLUSTER_CA: 'Q0E=' };
-  const model = loadAssembly(outdir, { ...OPTIONS, environment });
+  const parameters = { ClusterName: 'local' };
+  const model = loadAssembly(outdir, { ...OPTIONS, environment, parameters });
 
-  it('has every deployed function with exactly the variables of the contract', () => {
+  it('has every deployed function, with its cluster in place of that of a deployment', () => {
     expect(model.functions.map(({ name }) => name)).toEqual(DEPLOYED_FUNCTIONS);
-    for (const fn of model.functions) {
-      expect(new Set(Object.keys(fn.environment))).toEqual(new Set(Object.values(ENV)));
-      expect(fn.environment).toMatchObject(environment);
-    }
+    const repair = model.functions.find(({ name }) => name === 'repair');
+    expect(repair?.environment).toMatchObject(environment);
+    for (const fn of model.functions) expect(fn.environment).toMatchObject({ CLUSTER_NAME: 'local' });
   });
 
   it('routes every row of the table to the inbox of its function', () => {
@@ -161,8 +160,10 @@ describe("Curfew's own assembly", () => {
     };
     for (const { name, target, pattern } of ROUTES) {
       const rule = model.rules.find(candidate => candidate.name.includes(name));
-      expect(rule).toMatchObject({ pattern, queueNames: [inboxOf(target)] });
+      expect(rule).toMatchObject({ pattern: pattern('local'), queueNames: [inboxOf(target)] });
     }
-    expect(model.schedules.map(({ queueName }) => queueName)).toEqual([inboxOf('timer')]);
+    const ticked = model.schedules.map(({ queueName }) => queueName);
+    expect(ticked).toContain(inboxOf('timer'));
+    expect(ticked).toContain(inboxOf('repair'));
   });
 });

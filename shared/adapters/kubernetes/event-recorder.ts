@@ -1,6 +1,6 @@
 /**
- * `EventRecorder` on core/v1 Events, as `kubectl describe` shows them. The name is made of the object and what is said about it,
- * so that a repetition, from any process, finds the Event it repeats and raises its count.
+ * `EventRecorder` on core/v1 Events, as `kubectl describe` shows them: one Event per object and reason. Its name is made of both, so
+ * that a repetition, from any process, finds the Event it repeats, raises its count and brings its message up to date.
  */
 import { createHash } from 'node:crypto';
 import { RESOURCES } from '../../contract/resources.ts';
@@ -17,7 +17,7 @@ export const MAX_MESSAGE_BYTES = 1024;
 const CLUSTER_SCOPED_NAMESPACE = 'default';
 const MAX_NAME_CHARS = 253;
 const HASH_CHARS = 16;
-/** Two recorders may raise the count at the same time; after that many collisions one count is lost, which hurts nobody. */
+/** An Event may expire or be created by another process between the look and the write. */
 const MAX_ATTEMPTS = 3;
 
 export interface EventRecorderDeps {
@@ -60,7 +60,8 @@ async function recordOnce(event: ObjectEvent, deps: EventRecorderDeps): Promise<
       if (created.kind === 'invalid') return created.message;
       if (created.kind === 'notFound') return `namespace ${namespace} is missing or terminating`;
     } else {
-      const body = { metadata: { resourceVersion: existing.metadata.resourceVersion }, ...raised(existing, now) };
+      // No precondition: two recorders that raise the count at the same time lose one count, which hurts nobody, and meet no conflict.
+      const body = { ...raised(existing, now), message: bounded(event.message), reportingInstance: deps.instance };
       const patched = await deps.kubernetes.patch(ref, { type: 'merge', body });
       if (patched.kind === 'ok') return undefined;
     }
@@ -69,11 +70,11 @@ async function recordOnce(event: ObjectEvent, deps: EventRecorderDeps): Promise<
   return `the Event changed ${MAX_ATTEMPTS} times in between`;
 }
 
-/** `<object>.<hash of what is said>`, a valid object name whatever the object is called. */
-export function eventName({ type, reason, message, about }: ObjectEvent): string {
+/** `<object>.<hash of object and reason>`, a valid object name whatever the object is called. */
+export function eventName({ type, reason, about }: ObjectEvent): string {
   const { uid, name, namespace } = about.metadata;
   const hash = createHash('sha256')
-    .update(JSON.stringify([about.apiVersion, about.kind, namespace, name, uid, type, reason, message]))
+    .update(JSON.stringify([about.apiVersion, about.kind, namespace, name, uid, type, reason]))
     .digest('hex')
     .slice(0, HASH_CHARS);
   const stem = name

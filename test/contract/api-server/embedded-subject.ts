@@ -1,6 +1,7 @@
 /** The embedded API server as a subject of the contract: its own clock, served on a loopback port. */
 import { afterAll, beforeAll } from 'vitest';
 import { createApiServer } from '../../../packages/kube-apiserver/src/api-server.ts';
+import { createRbacAuthorizer } from '../../../packages/kube-apiserver/src/authorization/rbac.ts';
 import { serveApiServer, type ServedApi } from '../../../packages/kube-apiserver/src/http/server.ts';
 import type { Timers } from '../../../packages/kube-apiserver/src/http/timers.ts';
 import { toDurationMs } from '../../../shared/domain/time.ts';
@@ -27,8 +28,9 @@ export function embeddedSubjects(): MakeSubject {
   let http: HttpClient | undefined;
   let namespaces = 0;
   beforeAll(async () => {
-    served = await serveApiServer(core, { now: () => clock.now(), timers: timersOn(clock) });
-    http = createHttpClient({ url: served.url });
+    const authorization = { authorizer: createRbacAuthorizer(core) };
+    served = await serveApiServer(core, { now: () => clock.now(), timers: timersOn(clock), authorization });
+    http = createHttpClient({ url: served.url, token: 'user:admin' });
   });
   afterAll(async () => {
     http?.close();

@@ -26,6 +26,8 @@ export interface CallOptions {
   readonly body?: unknown;
   readonly type?: string;
   readonly accept?: string;
+  /** Made as somebody else: the caller must be allowed to impersonate. */
+  readonly as?: { readonly user: string; readonly groups?: readonly string[] };
 }
 
 export interface Answer {
@@ -42,7 +44,7 @@ export type WatchLine = z.infer<typeof watchLine>;
 export interface HttpClient {
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   /** The lines of a watch until the server ends it, or the reader leaves. Throws for any other answer than 200. */
-  watch(path: string, query: CallOptions['query']): AsyncGenerator<WatchLine>;
+  watch(path: string, query: CallOptions['query'], as?: CallOptions['as']): AsyncGenerator<WatchLine>;
   close(): void;
 }
 
@@ -51,7 +53,7 @@ export function createHttpClient({ url, ca, token }: HttpClientOptions): HttpCli
   const agent = secure ? new https.Agent({ keepAlive: true, ca }) : new http.Agent({ keepAlive: true });
 
   function send(method: string, path: string, options: CallOptions): Promise<http.IncomingMessage> {
-    const { query = {}, body, type = 'application/json', accept = 'application/json' } = options;
+    const { query = {}, body, type = 'application/json', accept = 'application/json', as } = options;
     const target = new URL(path, url);
     for (const [name, value] of Object.entries(query)) target.searchParams.set(name, String(value));
     const payload = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body);
@@ -59,6 +61,8 @@ export function createHttpClient({ url, ca, token }: HttpClientOptions): HttpCli
       accept,
       'user-agent': 'contract',
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(as !== undefined && { 'impersonate-user': as.user }),
+      ...(as?.groups !== undefined && { 'impersonate-group': [...as.groups] }),
       ...(payload !== undefined && { 'content-type': type, 'content-length': Buffer.byteLength(payload) }),
     };
     return new Promise((resolve, reject) => {
@@ -80,8 +84,8 @@ export function createHttpClient({ url, ca, token }: HttpClientOptions): HttpCli
         },
       };
     },
-    async *watch(path, query) {
-      const response = await send('GET', path, { query: { ...query, watch: true } });
+    async *watch(path, query, as) {
+      const response = await send('GET', path, { query: { ...query, watch: true }, ...(as && { as }) });
       if (response.statusCode !== 200) throw new Error(`${response.statusCode}: ${await text(response)}`);
       try {
         for await (const line of createInterface({ input: response })) yield watchLine.parse(JSON.parse(line));

@@ -27,6 +27,14 @@ function check(overrides: Partial<GracePeriodObservation> = {}): GracePeriodDeci
   });
 }
 
+type Keep = Extract<GracePeriodDecision, { kind: 'keep' }>;
+
+function kept(overrides: Partial<GracePeriodObservation> = {}): Keep {
+  const decision = check(overrides);
+  if (decision.kind !== 'keep') throw new Error(`the record is not kept: ${decision.kind}`);
+  return decision;
+}
+
 describe('the annotations on the node', () => {
   const leave: NodeChange = { kind: 'leave' };
   const hold: NodeChange = { kind: 'hold', until: END, reason: 'PodsProtected' };
@@ -94,24 +102,24 @@ describe('the timer', () => {
     ['a day, with nothing due before', ['true', '48h'], addDuration(CREATED, IDLE_CHECK)],
   ])('is set to %s', (_name, values, wakeTime) => {
     const pods = values.map((value, index) => aPod(value, { name: `pod-${index}` }));
-    expect(check({ pods }).outcome?.wakeTime).toBe(wakeTime);
+    expect(kept({ pods }).outcome.wakeTime).toBe(wakeTime);
   });
 
   it('comes first for the warning, then for the end', () => {
     const policy = aPolicy({ warnBefore: minutes(30) });
-    expect(check({ policy }).outcome?.wakeTime).toBe(at('2024-01-01T13:30:00Z'));
-    expect(check({ policy, now: at('2024-01-01T13:30:00Z') }).outcome?.wakeTime).toBe(at(END));
+    expect(kept({ policy }).outcome.wakeTime).toBe(at('2024-01-01T13:30:00Z'));
+    expect(kept({ policy, now: at('2024-01-01T13:30:00Z') }).outcome.wakeTime).toBe(at(END));
   });
 
   it('is not needed without annotated pods', () => {
-    expect(check({ pods: [aPod(undefined)] })).toMatchObject({ intent: undefined, outcome: undefined });
-    expect(check({ pods: [aPod('4h', { phase: 'Succeeded' })] })).toMatchObject({ intent: undefined });
+    expect(check({ pods: [aPod(undefined)] }).kind).toBe('close');
+    expect(check({ pods: [aPod('4h', { phase: 'Succeeded' })] }).kind).toBe('close');
   });
 });
 
 describe('announcements', () => {
   const now = at(END);
-  const due = check({ now });
+  const due = kept({ now });
 
   it('are claimed first, with a timer for the case that the run ends', () => {
     expect(due.announcements.map(({ topic }) => topic)).toEqual(['elapsed']);
@@ -127,20 +135,20 @@ describe('announcements', () => {
 
   it('are left to the run that claimed them, until it must have ended', () => {
     const record = { announced: {}, claimTime: now };
-    const meanwhile = check({ now: addDuration(now, seconds(29)), record });
+    const meanwhile = kept({ now: addDuration(now, seconds(29)), record });
     expect(meanwhile.announcements).toEqual([]);
     expect(meanwhile.intent).toEqual({ record, wakeTime: addDuration(now, CLAIM_SETTLES_AFTER) });
-    expect(check({ now: addDuration(now, CLAIM_SETTLES_AFTER), record }).announcements).toHaveLength(1);
-    expect(check({ now, record, ownClaimTime: now }).announcements).toHaveLength(1);
+    expect(kept({ now: addDuration(now, CLAIM_SETTLES_AFTER), record }).announcements).toHaveLength(1);
+    expect(kept({ now, record, ownClaimTime: now }).announcements).toHaveLength(1);
   });
 
   it('are made once', () => {
-    expect(check({ now, record: due.outcome?.record }).announcements).toEqual([]);
+    expect(kept({ now, record: due.outcome.record }).announcements).toEqual([]);
   });
 
   it('of one pod do not keep the node from being held for another', () => {
     const pods = [aPod('4h'), aPod('8h', { name: 'late' })];
     const record = { announced: {}, claimTime: now };
-    expect(check({ now, pods, record }).node).toMatchObject({ kind: 'hold', until: '2024-01-01T18:00:00Z' });
+    expect(kept({ now, pods, record }).node).toMatchObject({ kind: 'hold', until: '2024-01-01T18:00:00Z' });
   });
 });

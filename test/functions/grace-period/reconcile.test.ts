@@ -204,7 +204,7 @@ describe('several pods on a node (A15, X14)', () => {
     expect(world.storeWrites).toEqual(['put', 'put']);
   });
 
-  it('a hundred that start and end together cost four writes in all', async () => {
+  it('a hundred that start and end together cost five writes in all', async () => {
     const names = Array.from({ length: 100 }, (_, index) => `pod-${index}`);
     for (const name of names) await runPod(world, name, '1h');
     world.advance(hours(1));
@@ -214,16 +214,16 @@ describe('several pods on a node (A15, X14)', () => {
       await world.podEvent(name, 'Deleted');
     }
     expect(world.said()).toHaveLength(100);
-    expect(world.storeWrites).toEqual(['put', 'put', 'put', 'delete']);
+    expect(world.storeWrites).toEqual(['put', 'put', 'put', 'put', 'delete']);
   });
 
-  it('a lone pod costs four writes in its life', async () => {
+  it('a lone pod costs five writes in its life', async () => {
     await runPod(world, 'ci', '1h');
     world.advance(hours(1));
     await world.wakeUp();
     world.core.delete(world.podRef('ci'), { gracePeriodSeconds: 0 });
     await world.podEvent('ci', 'Deleted');
-    expect(world.storeWrites).toEqual(['put', 'put', 'put', 'delete']);
+    expect(world.storeWrites).toEqual(['put', 'put', 'put', 'put', 'delete']);
   });
 
   it('the mark goes back when the pod with the latest end leaves', async () => {
@@ -447,7 +447,7 @@ describe('nodes', () => {
 
   it('a change of a node without annotated pods lists no pods', async () => {
     await world.nodeEvent('Modified');
-    expect(world.calls).toEqual(['kubernetes.get', 'records.get']);
+    expect(world.calls).toEqual(['records.get', 'kubernetes.get']);
   });
 
   it('one with nothing due is looked at once a day', async () => {
@@ -635,17 +635,52 @@ describe('interference', () => {
     expect(world.record()).toBeUndefined();
   });
 
-  it.each([new RetryableError('429'), new TerminalError('Invalid', '422')])(
-    'what cannot be patched is told to the inbox: $message',
-    async error => {
-      seedPod(world, 'ci', '1h');
-      const refuse = (): never => {
-        throw error;
-      };
-      world.interfere({ call: 'kubernetes.patch', before: refuse });
-      await expect(world.podEvent('ci', 'Added')).rejects.toBe(error);
-    },
-  );
+  it('a patch that may succeed later goes back to the inbox', async () => {
+    const error = new RetryableError('429');
+    seedPod(world, 'ci', '1h');
+    world.interfere({ call: 'kubernetes.patch', before: () => Promise.reject(error) });
+    await expect(world.podEvent('ci', 'Added')).rejects.toBe(error);
+  });
+
+  it('a patch that is refused for good is said on the node once, tried ever less often, and holds nothing else up', async () => {
+    let patches = 0;
+    const refuse = (): never => {
+      patches += 1;
+      throw new TerminalError('Invalid', 'admission webhook "no.example.com" denied the request');
+    };
+    world.interfere({ call: 'kubernetes.patch', before: refuse });
+    await runPod(world, 'ci', '1h');
+    expect(patches).toBe(1);
+    expect(world.said()).toEqual(['NodeChangeRefused n1']);
+    expect(world.audit.map(({ decision }) => decision)).toEqual(['refused']);
+    expect(world.record()?.nextWakeTime).toBe(at('2024-01-01T10:01:00Z'));
+
+    for (let minute = 0; minute < 60; minute++) {
+      world.advance(minutes(1));
+      await world.wakeUp();
+    }
+    // After 1, 2, 4, 8, 16 and 32 minutes would be the 63rd.
+    expect(patches).toBe(6);
+    expect(world.said()).toEqual(['NodeChangeRefused n1', 'DoNotDisruptGracePeriodElapsed ci']);
+  });
+
+  it('somebody who keeps removing the annotation meets no patch war', async () => {
+    await runPod(world, 'ci', '24h');
+    let restored = 0;
+    for (let second = 0; second < 3600; second += 10) {
+      if (world.held().doNotDisrupt === 'true') {
+        restored += 1;
+        world.annotate(world.nodeRef, { 'karpenter.sh/do-not-disrupt': null });
+      }
+      world.advance(seconds(10));
+      await world.nodeEvent();
+    }
+    // Three times at once, then after 1, 2, 4, … minutes; 360 times without the wait.
+    expect(restored).toBeLessThanOrEqual(10);
+    world.advance(hours(3));
+    await world.wakeUp();
+    expect(world.held().doNotDisrupt).toBe('true');
+  });
 
   it('a run that finds a claim that was never carried out carries it out after half a minute', async () => {
     await runPod(world, 'a', '1h');

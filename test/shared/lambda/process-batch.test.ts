@@ -13,7 +13,7 @@ import { lambdaContext, sqsEvent } from './events.ts';
 
 const busEvent = (id: string): string => JSON.stringify({ id, source: 'test', 'detail-type': 'Thing', detail: {} });
 
-function make(reconcile: Reconcile) {
+function make(reconcile: Reconcile, probe?: () => Promise<void>) {
   const clock = createManualClock();
   const parked: unknown[] = [];
   const counted: unknown[] = [];
@@ -25,10 +25,12 @@ function make(reconcile: Reconcile) {
   };
   const deps = {
     process: {
+      cluster: 'test',
       function: 'repair' as const,
       reconcile,
       clock,
       metrics,
+      ...(probe && { probe }),
       deadLetters: { park: async (message: unknown) => void parked.push(message) },
     },
     visibility: {
@@ -46,10 +48,37 @@ function make(reconcile: Reconcile) {
   return { run, clock, parked, counted, logged, hidden };
 }
 
-const SUPERSEDED = { name: 'MessageSuperseded', value: 1, reason: 'Status503' };
+const SUPERSEDED = { name: 'MessageSuperseded', value: 1, reason: 'ServerError' };
 const idOf = (message: InboxMessage): string | undefined => (message.kind === 'busEvent' ? message.id : undefined);
 
 describe('processBatch', () => {
+  it('parks an event of another cluster without a look', async () => {
+    let looks = 0;
+    const { run, parked } = make(async () => void (looks += 1));
+    const event = (cluster: string): string =>
+      JSON.stringify({
+        source: 'curfew.forwarder',
+        'detail-type': 'NodeChanged',
+        detail: {
+          schemaVersion: 1,
+          cluster,
+          change: 'Modified',
+          subject: { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'u1' },
+          resourceVersion: '1',
+          changed: [],
+          hints: {},
+          groupKey: 'n1',
+          eventKey: 'k',
+          observedTime: '2024-11-01T12:00:00.000Z',
+        },
+      });
+    await run([event('other'), event('test')]);
+    expect(looks).toBe(1);
+    expect(parked).toMatchObject([
+      { reason: 'OtherCluster', explanation: 'an event of cluster "other"; this function is deployed for test' },
+    ]);
+  });
+
   it('reports only the records that failed', async () => {
     const { run } = make(async message => {
       if (idOf(message) === 'b') throw new RetryableError('throttled', { reason: 'TooManyRequests' });
@@ -141,7 +170,8 @@ describe('processBatch', () => {
     );
     await run(['a', 'b'].map(busEvent));
     expect(counted).toEqual([
-      { name: 'MessageRetried', value: 1, reason: 'Forbidden' },
+      { name: 'Retries', value: 1, reason: 'Forbidden' },
+      { name: 'AccessFailures', value: 1 },
       { name: 'MessageFailed', value: 1 },
     ]);
     expect(logged).toEqual([
@@ -155,6 +185,38 @@ describe('processBatch', () => {
       { messageId: 'm1', receiveCount: '1' },
       { message: 'message failed because of a bug, will be redelivered', error: expect.any(TypeError) },
     ]);
+  });
+
+  it('tells what breaks an installation from what passes by itself', async () => {
+    const reasons = ['ECONNREFUSED', 'Unauthorized', 'TooManyRequests', 'AWordOfTomorrow'];
+    const { run, counted } = make(message =>
+      Promise.reject(new RetryableError('no', { reason: reasons[Number(idOf(message))] ?? '' })),
+    );
+    await run(['0', '1', '2', '3'].map(busEvent));
+    expect(counted).toEqual([
+      { name: 'Retries', value: 1, reason: 'Unreachable' },
+      { name: 'AccessFailures', value: 1 },
+      { name: 'Retries', value: 1, reason: 'Unauthorized' },
+      { name: 'AccessFailures', value: 1 },
+      { name: 'Retries', value: 1, reason: 'Throttled' },
+      { name: 'Retries', value: 1, reason: 'Other' },
+    ]);
+  });
+
+  it('probes at each tick, and at no other message', async () => {
+    let probed = 0;
+    const reconciled: string[] = [];
+    const { run, counted } = make(
+      async message => void reconciled.push(message.kind),
+      async () => {
+        probed += 1;
+        throw new RetryableError('the API server does not allow: get nodes', { reason: 'Forbidden' });
+      },
+    );
+    const tick = JSON.stringify({ source: SOURCES.timer, 'detail-type': TICK, detail: {} });
+    expect(await run([busEvent('a'), tick])).toEqual({ batchItemFailures: [{ itemIdentifier: 'm1' }] });
+    expect([probed, reconciled]).toEqual([1, ['busEvent']]);
+    expect(counted).toContainEqual({ name: 'AccessFailures', value: 1 });
   });
 
   it('processes one record after the other', async () => {
@@ -182,7 +244,7 @@ describe('processBatch', () => {
     const answer = await run(['a', 'b'].map(busEvent), () => remaining);
     expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: 'm1' }] });
     expect(finished).toEqual(['a']);
-    expect(counted).toEqual([{ name: 'MessageRetried', value: 1, reason: 'DeadlineReserve' }]);
+    expect(counted).toEqual([{ name: 'Retries', value: 1, reason: 'DeadlineReserve' }]);
   });
 
   it('waits out the rest of a second of a wake-up that came early', async () => {

@@ -1,4 +1,4 @@
-/** Who makes a request. Nothing is verified: names exist so that traces and field managers are worth reading. */
+/** What a request says about who makes it. */
 import type { IncomingHttpHeaders } from 'node:http';
 
 function first(header: string | readonly string[] | undefined): string | undefined {
@@ -16,9 +16,14 @@ export function programOf(headers: IncomingHttpHeaders): string | undefined {
   return first(headers['user-agent']?.split(/[/\s]/, 1));
 }
 
+/** The bearer token of a request. */
+export function bearerOf(headers: IncomingHttpHeaders): string | undefined {
+  return /^bearer\s+(\S+)$/i.exec(headers.authorization ?? '')?.[1];
+}
+
 /** Impersonation, else a proxy's `X-Remote-User`, else a `user:NAME` token, else the program, else `anonymous`. */
 export function callerOf(headers: IncomingHttpHeaders): string {
-  const bearer = /^bearer\s+(\S+)$/i.exec(headers.authorization ?? '')?.[1];
+  const bearer = bearerOf(headers);
   return (
     first(headers['impersonate-user']) ??
     first(headers['x-remote-user']) ??

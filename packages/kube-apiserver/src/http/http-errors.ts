@@ -23,6 +23,19 @@ export class PathNotFound extends Error {
   }
 }
 
+/** 401: the credentials are nobody's. */
+export function unauthorized(): ApiStatusError {
+  return new ApiStatusError({
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: 'Unauthorized',
+    reason: 'Unauthorized',
+    code: 401,
+  });
+}
+
 /** 405 for a verb that a path does not have. */
 export function methodNotServed(): ApiStatusError {
   return refuse(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource');

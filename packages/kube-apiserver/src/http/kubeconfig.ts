@@ -1,8 +1,8 @@
 /** The file that points kubectl and client libraries at the server. */
 import { stringify } from 'yaml';
 
-/** A kubeconfig with one context, `curfew`, whose user is `admin`. `certificateAuthority` is PEM. */
-export function kubeconfigFor(url: string, certificateAuthority?: string): string {
+/** A kubeconfig with one context, `curfew`, and one user. `certificateAuthority` is PEM. */
+export function kubeconfigFor(url: string, certificateAuthority?: string, user = 'admin'): string {
   // Client libraries refuse plain HTTP unless they are told not to verify TLS.
   const trust =
     certificateAuthority === undefined
@@ -12,8 +12,8 @@ export function kubeconfigFor(url: string, certificateAuthority?: string): strin
     apiVersion: 'v1',
     kind: 'Config',
     clusters: [{ name: 'curfew', cluster: { server: url, ...trust } }],
-    users: [{ name: 'admin', user: { token: 'user:admin' } }],
-    contexts: [{ name: 'curfew', context: { cluster: 'curfew', user: 'admin' } }],
+    users: [{ name: user, user: { token: `user:${user}` } }],
+    contexts: [{ name: 'curfew', context: { cluster: 'curfew', user } }],
     'current-context': 'curfew',
   });
 }

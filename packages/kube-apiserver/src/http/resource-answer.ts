@@ -4,7 +4,10 @@ import { notServed } from '../status-errors.ts';
 import type { ApiServerCore, ResourceInfo } from '../types.ts';
 import { negotiate } from './accept.ts';
 import type { Answer } from './answer.ts';
-import { callerOf, programOf } from './caller.ts';
+import type { UserInfo } from '../authorization/attributes.ts';
+import type { Access } from './access.ts';
+import { programOf } from './caller.ts';
+import { attributesOf } from './request-attributes.ts';
 import { methodNotServed, PathNotFound } from './http-errors.ts';
 import { checkListVersion, checkWatchVersion } from './list-version.ts';
 import { decodeObject, readBody } from './request-body.ts';
@@ -14,7 +17,8 @@ import { executeRequest } from './resource-requests.ts';
 import { shapeList, shapeObject, withoutEmptyVersion, type Shape } from './shape.ts';
 import { parseIncludeObject } from './tables/table.ts';
 import type { Timers } from './timers.ts';
-import { answerReview, virtualResources } from './virtual-resources.ts';
+import { answerReview } from './reviews.ts';
+import { virtualResources } from './virtual-resources.ts';
 import { streamWatch, type WatchStream } from './watch-stream.ts';
 
 /** As kube-apiserver's default for watches that set no limit. */
@@ -23,6 +27,7 @@ const defaultWatchSeconds = 1_800;
 /** What requests are answered with. */
 export interface Front {
   readonly core: ApiServerCore;
+  readonly access: Access;
   readonly now: () => number;
   readonly timers: Timers;
   readonly maxUnsentBytes: number;
@@ -75,10 +80,11 @@ export async function answerResource(
   front: Front,
   path: ResourcePath,
   query: URLSearchParams,
+  user: UserInfo,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<Answer | undefined> {
-  const { core } = front;
+  const { core, access } = front;
   const method = request.method ?? 'GET';
   const { headers } = request;
   const resource = resourceOf(core, path);
@@ -91,11 +97,11 @@ export async function answerResource(
     now: front.now(),
   };
   const { text: body, contentType } = await readBody(request);
-  const user = callerOf(headers);
   const how = { encoding: representation.encoding, pretty: flag(query, 'pretty') };
   if (virtualResources.includes(resource)) {
     if (method !== 'POST') throw methodNotServed();
-    return { code: 201, body: answerReview(resource, decodeObject(body, contentType), user), ...how };
+    const asked = { resource, namespace: path.namespace, body: decodeObject(body, contentType) };
+    return { code: 201, body: answerReview(asked, user, access), ...how };
   }
   if (isWatch) {
     startWatch(front, path, shape, query, response);
@@ -105,7 +111,10 @@ export async function answerResource(
   const program = programOf(headers);
   const warnings: string[] = [];
   const warn = (message: string): number => warnings.push(message);
-  const outcome = executeRequest(core, { method, path, resource, query, contentType, body, user, program, warn });
+  const mayCreate = (): void =>
+    access.check(user, { ...attributesOf(method, '', { kind: 'resource', ...path }, query), verb: 'create' });
+  const sent = { method, path, resource, query, contentType, body, user: user.name, program, warn, mayCreate };
+  const outcome = executeRequest(core, sent);
   switch (outcome.kind) {
     case 'object':
       return { code: outcome.code, body: withoutEmptyVersion(shapeObject(outcome.object, shape)), warnings, ...how };

@@ -24,6 +24,8 @@ export interface ResourceRequest {
   readonly body: string;
   readonly user: string;
   readonly program: string | undefined;
+  /** Asked before an update or an apply creates the object. Throws `ApiStatusError` 403. */
+  readonly mayCreate: () => void;
   /** Receives what becomes `Warning` headers. */
   readonly warn: (message: string) => void;
 }
@@ -132,6 +134,21 @@ function exists(core: ApiServerCore, ref: ObjectRef): boolean {
   }
 }
 
+/** A write that may turn out to be a create, which takes that permission too. What refuses it anyway refuses it first. */
+function createdOrWritten(
+  core: ApiServerCore,
+  { mayCreate }: ResourceRequest,
+  ref: ObjectRef,
+  options: WriteOptions,
+  write: (options: WriteOptions) => KubernetesObject,
+): Outcome {
+  if (exists(core, ref)) return object(200, write(options));
+  const { onWarning: _, ...quiet } = options;
+  write({ ...quiet, dryRun: true });
+  mayCreate();
+  return object(201, write(options));
+}
+
 function applyPatch(core: ApiServerCore, request: ResourceRequest, ref: ObjectRef, options: WriteOptions): Outcome {
   const patch = patchOf(request);
   if (patch.type !== 'apply') {
@@ -144,8 +161,7 @@ function applyPatch(core: ApiServerCore, request: ResourceRequest, ref: ObjectRe
   }
   manifestOf(patch.body, request);
   checkDuplicateFields(request.body, true, 'error decoding patch', options);
-  const code = exists(core, ref) ? 200 : 201;
-  return object(code, core.patch(ref, patch, options));
+  return createdOrWritten(core, request, ref, options, write => core.patch(ref, patch, write));
 }
 
 function removalOptions({ query, body, contentType, user }: ResourceRequest): DeleteOptions {
@@ -197,8 +213,7 @@ function onObject(core: ApiServerCore, request: ResourceRequest, ref: ObjectRef,
   switch (method) {
     case 'PUT': {
       const manifest = sentObject(request, options);
-      const code = exists(core, ref) ? 200 : 201;
-      return object(code, core.update(ref, manifest, options));
+      return createdOrWritten(core, request, ref, options, write => core.update(ref, manifest, write));
     }
     case 'PATCH':
       return applyPatch(core, request, ref, options);

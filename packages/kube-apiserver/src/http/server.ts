@@ -3,11 +3,13 @@ import { createServer as createHttpServer, type IncomingMessage, type Server, ty
 import { createServer as createHttpsServer } from 'node:https';
 import { internalError } from '../status-errors.ts';
 import { ApiStatusError, type ApiServerCore } from '../types.ts';
+import type { UserInfo } from '../authorization/attributes.ts';
+import { createAccess, type AuthorizationOptions } from './access.ts';
 import { send, statusAnswer, type Answer } from './answer.ts';
-import { callerOf } from './caller.ts';
 import { answerDocument } from './documents.ts';
 import { methodNotServed, PathNotFound } from './http-errors.ts';
 import { kubeconfigFor } from './kubeconfig.ts';
+import { attributesOf } from './request-attributes.ts';
 import { parseRequestPath } from './request-path.ts';
 import { answerResource, type Front } from './resource-answer.ts';
 import { processTimers, type Timers } from './timers.ts';
@@ -16,6 +18,7 @@ import { processTimers, type Timers } from './timers.ts';
 export interface RequestLogEntry {
   readonly method: string;
   readonly url: string;
+  /** Empty when the credentials were nobody's. */
   readonly user: string;
   readonly code: number;
 }
@@ -26,8 +29,10 @@ export interface ServeOptions {
   readonly port?: number;
   /** Current time, epoch ms: the core's clock, so that ages in tables agree with timestamps. */
   readonly now: () => number;
-  /** PEM texts; `ca` goes into the kubeconfig. Plain HTTP without it. */
+  /** PEM texts; `ca` goes into the kubeconfig, and signs client certificates. Plain HTTP without it. */
   readonly tls?: { readonly key: string; readonly cert: string; readonly ca: string };
+  /** Who may do what. Without it nobody is checked and everything is allowed. */
+  readonly authorization?: AuthorizationOptions;
   /** How often watches that allow it get a BOOKMARK. Default 60,000. */
   readonly bookmarkIntervalMs?: number;
   /** Unsent bytes at which a slow watch is cut. Default 8 MiB. */
@@ -38,7 +43,8 @@ export interface ServeOptions {
 
 export interface ServedApi {
   readonly url: string;
-  kubeconfig(): string;
+  /** `user` is who it makes its reader: by default `admin`, with the token `user:NAME`. */
+  kubeconfig(user?: string): string;
   /** Ends watches and connections and stops listening. */
   close(): Promise<void>;
   /** Cuts every watch, as a broken network would. */
@@ -49,12 +55,16 @@ async function answerRequest(
   front: Front,
   request: IncomingMessage,
   response: ServerResponse,
+  identified: (user: UserInfo) => void,
 ): Promise<Answer | undefined> {
   // Not `new URL`: it takes `//api/v1` for a host, and throws on what should be a 404.
   const [pathname = '/', ...search] = (request.url ?? '/').split('?');
   const path = parseRequestPath(pathname);
   const query = new URLSearchParams(search.join('?'));
-  if (path.kind === 'resource') return await answerResource(front, path, query, request, response);
+  const user = front.access.identify(request);
+  identified(user);
+  front.access.check(user, attributesOf(request.method ?? 'GET', pathname, path, query));
+  if (path.kind === 'resource') return await answerResource(front, path, query, user, request, response);
   const answer = answerDocument(front.core, path, request.headers.accept, request.headers.host ?? '');
   if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotServed();
   return answer;
@@ -64,9 +74,10 @@ async function answerOrRefuse(
   front: Front,
   request: IncomingMessage,
   response: ServerResponse,
+  identified: (user: UserInfo) => void,
 ): Promise<Answer | undefined> {
   try {
-    return await answerRequest(front, request, response);
+    return await answerRequest(front, request, response, identified);
   } catch (error) {
     if (error instanceof PathNotFound) return { code: 404, body: `${error.message}\n` };
     const refusal =
@@ -81,9 +92,10 @@ async function handle(
   response: ServerResponse,
   log: ServeOptions['log'],
 ): Promise<void> {
-  const answer = await answerOrRefuse(front, request, response);
-  const { method = '', url = '', headers } = request;
-  log?.({ method, url, user: callerOf(headers), code: answer?.code ?? 200 });
+  let user = '';
+  const answer = await answerOrRefuse(front, request, response, ({ name }) => (user = name));
+  const { method = '', url = '' } = request;
+  log?.({ method, url, user, code: answer?.code ?? 200 });
   if (answer === undefined) return;
   // A watch that fails after it began cannot be answered any more: its client sees the connection break.
   if (response.headersSent) response.destroy();
@@ -106,13 +118,19 @@ async function listen(server: Server, host: string, port: number): Promise<numbe
 export async function serveApiServer(core: ApiServerCore, options: ServeOptions): Promise<ServedApi> {
   const timers = options.timers ?? processTimers;
   const maxUnsentBytes = options.maxUnsentBytes ?? 8 * 1024 * 1024;
-  const front: Front = { core, now: options.now, timers, maxUnsentBytes, watches: new Set() };
+  const access = createAccess(options.authorization);
+  const front: Front = { core, access, now: options.now, timers, maxUnsentBytes, watches: new Set() };
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     handle(front, request, response, options.log).catch(() => response.destroy());
   };
   const { tls } = options;
   const server =
-    tls === undefined ? createHttpServer(onRequest) : createHttpsServer({ key: tls.key, cert: tls.cert }, onRequest);
+    tls === undefined
+      ? createHttpServer(onRequest)
+      : createHttpsServer(
+          { ...tls, requestCert: options.authorization !== undefined, rejectUnauthorized: false },
+          onRequest,
+        );
   const host = options.host ?? '127.0.0.1';
   const port = await listen(server, host, options.port ?? 0);
   const url = `${tls === undefined ? 'http' : 'https'}://${host}:${port}`;
@@ -122,7 +140,7 @@ export async function serveApiServer(core: ApiServerCore, options: ServeOptions)
   };
   return {
     url,
-    kubeconfig: () => kubeconfigFor(url, tls?.ca),
+    kubeconfig: user => kubeconfigFor(url, tls?.ca, user),
     dropWatches,
     async close() {
       bookmarks.cancel();

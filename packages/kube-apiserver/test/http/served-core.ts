@@ -1,11 +1,6 @@
 /** A core with a CRD and some objects, served over HTTP, for the tests of this folder. */
 import { createApiServer } from '../../src/api-server.ts';
-import {
-  serveApiServer,
-  type RequestLogEntry,
-  type ServedApi,
-  type ServeOptions,
-} from '../../src/http/server.ts';
+import { serveApiServer, type RequestLogEntry, type ServedApi, type ServeOptions } from '../../src/http/server.ts';
 import type { Timers } from '../../src/http/timers.ts';
 import type { ApiServerCore } from '../../src/types.ts';
 

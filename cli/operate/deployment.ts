@@ -1,0 +1,55 @@
+/** A deployment of Curfew in an AWS account, as the outputs of its functions stack describe it. */
+import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import { FUNCTION_NAMES, type FunctionName } from '../../shared/contract/names.ts';
+import { operationOutputId, type OperationOutput } from '../../shared/contract/operation-outputs.ts';
+import { messageOf } from '../../shared/errors.ts';
+
+export interface DeployedFunction {
+  readonly name: FunctionName;
+  /** UUID of the event source mapping between inbox and function. */
+  readonly eventSource: string;
+  /** Name of the schedule that ticks it; absent when none does. */
+  readonly schedule: string | undefined;
+  readonly inboxUrl: string;
+  readonly deadLettersUrl: string;
+}
+
+/** What the user can mend: credentials, Region, the stack's name, permissions. One line that says what. */
+export class OperationError extends Error {
+  override readonly name = 'OperationError';
+}
+
+/** How clients are made; Region, credentials and endpoints come from the usual places (`AWS_REGION`, `AWS_PROFILE`, …). */
+export interface ClientOptions {
+  readonly region?: string;
+}
+
+/** The functions of the stack. Throws `OperationError` when there is no such stack, or it is none of Curfew's. */
+export async function readDeployment(stack: string, options: ClientOptions): Promise<readonly DeployedFunction[]> {
+  const client = new CloudFormationClient(options);
+  const answer = await orOperationError(`reading the stack ${stack}`, () =>
+    client.send(new DescribeStacksCommand({ StackName: stack })),
+  );
+  const values = new Map(answer.Stacks?.[0]?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]));
+  const functions = FUNCTION_NAMES.flatMap((name): DeployedFunction[] => {
+    const value = (output: OperationOutput): string | undefined => values.get(operationOutputId(name, output));
+    const [eventSource, inboxUrl, deadLettersUrl] = [value('EventSource'), value('Inbox'), value('DeadLetters')];
+    if (eventSource === undefined || inboxUrl === undefined || deadLettersUrl === undefined) return [];
+    return [{ name, eventSource, schedule: value('Schedule'), inboxUrl, deadLettersUrl }];
+  });
+  if (functions.length > 0) return functions;
+  throw new OperationError(
+    `the stack ${stack} has no functions of Curfew in its outputs: name the functions stack with --stack, and deploy this version first`,
+  );
+}
+
+/** Runs an AWS call; its failure becomes one line. */
+export async function orOperationError<Answer>(doing: string, call: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await call();
+  } catch (error) {
+    if (error instanceof OperationError) throw new OperationError(`${doing}: ${error.message}`, { cause: error });
+    const code = error instanceof Error ? error.name : 'Error';
+    throw new OperationError(`${doing}: ${code}: ${messageOf(error)}`, { cause: error });
+  }
+}

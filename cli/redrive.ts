@@ -1,0 +1,68 @@
+/** `curfew redrive`: dead letters of a function back into its inbox. */
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
+import { OperationError, readDeployment } from './operate/deployment.ts';
+import { redrive, type ParkedMessage } from './operate/redrive.ts';
+
+export interface RedriveCommandOptions {
+  /** Name of the functions stack. */
+  readonly stack: string;
+  readonly region?: string;
+  readonly function: string;
+  readonly reason?: string;
+  /** A whole number above zero. */
+  readonly limit?: string;
+  readonly dryRun?: boolean;
+}
+
+/** Exit code 0: moved, or nothing was there. 2: the options, the account or the queues cannot be used; what was moved is said. */
+export async function redriveCommand(
+  options: RedriveCommandOptions,
+  output: CommandOutput = PROCESS_OUTPUT,
+): Promise<number> {
+  const { stack, function: name, reason, limit, dryRun = false, ...client } = options;
+  try {
+    if (limit !== undefined && !/^[1-9]\d{0,8}$/.test(limit)) {
+      throw new OperationError(`--limit ${limit} is not a whole number above zero`);
+    }
+    const functions = await readDeployment(stack, client);
+    const fn = functions.find(candidate => candidate.name === name);
+    if (fn === undefined) {
+      const known = functions.map(candidate => candidate.name).join(', ');
+      throw new OperationError(`the stack ${stack} has no function ${name}; it has ${known}`);
+    }
+    const { moved, left } = await redrive({
+      client: new SQSClient(client),
+      from: fn.deadLettersUrl,
+      to: fn.inboxUrl,
+      dryRun,
+      ...(reason !== undefined && { reason }),
+      ...(limit !== undefined && { limit: Number(limit) }),
+      onMessage: message => output.out(`${dryRun ? 'would move' : 'moved'} ${describe(message)}\n`),
+    });
+    output.out(`${dryRun ? 'would move' : 'moved'} ${moved}, left ${left}\n`);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof OperationError)) throw error;
+    output.error(`${error.message}\n`);
+    return 2;
+  }
+}
+
+function describe({ id, reason, body }: ParkedMessage): string {
+  return `${id} ${reason} ${subjectOf(body)}`.trimEnd();
+}
+
+/** `NodeChanged Node n1`; nothing of a body that is no event. */
+function subjectOf(body: string): string {
+  try {
+    const event: unknown = JSON.parse(body);
+    const at = (value: unknown, key: string): unknown =>
+      typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
+    const subject = at(at(event, 'detail'), 'subject');
+    const words = [at(event, 'detail-type'), at(subject, 'kind'), at(subject, 'namespace'), at(subject, 'name')];
+    return words.filter(word => typeof word === 'string').join(' ');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,78 @@
+/** The RBAC manifests of `deploy/`, made of the permission table. `npm run generate` writes them, a test compares. */
+import { CONFIG_MAP } from '../shared/contract/names.ts';
+import { kubernetesGroupOf, PERMISSIONS, type KubernetesGrant, type Part } from '../shared/contract/permissions.ts';
+import { DEPLOYED_FUNCTIONS } from '../shared/contract/routes.ts';
+
+export interface ManifestFile {
+  /** From the root of the repository. */
+  readonly path: string;
+  readonly text: string;
+}
+
+const RBAC = 'rbac.authorization.k8s.io';
+const FORWARDER = 'curfew-forwarder';
+const GENERATED = '# Made of shared/contract/permissions.ts by `npm run generate`: change it there.\n';
+
+/** One file for each function that uses the cluster, and the forwarder's. */
+export function rbacFiles(): readonly ManifestFile[] {
+  const functions = DEPLOYED_FUNCTIONS.filter(name => PERMISSIONS[name].kubernetes.length > 0).map(name => {
+    const subject = `{ apiGroup: ${RBAC}, kind: Group, name: '${kubernetesGroupOf(name)}' }`;
+    const header = `# What the ${name} function may do; its IAM role is mapped to the group by an EKS access entry.\n`;
+    return {
+      path: `deploy/rbac/${name}.yaml`,
+      text: GENERATED + header + documents(rolesOf(`curfew-${name}`, name, subject)),
+    };
+  });
+  const { namespace } = CONFIG_MAP;
+  const account = [
+    'apiVersion: v1',
+    'kind: ServiceAccount',
+    'metadata:',
+    `  name: ${FORWARDER}`,
+    `  namespace: ${namespace}`,
+  ];
+  const subject = `{ kind: ServiceAccount, name: ${FORWARDER}, namespace: ${namespace} }`;
+  const forwarder = {
+    path: 'deploy/forwarder/rbac.yaml',
+    text:
+      `${GENERATED}# What the forwarder may do: read what it watches, and hold one Lease.\n` +
+      documents([account, ...rolesOf(FORWARDER, 'forwarder', subject)]),
+  };
+  return [...functions, forwarder];
+}
+
+/** A ClusterRole for what is granted in the whole cluster, a Role for each namespace, and their bindings. */
+function rolesOf(name: string, part: Part, subject: string): readonly (readonly string[])[] {
+  const places = Map.groupBy(PERMISSIONS[part].kubernetes, ({ namespace }) => namespace);
+  return [...places].flatMap(([namespace, grants]) => {
+    const kind = namespace === undefined ? 'ClusterRole' : 'Role';
+    const metadata = [
+      'metadata:',
+      `  name: ${name}`,
+      ...(namespace === undefined ? [] : [`  namespace: ${namespace}`]),
+    ];
+    const role = [`apiVersion: ${RBAC}/v1`, `kind: ${kind}`, ...metadata, 'rules:', ...grants.flatMap(ruleOf)];
+    const binding = [
+      `apiVersion: ${RBAC}/v1`,
+      `kind: ${kind}Binding`,
+      ...metadata,
+      `roleRef: { apiGroup: ${RBAC}, kind: ${kind}, name: ${name} }`,
+      'subjects:',
+      `  - ${subject}`,
+    ];
+    return [role, binding];
+  });
+}
+
+function ruleOf({ group, resource, subresource, names, verbs }: KubernetesGrant): readonly string[] {
+  return [
+    `  - apiGroups: [${group === '' ? "''" : group}]`,
+    `    resources: [${subresource === undefined ? resource : `${resource}/${subresource}`}]`,
+    ...(names === undefined ? [] : [`    resourceNames: [${names.join(', ')}]`]),
+    `    verbs: [${verbs.join(', ')}]`,
+  ];
+}
+
+function documents(all: readonly (readonly string[])[]): string {
+  return all.map(lines => `${lines.join('\n')}\n`).join('---\n');
+}

@@ -1,0 +1,77 @@
+/** What the grace-period function does to a Node, and what it says about it. */
+import { GRACE_PERIOD_METRICS } from '../../shared/contract/metrics.ts';
+import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
+import { RESOURCES } from '../../shared/contract/resources.ts';
+import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { toExactTimestamp } from '../../shared/domain/time.ts';
+import { TerminalError } from '../../shared/errors.ts';
+import type { Reporter } from '../../shared/lifecycle/reporter.ts';
+import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
+import type { Counts, NodeChange } from './decide.ts';
+
+/** A change of the Node that is made. */
+export type MadeChange = Exclude<NodeChange, { kind: 'leave' }>;
+
+export type AnnotateOutcome =
+  | { readonly kind: 'ok' }
+  /** The Node changed in between, or is gone: look again. */
+  | { readonly kind: 'changed' }
+  /** A webhook or policy does not let it pass, and will not the next time. */
+  | { readonly kind: 'refused'; readonly message: string };
+
+/** Both annotations in one patch, on exactly the Node that was looked at. */
+export async function annotate(
+  { kubernetes }: Pick<FunctionDeps, 'kubernetes'>,
+  { metadata: { name, uid, resourceVersion } }: KubernetesObject,
+  change: MadeChange,
+): Promise<AnnotateOutcome> {
+  const body = { metadata: { uid, resourceVersion, annotations: annotationsFor(change) } };
+  try {
+    const outcome = await kubernetes.patch({ type: RESOURCES.Node, name }, { type: 'merge', body });
+    return outcome.kind === 'ok' ? outcome : { kind: 'changed' };
+  } catch (error) {
+    if (error instanceof TerminalError) return { kind: 'refused', message: error.message };
+    throw error;
+  }
+}
+
+function annotationsFor(change: MadeChange): JsonObject {
+  switch (change.kind) {
+    case 'hold':
+      return { [KARPENTER.doNotDisruptAnnotation]: 'true', [ANNOTATIONS.protectedUntil]: change.until };
+    case 'release':
+      return { [KARPENTER.doNotDisruptAnnotation]: null, [ANNOTATIONS.protectedUntil]: null };
+    case 'disown':
+      return { [ANNOTATIONS.protectedUntil]: null };
+  }
+}
+
+/** One audit line per change of the Node, after it was made, with the numbers that it rests on. */
+export async function reportChange(
+  reporter: Reporter,
+  about: KubernetesObject,
+  change: MadeChange,
+  { protectedPods, elapsedPods, nextExpiry }: Counts,
+): Promise<void> {
+  await reporter.report({
+    about,
+    decision: change.kind,
+    reason: change.reason,
+    message: MESSAGES[change.reason],
+    metric: { name: GRACE_PERIOD_METRICS.decision, dimensions: { decision: change.kind } },
+    details: {
+      protectedPods,
+      elapsedPods,
+      ...(change.kind === 'hold' && { protectedUntil: change.until }),
+      ...(nextExpiry !== undefined && { nextExpiry: toExactTimestamp(nextExpiry) }),
+    },
+  });
+}
+
+const MESSAGES = {
+  PodsProtected: 'pods on the node are protected: Curfew holds it',
+  AnnotationRemoved: 'the annotation was removed while pods are protected: Curfew holds the node again',
+  GracePeriodElapsed: 'released: the last protection on the node has ended',
+  NothingProtected: 'released: no pod on the node is protected any more',
+  AnnotationTakenOver: 'the annotation was changed by someone else: Curfew removed its mark',
+} as const;

@@ -1,0 +1,95 @@
+/** What the grace-period function looks at: a node, its record, its pods and the policy that applies. The same for every look. */
+import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
+import { RESOURCES } from '../../shared/contract/resources.ts';
+import { loadPodsOnNode, loadProtection } from '../../shared/cluster/protected-pods.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import type { PodView } from '../../shared/domain/pod.ts';
+import { DEFAULT_PROTECTION_POLICY } from '../../shared/domain/protection.ts';
+import { addDuration, isDue, minutes, parseTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import { findSubject } from '../../shared/lifecycle/subject.ts';
+import type { Held, TimedRecord } from '../../shared/lifecycle/timed-record.ts';
+import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
+import type { GracePeriodRecord } from './announced.ts';
+import { annotatedPods, type Announcement } from './announcements.ts';
+import { withAnnouncements, type GracePeriodObservation } from './decide.ts';
+
+/** Pods of an older node have been there for events of their own; only a new node may have pods that came before it. */
+const NEW_FOR = minutes(10);
+
+export interface Target {
+  readonly name: string;
+  readonly uid: string | undefined;
+  /** `ifNew`: list the pods of a node that has just registered; `ifKnown`: only when there is a record or a mark of ours. */
+  readonly pods: 'always' | 'ifNew' | 'ifKnown';
+}
+
+/** What this run did so far: a later look of the same run must know. */
+export interface Progress {
+  claimTime: EpochMs | undefined;
+  announcements: readonly Announcement[];
+}
+
+export type Look =
+  | {
+      readonly kind: 'here';
+      readonly object: KubernetesObject;
+      readonly pods: readonly PodView[];
+      readonly record: TimedRecord<GracePeriodRecord>;
+      readonly held: GracePeriodRecord | undefined;
+      readonly observation: GracePeriodObservation;
+    }
+  | {
+      readonly kind: 'gone';
+      readonly record: TimedRecord<GracePeriodRecord>;
+      readonly held: Extract<Held<GracePeriodRecord>, { kind: 'held' }>;
+    }
+  | { readonly kind: 'nothing' };
+
+type Deps = Pick<FunctionDeps, 'kubernetes' | 'clock'>;
+
+export async function look(
+  deps: Deps,
+  target: Target,
+  recordOf: (uid: string) => TimedRecord<GracePeriodRecord>,
+  progress: Progress,
+): Promise<Look> {
+  const found = await findSubject(deps, {
+    ref: { type: RESOURCES.Node, name: target.name },
+    uid: target.uid,
+    recordOf,
+  });
+  if (found.kind === 'notOurs') return { kind: 'nothing' };
+  if (found.kind === 'gone') return found;
+
+  const { object, record } = found;
+  const { uid, name, annotations = {}, creationTimestamp } = object.metadata;
+  const held = found.held.kind === 'held' ? found.held.value : undefined;
+  const known = held !== undefined || annotations[ANNOTATIONS.protectedUntil] !== undefined;
+  if (!known && !wantsPods(target, creationTimestamp, deps.clock.now())) return { kind: 'nothing' };
+  // After the Node, so that a change of the Node in between is a conflict and not a wrong decision.
+  const pods = await loadPodsOnNode(deps, name);
+  if (!known && annotatedPods(pods, DEFAULT_PROTECTION_POLICY).length === 0) return { kind: 'nothing' };
+  const { policy, source, mode } = await loadProtection(deps, object);
+  const observation: GracePeriodObservation = {
+    now: deps.clock.now(),
+    node: {
+      name,
+      uid,
+      doNotDisrupt: annotations[KARPENTER.doNotDisruptAnnotation],
+      protectedUntil: annotations[ANNOTATIONS.protectedUntil],
+    },
+    pods,
+    policy,
+    policyName: source,
+    observeOnly: mode === 'Observe',
+    record: { ...held, announced: withAnnouncements(held?.announced ?? {}, progress.announcements) },
+    ownClaimTime: progress.claimTime,
+  };
+  return { kind: 'here', object, pods, record, held, observation };
+}
+
+function wantsPods({ pods }: Target, creationTimestamp: string, now: EpochMs): boolean {
+  if (pods !== 'ifNew') return pods === 'always';
+  const created = parseTimestamp(creationTimestamp);
+  return created === undefined || !isDue(now, addDuration(created, NEW_FOR));
+}

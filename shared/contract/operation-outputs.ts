@@ -1,0 +1,9 @@
+/** Outputs of the functions stack that the command line reads, `<Function><Output>`, such as `GracePeriodInbox`; infra writes exactly these. */
+export const OPERATION_OUTPUTS = ['EventSource', 'Schedule', 'Inbox', 'DeadLetters'] as const;
+export type OperationOutput = (typeof OPERATION_OUTPUTS)[number];
+
+/** `grace-period` and `Inbox` → `GracePeriodInbox`: a logical id has letters and digits only. */
+export function operationOutputId(functionName: string, output: OperationOutput): string {
+  const words = functionName.split('-').map(word => word.charAt(0).toUpperCase() + word.slice(1));
+  return `${words.join('')}${output}`;
+}

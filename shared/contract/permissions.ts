@@ -1,0 +1,158 @@
+/**
+ * What each part of Curfew may do, in one table: nothing else is granted, and nothing else works. `deploy/rbac`, the forwarder's role
+ * and the IAM statements are made of it; the in-process runtime, the embedded API server and the local AWS endpoints enforce it.
+ * Not in it, because all functions have it alike: receiving from the own inbox, parking in the own dead-letter queue, writing logs.
+ */
+import { CONFIG_MAP, SOURCES, type FunctionName } from './names.ts';
+import { RESOURCES, type KnownKind } from './resources.ts';
+import { DEPLOYED_FUNCTIONS, type DeployedFunction } from './routes.ts';
+
+export type KubernetesVerb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
+
+/** Verbs on one resource, as a rule of a ClusterRole; of a Role where there is a namespace. */
+export interface KubernetesGrant {
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource?: string;
+  readonly verbs: readonly KubernetesVerb[];
+  /** Only in this namespace. */
+  readonly namespace?: string;
+  /** Only these objects (`resourceNames`): a list or watch must select one of them by `metadata.name`. */
+  readonly names?: readonly string[];
+}
+
+export type Ec2Action = 'ec2:DescribeInstances' | 'ec2:RebootInstances' | 'ec2:TerminateInstances';
+
+export interface Permissions {
+  readonly kubernetes: readonly KubernetesGrant[];
+  /** Whose records it reads and writes. One writer per record type: its own, or none. */
+  readonly records: readonly FunctionName[];
+  /** Queries the due index of all records. */
+  readonly readsDueIndex: boolean;
+  /** To whose inboxes it sends wake-ups. */
+  readonly wakes: readonly FunctionName[];
+  /** Under which `source` it publishes on the bus. */
+  readonly publishesAs: readonly string[];
+  readonly ec2: readonly Ec2Action[];
+  /** Calls the Lambda functions that hooks of terminations name. */
+  readonly invokesHooks: boolean;
+}
+
+/** A part that has an identity of its own. */
+export type Part = DeployedFunction | 'forwarder';
+
+export const FORWARDER_LEASE = { namespace: CONFIG_MAP.namespace, name: 'curfew-forwarder' } as const;
+
+/** Kubernetes Events about an object: found, created, or counted once more. */
+const EVENTS = on('Event', ['get', 'create', 'patch']);
+const NOTHING: Permissions = {
+  kubernetes: [],
+  records: [],
+  readsDueIndex: false,
+  wakes: [],
+  publishesAs: [],
+  ec2: [],
+  invokesHooks: false,
+};
+
+export const PERMISSIONS: Readonly<Record<Part, Permissions>> = {
+  finalizer: {
+    ...NOTHING,
+    kubernetes: [
+      on('Node', ['get', 'list', 'patch', 'delete']),
+      on('Node', ['patch'], { subresource: 'status' }),
+      on('Pod', ['list', 'delete']),
+      on('Pod', ['create'], { subresource: 'eviction' }),
+      on('PersistentVolumeClaim', ['get']),
+      on('VolumeAttachment', ['list']),
+      on('NodePool', ['get']),
+      on('NodeClaim', ['get', 'list', 'patch', 'delete']),
+      on('NodeClaim', ['patch'], { subresource: 'status' }),
+      on('NodeLifecyclePolicy', ['get', 'list']),
+      EVENTS,
+    ],
+    records: ['finalizer'],
+    wakes: ['finalizer'],
+    publishesAs: [SOURCES.finalizer],
+    ec2: ['ec2:DescribeInstances', 'ec2:TerminateInstances'],
+    invokesHooks: true,
+  },
+  repair: {
+    ...NOTHING,
+    kubernetes: [
+      on('Node', ['get', 'list']),
+      // Which protected pods a forceful repair takes.
+      on('Pod', ['list']),
+      on('NodePool', ['get', 'list']),
+      // `get` is for the way back: an attempt that was not carried out takes its annotation off the NodeClaim.
+      on('NodeClaim', ['get', 'list', 'patch', 'delete']),
+      on('NodeLifecyclePolicy', ['get', 'list']),
+      on('NodeLifecyclePolicy', ['patch'], { subresource: 'status' }),
+      on('ConfigMap', ['get'], { namespace: CONFIG_MAP.namespace, names: [CONFIG_MAP.name] }),
+      EVENTS,
+    ],
+    records: ['repair'],
+    wakes: ['repair'],
+  },
+  'grace-period': {
+    ...NOTHING,
+    kubernetes: [
+      on('Node', ['get', 'list', 'patch']),
+      on('Pod', ['list']),
+      on('NodePool', ['get']),
+      on('NodeLifecyclePolicy', ['get', 'list']),
+      // Also those of others: an Event that Karpenter made about an ended protection is not repeated.
+      on('Event', ['get', 'list', 'create', 'patch']),
+    ],
+    records: ['grace-period'],
+    wakes: ['grace-period'],
+  },
+  timer: {
+    ...NOTHING,
+    readsDueIndex: true,
+    // Which unreadable entries of the index were parked.
+    records: ['timer'],
+    wakes: DEPLOYED_FUNCTIONS.filter(name => name !== 'timer'),
+  },
+  forwarder: {
+    ...NOTHING,
+    kubernetes: [
+      on('Node', ['list', 'watch']),
+      on('Pod', ['list', 'watch']),
+      on('NodeClaim', ['list', 'watch']),
+      on('NodePool', ['list', 'watch']),
+      on('NodeLifecyclePolicy', ['list', 'watch']),
+      on('FinalizerRule', ['list', 'watch']),
+      // Watched only while the pods of some node are.
+      on('PodDisruptionBudget', ['list', 'watch']),
+      on('VolumeAttachment', ['list', 'watch']),
+      on('ConfigMap', ['list', 'watch'], { namespace: CONFIG_MAP.namespace, names: [CONFIG_MAP.name] }),
+      // The Lease of the one that works. RBAC cannot limit a create to a name.
+      on('Lease', ['create'], { namespace: FORWARDER_LEASE.namespace }),
+      on('Lease', ['get', 'patch'], { namespace: FORWARDER_LEASE.namespace, names: [FORWARDER_LEASE.name] }),
+    ],
+    publishesAs: [SOURCES.forwarder],
+  },
+};
+
+/** The row of a function. Throws for a function that is not deployed. */
+export function permissionsOf(name: FunctionName): Permissions {
+  const rows: Readonly<Partial<Record<FunctionName, Permissions>>> = PERMISSIONS;
+  const permissions = rows[name];
+  if (permissions === undefined) throw new Error(`function ${name} has no row in shared/contract/permissions.ts`);
+  return permissions;
+}
+
+/** The Kubernetes group of a function: its EKS access entry names it, and `deploy/rbac` binds it. */
+export function kubernetesGroupOf(name: FunctionName): string {
+  return `curfew:${name}`;
+}
+
+function on(
+  kind: KnownKind,
+  verbs: readonly KubernetesVerb[],
+  limits: Pick<KubernetesGrant, 'subresource' | 'namespace' | 'names'> = {},
+): KubernetesGrant {
+  const { group, resource } = RESOURCES[kind];
+  return { group, resource, verbs, ...limits };
+}

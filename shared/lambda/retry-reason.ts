@@ -1,0 +1,63 @@
+/** Why a message is tried again, as one of the few values that a metric may have. Pure. */
+import type { RetryReason } from '../contract/metrics.ts';
+
+/** Words of the API server, of AWS services and of Node's network code; `Status<code>` and the rest of TLS are matched below. */
+const BY_WORD: Readonly<Partial<Record<RetryReason, readonly string[]>>> = {
+  Unauthorized: ['Unauthorized'],
+  Forbidden: ['Forbidden'],
+  AccessDenied: [
+    'AccessDenied',
+    'AccessDeniedException',
+    'UnauthorizedOperation',
+    'UnrecognizedClientException',
+    'InvalidClientTokenId',
+    'InvalidSignatureException',
+    'ExpiredToken',
+    'ExpiredTokenException',
+    'AuthFailure',
+    'MissingAuthenticationToken',
+  ],
+  NotFound: ['ResourceNotFoundException', 'QueueDoesNotExist', 'AWS.SimpleQueueService.NonExistentQueue'],
+  Unreachable: [
+    'EAI_AGAIN',
+    'ECONNABORTED',
+    'ECONNREFUSED',
+    'ECONNRESET',
+    'EHOSTUNREACH',
+    'ENETUNREACH',
+    'ENOTFOUND',
+    'EPIPE',
+    'ETIMEDOUT',
+    'ConnectTimeout',
+    'RequestTimeout',
+    'TimeoutError',
+  ],
+  ServerError: ['InternalError', 'InternalServerError', 'ServerTimeout', 'ServiceUnavailable', 'Timeout'],
+  Throttled: [
+    'TooManyRequests',
+    'ThrottlingException',
+    'Throttling',
+    'ProvisionedThroughputExceededException',
+    'RequestLimitExceeded',
+  ],
+  Conflict: ['Conflict', 'Expired', 'ConditionalCheckFailedException', 'TransactionConflictException'],
+  DeadlineReserve: ['DeadlineReserve'],
+};
+const REASONS: ReadonlyMap<string, RetryReason> = new Map(
+  (Object.entries(BY_WORD) as [RetryReason, readonly string[]][]).flatMap(([reason, words]) =>
+    words.map((word): [string, RetryReason] => [word, reason]),
+  ),
+);
+
+/** What Node calls a certificate that it does not trust: `CERT_HAS_EXPIRED`, `DEPTH_ZERO_SELF_SIGNED_CERT`, `ERR_TLS_…`, … */
+const UNTRUSTED = /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH)/;
+
+/** @param word `reason` of a `RetryableError` */
+export function retryReason(word: string | undefined): RetryReason {
+  if (word === undefined) return 'Other';
+  const known = REASONS.get(word);
+  if (known !== undefined) return known;
+  if (UNTRUSTED.test(word)) return 'Unreachable';
+  // 3xx: a proxy stands in for the API server.
+  return /^Status[35]\d\d$/.test(word) ? 'ServerError' : 'Other';
+}

@@ -1,0 +1,51 @@
+/** `kubectl apply -k deploy/` without a cluster; `test/control-plane/install.test.ts` does it on kube-apiserver. */
+import { spawnSync } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse, parseAllDocuments } from 'yaml';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { findKubectl } from '../../packages/kube-apiserver/test/http/kubectl.ts';
+import { DEFAULT_CONFIG, parseConfig } from '../../shared/contract/config-schema.ts';
+import { parsePolicyFrame, parseRepairBlock } from '../../shared/contract/policy-schema.ts';
+import { CONFIG_MAP } from '../../shared/contract/names.ts';
+
+const DEPLOY = new URL('../../deploy', import.meta.url).pathname;
+const text = (file: string): string => readFileSync(join(DEPLOY, file), 'utf8');
+const kubectl = findKubectl();
+
+describe('deploy/', () => {
+  it('has every manifest in its kustomization but the samples', () => {
+    const { resources } = z.object({ resources: z.array(z.string()) }).parse(parse(text('kustomization.yaml')));
+    const files = globSync('*/*.yaml', { cwd: DEPLOY }).map(file => file.replace(/^forwarder\/.*/, 'forwarder'));
+    expect([...new Set(files)].filter(file => !file.startsWith('samples/')).toSorted()).toEqual(resources.toSorted());
+  });
+
+  it('has a configuration that is valid and explains every gate', () => {
+    const config = text('config/config.toml');
+    expect(parseConfig(config)).toMatchObject({ ok: true });
+    for (const gate of Object.keys(DEFAULT_CONFIG.featureGates))
+      expect(config).toMatch(new RegExp(`^#.*\\n${gate} = `, 'm'));
+  });
+
+  it('has a sample policy that changes nothing', () => {
+    const { spec } = z
+      .object({ spec: z.looseObject({ repair: z.unknown() }) })
+      .parse(parse(text('samples/observe.yaml')));
+    expect(parsePolicyFrame(spec)).toMatchObject({ ok: true, value: { mode: 'Observe' } });
+    expect(parseRepairBlock(spec.repair, 'spec.repair')).toMatchObject({ ok: true });
+  });
+
+  it.skipIf(kubectl === undefined)('renders, namespace and definitions first, with settings by a hashed name', () => {
+    const { stdout, stderr, status } = spawnSync(kubectl ?? '', ['kustomize', DEPLOY], { encoding: 'utf8' });
+    expect([status, stderr]).toEqual([0, '']);
+    const manifests = parseAllDocuments(stdout).map(document =>
+      z.looseObject({ kind: z.string(), metadata: z.looseObject({ name: z.string() }) }).parse(document.toJS()),
+    );
+    expect(manifests.slice(0, 2).map(({ kind }) => kind)).toEqual(['Namespace', 'CustomResourceDefinition']);
+    const configMaps = manifests.filter(({ kind }) => kind === 'ConfigMap').map(({ metadata }) => metadata.name);
+    expect(configMaps).toContain(CONFIG_MAP.name);
+    const settings = configMaps.find(name => name.startsWith('curfew-forwarder-')) ?? 'none';
+    expect(stdout).toMatch(new RegExp(`configMapRef:\\s+name: ${settings}`));
+  });
+});

@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { rbacFiles } from '../../deploy/manifests.ts';
+import { PERMISSIONS, permissionsOf } from '../../shared/contract/permissions.ts';
+import { DEPLOYED_FUNCTIONS } from '../../shared/contract/routes.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+
+describe('the manifests in deploy/', () => {
+  it.each(rbacFiles().map(({ path, text }) => [path, text]))(
+    '%s grants what the permission table says (else: npm run generate)',
+    (path, text) => {
+      expect(readFileSync(join(root, path), 'utf8')).toBe(text);
+    },
+  );
+
+  it('grant nothing to anybody else', () => {
+    const written = rbacFiles().map(({ path }) => path);
+    expect(readdirSync(join(root, 'deploy/rbac')).map(file => `deploy/rbac/${file}`)).toEqual(
+      written.filter(path => path.startsWith('deploy/rbac/')).toSorted(),
+    );
+  });
+});
+
+describe('the permission table', () => {
+  it('gives no two functions the same records', () => {
+    const owners = Object.values(PERMISSIONS).flatMap(({ records }) => records);
+    expect(new Set(owners).size).toBe(owners.length);
+  });
+
+  it('lets only the timer wake others', () => {
+    for (const name of DEPLOYED_FUNCTIONS.filter(deployed => deployed !== 'timer')) {
+      expect(PERMISSIONS[name].wakes).toEqual([name]);
+    }
+  });
+
+  it('has no row for a function that is not deployed', () => {
+    expect(() => permissionsOf('drain')).toThrow('drain has no row');
+  });
+});
