@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DEPLOYED_FUNCTIONS } from '../../shared/contract/routes.ts';
+import { toConstructId } from '../../infra/constructs/construct-id.ts';
 import { roleStatements, synthesize } from './synthesized.ts';
 
 const { functionsTemplate: template } = synthesize();
@@ -21,18 +22,25 @@ describe('permissions', () => {
     }
   });
 
-  it('let repair touch its own records only', () => {
-    const records = statements.find(
-      ({ role, statement }) => role.startsWith('RepairRole') && JSON.stringify(statement.Action).includes('dynamodb:'),
+  it.each(DEPLOYED_FUNCTIONS)('let %s touch its own records only', name => {
+    const role = new RegExp(`^${toConstructId(name)}Role`);
+    const records = statements.filter(
+      ({ role: id, statement }) => role.test(id) && JSON.stringify(statement.Action).includes('dynamodb:PutItem'),
     );
-    expect(records?.statement).toMatchObject({
-      Action: ['dynamodb:DeleteItem', 'dynamodb:GetItem', 'dynamodb:PutItem'],
-      Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['repair/*'] } },
-    });
+    expect(records.map(({ statement }) => statement)).toMatchObject([
+      {
+        Action: ['dynamodb:DeleteItem', 'dynamodb:GetItem', 'dynamodb:PutItem'],
+        Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${name}/*`] } },
+      },
+    ]);
   });
 
-  it('let the timer read the due index and nothing else of the table', () => {
-    expect(actionsOf(/^TimerRole/).filter(action => action.startsWith('dynamodb:'))).toEqual(['dynamodb:Query']);
+  it('let nobody but the timer query, and it the due index only', () => {
+    const queries = statements.filter(({ statement }) => JSON.stringify(statement.Action).includes('dynamodb:Query'));
+    expect(queries.map(({ role, statement }) => [role.replace(/Role.*/, ''), statement.Action])).toEqual([
+      ['Timer', 'dynamodb:Query'],
+    ]);
+    expect(JSON.stringify(queries[0]?.statement.Resource)).toContain('/index/due');
   });
 
   it('let the timer wake every other function but publish nothing', () => {
