@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
 import type { Bench, BenchContext, BenchOutcome } from './bench.ts';
 import type { Published } from './forward/published.ts';
+import { measureResync } from './forward/resync.ts';
 import { buildPrograms, type Watcher } from './forward/watchers.ts';
 import type { ClusterSize } from './forward/workload.ts';
 import { startMeasuredProcess, type MeasuredProcess } from './measure/measured-process.ts';
@@ -102,7 +103,7 @@ async function runForward(context: BenchContext): Promise<BenchOutcome> {
     const [ours = [], reference = []] = [samples.get('curfew'), samples.get('informer')];
     return {
       settings: { ...size, rounds, compression, nodeBytes, podBytes, writesPerRound: writes[0] },
-      rows: toRows(ours, reference),
+      rows: [...toRows(ours, reference), ...(await resyncRows(context))],
       samples: { curfew: ours, informer: reference },
     };
   } finally {
@@ -170,6 +171,18 @@ function toRows(ours: readonly Sample[], reference: readonly Sample[]): Row[] {
     counted('events beyond one per change', p => p.surplus),
     counted('changes not told of', p => p.missing),
   ];
+}
+
+/** Objects of the cluster whose resync is counted, and the events an hour that it may cost: a quarter of them, in four hours. */
+const RESYNC_OBJECTS = 10_000;
+const RESYNC_PER_HOUR_MAX = RESYNC_OBJECTS / 4;
+
+async function resyncRows({ quick }: BenchContext): Promise<Row[]> {
+  const objects = quick ? RESYNC_OBJECTS / 10 : RESYNC_OBJECTS;
+  const { perHour } = await measureResync(objects);
+  const ours = perHour.map(count => (count * RESYNC_OBJECTS) / objects);
+  const name = 'events an hour from resync, 10,000 objects';
+  return [numberRow({ name, unit: '1', ours, limit: atMost(RESYNC_PER_HOUR_MAX) })];
 }
 
 const POLL_MS = 500;

@@ -43,6 +43,16 @@ program
   });
 
 program
+  .command('explore')
+  .description('run two messages at once in every order, and look for one that ends wrongly')
+  .argument('[concerns...]', 'default: all')
+  .option('--small', 'the size of npm test')
+  .action(async (concerns: string[], options: { small?: boolean }) => {
+    const { exploreCommand } = await import('./explore.ts');
+    process.exitCode = await exploreCommand(concerns, options);
+  });
+
+program
   .command('swarm')
   .description('run random clusters under random faults and watch every invariant')
   .option('--seeds <range>', 'each seed of A..B (default: 1..200, with --mutants those of --ci)')
@@ -87,6 +97,16 @@ program
   .action(async (options: Record<string, string>) => {
     const { snapshotCommand } = await import('./snapshot.ts');
     process.exitCode = await snapshotCommand(options);
+  });
+
+program
+  .command('republish')
+  .description('have the forwarder publish every object again, for functions that missed events')
+  .option('--kubeconfig <file>', 'default: $KUBECONFIG, else ~/.kube/config')
+  .option('--context <name>', 'context of the kubeconfig')
+  .action(async (options: Record<string, string>) => {
+    const { republishCommand } = await import('./republish.ts');
+    process.exitCode = await republishCommand(options);
   });
 
 /** Options of the commands on a deployment in an AWS account. */

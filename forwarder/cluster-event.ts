@@ -1,10 +1,25 @@
-import { CLUSTER_EVENT_VERSION, type ClusterEvent } from '../shared/contract/cluster-event.ts';
+import {
+  CLUSTER_EVENT_VERSION,
+  toBusEntry,
+  type ClusterEvent,
+  type KindWatch,
+} from '../shared/contract/cluster-event.ts';
+import type { BusEntry } from '../shared/contract/envelope.ts';
 import { toIsoText } from '../shared/domain/time.ts';
 import type { ObjectChange } from './tracker.ts';
 
-/** The event that goes to the bus for a change. */
-export function toClusterEvent(change: ObjectChange, cluster: string): ClusterEvent {
-  const { subject, resourceVersion, hints } = change;
+/** The entry that goes to the bus for a change. `watchOf`: how the watch stands that an object asks for. */
+export function toEntry(
+  change: ObjectChange,
+  cluster: string,
+  watchOf: (uid: string) => KindWatch | undefined = () => undefined,
+): BusEntry {
+  return toBusEntry(toClusterEvent(change, cluster, watchOf(change.subject.uid)), change.detailType);
+}
+
+function toClusterEvent(change: ObjectChange, cluster: string, watch: KindWatch | undefined): ClusterEvent {
+  const { subject, resourceVersion, hints, resync } = change;
+  const observedTime = toIsoText(change.observedTime);
   return {
     schemaVersion: CLUSTER_EVENT_VERSION,
     cluster,
@@ -14,9 +29,25 @@ export function toClusterEvent(change: ObjectChange, cluster: string): ClusterEv
     changed: [...change.changed],
     hints,
     groupKey: hints.nodeName ?? subject.uid,
-    // An object is deleted once, whatever the version in which that was noticed.
-    eventKey:
-      change.change === 'Deleted' ? `${subject.uid}:Deleted` : `${subject.uid}:${resourceVersion}:${change.change}`,
-    observedTime: toIsoText(change.observedTime),
+    eventKey: eventKeyOf(change, observedTime),
+    observedTime,
+    ...(resync === true && { resync }),
+    ...(watch !== undefined && change.change !== 'Deleted' && { watch }),
   };
 }
+
+/** A deletion is one fact, whatever the version in which it was noticed; each repeat is a fact of its own. */
+function eventKeyOf(
+  { change, subject: { uid }, resourceVersion, changed }: ObjectChange,
+  observedTime: string,
+): string {
+  if (change === 'Deleted') return `${uid}:Deleted`;
+  if (change === 'Modified' && isRepeat(changed)) return `${uid}:${resourceVersion}:${observedTime}`;
+  return `${uid}:${resourceVersion}:${change}`;
+}
+
+/** Nothing that stands in the object changed. */
+const isRepeat = (changed: readonly string[]): boolean => changed.every(part => VIRTUAL_PARTS.has(part));
+
+/** Changes that the object itself does not show. */
+export const VIRTUAL_PARTS: ReadonlySet<string> = new Set(['podsWatched', 'watch']);

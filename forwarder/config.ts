@@ -5,7 +5,7 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { ENV } from '../shared/contract/env.ts';
-import { seconds } from '../shared/domain/time.ts';
+import { hours, seconds } from '../shared/domain/time.ts';
 import { messageOf } from '../shared/errors.ts';
 import { DEFAULT_SETTINGS, type ForwarderSettings } from './settings.ts';
 
@@ -37,6 +37,9 @@ const schema = z.object({
   'stale-after-seconds': wholeNumber(180, 86_400).prefault(String(DEFAULT_SETTINGS.staleAfter / 1000)),
   'drain-timeout-seconds': wholeNumber(0, 600).prefault(String(DEFAULT_SETTINGS.drainTimeout / 1000)),
   'heartbeat-seconds': wholeNumber(0, 3600).prefault('60'),
+  'publish-interval-seconds': wholeNumber(0, 3600).prefault(String(DEFAULT_SETTINGS.publishFloor.period / 1000)),
+  'resync-hours': wholeNumber(0, 168).prefault(String(DEFAULT_SETTINGS.resync.period / 3_600_000)),
+  'resync-per-second': wholeNumber(1, 1000).prefault(String(DEFAULT_SETTINGS.resync.perSecondMax)),
 });
 type OptionName = keyof z.input<typeof schema>;
 
@@ -56,6 +59,18 @@ const OPTIONS: Readonly<Record<OptionName, { readonly env: string; readonly help
   'stale-after-seconds': { env: 'STALE_AFTER_SECONDS', help: 'not ready after so much silence (default 300)' },
   'drain-timeout-seconds': { env: 'DRAIN_TIMEOUT_SECONDS', help: 'for publishing at the end (default 10)' },
   'heartbeat-seconds': { env: 'HEARTBEAT_SECONDS', help: 'period of the sign of life, 0 for none (default 60)' },
+  'publish-interval-seconds': {
+    env: 'PUBLISH_INTERVAL_SECONDS',
+    help: 'after three changes of one part of an object, one per interval; 0 for no floor (default 30)',
+  },
+  'resync-hours': {
+    env: 'RESYNC_HOURS',
+    help: 'every object is published again in this time, 0 for never (default 4)',
+  },
+  'resync-per-second': {
+    env: 'RESYNC_PER_SECOND',
+    help: 'most objects a second that are published again (default 20)',
+  },
 };
 const OPTION_NAMES = schema.keyof().options;
 
@@ -99,6 +114,8 @@ export function readConfig(
       queuedObjectsMax: data['queued-objects-max'],
       staleAfter: seconds(data['stale-after-seconds']),
       drainTimeout: seconds(data['drain-timeout-seconds']),
+      publishFloor: { ...DEFAULT_SETTINGS.publishFloor, period: seconds(data['publish-interval-seconds']) },
+      resync: { period: hours(data['resync-hours']), perSecondMax: data['resync-per-second'] },
       ...(heartbeat === 0 ? {} : { heartbeatPeriod: seconds(heartbeat) }),
     },
     eventBusName: data['event-bus-name'],

@@ -1,13 +1,14 @@
 /**
  * The forwarder over its ports: one supervised list-watch per resource, one tracker each, one queue, one publisher.
  *
- *   ClusterWatch ─▶ watch ─▶ tracker (project, compare) ─▶ queue ─▶ publish ─▶ EventBus
+ *   ClusterWatch ─▶ watch ─▶ tracker (project, compare) ─▶ queue (latest state, floor) ─▶ publish ─▶ EventBus
+ *                                 └─ resync: everything again, every few hours ─▲
  *
  * It knows no policy and keeps no state across restarts: what exists at the start is published as `Added`, and consumers look
  * at the live object anyway. Time and chance come from outside only, so a simulation runs this very code.
  */
 import { setMaxListeners } from 'node:events';
-import { durationBetween, type DurationMs, type EpochMs } from '../shared/domain/time.ts';
+import type { DurationMs, EpochMs } from '../shared/domain/time.ts';
 import type { Clock } from '../shared/ports/clock.ts';
 import type { ClusterWatch } from '../shared/ports/cluster-watch.ts';
 import type { EventBus } from '../shared/ports/event-bus.ts';
@@ -15,15 +16,15 @@ import type { MetricSink } from '../shared/ports/metrics.ts';
 import type { RandomSource } from './backoff.ts';
 import { sendHeartbeats } from './heartbeat.ts';
 import { SILENT_LOG, type Log } from './log.ts';
-import { NO_DRAINING_NODES } from './project.ts';
+import { createPublishFloor } from './publish-floor.ts';
 import { createPublisher, type BusProblem } from './publish.ts';
-import { queueingConsumer } from './queueing-consumer.ts';
 import { createChangeQueue } from './queue.ts';
 import { assessReadiness, type Readiness } from './readiness.ts';
+import { createResync } from './resync.ts';
 import { WATCHED_RESOURCES, type WatchedResource } from './resources.ts';
 import { DEFAULT_SETTINGS, type ForwarderSettings } from './settings.ts';
-import { createTracker } from './tracker.ts';
-import { createWatchSupervisor, type WatchState } from './watch.ts';
+import type { WatchState } from './watch.ts';
+import { createWatches } from './watches.ts';
 
 export interface ForwarderDeps {
   readonly watch: ClusterWatch;
@@ -41,7 +42,9 @@ export interface ForwarderDeps {
 export interface ResourceStats {
   readonly resource: string;
   readonly state: WatchState;
-  /** Objects whose changes are told of. */
+  /** It runs only while something asks for it, and is no part of readiness. */
+  readonly optional: boolean;
+  /** Tracked objects. */
   readonly objects: number;
   /** Since the last sign that we see what happens: event, bookmark, list. */
   readonly staleness: DurationMs;
@@ -70,30 +73,36 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
   const watching = unlimitedAbortController();
   const publishing = unlimitedAbortController();
 
-  const queue = createChangeQueue(settings.queuedObjectsMax);
+  const queue = createChangeQueue(settings.queuedObjectsMax, createPublishFloor(settings.publishFloor));
   const common = { clock, metrics, log, random };
+
+  const watches = createWatches({
+    watch: deps.watch,
+    queue,
+    settings,
+    resources: deps.resources ?? WATCHED_RESOURCES,
+    onRepublish: () => resync.request(),
+    ...common,
+  });
   const publisher = createPublisher({
     cluster: settings.cluster,
+    watchOf: uid => watches.watchOf(uid),
     queue,
     bus: deps.bus,
     timings: settings.publish,
     ...common,
   });
-  const watches = (deps.resources ?? WATCHED_RESOURCES).map(resource => {
-    const tracker = createTracker(resource, NO_DRAINING_NODES);
-    const consumer = queueingConsumer({ resource, tracker, queue, clock, metrics });
-    const supervisor = createWatchSupervisor({
-      resource,
-      watch: deps.watch,
-      consumer,
-      timings: settings.watch,
-      ...common,
-    });
-    return { resource, tracker, supervisor };
+  const resync = createResync({
+    settings: settings.resync,
+    clock,
+    log,
+    keys: () => watches.uids(),
+    publish: (uid, signal) => watches.repeat(uid, signal),
   });
 
   let startTime: EpochMs | undefined;
-  let watchesEnded: Promise<unknown> = Promise.resolve();
+  let watchesEnded: Promise<void> = Promise.resolve();
+  let resyncEnded: Promise<void> = Promise.resolve();
   let publisherEnded: Promise<void> = Promise.resolve();
   let heartbeatsEnded: Promise<void> = Promise.resolve();
   let stopped: Promise<void> | undefined;
@@ -101,6 +110,8 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
   async function stop(drainTimeout: DurationMs): Promise<void> {
     watching.abort(new Error('stopping'));
     await watchesEnded;
+    await resyncEnded;
+    queue.liftFloor();
     if (drainTimeout > 0 && queue.depth() > 0) await drain(drainTimeout);
     publishing.abort(new Error('stopping'));
     await publisherEnded;
@@ -120,11 +131,7 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
   function stats(): ForwarderStats {
     const now = clock.now();
     return {
-      resources: watches.map(({ resource, tracker, supervisor }) => {
-        const { state, lastContactTime, problem } = supervisor.status();
-        const staleness = durationBetween(lastContactTime ?? startTime ?? now, now);
-        return { resource: resource.type.resource, state, objects: tracker.size(), staleness, problem };
-      }),
+      resources: watches.stats(now, startTime ?? now),
       queueDepth: queue.depth(),
       bus: publisher.problem(),
     };
@@ -145,7 +152,8 @@ export function createForwarder(deps: ForwarderDeps): Forwarder {
     start() {
       if (startTime !== undefined) throw new Error('a forwarder is started once; create another one');
       startTime = clock.now();
-      watchesEnded = Promise.all(watches.map(({ supervisor }) => supervisor.run(watching.signal)));
+      watchesEnded = watches.run(watching.signal);
+      resyncEnded = resync.run(watching.signal);
       publisherEnded = publisher.run(publishing.signal);
       heartbeatsEnded = beat();
     },

@@ -41,7 +41,7 @@ async function run(config: ProcessConfig, signal: AbortSignal): Promise<void> {
   const { sink, registry } = createPrometheusMetrics(() => working?.stats());
   const create = () => {
     const forwarder = createForwarder({
-      watch: createClusterWatch(transport, systemClock),
+      watch: createClusterWatch(transport),
       bus: createEventBus({ client, busName: config.eventBusName }),
       clock: systemClock,
       metrics: sink,

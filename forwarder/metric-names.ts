@@ -13,6 +13,10 @@ export const METRICS = {
     labels: ['resource'],
   },
   EventsCoalesced: { help: 'Changes merged into one that was still waiting for the bus.', labels: ['resource'] },
+  EventsRepeated: {
+    help: 'Changes made without a change: resync, pods watched, state of a watch.',
+    labels: ['resource'],
+  },
   EventsPublished: { help: 'Events accepted by the bus.', labels: ['kind', 'change'] },
   EventsRejected: { help: 'Events that the bus refused for good; each has an audit line.', labels: ['kind', 'code'] },
   PublishRetried: { help: 'Entries that will be sent again.', labels: ['code'] },

@@ -8,6 +8,7 @@
 import type { ClusterEvent } from '../shared/contract/cluster-event.ts';
 import { CURFEW_GROUP, KARPENTER } from '../shared/contract/names.ts';
 import type { KubernetesObject } from '../shared/domain/kubernetes-object.ts';
+import type { WatchedNodeNames } from './watched-nodes.ts';
 import { canonicalText, fieldAt, listAt, pick, pickEntries, textAt } from './fields.ts';
 
 /** Part name → value; undefined where the object has none. An object of one kind always has the same part names. */
@@ -17,7 +18,7 @@ export interface Projection {
   readonly parts: Parts;
   readonly hints: Hints;
 }
-export type Project = (object: KubernetesObject) => Projection;
+export type Project = (object: KubernetesObject, interest?: PodInterest) => Projection;
 
 export const projectNode: Project = object => ({
   parts: {
@@ -37,10 +38,10 @@ export const projectNode: Project = object => ({
   }),
 });
 
+/** No conditions: nothing reads them, and Karpenter flips `Consolidatable` with every pod. */
 export const projectNodeClaim: Project = object => ({
   parts: {
     annotations: pickEntries(object.metadata.annotations, isRelevantKey),
-    conditions: conditions(object),
     deletionTimestamp: object.metadata.deletionTimestamp,
     finalizers: finalizers(object),
     labels: pickEntries(object.metadata.labels, isRelevantKey),
@@ -80,34 +81,93 @@ export const projectConfigMap: Project = object => ({
   hints: {},
 });
 
-/** `phase` says only whether the pod has ended: a protection does not depend on more. */
-export const projectPod: Project = object => {
+/**
+ * Everywhere, `phase` says only whether the pod has ended: a protection does not depend on more. On a watched node, `ready` and the
+ * whole phase count as well.
+ */
+export const projectPod: Project = (object, interest = NO_WATCHED_NODES) => {
   const phase = textAt(object, 'status', 'phase');
   const nodeName = textAt(object, 'spec', 'nodeName');
+  const watched = isOnWatchedNode(object, interest);
   return {
     parts: {
       annotations: object.metadata.annotations?.[KARPENTER.doNotDisruptAnnotation],
       deletionTimestamp: object.metadata.deletionTimestamp,
       nodeName,
-      phase: phase === 'Succeeded' || phase === 'Failed' ? 'ended' : undefined,
+      phase: phase === 'Succeeded' || phase === 'Failed' ? 'ended' : watched ? phase : undefined,
+      ready: watched ? conditionStatus(object, 'Ready') : undefined,
       startTime: textAt(object, 'status', 'startTime'),
     },
     hints: hints({ nodeName }),
   };
 };
 
+/** Whether an eviction under this budget can succeed; how many can is of no interest. */
+export const projectPodDisruptionBudget: Project = object => {
+  const allowed = fieldAt(object, 'status', 'disruptionsAllowed');
+  return { parts: { open: typeof allowed === 'number' && allowed > 0 ? true : undefined }, hints: {} };
+};
+
+export const projectVolumeAttachment: Project = object => {
+  const nodeName = textAt(object, 'spec', 'nodeName');
+  return { parts: { deletionTimestamp: object.metadata.deletionTimestamp }, hints: hints({ nodeName }) };
+};
+
+export const projectFinalizerRule: Project = object => ({
+  parts: {
+    deletionTimestamp: object.metadata.deletionTimestamp,
+    finalizers: finalizers(object),
+    spec: object.spec,
+  },
+  hints: {},
+});
+
+/** A kind that a FinalizerRule names. */
+export const projectCustomResource: Project = object => ({
+  parts: {
+    deletionTimestamp: object.metadata.deletionTimestamp,
+    finalizers: finalizers(object),
+    generation: object.metadata.generation,
+  },
+  hints: {},
+});
+
+/** The kind that `[customDrain]` names: its conditions say when the drain is over. */
+export const projectDrainResource: Project = object => ({
+  parts: { ...projectCustomResource(object).parts, conditions: conditions(object) },
+  hints: hints({ nodeName: object.metadata.labels?.[NVSENTINEL_NODE_NAME_LABEL] }),
+});
+
+/** On every custom resource of a drain (reference: nvsentinel.md §4.1). */
+const NVSENTINEL_NODE_NAME_LABEL = 'nvsentinel.nvidia.com/node-name';
+
 /** Which pods matter beside those that carry the do-not-disrupt annotation. */
 export interface PodInterest {
-  /** Names of the nodes that are being drained. */
-  readonly drainingNodes: ReadonlySet<string>;
+  readonly watchedNodes: WatchedNodeNames;
 }
-export const NO_DRAINING_NODES: PodInterest = { drainingNodes: new Set() };
+export const NO_WATCHED_NODES: PodInterest = { watchedNodes: new Set<string>() };
 
-/** Whether anybody needs to hear of this pod. The API server cannot select by annotation, so the others are dropped here. */
-export function isPodOfInterest(pod: KubernetesObject, interest: PodInterest): boolean {
-  if (pod.metadata.annotations?.[KARPENTER.doNotDisruptAnnotation] !== undefined) return true;
-  const nodeName = textAt(pod, 'spec', 'nodeName');
-  return nodeName !== undefined && interest.drainingNodes.has(nodeName);
+/** Why a pod is of interest; undefined: nobody needs to hear of it. The API server cannot select by annotation. */
+export function podInterest(pod: KubernetesObject, interest: PodInterest): 'itself' | 'node' | undefined {
+  if (pod.metadata.annotations?.[KARPENTER.doNotDisruptAnnotation] !== undefined) return 'itself';
+  return isOnWatchedNode(pod, interest) ? 'node' : undefined;
+}
+
+/** A VolumeAttachment matters on a watched node. */
+export function attachmentInterest(attachment: KubernetesObject, interest: PodInterest): 'node' | undefined {
+  return isOnWatchedNode(attachment, interest) ? 'node' : undefined;
+}
+
+function isOnWatchedNode(object: KubernetesObject, { watchedNodes }: PodInterest): boolean {
+  const nodeName = textAt(object, 'spec', 'nodeName');
+  return nodeName !== undefined && watchedNodes.has(nodeName);
+}
+
+function conditionStatus(object: KubernetesObject, type: string): string | undefined {
+  return textAt(
+    listAt(object, 'status', 'conditions').find(condition => textAt(condition, 'type') === type),
+    'status',
+  );
 }
 
 /** Domains of the label and annotation keys that some function reads; their subdomains count too. */

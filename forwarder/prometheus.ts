@@ -39,7 +39,7 @@ export function createPrometheusMetrics(stats: () => ForwarderStats | undefined)
   gauge(registry, 'staleness_seconds', 'Since a resource was last heard of.', ['resource'], () =>
     (stats()?.resources ?? []).map(({ resource, staleness }) => ({ labels: { resource }, value: staleness / 1000 })),
   );
-  gauge(registry, 'objects', 'Objects whose changes are told of.', ['resource'], () =>
+  gauge(registry, 'objects', 'Tracked objects.', ['resource'], () =>
     (stats()?.resources ?? []).map(({ resource, objects }) => ({ labels: { resource }, value: objects })),
   );
   gauge(

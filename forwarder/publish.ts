@@ -2,17 +2,17 @@
  * From the queue to the bus: full batches, only the failed entries again, nothing dropped but what the bus refuses for good,
  * and that with an audit line (I9). One call at a time: while it runs, the queue gathers the next batch.
  */
-import { toBusEntry } from '../shared/contract/cluster-event.ts';
+import type { KindWatch } from '../shared/contract/cluster-event.ts';
 import { addDuration, durationBetween, toDurationMs, type DurationMs, type EpochMs } from '../shared/domain/time.ts';
 import { messageOf, RetryableError } from '../shared/errors.ts';
 import type { Clock } from '../shared/ports/clock.ts';
 import { MAX_ENTRIES_PER_CALL, type EventBus, type PublishOutcome } from '../shared/ports/event-bus.ts';
 import type { MetricSink } from '../shared/ports/metrics.ts';
 import { backoffDelay, type BackoffRange, type RandomSource } from './backoff.ts';
-import { toClusterEvent } from './cluster-event.ts';
+import { toEntry } from './cluster-event.ts';
 import type { Log } from './log.ts';
 import type { MetricName } from './metric-names.ts';
-import type { ChangeQueue, QueuedChange } from './queue.ts';
+import { keyOf, type ChangeQueue, type QueuedChange } from './queue.ts';
 import { orAborted } from './silence.ts';
 
 export interface PublishTimings {
@@ -24,6 +24,8 @@ export interface PublishTimings {
 
 export interface PublishDeps {
   readonly cluster: string;
+  /** How the watch stands that the object of this UID asks for; undefined where it asks for none. */
+  readonly watchOf?: ((uid: string) => KindWatch | undefined) | undefined;
   readonly queue: ChangeQueue;
   readonly bus: EventBus;
   readonly clock: Clock;
@@ -81,7 +83,7 @@ export function createPublisher(deps: PublishDeps): Publisher {
   async function publishBatch(batch: readonly QueuedChange[], signal: AbortSignal): Promise<DurationMs> {
     let outcomes: readonly PublishOutcome[];
     try {
-      const entries = batch.map(({ change }) => toBusEntry(toClusterEvent(change, deps.cluster)));
+      const entries = batch.map(({ change }) => toEntry(change, deps.cluster, deps.watchOf));
       outcomes = await orAborted(deps.bus.publish(entries), signal);
     } catch (error) {
       if (signal.aborted) throw error;
@@ -90,7 +92,7 @@ export function createPublisher(deps: PublishDeps): Publisher {
       const passing = error instanceof RetryableError;
       // An outage passes and keeps the order. Anything else may be the fault of one entry: one at a time, it harms no other.
       if (!passing) batchMax = 1;
-      for (const { change } of batch) queue.giveBack(change.subject.uid, passing ? undefined : clock.now());
+      for (const queued of batch) queue.giveBack(keyOf(queued), passing ? undefined : clock.now());
       return failing(messageOf(error), passing ? error.retryAfterMs : 0);
     }
     const done = batch.filter((queued, index) => settle(queued, outcomes[index] ?? NO_OUTCOME));
@@ -103,16 +105,17 @@ export function createPublisher(deps: PublishDeps): Publisher {
   }
 
   /** Answers whether the entry is done with. */
-  function settle({ change, attempts }: QueuedChange, outcome: PublishOutcome): boolean {
-    const { uid, kind } = change.subject;
+  function settle(queued: QueuedChange, outcome: PublishOutcome): boolean {
+    const { change, attempts } = queued;
+    const { kind } = change.subject;
     if (outcome.kind === 'published') {
-      queue.published(uid);
+      queue.published(keyOf(queued), clock.now());
       count('EventsPublished', { kind, change: change.change });
       deps.metrics.milliseconds('PublishDelay', durationBetween(change.observedTime, clock.now()));
       return true;
     }
     if (outcome.kind === 'rejected' && !CURABLE_CODE.test(outcome.code)) {
-      queue.published(uid);
+      queue.published(keyOf(queued), clock.now());
       count('EventsRejected', { kind, code: outcome.code });
       const { subject, resourceVersion } = change;
       log.error(
@@ -130,7 +133,10 @@ export function createPublisher(deps: PublishDeps): Publisher {
       return true;
     }
     count('PublishRetried', { code: outcome.code });
-    queue.giveBack(uid, addDuration(clock.now(), backoffDelay(attempts + 1, deps.timings.entryBackoff, deps.random)));
+    queue.giveBack(
+      keyOf(queued),
+      addDuration(clock.now(), backoffDelay(attempts + 1, deps.timings.entryBackoff, deps.random)),
+    );
     return false;
   }
 
@@ -161,7 +167,7 @@ export function createPublisher(deps: PublishDeps): Publisher {
       if (pause > 0) await clock.sleep(pause, signal);
     } finally {
       // What is not settled although the batch is done with would never be taken again.
-      for (const { change } of batch) queue.giveBack(change.subject.uid);
+      for (const queued of batch) queue.giveBack(keyOf(queued));
     }
   }
 

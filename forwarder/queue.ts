@@ -1,5 +1,5 @@
 /**
- * What waits for the bus: at most one slot per object, so that an outage of the bus costs memory by the number of objects and
+ * What waits for the bus: at most one slot per object and detail-type, so that an outage of the bus costs memory by the number of objects and
  * never by the number of events. The latest state of an object wins; slots keep the order in which their objects first arrived.
  *
  *   offer ─▶ waiting ─take─▶ inFlight ─published─▶ (gone)
@@ -12,13 +12,17 @@
  * - Q3 an object is in at most one batch at a time.
  */
 import type { EpochMs } from '../shared/domain/time.ts';
-import type { ObjectChange } from './tracker.ts';
+import type { PublishFloor } from './publish-floor.ts';
+import { keyOfChange, type ObjectChange } from './tracker.ts';
 
 export interface QueuedChange {
   readonly change: ObjectChange;
   /** How often it was tried in vain. */
   readonly attempts: number;
 }
+
+/** A queued change; `key` names its slot. */
+export const keyOf = ({ change }: QueuedChange): string => keyOfChange(change);
 
 /** When there is something to take: `now`, at an instant (it is held back until then), or never without another offer. */
 export type Availability =
@@ -29,12 +33,14 @@ export interface ChangeQueue {
   offer(change: ObjectChange, signal: AbortSignal): Promise<'queued' | 'merged'>;
   /** Up to `limit` changes, oldest first. Each must end in `published` or `giveBack`. */
   take(limit: number, now: EpochMs): readonly QueuedChange[];
-  published(uid: string): void;
+  published(key: string, now: EpochMs): void;
   /**
    * Puts a taken change back: in its place, or, with `notBefore`, at the end and not to be taken before then, so that changes
    * that cannot be published do not stand in the way of those that can.
    */
-  giveBack(uid: string, notBefore?: EpochMs): void;
+  giveBack(key: string, notBefore?: EpochMs): void;
+  /** From now on nothing is held back by the floor: the forwarder stops. */
+  liftFloor(): void;
   availability(now: EpochMs): Availability;
   /** Resolves at the next offer. Rejects when `signal` aborts first. */
   offered(signal: AbortSignal): Promise<void>;
@@ -51,22 +57,30 @@ interface Slot {
   notBefore: EpochMs | undefined;
 }
 
-export function createChangeQueue(objectsMax: number): ChangeQueue {
+export function createChangeQueue(objectsMax: number, publishFloor?: PublishFloor): ChangeQueue {
   const slots = new Map<string, Slot>();
   const room = createGate();
   const arrival = createGate();
   const empty = createGate();
 
-  const isHeldBack = (slot: Slot, now: EpochMs): boolean => slot.notBefore !== undefined && slot.notBefore > now;
+  let floor = publishFloor;
+
+  /** When the waiting change may be taken: an instant, or undefined for at once. */
+  function heldUntil(key: string, { waiting, notBefore }: Slot): EpochMs | undefined {
+    const earliest = waiting === undefined ? undefined : floor?.earliest(key, waiting);
+    if (notBefore === undefined || earliest === undefined) return notBefore ?? earliest;
+    return notBefore > earliest ? notBefore : earliest;
+  }
+  const isHeldBack = (key: string, slot: Slot, now: EpochMs): boolean => (heldUntil(key, slot) ?? now) > now;
 
   return {
     async offer(change, signal) {
-      const { uid } = change.subject;
+      const key = keyOfChange(change);
       signal.throwIfAborted();
-      while (!slots.has(uid) && slots.size >= objectsMax) await room.opened(signal);
-      const slot = slots.get(uid);
+      while (!slots.has(key) && slots.size >= objectsMax) await room.opened(signal);
+      const slot = slots.get(key);
       if (slot === undefined) {
-        slots.set(uid, { waiting: change, inFlight: undefined, attempts: 0, notBefore: undefined });
+        slots.set(key, { waiting: change, inFlight: undefined, attempts: 0, notBefore: undefined });
         arrival.open();
         return 'queued';
       }
@@ -77,43 +91,49 @@ export function createChangeQueue(objectsMax: number): ChangeQueue {
     },
     take(limit, now) {
       const taken: QueuedChange[] = [];
-      for (const slot of slots.values()) {
+      for (const [key, slot] of slots) {
         if (taken.length >= limit) break;
-        if (slot.waiting === undefined || slot.inFlight !== undefined || isHeldBack(slot, now)) continue;
+        if (slot.waiting === undefined || slot.inFlight !== undefined || isHeldBack(key, slot, now)) continue;
         slot.inFlight = slot.waiting;
         slot.waiting = undefined;
         taken.push({ change: slot.inFlight, attempts: slot.attempts });
       }
       return taken;
     },
-    published(uid) {
-      const slot = slots.get(uid);
+    published(key, now) {
+      const slot = slots.get(key);
       if (slot?.inFlight === undefined) return;
-      slots.delete(uid);
+      floor?.spend(key, slot.inFlight, now);
+      slots.delete(key);
       // What arrived meanwhile is a new arrival: it goes to the end.
       if (slot.waiting !== undefined) {
-        slots.set(uid, { waiting: slot.waiting, inFlight: undefined, attempts: 0, notBefore: undefined });
+        slots.set(key, { waiting: slot.waiting, inFlight: undefined, attempts: 0, notBefore: undefined });
       }
       room.open();
       if (slots.size === 0) empty.open();
     },
-    giveBack(uid, notBefore) {
-      const slot = slots.get(uid);
+    giveBack(key, notBefore) {
+      const slot = slots.get(key);
       if (slot?.inFlight === undefined) return;
       slot.waiting = slot.waiting === undefined ? slot.inFlight : merge(slot.inFlight, slot.waiting);
       slot.inFlight = undefined;
       slot.attempts += 1;
       slot.notBefore = notBefore;
       if (notBefore === undefined) return;
-      slots.delete(uid);
-      slots.set(uid, slot);
+      slots.delete(key);
+      slots.set(key, slot);
+    },
+    liftFloor() {
+      floor = undefined;
+      arrival.open();
     },
     availability(now) {
       let next: EpochMs | undefined;
-      for (const slot of slots.values()) {
+      for (const [key, slot] of slots) {
         if (slot.waiting === undefined || slot.inFlight !== undefined) continue;
-        if (slot.notBefore === undefined || slot.notBefore <= now) return { kind: 'now' };
-        if (next === undefined || slot.notBefore < next) next = slot.notBefore;
+        const time = heldUntil(key, slot);
+        if (time === undefined || time <= now) return { kind: 'now' };
+        if (next === undefined || time < next) next = time;
       }
       return next === undefined ? { kind: 'empty' } : { kind: 'at', time: next };
     },
@@ -132,10 +152,11 @@ export function createChangeQueue(objectsMax: number): ChangeQueue {
  */
 export function merge(older: ObjectChange, newer: ObjectChange): ObjectChange {
   if (newer.change === 'Deleted') return newer;
+  const resync = older.resync === true && newer.resync === true ? true : undefined;
   const change = older.change === 'Modified' ? newer.change : 'Added';
   const changed =
     older.change === 'Deleted' ? newer.changed : [...new Set([...older.changed, ...newer.changed])].toSorted();
-  return { ...newer, change, changed };
+  return { ...newer, change, changed, resync };
 }
 
 /** Lets everybody pass who waits at the moment it is opened. */

@@ -1,4 +1,5 @@
 /** What a watch sees, compared with what was known, into the queue. */
+import type { KubernetesObject } from '../shared/domain/kubernetes-object.ts';
 import type { Clock } from '../shared/ports/clock.ts';
 import type { MetricSink } from '../shared/ports/metrics.ts';
 import type { MetricName } from './metric-names.ts';
@@ -7,12 +8,19 @@ import type { WatchedResource } from './resources.ts';
 import type { ObjectChange, Tracker } from './tracker.ts';
 import type { ObjectConsumer } from './watch.ts';
 
+/** Hears of every tracked object of a resource, whether or not something is published. Must not throw. */
+export interface ObjectListener {
+  present(object: KubernetesObject): void;
+  gone(uid: string): void;
+}
+
 export interface QueueingConsumerDeps {
   readonly resource: WatchedResource;
   readonly tracker: Tracker;
   readonly queue: ChangeQueue;
   readonly clock: Clock;
   readonly metrics: MetricSink;
+  readonly listener?: ObjectListener | undefined;
 }
 
 /**
@@ -20,7 +28,7 @@ export interface QueueingConsumerDeps {
  * stops, and the next one starts with an empty memory.
  */
 export function queueingConsumer(deps: QueueingConsumerDeps): ObjectConsumer {
-  const { tracker, queue, clock } = deps;
+  const { tracker, queue, clock, listener } = deps;
   const dimensions = { resource: deps.resource.type.resource };
   const count = (name: MetricName): void => deps.metrics.count(name, 1, dimensions);
 
@@ -30,18 +38,24 @@ export function queueingConsumer(deps: QueueingConsumerDeps): ObjectConsumer {
   }
 
   return {
-    present: (object, signal, text) => offer(tracker.observe(object, clock.now(), text), signal),
-    passesOver(text) {
-      const passes = tracker.knowsWithoutReading(text);
-      if (passes) count('EventsSuppressed');
-      return passes;
+    present(object, signal, initial) {
+      listener?.present(object);
+      return offer(tracker.observe(object, clock.now(), initial), signal);
     },
-    gone: (object, signal) =>
-      offer(tracker.remove(object.metadata.uid, clock.now(), object.metadata.resourceVersion), signal),
+    skips(text) {
+      const skips = tracker.skips(text);
+      if (skips) count('EventsSuppressed');
+      return skips;
+    },
+    gone(object, signal) {
+      listener?.gone(object.metadata.uid);
+      return offer(tracker.removeObject(object, clock.now()), signal);
+    },
     async onlyPresent(uids, signal) {
       let gone = 0;
       for (const uid of tracker.uids()) {
         if (uids.has(uid)) continue;
+        listener?.gone(uid);
         await offer(tracker.remove(uid, clock.now()), signal);
         gone += 1;
       }

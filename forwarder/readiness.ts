@@ -9,11 +9,13 @@ export interface Readiness {
 
 /**
  * Ready: every resource was listed and something was heard of it lately, and the bus takes events. A resource that is not served
- * (its CRD is missing) has nothing to tell, and that is known: it does not stand in the way.
+ * (its CRD is missing) has nothing to say, and that is known: it does not stand in the way. A watch that a FinalizerRule or a drain
+ * asks for has its state in the events of that object.
  */
 export function assessReadiness(stats: ForwarderStats, now: EpochMs, staleAfter: DurationMs): Readiness {
   const reasons: string[] = [];
-  for (const { resource, state, staleness, problem } of stats.resources) {
+  for (const { resource, optional, state, staleness, problem } of stats.resources) {
+    if (optional) continue;
     const because = problem === undefined ? '' : ` (${problem})`;
     if (state === 'starting') reasons.push(`${resource}: not listed yet${because}`);
     else if (staleness > staleAfter) reasons.push(`${resource}: nothing heard for ${inSeconds(staleness)}${because}`);

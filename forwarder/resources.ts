@@ -1,16 +1,23 @@
-/** What is watched, in one table. `deploy/forwarder` grants get, list and watch of exactly these resources. */
-import { CONFIG_MAP } from '../shared/contract/names.ts';
+/** What is watched, in one table. `deploy/forwarder` grants list and watch of exactly these resources. */
+import { CONFIG_MAP, CUSTOM_RESOURCE_CHANGED, DRAIN_RESOURCE_CHANGED } from '../shared/contract/names.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
-import type { KubernetesObject, ResourceType } from '../shared/domain/kubernetes-object.ts';
+import type { GroupVersionKind, KubernetesObject, ResourceType } from '../shared/domain/kubernetes-object.ts';
 import type { WatchSelection } from '../shared/ports/cluster-watch.ts';
 import {
-  isPodOfInterest,
+  attachmentInterest,
+  podInterest,
   projectConfigMap,
+  projectCustomResource,
+  projectDrainResource,
+  projectFinalizerRule,
   projectNode,
   projectNodeClaim,
   projectNodePool,
   projectPod,
+  projectPodDisruptionBudget,
   projectPolicy,
+  projectVolumeAttachment,
+  type Parts,
   type PodInterest,
   type Project,
 } from './project.ts';
@@ -23,8 +30,17 @@ export interface WatchedResource {
   /** What the API server selects; without it, all objects of the cluster. */
   readonly selection?: WatchSelection;
   readonly project: Project;
-  /** What the API server cannot select: objects that do not pass are forgotten at once. Without it, all pass. */
-  readonly isOfInterest?: (object: KubernetesObject, interest: PodInterest) => boolean;
+  /**
+   * What the API server cannot select: objects for which it answers undefined are forgotten at once. `node`: of interest only while
+   * its node is watched. Without it, all are of interest.
+   */
+  readonly interest?: (object: KubernetesObject, interest: PodInterest) => 'itself' | 'node' | undefined;
+  /** Which changed states are published; deletions always are. Without it, all. */
+  readonly isNews?: (parts: Parts) => boolean;
+  /** What the first list finds is not published: only what changes from then on. */
+  readonly quietAtFirst?: true;
+  /** Of its events on the bus; `<Kind>Changed` without it. */
+  readonly detailType?: string;
   /** Which of its events need not even be parsed. */
   readonly unread?: Unread;
 }
@@ -34,7 +50,7 @@ export interface WatchedResource {
  * it is in a projection, and a node has no other fields of these names.
  */
 const NODE_HEARTBEAT = /"(?:lastHeartbeatTime|time|resourceVersion)":"[^"]*"/g;
-/** In the name of the annotation without which a pod matters only on a node that is being drained. */
+/** In the name of the annotation without which a pod matters only on a watched node. */
 const POD_MARK = 'do-not-disrupt';
 
 export const WATCHED_RESOURCES: readonly WatchedResource[] = [
@@ -47,6 +63,7 @@ export const WATCHED_RESOURCES: readonly WatchedResource[] = [
   { kind: 'NodeClaim', type: RESOURCES.NodeClaim, project: projectNodeClaim },
   { kind: 'NodePool', type: RESOURCES.NodePool, project: projectNodePool },
   { kind: 'NodeLifecyclePolicy', type: RESOURCES.NodeLifecyclePolicy, project: projectPolicy },
+  { kind: 'FinalizerRule', type: RESOURCES.FinalizerRule, project: projectFinalizerRule },
   {
     kind: 'ConfigMap',
     type: RESOURCES.ConfigMap,
@@ -57,7 +74,35 @@ export const WATCHED_RESOURCES: readonly WatchedResource[] = [
     kind: 'Pod',
     type: RESOURCES.Pod,
     project: projectPod,
-    isOfInterest: isPodOfInterest,
+    interest: podInterest,
     unread: { kind: 'unmarked', mark: POD_MARK },
   },
 ];
+
+/** What is watched only while the pods of some node are. */
+export const DRAIN_RESOURCES: readonly WatchedResource[] = [
+  {
+    kind: 'PodDisruptionBudget',
+    type: RESOURCES.PodDisruptionBudget,
+    project: projectPodDisruptionBudget,
+    isNews: ({ open }) => open === true,
+    quietAtFirst: true,
+  },
+  {
+    kind: 'VolumeAttachment',
+    type: RESOURCES.VolumeAttachment,
+    project: projectVolumeAttachment,
+    interest: attachmentInterest,
+    quietAtFirst: true,
+  },
+];
+
+/** Who asks for a kind: FinalizerRules, or the custom drain of the configuration. */
+export type KindRole = 'finalizer' | 'drain';
+
+/** The watch of a kind that somebody names; of a kind that both name, the drain's parts include the other's. */
+export function customResource({ kind }: GroupVersionKind, type: ResourceType, role: KindRole): WatchedResource {
+  return role === 'drain'
+    ? { kind, type, project: projectDrainResource, detailType: DRAIN_RESOURCE_CHANGED }
+    : { kind, type, project: projectCustomResource, detailType: CUSTOM_RESOURCE_CHANGED };
+}

@@ -1,6 +1,9 @@
 /** What can be tuned in the forwarder, and the values it has when nobody does. */
-import { minutes, seconds, type DurationMs } from '../shared/domain/time.ts';
+import { hours, minutes, seconds, type DurationMs } from '../shared/domain/time.ts';
+import type { NodePodsSettings } from './node-pods.ts';
+import type { PublishFloorSettings } from './publish-floor.ts';
 import type { PublishTimings } from './publish.ts';
+import type { ResyncSettings } from './resync.ts';
 import type { WatchTimings } from './watch.ts';
 
 export interface ForwarderSettings {
@@ -14,7 +17,12 @@ export interface ForwarderSettings {
   readonly drainTimeout: DurationMs;
   /** A sign of life on the bus, so that an alarm can ring without it; without a period, none. */
   readonly heartbeatPeriod?: DurationMs;
+  readonly publishFloor: PublishFloorSettings;
+  readonly resync: ResyncSettings;
   readonly watch: WatchTimings;
+  /** For the kinds that FinalizerRules and the custom drain name. */
+  readonly customResources: Pick<WatchTimings, 'notServedPoll' | 'backoff'> & { readonly kindsMax: number };
+  readonly nodePods: Pick<NodePodsSettings, 'linger' | 'readyWithin'>;
   readonly publish: PublishTimings;
 }
 
@@ -22,6 +30,14 @@ export const DEFAULT_SETTINGS: Omit<ForwarderSettings, 'cluster'> = {
   queuedObjectsMax: 50_000,
   staleAfter: minutes(5),
   drainTimeout: seconds(10),
+  publishFloor: { period: seconds(30), burst: 3 },
+  resync: { period: hours(4), perSecondMax: 20 },
+  customResources: {
+    notServedPoll: minutes(1),
+    backoff: { first: seconds(5), longest: minutes(5) },
+    kindsMax: 40,
+  },
+  nodePods: { linger: minutes(5), readyWithin: seconds(30) },
   watch: {
     pageSize: 500,
     watchTimeout: minutes(5),

@@ -1,35 +1,54 @@
 /**
- * The objects of one resource that the bus has been told of (or that wait in the queue), and what they looked like.
- * Turns "this object is there, like this" and "it is gone" into changes; says nothing when nothing that matters changed.
+ * The objects of one resource that were published (or wait in the queue), and what they looked like. Turns "this object is there,
+ * like this" and "it is gone" into changes; says nothing when nothing that matters changed.
  */
+import { detailTypeFor } from '../shared/contract/cluster-event.ts';
 import type { Subject } from '../shared/contract/subject.ts';
 import { apiVersionOf, type KubernetesObject } from '../shared/domain/kubernetes-object.ts';
 import type { EpochMs } from '../shared/domain/time.ts';
 import { changedParts, fingerprintOf, presentParts, type Fingerprint } from './fingerprint.ts';
 import type { Hints, PodInterest } from './project.ts';
 import type { WatchedResource } from './resources.ts';
-import { isAboutNone, keyOfEvent, keyOfObject } from './unread.ts';
+import { isAboutNone, keyOfEvent, keyOfObject, namesOneOf, uidOf, type Unread } from './unread.ts';
 
 /** What happened to one object, to be published. */
 export interface ObjectChange {
   readonly change: 'Added' | 'Modified' | 'Deleted';
+  readonly detailType: string;
   readonly subject: Subject & { readonly uid: string };
   readonly resourceVersion: string;
   /** Sorted names of the parts that differ from what was last published; for `Added` those that the object has. */
   readonly changed: readonly string[];
   readonly hints: Hints;
   readonly observedTime: EpochMs;
+  /** Everything is published, not because this object was seen to change. */
+  readonly resync?: true | undefined;
 }
 
+/** One object under one detail-type has one place in the queue. */
+export const keyOfChange = ({ detailType, subject }: ObjectChange): string => `${detailType}/${subject.uid}`;
+
 export interface Tracker {
-  /** The object exists in this state. Undefined: nobody needs to hear of it. `text`: of the watch event that says so. */
-  observe(object: KubernetesObject, now: EpochMs, text?: string): ObjectChange | undefined;
-  /** Whether `observe` and `remove` would have nothing to say of the watch event with this text. False: it must be read. */
-  knowsWithoutReading(text: string): boolean;
-  /** The object of this UID is gone. Undefined: it was never told of. */
+  /** The object exists in this state. Undefined: nobody needs to hear of it. `initial`: found by the first list. */
+  observe(object: KubernetesObject, now: EpochMs, initial?: boolean): ObjectChange | undefined;
+  /** Remembers the object as if it had been published, unless it is known. */
+  seed(object: KubernetesObject): void;
+  /** Whether the watch event with this text says nothing new, so that it need not be read. False: it must be. */
+  skips(text: string): boolean;
+  /** The object of this UID is gone. Undefined: it was never published. */
   remove(uid: string, now: EpochMs, resourceVersion?: string): ObjectChange | undefined;
+  /** The object is gone, and was like this at the end: also one that was never published, if it is of interest. */
+  removeObject(object: KubernetesObject, now: EpochMs): ObjectChange | undefined;
+  /** The object as it was last published, to be published again. Undefined: it is gone. */
+  repeat(uid: string, now: EpochMs, why: { changed: readonly string[]; resync?: true }): ObjectChange | undefined;
+  /** The node is not watched any more: forgets, and does not publish, what was of interest only on it. */
+  releaseNode(nodeName: string): void;
+  /** Forgets everything. */
+  clear(): void;
   /** UIDs of all tracked objects. */
   uids(): Iterable<string>;
+  /** Of those with this name: usually one. */
+  uidsNamed(name: string): string[];
   size(): number;
 }
 
@@ -40,7 +59,8 @@ interface Tracked {
   readonly resourceVersion: string;
   readonly fingerprint: Fingerprint;
   readonly hints: Hints;
-  /** Of the text that it was last seen in; undefined where events of the resource are always read. */
+  readonly interest: 'itself' | 'node';
+  /** Of the text that an event about this state has; undefined where events of the resource are always read. */
   readonly textKey: string | undefined;
 }
 
@@ -48,15 +68,19 @@ export function createTracker(resource: WatchedResource, interest: PodInterest):
   const tracked = new Map<string, Tracked>();
   /** Each tracked object's; another text of the object replaces it. */
   const textKeys = new Set<string>();
+  /** Objects of events that were found worth reading and are not read yet: until then, nothing about them is skipped. */
+  const toBeRead = new Set<string>();
   const { unread } = resource;
   const apiVersion = apiVersionOf(resource.type);
+  const detailType = resource.detailType ?? detailTypeFor(resource.kind);
 
   const changeOf = (
     uid: string,
     state: Tracked,
-    rest: Pick<ObjectChange, 'change' | 'changed' | 'observedTime'>,
+    rest: Pick<ObjectChange, 'change' | 'changed' | 'observedTime' | 'resync'>,
   ): ObjectChange => ({
     ...rest,
+    detailType,
     subject: {
       kind: resource.kind,
       apiVersion,
@@ -68,63 +92,108 @@ export function createTracker(resource: WatchedResource, interest: PodInterest):
     hints: state.hints,
   });
 
-  const textKeyOf = (object: KubernetesObject, text: string | undefined): string | undefined => {
-    if (unread?.kind !== 'heartbeat') return undefined;
-    return text === undefined ? keyOfObject(object, unread.unprojected) : keyOfEvent(text, unread.unprojected);
-  };
+  const interestIn = (object: KubernetesObject): 'itself' | 'node' | undefined =>
+    resource.interest === undefined ? 'itself' : resource.interest(object, interest);
 
-  const keep = (uid: string, state: Tracked): void => {
+  function stateOf(object: KubernetesObject, why: 'itself' | 'node') {
+    const { name, namespace, resourceVersion } = object.metadata;
+    const { parts, hints } = resource.project(object, interest);
+    const textKey = unread?.kind === 'heartbeat' ? keyOfObject(object, unread.unprojected) : undefined;
+    const fingerprint = fingerprintOf(parts);
+    return { parts, state: { name, namespace, resourceVersion, fingerprint, hints, interest: why, textKey } };
+  }
+
+  function keep(uid: string, state: Tracked): void {
     tracked.set(uid, state);
     if (state.textKey !== undefined) textKeys.add(state.textKey);
-  };
+  }
 
-  const forget = (uid: string): void => {
+  function forget(uid: string): void {
     const key = tracked.get(uid)?.textKey;
     if (key !== undefined) textKeys.delete(key);
     tracked.delete(uid);
-  };
+  }
+
+  function remove(uid: string, now: EpochMs, resourceVersion?: string): ObjectChange | undefined {
+    const before = tracked.get(uid);
+    if (before === undefined) return undefined;
+    forget(uid);
+    const state = { ...before, resourceVersion: resourceVersion ?? before.resourceVersion };
+    return changeOf(uid, state, { change: 'Deleted', changed: [], observedTime: now });
+  }
+
+  function isKnown(text: string, how: Unread): boolean {
+    switch (how.kind) {
+      case 'heartbeat':
+        return textKeys.has(keyOfEvent(text, how.unprojected) ?? '');
+      case 'unmarked':
+        return !text.includes(how.mark) && isAboutNone(text, tracked) && !namesOneOf(text, interest.watchedNodes);
+    }
+  }
 
   return {
-    observe(object, now, text) {
-      const { uid, name, namespace, resourceVersion } = object.metadata;
+    observe(object, now, initial = false) {
+      const { uid, resourceVersion } = object.metadata;
+      toBeRead.delete(uid);
       const before = tracked.get(uid);
       if (before !== undefined && before.resourceVersion === resourceVersion) return undefined;
-      const wanted = resource.isOfInterest?.(object, interest) ?? true;
-      if (before === undefined && !wanted) return undefined;
+      const why = interestIn(object);
+      if (before === undefined && why === undefined) return undefined;
 
-      const { parts, hints } = resource.project(object);
-      const fingerprint = fingerprintOf(parts);
-      const state: Tracked = { name, namespace, resourceVersion, fingerprint, hints, textKey: textKeyOf(object, text) };
-      // An object that leaves our interest is told of once more: what made it matter is what changed.
+      const { parts, state } = stateOf(object, why ?? 'itself');
+      // An object that leaves our interest is published once more: what made it matter is what changed.
       forget(uid);
-      if (wanted) keep(uid, state);
+      if (why !== undefined) keep(uid, state);
 
+      const news = resource.isNews?.(parts) ?? true;
       if (before === undefined) {
-        return changeOf(uid, state, { change: 'Added', changed: presentParts(parts), observedTime: now });
+        if (!news || (initial && resource.quietAtFirst === true)) return undefined;
+        const resync = initial ? true : undefined;
+        return changeOf(uid, state, { change: 'Added', changed: presentParts(parts), observedTime: now, resync });
       }
-      const changed = changedParts(parts, before.fingerprint, fingerprint);
-      return changed.length === 0
+      const changed = changedParts(parts, before.fingerprint, state.fingerprint);
+      return changed.length === 0 || !news
         ? undefined
         : changeOf(uid, state, { change: 'Modified', changed, observedTime: now });
     },
-    remove(uid, now, resourceVersion) {
-      const before = tracked.get(uid);
-      if (before === undefined) return undefined;
-      forget(uid);
-      const state = { ...before, resourceVersion: resourceVersion ?? before.resourceVersion };
-      return changeOf(uid, state, { change: 'Deleted', changed: [], observedTime: now });
+    seed(object) {
+      const why = interestIn(object);
+      if (why === undefined || tracked.has(object.metadata.uid)) return;
+      keep(object.metadata.uid, stateOf(object, why).state);
     },
-    knowsWithoutReading(text) {
-      switch (unread?.kind) {
-        case 'heartbeat':
-          return textKeys.has(keyOfEvent(text, unread.unprojected) ?? '');
-        case 'unmarked':
-          return interest.drainingNodes.size === 0 && !text.includes(unread.mark) && isAboutNone(text, tracked);
-        case undefined:
-          return false;
+    remove,
+    removeObject(object, now) {
+      const { uid, resourceVersion } = object.metadata;
+      toBeRead.delete(uid);
+      if (tracked.has(uid)) return remove(uid, now, resourceVersion);
+      const why = interestIn(object);
+      if (why === undefined) return undefined;
+      return changeOf(uid, stateOf(object, why).state, { change: 'Deleted', changed: [], observedTime: now });
+    },
+    repeat(uid, now, { changed, resync }) {
+      const state = tracked.get(uid);
+      return state && changeOf(uid, state, { change: 'Modified', changed, observedTime: now, resync });
+    },
+    skips(text) {
+      if (unread === undefined) return false;
+      const uid = uidOf(text);
+      if (uid === undefined) return false;
+      if (!toBeRead.has(uid) && isKnown(text, unread)) return true;
+      toBeRead.add(uid);
+      return false;
+    },
+    releaseNode(nodeName) {
+      for (const [uid, state] of tracked) {
+        if (state.interest === 'node' && state.hints.nodeName === nodeName) forget(uid);
       }
     },
+    clear() {
+      tracked.clear();
+      textKeys.clear();
+      toBeRead.clear();
+    },
     uids: () => tracked.keys(),
+    uidsNamed: name => [...tracked].filter(([, state]) => state.name === name).map(([uid]) => uid),
     size: () => tracked.size,
   };
 }

@@ -3,10 +3,10 @@
  *
  *   start ─▶ list ─ok─▶ watch ─ends─▶ watch from the last resourceVersion
  *             │ ▲          ├─ error ─▶ after a delay, watch again; after several in a row, list
- *   not served│ │          └─ 410, or silence ─▶ list, compare, tell of what is gone
+ *   not served│ │          └─ 410, or silence ─▶ list, compare, report what is gone
  *    (30 s)   └─┘
  *
- * - W1 what a relist no longer finds is told of as gone: no deletion is missed for good.
+ * - W1 objects missing from a relist are reported as gone, so no deletion is lost.
  * - W2 an exception of the consumer costs that object a delay, until the next list, and nothing else.
  * - W3 a stream that says nothing, not even a bookmark, is not trusted: it is cut, and a list looks for what was missed.
  */
@@ -23,12 +23,12 @@ import type { Log } from './log.ts';
 import type { MetricName } from './metric-names.ts';
 import type { WatchedResource } from './resources.ts';
 
-/** Who is told. Each call may wait (for room in the queue); the supervisor reads on only then. */
+/** Receives the objects. Each call may wait (for room in the queue); the supervisor reads on only then. */
 export interface ObjectConsumer {
-  /** `text`: of the watch event, where there is one. */
-  present(object: KubernetesObject, signal: AbortSignal, text?: string): Promise<void>;
-  /** Whether the watch event with this text says nothing new, so that nobody need parse it. */
-  passesOver(text: string): boolean;
+  /** `initial`: found by the first list, so it was probably there before this process. */
+  present(object: KubernetesObject, signal: AbortSignal, initial: boolean): Promise<void>;
+  /** Whether the watch event with this text says nothing new, so that it need not be parsed. */
+  skips(text: string): boolean;
   gone(object: KubernetesObject, signal: AbortSignal): Promise<void>;
   /** A list was read to its end: whatever else was known is gone. Answers how many that were. */
   onlyPresent(uids: ReadonlySet<string>, signal: AbortSignal): Promise<number>;
@@ -38,7 +38,7 @@ export interface WatchTimings {
   readonly pageSize: number;
   /** How long the server is asked to keep a watch open. */
   readonly watchTimeout: DurationMs;
-  /** Servers send a bookmark about once a minute: a watch without any message for this long is cut. */
+  /** Servers send a bookmark about once a minute: a watch without any message for this long is cut. The only guard against silence. */
   readonly longestSilence: DurationMs;
   /** How long one page of a list may take. */
   readonly listTimeout: DurationMs;
@@ -54,6 +54,8 @@ export interface WatchStatus {
   readonly lastContactTime: EpochMs | undefined;
   /** Why it does not work at the moment, if so. */
   readonly problem: string | undefined;
+  /** The API server refuses permission. */
+  readonly forbidden: boolean;
 }
 
 export interface WatchDeps {
@@ -65,6 +67,8 @@ export interface WatchDeps {
   readonly log: Log;
   readonly timings: WatchTimings;
   readonly random?: RandomSource | undefined;
+  /** Called after each list and each failure. Must not throw. */
+  readonly onStatus?: ((status: WatchStatus) => void) | undefined;
 }
 
 export interface WatchSupervisor {
@@ -84,6 +88,7 @@ export function createWatchSupervisor(deps: WatchDeps): WatchSupervisor {
   let state: WatchState = 'starting';
   let lastContactTime: EpochMs | undefined;
   let problem: string | undefined;
+  let forbidden = false;
   /** Where the next watch starts; undefined: list first. */
   let position: string | undefined;
   let failures = 0;
@@ -93,7 +98,9 @@ export function createWatchSupervisor(deps: WatchDeps): WatchSupervisor {
   const contact = (): void => {
     lastContactTime = clock.now();
     problem = undefined;
+    forbidden = false;
   };
+  const status = (): WatchStatus => ({ state, lastContactTime, problem, forbidden });
 
   /** Runs the consumer for one object; an exception stays here. */
   async function tell(object: KubernetesObject, call: () => Promise<void>, signal: AbortSignal): Promise<void> {
@@ -114,13 +121,14 @@ export function createWatchSupervisor(deps: WatchDeps): WatchSupervisor {
   /** Reads all pages. Answers the position to watch from; undefined when the resource is not served. */
   async function listAll(signal: AbortSignal): Promise<string | undefined> {
     unhandled = false;
+    const initial = state !== 'synced';
     const uids = new Set<string>();
     let end: string | undefined;
     for await (const page of listPages(deps, signal)) {
       end = page.kind === 'page' ? page.resourceVersion : undefined;
       for (const object of page.kind === 'page' ? page.items : []) {
         uids.add(object.metadata.uid);
-        await tell(object, () => consumer.present(object, signal), signal);
+        await tell(object, () => consumer.present(object, signal, initial), signal);
       }
     }
     // Believed when it is said twice: a proxy that answers 404 for a moment does not empty the cluster.
@@ -142,9 +150,9 @@ export function createWatchSupervisor(deps: WatchDeps): WatchSupervisor {
         resourceVersion: from,
         timeoutSeconds: Math.ceil((timings.watchTimeout * (1 + (deps.random?.() ?? 0) / 5)) / 1000),
         signal: guard.signal,
-        passOver(text) {
-          const passed = consumer.passesOver(text);
-          if (passed) {
+        skip(text) {
+          const skipped = consumer.skips(text);
+          if (skipped) {
             // Not read, but a sign of life like any other.
             messages += 1;
             failures = 0;
@@ -152,7 +160,7 @@ export function createWatchSupervisor(deps: WatchDeps): WatchSupervisor {
             contact();
             guard.alive();
           }
-          return passed;
+          return skipped;
         },
       });
       for await (const event of guardedMessages(stream, guard)) {
@@ -181,9 +189,9 @@ export function createWatchSupervisor(deps: WatchDeps): WatchSupervisor {
       position = event.resourceVersion;
       return;
     }
-    const { object, text } = event;
+    const { object } = event;
     const call = (): Promise<void> =>
-      event.type === 'DELETED' ? consumer.gone(object, signal) : consumer.present(object, signal, text);
+      event.type === 'DELETED' ? consumer.gone(object, signal) : consumer.present(object, signal, false);
     await tell(object, call, signal);
     position = object.metadata.resourceVersion;
   }
@@ -197,11 +205,13 @@ export function createWatchSupervisor(deps: WatchDeps): WatchSupervisor {
         if (state !== 'notServed') deps.log.info(dimensions, 'resource is not served, waiting for it');
         state = 'notServed';
         failures = 0;
+        deps.onStatus?.(status());
         await clock.sleep(timings.notServedPoll, signal);
         return;
       }
       if (state !== 'synced') deps.log.info(dimensions, 'listed');
       state = 'synced';
+      deps.onStatus?.(status());
     }
     await watchOnce(position, signal);
     if (unhandled) position = undefined;
@@ -220,6 +230,8 @@ export function createWatchSupervisor(deps: WatchDeps): WatchSupervisor {
     const text = messageOf(error);
     if (problem !== text && !expired) deps.log.warn({ ...dimensions, error: text, failures }, 'list or watch failed');
     if (!expired) problem = text;
+    forbidden = error instanceof RetryableError && error.reason === 'Forbidden';
+    deps.onStatus?.(status());
     await clock.sleep(delay, signal);
   }
 
@@ -233,6 +245,6 @@ export function createWatchSupervisor(deps: WatchDeps): WatchSupervisor {
           .catch(() => undefined);
       }
     },
-    status: () => ({ state, lastContactTime, problem }),
+    status,
   };
 }

@@ -91,6 +91,8 @@ export interface System {
   stop(): Promise<void>;
   /** Publishes an event as somebody else on the bus; throws when the bus cannot take it. */
   publish(envelope: Omit<Envelope, 'id' | 'time'>): void;
+  /** Puts a message straight into the inbox of one function. */
+  send(target: FunctionName, body: string, delay?: DurationMs): void;
   /** The forwarder's process dies at this instant, with all that it knew; another one starts after `downtime`. */
   restartForwarder(downtime?: DurationMs): void;
   readonly forwarder: Pick<Forwarder, 'ready' | 'stats'>;
@@ -234,6 +236,7 @@ export function createSystem(parts: SystemParts): System {
     const seen = hooks.forwarder?.(ports, lifetime) ?? ports;
     const forwarder = createForwarder({
       watch: {
+        resolve: (kind, signal) => mortal(lifetime, seen.watch).resolve(kind, signal),
         list: (type, options) => mortal(lifetime, seen.watch).list(type, options),
         watch: (type, options) => mortalStream(lifetime, seen.watch.watch(type, options)),
       },
@@ -269,6 +272,7 @@ export function createSystem(parts: SystemParts): System {
       await running?.forwarder.stop();
     },
     publish: ({ source, 'detail-type': detailType, detail }) => route(source, detailType, detail),
+    send: (target, body, delay = seconds(0)) => deliver(target, body, delay),
     restartForwarder(downtime = seconds(0)) {
       running?.lifetime.end();
       nextStart?.();

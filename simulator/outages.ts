@@ -58,9 +58,10 @@ export function createOutages(scheduler: Scheduler): Outages {
     },
     guard,
     guardWatch(watch) {
-      const { list } = guard('api', { list: watch.list.bind(watch) });
+      const { list, resolve } = guard('api', { list: watch.list.bind(watch), resolve: watch.resolve.bind(watch) });
       return {
         list,
+        resolve,
         watch: (type, options) => (isOut('api') ? failing(refusal('api')) : watch.watch(type, options)),
       };
     },

@@ -65,6 +65,8 @@ async function startForwarder(
     'health-port': String(port),
     // Its sign of life goes to the same bus, and is about no object.
     'heartbeat-seconds': '0',
+    // Repeats are no change; `resync.ts` counts them.
+    'resync-hours': '0',
   };
   const process = startMeasuredProcess(main, {
     args: Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]),

@@ -14,7 +14,7 @@ import { REACTOR_LABEL } from './objects.ts';
 
 const [server = ''] = process.argv.slice(2);
 const transport = createTransport({ server, clock: systemClock, userAgent: 'bare-loop' });
-const watch = createClusterWatch(transport, systemClock);
+const watch = createClusterWatch(transport);
 const kubernetes = createKubernetesApi(transport);
 const { signal } = new AbortController();
 let watching = false;

@@ -60,6 +60,6 @@ export async function startRealCluster(): Promise<BenchCluster> {
     url,
     kubeconfig: kubeconfigFor(url),
     kubernetes: createKubernetesApi(transport),
-    watch: createClusterWatch(transport, systemClock),
+    watch: createClusterWatch(transport),
   };
 }

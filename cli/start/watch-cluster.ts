@@ -36,7 +36,7 @@ export async function watchCluster(options: WatchClusterOptions, timeline: Timel
       const api = createKubernetesApi(transport);
       await checkPrerequisites(transport, options.enforce);
       await run(
-        { ...options, api, watch: createClusterWatch(transport, systemClock), context: access.context },
+        { ...options, api, watch: createClusterWatch(transport), context: access.context },
         timeline,
       );
       return 0;

@@ -12,7 +12,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { sameIncident, type RepairRecord } from '../../shared/domain/repair-record.ts';
 import { addDuration, isDue, toIsoText, type EpochMs } from '../../shared/domain/time.ts';
 import { invariant, RetryableError } from '../../shared/errors.ts';
-import { loadConfig } from '../../shared/observe/configuration.ts';
+import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import {
   isForgettable,

@@ -1,5 +1,6 @@
 /** `ClusterWatch` on the embedded API server in the same process. */
 import { toApiFailure } from '../../shared/adapters/kubernetes/api-failure.ts';
+import { apiVersionOf } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration, seconds } from '../../shared/domain/time.ts';
 import { toWatchError } from '../../shared/adapters/kubernetes/watch-events.ts';
 import { toThrown } from '../../shared/adapters/kubernetes/errors.ts';
@@ -18,9 +19,14 @@ export interface InProcessClusterWatch extends ClusterWatch {
 export function createInProcessClusterWatch(core: ApiServerCore, scheduler: Scheduler): InProcessClusterWatch {
   const open = new Set<Stream>();
   return {
+    async resolve({ group, version, kind }) {
+      const info = core.resourceForKind(apiVersionOf({ group, version }), kind);
+      return info === undefined ? undefined : { group, version, resource: info.resource };
+    },
     async list(type, { selection = {}, limit, continue: token }) {
       try {
-        const list = { ...selection, limit, ...(token === undefined ? {} : { continue: token }) };
+        const page = { ...(limit === undefined ? {} : { limit }), ...(token === undefined ? {} : { continue: token }) };
+        const list = { ...selection, ...page };
         const { items, resourceVersion, continue: next } = core.list(type, list);
         return { kind: 'page', items, resourceVersion, ...(next === undefined ? {} : { continue: next }) };
       } catch (error) {

@@ -23,9 +23,10 @@ export function createInProcessKubernetesApi(core: ApiServerCore, user: string):
         throw toThrown(failure, { doing: describeCall('reading', ref), write: false });
       }
     },
-    async list(type, query = {}) {
+    async list(type, query = {}, { project } = {}) {
       try {
-        return core.list(type, query).items;
+        const { items } = core.list(type, query);
+        return project === undefined ? items : items.map(project);
       } catch (error) {
         const failure = failureOf(error);
         if (failure.status === 404) return undefined;

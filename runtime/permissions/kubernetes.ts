@@ -37,8 +37,8 @@ export function kubernetesWithin(api: KubernetesApi, identity: KubernetesIdentit
   };
   return {
     get: ref => allowed(onObject('get', ref), describeCall('reading', ref), () => api.get(ref)),
-    list: (type, query) =>
-      allowed(onCollection('list', type, query), `listing ${type.resource}`, () => api.list(type, query)),
+    list: (type, query, options) =>
+      allowed(onCollection('list', type, query), `listing ${type.resource}`, () => api.list(type, query, options)),
     create(type, manifest) {
       const { namespace, name = `${manifest.metadata.generateName ?? ''}*` } = manifest.metadata;
       const ref = { type, name, ...(namespace === undefined ? {} : { namespace }) };
@@ -63,6 +63,8 @@ export function watchWithin(watch: ClusterWatch, identity: KubernetesIdentity): 
     return failure && toThrown(failure, { doing: `${request.verb}ing ${request.resource}`, write: false });
   };
   return {
+    // Discovery is open to every identity (`system:discovery`).
+    resolve: (kind, signal) => watch.resolve(kind, signal),
     list(type, options) {
       const refused = refusal(onCollection('list', type, options.selection));
       return refused === undefined ? watch.list(type, options) : Promise.reject(refused);

@@ -1,6 +1,11 @@
 /**
  * What the forwarder publishes: a hint that an object changed, with its identity and the names of the projected parts that did.
- * Functions look at the live object; nothing here is acted on.
+ * Functions look at the live object; nothing here is acted on, but for `watch`, which only the forwarder knows.
+ *
+ * Evolution: forwarder and functions are rolled out apart. A forwarder writes version N; functions of version N read N and N + 1.
+ * So a new version only adds optional fields, keeps the meaning of the others, and gives no field a new value that its enumeration
+ * lacks; a change that cannot be made in this way takes two versions. Readers drop the fields that they do not know. Optional fields
+ * that no reader must understand are added without a new version. `test/fixtures/events` has events of each version.
  */
 import * as z from './zod.ts';
 import { SOURCES } from './names.ts';
@@ -9,14 +14,35 @@ import type { BusEntry } from './envelope.ts';
 
 export const CLUSTER_EVENT_VERSION = 1;
 
+/** How the list-watch stands of the kind that a FinalizerRule, or `[customDrain]` in the configuration, names. */
+export const kindWatchSchema = z.object({
+  group: z.string(),
+  version: z.string(),
+  kind: z.string(),
+  /**
+   * `Watching`: every change is published from now on. `NotServed`: the API server does not know the kind; it is looked for again.
+   * `Forbidden`: the forwarder may not list or watch it. `Failing`: anything else, see the message. `TooManyKinds`: other rules
+   * came first.
+   */
+  state: z.enum(['Watching', 'NotServed', 'Forbidden', 'Failing', 'TooManyKinds']),
+  message: z.optional(z.string()),
+  /** Since when it stands like this, RFC 3339 with milliseconds: an older event may arrive after a newer one. */
+  since: z.string(),
+});
+export type KindWatch = Readonly<z.infer<typeof kindWatchSchema>>;
+
 export const clusterEventSchema = z.object({
-  schemaVersion: z.literal(CLUSTER_EVENT_VERSION),
+  schemaVersion: z.int().check(z.gte(1), z.lte(CLUSTER_EVENT_VERSION + 1)),
   cluster: z.string().check(z.minLength(1)),
   /** `Deleted` is also sent for an object that a relist no longer finds. */
   change: z.enum(['Added', 'Modified', 'Deleted']),
-  subject: z.extend(subjectSchema, { uid: z.string().check(z.minLength(1)) }),
+  // Not strict, as in records: a newer forwarder may know more of it.
+  subject: z.object({ ...subjectSchema.shape, uid: z.string().check(z.minLength(1)) }),
   resourceVersion: z.string(),
-  /** Projected parts that differ from what was last published, e.g. `conditions`, `annotations`; sorted. */
+  /**
+   * Projected parts that differ from what was last published, e.g. `conditions`, `annotations`; sorted. Two that do not stand in
+   * the object: `podsWatched`, on a Node, from now on its pods are published; `watch`, the field of that name changed.
+   */
   changed: z.array(z.string()),
   /** Labels and references that let a function find what else is concerned without a read. */
   hints: z.object({
@@ -30,6 +56,13 @@ export const clusterEventSchema = z.object({
   eventKey: z.string(),
   /** When the forwarder saw it, RFC 3339 with milliseconds. */
   observedTime: z.string(),
+  /**
+   * Everything is being published: at the forwarder's start (`Added`), every few hours, or on request (`Modified`, `changed` empty).
+   * Whatever else is concerned comes in events of its own, so nothing need be listed because of this one.
+   */
+  resync: z.optional(z.boolean()),
+  /** On a FinalizerRule, and on the ConfigMap with `[customDrain]`. */
+  watch: z.optional(kindWatchSchema),
 });
 export type ClusterEvent = z.infer<typeof clusterEventSchema>;
 
@@ -38,6 +71,6 @@ export function detailTypeFor(kind: string): string {
   return `${kind}Changed`;
 }
 
-export function toBusEntry(event: ClusterEvent): BusEntry {
-  return { source: SOURCES.forwarder, detailType: detailTypeFor(event.subject.kind), detail: event };
+export function toBusEntry(event: ClusterEvent, detailType = detailTypeFor(event.subject.kind)): BusEntry {
+  return { source: SOURCES.forwarder, detailType, detail: event };
 }

@@ -1,30 +1,145 @@
 /**
- * The user's configuration, key `config.toml` of ConfigMap `curfew/curfew-config`: feature gates of Curfew beside the TOML of the
- * node drainer (read by the drain function).
+ * The user's configuration, key `config.toml` of ConfigMap `curfew/curfew-config`: feature gates beside the TOML of NVSentinel's
+ * node drainer, key by key. Strict: a key that is not known, or a value that cannot be read, makes the whole text invalid (I8).
  */
 import { parse as parseToml, TomlError } from 'smol-toml';
+import type { DrainSettings } from '../domain/drain-settings.ts';
+import { suggestion } from '../domain/nearest-name.ts';
+import { drainKeys, toDrainSettings } from './drain-schema.ts';
+import { MAX_KEY_PARTS, tomlPlaces } from './toml-places.ts';
 import * as z from './zod.ts';
-import type { Parsed } from './policy-schema.ts';
 
-const configSchema = z.looseObject({
+const keys = z.strictObject({
   featureGates: z.prefault(z.strictObject({ nodeRepair: z._default(z.boolean(), false) }), {}),
+  ...drainKeys.shape,
 });
-export type CurfewConfig = z.infer<typeof configSchema>;
+const configSchema = keys.check(...drainKeys.checks);
+
+export interface CurfewConfig {
+  readonly featureGates: { readonly nodeRepair: boolean };
+  /** Undefined while no configuration was ever valid: drains are held. */
+  readonly drain: DrainSettings | undefined;
+}
 
 /** In force while there is no ConfigMap, or none that was ever valid. */
-export const DEFAULT_CONFIG: CurfewConfig = { featureGates: { nodeRepair: false } };
+export const DEFAULT_CONFIG: CurfewConfig = { featureGates: { nodeRepair: false }, drain: undefined };
 
-/** Parses the TOML text; the message says line and column, or the path of what is not valid. */
-export function parseConfig(text: string): Parsed<CurfewConfig> {
-  let raw: unknown;
+/** What is wrong, and where. */
+export interface ConfigFault {
+  /** Key of the ConfigMap that the line is of; absent: `config.toml`. */
+  readonly file?: string;
+  /** From 1. */
+  readonly line: number;
+  /** From 1; known for text that is not TOML. */
+  readonly column?: number;
+  /** `customDrain.timeout`, `userNamespaces[0].mode`; empty for the text as a whole. */
+  readonly key: string;
+  readonly message: string;
+}
+
+export type ParsedConfig =
+  | {
+      readonly ok: true;
+      readonly value: CurfewConfig;
+      /** What was parsed, without comments: `readConfig` reads it again. */
+      readonly content: Readonly<Record<string, unknown>>;
+      readonly lineOf: (path: readonly PropertyKey[]) => number;
+    }
+  | { readonly ok: false; readonly faults: readonly ConfigFault[] };
+
+/** Parses the TOML text. Never throws. */
+export function parseConfig(text: string): ParsedConfig {
+  let content: Readonly<Record<string, unknown>>;
   try {
-    raw = parseToml(text);
+    content = parseToml(text);
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
-    return { ok: false, message: `line ${error.line}, column ${error.column}: ${error.message.split('\n')[0]}` };
+    const [message = ''] = error.message.split('\n');
+    return { ok: false, faults: [{ line: error.line, column: error.column, key: '', message }] };
   }
-  const result = configSchema.safeParse(raw);
-  if (result.success) return { ok: true, value: result.data };
-  const issues = result.error.issues.map(issue => `${issue.path.map(String).join('.')}: ${issue.message}`);
-  return { ok: false, message: issues.join('; ') };
+  const result = configSchema.safeParse(content);
+  if (result.success) {
+    return { ok: true, value: toConfig(result.data), content, lineOf: path => tomlPlaces(text).lineOf(path) };
+  }
+  const { lineOf, tooDeep } = tomlPlaces(text);
+  if (tooDeep !== undefined) {
+    const message = `a key of ${tooDeep.parts} parts, at most ${MAX_KEY_PARTS} are read`;
+    return { ok: false, faults: [{ line: tooDeep.line, key: '', message }] };
+  }
+  const faults = result.error.issues.flatMap(issue => toFaults(issue, content, lineOf));
+  return { ok: false, faults: faults.toSorted((a, b) => a.line - b.line) };
+}
+
+/** Reads what `parseConfig` parsed, from where it was kept; undefined when it is not valid (any more). */
+export function readConfig(content: unknown): CurfewConfig | undefined {
+  const result = configSchema.safeParse(content);
+  return result.success ? toConfig(result.data) : undefined;
+}
+
+function toConfig(parsed: z.output<typeof configSchema>): CurfewConfig {
+  return { featureGates: parsed.featureGates, drain: toDrainSettings(parsed) };
+}
+
+/** Faults that one message lists. */
+const LISTED_FAULTS = 10;
+
+/** All faults in one text: `line 3: userNamespaces[0].mode: must be …; line 7: …`. */
+export function formatConfigFaults(faults: readonly ConfigFault[]): string {
+  const listed = faults.slice(0, LISTED_FAULTS).map(({ file, line, column, key, message }) => {
+    const place = column === undefined ? `line ${line}` : `line ${line}, column ${column}`;
+    return [file === undefined ? place : `${file} ${place}`, ...(key === '' ? [] : [key]), message].join(': ');
+  });
+  const more = faults.length - listed.length;
+  return [...listed, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
+}
+
+function toFaults(
+  issue: z.core.$ZodIssue,
+  content: unknown,
+  lineOf: (path: readonly PropertyKey[]) => number,
+): ConfigFault[] {
+  const fault = (path: readonly PropertyKey[], message: string): ConfigFault => ({
+    line: lineOf(path),
+    key: formatKey(path),
+    message,
+  });
+  if (issue.code !== 'unrecognized_keys') return [fault(issue.path, issue.message)];
+  return issue.keys.map(key => {
+    const path = [...issue.path, key];
+    const what = isTable(valueAt(content, path)) ? 'unknown table' : 'unknown key';
+    return fault(path, `${what}${suggestion(key, knownKeys(issue.path))}`);
+  });
+}
+
+const isTable = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+function valueAt(content: unknown, path: readonly PropertyKey[]): unknown {
+  let value: unknown = content;
+  for (const key of path) value = isTable(value) ? Reflect.get(value, key) : undefined;
+  return value;
+}
+
+/** Long names are cut: a message is for people. */
+const MAX_KEY_LENGTH = 60;
+
+function formatKey(path: readonly PropertyKey[]): string {
+  let text = '';
+  for (const part of path) {
+    const name = String(part);
+    const short = name.length > MAX_KEY_LENGTH ? `${name.slice(0, MAX_KEY_LENGTH)}…` : name;
+    if (typeof part === 'number') text += `[${part}]`;
+    else if (/^[\w-]+$/.test(name)) text += text === '' ? short : `.${short}`;
+    else text += `${text === '' ? '' : '.'}${JSON.stringify(short)}`;
+  }
+  return text;
+}
+
+/** The keys that are known in the table at `path`. */
+function knownKeys(path: readonly PropertyKey[]): readonly string[] {
+  const tables: Readonly<Record<string, readonly string[]>> = {
+    '': Object.keys(keys.shape),
+    featureGates: ['nodeRepair'],
+    ...drainKeys.tables,
+  };
+  return tables[path.filter(part => typeof part !== 'number').join('.')] ?? [];
 }

@@ -11,6 +11,10 @@ export const SOURCES = { forwarder: 'curfew.forwarder', timer: 'curfew.timer' } 
 export const WAKE_UP = 'WakeUp';
 /** EventBridge Scheduler's minute tick to the timer function. */
 export const TICK = 'Tick';
+/** EventBridge `detail-type` of changes of the kinds that FinalizerRules name. */
+export const CUSTOM_RESOURCE_CHANGED = 'CustomResourceChanged';
+/** EventBridge `detail-type` of changes of the kind that `[customDrain]` names. */
+export const DRAIN_RESOURCE_CHANGED = 'DrainResourceChanged';
 /** EventBridge `detail-type` that the forwarder publishes every minute while it watches; an alarm rings when it stays away. */
 export const FORWARDER_HEARTBEAT = 'ForwarderHeartbeat';
 
@@ -34,4 +38,8 @@ export const ANNOTATIONS = {
   protectedUntil: 'curfew.dev/protected-until',
   /** Veto against repair on a Node, NodeClaim or NodePool; a value may be an RFC 3339 expiry. */
   doNotRepair: 'curfew.dev/do-not-repair',
+  /** On a Node, set by the function that waits for its pods: the forwarder publishes them. The value says who waits. */
+  watchPods: 'curfew.dev/watch-pods',
+  /** On the ConfigMap `curfew-config`: with each new value the forwarder publishes everything again. */
+  republish: 'curfew.dev/republish',
 } as const;

@@ -95,6 +95,10 @@ export const PERMISSIONS: Readonly<Record<Part, Permissions>> = {
       on('NodeClaim', ['list', 'watch']),
       on('NodePool', ['list', 'watch']),
       on('NodeLifecyclePolicy', ['list', 'watch']),
+      on('FinalizerRule', ['list', 'watch']),
+      // Watched only while the pods of some node are.
+      on('PodDisruptionBudget', ['list', 'watch']),
+      on('VolumeAttachment', ['list', 'watch']),
       on('ConfigMap', ['list', 'watch'], { namespace: CONFIG_MAP.namespace, names: [CONFIG_MAP.name] }),
       // The Lease of the one that works. RBAC cannot limit a create to a name.
       on('Lease', ['create'], { namespace: FORWARDER_LEASE.namespace }),

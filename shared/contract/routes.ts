@@ -2,14 +2,20 @@
  * The routing table: which events reach which function's inbox. Infra makes one EventBridge rule of each row; the simulation and
  * the local bus match with the same patterns. Only exact values are used, which every implementation agrees on.
  */
-import type { Envelope } from './envelope.ts';
-import { FORWARDER_HEARTBEAT, SOURCES, type FunctionName } from './names.ts';
 import { detailTypeFor } from './cluster-event.ts';
+import type { Envelope } from './envelope.ts';
+import {
+  CUSTOM_RESOURCE_CHANGED,
+  DRAIN_RESOURCE_CHANGED,
+  FORWARDER_HEARTBEAT,
+  SOURCES,
+  type FunctionName,
+} from './names.ts';
 
 export interface EventPattern {
   readonly source: readonly string[];
   readonly 'detail-type': readonly string[];
-  /** Of the cluster's own events: those of another cluster on the same bus do not match. */
+  /** Of cluster events: those of this cluster only. */
   readonly detail?: { readonly cluster: readonly string[] };
 }
 
@@ -20,20 +26,19 @@ export interface Route {
   readonly pattern: (cluster: string) => EventPattern;
 }
 
-const fromForwarder =
-  (...kinds: string[]) =>
+/** Events of the forwarder with these detail types. */
+const published =
+  (...detailTypes: string[]) =>
   (cluster: string): EventPattern => ({
     source: [SOURCES.forwarder],
-    'detail-type': kinds.map(detailTypeFor),
+    'detail-type': detailTypes,
     detail: { cluster: [cluster] },
   });
 
+const changesOf = (...kinds: string[]): Route['pattern'] => published(...kinds.map(detailTypeFor));
+
 /** Which heartbeats count as those of the cluster's forwarder. */
-export const heartbeatPattern = (cluster: string): EventPattern => ({
-  source: [SOURCES.forwarder],
-  'detail-type': [FORWARDER_HEARTBEAT],
-  detail: { cluster: [cluster] },
-});
+export const heartbeatPattern: Route['pattern'] = published(FORWARDER_HEARTBEAT);
 
 /** True when an event is one that the pattern asks for; says what EventBridge would. */
 export function matchesPattern(
@@ -45,20 +50,59 @@ export function matchesPattern(
   return detail === undefined || detail.cluster.some(cluster => cluster === event.detail['cluster']);
 }
 
-export const ROUTES: readonly Route[] = [
+/** What is published only while the pods of a node are watched: pods on it, and what can hold them. */
+const BLOCKER_KINDS = ['Pod', 'PodDisruptionBudget', 'VolumeAttachment'] as const;
+
+const REPAIR_ROUTES: readonly Route[] = [
   {
     name: 'ClusterToRepair',
     target: 'repair',
-    pattern: fromForwarder('Node', 'NodeClaim', 'NodePool', 'NodeLifecyclePolicy', 'ConfigMap'),
-  },
-  {
-    name: 'ClusterToGracePeriod',
-    target: 'grace-period',
-    pattern: fromForwarder('Pod', 'Node', 'NodePool', 'NodeLifecyclePolicy'),
+    pattern: changesOf('Node', 'NodeClaim', 'NodePool', 'NodeLifecyclePolicy', 'ConfigMap'),
   },
 ];
 
-/** The functions that are deployed: those with a row above, and the timer. */
+const GRACE_PERIOD_ROUTES: readonly Route[] = [
+  {
+    name: 'ClusterToGracePeriod',
+    target: 'grace-period',
+    pattern: changesOf('Pod', 'Node', 'NodePool', 'NodeLifecyclePolicy'),
+  },
+];
+
+/** `DrainResourceChanged` too: a FinalizerRule may name the kind of the custom drain. */
+const FINALIZER_ROUTES: readonly Route[] = [
+  {
+    name: 'ClusterToFinalizer',
+    target: 'finalizer',
+    pattern: changesOf('Node', 'NodeClaim', 'NodePool', 'NodeLifecyclePolicy', 'FinalizerRule'),
+  },
+  { name: 'BlockersToFinalizer', target: 'finalizer', pattern: changesOf(...BLOCKER_KINDS) },
+  {
+    name: 'CustomResourcesToFinalizer',
+    target: 'finalizer',
+    pattern: published(CUSTOM_RESOURCE_CHANGED, DRAIN_RESOURCE_CHANGED),
+  },
+];
+
+const DRAIN_ROUTES: readonly Route[] = [
+  { name: 'ClusterToDrain', target: 'drain', pattern: changesOf('Node', 'NodeLifecyclePolicy', 'ConfigMap') },
+  { name: 'BlockersToDrain', target: 'drain', pattern: changesOf(...BLOCKER_KINDS) },
+  { name: 'DrainResourcesToDrain', target: 'drain', pattern: published(DRAIN_RESOURCE_CHANGED) },
+];
+
+/** Every route of each function, deployed or not. */
+export const ROUTES_BY_FUNCTION: Readonly<Record<FunctionName, readonly Route[]>> = {
+  repair: REPAIR_ROUTES,
+  'grace-period': GRACE_PERIOD_ROUTES,
+  finalizer: FINALIZER_ROUTES,
+  drain: DRAIN_ROUTES,
+  timer: [],
+};
+
+/** The functions that are deployed. */
 const DEPLOYED = ['repair', 'grace-period', 'timer'] as const satisfies readonly FunctionName[];
 export type DeployedFunction = (typeof DEPLOYED)[number];
 export const DEPLOYED_FUNCTIONS: readonly DeployedFunction[] = DEPLOYED;
+
+/** The routes of the deployed functions: infra makes a rule of each. */
+export const ROUTES: readonly Route[] = DEPLOYED_FUNCTIONS.flatMap(name => ROUTES_BY_FUNCTION[name]);

@@ -58,6 +58,13 @@ export interface ResourceType {
   readonly resource: string;
 }
 
+/** A kind as it stands in manifests; `group` `''` is the core group. */
+export interface GroupVersionKind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
 /** One object of a resource. `namespace` is absent for cluster-scoped resources. */
 export interface ObjectRef {
   readonly type: ResourceType;

@@ -82,8 +82,8 @@ export function makeDeps<Name extends AdapterName>(
     clock: systemClock,
   };
   const deps = pick(made, [...names, 'audit', 'metrics', 'clock']);
-  const { kubernetes } = permissionsOf(name);
-  return asked.has('kubernetes') ? { deps, probe: createAccessProbe(clients.transport(), kubernetes) } : { deps };
+  if (!asked.has('kubernetes')) return { deps };
+  return { deps, probe: createAccessProbe(clients.transport(), permissionsOf(name).kubernetes) };
 }
 
 /** What the batch wrapper itself needs, whatever the function asks for. */

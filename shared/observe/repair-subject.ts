@@ -1,4 +1,5 @@
 /** What repair looks at: the node and its record, the rules that hold for it, and what is around it. */
+import { loadConfig } from '../cluster/configuration.ts';
 import { parseRepairRecord } from '../contract/repair-record.ts';
 import { RESOURCES } from '../contract/resources.ts';
 import type { KubernetesObject } from '../domain/kubernetes-object.ts';
@@ -8,7 +9,6 @@ import type { RepairRecord } from '../domain/repair-record.ts';
 import type { EpochMs } from '../domain/time.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { RecordKey, StoredRecord } from '../ports/record-store.ts';
-import { loadConfig } from './configuration.ts';
 import { inParallel } from '../cluster/in-parallel.ts';
 import { findNodeClaims, loadNodePool, loadPolicies, loadPoolNodes } from '../cluster/node-pool.ts';
 import { effectiveRepair, type EffectiveRepair } from './repair-settings.ts';

@@ -2,7 +2,7 @@
  * List and watch for the forwarder. A page is `notServed` when the CRD is missing. `watch` yields until the server ends the
  * stream or `signal` aborts; it throws `WatchExpired` for 410 and `RetryableError` for everything that a reconnect may cure.
  */
-import type { KubernetesObject, ResourceType } from '../domain/kubernetes-object.ts';
+import type { GroupVersionKind, KubernetesObject, ResourceType } from '../domain/kubernetes-object.ts';
 
 /** HTTP 410 or an ERROR event with code 410: the resourceVersion is too old, list again. */
 export class WatchExpired extends Error {
@@ -13,12 +13,7 @@ export class WatchExpired extends Error {
 }
 
 export type WatchEvent =
-  | {
-      readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
-      readonly object: KubernetesObject;
-      /** The event's JSON, from an implementation that has it as text. */
-      readonly text?: string;
-    }
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: KubernetesObject }
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string };
 
 export interface WatchSelection {
@@ -37,9 +32,12 @@ export type ListPage =
   | { readonly kind: 'notServed' };
 
 export interface ClusterWatch {
+  /** The resource of a kind; undefined when it is not served. Throws as `list` does. */
+  resolve(kind: GroupVersionKind, signal: AbortSignal): Promise<ResourceType | undefined>;
+  /** One page; without `limit` everything. Consistent: as fresh as etcd at the first page. */
   list(
     type: ResourceType,
-    options: { selection?: WatchSelection; limit: number; continue?: string; signal: AbortSignal },
+    options: { selection?: WatchSelection; limit?: number | undefined; continue?: string; signal: AbortSignal },
   ): Promise<ListPage>;
   watch(
     type: ResourceType,
@@ -52,7 +50,7 @@ export interface ClusterWatch {
        * Asked about the JSON text of each event, bookmarks and errors included, before it is parsed: what it answers true for is
        * not yielded. An implementation that has no text never asks.
        */
-      passOver?: (text: string) => boolean;
+      skip?: (text: string) => boolean;
     },
   ): AsyncIterable<WatchEvent>;
 }

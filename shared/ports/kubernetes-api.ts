@@ -17,6 +17,17 @@ export interface ListQuery {
   readonly fieldSelector?: string;
 }
 
+/** What to keep of an object. */
+export type ObjectProjection = (object: KubernetesObject) => KubernetesObject;
+
+export interface ListOptions {
+  /**
+   * Applied to each object as soon as it has arrived, so that a long list of large objects takes the memory of what is kept. It
+   * keeps at least what identifies the object.
+   */
+  readonly project?: ObjectProjection;
+}
+
 /** Checked by the API server before it acts; a mismatch is `conflict` (I10). */
 export interface Preconditions {
   readonly uid?: string;
@@ -60,7 +71,7 @@ export interface KubernetesApi {
   /** The live object (quorum read), or undefined on 404. */
   get(ref: ObjectRef): Promise<KubernetesObject | undefined>;
   /** All matching objects (all pages), consistent; undefined when the resource is not served (its CRD is missing). */
-  list(type: ResourceType, query?: ListQuery): Promise<readonly KubernetesObject[] | undefined>;
+  list(type: ResourceType, query?: ListQuery, options?: ListOptions): Promise<readonly KubernetesObject[] | undefined>;
   create(type: ResourceType, manifest: KubernetesManifest): Promise<CreateOutcome>;
   patch(ref: ObjectRef, patch: ObjectPatch, options?: { subresource?: 'status' }): Promise<WriteOutcome>;
   delete(

@@ -96,9 +96,14 @@ function faultyBus(bus: EventBus, context: FaultContext): EventBus {
 }
 
 function faultyWatch(watch: ClusterWatch, context: FaultContext, compact: () => void): ClusterWatch {
-  const { list } = withFaults({ list: watch.list.bind(watch) }, LIST, context);
+  const { list, resolve } = withFaults(
+    { list: watch.list.bind(watch), resolve: watch.resolve.bind(watch) },
+    LIST,
+    context,
+  );
   return {
     list,
+    resolve,
     watch: (type, options) => faultyStream(watch.watch(type, options), context.injector, compact),
   };
 }

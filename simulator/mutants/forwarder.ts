@@ -44,6 +44,7 @@ export const FORWARDER_MUTANTS: readonly Mutant[] = [
       forwarder: ports => ({
         ...ports,
         watch: {
+          resolve: (kind, signal) => ports.watch.resolve(kind, signal),
           list: (type, options) => ports.watch.list(type, options),
           watch: (type, options) => withoutDeletions(ports.watch.watch(type, options)),
         },

@@ -85,7 +85,7 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     breaks: ['I5', 'I6'],
     seed: 2,
     mutation: withKubernetes('grace-period', api => ({
-      list: (type, query) => api.list(type, query).catch(() => []),
+      list: (type, query, options) => api.list(type, query, options).catch(() => []),
     })),
   },
   {

@@ -52,7 +52,7 @@ export function withoutErrors(name: FunctionName): Mutation {
 export function methodsOf(api: KubernetesApi): KubernetesApi {
   return {
     get: ref => api.get(ref),
-    list: (type, query) => api.list(type, query),
+    list: (type, query, options) => api.list(type, query, options),
     create: (type, manifest) => api.create(type, manifest),
     patch: (ref, patch, options) => api.patch(ref, patch, options),
     delete: (ref, options) => api.delete(ref, options),
@@ -125,8 +125,8 @@ export function withListed(
   change: (object: KubernetesObject) => KubernetesObject,
 ): Mutation {
   return withKubernetes(name, api => ({
-    async list(type, query) {
-      const objects = await api.list(type, query);
+    async list(type, query, options) {
+      const objects = await api.list(type, query, options);
       return isA(resource, type) ? objects?.map(change) : objects;
     },
   }));

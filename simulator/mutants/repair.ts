@@ -108,7 +108,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     breaks: ['I3', 'I5', 'I6'],
     seed: 12,
     mutation: withKubernetes('repair', api => ({
-      list: (type, query) => api.list(type, query).catch(() => []),
+      list: (type, query, options) => api.list(type, query, options).catch(() => []),
     })),
   },
   {

@@ -74,6 +74,29 @@ export function defineClusterWatchContract(name: string, makeSubject: () => Prom
       expect(new Set(versions).size).toBe(1);
     });
 
+    it('finds the resource of a kind', async () => {
+      const { watch } = await makeSubject();
+      const { signal } = new AbortController();
+      const resolve = (group: string, version: string, kind: string) => watch.resolve({ group, version, kind }, signal);
+      expect(await resolve('', 'v1', 'ConfigMap')).toEqual(type);
+      expect(await resolve('policy', 'v1', 'PodDisruptionBudget')).toEqual(RESOURCES.PodDisruptionBudget);
+      expect(await resolve('', 'v1', 'Nothing')).toBeUndefined();
+      expect(await resolve('policy', 'v99', 'PodDisruptionBudget')).toBeUndefined();
+      expect(await resolve('nobody.example.com', 'v1', 'Nothing')).toBeUndefined();
+    });
+
+    it('lists everything at once without a limit', async () => {
+      const { api, watch, namespace } = await makeSubject();
+      const { signal } = new AbortController();
+      for (const each of ['a', 'b', 'c']) await created(api, type, configMap(namespace, each));
+      const page = await watch.list(type, {
+        selection: { namespace, fieldSelector: 'metadata.name!=kube-root-ca.crt' },
+        signal,
+      });
+      expect(page).toMatchObject({ kind: 'page', items: [{}, {}, {}] });
+      expect(page).not.toHaveProperty('continue');
+    });
+
     it('says that a resource is not served', async () => {
       const { watch } = await makeSubject();
       const { signal } = new AbortController();

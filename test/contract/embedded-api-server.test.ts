@@ -87,7 +87,7 @@ describe('over HTTP', () => {
   });
   const makeSubject = (): Promise<KubernetesSubject> => {
     if (transport === undefined) throw new Error('not served');
-    const watch = createClusterWatch(transport, clock);
+    const watch = createClusterWatch(transport);
     return Promise.resolve({ api: createKubernetesApi(transport), watch, ...hooks(core, clock) });
   };
   defineKubernetesApiContract('embedded, over HTTP', makeSubject);

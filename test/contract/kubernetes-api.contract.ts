@@ -53,6 +53,36 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
       expect(item).toEqual(await api.get(configMapRef(namespace, 'c')));
     });
 
+    it('keeps of each object what the projection keeps, with apiVersion and kind', async () => {
+      const { api, namespace } = await makeSubject();
+      await created(api, type, configMap(namespace, 'a', { data: { key: 'one' } }));
+      await created(api, type, configMap(namespace, 'b', { data: { key: 'two' } }));
+      const project = ({
+        apiVersion,
+        kind,
+        metadata: { name, uid, resourceVersion, creationTimestamp },
+        data,
+      }: KubernetesObject) => ({
+        ...{ apiVersion, kind, data },
+        metadata: { name, uid, resourceVersion, creationTimestamp },
+      });
+      const query = { namespace, fieldSelector: 'metadata.name!=kube-root-ca.crt' };
+      const items = await api.list(type, query, { project });
+      const whole = await api.list(type, query);
+      expect(items).toStrictEqual(whole?.map(project));
+      expect(items?.map(({ data }) => data)).toEqual([{ key: 'one' }, { key: 'two' }]);
+      expect(items?.[0]).toMatchObject({ apiVersion: 'v1', kind: 'ConfigMap' });
+    });
+
+    it('throws what the projection throws', async () => {
+      const { api, namespace } = await makeSubject();
+      await created(api, type, configMap(namespace, 'a'));
+      const project = (): never => {
+        throw new TypeError('a bug');
+      };
+      await expect(api.list(type, { namespace }, { project })).rejects.toThrow(new TypeError('a bug'));
+    });
+
     it('lists nothing in a namespace that does not exist, and undefined where the resource is not served', async () => {
       const { api } = await makeSubject();
       expect(await api.list(type, { namespace: 'no-such-namespace' })).toEqual([]);

@@ -88,7 +88,7 @@ beforeAll(async () => {
   }
   transport = await connect(controlPlane.kubeconfigFor(SERVICE_ACCOUNT));
   forwarder = createForwarder({
-    watch: createClusterWatch(transport, systemClock),
+    watch: createClusterWatch(transport),
     bus: bus.bus,
     clock: systemClock,
     metrics: createCountingMetrics().sink,

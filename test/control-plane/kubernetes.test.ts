@@ -45,7 +45,7 @@ function subjects(options: Parameters<typeof startControlPlane>[0]) {
     await created(api, NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
     return {
       api,
-      watch: createClusterWatch(transport, systemClock),
+      watch: createClusterWatch(transport),
       namespace,
       // etcd forgets what comes before its newest revision: that must be a later one than the test's own last write.
       compact: async () => {

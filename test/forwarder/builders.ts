@@ -89,6 +89,7 @@ export function aChange(overrides: Partial<ObjectChange> & { uid?: string } = {}
   const { uid = 'u1', ...rest } = overrides;
   return {
     change: 'Modified',
+    detailType: 'NodeChanged',
     subject: { kind: 'Node', apiVersion: 'v1', name: `name-of-${uid}`, uid },
     resourceVersion: '1',
     changed: ['conditions'],
@@ -96,4 +97,48 @@ export function aChange(overrides: Partial<ObjectChange> & { uid?: string } = {}
     observedTime: toEpochMs(0),
     ...rest,
   };
+}
+
+export function aBudget(overrides: Overrides = {}): KubernetesObject {
+  return object(
+    'policy/v1',
+    'PodDisruptionBudget',
+    { status: { disruptionsAllowed: 0 } },
+    {
+      ...overrides,
+      metadata: { name: 'web', namespace: 'prod', ...overrides.metadata },
+    },
+  );
+}
+
+export function anAttachment(overrides: Overrides = {}): KubernetesObject {
+  return object(
+    'storage.k8s.io/v1',
+    'VolumeAttachment',
+    { spec: { nodeName: 'n1' } },
+    {
+      ...overrides,
+      metadata: { name: 'csi-1', ...overrides.metadata },
+    },
+  );
+}
+
+export function aFinalizerRule(overrides: Overrides = {}): KubernetesObject {
+  const fields = { spec: { group: 'example.com', version: 'v1', kind: 'ManagedDatabase' } };
+  return object('curfew.dev/v1alpha1', 'FinalizerRule', fields, {
+    ...overrides,
+    metadata: { name: 'managed-database', ...overrides.metadata },
+  });
+}
+
+export function aDatabase(overrides: Overrides = {}): KubernetesObject {
+  return object(
+    'example.com/v1',
+    'ManagedDatabase',
+    { spec: { size: 1 } },
+    {
+      ...overrides,
+      metadata: { name: 'orders', namespace: 'prod', finalizers: ['example.com/cleanup'], ...overrides.metadata },
+    },
+  );
 }

@@ -22,6 +22,8 @@ describe('readConfig', () => {
         staleAfter: 300_000,
         drainTimeout: 10_000,
         heartbeatPeriod: 60_000,
+        publishFloor: { period: 30_000, burst: 3 },
+        resync: { period: 4 * 3_600_000, perSecondMax: 20 },
       },
       eventBusName: 'curfew',
       region: 'us-west-2',
@@ -71,6 +73,7 @@ describe('readConfig', () => {
       ['--log-level', 'loud'],
       '--log-level (environment variable LOG_LEVEL) must be one of debug, info, warn, error, silent',
     ],
+    [['--resync-hours', '1000'], '--resync-hours (environment variable RESYNC_HOURS) must be from 0 to 168'],
     [['--cluster-name', ''], '--cluster-name (environment variable CLUSTER_NAME) must not be empty'],
   ])('refuses %j', (args, message) => {
     expect(refusal(args, REQUIRED)).toBe(message);

@@ -58,7 +58,7 @@ beforeEach(async () => {
   transport = createTransport({ server: api.url, clock: systemClock, userAgent: 'curfew-forwarder' });
   bus.events.length = 0;
   forwarder = createForwarder({
-    watch: createClusterWatch(transport, systemClock),
+    watch: createClusterWatch(transport),
     bus: bus.bus,
     clock: systemClock,
     metrics: metrics.sink,

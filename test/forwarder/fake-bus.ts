@@ -6,6 +6,7 @@ import type { EventBus, PublishOutcome } from '../../shared/ports/event-bus.ts';
 export function createFakeBus() {
   const events: ClusterEvent[] = [];
   const batchSizes: number[] = [];
+  const detailTypes: string[] = [];
   const waiting: (() => void)[] = [];
   let answer: (entries: readonly BusEntry[]) => Promise<readonly PublishOutcome[]> | readonly PublishOutcome[] = accept;
 
@@ -14,7 +15,9 @@ export function createFakeBus() {
       batchSizes.push(entries.length);
       const outcomes = await answer(entries);
       for (const [index, entry] of entries.entries()) {
-        if (outcomes[index]?.kind === 'published') events.push(clusterEventSchema.parse(entry.detail));
+        if (outcomes[index]?.kind !== 'published') continue;
+        events.push(clusterEventSchema.parse(entry.detail));
+        detailTypes.push(entry.detailType);
       }
       for (const notify of waiting.splice(0)) notify();
       return outcomes;
@@ -25,6 +28,8 @@ export function createFakeBus() {
     bus,
     /** What was accepted, oldest first. */
     events,
+    /** Of the same. */
+    detailTypes,
     /** Entries per call, failed calls included. */
     batchSizes,
     /** Resolves after the next call that was answered. */

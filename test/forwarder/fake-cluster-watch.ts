@@ -6,7 +6,7 @@ interface Stream {
   readonly options: {
     readonly resourceVersion: string;
     readonly timeoutSeconds: number;
-    readonly passOver: (text: string) => boolean;
+    readonly skip: (text: string) => boolean;
   };
   push(event: WatchEvent): void;
   end(): void;
@@ -24,7 +24,9 @@ export function createFakeClusterWatch() {
   const history: { version: number; resource: string; event: WatchEvent }[] = [];
   const streams = new Set<Stream>();
   const notServed = new Set<string>();
+  const kinds = new Map<string, ResourceType>();
   const calls: string[] = [];
+  let resolveFault: ((kind: string) => Error | undefined) | undefined;
   let listFault: ((resource: string) => Error | 'hang' | undefined) | undefined;
   let watchFault: ((resource: string) => Error | 'end' | undefined) | undefined;
 
@@ -44,23 +46,35 @@ export function createFakeClusterWatch() {
   }
 
   const cluster: ClusterWatch = {
-    async list(type, { limit, continue: token, signal }) {
-      calls.push(`list ${type.resource}${token === undefined ? '' : ` from ${token}`}`);
+    async resolve(kind) {
+      calls.push(`resolve ${kind.kind}`);
+      const fault = resolveFault?.(kind.kind);
+      if (fault !== undefined) throw fault;
+      return kinds.get(kind.kind);
+    },
+    async list(type, { selection, limit = Infinity, continue: token, signal }) {
+      const nodeName = /^spec\.nodeName=(.*)$/.exec(selection?.fieldSelector ?? '')?.[1];
+      calls.push(
+        `list ${type.resource}${nodeName === undefined ? '' : ` of ${nodeName}`}${token === undefined ? '' : ` from ${token}`}`,
+      );
       const fault = listFault?.(type.resource);
       if (fault === 'hang') return new Promise(() => undefined);
       if (fault !== undefined) throw fault;
       signal.throwIfAborted();
       if (notServed.has(type.resource)) return { kind: 'notServed' };
-      const all = [...objects.values()].filter(({ resource }) => resource === type.resource);
+      const all = [...objects.values()].filter(
+        ({ resource, object: { spec } }) =>
+          resource === type.resource && (nodeName === undefined || spec?.['nodeName'] === nodeName),
+      );
       const start = Number(token ?? 0);
       const items = all.slice(start, start + limit).map(({ object }) => object);
       const more = start + limit < all.length ? { continue: String(start + limit) } : {};
       return { kind: 'page', items, resourceVersion: String(version), ...more };
     },
-    watch(type, { resourceVersion, timeoutSeconds, signal, passOver = () => false }) {
+    watch(type, { resourceVersion, timeoutSeconds, signal, skip = () => false }) {
       calls.push(`watch ${type.resource} from ${resourceVersion}`);
       const fault = watchFault?.(type.resource);
-      const stream = createStream(type, { resourceVersion, timeoutSeconds, passOver });
+      const stream = createStream(type, { resourceVersion, timeoutSeconds, skip });
       streams.add(stream);
       if (fault === 'end') stream.end();
       else if (fault !== undefined) stream.fail(fault);
@@ -102,6 +116,14 @@ export function createFakeClusterWatch() {
     setServed: (type: ResourceType, served: boolean) => {
       if (served) notServed.delete(type.resource);
       else notServed.add(type.resource);
+    },
+    /** Discovery finds this resource for the kind from now on, or none. */
+    setKind: (kind: string, type: ResourceType | undefined) => {
+      if (type === undefined) kinds.delete(kind);
+      else kinds.set(kind, type);
+    },
+    failResolving: (fault: typeof resolveFault) => {
+      resolveFault = fault;
     },
     failLists: (fault: typeof listFault) => {
       listFault = fault;

@@ -66,7 +66,7 @@ describe('forwarder', () => {
     await clock.advance(0);
     expect(bus.lines()).toEqual([
       'Added Node/n1 [conditions,labels,providerID,taints]',
-      'Added NodeClaim/nc1 [conditions,labels,nodeName,providerID,terminationGracePeriod]',
+      'Added NodeClaim/nc1 [labels,nodeName,providerID,terminationGracePeriod]',
       'Added NodePool/default [spec]',
       'Added ConfigMap/curfew-config [data]',
     ]);
@@ -202,7 +202,7 @@ describe('forwarder', () => {
     await clock.advance(minutes(8));
     expect(forwarder.ready().ready).toBe(false);
     expect(forwarder.ready().reasons).toContainEqual(expect.stringMatching(/^nodes: nothing heard for 510 s/));
-    expect(forwarder.ready().reasons).toHaveLength(6);
+    expect(forwarder.ready().reasons).toHaveLength(7);
   });
 
   it('is not ready when the bus has taken nothing for too long', async () => {

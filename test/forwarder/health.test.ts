@@ -7,8 +7,22 @@ import type { ForwarderStats } from '../../forwarder/forwarder.ts';
 
 const STATS: ForwarderStats = {
   resources: [
-    { resource: 'nodes', state: 'synced', objects: 3, staleness: toDurationMs(12_000), problem: undefined },
-    { resource: 'nodeclaims', state: 'notServed', objects: 0, staleness: toDurationMs(0), problem: undefined },
+    {
+      resource: 'nodes',
+      optional: false,
+      state: 'synced',
+      objects: 3,
+      staleness: toDurationMs(12_000),
+      problem: undefined,
+    },
+    {
+      resource: 'nodeclaims',
+      optional: false,
+      state: 'notServed',
+      objects: 0,
+      staleness: toDurationMs(0),
+      problem: undefined,
+    },
   ],
   queueDepth: 7,
   bus: undefined,

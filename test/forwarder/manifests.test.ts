@@ -5,7 +5,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { readConfig } from '../../forwarder/config.ts';
-import { WATCHED_RESOURCES } from '../../forwarder/resources.ts';
+import { DRAIN_RESOURCES, WATCHED_RESOURCES } from '../../forwarder/resources.ts';
 
 const FOLDER = new URL('../../deploy/forwarder', import.meta.url).pathname;
 
@@ -54,9 +54,9 @@ describe('manifests of the forwarder', () => {
     const granted = manifest('ClusterRole', 'curfew-forwarder', rules).rules.flatMap(rule =>
       rule.apiGroups.flatMap(group => rule.resources.map(resource => `${rule.verbs.join()} ${group}/${resource}`)),
     );
-    const watched = WATCHED_RESOURCES.filter(({ selection }) => selection?.namespace === undefined).map(
-      ({ type }) => `list,watch ${type.group}/${type.resource}`,
-    );
+    const watched = [...WATCHED_RESOURCES, ...DRAIN_RESOURCES]
+      .filter(({ selection }) => selection?.namespace === undefined)
+      .map(({ type }) => `list,watch ${type.group}/${type.resource}`);
     expect(granted.toSorted()).toEqual(watched.toSorted());
   });
 

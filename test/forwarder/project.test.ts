@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { changedParts, fingerprintOf, presentParts } from '../../forwarder/fingerprint.ts';
-import { isPodOfInterest, NO_DRAINING_NODES } from '../../forwarder/project.ts';
+import { NO_WATCHED_NODES, podInterest } from '../../forwarder/project.ts';
 import { WATCHED_RESOURCES } from '../../forwarder/resources.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { aConfigMap, aNode, aNodeClaim, aNodePool, aPod, aPolicy, READY_CONDITION } from './builders.ts';
@@ -102,11 +102,12 @@ describe('what is a change', () => {
     ],
 
     [
-      "a NodeClaim's condition",
-      aNodeClaim(),
-      aNodeClaim(condition({ status: 'False' })),
-      ['conditions', 'nodeName', 'providerID'],
+      "a NodeClaim's condition, which nothing reads and Karpenter flips with every pod",
+      aNodeClaim({ status: { nodeName: 'n1', conditions: [READY_CONDITION] } }),
+      aNodeClaim({ status: { nodeName: 'n1', conditions: [{ type: 'Consolidatable', status: 'True' }] } }),
+      [],
     ],
+    ["a NodeClaim's node and instance", aNodeClaim(), aNodeClaim({ status: {} }), ['nodeName', 'providerID']],
     [
       "a NodeClaim's deadline",
       aNodeClaim(),
@@ -197,24 +198,24 @@ describe('projection', () => {
   });
 });
 
-describe('isPodOfInterest', () => {
+describe('podInterest', () => {
   it.each([
-    ['annotated', aPod(), new Set<string>(), true],
+    ['annotated', aPod(), new Set<string>(), 'itself'],
     [
       'annotated with nonsense',
       aPod(meta({ annotations: { 'karpenter.sh/do-not-disrupt': '' } })),
       new Set<string>(),
-      true,
+      'itself',
     ],
-    ['plain', aPod(meta({ annotations: {} })), new Set<string>(), false],
-    ['plain, on a node that is drained', aPod(meta({ annotations: {} })), new Set(['n1']), true],
-    ['plain, on another node', aPod(meta({ annotations: {} })), new Set(['n2']), false],
-    ['plain, on no node', aPod({ ...meta({ annotations: {} }), spec: {} }), new Set(['n1']), false],
-  ])('%s', (_what, pod, drainingNodes, expected) => {
-    expect(isPodOfInterest(pod, { drainingNodes })).toBe(expected);
+    ['plain', aPod(meta({ annotations: {} })), new Set<string>(), undefined],
+    ['plain, on a node that is drained', aPod(meta({ annotations: {} })), new Set(['n1']), 'node'],
+    ['plain, on another node', aPod(meta({ annotations: {} })), new Set(['n2']), undefined],
+    ['plain, on no node', aPod({ ...meta({ annotations: {} }), spec: {} }), new Set(['n1']), undefined],
+  ])('%s', (_what, pod, watchedNodes, expected) => {
+    expect(podInterest(pod, { watchedNodes })).toBe(expected);
   });
 
   it('knows no drains by default', () => {
-    expect(NO_DRAINING_NODES.drainingNodes.size).toBe(0);
+    expect(NO_WATCHED_NODES.watchedNodes.size).toBe(0);
   });
 });

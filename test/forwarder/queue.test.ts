@@ -6,6 +6,7 @@ import { toEpochMs } from '../../shared/domain/time.ts';
 import { aChange } from './builders.ts';
 
 const at = toEpochMs;
+const key = (uid: string): string => `NodeChanged/${uid}`;
 const forever = new AbortController().signal;
 const takeAll = (queue: ChangeQueue, now = at(0)): string[] =>
   queue.take(1000, now).map(({ change }) => `${change.change} ${change.subject.uid} v${change.resourceVersion}`);
@@ -26,7 +27,7 @@ describe('change queue', () => {
     await queue.offer(aChange({ uid: 'a', resourceVersion: '2' }), forever);
     expect(takeAll(queue)).toEqual([]);
     expect(queue.availability(at(0))).toEqual({ kind: 'empty' });
-    queue.published('a');
+    queue.published(key('a'), at(0));
     expect(takeAll(queue)).toEqual(['Modified a v2']);
   });
 
@@ -35,7 +36,7 @@ describe('change queue', () => {
     await queue.offer(aChange({ uid: 'a', resourceVersion: '1', changed: ['taints'] }), forever);
     queue.take(10, at(0));
     await queue.offer(aChange({ uid: 'a', resourceVersion: '2', changed: ['conditions'] }), forever);
-    queue.giveBack('a', at(5));
+    queue.giveBack(key('a'), at(5));
     expect(queue.availability(at(4))).toEqual({ kind: 'at', time: 5 });
     expect(takeAll(queue, at(4))).toEqual([]);
     const [again] = queue.take(10, at(5));
@@ -46,8 +47,8 @@ describe('change queue', () => {
     const queue = createChangeQueue(10);
     for (const uid of ['a', 'b', 'c']) await queue.offer(aChange({ uid }), forever);
     queue.take(2, at(0));
-    queue.giveBack('b');
-    queue.giveBack('a', at(0));
+    queue.giveBack(key('b'));
+    queue.giveBack(key('a'), at(0));
     expect(takeAll(queue)).toEqual(['Modified b v1', 'Modified c v1', 'Modified a v1']);
   });
 
@@ -55,7 +56,7 @@ describe('change queue', () => {
     const queue = createChangeQueue(10);
     await queue.offer(aChange({ uid: 'a' }), forever);
     queue.take(10, at(0));
-    queue.giveBack('a', at(60));
+    queue.giveBack(key('a'), at(60));
     await queue.offer(aChange({ uid: 'b' }), forever);
     expect(queue.availability(at(1))).toEqual({ kind: 'now' });
     expect(takeAll(queue, at(1))).toEqual(['Modified b v1']);
@@ -70,7 +71,7 @@ describe('change queue', () => {
     await new Promise(resolve => setImmediate(resolve));
     expect(entered).toBe(false);
     queue.take(1, at(0));
-    queue.published('a');
+    queue.published(key('a'), at(0));
     await offer;
     expect(queue.depth()).toBe(1);
   });
@@ -94,7 +95,7 @@ describe('change queue', () => {
     queue.take(10, at(0));
     await new Promise(resolve => setImmediate(resolve));
     expect(emptied).toBe(false);
-    queue.published('a');
+    queue.published(key('a'), at(0));
     await wait;
   });
 });
@@ -146,8 +147,8 @@ describe('properties of the change queue', () => {
         };
         const settle = (id: string, settlement: 'publish' | 'back' | 'postpone'): void => {
           const version = inFlight.get(id);
-          if (settlement !== 'publish') queue.giveBack(id, settlement === 'postpone' ? at(0) : undefined);
-          else queue.published(id);
+          if (settlement !== 'publish') queue.giveBack(key(id), settlement === 'postpone' ? at(0) : undefined);
+          else queue.published(key(id), at(0));
           if (version === undefined) return;
           inFlight.delete(id);
           if (settlement === 'publish') published.set(id, version);
@@ -184,7 +185,7 @@ describe('properties of the change queue', () => {
           expect(queue.depth()).toBeLessThanOrEqual(bound);
           for (const { change } of queue.take(2, at(0))) {
             seen.push(change.subject.uid);
-            queue.published(change.subject.uid);
+            queue.published(key(change.subject.uid), at(0));
           }
           await new Promise(resolve => setImmediate(resolve));
         }

@@ -6,10 +6,10 @@ import { aNode, aPod, READY_CONDITION } from './builders.ts';
 
 const NOW = toEpochMs(1_000_000);
 
-function trackerOf(kind: string, drainingNodes = new Set<string>()): Tracker {
+function trackerOf(kind: string, watchedNodes = new Set<string>()): Tracker {
   const resource = WATCHED_RESOURCES.find(watched => watched.kind === kind);
   if (resource === undefined) throw new Error(`${kind} is not watched`);
-  return createTracker(resource, { drainingNodes });
+  return createTracker(resource, { watchedNodes });
 }
 
 const version = (resourceVersion: string, rest: object = {}) => ({ ...rest, metadata: { resourceVersion } });

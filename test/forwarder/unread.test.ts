@@ -9,10 +9,10 @@ import { aNode, aPod } from './builders.ts';
 
 const NOW = toEpochMs(1_000_000);
 
-function trackerOf(kind: string, drainingNodes = new Set<string>()): Tracker {
+function trackerOf(kind: string, watchedNodes = new Set<string>()): Tracker {
   const resource = WATCHED_RESOURCES.find(watched => watched.kind === kind);
   if (resource === undefined) throw new Error(`${kind} is not watched`);
-  return createTracker(resource, { drainingNodes });
+  return createTracker(resource, { watchedNodes });
 }
 
 type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
@@ -60,39 +60,39 @@ describe('a heartbeat', () => {
   it('is not read when the node was last seen like that, in a list or in an event', () => {
     const tracker = trackerOf('Node');
     tracker.observe(node(), NOW);
-    expect(tracker.knowsWithoutReading(heartbeat('2'))).toBe(true);
+    expect(tracker.skips(heartbeat('2'))).toBe(true);
     const other = node({ resourceVersion: '3', image: 'b' });
-    expect(tracker.knowsWithoutReading(textOf('MODIFIED', other))).toBe(false);
-    tracker.observe(other, NOW, textOf('MODIFIED', other));
-    expect(tracker.knowsWithoutReading(textOf('MODIFIED', node({ resourceVersion: '4', image: 'b' })))).toBe(true);
+    expect(tracker.skips(textOf('MODIFIED', other))).toBe(false);
+    tracker.observe(other, NOW);
+    expect(tracker.skips(textOf('MODIFIED', node({ resourceVersion: '4', image: 'b' })))).toBe(true);
   });
 
   it('is read again when the node went back to what it was before', () => {
     const tracker = trackerOf('Node');
     tracker.observe(node(), NOW);
     tracker.observe(node({ resourceVersion: '2', ready: 'False' }), NOW);
-    expect(tracker.knowsWithoutReading(heartbeat('3'))).toBe(false);
+    expect(tracker.skips(heartbeat('3'))).toBe(false);
   });
 
   it('of a node that nobody knows, or that is gone, is read', () => {
     const tracker = trackerOf('Node');
-    expect(tracker.knowsWithoutReading(heartbeat('2'))).toBe(false);
+    expect(tracker.skips(heartbeat('2'))).toBe(false);
     tracker.observe(node(), NOW);
     tracker.remove('uid-of-n1', NOW);
-    expect(tracker.knowsWithoutReading(heartbeat('2'))).toBe(false);
+    expect(tracker.skips(heartbeat('2'))).toBe(false);
   });
 
   it('is not what a deletion looks like, although the object in it is the same', () => {
     const tracker = trackerOf('Node');
     tracker.observe(node(), NOW);
-    expect(tracker.knowsWithoutReading(textOf('DELETED', node({ resourceVersion: '2' })))).toBe(false);
+    expect(tracker.skips(textOf('DELETED', node({ resourceVersion: '2' })))).toBe(false);
   });
 
   it('is known in whatever order its kind and version stand in front, and however its line ends', () => {
     const tracker = trackerOf('Node');
     const { apiVersion, kind, ...item } = node();
     tracker.observe({ apiVersion, kind, ...item }, NOW);
-    expect(tracker.knowsWithoutReading(`${textOf('MODIFIED', { kind, apiVersion, ...item })}\r\n`)).toBe(true);
+    expect(tracker.skips(`${textOf('MODIFIED', { kind, apiVersion, ...item })}\r\n`)).toBe(true);
   });
 });
 
@@ -103,27 +103,35 @@ describe('a pod', () => {
   });
 
   it('without the annotation is not read', () => {
-    expect(trackerOf('Pod').knowsWithoutReading(textOf('ADDED', plain))).toBe(true);
-    expect(trackerOf('Pod').knowsWithoutReading(textOf('DELETED', plain))).toBe(true);
+    expect(trackerOf('Pod').skips(textOf('ADDED', plain))).toBe(true);
+    expect(trackerOf('Pod').skips(textOf('DELETED', plain))).toBe(true);
   });
 
   it('with the annotation is read, however its slash is written', () => {
     const text = textOf('MODIFIED', marked);
-    expect(trackerOf('Pod').knowsWithoutReading(text)).toBe(false);
-    expect(trackerOf('Pod').knowsWithoutReading(text.replaceAll('/', '\\/'))).toBe(false);
+    expect(trackerOf('Pod').skips(text)).toBe(false);
+    expect(trackerOf('Pod').skips(text.replaceAll('/', '\\/'))).toBe(false);
   });
 
   it('that has lost the annotation is read once more', () => {
     const tracker = trackerOf('Pod');
     tracker.observe(marked, NOW);
     const without = aPod({ metadata: { name: 'marked', uid: 'uid-marked', resourceVersion: '2', annotations: {} } });
-    expect(tracker.knowsWithoutReading(textOf('MODIFIED', without))).toBe(false);
-    tracker.observe(without, NOW, textOf('MODIFIED', without));
-    expect(tracker.knowsWithoutReading(textOf('MODIFIED', without))).toBe(true);
+    expect(tracker.skips(textOf('MODIFIED', without))).toBe(false);
+    tracker.observe(without, NOW);
+    expect(tracker.skips(textOf('MODIFIED', without))).toBe(true);
   });
 
-  it('may matter while nodes are being drained', () => {
-    expect(trackerOf('Pod', new Set(['n9'])).knowsWithoutReading(textOf('ADDED', plain))).toBe(false);
+  it('on a watched node is read, on any other it is not', () => {
+    expect(trackerOf('Pod', new Set(['n1'])).skips(textOf('ADDED', plain))).toBe(false);
+    expect(trackerOf('Pod', new Set(['n9'])).skips(textOf('ADDED', plain))).toBe(true);
+  });
+
+  it('that gained the annotation and lost it again before anything was read is read twice', () => {
+    const tracker = trackerOf('Pod');
+    const without = aPod({ metadata: { name: 'marked', uid: 'uid-marked', resourceVersion: '2', annotations: {} } });
+    expect(tracker.skips(textOf('MODIFIED', marked))).toBe(false);
+    expect(tracker.skips(textOf('MODIFIED', without))).toBe(false);
   });
 });
 
@@ -131,8 +139,8 @@ describe('isAboutNone', () => {
   it('does not judge a text without a UID: bookmarks and errors are always read', () => {
     const bookmark = '{"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"7"}}}';
     expect(isAboutNone(bookmark, new Set())).toBe(false);
-    expect(trackerOf('Pod').knowsWithoutReading(bookmark)).toBe(false);
-    expect(trackerOf('Node').knowsWithoutReading(bookmark)).toBe(false);
+    expect(trackerOf('Pod').skips(bookmark)).toBe(false);
+    expect(trackerOf('Node').skips(bookmark)).toBe(false);
   });
 
   it('finds a UID however it is spaced, and in the owners as well', () => {
@@ -162,8 +170,8 @@ describe('passing over', () => {
           const object = node({ ...fields, resourceVersion: String(index + 1) });
           const text = listed && type !== 'DELETED' ? undefined : textOf(type, object);
           const tell = (tracker: Tracker) =>
-            type === 'DELETED' ? tracker.remove(object.metadata.uid, NOW, 'v') : tracker.observe(object, NOW, text);
-          const passed = text !== undefined && passing.knowsWithoutReading(text);
+            type === 'DELETED' ? tracker.remove(object.metadata.uid, NOW, 'v') : tracker.observe(object, NOW);
+          const passed = text !== undefined && passing.skips(text);
           told.push([tell(reading), passed ? undefined : tell(passing)]);
         });
         const relevant = (one: ObjectChange | undefined) => one && { ...one, resourceVersion: '' };

@@ -33,7 +33,7 @@ function setUp({
   const consumer: ObjectConsumer = {
     present: async object => tell('present', object),
     gone: async object => tell('gone', object),
-    passesOver: text => text === 'a heartbeat',
+    skips: text => text === 'a heartbeat',
     onlyPresent: async uids => {
       told.push(`only ${[...uids].toSorted().join()}`);
       return 0;
@@ -242,6 +242,7 @@ describe('watch supervisor', () => {
       state: 'notServed',
       lastContactTime: MANUAL_CLOCK_START + 60_000,
       problem: undefined,
+      forbidden: false,
     });
     expect(metrics.sum('WatchFailed')).toBe(0);
     kubernetes.setServed(Node, true);
@@ -264,13 +265,13 @@ describe('watch supervisor', () => {
     expect(told.at(-1)).toBe('only ');
   });
 
-  it('takes an event that nobody need read for a sign of life', async () => {
+  it('takes a skipped event for a sign of life', async () => {
     const { clock, kubernetes, metrics, supervisor, start } = setUp({ timings: { longestSilence: seconds(150) } });
     start();
     await clock.advance(seconds(149));
     const [watch] = kubernetes.openWatches();
-    expect(watch?.passOver('something else')).toBe(false);
-    expect(watch?.passOver('a heartbeat')).toBe(true);
+    expect(watch?.skip('something else')).toBe(false);
+    expect(watch?.skip('a heartbeat')).toBe(true);
     expect(metrics.sum('EventsSeen{resource=nodes}')).toBe(1);
     expect(supervisor.status().lastContactTime).toBe(clock.now());
     await clock.advance(seconds(149));

@@ -1,41 +1,33 @@
 /**
  * `ClusterWatch` over HTTP: list pages, and watch streams of one JSON event per line.
  *
- * A stream can die without a word (a load balancer that forgot it, a peer that vanished). Three things end it: the server at
- * `timeoutSeconds`, the caller's signal, and `STALL_TIMEOUT` without a byte. Bookmarks, which come about every minute, keep a
- * quiet stream alive.
+ * A stream ends when the server ends it (at `timeoutSeconds`), when the connection breaks, and when the caller's signal aborts. A
+ * stream can also die without a word (a load balancer that forgot it, a peer that vanished): only the caller, who knows what silence
+ * is too long, sees that.
  */
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { seconds, type DurationMs } from '../../domain/time.ts';
-import { RetryableError } from '../../errors.ts';
-import type { Clock } from '../../ports/clock.ts';
 import { WatchExpired, type ClusterWatch, type WatchEvent } from '../../ports/cluster-watch.ts';
 import { parseApiFailure } from './api-failure.ts';
 import { fromNetworkFailure } from './errors.ts';
 import { BrokenStream, readLines } from './lines.ts';
 import { listPage } from './list-page.ts';
 import { collectionPath } from './paths.ts';
+import { resolveKind } from './resolve-kind.ts';
 import type { Transport, TransportResponse } from './transport.ts';
-import { startSilenceLimit } from './time-limit.ts';
 import { parseWatchEvent, toWatchError } from './watch-events.ts';
 
-/** Longest silence of a stream: three bookmarks missed. */
-export const STALL_TIMEOUT = seconds(200);
-
-export function createClusterWatch(
-  transport: Transport,
-  clock: Clock,
-  stallTimeout: DurationMs = STALL_TIMEOUT,
-): ClusterWatch {
+export function createClusterWatch(transport: Transport): ClusterWatch {
   return {
+    resolve: (kind, signal) => resolveKind(transport, kind, signal),
+
     async list(type, { selection = {}, ...options }) {
       const page = await listPage(transport, type, { query: selection, ...options });
       if (page.kind === 'expired') throw new WatchExpired(page.message);
       return page;
     },
 
-    async *watch(type, { selection = {}, resourceVersion, timeoutSeconds, signal, passOver }) {
+    async *watch(type, { selection = {}, resourceVersion, timeoutSeconds, signal, skip }) {
       const doing = `watching ${type.resource}`;
       const { namespace, ...selectors } = selection;
       const end = new AbortController();
@@ -51,9 +43,7 @@ export function createClusterWatch(
           timeoutSeconds,
         });
         const response = await transport.stream({ method: 'GET', path, doing, signal: end.signal });
-        const onSilence = (): void =>
-          end.abort(new RetryableError(`${doing}: nothing came for ${stallTimeout} ms`, { reason: 'Stalled' }));
-        yield* readEvents(response, { clock, stallTimeout, onSilence, end: end.signal, doing, passOver });
+        yield* readEvents(response, { end: end.signal, doing, skip });
       } finally {
         signal.removeEventListener('abort', endWithCaller);
         end.abort();
@@ -63,37 +53,23 @@ export function createClusterWatch(
 }
 
 interface ReadOptions {
-  readonly clock: Clock;
-  readonly stallTimeout: DurationMs;
-  /** Aborts `end`, which closes the connection. */
-  readonly onSilence: () => void;
   readonly end: AbortSignal;
   readonly doing: string;
-  readonly passOver: ((text: string) => boolean) | undefined;
+  readonly skip: ((text: string) => boolean) | undefined;
 }
 
 /** Throws what a refusal means, the reason of `end`, or `RetryableError` for a lost connection. */
 async function* readEvents(
   { status, body, retryAfter }: TransportResponse<Readable>,
-  { clock, stallTimeout, onSilence, end, doing, passOver }: ReadOptions,
+  { end, doing, skip }: ReadOptions,
 ): AsyncGenerator<WatchEvent, void, undefined> {
-  const silence = startSilenceLimit(clock, stallTimeout, onSilence);
   try {
-    if (status !== 200) {
-      silence.wait();
-      throw toWatchError(parseApiFailure(status, await textOf(body), retryAfter), doing);
-    }
-    // While the reader is busy nothing is waited for: a slow reader is not a silent server.
-    const events = { onWait: () => silence.wait(), onHeard: () => silence.heard() };
-    for await (const line of readLines(body, { ...events, ...(passOver && { passOver }) })) {
-      yield parseWatchEvent(line, doing);
-    }
+    if (status !== 200) throw toWatchError(parseApiFailure(status, await textOf(body), retryAfter), doing);
+    for await (const line of readLines(body, { skip })) yield parseWatchEvent(line, doing);
   } catch (error) {
     if (!(error instanceof BrokenStream)) throw error;
     end.throwIfAborted();
     throw fromNetworkFailure({ error: error.cause, sent: true }, { doing, write: false });
-  } finally {
-    silence.end();
   }
 }
 

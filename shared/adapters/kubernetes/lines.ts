@@ -7,11 +7,7 @@ export const MAX_LINE_CHARS = 16 * 1024 * 1024;
 export interface LineOptions {
   readonly maxChars?: number;
   /** Asked about each line as it comes; one that it answers true for is not yielded. */
-  readonly passOver?: (line: string) => boolean;
-  /** The stream is waited for. */
-  readonly onWait?: () => void;
-  /** It has brought something that the reader has to deal with first, or has ended. */
-  readonly onHeard?: () => void;
+  readonly skip?: ((line: string) => boolean) | undefined;
 }
 
 /** The stream failed, or ended before its end. */
@@ -29,11 +25,11 @@ export class BrokenStream extends Error {
  * event, which the next watch delivers again. Throws `BrokenStream`, or a RangeError for a line above `maxChars`. Destroys the
  * stream when its reader stops.
  *
- * Lines that are passed over never wait for a reader, so that hundreds a second cost no turn of a promise.
+ * Skipped lines never wait for a reader, so that hundreds a second cost no turn of a promise.
  */
 export async function* readLines(
   stream: Readable,
-  { maxChars = MAX_LINE_CHARS, passOver, onWait, onHeard }: LineOptions = {},
+  { maxChars = MAX_LINE_CHARS, skip }: LineOptions = {},
 ): AsyncGenerator<string, void, undefined> {
   const split = createSplitter(maxChars);
   let lines: string[] = [];
@@ -43,22 +39,17 @@ export async function* readLines(
 
   stream.on('data', (chunk: Uint8Array) => {
     try {
-      for (const line of split(chunk)) if (passOver?.(line) !== true) lines.push(line);
+      for (const line of split(chunk)) if (skip?.(line) !== true) lines.push(line);
     } catch (error) {
       failure ??= error instanceof Error ? error : new Error(String(error));
     }
-    if (lines.length === 0 && failure === undefined) {
-      onWait?.();
-      return;
-    }
-    onHeard?.();
+    if (lines.length === 0 && failure === undefined) return;
     stream.pause();
     wake();
   });
   const forget = finished(stream, { writable: false }, error => {
     ended = true;
     if (error) failure ??= new BrokenStream(error);
-    onHeard?.();
     wake();
   });
   try {
@@ -71,7 +62,6 @@ export async function* readLines(
       // From here to the wait nothing else runs: whatever comes finds somebody to wake.
       if (failure !== undefined) throw failure;
       if (ended) return;
-      onWait?.();
       stream.resume();
       await new Promise<void>(resolve => (wake = resolve));
     }

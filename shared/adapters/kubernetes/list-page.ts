@@ -1,9 +1,12 @@
-/** One page of a list over HTTP; what functions and the forwarder share. */
+/** One page of a list over HTTP; what functions and the forwarder share. Items are parsed and projected as they arrive. */
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import type { KubernetesObject, ResourceType } from '../../domain/kubernetes-object.ts';
-import type { ListQuery } from '../../ports/kubernetes-api.ts';
+import type { ListQuery, ObjectProjection } from '../../ports/kubernetes-api.ts';
 import { parseApiFailure } from './api-failure.ts';
 import { toThrown } from './errors.ts';
-import { parseJson, parseList } from './objects.ts';
+import { createListItems } from './list-items.ts';
+import { isRecord, parseJson, parseList, parseObject } from './objects.ts';
 import { collectionPath } from './paths.ts';
 import type { Transport } from './transport.ts';
 
@@ -19,27 +22,84 @@ export type ListAnswer =
   /** 410: the continue token is too old, start again. */
   | { readonly kind: 'expired'; readonly message: string };
 
+export interface ListPageOptions {
+  readonly query?: ListQuery;
+  /** Without it everything comes in one answer. */
+  readonly limit?: number | undefined;
+  readonly continue?: string;
+  readonly signal?: AbortSignal;
+  readonly project?: ObjectProjection | undefined;
+}
+
 export async function listPage(
   transport: Transport,
   type: ResourceType,
-  options: { query?: ListQuery; limit: number; continue?: string; signal?: AbortSignal },
+  options: ListPageOptions,
 ): Promise<ListAnswer> {
   const { namespace, labelSelector, fieldSelector } = options.query ?? {};
   const doing = `listing ${type.resource}`;
-  const response = await transport.request({
-    method: 'GET',
-    path: collectionPath(type, namespace, {
-      labelSelector,
-      fieldSelector,
-      limit: options.limit,
-      continue: options.continue,
-    }),
-    doing,
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
-  });
-  if (response.status === 200) return { kind: 'page', ...parseList(parseJson(response.body, doing), doing) };
-  const failure = parseApiFailure(response.status, response.body, response.retryAfter);
-  if (failure.status === 404) return { kind: 'notServed' };
-  if (failure.status === 410) return { kind: 'expired', message: failure.message };
-  throw toThrown(failure, { doing, write: false });
+  const { limit, continue: token } = options;
+  const response = await transport.read(
+    {
+      method: 'GET',
+      path: collectionPath(type, namespace, { labelSelector, fieldSelector, limit, continue: token }),
+      doing,
+      ...(options.signal === undefined ? {} : { signal: options.signal }),
+    },
+    (body, status) => (status === 200 ? readItems(body, doing, options.project) : readRefusal(body)),
+  );
+  const { body } = response;
+  switch (body.kind) {
+    case 'failed':
+      throw body.error;
+    case 'read': {
+      const { items, resourceVersion, ...rest } = parseList(parseJson(body.rest, doing), doing);
+      return { kind: 'page', items: [...body.items, ...items], resourceVersion, ...rest };
+    }
+    case 'refused': {
+      const failure = parseApiFailure(response.status, body.text, response.retryAfter);
+      if (failure.status === 404) return { kind: 'notServed' };
+      if (failure.status === 410) return { kind: 'expired', message: failure.message };
+      throw toThrown(failure, { doing, write: false });
+    }
+  }
+}
+
+type Body =
+  | { readonly kind: 'read'; readonly items: readonly KubernetesObject[]; readonly rest: string }
+  /** An item cannot be read, or projecting it threw; the connection is not to blame. */
+  | { readonly kind: 'failed'; readonly error: unknown }
+  | { readonly kind: 'refused'; readonly text: string };
+
+async function readRefusal(body: Readable): Promise<Body> {
+  return { kind: 'refused', text: await text(body) };
+}
+
+/** Throws only what the stream throws. */
+async function readItems(body: Readable, doing: string, project: ObjectProjection = identity): Promise<Body> {
+  const splitter = createListItems();
+  const items: KubernetesObject[] = [];
+  let typeMeta: Readonly<Record<string, unknown>> | undefined;
+  const onItem = (itemText: string): void => {
+    typeMeta ??= typeMetaIn(splitter.rest());
+    const item = parseJson(itemText, doing);
+    items.push(project(parseObject(isRecord(item) ? { ...typeMeta, ...item } : item, doing)));
+  };
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    try {
+      splitter.push(chunk, onItem);
+    } catch (error) {
+      return { kind: 'failed', error };
+    }
+  }
+  return { kind: 'read', items, rest: splitter.rest() };
+}
+
+const identity: ObjectProjection = object => object;
+
+/** Items of built-in kinds come without `apiVersion` and `kind`; the list's own stand before them. */
+function typeMetaIn(start: string): Readonly<Record<string, unknown>> {
+  const kind = /"kind"\s*:\s*"([^"\\]*)List"/.exec(start)?.[1];
+  const apiVersion = /"apiVersion"\s*:\s*"([^"\\]*)"/.exec(start)?.[1];
+  return kind === undefined || apiVersion === undefined ? {} : { apiVersion, kind };
 }

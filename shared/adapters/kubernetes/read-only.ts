@@ -31,7 +31,7 @@ export function toReadOnly(api: KubernetesApi, onWrite: (write: WithheldWrite) =
 
   return {
     get: ref => api.get(ref),
-    list: (type, query) => api.list(type, query),
+    list: (type, query, options) => api.list(type, query, options),
 
     async create(type, manifest) {
       const { namespace, name = `${manifest.metadata.generateName ?? ''}00000` } = manifest.metadata;

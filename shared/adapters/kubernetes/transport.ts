@@ -62,6 +62,14 @@ export interface TransportResponse<Body> {
 export interface Transport {
   /** Sends and reads the whole answer, whatever its status. Throws `RetryableError` when there is none, the signal's reason on abort. */
   request(request: TransportRequest): Promise<TransportResponse<string>>;
+  /**
+   * The same, with `read` making of the answer what it likes while it arrives. What `read` throws counts as a failed connection, and
+   * it may run again on another one.
+   */
+  read<Body>(
+    request: TransportRequest,
+    read: (body: Readable, status: number) => Promise<Body>,
+  ): Promise<TransportResponse<Body>>;
   /** The same, with the body as it arrives and no limit on how long that takes; abort the signal to end it. */
   stream(request: TransportRequest): Promise<TransportResponse<Readable>>;
   /** Closes idle connections. */
@@ -126,6 +134,7 @@ export function createTransport(options: TransportOptions): Transport {
 
   return {
     request: request => send(request, message => text(message)),
+    read: (request, read) => send(request, message => read(message, message.statusCode ?? 0)),
     stream: request => send(request, message => Promise.resolve(message)),
     close: () => agent.destroy(),
   };

@@ -17,7 +17,7 @@ export function parseWatchEvent(line: string, doing: string): WatchEvent {
     case 'ADDED':
     case 'MODIFIED':
     case 'DELETED':
-      return { type, object: parseObject(object, doing), text: line };
+      return { type, object: parseObject(object, doing) };
     case 'BOOKMARK': {
       const metadata = isRecord(object) ? object['metadata'] : undefined;
       const resourceVersion = isRecord(metadata) ? metadata['resourceVersion'] : undefined;

@@ -3,7 +3,7 @@ import { nodeManifest, nodeName, podName } from '../../../bench/forward/objects.
 import { podManifest, podStatus } from '../../../bench/forward/pods.ts';
 import { isAnnotated, workload, WORKLOAD_DURATION, type Step, type Write } from '../../../bench/forward/workload.ts';
 import { fingerprintOf } from '../../../forwarder/fingerprint.ts';
-import { isPodOfInterest, NO_DRAINING_NODES, projectNode } from '../../../forwarder/project.ts';
+import { podInterest, NO_WATCHED_NODES, projectNode } from '../../../forwarder/project.ts';
 import { createApiServer } from '../../../packages/kube-apiserver/src/api-server.ts';
 import type { ApiServerCore, WatchEvent } from '../../../packages/kube-apiserver/src/types.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
@@ -88,7 +88,7 @@ describe('workload', () => {
       // The kubelet's last status is the one event of an annotated pod that changes nothing that is read.
       const terminated = JSON.stringify(object.status).includes('"terminated"');
       const stopped = event.type === 'MODIFIED' && terminated && object.metadata.deletionGracePeriodSeconds !== 0;
-      if (!isPodOfInterest(object, NO_DRAINING_NODES) || stopped) return;
+      if (podInterest(object, NO_WATCHED_NODES) === undefined || stopped) return;
       const key = `Pod/${object.metadata.name}`;
       counted.set(key, (counted.get(key) ?? 0) + 1);
     });

@@ -67,9 +67,9 @@ export async function startCurfewOnCluster(log: (line: string) => void): Promise
   return {
     catalog: clusterCatalog(),
     kubernetes: by => createKubernetesApi(transportOf(userOf(by))),
-    watch: createClusterWatch(transportOf(FORWARDER_USER), systemClock),
+    watch: createClusterWatch(transportOf(FORWARDER_USER)),
     forwarder: createKubernetesApi(transportOf(FORWARDER_USER)),
-    admin: { kubernetes: asAdmin, watch: createClusterWatch(admin, systemClock) },
+    admin: { kubernetes: asAdmin, watch: createClusterWatch(admin) },
     auditLog,
     partOf: user => parts.get(user),
     async stop() {

@@ -12,7 +12,7 @@ const KEY = { owner: 'repair', id: ID } as const;
 const codec: RecordCodec<string> = {
   owner: 'repair',
   schemaVersion: 2,
-  parse: state => String(state['text']),
+  parse: ({ text }) => (typeof text === 'string' ? text : ''),
   toState: text => ({ text }),
 };
 

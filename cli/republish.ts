@@ -1,0 +1,45 @@
+/** `curfew republish`: asks the forwarder to publish every object again, by an annotation on the ConfigMap that it watches. */
+import { ANNOTATIONS, CONFIG_MAP } from '../shared/contract/names.ts';
+import { RESOURCES } from '../shared/contract/resources.ts';
+import { toIsoText } from '../shared/domain/time.ts';
+import { RetryableError, TerminalError } from '../shared/errors.ts';
+import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
+import { UsageError, type ExplainedCluster } from './explain/cluster.ts';
+import { onKubeconfig } from './explain/on-kubeconfig.ts';
+
+export interface RepublishOptions {
+  /** Default: `$KUBECONFIG`, else `~/.kube/config`. */
+  readonly kubeconfig?: string;
+  readonly context?: string;
+}
+
+/** Exit code 0: asked. 2: the cluster cannot be used, or has no such ConfigMap, with one line that says why. */
+export async function republishCommand(
+  options: RepublishOptions,
+  output: CommandOutput = PROCESS_OUTPUT,
+): Promise<number> {
+  try {
+    await onKubeconfig(options, requestRepublish);
+    output.out('The forwarder publishes every object again, 20 a second unless it is configured otherwise.\n');
+    return 0;
+  } catch (error) {
+    const refused = error instanceof RetryableError || error instanceof TerminalError;
+    if (!(error instanceof UsageError) && !refused) throw error;
+    output.error(`${error.message}\n`);
+    return 2;
+  }
+}
+
+async function requestRepublish({ kubernetes, now }: ExplainedCluster): Promise<void> {
+  const { namespace, name } = CONFIG_MAP;
+  const body = { metadata: { annotations: { [ANNOTATIONS.republish]: toIsoText(now) } } };
+  const outcome = await kubernetes.patch({ type: RESOURCES.ConfigMap, namespace, name }, { type: 'merge', body });
+  switch (outcome.kind) {
+    case 'ok':
+      return;
+    case 'notFound':
+      throw new UsageError(`there is no ConfigMap ${namespace}/${name}: apply deploy/ first`);
+    case 'conflict':
+      throw new UsageError(`ConfigMap ${namespace}/${name}: ${outcome.message}`);
+  }
+}

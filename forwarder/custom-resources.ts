@@ -1,0 +1,197 @@
+/**
+ * Watches the kinds that FinalizerRules and `[customDrain]` name, from the moment they do: no restart, no list of kinds at deploy time.
+ *
+ *   want ─▶ resolve the kind ─served─▶ list-watch ─not served any more─▶ resolve again
+ *              └─ not served, or forbidden: say so, look again with back-off
+ *
+ * How each watch stands is published with the object that asks for it (`watch` in its events).
+ */
+import type { KindWatch } from '../shared/contract/cluster-event.ts';
+import type { GroupVersionKind, ResourceType } from '../shared/domain/kubernetes-object.ts';
+import { toIsoText } from '../shared/domain/time.ts';
+import { messageOf, RetryableError } from '../shared/errors.ts';
+import type { Clock } from '../shared/ports/clock.ts';
+import type { ClusterWatch } from '../shared/ports/cluster-watch.ts';
+import { backoffDelay, type RandomSource } from './backoff.ts';
+import type { Log } from './log.ts';
+import { customResource, type KindRole, type WatchedResource } from './resources.ts';
+import { guardSilence, orAborted } from './silence.ts';
+import type { WatchStatus, WatchTimings } from './watch.ts';
+
+/** A list-watch that somebody else puts together. */
+export interface KindWatcher {
+  /** Runs until `signal` aborts. Never rejects. */
+  run(signal: AbortSignal): Promise<void>;
+  /** The kind is gone: everything that was known of it is. */
+  allGone(signal: AbortSignal): Promise<void>;
+}
+
+export interface CustomResourcesDeps {
+  readonly watch: ClusterWatch;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly random?: RandomSource | undefined;
+  readonly timings: WatchTimings;
+  /** The most kinds at a time: each holds a connection. */
+  readonly kindsMax: number;
+  readonly watcherOf: (resource: WatchedResource, onStatus: (status: WatchStatus) => void) => KindWatcher;
+  /** How the watch stands that this object asks for has changed. */
+  readonly onChange: (ownerUid: string) => void;
+}
+
+export interface CustomResources {
+  /** The object asks for this kind, or, without one, for none. */
+  want(ownerUid: string, role: KindRole, kind: GroupVersionKind | undefined): void;
+  watchOf(ownerUid: string): KindWatch | undefined;
+  start(signal: AbortSignal): void;
+}
+
+type State = Pick<KindWatch, 'state' | 'message'>;
+
+/** One kind in one role, and who asks for it. */
+interface Wanted {
+  readonly kind: GroupVersionKind;
+  readonly role: KindRole;
+  readonly owners: Set<string>;
+  readonly end: AbortController;
+  status: KindWatch | undefined;
+  started: boolean;
+}
+
+/** Failures in a row before they are reported: one is cured by the next attempt. */
+const FAILURES_BEFORE_REPORT = 3;
+
+export function createCustomResources(deps: CustomResourcesDeps): CustomResources {
+  const { clock, log, timings } = deps;
+  const wanted = new Map<string, Wanted>();
+  const keyOfOwner = new Map<string, string>();
+  let whole: AbortSignal | undefined;
+
+  function report(entry: Wanted, { state, message }: State): void {
+    if (entry.status?.state === state && entry.status.message === message) return;
+    const since = toIsoText(clock.now());
+    entry.status = { ...entry.kind, state, ...(message !== undefined && { message }), since };
+    log.info({ ...entry.status, role: entry.role }, 'watch of a custom resource');
+    for (const owner of entry.owners) deps.onChange(owner);
+  }
+
+  async function resolve({ kind }: Wanted, signal: AbortSignal): Promise<ResourceType | undefined> {
+    const guard = guardSilence(clock, timings.listTimeout, signal, `looking for ${kind.kind}`);
+    try {
+      return await orAborted(deps.watch.resolve(kind, guard.signal), guard.signal);
+    } finally {
+      guard.dispose();
+    }
+  }
+
+  /** Looks until the kind is served. */
+  async function untilServed(entry: Wanted, signal: AbortSignal, onNotServed: () => Promise<void>) {
+    let failures = 0;
+    for (;;) {
+      try {
+        const type = await resolve(entry, signal);
+        if (type !== undefined) return type;
+        failures = 0;
+        report(entry, { state: 'NotServed', message: notServed(entry.kind) });
+        await onNotServed();
+        await clock.sleep(timings.notServedPoll, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        failures += 1;
+        if (failures >= FAILURES_BEFORE_REPORT) report(entry, stateOfError(error));
+        await clock.sleep(backoffDelay(failures, timings.backoff, deps.random), signal);
+      }
+    }
+  }
+
+  async function run(entry: Wanted): Promise<void> {
+    const { signal } = entry.end;
+    let watcher: KindWatcher | undefined;
+    const onNotServed = async (): Promise<void> => watcher?.allGone(signal);
+    while (!signal.aborted) {
+      const type = await untilServed(entry, signal, onNotServed);
+      const gone = new AbortController();
+      const stop = (): void => gone.abort(signal.reason);
+      signal.addEventListener('abort', stop, { once: true });
+      let failures = 0;
+      watcher = deps.watcherOf(customResource(entry.kind, type, entry.role), status => {
+        if (gone.signal.aborted) return;
+        failures = status.problem === undefined ? 0 : failures + 1;
+        if (status.state === 'notServed') return gone.abort(new Error('not served any more'));
+        if (status.forbidden) report(entry, { state: 'Forbidden', message: status.problem ?? '' });
+        else if (status.problem === undefined) {
+          if (status.state === 'synced') report(entry, { state: 'Watching' });
+        } else if (failures >= FAILURES_BEFORE_REPORT) {
+          report(entry, { state: 'Failing', message: status.problem });
+        }
+      });
+      await watcher.run(gone.signal);
+      signal.removeEventListener('abort', stop);
+    }
+  }
+
+  function begin(entry: Wanted): void {
+    if (whole === undefined || whole.aborted || entry.started) return;
+    const others = [...wanted.values()].filter(({ started }) => started).length;
+    if (others >= deps.kindsMax) {
+      report(entry, { state: 'TooManyKinds', message: `at most ${deps.kindsMax} kinds are watched` });
+      return;
+    }
+    entry.started = true;
+    const stop = (): void => entry.end.abort(whole?.reason);
+    whole.addEventListener('abort', stop, { once: true });
+    // Its normal end is an abort.
+    run(entry)
+      .catch((error: unknown) => {
+        if (!entry.end.signal.aborted) report(entry, stateOfError(error));
+      })
+      .finally(() => whole?.removeEventListener('abort', stop));
+  }
+
+  function release(ownerUid: string): void {
+    const key = keyOfOwner.get(ownerUid);
+    const entry = key === undefined ? undefined : wanted.get(key);
+    keyOfOwner.delete(ownerUid);
+    if (key === undefined || entry === undefined) return;
+    entry.owners.delete(ownerUid);
+    if (entry.owners.size > 0) return;
+    wanted.delete(key);
+    entry.end.abort(new Error('nobody asks for the kind any more'));
+    for (const waiting of wanted.values()) begin(waiting);
+  }
+
+  return {
+    want(ownerUid, role, kind) {
+      const key = kind && `${role} ${kind.group}/${kind.version}/${kind.kind}`;
+      if (keyOfOwner.get(ownerUid) === key) return;
+      release(ownerUid);
+      if (kind === undefined || key === undefined) return;
+      keyOfOwner.set(ownerUid, key);
+      const known = wanted.get(key);
+      if (known !== undefined) {
+        known.owners.add(ownerUid);
+        if (known.status !== undefined) deps.onChange(ownerUid);
+        return;
+      }
+      const end = new AbortController();
+      const entry = { kind, role, owners: new Set([ownerUid]), end, status: undefined, started: false };
+      wanted.set(key, entry);
+      begin(entry);
+    },
+    watchOf(ownerUid) {
+      const key = keyOfOwner.get(ownerUid);
+      return key === undefined ? undefined : wanted.get(key)?.status;
+    },
+    start(signal) {
+      whole = signal;
+    },
+  };
+}
+
+const notServed = ({ group, version, kind }: GroupVersionKind): string =>
+  `the API server does not serve ${kind} in ${group === '' ? version : `${group}/${version}`}`;
+
+function stateOfError(error: unknown): State {
+  const forbidden = error instanceof RetryableError && error.reason === 'Forbidden';
+  return { state: forbidden ? 'Forbidden' : 'Failing', message: messageOf(error) };
+}

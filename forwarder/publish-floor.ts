@@ -1,0 +1,65 @@
+/**
+ * A floor on how often one object is published. Whoever may edit an object can make it change a hundred times a second; each event
+ * costs money and a run of each function that it is routed to.
+ *
+ * Each part of an object has its own allowance: `burst` publications at once, then one per `period`. So a flapping label never
+ * delays a condition that becomes unhealthy, and the first changes of anything go out at once. What is held back waits in the queue,
+ * where the latest state wins, and goes out when the period is over. Deletions and repeats are never held back.
+ */
+import { addDuration, toDurationMs, toEpochMs, type DurationMs, type EpochMs } from '../shared/domain/time.ts';
+import type { ObjectChange } from './tracker.ts';
+
+export interface PublishFloorSettings {
+  /** Zero: no floor. */
+  readonly period: DurationMs;
+  /** Publications of one part that need not wait. */
+  readonly burst: number;
+}
+
+export interface PublishFloor {
+  /** When the change may be published; an instant of the past: at once. A part that may go takes the others along. */
+  earliest(key: string, change: ObjectChange): EpochMs;
+  /** The change was published. */
+  spend(key: string, change: ObjectChange, now: EpochMs): void;
+  /** Objects that are remembered: those published within `burst` periods. */
+  size(): number;
+}
+
+const AT_ONCE = toEpochMs(0);
+
+interface Spent {
+  readonly lastTime: EpochMs;
+  /** Part name → when its allowance is whole again (generic cell rate algorithm). */
+  readonly wholeAt: Readonly<Record<string, EpochMs>>;
+}
+
+export function createPublishFloor({ period, burst }: PublishFloorSettings): PublishFloor {
+  /** In the order of their last publication. */
+  const recent = new Map<string, Spent>();
+  const capacity = toDurationMs(period * burst);
+
+  return {
+    earliest(key, { change, changed }) {
+      const spent = recent.get(key);
+      if (spent === undefined || change === 'Deleted' || changed.length === 0) return AT_ONCE;
+      const times = changed.map(part => (spent.wholeAt[part] ?? AT_ONCE) - capacity + period);
+      return toEpochMs(Math.max(AT_ONCE, Math.min(...times)));
+    },
+    spend(key, { change, changed }, now) {
+      const before = recent.get(key);
+      recent.delete(key);
+      for (const [old, { lastTime }] of recent) {
+        if (addDuration(lastTime, capacity) > now) break;
+        recent.delete(old);
+      }
+      if (change === 'Deleted' || period === 0) return;
+      const wholeAt: Record<string, EpochMs> = { ...before?.wholeAt };
+      for (const part of changed) {
+        const next = Math.max(now, wholeAt[part] ?? now) + period;
+        wholeAt[part] = toEpochMs(Math.min(next, now + capacity));
+      }
+      recent.set(key, { lastTime: now, wholeAt });
+    },
+    size: () => recent.size,
+  };
+}

@@ -1,0 +1,31 @@
+/** Which kinds the objects of the cluster ask to be watched. Pure; what cannot be read asks for nothing, and its function says so. */
+import { parse as parseToml } from 'smol-toml';
+import { CONFIG_MAP } from '../shared/contract/names.ts';
+import type { GroupVersionKind, KubernetesObject } from '../shared/domain/kubernetes-object.ts';
+import { fieldAt, textAt } from './fields.ts';
+
+/** The kind of a FinalizerRule; a missing `group` is the core group. */
+export function kindOfRule(rule: KubernetesObject): GroupVersionKind | undefined {
+  return toKind(fieldAt(rule, 'spec', 'group') ?? '', textAt(rule, 'spec', 'version'), textAt(rule, 'spec', 'kind'));
+}
+
+/**
+ * The kind of `[customDrain]` in the ConfigMap's TOML; `none` when it is not enabled. Undefined when the text is not TOML: the last
+ * good configuration stays in force (DESIGN §3.4).
+ */
+export function kindOfDrain(configMap: KubernetesObject): GroupVersionKind | 'none' | undefined {
+  let config: unknown;
+  try {
+    config = parseToml(textAt(configMap, 'data', CONFIG_MAP.key) ?? '');
+  } catch {
+    return undefined;
+  }
+  const drain = fieldAt(config, 'customDrain');
+  if (fieldAt(drain, 'enabled') !== true) return 'none';
+  return toKind(fieldAt(drain, 'apiGroup') ?? '', textAt(drain, 'version'), textAt(drain, 'kind')) ?? 'none';
+}
+
+function toKind(group: unknown, version: string | undefined, kind: string | undefined): GroupVersionKind | undefined {
+  if (typeof group !== 'string' || version === undefined || kind === undefined) return undefined;
+  return { group, version, kind };
+}

@@ -1,0 +1,199 @@
+/**
+ * All list-watches over one queue: those of `resources.ts`, which run always, those that only a draining node needs, and those of the
+ * kinds that FinalizerRules and the custom drain name.
+ */
+import { ANNOTATIONS } from '../shared/contract/names.ts';
+import type { KindWatch } from '../shared/contract/cluster-event.ts';
+import { durationBetween, type EpochMs } from '../shared/domain/time.ts';
+import type { Clock } from '../shared/ports/clock.ts';
+import type { ClusterWatch } from '../shared/ports/cluster-watch.ts';
+import type { MetricSink } from '../shared/ports/metrics.ts';
+import type { RandomSource } from './backoff.ts';
+import { createCustomResources } from './custom-resources.ts';
+import type { ResourceStats } from './forwarder.ts';
+import type { Log } from './log.ts';
+import type { MetricName } from './metric-names.ts';
+import { createNodePods, type SwitchedWatch } from './node-pods.ts';
+import { queueingConsumer, type ObjectListener } from './queueing-consumer.ts';
+import type { ChangeQueue } from './queue.ts';
+import { DRAIN_RESOURCES, type WatchedResource } from './resources.ts';
+import type { ForwarderSettings } from './settings.ts';
+import { createSwitchedWatch } from './switched-watch.ts';
+import { createTracker, type Tracker } from './tracker.ts';
+import { kindOfDrain, kindOfRule } from './wanted-kinds.ts';
+import { createWatchSupervisor, type ObjectConsumer, type WatchStatus, type WatchSupervisor } from './watch.ts';
+
+export interface WatchesDeps {
+  readonly watch: ClusterWatch;
+  readonly queue: ChangeQueue;
+  readonly clock: Clock;
+  readonly metrics: MetricSink;
+  readonly log: Log;
+  readonly random?: RandomSource | undefined;
+  readonly settings: ForwarderSettings;
+  readonly resources: readonly WatchedResource[];
+  /** Somebody asks to have everything published again. */
+  readonly onRepublish: () => void;
+}
+
+export interface Watches {
+  /** Runs until `signal` aborts. Once only. Never rejects. */
+  run(signal: AbortSignal): Promise<void>;
+  /** UIDs of all tracked objects. */
+  uids(): readonly string[];
+  /** Publishes an object as it was last seen, because everything is published again. */
+  repeat(uid: string, signal: AbortSignal): Promise<void>;
+  /** How the watch stands that the object of this UID asks for. */
+  watchOf(uid: string): KindWatch | undefined;
+  stats(now: EpochMs, startTime: EpochMs): readonly ResourceStats[];
+}
+
+/** One list-watch, and what it knows. */
+interface Watch {
+  readonly resource: WatchedResource;
+  readonly tracker: Tracker;
+  readonly consumer: ObjectConsumer;
+  readonly supervisor: WatchSupervisor;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export function createWatches(deps: WatchesDeps): Watches {
+  const { clock, metrics, log, random, queue, settings } = deps;
+  const common = { clock, metrics, log, random, watch: deps.watch };
+  /** The watches that know something now. */
+  const running = new Set<Watch>();
+  let whole: AbortSignal | undefined;
+
+  function createWatch(
+    resource: WatchedResource,
+    options: { listener?: ObjectListener | undefined; onStatus?: (status: WatchStatus) => void; dynamic?: true } = {},
+  ): Watch {
+    const timings = options.dynamic === true ? { ...settings.watch, ...settings.customResources } : settings.watch;
+    const tracker = createTracker(resource, { watchedNodes: nodePods.nodes.names });
+    const consumer = queueingConsumer({ resource, tracker, queue, clock, metrics, listener: options.listener });
+    const supervisor = createWatchSupervisor({ resource, consumer, timings, onStatus: options.onStatus, ...common });
+    const watch: Watch = {
+      resource,
+      tracker,
+      consumer,
+      supervisor,
+      async run(signal) {
+        running.add(watch);
+        await supervisor.run(signal);
+        running.delete(watch);
+      },
+    };
+    return watch;
+  }
+
+  async function repeat(
+    uid: string,
+    why: { changed: readonly string[]; resync?: true },
+    signal: AbortSignal,
+  ): Promise<void> {
+    for (const { tracker, resource } of running) {
+      const change = tracker.repeat(uid, clock.now(), why);
+      if (change === undefined) continue;
+      const name: MetricName = 'EventsRepeated';
+      metrics.count(name, 1, { resource: resource.type.resource });
+      await queue.offer(change, signal);
+    }
+  }
+
+  const customResources = createCustomResources({
+    ...common,
+    timings: { ...settings.watch, ...settings.customResources },
+    kindsMax: settings.customResources.kindsMax,
+    watcherOf(resource, onStatus) {
+      const watch = createWatch(resource, { onStatus, dynamic: true });
+      return {
+        run: signal => watch.run(signal),
+        allGone: async signal => void (await watch.consumer.onlyPresent(new Set(), signal)),
+      };
+    },
+    onChange(ownerUid) {
+      // Refused only when the forwarder stops.
+      if (whole !== undefined) repeat(ownerUid, { changed: ['watch'] }, whole).catch(() => undefined);
+    },
+  });
+
+  const drainWatches = DRAIN_RESOURCES.map((resource): SwitchedWatch =>
+    createSwitchedWatch(
+      onStatus => createWatch(resource, { onStatus, dynamic: true }),
+      () => whole,
+    ),
+  );
+  const nodePods = createNodePods({
+    ...common,
+    settings: { ...settings.nodePods, listTimeout: settings.watch.listTimeout, backoff: settings.watch.backoff },
+    drainWatches,
+    seed: pod => trackersOf('Pod').forEach(tracker => tracker.seed(pod)),
+    release: nodeName => [...running].forEach(({ tracker }) => tracker.releaseNode(nodeName)),
+    async onWatched(nodeName, signal) {
+      for (const tracker of trackersOf('Node')) {
+        for (const uid of tracker.uidsNamed(nodeName)) await repeat(uid, { changed: ['podsWatched'] }, signal);
+      }
+    },
+  });
+  const listeners: Readonly<Record<string, ObjectListener>> = {
+    Node: {
+      present: node => nodePods.nodes.present('Node', node),
+      gone: uid => nodePods.nodes.gone(uid),
+    },
+    NodeClaim: {
+      present: claim => nodePods.nodes.present('NodeClaim', claim),
+      gone: uid => nodePods.nodes.gone(uid),
+    },
+    FinalizerRule: {
+      present: rule => customResources.want(rule.metadata.uid, 'finalizer', kindOfRule(rule)),
+      gone: uid => customResources.want(uid, 'finalizer', undefined),
+    },
+    ConfigMap: configMapListener(),
+  };
+  const always = deps.resources.map(resource => createWatch(resource, { listener: listeners[resource.kind] }));
+
+  function trackersOf(kind: string): Tracker[] {
+    return always.filter(({ resource }) => resource.kind === kind).map(({ tracker }) => tracker);
+  }
+
+  function configMapListener(): ObjectListener {
+    let seen: { readonly request: string | undefined } | undefined;
+    return {
+      present(configMap) {
+        const kind = kindOfDrain(configMap);
+        if (kind !== undefined) {
+          customResources.want(configMap.metadata.uid, 'drain', kind === 'none' ? undefined : kind);
+        }
+        const request = configMap.metadata.annotations?.[ANNOTATIONS.republish];
+        // At the start everything is published anyway.
+        if (seen !== undefined && request !== undefined && request !== seen.request) deps.onRepublish();
+        seen = { request };
+      },
+      gone: uid => customResources.want(uid, 'drain', undefined),
+    };
+  }
+
+  return {
+    async run(signal) {
+      whole = signal;
+      customResources.start(signal);
+      nodePods.start(signal);
+      await Promise.all(always.map(watch => watch.run(signal)));
+    },
+    uids: () => [...running].flatMap(({ tracker }) => [...tracker.uids()]),
+    repeat: (uid, signal) => repeat(uid, { changed: [], resync: true }, signal),
+    watchOf: uid => customResources.watchOf(uid),
+    stats: (now, startTime) =>
+      [...new Set([...always, ...running])].map(watch => {
+        const { state, lastContactTime, problem } = watch.supervisor.status();
+        return {
+          resource: watch.resource.type.resource,
+          optional: !always.includes(watch),
+          state,
+          objects: watch.tracker.size(),
+          staleness: durationBetween(lastContactTime ?? startTime, now),
+          problem,
+        };
+      }),
+  };
+}

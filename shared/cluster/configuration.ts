@@ -1,0 +1,164 @@
+/**
+ * The configuration in force for one function. A ConfigMap that cannot be read leaves the last good configuration in force: what
+ * was parsed of it is kept in a record of the function's own. Without a ConfigMap the defaults hold, in which every gate is off and
+ * drains are held.
+ */
+import { createHash } from 'node:crypto';
+import { DEFAULT_CONFIG, formatConfigFaults } from '../contract/config-schema.ts';
+import { CONFIG_MAP, type FunctionName } from '../contract/names.ts';
+import { EVENT_REASONS } from '../contract/reasons.ts';
+import { RESOURCES } from '../contract/resources.ts';
+import * as z from '../contract/zod.ts';
+import type { JsonObject, KubernetesObject } from '../domain/kubernetes-object.ts';
+import { addDuration, isDue, seconds, toEpochMs } from '../domain/time.ts';
+import { inParallel } from './in-parallel.ts';
+import type { FunctionDeps } from '../ports/function-deps.ts';
+import type { PutOutcome, StoredRecord } from '../ports/record-store.ts';
+import {
+  canonical,
+  keptSchema,
+  readConfiguration,
+  restoreConfiguration,
+  sameKept,
+  type Configuration,
+} from './read-configuration.ts';
+
+export type ConfigurationDeps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'events' | 'audit' | 'clock'>;
+
+/** The one function that says that a ConfigMap is refused; every other one would repeat it. */
+export const CONFIGURATION_REPORTER: FunctionName = 'repair';
+
+/** After this long a run that was about to report has reported, or has ended without. */
+const REPORT_SETTLES_AFTER = seconds(60);
+
+const SCHEMA_VERSION = 2;
+const stateSchema = z.object({
+  schemaVersion: z.literal(SCHEMA_VERSION),
+  /** The last configuration that was valid. */
+  good: z.exactOptional(keptSchema),
+  /** What was refused: its hash, when a run set out to report it, and whether it did. */
+  refused: z.exactOptional(z.object({ hash: z.string(), claimTime: z.number(), reported: z.boolean() })),
+});
+type State = z.infer<typeof stateSchema>;
+
+/** While there is no ConfigMap, or none that was ever valid. */
+const DEFAULT_CONFIGURATION: Configuration = { ...DEFAULT_CONFIG, template: undefined };
+
+/** Loads the configuration in force, and reports a refused one once (Warning Event on the ConfigMap, audit line). */
+export async function loadConfig(owner: FunctionName, deps: ConfigurationDeps): Promise<Configuration> {
+  const { namespace, name, key } = CONFIG_MAP;
+  const recordKey = { owner, id: 'configuration' };
+  const [configMap, record] = await inParallel([
+    deps.kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name }),
+    deps.records.get(recordKey),
+  ]);
+  const data = configMap === undefined ? undefined : dataOf(configMap);
+  if (configMap === undefined || data === undefined || !Object.hasOwn(data, key)) {
+    // Taken away on purpose: what was good before must not come back with the next text that is not valid.
+    if (record !== undefined) await deps.records.delete(recordKey, record.version);
+    return DEFAULT_CONFIGURATION;
+  }
+
+  const read = readConfiguration(data);
+  const state = record === undefined ? undefined : readState(record.state);
+  // A newer version of Curfew wrote it: what it keeps is not ours to replace.
+  if (state === 'newer') return read.ok ? read.value : DEFAULT_CONFIGURATION;
+  const save = (next: State, version: number) => put(deps, owner, configMap, next, version);
+  if (read.ok) {
+    // A lost race is harmless: the next look compares again.
+    const changed = state?.refused !== undefined || !sameKept(state?.good, read.kept);
+    if (changed) await save({ schemaVersion: SCHEMA_VERSION, good: read.kept }, record?.version ?? 0);
+    return read.value;
+  }
+
+  const inForce = state?.good === undefined ? undefined : restoreConfiguration(state.good);
+  if (owner === CONFIGURATION_REPORTER) {
+    const message = formatConfigFaults(read.faults);
+    await reportOnce(deps, {
+      owner,
+      configMap,
+      data,
+      message,
+      hasLastGood: inForce !== undefined,
+      state,
+      record,
+      save,
+    });
+  }
+  return inForce ?? DEFAULT_CONFIGURATION;
+}
+
+interface Refusal {
+  readonly owner: FunctionName;
+  readonly configMap: KubernetesObject;
+  readonly data: Readonly<Record<string, string>>;
+  readonly message: string;
+  readonly hasLastGood: boolean;
+  readonly state: State | undefined;
+  readonly record: StoredRecord | undefined;
+  readonly save: (next: State, version: number) => Promise<PutOutcome>;
+}
+
+/** Of all runs that see the same text, the one that writes first reports; another one only when that one has died meanwhile. */
+async function reportOnce(deps: ConfigurationDeps, refusal: Refusal): Promise<void> {
+  const { state, record, save } = refusal;
+  const hash = createHash('sha256').update(canonical(refusal.data)).digest('hex');
+  const now = deps.clock.now();
+  const before = state?.refused?.hash === hash ? state.refused : undefined;
+  if (before?.reported === true) return;
+  if (before !== undefined && !isDue(now, addDuration(toEpochMs(before.claimTime), REPORT_SETTLES_AFTER))) return;
+  const next = { schemaVersion: SCHEMA_VERSION, ...(state?.good && { good: state.good }) } as const;
+  const claim = await save({ ...next, refused: { hash, claimTime: now, reported: false } }, record?.version ?? 0);
+  if (claim.kind === 'lostRace') return;
+  await report(deps, refusal);
+  await save({ ...next, refused: { hash, claimTime: now, reported: true } }, claim.record.version);
+}
+
+async function report(deps: ConfigurationDeps, { owner, configMap, message, hasLastGood }: Refusal): Promise<void> {
+  const inForce = hasLastGood
+    ? 'the last good configuration stays in force'
+    : 'every feature gate is off until it is valid';
+  const text = `${CONFIG_MAP.key} is not valid: ${message}; ${inForce}`;
+  deps.audit.write({
+    function: owner,
+    decision: 'refused',
+    reason: EVENT_REASONS.invalidConfiguration,
+    message: text,
+    kind: 'ConfigMap',
+    namespace: CONFIG_MAP.namespace,
+    name: CONFIG_MAP.name,
+  });
+  await deps.events.record({
+    type: 'Warning',
+    reason: EVENT_REASONS.invalidConfiguration,
+    message: text,
+    about: configMap,
+  });
+}
+
+/** Made once: a schema is compiled at its first use. */
+const configMapSchema = z.object({ data: z.record(z.string(), z.string()) });
+
+function dataOf(configMap: KubernetesObject): Readonly<Record<string, string>> | undefined {
+  const parsed = configMapSchema.safeParse(configMap);
+  return parsed.success ? parsed.data.data : undefined;
+}
+
+/** undefined: of an older version, or unreadable; it holds nothing that the ConfigMap does not say again. */
+function readState(state: JsonObject): State | 'newer' | undefined {
+  const version = state['schemaVersion'];
+  if (typeof version === 'number' && version > SCHEMA_VERSION) return 'newer';
+  const parsed = stateSchema.safeParse(state);
+  return parsed.success ? parsed.data : undefined;
+}
+
+function put(
+  deps: ConfigurationDeps,
+  owner: FunctionName,
+  { metadata }: KubernetesObject,
+  state: State,
+  version: number,
+): Promise<PutOutcome> {
+  const subject = { kind: 'ConfigMap', apiVersion: 'v1', namespace: CONFIG_MAP.namespace, name: metadata.name };
+  return deps.records.put({ owner, id: 'configuration', subject, state }, version);
+}

@@ -1,0 +1,191 @@
+/**
+ * The user's drain template: Go's text/template over `.HealthEvent`, `.PodsToDrain` and `.EventID`, as NVSentinel gives them
+ * (reference §1.4), and the custom resource that it renders to (§4.1). Apart from the configuration file, only what is named here is
+ * the template's; apiVersion, kind, name and namespace are the configuration's.
+ */
+import { parseAllDocuments, type Tags } from 'yaml';
+import { ExecError, parse, TemplateError, toGo, type Template } from '../../packages/gotemplate/src/index.ts';
+import { TEMPLATE_DATA } from '../../packages/gotemplate/src/nvsentinel.ts';
+import type { ConfigFault } from '../contract/config-schema.ts';
+import type { CustomDrainSettings } from '../domain/drain-settings.ts';
+import type { BehaviourOverrides, HealthEvent } from '../domain/health-event.ts';
+import type { JsonObject, JsonValue, KubernetesManifest } from '../domain/kubernetes-object.ts';
+
+/** Namespace → names of pods. */
+export type PodsToDrain = Readonly<Record<string, readonly string[]>>;
+
+/** What a template is given. */
+export interface DrainTemplateData {
+  readonly event: HealthEvent;
+  readonly podsToDrain: PodsToDrain;
+}
+
+/** The name that NVSentinel's error texts show. */
+const TEMPLATE_NAME = 'drain-template';
+/** A template renders one object; the API server takes 1.5 MB. */
+const LIMITS = { outputBytes: 1 << 20 };
+
+/** What is wrong with a template, whatever event comes: it does not parse, or names a field that its data does not have. */
+export function checkDrainTemplate(text: string, file: string): readonly ConfigFault[] {
+  const parsed = parseTemplate(text);
+  if (!parsed.ok) return [{ file, key: '', ...parsed.fault }];
+  const faults = [FULL_DATA, EMPTY_DATA].flatMap(data => {
+    const run = execute(parsed.template, data);
+    // What else can go wrong depends on the event, and is its drain's to say.
+    return run.ok || !/can't evaluate field/.test(run.fault.message) ? [] : [run.fault];
+  });
+  return faults.slice(0, 1).map(fault => ({ file, key: '', ...fault }));
+}
+
+export type RenderedResource =
+  | { readonly ok: true; readonly manifest: KubernetesManifest }
+  /** `reason`: one CamelCase word. `line` (from 1) in the template, for what the template itself does. */
+  | { readonly ok: false; readonly reason: string; readonly message: string; readonly line?: number };
+
+/** Renders the custom resource called `name`. Never throws. */
+export function renderDrainResource(
+  settings: CustomDrainSettings,
+  template: string,
+  data: DrainTemplateData,
+  name: string,
+): RenderedResource {
+  const parsed = parseTemplate(template);
+  if (!parsed.ok) return { ok: false, reason: 'InvalidTemplate', ...parsed.fault };
+  const run = execute(parsed.template, templateData(data));
+  if (!run.ok) return { ok: false, reason: 'TemplateNotExecuted', ...run.fault };
+  const document = parseYaml(run.text);
+  if (!document.ok) return { ok: false, reason: 'RenderedYamlInvalid', message: document.message };
+  return { ok: true, manifest: complete(settings, document.value, name) };
+}
+
+interface TemplateFault {
+  readonly line: number;
+  readonly column?: number;
+  readonly message: string;
+}
+
+function parseTemplate(
+  text: string,
+): { readonly ok: true; readonly template: Template } | { readonly ok: false; readonly fault: TemplateFault } {
+  try {
+    return { ok: true, template: parse(TEMPLATE_NAME, text, { limits: LIMITS }) };
+  } catch (error) {
+    return { ok: false, fault: toFault(error) };
+  }
+}
+
+function execute(
+  template: Template,
+  data: JsonObject,
+): { readonly ok: true; readonly text: string } | { readonly ok: false; readonly fault: TemplateFault } {
+  try {
+    return { ok: true, text: template.execute(toGo(data, TEMPLATE_DATA)) };
+  } catch (error) {
+    return { ok: false, fault: toFault(error) };
+  }
+}
+
+function toFault(error: unknown): TemplateFault {
+  if (!(error instanceof TemplateError)) throw error;
+  const column = error instanceof ExecError && error.column !== undefined ? { column: error.column + 1 } : {};
+  return { line: error.line ?? 1, ...column, message: error.message };
+}
+
+/** The data under Go's names. */
+function templateData({ event, podsToDrain }: DrainTemplateData): JsonObject {
+  const overrides = (value: BehaviourOverrides | undefined): JsonValue =>
+    value === undefined ? null : { Force: value.force, Skip: value.skip };
+  return {
+    EventID: event.id,
+    PodsToDrain: podsToDrain,
+    HealthEvent: {
+      Version: event.version,
+      Agent: event.agent,
+      ComponentClass: event.componentClass,
+      CheckName: event.checkName,
+      IsFatal: event.isFatal,
+      IsHealthy: event.isHealthy,
+      Message: event.message,
+      RecommendedAction: event.recommendedAction,
+      ErrorCode: event.errorCode,
+      EntitiesImpacted: event.entitiesImpacted.map(({ entityType, entityValue }) => ({
+        EntityType: entityType,
+        EntityValue: entityValue,
+      })),
+      Metadata: event.metadata,
+      GeneratedTimestamp:
+        event.generatedTimestamp === undefined
+          ? null
+          : { Seconds: event.generatedTimestamp.seconds, Nanos: event.generatedTimestamp.nanos },
+      NodeName: event.nodeName,
+      QuarantineOverrides: overrides(event.quarantineOverrides),
+      DrainOverrides: overrides(event.drainOverrides),
+      ProcessingStrategy: event.processingStrategy,
+      Id: event.id,
+      CustomRecommendedAction: event.customRecommendedAction,
+    },
+  };
+}
+
+/** An event in which every field has a value: what is shown where nobody gives one. */
+export const SAMPLE_EVENT: HealthEvent = {
+  id: '67204be5d2c3f5a1b8e0c9d4',
+  nodeName: 'node-1',
+  version: 1,
+  agent: 'gpu-health-monitor',
+  componentClass: 'GPU',
+  checkName: 'GpuMemWatch',
+  isFatal: true,
+  isHealthy: false,
+  message: 'GPU 0 has fallen off the bus',
+  recommendedAction: 24,
+  customRecommendedAction: '',
+  errorCode: ['79'],
+  entitiesImpacted: [{ entityType: 'GPU_UUID', entityValue: 'GPU-11111111-2222-3333-4444-555555555555' }],
+  metadata: { providerID: 'aws:///us-west-2a/i-0123456789abcdef0' },
+  generatedTimestamp: { seconds: 1_730_473_200, nanos: 0 },
+  quarantineOverrides: { force: false, skip: false },
+  drainOverrides: { force: false, skip: false },
+  processingStrategy: 1,
+};
+export const SAMPLE_PODS: PodsToDrain = { default: ['web-0', 'web-1'], training: ['worker-0'] };
+
+const FULL_DATA = templateData({ event: SAMPLE_EVENT, podsToDrain: SAMPLE_PODS });
+const EMPTY_DATA: JsonObject = { HealthEvent: {} };
+
+/**
+ * The first YAML document, as NVSentinel's converter reads it: YAML 1.1, in which `yes` is true and `012` is ten, but where neither
+ * dates nor `1:30` are anything but text.
+ */
+function parseYaml(
+  text: string,
+): { readonly ok: true; readonly value: JsonObject } | { readonly ok: false; readonly message: string } {
+  const customTags = (tags: Tags): Tags =>
+    tags.filter(tag => typeof tag === 'string' || !(tag.tag.endsWith(':timestamp') || tag.format === 'TIME'));
+  const documents = parseAllDocuments(text, { version: '1.1', customTags, prettyErrors: false, logLevel: 'silent' });
+  const [document] = Array.isArray(documents) ? documents : [];
+  if (document === undefined) return { ok: false, message: 'the template rendered nothing' };
+  const [error] = document.errors;
+  if (error !== undefined) return { ok: false, message: `the rendered text is not YAML: ${error.message}` };
+  const value: unknown = toJson(document.toJS({ maxAliasCount: 100 }));
+  if (!isTable(value)) return { ok: false, message: 'the rendered YAML is not an object' };
+  return { ok: true, value };
+}
+
+const isTable = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Without what JSON cannot hold. */
+function toJson(value: unknown): unknown {
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
+}
+
+function complete(settings: CustomDrainSettings, rendered: JsonObject, name: string): KubernetesManifest {
+  const metadata = isTable(rendered['metadata']) ? rendered['metadata'] : {};
+  return {
+    ...rendered,
+    apiVersion: `${settings.apiGroup}/${settings.version}`,
+    kind: settings.kind,
+    metadata: { ...metadata, name, namespace: settings.namespace },
+  };
+}

@@ -1,0 +1,94 @@
+/** What the keys of ConfigMap `curfew/curfew-config` say together: `config.toml`, and the template that it names. */
+import { isDeepStrictEqual } from 'node:util';
+import { parseConfig, readConfig, type ConfigFault, type CurfewConfig } from '../contract/config-schema.ts';
+import { checkDrainTemplate } from './drain-template.ts';
+import { CONFIG_MAP } from '../contract/names.ts';
+import * as z from '../contract/zod.ts';
+import { suggestion } from '../domain/nearest-name.ts';
+
+/** A configuration that is valid as a whole. */
+export interface Configuration extends CurfewConfig {
+  /** Text of the drain template; undefined without a custom drain. */
+  readonly template: string | undefined;
+}
+
+/** What is kept of a configuration: `restoreConfiguration` reads it again. JSON, without comments and other keys. */
+export type KeptConfiguration = z.infer<typeof keptSchema>;
+
+/** Wire form of what is kept. */
+export const keptSchema = z.object({
+  content: z.record(z.string(), z.json()),
+  template: z.exactOptional(z.string()),
+});
+
+export type ReadConfiguration =
+  | { readonly ok: true; readonly value: Configuration; readonly kept: KeptConfiguration }
+  | { readonly ok: false; readonly faults: readonly ConfigFault[] };
+
+/** Longest template, in characters. */
+export const MAX_TEMPLATE_LENGTH = 65_536;
+/** What may be kept of one configuration, in bytes of JSON: with the rest of its record it fits into an item of 400 KB. */
+const MAX_KEPT_BYTES = 250_000;
+
+let last: { readonly data: Readonly<Record<string, string>>; readonly read: ReadConfiguration } | undefined;
+
+/**
+ * Reads the data of the ConfigMap. Never throws. The same data as the last time is not read again: each look at an object asks.
+ *
+ * @param data key → text; `config.toml` is there
+ */
+export function readConfiguration(data: Readonly<Record<string, string>>): ReadConfiguration {
+  if (last === undefined || !isDeepStrictEqual(last.data, data)) last = { data, read: read(data) };
+  return last.read;
+}
+
+function read(data: Readonly<Record<string, string>>): ReadConfiguration {
+  const parsed = parseConfig(data[CONFIG_MAP.key] ?? '');
+  if (!parsed.ok) return parsed;
+  const { value: config, content, lineOf } = parsed;
+  const file = config.drain?.customDrain?.templateFileName;
+  const template = file === undefined ? undefined : Object.hasOwn(data, file) ? data[file] : undefined;
+  if (file !== undefined) {
+    const path = ['customDrain', 'templateFileName'];
+    const fault = (message: string): ReadConfiguration => ({
+      ok: false,
+      faults: [{ line: lineOf(path), key: path.join('.'), message }],
+    });
+    if (template === undefined) {
+      const others = Object.keys(data).filter(key => key !== CONFIG_MAP.key);
+      return fault(`the ConfigMap has no key ${JSON.stringify(file)}${suggestion(file, others)}`);
+    }
+    if (template.length > MAX_TEMPLATE_LENGTH) {
+      return fault(`the template is ${template.length} characters long, at most ${MAX_TEMPLATE_LENGTH} are read`);
+    }
+    const faults = checkDrainTemplate(template, file);
+    if (faults.length > 0) return { ok: false, faults };
+  }
+  const kept = keptSchema.parse({ content, ...(template !== undefined && { template }) });
+  const size = Buffer.byteLength(JSON.stringify(kept));
+  if (size > MAX_KEPT_BYTES) {
+    const message = `the configuration holds ${size} bytes beside its comments, at most ${MAX_KEPT_BYTES} are read`;
+    return { ok: false, faults: [{ line: 1, key: '', message }] };
+  }
+  return { ok: true, value: { ...config, template }, kept };
+}
+
+/** Reads what was kept; undefined when it is not valid (any more), say after a change of version. */
+export function restoreConfiguration(kept: unknown): Configuration | undefined {
+  const result = keptSchema.safeParse(kept);
+  const config = result.success ? readConfig(result.data.content) : undefined;
+  return config === undefined ? undefined : { ...config, template: result.data?.template };
+}
+
+/** Whether two are the same, in any order of keys that JSON writes. */
+export function sameKept(a: KeptConfiguration | undefined, b: KeptConfiguration): boolean {
+  return a !== undefined && canonical(a) === canonical(b);
+}
+
+/** JSON text with sorted keys. */
+export function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) => {
+    if (typeof part !== 'object' || part === null || Array.isArray(part)) return part;
+    return Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}

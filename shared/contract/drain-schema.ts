@@ -1,0 +1,245 @@
+/** The keys of NVSentinel's node drainer (reference §3.1) and Curfew's own beside them: `failedConditionType`, `heartbeat`, `fallbackMode`. */
+import { RE2JS } from 're2js';
+import { DRAIN_MODES, type CustomDrainSettings, type DrainMode, type DrainSettings } from '../domain/drain-settings.ts';
+import { parseFilePattern } from '../domain/file-match.ts';
+import { nanosecondsToDuration, parseGoDuration } from '../domain/go-duration.ts';
+import { parseLabelSelector } from '../domain/label-selector-text.ts';
+import { suggestion } from '../domain/nearest-name.ts';
+import { minutes, seconds, type DurationMs } from '../domain/time.ts';
+import { CONFIG_MAP } from './names.ts';
+import * as z from './zod.ts';
+
+/** Defaults of NVSentinel. */
+const DELETE_AFTER_TIMEOUT_MINUTES = 60;
+const NOT_READY_TIMEOUT_MINUTES = 5;
+const CUSTOM_DRAIN_TIMEOUT = seconds(3600);
+/** The design: "follows Kubernetes standard: DrainInProgress, DrainComplete, DrainFailed". */
+const FAILED_CONDITION_TYPE = 'DrainFailed';
+
+/** Longest text of one value. */
+const MAX_TEXT = 1024;
+/** Most rules of one kind: each is matched with each pod. */
+const MAX_RULES = 1000;
+const QUOTED_LENGTH = 80;
+
+const quote = (text: string): string =>
+  JSON.stringify(text.length > QUOTED_LENGTH ? `${text.slice(0, QUOTED_LENGTH)}…` : text);
+
+const text = z.string().check(z.maxLength(MAX_TEXT));
+const requiredText = text.check(z.minLength(1));
+
+/** Text that `problemOf` has nothing against. */
+const checkedText = (problemOf: (text: string) => string | undefined) =>
+  text.check(
+    z.superRefine((value, context) => {
+      const message = problemOf(value);
+      if (message !== undefined) context.addIssue({ code: 'custom', message });
+    }),
+  );
+
+const mode = z.pipe(
+  z.string(),
+  z.transform((value: string, { issues }): DrainMode => {
+    const known = DRAIN_MODES.find(each => each === value);
+    if (known !== undefined) return known;
+    const message = `unknown mode ${quote(value)}${suggestion(value, DRAIN_MODES)}; modes are ${DRAIN_MODES.join(', ')}`;
+    issues.push({ code: 'custom', message, input: value });
+    return z.NEVER;
+  }),
+);
+
+/** NVSentinel takes whole seconds in a string; the design writes `"3600s"`; a plain number of seconds is as clear. */
+const duration = z.pipe(
+  z.union([z.string(), z.number()], 'must be a duration: "3600s", "1h" or "3600"'),
+  z.transform((value: string | number, { issues }): DurationMs => {
+    const problem = (message: string): DurationMs => {
+      issues.push({ code: 'custom', message, input: value });
+      return z.NEVER;
+    };
+    const asText = String(value);
+    if (/^[+-]?\d{1,10}$/.test(asText)) {
+      return Number(asText) > 0 ? seconds(Number(asText)) : problem(`must be positive, got ${quote(asText)}`);
+    }
+    const parsed = parseGoDuration(asText);
+    if (!parsed.ok) return problem(`must be a duration such as "3600s", "1h" or "3600", got ${quote(asText)}`);
+    if (parsed.nanoseconds <= 0n) return problem(`must be positive, got ${quote(asText)}`);
+    return nanosecondsToDuration(parsed.nanoseconds);
+  }),
+);
+
+/** Ten years; what is longer was not meant, and overflows dates. */
+const MAX_MINUTES = 5_256_000;
+const minuteCount = z.int().check(z.minimum(0), z.maximum(MAX_MINUTES));
+
+const regularExpression = checkedText(value => {
+  try {
+    RE2JS.compile(value);
+    return undefined;
+  } catch (error) {
+    return `${quote(value)} is not an RE2 regular expression: ${error instanceof Error ? error.message : String(error)}`;
+  }
+});
+
+const filePattern = checkedText(value =>
+  value === ''
+    ? 'must not be empty'
+    : parseFilePattern(value) === undefined
+      ? `syntax error in pattern ${quote(value)}`
+      : undefined,
+);
+
+const labelSelector = checkedText(value => {
+  const parsed = parseLabelSelector(value);
+  return parsed.ok ? undefined : parsed.message;
+});
+
+const podSelector = checkedText(value => {
+  if (value.trim() === '') return 'must not be empty; use userNamespaces for a fallback';
+  const parsed = parseLabelSelector(value);
+  return parsed.ok ? undefined : parsed.message;
+});
+
+const matching = (pattern: RegExp, what: string) =>
+  checkedText(value => (value === '' || pattern.test(value) ? undefined : `${quote(value)} is not ${what}`));
+
+const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
+const customDrain = z.strictObject({
+  enabled: z._default(z.boolean(), false),
+  nodeSelector: z._default(labelSelector, ''),
+  /** Where NVSentinel mounts its template; here templates are keys of the ConfigMap. */
+  templateMountPath: z.optional(text),
+  templateFileName: z._default(matching(/^[-._a-zA-Z0-9]+$/, 'a key of a ConfigMap'), ''),
+  namespace: z._default(matching(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/, 'a namespace'), ''),
+  apiGroup: z._default(matching(SUBDOMAIN, 'an API group'), ''),
+  version: z._default(matching(/^[a-z]([-a-z0-9]*[a-z0-9])?$/, 'an API version'), ''),
+  kind: z._default(matching(/^[A-Z][A-Za-z0-9]*$/, 'a kind'), ''),
+  resource: z.optional(matching(/^[a-z]([-a-z0-9]*[a-z0-9])?$/, 'the plural of a kind')),
+  timeout: z.optional(duration),
+  statusConditionType: z._default(text, ''),
+  statusConditionStatus: z._default(text, ''),
+  failedConditionType: z._default(requiredText, FAILED_CONDITION_TYPE),
+  heartbeat: z.optional(duration),
+  fallbackMode: z.optional(mode),
+});
+
+const namespaceRule = z.strictObject({ name: filePattern, mode });
+const podDrainPolicy = z.strictObject({
+  name: requiredText,
+  namespace: z._default(filePattern, '*'),
+  podSelector,
+  mode,
+});
+
+const shape = {
+  evictionTimeoutInSeconds: z.optional(duration),
+  systemNamespaces: z._default(regularExpression, ''),
+  /** 0 is the default, as NVSentinel reads it. */
+  deleteAfterTimeoutMinutes: z._default(minuteCount, 0),
+  notReadyTimeoutMinutes: z._default(minuteCount, 0),
+  drainGPUPods: z._default(z.boolean(), false),
+  partialDrainEnabled: z._default(z.boolean(), false),
+  partialDrainEntityMetricEnabled: z._default(z.boolean(), false),
+  userNamespaces: z._default(z.array(namespaceRule).check(z.maxLength(MAX_RULES)), []),
+  podDrainPolicies: z._default(z.array(podDrainPolicy).check(z.maxLength(MAX_RULES)), []),
+  customDrain: z.optional(customDrain),
+};
+const drainSchema = z.object(shape);
+type DrainKeys = z.output<typeof drainSchema>;
+
+/** Without these a custom drain cannot be made. */
+const REQUIRED = [
+  'templateFileName',
+  'namespace',
+  'apiGroup',
+  'version',
+  'kind',
+  'statusConditionType',
+  'statusConditionStatus',
+] as const;
+
+type Complain = (path: readonly (string | number)[], message: string) => void;
+
+function checkRules({ userNamespaces, podDrainPolicies }: DrainKeys, complain: Complain): void {
+  if (userNamespaces.length > 0 && podDrainPolicies.length > 0) {
+    complain(['podDrainPolicies'], 'cannot use both userNamespaces and podDrainPolicies configuration');
+  }
+  podDrainPolicies.forEach(({ name }, index) => {
+    if (podDrainPolicies.findIndex(policy => policy.name === name) === index) return;
+    complain(['podDrainPolicies', index, 'name'], `must be unique, ${quote(name)} stands above`);
+  });
+}
+
+function checkCustomDrain(
+  { customDrain: custom, userNamespaces, podDrainPolicies }: DrainKeys,
+  complain: Complain,
+): void {
+  if (custom?.enabled !== true) return;
+  for (const key of REQUIRED) {
+    if (custom[key] === '') complain(['customDrain', key], 'is required when customDrain.enabled=true');
+  }
+  if (custom.templateFileName === CONFIG_MAP.key) {
+    complain(['customDrain', 'templateFileName'], `${CONFIG_MAP.key} is this configuration`);
+  }
+  const scoped = custom.nodeSelector !== '';
+  const lists = Object.entries({ userNamespaces, podDrainPolicies }).filter(([, rules]) => rules.length > 0);
+  if (scoped && lists.length === 0) {
+    complain(
+      ['customDrain', 'nodeSelector'],
+      'leaves nodes to the built-in modes: userNamespaces or podDrainPolicies is required beside it',
+    );
+  }
+  if (scoped) return;
+  for (const [list] of lists) {
+    complain(
+      ['customDrain', 'enabled'],
+      `cannot use both customDrain.enabled=true and ${list} configuration unless customDrain.nodeSelector is set`,
+    );
+  }
+}
+
+/** What the schema of the whole configuration takes in. */
+export const drainKeys = {
+  shape,
+  checks: [
+    z.superRefine((parsed: DrainKeys, context: z.core.$RefinementCtx<DrainKeys>) => {
+      const complain: Complain = (path, message) => context.addIssue({ code: 'custom', path: [...path], message });
+      checkRules(parsed, complain);
+      checkCustomDrain(parsed, complain);
+    }),
+  ],
+  /** Known keys by table. */
+  tables: {
+    userNamespaces: Object.keys(namespaceRule.shape),
+    podDrainPolicies: Object.keys(podDrainPolicy.shape),
+    customDrain: Object.keys(customDrain.shape),
+  },
+} as const;
+
+/** The settings that the keys stand for. */
+export function toDrainSettings(parsed: DrainKeys): DrainSettings {
+  return {
+    systemNamespaces: parsed.systemNamespaces,
+    evictionGracePeriod: parsed.evictionTimeoutInSeconds,
+    deleteAfterTimeout: minutes(parsed.deleteAfterTimeoutMinutes || DELETE_AFTER_TIMEOUT_MINUTES),
+    notReadyTimeout: minutes(parsed.notReadyTimeoutMinutes || NOT_READY_TIMEOUT_MINUTES),
+    gpuPodsOnly: parsed.drainGPUPods,
+    partialDrain: parsed.partialDrainEnabled,
+    partialDrainEntityMetric: parsed.partialDrainEntityMetricEnabled,
+    namespaceRules: parsed.userNamespaces,
+    podDrainPolicies: parsed.podDrainPolicies,
+    customDrain: toCustomDrain(parsed.customDrain),
+  };
+}
+
+function toCustomDrain(parsed: DrainKeys['customDrain']): CustomDrainSettings | undefined {
+  if (parsed?.enabled !== true) return undefined;
+  const { enabled: _, templateMountPath: __, ...settings } = parsed;
+  return {
+    ...settings,
+    resource: parsed.resource,
+    timeout: parsed.timeout ?? CUSTOM_DRAIN_TIMEOUT,
+    heartbeat: parsed.heartbeat,
+    fallbackMode: parsed.fallbackMode,
+  };
+}

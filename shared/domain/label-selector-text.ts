@@ -1,0 +1,152 @@
+/**
+ * Label selectors as text: `a=b`, `a==b`, `a!=b`, `a in (b,c)`, `a notin (b,c)`, `a`, `!a`, with commas between, all of which must
+ * hold. The grammar of `kubectl -l`; `<` and `>` compare whole numbers.
+ */
+import type { LabelSelectorRequirement } from './label-selector.ts';
+
+/** One requirement; `GreaterThan` and `LessThan` have one value, a whole number. */
+export interface LabelRequirement {
+  readonly key: string;
+  readonly operator: LabelSelectorRequirement['operator'] | 'GreaterThan' | 'LessThan';
+  readonly values: readonly string[];
+}
+
+export type ParsedLabelSelector =
+  | { readonly ok: true; readonly requirements: readonly LabelRequirement[] }
+  | { readonly ok: false; readonly message: string };
+
+const TOKEN = /\s*(?:(==|!=|[=!<>(),])|([^\s=!<>(),]+))/y;
+const QUALIFIED_NAME = /^(?:(?<prefix>[^/]*)\/)?[A-Za-z0-9](?:[-\w.]{0,61}[A-Za-z0-9])?$/;
+const SUBDOMAIN = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
+const LABEL_VALUE = /^(?:[A-Za-z0-9](?:[-\w.]{0,61}[A-Za-z0-9])?)?$/;
+/** What a refused text may take of a message. */
+const QUOTED_LENGTH = 80;
+
+class SelectorError extends Error {}
+
+/** Reads a selector; empty text selects everything. Never throws. */
+export function parseLabelSelector(text: string): ParsedLabelSelector {
+  try {
+    return { ok: true, requirements: parseRequirements(tokensOf(text)) };
+  } catch (error) {
+    if (!(error instanceof SelectorError)) throw error;
+    return { ok: false, message: error.message };
+  }
+}
+
+/** Whether all requirements hold. `!=` and `notin` also hold for an absent key. */
+export function selectsLabels(
+  requirements: readonly LabelRequirement[],
+  labels: Readonly<Record<string, string>>,
+): boolean {
+  return requirements.every(requirement => holds(requirement, labels));
+}
+
+function holds({ key, operator, values }: LabelRequirement, labels: Readonly<Record<string, string>>): boolean {
+  const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
+  switch (operator) {
+    case 'In':
+      return value !== undefined && values.includes(value);
+    case 'NotIn':
+      return value === undefined || !values.includes(value);
+    case 'Exists':
+      return value !== undefined;
+    case 'DoesNotExist':
+      return value === undefined;
+    case 'GreaterThan':
+    case 'LessThan': {
+      if (value === undefined || !/^[+-]?\d+$/.test(value)) return false;
+      const [limit = '0'] = values;
+      return operator === 'GreaterThan' ? BigInt(value) > BigInt(limit) : BigInt(value) < BigInt(limit);
+    }
+  }
+}
+
+function tokensOf(text: string): string[] {
+  const tokens: string[] = [];
+  TOKEN.lastIndex = 0;
+  const end = text.trimEnd().length;
+  while (TOKEN.lastIndex < end) {
+    const match = TOKEN.exec(text);
+    if (match === null) throw new SelectorError(`cannot be read: ${quote(text)}`);
+    tokens.push(match[1] ?? match[2] ?? '');
+  }
+  return tokens;
+}
+
+function parseRequirements(tokens: string[]): LabelRequirement[] {
+  const requirements: LabelRequirement[] = [];
+  if (tokens.length === 0) return requirements;
+  for (;;) {
+    requirements.push(parseRequirement(tokens));
+    const separator = tokens.shift();
+    if (separator === undefined) return requirements;
+    if (separator !== ',') throw new SelectorError(`expected a comma, found ${quote(separator)}`);
+  }
+}
+
+function parseRequirement(tokens: string[]): LabelRequirement {
+  const negated = tokens[0] === '!';
+  if (negated) tokens.shift();
+  const key = checkKey(tokens.shift());
+  if (negated) return { key, operator: 'DoesNotExist', values: [] };
+  const operator = tokens[0];
+  if (operator === undefined || operator === ',') return { key, operator: 'Exists', values: [] };
+  tokens.shift();
+  switch (operator) {
+    case '=':
+    case '==':
+      return { key, operator: 'In', values: [parseValue(tokens)] };
+    case '!=':
+      return { key, operator: 'NotIn', values: [parseValue(tokens)] };
+    case 'in':
+      return { key, operator: 'In', values: parseValues(tokens) };
+    case 'notin':
+      return { key, operator: 'NotIn', values: parseValues(tokens) };
+    case '>':
+    case '<': {
+      const value = parseValue(tokens);
+      if (!/^[+-]?\d+$/.test(value)) throw new SelectorError(`${operator} compares whole numbers, got ${quote(value)}`);
+      return { key, operator: operator === '>' ? 'GreaterThan' : 'LessThan', values: [value] };
+    }
+    default:
+      throw new SelectorError(`expected =, ==, !=, in, notin, < or > after ${quote(key)}, found ${quote(operator)}`);
+  }
+}
+
+const isWord = (token: string | undefined): token is string => token !== undefined && !/^[=!<>(),]/.test(token);
+
+/** An absent value is the empty one, as in `a=`. */
+function parseValue(tokens: string[]): string {
+  if (!isWord(tokens[0])) return '';
+  return checkValue(tokens.shift() ?? '');
+}
+
+function parseValues(tokens: string[]): string[] {
+  if (tokens.shift() !== '(') throw new SelectorError('expected "(" after in or notin');
+  const values = [parseValue(tokens)];
+  for (let token = tokens.shift(); token !== ')'; token = tokens.shift()) {
+    if (token !== ',') throw new SelectorError('expected "," or ")" in a list of values');
+    values.push(parseValue(tokens));
+  }
+  return values;
+}
+
+function checkKey(key: string | undefined): string {
+  if (!isWord(key))
+    throw new SelectorError(`expected a label key, found ${key === undefined ? 'the end' : quote(key)}`);
+  const match = QUALIFIED_NAME.exec(key);
+  const prefix = match?.groups?.['prefix'];
+  if (match === null || (prefix !== undefined && (prefix.length > 253 || !SUBDOMAIN.test(prefix)))) {
+    throw new SelectorError(`${quote(key)} is not a label key`);
+  }
+  return key;
+}
+
+function checkValue(value: string): string {
+  if (!LABEL_VALUE.test(value)) throw new SelectorError(`${quote(value)} is not a label value`);
+  return value;
+}
+
+const quote = (text: string): string =>
+  JSON.stringify(text.length > QUOTED_LENGTH ? `${text.slice(0, QUOTED_LENGTH)}…` : text);

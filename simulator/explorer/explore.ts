@@ -1,0 +1,149 @@
+/** Tries all schedules of a situation within the bounds, the simple ones first, and stops with the shortest that fails. */
+import { differenceOf, type EndState } from './end-state.ts';
+import { createForesight, type Course } from './foresight.ts';
+import { explored, type Outcome, type Reconcilers } from './run-schedule.ts';
+import type { Schedule, Turn } from './schedule.ts';
+import type { Situation } from './situation.ts';
+
+/** How far schedules may depart from one run after the other. */
+export interface Bounds {
+  /** Context switches between two calls of a run. */
+  readonly switches: number;
+  readonly crashes: number;
+  /** Changes of the world between two calls of a run; those at a switch, before and after a run are free. */
+  readonly intrusions: number;
+  /** All of these together. */
+  readonly departures: number;
+}
+
+export const FULL_BOUNDS: Bounds = { switches: 2, crashes: 1, intrusions: 1, departures: 3 };
+/** What `npm test` takes. */
+export const SMALL_BOUNDS: Bounds = { switches: 2, crashes: 1, intrusions: 0, departures: 2 };
+
+export interface Failure {
+  readonly outcome: Outcome;
+  readonly reasons: readonly string[];
+}
+
+export interface Exploration {
+  readonly situation: Situation;
+  readonly schedules: number;
+  /** Of these: with a crash. */
+  readonly crashes: number;
+  /** Of these: carried out; the others are the same but for the order of calls that do not see each other. */
+  readonly carriedOut: number;
+  readonly failure: Failure | undefined;
+}
+
+interface Candidate {
+  readonly schedule: Schedule;
+  readonly left: Bounds;
+}
+
+/** @param reconcilers replaces functions, for tests that prove what a mistake would do */
+export async function explore(
+  situation: Situation,
+  bounds: Bounds,
+  reconcilers: Reconcilers = {},
+): Promise<Exploration> {
+  const world = explored(situation, reconcilers);
+  const foresight = createForesight(situation);
+  const keys = new Set<string>();
+  /** How it ends when one run is over before the other begins. */
+  const expected = new Map<string, EndState>();
+  const counts = { schedules: 0, crashes: 0, carriedOut: 0 };
+
+  const carryOut = async (schedule: Schedule): Promise<{ course: Course; outcome: Outcome | undefined }> => {
+    const foreseen = foresight.foresee(schedule);
+    if (foreseen !== undefined && keys.has(foreseen.key)) return { course: foreseen, outcome: undefined };
+    const outcome = await world.run(schedule);
+    counts.carriedOut += 1;
+    foresight.learn(outcome.witnessed);
+    const course = foresight.foresee(schedule);
+    if (course === undefined)
+      throw new Error('a schedule that was carried out can be foreseen: a run is not deterministic');
+    keys.add(course.key);
+    return { course, outcome };
+  };
+
+  let level: readonly Candidate[] = (['A', 'B'] as const).map(first => ({
+    schedule: { first, turns: [] },
+    left: bounds,
+  }));
+  for (let departures = 0; departures <= bounds.departures; departures += 1) {
+    const failures: Failure[] = [];
+    const next: Candidate[] = [];
+    // Those that cost no more join the ones that are being tried.
+    const queue = [...level];
+    for (const candidate of queue) {
+      const { course, outcome } = await carryOut(candidate.schedule);
+      counts.schedules += 1;
+      if (candidate.left.crashes < bounds.crashes) counts.crashes += 1;
+      if (outcome !== undefined) {
+        if (departures === 0) expected.set(outcome.endState.join('\n'), outcome.endState);
+        const reasons = complaintsAbout(outcome, expected);
+        if (reasons.length > 0) failures.push({ outcome, reasons });
+      }
+      for (const child of childrenOf(candidate, course, situation)) {
+        (child.left.departures === candidate.left.departures ? queue : next).push(child);
+      }
+    }
+    const [failure] = failures.toSorted((a, b) => lengthOf(a) - lengthOf(b));
+    if (failure !== undefined) return { situation, ...counts, failure };
+    level = next;
+  }
+  return { situation, ...counts, failure: undefined };
+}
+
+/** Whoever reads it follows each turn; then each call. */
+const lengthOf = ({ outcome }: Failure): number =>
+  outcome.schedule.turns.length * 1000 + outcome.witnessed.filter(({ kind }) => kind === 'call').length;
+
+function complaintsAbout(
+  { violations, endState }: Outcome,
+  expected: ReadonlyMap<string, EndState>,
+): readonly string[] {
+  const broken = violations.map(({ invariant, message }) => `${invariant}: ${message}`);
+  if (broken.length > 0) return broken;
+  if (expected.has(endState.join('\n'))) return [];
+  const differences = [...expected.values()].map(each => differenceOf(endState, each));
+  const [nearest = []] = differences.toSorted((a, b) => a.length - b.length);
+  return ['the end state is not that of one run after the other:', ...nearest];
+}
+
+/** The schedules with one more turn, after those that there are. */
+function* childrenOf({ schedule, left }: Candidate, course: Course, { changes = [] }: Situation): Iterable<Candidate> {
+  const { turns } = schedule;
+  const last: Turn | undefined = turns.at(-1);
+  const placed = turns.filter(({ what }) => what === 'change').length;
+  const withTurn = (turn: Turn, cost: Partial<Bounds>): Candidate => ({
+    schedule: { ...schedule, turns: [...turns, turn] },
+    left: {
+      switches: left.switches - (cost.switches ?? 0),
+      crashes: left.crashes - (cost.crashes ?? 0),
+      intrusions: left.intrusions - (cost.intrusions ?? 0),
+      departures: left.departures - (cost.departures ?? 0),
+    },
+  });
+  const isCrashed = last?.what.startsWith('dies') === true;
+  const from = last === undefined ? 0 : isCrashed ? last.before + 1 : last.before;
+  for (let before = from; before < course.positions.length; before += 1) {
+    const position = course.positions[before];
+    if (position === undefined) continue;
+    const isHere = last?.before === before;
+    // Those that a reader of theirs needs happened by then.
+    const isForced = position.changes > placed;
+    if (placed < changes.length && !isForced) {
+      if (position.isBoundary) yield withTurn({ before, what: 'change' }, {});
+      else if (left.intrusions > 0 && left.departures > 0)
+        yield withTurn({ before, what: 'change' }, { intrusions: 1, departures: 1 });
+    }
+    if (left.departures === 0) continue;
+    if (!isHere && position.canSwitch && !position.isBoundary && left.switches > 0)
+      yield withTurn({ before, what: 'switch' }, { switches: 1, departures: 1 });
+    if (left.crashes > 0) {
+      yield withTurn({ before, what: 'dies before' }, { crashes: 1, departures: 1 });
+      if (position.changesSomething) yield withTurn({ before, what: 'dies after' }, { crashes: 1, departures: 1 });
+    }
+  }
+}

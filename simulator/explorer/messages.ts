@@ -1,0 +1,62 @@
+/** The messages of situations, as they stand in an inbox. */
+import { toBusEntry } from '../../shared/contract/cluster-event.ts';
+import { SOURCES, TICK, type FunctionName } from '../../shared/contract/names.ts';
+import { toWakeUpEnvelope } from '../../shared/contract/wake-up.ts';
+import { toIsoText, type EpochMs } from '../../shared/domain/time.ts';
+import type { Message } from './situation.ts';
+
+export const CLUSTER = 'explored';
+
+/** What the forwarder says of an object. */
+export interface Told {
+  readonly kind: string;
+  readonly apiVersion: string;
+  readonly namespace?: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly change?: 'Added' | 'Modified' | 'Deleted';
+  readonly changed?: readonly string[];
+  readonly hints?: { readonly nodePool?: string; readonly nodeName?: string; readonly providerID?: string };
+}
+
+export function clusterEvent(to: FunctionName, told: Told): Message {
+  const { change = 'Modified', changed = [], hints = {}, ...subject } = told;
+  return {
+    name: `${subject.kind} ${subject.name} ${change.toLowerCase()}`,
+    to,
+    body(now) {
+      const { source, detailType, detail } = toBusEntry({
+        schemaVersion: 1,
+        cluster: CLUSTER,
+        change,
+        subject,
+        resourceVersion: `told-${subject.uid}-${change}`,
+        changed: [...changed],
+        hints: { ...hints },
+        groupKey: subject.uid,
+        eventKey: `${subject.uid}-${change}`,
+        observedTime: toIsoText(now),
+      });
+      return JSON.stringify({ source, 'detail-type': detailType, detail });
+    },
+  };
+}
+
+/** A wake-up of a node for `wakeTime`; without one for the instant at which it is sent. */
+export function wakeUpOfNode(owner: FunctionName, name: string, wakeTime?: EpochMs, uid = `uid-${name}`): Message {
+  return {
+    name: `wake-up of node ${name}`,
+    to: owner,
+    body(now) {
+      const subject = { apiVersion: 'v1', kind: 'Node', name, uid } as const;
+      return JSON.stringify(toWakeUpEnvelope({ owner, subject, wakeTime: wakeTime ?? now }));
+    },
+  };
+}
+
+/** The minute tick of the timer function. */
+export const TICK_MESSAGE: Message = {
+  name: 'tick',
+  to: 'timer',
+  body: () => JSON.stringify({ source: SOURCES.timer, 'detail-type': TICK, detail: {} }),
+};

@@ -1,0 +1,67 @@
+/** A failing schedule as lines that a person can follow. */
+import { describeAnswer, describeCall } from './describe-call.ts';
+import type { Exploration, Failure } from './explore.ts';
+import type { Happening } from './run-schedule.ts';
+
+/** Lines of what came after the two runs that are shown. */
+const MAX_LATER_LINES = 40;
+
+/** The shortest failing schedule, with what is wrong at its end. */
+export function describeFailure({ situation }: Pick<Exploration, 'situation'>, { outcome, reasons }: Failure): string {
+  const { happenings, witnessed } = outcome;
+  const both = happenings.slice(0, witnessed.length).map(describe);
+  const later = happenings.slice(witnessed.length).filter(isOfInterest);
+  const shown = later.slice(0, MAX_LATER_LINES).map(describe);
+  const { A, B } = situation.messages;
+  return [
+    `${situation.concern}: ${situation.name}`,
+    `  A: ${A.name}; B: ${B.name}`,
+    ...both.map((line, index) => `  ${String(index + 1).padStart(3)}  ${line}`),
+    ...(shown.length > 0 ? ['       then:'] : []),
+    ...shown.map(line => `       ${line}`),
+    ...(later.length > shown.length ? [`       … ${later.length - shown.length} more`] : []),
+    ...reasons.map(reason => `  ${reason}`),
+  ].join('\n');
+}
+
+/** A sweep asks each shard of the index. */
+const isOfInterest = (happening: Happening): boolean =>
+  happening.kind === 'change' || happening.call.port !== 'dueIndex';
+
+function describe(happening: Happening): string {
+  if (happening.kind === 'change') return `world: ${happening.change.name}`;
+  const { call } = happening;
+  const who = call.run ?? call.by;
+  const died =
+    call.died === undefined
+      ? ''
+      : call.died === 'before'
+        ? ' → dies before it has an effect'
+        : ' → dies before it has the answer';
+  return `${who} ${describeCall(call)}${died === '' ? describeAnswer(call.answer, call.error) : died}`;
+}
+
+export interface ConcernTotals {
+  readonly concern: string;
+  readonly pairs: number;
+  readonly schedules: number;
+  readonly crashes: number;
+  readonly carriedOut: number;
+}
+
+/** One line for each concern. */
+export function totalsOf(explorations: readonly Exploration[]): readonly ConcernTotals[] {
+  const concerns = [...new Set(explorations.map(({ situation }) => situation.concern))];
+  return concerns.map(concern => {
+    const own = explorations.filter(({ situation }) => situation.concern === concern);
+    const sum = (field: 'schedules' | 'crashes' | 'carriedOut'): number =>
+      own.reduce((total, each) => total + each[field], 0);
+    return {
+      concern,
+      pairs: own.length,
+      schedules: sum('schedules'),
+      crashes: sum('crashes'),
+      carriedOut: sum('carriedOut'),
+    };
+  });
+}

@@ -1,0 +1,56 @@
+/**
+ * A situation: what there is, what happened before, the two messages that are processed at the same time, and what changes in the
+ * world while they are. The explorer tries every order of these within its bounds.
+ */
+import type { KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
+import type { DurationMs, EpochMs } from '../../shared/domain/time.ts';
+import type { FunctionName } from '../../shared/contract/names.ts';
+import type { ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
+
+/** A message as it stands in the inbox, made when it is sent. */
+export interface Message {
+  /** As people would say it: `wake-up of node n1`. */
+  readonly name: string;
+  readonly to: FunctionName;
+  readonly body: (now: EpochMs) => string;
+}
+
+/** Which of the two runs. */
+export type RunName = 'A' | 'B';
+
+/** Something that happens in the cluster without Curfew. */
+export interface Change {
+  /** `pod p2 created`. */
+  readonly name: string;
+  readonly apply: (core: ApiServerCore) => void;
+  /**
+   * Who hears of it: the run whose message tells of this change, and which therefore begins after it; or a message of its own, which is
+   * processed after the two. A change that nobody is told of is one that Curfew need not react to.
+   */
+  readonly tells?: RunName | Message;
+}
+
+/** One thing that happened before the two messages, with all that comes of it. */
+export type Earlier =
+  | { readonly kind: 'message'; readonly message: Message }
+  | { readonly kind: 'change'; readonly change: Change }
+  /** Time passes. `unattended`: whatever run begins in this time ends before its first call. */
+  | { readonly kind: 'wait'; readonly duration: DurationMs; readonly unattended?: boolean }
+  /** The next run that is about to make a call of that description dies before it. */
+  | { readonly kind: 'dieBefore'; readonly description: RegExp };
+
+export interface Situation {
+  readonly concern: FunctionName;
+  readonly name: string;
+  readonly start: EpochMs;
+  readonly objects: readonly KubernetesManifest[];
+  /** What made the records and marks that stand there at the beginning: made by the functions themselves. */
+  readonly earlier?: readonly Earlier[];
+  readonly messages: { readonly A: Message; readonly B: Message };
+  /** In the order in which they happen. */
+  readonly changes?: readonly Change[];
+  /** How long the system runs after both messages, until all that was due has happened; default `DEFAULT_AFTERMATH`. */
+  readonly aftermath?: DurationMs;
+  /** Fields of records that count what was tried, and not what came of it: they may differ at the end. */
+  readonly volatile?: readonly string[];
+}

@@ -1,0 +1,124 @@
+/**
+ * The commands of the documents, copied out of them and run, on an embedded API server and on the AWS endpoints of this machine. One that
+ * cannot run here needs a row that says why, so that a new command is either run or thought about.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startEmbeddedCluster, type EmbeddedCluster } from '../../cli/start/embedded-cluster.ts';
+import { storyObjects } from '../../cli/start/story.ts';
+import { findKubectl } from '../../packages/kube-apiserver/test/http/kubectl.ts';
+import { startSqs, type LocalSqs } from '../../packages/local-aws/src/sqs.ts';
+import { systemClock } from '../../shared/adapters/system-clock.ts';
+import { toTimestamp } from '../../shared/domain/time.ts';
+import { startAwsControlPlane, type AwsControlPlane } from '../fakes/aws-control-plane.ts';
+import { commands, DOCUMENTS, ROOT } from './documents.ts';
+
+/** What is not run, and why. */
+const NOT_RUN: readonly (readonly [RegExp, string])[] = [
+  [/^npm (ci|test)\b|^npm run (check|bench|test:control-plane)\b|^bash \.ci\/run$/, 'installs, or is the gate itself'],
+  [/^npm start\b/, 'half a minute: test/cli/start.test.ts'],
+  [/^npm run --silent simulate -- examples\//, 'half a minute: test/examples runs every scenario'],
+  [/^npm run simulate:swarm\b/, 'minutes: test/simulator/swarm'],
+  [
+    /^npm run (simulate|generate)$|^npm run curfew -- …|^npm run --silent simulate -- FILE\.\.\./,
+    'names a command, or its syntax',
+  ],
+  [/^(npx cdk|cdk) /, 'needs an AWS account, or half a minute: test/infra synthesizes'],
+  [/^node infra\/app\.ts$/, 'half a minute: packages/local-aws/test/own-app.test.ts'],
+  [/^aws /, 'needs an AWS account'],
+  [/^docker /, 'needs Docker'],
+  [/^curfew (…|stop$|resume$|explain)/, 'names a command; its full form is run'],
+  [/^kubectl (apply|create|auth|describe node|describe nodepool)$/, 'names a command'],
+  [/^kubectl .*(logs|rollout|annotate|describe|get pods)/, 'needs pods that run, or an object of the reader'],
+];
+const reasonNotToRun = (command: string): string | undefined => NOT_RUN.find(([pattern]) => pattern.test(command))?.[1];
+
+const all = [...new Set(DOCUMENTS.flatMap(commands))];
+const run = all.filter(command => reasonNotToRun(command) === undefined);
+/** In the order of the documents: one may need what an earlier one has made. */
+const withKubectl = run.filter(command => command.startsWith('kubectl '));
+const others = run.filter(command => !command.startsWith('kubectl '));
+
+describe('the commands of the documents', () => {
+  let home: string;
+  let cluster: EmbeddedCluster;
+  let plane: AwsControlPlane;
+  let sqs: LocalSqs;
+
+  beforeAll(async () => {
+    home = mkdtempSync(join(tmpdir(), 'curfew-docs-'));
+    cluster = await startEmbeddedCluster(systemClock, 0);
+    for (const manifest of storyObjects(toTimestamp(systemClock.now()))) cluster.core.seed(manifest);
+    const kubeconfig = join(home, '.kube', 'config');
+    mkdirSync(dirname(kubeconfig));
+    writeFileSync(kubeconfig, cluster.kubeconfig(), { mode: 0o600 });
+    plane = await startAwsControlPlane();
+    sqs = await startSqs({ region: 'us-east-1', account: '000000000000' });
+    await sqs.createQueues(['inbox', 'dead'].map(name => ({ name, arn: '', url: '', attributes: {} })));
+    const url = (name: string): string => `${sqs.endpoint}/000000000000/${name}`;
+    plane.outputs
+      .set('RepairEventSource', 'mapping-1')
+      .set('RepairInbox', url('inbox'))
+      .set('RepairDeadLetters', url('dead'));
+    plane.eventSources.set('mapping-1', 'Enabled');
+  });
+  afterAll(async () => {
+    await sqs.stop();
+    await plane.stop();
+    await cluster.close();
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  async function shell(command: string) {
+    // What the reader fills in, and where a file is written.
+    const filledIn = command
+      .replaceAll('FILE', join(home, '.kube', 'config'))
+      .replaceAll('node NAME', 'node node-1')
+      .replaceAll('snapshot.yaml', join(home, 'snapshot.yaml'));
+    const env = {
+      PATH: process.env['PATH'],
+      HOME: home,
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: 'a',
+      AWS_SECRET_ACCESS_KEY: 'b',
+      AWS_ENDPOINT_URL: plane.endpoint,
+      AWS_ENDPOINT_URL_SQS: sqs.endpoint,
+    };
+    const child = spawn('bash', ['-c', filledIn], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const [out, error] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+    return { code: child.exitCode, output: out + error };
+  }
+
+  it('are found', () => {
+    expect(others.length).toBeGreaterThan(5);
+    expect(withKubectl.length).toBeGreaterThan(2);
+  });
+
+  it.each(others)(
+    '%s',
+    async command => {
+      const { code, output } = await shell(command);
+      expect({ code, output }).toMatchObject({ code: 0 });
+    },
+    30_000,
+  );
+
+  it.skipIf(findKubectl() === undefined).each(withKubectl)(
+    '%s',
+    async command => {
+      const { code, output } = await shell(command);
+      expect({ code, output }).toMatchObject({ code: 0 });
+    },
+    30_000,
+  );
+
+  it('leave no reason over that no command has', () => {
+    const unused = NOT_RUN.filter(([pattern]) => !all.some(command => pattern.test(command)));
+    expect(unused).toEqual([]);
+  });
+});

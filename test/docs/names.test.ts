@@ -1,0 +1,108 @@
+/** What a document names exists in the code: annotations, reasons, metrics, alarms, commands with their options, files. */
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { commands, DOCUMENTS, inlineCode, ROOT } from './documents.ts';
+
+const sources = globSync(
+  '{shared,functions,forwarder,infra,runtime,simulator,cli,packages,deploy}/**/*.{ts,cjs,yaml,env,toml}',
+  {
+    cwd: ROOT,
+  },
+).filter(file => !/node_modules|\/test\//.test(file));
+const code = sources.map(file => readFileSync(join(ROOT, file), 'utf8')).join('\n');
+const words = new Set(code.match(/\w+/g));
+
+/** Words of Kubernetes, Karpenter and AWS that the code has no use for. */
+const OF_OTHERS = new Set(['BUILD']);
+
+const inCode = DOCUMENTS.flatMap(document => inlineCode(document).map(name => ({ file: document.file, name })));
+/** Those that `looksLike` what is checked and fail it, as `file: name`. */
+function unknown(looksLike: RegExp, isKnown: (name: string) => boolean): readonly string[] {
+  const found = inCode.filter(({ name }) => looksLike.test(name));
+  expect(found).not.toEqual([]);
+  return found.filter(({ name }) => !OF_OTHERS.has(name) && !isKnown(name)).map(({ file, name }) => `${file}: ${name}`);
+}
+
+describe('a name in a document exists in the code', () => {
+  it('finds the documents and the code', () => {
+    expect(DOCUMENTS.length).toBeGreaterThan(8);
+    expect(sources.length).toBeGreaterThan(200);
+  });
+
+  it('annotation, label or finalizer', () => {
+    expect(
+      unknown(/^([\w.-]+\.)?(curfew\.dev|karpenter\.sh)\/[\w.-]+/, name => {
+        const [key = ''] = /^[\w.-]+\/[\w.-]*\w/.exec(name) ?? [];
+        return code.includes(key);
+      }),
+    ).toEqual([]);
+  });
+
+  it('reason of an Event, a decision or a dead letter; metric of a function', () => {
+    expect(unknown(/^[A-Z][a-z]+([A-Z][a-z]+)+$/, name => words.has(name))).toEqual([]);
+  });
+
+  it('metric of the forwarder', () => {
+    expect(unknown(/^[a-z]+(_[a-z]+)+$/, name => words.has(name) || words.has(`curfew_forwarder_${name}`))).toEqual([]);
+  });
+
+  it('environment variable', () => {
+    expect(unknown(/^[A-Z]+(_[A-Z]+)+$/, name => words.has(name))).toEqual([]);
+  });
+
+  it('alarm, which is a paragraph of the runbook', () => {
+    const runbook = readFileSync(join(ROOT, 'docs/runbook.md'), 'utf8');
+    const headings = [...runbook.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
+    const named = DOCUMENTS.filter(({ file }) => file !== 'docs/simulation.md').flatMap(({ file, text }) =>
+      [...text.matchAll(/(?<![*\w])\*([A-Z][a-z]+( [a-z]+)+|Stopping Curfew)\*/g)].map(([, name]) => ({ file, name })),
+    );
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter(({ name }) => !headings.includes(name))).toEqual([]);
+  });
+
+  it('file or folder', () => {
+    const roots = 'shared|functions|forwarder|infra|runtime|simulator|cli|packages|deploy|test|bench|examples|docs';
+    expect(
+      unknown(new RegExp(`^(${roots})/[\\w./*-]+$`), name =>
+        name.includes('*') ? globSync(name, { cwd: ROOT }).length > 0 : existsSync(join(ROOT, name)),
+      ),
+    ).toEqual([]);
+  });
+});
+
+describe('a command in a document exists', () => {
+  const { scripts } = z
+    .object({ scripts: z.record(z.string(), z.string()) })
+    .parse(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')));
+  const commandLine = readFileSync(join(ROOT, 'cli/curfew.ts'), 'utf8');
+  const all = DOCUMENTS.flatMap(document => commands(document).map(command => ({ file: document.file, command })));
+
+  it('script of npm', () => {
+    const scriptsNamed = all.flatMap(({ file, command }) =>
+      [...command.matchAll(/npm run (?:--silent )?([\w:-]+)/g)].map(([, script]) => ({ file, script: script ?? '' })),
+    );
+    expect(scriptsNamed.length).toBeGreaterThan(5);
+    expect(scriptsNamed.filter(({ script }) => !(script in scripts))).toEqual([]);
+  });
+
+  it('subcommand and options of curfew', () => {
+    const calls = all.flatMap(({ file, command }) => {
+      const call = /^npm run curfew -- (\w.*)/.exec(command)?.[1] ?? /^curfew (\w.*)/.exec(command)?.[1];
+      if (call !== undefined) return [{ file, call }];
+      const script = /^npm (?:run (?:--silent )?)?(start|simulate|simulate:swarm) -- (.*)/.exec(command);
+      return script === null
+        ? []
+        : [{ file, call: `${script[1] === 'simulate:swarm' ? 'swarm' : script[1]} ${script[2]}` }];
+    });
+    expect(calls.length).toBeGreaterThan(10);
+    const options = new Set(commandLine.match(/--[a-z][a-z-]*/g));
+    const wrong = calls.filter(
+      ({ call }) =>
+        !commandLine.includes(`command('${call.split(' ')[0]}')`) ||
+        (call.match(/--[a-z][a-z-]*/g) ?? []).some(option => !options.has(option)),
+    );
+    expect(wrong).toEqual([]);
+  });
+});
