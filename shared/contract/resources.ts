@@ -14,6 +14,7 @@ export const RESOURCES = {
   Event: resource('', 'v1', 'events'),
   Lease: resource('coordination.k8s.io', 'v1', 'leases'),
   PodDisruptionBudget: resource('policy', 'v1', 'poddisruptionbudgets'),
+  PersistentVolumeClaim: resource('', 'v1', 'persistentvolumeclaims'),
   VolumeAttachment: resource('storage.k8s.io', 'v1', 'volumeattachments'),
   NodeClaim: resource('karpenter.sh', 'v1', 'nodeclaims'),
   NodePool: resource('karpenter.sh', 'v1', 'nodepools'),
@@ -21,3 +22,17 @@ export const RESOURCES = {
   FinalizerRule: resource('curfew.dev', 'v1alpha1', 'finalizerrules'),
 } as const;
 export type KnownKind = keyof typeof RESOURCES;
+
+/** The kinds whose changes the forwarder publishes under their own names. A switch over them is exhaustive: none is dropped unsaid. */
+export const WATCHED_KINDS = [
+  'Node',
+  'NodeClaim',
+  'NodePool',
+  'NodeLifecyclePolicy',
+  'FinalizerRule',
+  'Pod',
+  'PodDisruptionBudget',
+  'VolumeAttachment',
+  'ConfigMap',
+] as const satisfies readonly KnownKind[];
+export type WatchedKind = (typeof WATCHED_KINDS)[number];

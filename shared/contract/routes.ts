@@ -8,9 +8,12 @@ import {
   CUSTOM_RESOURCE_CHANGED,
   DRAIN_RESOURCE_CHANGED,
   FORWARDER_HEARTBEAT,
+  HOOK_ANSWERED,
   SOURCES,
   type FunctionName,
 } from './names.ts';
+
+import type { WatchedKind } from './resources.ts';
 
 export interface EventPattern {
   readonly source: readonly string[];
@@ -35,7 +38,7 @@ const published =
     detail: { cluster: [cluster] },
   });
 
-const changesOf = (...kinds: string[]): Route['pattern'] => published(...kinds.map(detailTypeFor));
+const changesOf = (...kinds: WatchedKind[]): Route['pattern'] => published(...kinds.map(detailTypeFor));
 
 /** Which heartbeats count as those of the cluster's forwarder. */
 export const heartbeatPattern: Route['pattern'] = published(FORWARDER_HEARTBEAT);
@@ -82,6 +85,15 @@ const FINALIZER_ROUTES: readonly Route[] = [
     target: 'finalizer',
     pattern: published(CUSTOM_RESOURCE_CHANGED, DRAIN_RESOURCE_CHANGED),
   },
+  {
+    name: 'WorkersToFinalizer',
+    target: 'finalizer',
+    pattern: cluster => ({
+      source: [SOURCES.worker],
+      'detail-type': [HOOK_ANSWERED],
+      detail: { cluster: [cluster] },
+    }),
+  },
 ];
 
 const DRAIN_ROUTES: readonly Route[] = [
@@ -100,7 +112,7 @@ export const ROUTES_BY_FUNCTION: Readonly<Record<FunctionName, readonly Route[]>
 };
 
 /** The functions that are deployed. */
-const DEPLOYED = ['repair', 'grace-period', 'timer'] as const satisfies readonly FunctionName[];
+const DEPLOYED = ['finalizer', 'repair', 'grace-period', 'timer'] as const satisfies readonly FunctionName[];
 export type DeployedFunction = (typeof DEPLOYED)[number];
 export const DEPLOYED_FUNCTIONS: readonly DeployedFunction[] = DEPLOYED;
 

@@ -9,10 +9,14 @@ const actionsOf = (role: RegExp) =>
   statements.filter(({ role: id }) => role.test(id)).flatMap(({ statement }) => statement.Action);
 
 describe('permissions', () => {
-  it('name no wildcard action and no wildcard resource', () => {
+  it('name no wildcard action, and no wildcard resource but where EC2 knows no other', () => {
     for (const { statement } of statements) {
-      expect(JSON.stringify(statement.Action)).not.toContain('*');
-      expect(JSON.stringify(statement.Resource)).not.toContain('*');
+      const { Action, Resource, Condition } = statement;
+      expect(JSON.stringify(Action)).not.toContain('*');
+      if (Action === 'ec2:DescribeInstances') expect(Resource).toBe('*');
+      else if (String(Action).startsWith('ec2:'))
+        expect(JSON.stringify(Condition)).toContain('aws:ResourceTag/eks:eks-cluster-name');
+      else expect(JSON.stringify(Resource)).not.toContain('*');
     }
   });
 
@@ -53,7 +57,10 @@ describe('permissions', () => {
     const sources = statements
       .filter(({ statement }) => statement.Action === 'events:PutEvents')
       .map(({ role, statement }) => [role.replace(/Role.*/, ''), statement.Condition]);
-    expect(sources).toEqual([['ClusterAccessForwarder', { StringEquals: { 'events:source': ['curfew.forwarder'] } }]]);
+    expect(sources).toEqual([
+      ['Finalizer', { StringEquals: { 'events:source': ['curfew.finalizer'] } }],
+      ['ClusterAccessForwarder', { StringEquals: { 'events:source': ['curfew.forwarder'] } }],
+    ]);
   });
 
   it('give the forwarder nothing but PutEvents', () => {

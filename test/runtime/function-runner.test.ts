@@ -26,11 +26,13 @@ function start(reconcile: Reconcile) {
     audit: { write: () => undefined },
     metrics,
     clock: time,
+    hooks: { invoke: () => Promise.reject(new Error('not used')) },
     deadLetters: { park: async () => undefined },
   };
   const environments: Lifetime[] = [];
   const runner = createFunctionRunner({
     name: 'repair',
+    cluster: 'test',
     reconciler: () => reconcile,
     scheduler: time,
     metrics,
