@@ -66,8 +66,8 @@ const outage = z.pipe(
       share: z.exactOptional(percentage),
     }),
   ]),
-  z.transform((rule): OutageRule | undefined =>
-    typeof rule === 'object' ? { minNodes: rule.minNodes, share: rule.share ?? DEFAULT_OUTAGE.share } : undefined,
+  z.transform((rule): OutageRule | 'Off' =>
+    typeof rule === 'object' ? { minNodes: rule.minNodes, share: rule.share ?? DEFAULT_OUTAGE.share } : 'Off',
   ),
 );
 
