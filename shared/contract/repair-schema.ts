@@ -71,6 +71,8 @@ const outage = z.pipe(
   ),
 );
 
+const ruleOf = (rule: OutageRule | 'Off'): OutageRule | undefined => (rule === 'Off' ? undefined : rule);
+
 /** An RE2 pattern, which matches anywhere in the reason. */
 const reasonPattern = z.pipe(
   z.string().check(z.minLength(1), z.maxLength(1024)),
@@ -157,8 +159,8 @@ const repairSchema = z.pipe(
     conditions: block.conditions.map(({ reason, ...statement }) => ({ ...statement, matchesReason: reason })),
     maxUnhealthy: block.maxUnhealthy,
     maxConcurrentRepairs: block.maxConcurrentRepairs,
-    zoneOutage: block.zoneOutage,
-    freeze: block.freeze,
+    zoneOutage: ruleOf(block.zoneOutage),
+    freeze: ruleOf(block.freeze),
     actions: block.actions ?? DEFAULT_ACTIONS,
     flapping: block.flapping,
     futility: block.futility,
