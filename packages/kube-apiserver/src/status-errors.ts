@@ -133,6 +133,16 @@ export function refusedByPolicy(of: Qualified, name: string, reason: string, why
   });
 }
 
+/** What a MutatingAdmissionPolicy that cannot be evaluated refuses. */
+export function notMutated(of: Qualified, name: string, why: string): ApiStatusError {
+  return refuse({
+    code: 403,
+    reason: 'Invalid',
+    message: why,
+    details: { ...detailsOf(of, name), causes: [{ message: why }] },
+  });
+}
+
 /** 403 of the authorizer. `of.name` is empty for a request that is about a path. */
 export function notAuthorized(of: Qualified, name: string, why: string): ApiStatusError {
   const subject = of.name === '' ? 'forbidden' : `${qualifiedName(of)}${name === '' ? '' : ` "${name}"`} is forbidden`;

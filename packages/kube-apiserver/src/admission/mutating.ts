@@ -4,7 +4,7 @@ import { arrayAt, equalJson, isObject, objectAt, withField } from '../json.ts';
 import { nameOf } from '../objects.ts';
 import type { ServerContext } from '../server-context.ts';
 import { inVersion, resourceOf } from '../server-context.ts';
-import { forbidden } from '../status-errors.ts';
+import { notMutated } from '../status-errors.ts';
 import type { ApiStatusError } from '../types.ts';
 import { mutate, type Mutated } from './mutations.ts';
 import { boundPolicies, invocations, type BoundPolicy, type Invocation } from './policies.ts';
@@ -67,5 +67,5 @@ function mutateAll(
 
 function denied({ policy, binding }: BoundPolicy, { target }: AdmissionRequest, why: string): ApiStatusError {
   const message = `policy '${nameOf(policy)}' with binding '${nameOf(binding)}' denied request: ${why}`;
-  return forbidden(resourceOf(target.served), target.name, message);
+  return notMutated(resourceOf(target.served), target.name, message);
 }
