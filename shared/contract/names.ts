@@ -1,4 +1,6 @@
 /** Every name that crosses a process boundary or that a user sees, in one place. */
+import { NODE_POOL_LABEL, TERMINATION_TIMESTAMP_ANNOTATION } from '../domain/node-claim.ts';
+import { DO_NOT_REPAIR_ANNOTATION } from '../domain/node.ts';
 import { DO_NOT_DISRUPT_ANNOTATION } from '../domain/pod.ts';
 
 export const FUNCTION_NAMES = ['finalizer', 'grace-period', 'repair', 'drain', 'timer'] as const;
@@ -33,9 +35,9 @@ export const CURFEW_GROUP = 'curfew.dev';
 /** Karpenter's names (reference: karpenter.md §1). */
 export const KARPENTER = {
   terminationFinalizer: 'karpenter.sh/termination',
-  nodePoolLabel: 'karpenter.sh/nodepool',
+  nodePoolLabel: NODE_POOL_LABEL,
   doNotDisruptAnnotation: DO_NOT_DISRUPT_ANNOTATION,
-  terminationTimestampAnnotation: 'karpenter.sh/nodeclaim-termination-timestamp',
+  terminationTimestampAnnotation: TERMINATION_TIMESTAMP_ANNOTATION,
   disruptedTaint: 'karpenter.sh/disrupted',
 } as const;
 
@@ -44,7 +46,7 @@ export const ANNOTATIONS = {
   /** On a Node, beside the do-not-disrupt annotation that is ours: until when. */
   protectedUntil: 'curfew.dev/protected-until',
   /** Veto against repair on a Node, NodeClaim or NodePool; a value may be an RFC 3339 expiry. */
-  doNotRepair: 'curfew.dev/do-not-repair',
+  doNotRepair: DO_NOT_REPAIR_ANNOTATION,
   /** On a NodeClaim or Node, beside our finalizer: its name, so that it is known as ours whatever becomes of NodePool and policy. */
   terminationFinalizer: 'curfew.dev/termination-finalizer',
   /** On a Node, set by the function that waits for its pods: the forwarder publishes them. The value says who waits. */

@@ -2,10 +2,11 @@
  * Which repair block is in force for a pool: the NodePool's own wins over a NodeLifecyclePolicy, a more specific policy over a
  * general one, ties by name. Pure.
  */
-import { parseRepairBlock, type Mode } from '../contract/policy-schema.ts';
-import type { KubernetesObject } from '../domain/kubernetes-object.ts';
-import type { RepairSettings } from '../domain/repair-policy.ts';
-import { policiesFor, unreadableFor, type PolicySet } from '../policies/policy-set.ts';
+import type { Mode } from '../../shared/contract/policy-schema.ts';
+import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
+import { policiesFor, unreadableFor, type PolicySet } from '../../shared/policies/policy-set.ts';
 
 export interface EffectiveRepair {
   /** undefined: no block applies; `invalid`: one applies that cannot be read. */
