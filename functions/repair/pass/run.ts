@@ -64,7 +64,10 @@ export function createPasses(deps: PassDeps): Passes {
     poolChanged: pool => request(pool, open(pool), state => (state === undefined ? 'nothing' : 'pass')),
     async timerDue(pool, wakeUp) {
       const record = open(pool, wakeUp);
-      if (await record.isServed()) return;
+      const held = await record.load();
+      // Each pass sets the timer anew. A wake-up of an earlier setting would start one more chain of passes, for good.
+      const armed = held.kind === 'held' ? held.stored.nextWakeTime : undefined;
+      if (armed !== wakeUp.wakeTime && (armed === undefined || !isDue(deps.clock.now(), armed))) return;
       await request(pool, record, state => (state === undefined ? 'nothing' : 'pass'));
     },
   };
