@@ -18,6 +18,7 @@ import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import type { decide } from '../decide.ts';
 import { loadCluster, loadRules, type PoolRules } from '../observe.ts';
 import { reportOfVerdict, vetoFault, type Place } from '../report.ts';
+import { OUTCOME_SETTLES_AFTER } from './attempts.ts';
 import { carryOut, withdraw, type Carried } from './carry-out.ts';
 import type { decidePass, PassDecision, PassObservation } from './decide.ts';
 import { loadEpisodes } from './episodes.ts';
@@ -195,8 +196,10 @@ async function recordOutcomes(
   const outcomes = new Map(carried.map(one => [one.attempt.node.uid, one]));
   const now = deps.clock.now();
   const news = newsOf(decision.verdicts, before.said, now);
-  const calledOff = carried.some(({ outcome }) => outcome.kind === 'calledOff');
-  const soon = calledOff ? addDuration(now, PASS_SPACING) : undefined;
+  const soon = carried.map(({ attempt, outcome }) => {
+    if (outcome.kind === 'calledOff') return addDuration(now, PASS_SPACING);
+    return outcome.kind === 'unknown' ? addDuration(attempt.intendedTime, OUTCOME_SETTLES_AFTER) : undefined;
+  });
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const held = await record.load();
     if (held.kind !== 'held') break;
@@ -209,7 +212,7 @@ async function recordOutcomes(
     });
     const repairs = withoutCalledOff(held.value.repairs, carried);
     const value = { ...held.value, attempts, repairs, ...(isOurs && { said: news.said }) };
-    const wakeTime = earliest(wakeTimeOf(decision.wakeTime, news, now), soon) ?? now;
+    const wakeTime = soon.reduce(earliest, wakeTimeOf(decision.wakeTime, news, now)) ?? now;
     const other = held.stored.nextWakeTime ?? now;
     const saved = await record.save({ subject: poolSubject(pool), value, wakeTime: isOurs ? wakeTime : other });
     if (saved.written) return say(deps, decision.verdicts, isOurs ? news : undefined, place, value);
