@@ -13,7 +13,7 @@ import { RetryableError } from '../../shared/errors.ts';
 import type { AuditRecord } from '../../shared/ports/audit-log.ts';
 import type { ObjectEvent } from '../../shared/ports/event-recorder.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
-import type { WakeUp } from '../../shared/ports/inbox.ts';
+import type { WakeUp } from '../../shared/contract/wake-up.ts';
 import { at } from '../builders/repair.ts';
 import { deployedIdentity } from './deployed-identity.ts';
 
