@@ -1,5 +1,6 @@
 /** What differs between the functions, one row each: their size and how many run at once. What they may touch: `shared/contract/permissions.ts`. */
 import type { FunctionName } from '../shared/contract/names.ts';
+import type { DeployedFunction } from '../shared/contract/routes.ts';
 
 export interface FunctionDefinition {
   readonly description: string;
@@ -11,7 +12,8 @@ export interface FunctionDefinition {
   readonly maxConcurrency: number;
 }
 
-const DEFINITIONS: Partial<Record<FunctionName, FunctionDefinition>> = {
+/** A deployed function without a row does not compile. */
+const ROWS: Readonly<Record<DeployedFunction, FunctionDefinition>> = {
   finalizer: {
     description: 'Terminates nodes under a finalizer that the user names',
     memoryMiB: 512,
@@ -33,6 +35,8 @@ const DEFINITIONS: Partial<Record<FunctionName, FunctionDefinition>> = {
     maxConcurrency: 2,
   },
 };
+
+const DEFINITIONS: Readonly<Partial<Record<FunctionName, FunctionDefinition>>> = ROWS;
 
 /** Throws when a function is deployed that nobody has described. */
 export function definitionOf(name: FunctionName): FunctionDefinition {

@@ -5,7 +5,6 @@
 import type { FunctionName } from '../shared/contract/names.ts';
 import { addDuration, type DurationMs } from '../shared/domain/time.ts';
 import { processMessage } from '../shared/lambda/process-message.ts';
-import type { DeadLetters } from '../shared/ports/dead-letters.ts';
 import type { FunctionDeps, Reconcile } from '../shared/ports/function-deps.ts';
 import type { MetricSink } from '../shared/ports/metrics.ts';
 import type { ReconcilerFactory } from './functions.ts';
@@ -18,11 +17,13 @@ export interface FunctionRunnerOptions {
   readonly scheduler: Scheduler;
   readonly metrics: MetricSink;
   readonly timeout: DurationMs;
+  /** Events of other clusters are parked. */
+  readonly cluster: string;
   readonly environment: (lifetime: Lifetime) => RunnerDeps;
   readonly onRun?: (lifetime: Lifetime) => void;
 }
 
-export type RunnerDeps = FunctionDeps & { readonly deadLetters: DeadLetters };
+export type RunnerDeps = FunctionDeps;
 
 export interface FunctionRunner {
   /** Resolves when the message is done with, rejects when it must come again, never settles when its environment ended. */
@@ -59,7 +60,15 @@ export function createFunctionRunner(options: FunctionRunnerOptions): FunctionRu
       const callOff = scheduler.at(addDuration(scheduler.now(), options.timeout), () => lifetime.end());
       const { clock, deadLetters } = deps;
       options.onRun?.(lifetime);
-      const run = processMessage(body, receiveCount, { function: name, reconcile, clock, deadLetters, metrics });
+      const { cluster } = options;
+      const run = processMessage(body, receiveCount, {
+        function: name,
+        cluster,
+        reconcile,
+        clock,
+        deadLetters,
+        metrics,
+      });
       try {
         await whileAlive(lifetime, run);
       } finally {

@@ -214,6 +214,7 @@ export function createSystem(parts: SystemParts): System {
     const reconciler = parts.reconcilers?.[name] ?? RECONCILERS[name];
     invariant(reconciler !== undefined, `runtime/functions.ts lists the deployed function ${name}`);
     const runner = createFunctionRunner({
+      cluster: parts.cluster,
       name,
       reconciler,
       scheduler,

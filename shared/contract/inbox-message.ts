@@ -2,14 +2,20 @@
 import * as z from './zod.ts';
 import { clusterEventSchema, type ClusterEvent } from './cluster-event.ts';
 import { envelopeSchema } from './envelope.ts';
-import { SOURCES, TICK, WAKE_UP, type FunctionName } from './names.ts';
+import { CUSTOM_RESOURCE_CHANGED, DRAIN_RESOURCE_CHANGED, SOURCES, TICK, WAKE_UP, type FunctionName } from './names.ts';
+import { WATCHED_KINDS, type WatchedKind } from './resources.ts';
 import { wakeUpSchema } from './wake-up.ts';
 import type { Subject } from './subject.ts';
 import type { EpochMs } from '../domain/time.ts';
 import { TerminalError } from '../errors.ts';
 
+/** A cluster event about one of our watched kinds. */
+export type WatchedEvent = ClusterEvent & { readonly subject: { readonly kind: WatchedKind } };
+
 export type InboxMessage =
-  | { readonly kind: 'clusterEvent'; readonly event: ClusterEvent }
+  | { readonly kind: 'clusterEvent'; readonly event: WatchedEvent }
+  /** About an object whose kind a FinalizerRule or the custom drain names. */
+  | { readonly kind: 'customResource'; readonly event: ClusterEvent }
   | {
       readonly kind: 'wakeUp';
       readonly owner: FunctionName;
@@ -32,7 +38,11 @@ export function parseInboxMessage(body: string): InboxMessage {
   const envelope = parse(envelopeSchema, parseJson(body), 'envelope');
   const { source, 'detail-type': detailType, detail } = envelope;
   if (source === SOURCES.forwarder) {
-    return { kind: 'clusterEvent', event: parse(clusterEventSchema, detail, `detail of ${detailType}`) };
+    const isCustom = detailType === CUSTOM_RESOURCE_CHANGED || detailType === DRAIN_RESOURCE_CHANGED;
+    const what = `detail of ${detailType}`;
+    return isCustom
+      ? { kind: 'customResource', event: parse(clusterEventSchema, detail, what) }
+      : { kind: 'clusterEvent', event: parse(watchedEventSchema, detail, what) };
   }
   if (source === SOURCES.timer && detailType === TICK) return { kind: 'tick' };
   if (source === SOURCES.timer && detailType === WAKE_UP) {
@@ -41,6 +51,11 @@ export function parseInboxMessage(body: string): InboxMessage {
   }
   return { kind: 'busEvent', id: envelope.id, source, detailType, detail };
 }
+
+const watchedEventSchema = z.object({
+  ...clusterEventSchema.shape,
+  subject: z.object({ ...clusterEventSchema.shape.subject.shape, kind: z.enum(WATCHED_KINDS) }),
+});
 
 function parseJson(body: string): unknown {
   try {

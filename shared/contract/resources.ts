@@ -22,3 +22,17 @@ export const RESOURCES = {
   FinalizerRule: resource('curfew.dev', 'v1alpha1', 'finalizerrules'),
 } as const;
 export type KnownKind = keyof typeof RESOURCES;
+
+/** The kinds whose changes the forwarder publishes under their own names. A switch over them is exhaustive: none is dropped unsaid. */
+export const WATCHED_KINDS = [
+  'Node',
+  'NodeClaim',
+  'NodePool',
+  'NodeLifecyclePolicy',
+  'FinalizerRule',
+  'Pod',
+  'PodDisruptionBudget',
+  'VolumeAttachment',
+  'ConfigMap',
+] as const satisfies readonly KnownKind[];
+export type WatchedKind = (typeof WATCHED_KINDS)[number];

@@ -13,6 +13,8 @@ import {
   type FunctionName,
 } from './names.ts';
 
+import type { WatchedKind } from './resources.ts';
+
 export interface EventPattern {
   readonly source: readonly string[];
   readonly 'detail-type': readonly string[];
@@ -36,7 +38,7 @@ const published =
     detail: { cluster: [cluster] },
   });
 
-const changesOf = (...kinds: string[]): Route['pattern'] => published(...kinds.map(detailTypeFor));
+const changesOf = (...kinds: WatchedKind[]): Route['pattern'] => published(...kinds.map(detailTypeFor));
 
 /** Which heartbeats count as those of the cluster's forwarder. */
 export const heartbeatPattern: Route['pattern'] = published(FORWARDER_HEARTBEAT);

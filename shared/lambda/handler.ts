@@ -56,7 +56,15 @@ export function createHandler<Name extends AdapterName, Others extends Partial<O
     .use(publishMetrics(emf))
     .handler((event, context) =>
       processBatch(event, context, {
-        process: { function: name, reconcile, clock: systemClock, deadLetters, metrics, ...(probe && { probe }) },
+        process: {
+          function: name,
+          cluster,
+          reconcile,
+          clock: systemClock,
+          deadLetters,
+          metrics,
+          ...(probe && { probe }),
+        },
         visibility,
         metrics,
         log,

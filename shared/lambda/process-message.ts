@@ -17,6 +17,8 @@ import { retryReason } from './retry-reason.ts';
 
 export interface ProcessDeps {
   readonly function: FunctionName;
+  /** The cluster that this function is deployed for. */
+  readonly cluster: string;
   readonly reconcile: Reconcile;
   readonly clock: Clock;
   readonly deadLetters: DeadLetters;
@@ -36,6 +38,7 @@ export async function processMessage(body: string, receiveCount: number, deps: P
   let message: InboxMessage | undefined;
   try {
     message = parseInboxMessage(body);
+    refuseOtherClusters(message, deps.cluster);
     if (message.kind === 'wakeUp') {
       const early = durationBetween(deps.clock.now(), message.wakeTime);
       if (early > 0 && early <= LONGEST_WAIT) await deps.clock.sleep(early);
@@ -52,6 +55,17 @@ export async function processMessage(body: string, receiveCount: number, deps: P
     await deps.deadLetters.park({ function: deps.function, body, reason, explanation: messageOf(error) });
     deps.metrics.count('MessageParked', 1, { reason });
   }
+}
+
+/** Names and UIDs of another cluster mean nothing here. The rules let no such event through; a misrouted one is parked. */
+function refuseOtherClusters(message: InboxMessage, own: string): void {
+  if (message.kind !== 'clusterEvent' && message.kind !== 'customResource') return;
+  const { cluster } = message.event;
+  if (cluster === own) return;
+  throw new TerminalError(
+    'OtherCluster',
+    `an event of cluster ${JSON.stringify(cluster)}; this function is deployed for ${own}`,
+  );
 }
 
 /** undefined: it is tried again. */

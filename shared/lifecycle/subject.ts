@@ -30,25 +30,31 @@ export interface Sought<Value> {
   readonly recordOf: (uid: string) => TimedRecord<Value>;
 }
 
-/** Reads the object, then its record, so that a change in between is a conflict and not a wrong decision. */
+/**
+ * Reads the record, then the object: what is decided on is never older than the record that it is compared with. Only where the
+ * message does not say the UID, the object comes first.
+ */
 export async function findSubject<Value>(
   { kubernetes }: Pick<FunctionDeps, 'kubernetes'>,
   { ref, uid, recordOf }: Sought<Value>,
 ): Promise<Found<Value>> {
-  const object = await kubernetes.get(ref);
-  const isMeant = object !== undefined && (uid === undefined || object.metadata.uid === uid);
-  const known = isMeant ? object.metadata.uid : uid;
-  if (known === undefined) return { kind: 'notOurs' };
-  const record = recordOf(known);
+  if (uid === undefined) {
+    const object = await kubernetes.get(ref);
+    if (object === undefined) return { kind: 'notOurs' };
+    const record = recordOf(object.metadata.uid);
+    const held = await record.load();
+    return held.kind === 'newer' ? { kind: 'notOurs' } : { kind: 'here', object, record, held };
+  }
+
+  const record = recordOf(uid);
   const held = await record.load();
   if (held.kind === 'newer') return { kind: 'notOurs' };
-  if (isMeant) return { kind: 'here', object, record, held };
+  const object = await kubernetes.get(ref);
+  if (object?.metadata.uid === uid) return { kind: 'here', object, record, held };
   if (held.kind === 'none') return { kind: 'notOurs' };
 
   const { name } = held.stored.subject;
   if (name === ref.name) return { kind: 'gone', record, held };
   const stored = await kubernetes.get({ ...ref, name });
-  return stored?.metadata.uid === known
-    ? { kind: 'here', object: stored, record, held }
-    : { kind: 'gone', record, held };
+  return stored?.metadata.uid === uid ? { kind: 'here', object: stored, record, held } : { kind: 'gone', record, held };
 }

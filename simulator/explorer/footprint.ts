@@ -21,8 +21,8 @@ export function footprintOf({ port, method, args }: DescribedCall): Footprint {
   const isRead = READING.has(method);
   switch (port) {
     case 'kubernetes': {
-      const thing = kubernetesThing(method, args);
-      return { reads: [thing], writes: isRead ? [] : [thing] };
+      const { list, own } = kubernetesThings(method, args);
+      return { reads: [own], writes: isRead ? [] : [...new Set([own, list])] };
     }
     case 'records': {
       const record = `record ${textOf(dig(args[0], 'owner')) ?? ''} ${textOf(dig(args[0], 'id')) ?? ''}`;
@@ -40,11 +40,11 @@ export function footprintOf({ port, method, args }: DescribedCall): Footprint {
 
 export const changesSomething = ({ writes }: Footprint): boolean => writes.length > 0;
 
-/** All objects of a resource together, because lists show them all; nobody lists Events. */
-function kubernetesThing(method: string, args: readonly unknown[]): string {
+/** All objects of a resource are one thing, because lists show them all; but of Events, of which runs write many, each is one, too. */
+function kubernetesThings(method: string, args: readonly unknown[]): { readonly list: string; readonly own: string } {
   const [first, second] = args;
   const type = method === 'list' || method === 'create' ? first : dig(first, 'type');
-  const resource = textOf(dig(type, 'resource')) ?? '';
-  if (resource !== 'events') return resource;
-  return `event ${textOf(dig(method === 'create' ? dig(second, 'metadata') : first, 'name')) ?? ''}`;
+  const list = textOf(dig(type, 'resource')) ?? '';
+  if (list !== 'events' || method === 'list') return { list, own: list };
+  return { list, own: `event ${textOf(dig(method === 'create' ? dig(second, 'metadata') : first, 'name')) ?? ''}` };
 }

@@ -10,6 +10,7 @@ import type { ReconcilerFactory } from '../../runtime/functions.ts';
 import type { Lifetime } from '../../runtime/lifetime.ts';
 import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
 import { createSystem, type System } from '../../runtime/system.ts';
+import type { ClusterWatch } from '../../shared/ports/cluster-watch.ts';
 import { createCloud } from '../cloud.ts';
 import type { Violation } from '../invariants/invariant.ts';
 import { createInvariantWatcher, type InvariantWatcher } from '../invariants/watcher.ts';
@@ -68,6 +69,14 @@ export function explored(situation: Situation, reconcilers: Reconcilers = {}): E
     },
   };
 }
+
+const NO_FORWARDER: ClusterWatch = {
+  list: () => Promise.reject(new Error('there is no forwarder here')),
+  resolve: () => Promise.reject(new Error('there is no forwarder here')),
+  watch() {
+    throw new Error('there is no forwarder here');
+  },
+};
 
 /** After it all microtasks have run: whoever could go on has come to its next call, its end, or a sleep. */
 const settled = (): Promise<void> => new Promise(resolve => setImmediate(resolve));
@@ -129,13 +138,7 @@ class ScheduleRun {
       cluster: CLUSTER,
       scheduler: time,
       kubernetes: by => createInProcessKubernetesApi(core, `${CURFEW_USER}${by}`),
-      watch: {
-        resolve: () => Promise.reject(new Error('there is no forwarder here')),
-        list: () => Promise.reject(new Error('there is no forwarder here')),
-        watch: () => {
-          throw new Error('there is no forwarder here');
-        },
-      },
+      watch: NO_FORWARDER,
       records: watcher.observeRecords(this.#store),
       dueIndex: this.#store,
       instances: () => cloud.instances(() => undefined),

@@ -63,7 +63,9 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
         metadata: { name, uid, resourceVersion, creationTimestamp },
         data,
       }: KubernetesObject) => ({
-        ...{ apiVersion, kind, data },
+        apiVersion,
+        kind,
+        data,
         metadata: { name, uid, resourceVersion, creationTimestamp },
       });
       const query = { namespace, fieldSelector: 'metadata.name!=kube-root-ca.crt' };

@@ -24,6 +24,7 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^npm start\b/, 'half a minute: test/cli/start.test.ts'],
   [/^npm run --silent simulate -- examples\//, 'half a minute: test/examples runs every scenario'],
   [/^npm run simulate:swarm\b/, 'minutes: test/simulator/swarm'],
+  [/^npm run (--silent )?explore\b/, 'half a minute: test/simulator/explorer'],
   [
     /^npm run (simulate|generate)$|^npm run curfew -- …|^npm run --silent simulate -- FILE\.\.\./,
     'names a command, or its syntax',
@@ -32,7 +33,7 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^node infra\/app\.ts$/, 'half a minute: packages/local-aws/test/own-app.test.ts'],
   [/^aws /, 'needs an AWS account'],
   [/^docker /, 'needs Docker'],
-  [/^curfew (…|stop$|resume$|explain)/, 'names a command; its full form is run'],
+  [/^curfew (…|stop$|resume$|explain|republish$)/, 'names a command; its full form is run'],
   [/^kubectl (apply|create|auth|describe node|describe nodepool)$/, 'names a command'],
   [/^kubectl .*(logs|rollout|annotate|describe|get pods)/, 'needs pods that run, or an object of the reader'],
 ];

@@ -5,9 +5,8 @@ import { portsWithin } from '../../runtime/permissions/ports.ts';
 import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
 import { createCluster } from '../../simulator/world.ts';
 import { createReconciler } from '../../functions/grace-period/reconcile.ts';
-import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
+import type { InboxMessage, WatchedEvent } from '../../shared/contract/inbox-message.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
-import type { Subject } from '../../shared/contract/subject.ts';
 import type { JsonObject, KubernetesManifest, ObjectRef } from '../../shared/domain/kubernetes-object.ts';
 import { toEpochMs, toTimestamp, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import type { AuditRecord } from '../../shared/ports/audit-log.ts';
@@ -97,7 +96,7 @@ export function createGracePeriodWorld() {
   const reconcile = createReconciler(portsWithin(deps, deployedIdentity('grace-period')));
 
   const clusterEvent = (
-    subject: Subject & { uid: string },
+    subject: WatchedEvent['subject'],
     change: Change,
     hints: object,
     resourceVersion = '1',
@@ -159,7 +158,7 @@ export function createGracePeriodWorld() {
     /** The event that tells of the pod as it is now. */
     currentPodEvent: (name: string, change: Change = 'Modified') => {
       const { uid, resourceVersion } = core.get(podRef(name)).metadata;
-      const subject = { kind: 'Pod', apiVersion: 'v1', namespace: 'prod', name, uid };
+      const subject = { kind: 'Pod', apiVersion: 'v1', namespace: 'prod', name, uid } as const;
       return reconcile(clusterEvent(subject, change, { nodeName: 'n1' }, resourceVersion));
     },
     podEvent: (name: string, change: Change = 'Modified', nodeName = 'n1', resourceVersion = '1') =>

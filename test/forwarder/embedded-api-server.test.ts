@@ -64,6 +64,7 @@ beforeEach(async () => {
     metrics: metrics.sink,
     config: {
       cluster: 'test',
+      customResources: { notServedPoll: short, backoff: { first: short, longest: short }, kindsMax: 10 },
       watch: {
         pageSize: 2,
         watchTimeout: toDurationMs(300_000),
@@ -123,6 +124,60 @@ describe('over HTTP', () => {
     const spec = { template: { spec: { nodeClassRef: { group: 'g', kind: 'k', name: 'n' }, requirements: [] } } };
     core.create(RESOURCES.NodePool, { apiVersion: 'karpenter.sh/v1', kind: 'NodePool', metadata: { name: 'p' }, spec });
     expect(await published('Added NodePool/p [spec]')).toMatchObject({ subject: { apiVersion: 'karpenter.sh/v1' } });
+  });
+
+  it('watches the kind that a FinalizerRule names, however it is spelled in a URL', async () => {
+    const group = 'curfew.dev';
+    const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+    const definition = (names: { plural: string; kind: string }, inGroup: string, version: string, scope: string) => ({
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: `${names.plural}.${inGroup}` },
+      spec: {
+        group: inGroup,
+        names,
+        scope,
+        versions: [{ name: version, served: true, storage: true, schema: { openAPIV3Schema: open } }],
+      },
+    });
+    core.create(CRDS, definition({ plural: 'finalizerrules', kind: 'FinalizerRule' }, group, 'v1alpha1', 'Cluster'));
+    forwarder.start();
+    core.create(RESOURCES.FinalizerRule, {
+      apiVersion: `${group}/v1alpha1`,
+      kind: 'FinalizerRule',
+      metadata: { name: 'foxes' },
+      spec: { group: 'example.com', version: 'v1', kind: 'Fox' },
+    });
+    await published('Added FinalizerRule/foxes [spec]');
+    core.create(CRDS, definition({ plural: 'foxes', kind: 'Fox' }, 'example.com', 'v1', 'Namespaced'));
+    core.create(
+      { group: 'example.com', version: 'v1', resource: 'foxes' },
+      {
+        apiVersion: 'example.com/v1',
+        kind: 'Fox',
+        metadata: { namespace: 'curfew', name: 'red', finalizers: ['a.b/c'] },
+      },
+    );
+    const event = await published('Added Fox/red [finalizers,generation]');
+    expect(event).toMatchObject({ subject: { apiVersion: 'example.com/v1', namespace: 'curfew' } });
+    await published('Modified FinalizerRule/foxes [watch]');
+  });
+
+  it('lists the pods of a node that is watched, and what can hold them', async () => {
+    core.create(RESOURCES.Node, node);
+    const pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { namespace: 'curfew', name: 'a' },
+      spec: { nodeName: 'n1', containers: [{ name: 'a', image: 'a' }] },
+    };
+    core.create(RESOURCES.Pod, pod);
+    forwarder.start();
+    await published('Added Node/n1 [providerID]');
+    core.patch(nodeRef, { type: 'merge', body: { metadata: { annotations: { 'curfew.dev/watch-pods': 'drain' } } } });
+    await published('Modified Node/n1 [podsWatched]');
+    core.delete({ type: RESOURCES.Pod, namespace: 'curfew', name: 'a' }, { gracePeriodSeconds: 0 });
+    expect(await published('Deleted Pod/a []')).toMatchObject({ hints: { nodeName: 'n1' } });
   });
 
   it('makes up for what happened while its connections were gone and its history forgotten', async () => {

@@ -31,8 +31,17 @@ describe('permissions', () => {
     });
   });
 
-  it('let the timer read the due index and nothing else of the table', () => {
-    expect(actionsOf(/^TimerRole/).filter(action => action.startsWith('dynamodb:'))).toEqual(['dynamodb:Query']);
+  it('let the timer read the due index, and touch its own records only', () => {
+    const onTable = statements.filter(
+      ({ role, statement }) => role.startsWith('TimerRole') && JSON.stringify(statement.Action).includes('dynamodb:'),
+    );
+    expect(onTable.map(({ statement }) => statement)).toMatchObject([
+      {
+        Action: ['dynamodb:DeleteItem', 'dynamodb:GetItem', 'dynamodb:PutItem'],
+        Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['timer/*'] } },
+      },
+      { Action: 'dynamodb:Query' },
+    ]);
   });
 
   it('let the timer wake every other function but publish nothing', () => {

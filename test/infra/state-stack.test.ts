@@ -50,7 +50,7 @@ describe('state stack', () => {
             { AttributeName: 'dueShard', KeyType: 'HASH' },
             { AttributeName: 'nextWakeTime', KeyType: 'RANGE' },
           ],
-          Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: ['owner', 'id', 'subject'] },
+          Projection: { ProjectionType: 'INCLUDE', NonKeyAttributes: ['owner', 'id', 'subject', 'direct'] },
         },
       ],
       AttributeDefinitions: Match.arrayWith([

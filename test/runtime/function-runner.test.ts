@@ -32,6 +32,7 @@ function start(reconcile: Reconcile) {
   const environments: Lifetime[] = [];
   const runner = createFunctionRunner({
     name: 'repair',
+    cluster: 'test',
     reconciler: () => reconcile,
     scheduler: time,
     metrics,

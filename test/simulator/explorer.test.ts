@@ -10,10 +10,6 @@ import { SITUATIONS } from '../../simulator/explorer/situations/situations.ts';
  */
 const KNOWN_FAILURES: Readonly<Record<string, RegExp>> = {
   'the repair block is removed and restored': /A delete record node\/uid-n1\n.*I5: Node n1 .* could be repaired since/,
-  'the last annotated pod goes, a protected one comes':
-    /A delete record node\/uid-n1\n.*the end state is not .*\n.*- record grace-period node\/uid-n1 with timer/,
-  'a pod that Karpenter protects by itself goes, a protected one comes':
-    /A delete record node\/uid-n1\n.*the end state is not .*\n.*- record grace-period node\/uid-n1 with timer/,
   // Looks at the node before the record: it deletes the record that the other run wrote about a newer state of the node.
   'a node recovers and falls ill again': /B put record node\/uid-n1\n[^]*A delete record node\/uid-n1\n[^]*I5/,
   // What an unfinished attempt left on the NodeClaim stays when the node is gone or registered anew.

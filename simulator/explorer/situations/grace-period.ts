@@ -45,7 +45,9 @@ const nodeEvent = (change: 'Added' | 'Modified' | 'Deleted', uid = 'uid-n1'): Me
 
 const WAKE_UP = wakeUpOfNode('grace-period', 'n1');
 
-const BASE = { concern: 'grace-period', start: START } as const;
+/** How often an annotation that was removed was put back. */
+const VOLATILE = ['effort'];
+const BASE = { concern: 'grace-period', start: START, volatile: VOLATILE } as const;
 /** The node is held for pod p1. */
 const HELD: readonly Earlier[] = [{ kind: 'message', message: podEvent('p1', 'Added') }];
 const wait = (duration: number): Earlier => ({ kind: 'wait', duration: minutes(duration) });

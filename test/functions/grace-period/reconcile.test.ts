@@ -447,7 +447,7 @@ describe('nodes', () => {
 
   it('a change of a node without annotated pods lists no pods', async () => {
     await world.nodeEvent('Modified');
-    expect(world.calls).toEqual(['kubernetes.get', 'records.get']);
+    expect(world.calls).toEqual(['records.get', 'kubernetes.get']);
   });
 
   it('one with nothing due is looked at once a day', async () => {

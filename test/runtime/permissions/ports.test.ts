@@ -155,7 +155,7 @@ describe('AWS within its permissions', () => {
       ec2: ['ec2:TerminateInstances'],
     });
     expect(await records.put(RECORD, 0)).toMatchObject({ kind: 'written' });
-    expect(await dueIndex.queryDue(0, toEpochMs(1), { limit: 1 })).toEqual({ records: [] });
+    expect(await dueIndex.queryDue(0, toEpochMs(1), { limit: 1 })).toEqual({ records: [], unreadable: [] });
     await wakeUps.send([{ wakeUp, delay: seconds(0) }]);
     expect(await bus.publish([entry])).toEqual([{ kind: 'published' }]);
     expect(await instances.terminate('i')).toEqual({ kind: 'ok' });

@@ -25,6 +25,7 @@ function make(reconcile: Reconcile, probe?: () => Promise<void>) {
   };
   const deps = {
     process: {
+      cluster: 'test',
       function: 'repair' as const,
       reconcile,
       clock,
@@ -51,6 +52,33 @@ const SUPERSEDED = { name: 'MessageSuperseded', value: 1, reason: 'ServerError' 
 const idOf = (message: InboxMessage): string | undefined => (message.kind === 'busEvent' ? message.id : undefined);
 
 describe('processBatch', () => {
+  it('parks an event of another cluster without a look', async () => {
+    let looks = 0;
+    const { run, parked } = make(async () => void (looks += 1));
+    const event = (cluster: string): string =>
+      JSON.stringify({
+        source: 'curfew.forwarder',
+        'detail-type': 'NodeChanged',
+        detail: {
+          schemaVersion: 1,
+          cluster,
+          change: 'Modified',
+          subject: { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'u1' },
+          resourceVersion: '1',
+          changed: [],
+          hints: {},
+          groupKey: 'n1',
+          eventKey: 'k',
+          observedTime: '2024-11-01T12:00:00.000Z',
+        },
+      });
+    await run([event('other'), event('test')]);
+    expect(looks).toBe(1);
+    expect(parked).toMatchObject([
+      { reason: 'OtherCluster', explanation: 'an event of cluster "other"; this function is deployed for test' },
+    ]);
+  });
+
   it('reports only the records that failed', async () => {
     const { run } = make(async message => {
       if (idOf(message) === 'b') throw new RetryableError('throttled', { reason: 'TooManyRequests' });

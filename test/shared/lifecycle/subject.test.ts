@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts';
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { toEpochMs } from '../../../shared/domain/time.ts';
+import { findSubject } from '../../../shared/lifecycle/subject.ts';
+import { openRecords, type RecordCodec } from '../../../shared/lifecycle/timed-record.ts';
+
+const NOW = toEpochMs(1_000_000);
+const codec: RecordCodec<null> = { owner: 'repair', schemaVersion: 1, parse: () => null, toState: () => ({}) };
+
+const aNode = (name: string, uid: string): KubernetesObject => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name, uid, resourceVersion: '1', creationTimestamp: '2024-11-01T12:00:00Z' },
+});
+
+/** @param records UID → name of the node that the record stores */
+async function find(
+  nodes: readonly KubernetesObject[],
+  records: Readonly<Record<string, string>>,
+  sought: { readonly name: string; readonly uid: string | undefined },
+  schemaVersion = 1,
+) {
+  const store = createMemoryRecordStore();
+  for (const [uid, name] of Object.entries(records)) {
+    const subject = { apiVersion: 'v1', kind: 'Node', name, uid };
+    await store.put({ owner: 'repair', id: `node/${uid}`, subject, state: { schemaVersion }, nextWakeTime: NOW }, 0);
+  }
+  const deps = {
+    records: store,
+    wakeUps: { send: async () => undefined },
+    clock: { now: () => NOW, sleep: async () => undefined },
+  };
+  const open = openRecords(deps, codec);
+  const found = await findSubject(
+    { kubernetes: { get: async ({ name }: { name: string }) => nodes.find(node => node.metadata.name === name) } as never },
+    { ref: { type: RESOURCES.Node, name: sought.name }, uid: sought.uid, recordOf: uid => open(`node/${uid}`) },
+  );
+  return found.kind === 'here' ? `here ${found.object.metadata.name} ${found.held.kind}` : found.kind;
+}
+
+describe('the subject of a message', () => {
+  it.each([
+    ['is the object with name and UID', [aNode('n1', 'u1')], {}, { name: 'n1', uid: 'u1' }, 'here n1 none'],
+    [
+      'is the object with the name, where no UID is said',
+      [aNode('n1', 'u1')],
+      { u1: 'n1' },
+      { name: 'n1', uid: undefined },
+      'here n1 held',
+    ],
+    ['is not another object of that name (I10)', [aNode('n1', 'u2')], {}, { name: 'n1', uid: 'u1' }, 'notOurs'],
+    ['is gone when another object has its name', [aNode('n1', 'u2')], { u1: 'n1' }, { name: 'n1', uid: 'u1' }, 'gone'],
+    ['is gone when nothing has its name', [], { u1: 'n1' }, { name: 'n1', uid: 'u1' }, 'gone'],
+    ['is unknown without object and record', [], {}, { name: 'n1', uid: 'u1' }, 'notOurs'],
+  ])('%s', async (_title, nodes, records, sought, expected) => {
+    expect(await find(nodes, records, sought)).toBe(expected);
+  });
+
+  // A message that names a node that is not there, with the UID of one that is, once closed the record of a live node.
+  it('is found under the name that its record stores, whatever name the message says', async () => {
+    expect(await find([aNode('n1', 'u1')], { u1: 'n1' }, { name: 'no-such-node', uid: 'u1' })).toBe('here n1 held');
+    expect(await find([aNode('n2', 'u2')], { u1: 'n1' }, { name: 'no-such-node', uid: 'u1' })).toBe('gone');
+  });
+
+  it('is left to the newer version that wrote its record', async () => {
+    expect(await find([aNode('n1', 'u1')], { u1: 'n1' }, { name: 'n1', uid: 'u1' }, 2)).toBe('notOurs');
+    expect(await find([], { u1: 'n1' }, { name: 'n1', uid: 'u1' }, 2)).toBe('notOurs');
+  });
+});
