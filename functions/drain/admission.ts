@@ -90,7 +90,11 @@ function immediateOutcome(
     ({ id, status, scope: done }) => status === 'Succeeded' && listed.includes(id) && covers(done, scope),
   );
   if (earlier === undefined) return undefined;
-  return ends('AlreadyDrained', 'Covered', `drain ${earlier.id} of this quarantine drained ${formatScope(earlier.scope)}`);
+  return ends(
+    'AlreadyDrained',
+    'Covered',
+    `drain ${earlier.id} of this quarantine drained ${formatScope(earlier.scope)}`,
+  );
 }
 
 /** The next drain, of all requests that wait: wide enough for each of them. */
@@ -110,7 +114,10 @@ export function begin(
     return { kind: 'answer', record: remember(rest, [answer]), answer, repeated: false };
   }
   const usable = others.map(scopeFor);
-  const wide = [scope, ...usable].reduce<DrainScope>((sum, each) => (each.kind === 'unusable' ? sum : union(sum, each)), scope);
+  const wide = [scope, ...usable].reduce<DrainScope>(
+    (sum, each) => (each.kind === 'unusable' ? sum : union(sum, each)),
+    scope,
+  );
   const requests = [first, ...others.filter((_, index) => usable[index]?.kind !== 'unusable')];
   const active: ActiveDrain = {
     id: first.id,
@@ -147,7 +154,9 @@ type Cancelled =
 export function cancelledBy(
   { now, record, node }: DrainObservation,
   incoming: Exclude<Incoming, { kind: 'drain' }>,
-): Extract<Cancelled, { kind: 'cancelled' }> | { kind: 'nothing'; record: DrainRecord; because: ''; answers: []; releases: false } {
+):
+  | Extract<Cancelled, { kind: 'cancelled' }>
+  | { kind: 'nothing'; record: DrainRecord; because: ''; answers: []; releases: false } {
   const nothing = { kind: 'nothing', record, because: '', answers: [], releases: false } as const;
   const ends = (request: DrainRequest): boolean => isEnded(incoming, request.id, request.event);
   const { active, requests, finished } = record;
@@ -157,7 +166,8 @@ export function cancelledBy(
   const recovered = finished.filter(
     ({ id, fault, recovered: before }) =>
       !before &&
-      (incoming.kind === 'unQuarantined' || (incoming.kind === 'recovered' ? isEndedBy(fault, faultOf(incoming.event)) : id === incoming.id)),
+      (incoming.kind === 'unQuarantined' ||
+        (incoming.kind === 'recovered' ? isEndedBy(fault, faultOf(incoming.event)) : id === incoming.id)),
   );
   if (waiting.length + running.length + recovered.length === 0) return { ...nothing, answers: [] };
   const outcome: DrainOutcome = { status: 'Cancelled', ...REASONS[incoming.kind], left: [] };
@@ -166,13 +176,17 @@ export function cancelledBy(
   const answers = leaves.map(request => toFinished(request, outcome, { now, scope: FULL, drained: 0 }));
   const still = finished.map(each => (recovered.includes(each) ? { ...each, recovered: true } : each));
   const nextActive =
-    active === undefined || isOver ? active : { ...active, requests: active.requests.filter(each => !running.includes(each)) };
+    active === undefined || isOver
+      ? active
+      : { ...active, requests: active.requests.filter(each => !running.includes(each)) };
   const next = remember(
     {
       ...record,
       finished: still,
       requests: requests.filter(each => !waiting.includes(each)),
-      ...(nextActive !== undefined && { active: isOver ? { ...nextActive, end: { ...outcome, time: now } } : nextActive }),
+      ...(nextActive !== undefined && {
+        active: isOver ? { ...nextActive, end: { ...outcome, time: now } } : nextActive,
+      }),
     },
     answers,
   );

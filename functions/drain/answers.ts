@@ -14,8 +14,19 @@ export async function tellAnswers(
   node: { readonly name: string; readonly uid?: string },
   finished: readonly FinishedDrain[],
 ): Promise<void> {
-  const entries = finished.map(({ fault: _, recovered: __, scope, ...rest }) =>
-    toDrainCompleted({ ...rest, node, ...(scope.kind === 'entities' && { entities: scope.entities }) }),
+  const entries = finished.map(({ id, status, reason, message, left, drained, startTime, endTime, scope }) =>
+    toDrainCompleted({
+      id,
+      status,
+      reason,
+      message,
+      left,
+      drained,
+      startTime,
+      endTime,
+      node,
+      ...(scope.kind === 'entities' && { entities: scope.entities }),
+    }),
   );
   for (let start = 0; start < entries.length; start += MAX_ENTRIES_PER_CALL) {
     for (const outcome of await bus.publish(entries.slice(start, start + MAX_ENTRIES_PER_CALL))) {

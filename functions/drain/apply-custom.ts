@@ -1,8 +1,7 @@
 /** Carries out what was decided of a custom drain. */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
-import { addDuration, minutes } from '../../shared/domain/time.ts';
+import { addDuration } from '../../shared/domain/time.ts';
 import { again, type Turn } from '../../shared/lifecycle/settle.ts';
-import { proceed, safely, save, type Parts } from './apply.ts';
 import { createResource, deleteResource } from './custom-resource.ts';
 import { fail, type CustomDecision } from './custom.ts';
 import { podRules } from './decide.ts';
@@ -10,8 +9,7 @@ import type { ActiveDrain } from './model.ts';
 import { sayNew } from './notices.ts';
 import type { Look } from './observe.ts';
 import { drainPodStanding } from './pods.ts';
-
-const SOON = minutes(1);
+import { proceed, safely, save, SOON, type Parts } from './turn.ts';
 
 type Applied = Exclude<CustomDecision, { kind: 'finish' }>;
 type Of<Kind extends Applied['kind']> = Extract<Applied, { kind: Kind }>;
@@ -32,7 +30,8 @@ async function create(parts: Parts, { active, custom, noted }: Of<'createResourc
   const { deps, reporter, run } = parts;
   const { rules, template } = look;
   const settings = rules?.settings.customDrain;
-  if (rules === undefined || settings === undefined || template === undefined) return again('the configuration changed');
+  if (rules === undefined || settings === undefined || template === undefined)
+    return again('the configuration changed');
   const remember = async (next: ActiveDrain): Promise<Turn> => {
     const saved = await save(look, { ...look.record, active: next }, addDuration(look.now, SOON));
     return saved.written ? proceed(run) : saved;

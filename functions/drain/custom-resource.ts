@@ -67,12 +67,17 @@ export interface NewResource {
 export async function createResource({ kubernetes }: Deps, wanted: NewResource): Promise<Creation> {
   const { settings, template, active, custom, nodeName, pods } = wanted;
   const [first] = active.requests;
-  if (first === undefined) return { kind: 'failed', reason: 'NoRequest', message: 'nobody asks for this drain any more' };
+  if (first === undefined)
+    return { kind: 'failed', reason: 'NoRequest', message: 'nobody asks for this drain any more' };
   const event = { ...first.event, id: active.id };
   const rendered = renderDrainResource(settings, template, { event, podsToDrain: byNamespace(pods) }, custom.name);
   if (!rendered.ok) {
     const place = rendered.line === undefined ? '' : `line ${rendered.line}: `;
-    return { kind: 'failed', reason: rendered.reason, message: `${settings.templateFileName}: ${place}${rendered.message}` };
+    return {
+      kind: 'failed',
+      reason: rendered.reason,
+      message: `${settings.templateFileName}: ${place}${rendered.message}`,
+    };
   }
   const { manifest } = rendered;
   const { labels, annotations } = manifest.metadata;
@@ -89,9 +94,17 @@ export async function createResource({ kubernetes }: Deps, wanted: NewResource):
     case 'exists':
       return outcome;
     case 'notFound':
-      return { kind: 'failed', reason: 'NamespaceNotFound', message: `${kind} cannot be created: namespace ${namespace} is missing` };
+      return {
+        kind: 'failed',
+        reason: 'NamespaceNotFound',
+        message: `${kind} cannot be created: namespace ${namespace} is missing`,
+      };
     case 'invalid':
-      return { kind: 'failed', reason: 'ResourceRefused', message: `the API server refuses the ${kind}: ${outcome.message}` };
+      return {
+        kind: 'failed',
+        reason: 'ResourceRefused',
+        message: `the API server refuses the ${kind}: ${outcome.message}`,
+      };
   }
 }
 

@@ -27,7 +27,12 @@ export type SeenResource =
 
 export type CustomDecision =
   /** To be noted down first, then created or adopted. */
-  | { readonly kind: 'createResource'; readonly active: ActiveDrain; readonly custom: CustomProgress; readonly noted: boolean }
+  | {
+      readonly kind: 'createResource';
+      readonly active: ActiveDrain;
+      readonly custom: CustomProgress;
+      readonly noted: boolean;
+    }
   | {
       readonly kind: 'awaitResource';
       readonly active: ActiveDrain;
@@ -70,11 +75,17 @@ export function decideCustom({ now, active, settings, resource, pass }: CustomSi
   const outcome = resource.kind === 'present' && resource.ours ? conditionsOf(resource.object, customDrain) : 'none';
   if (outcome === 'complete') return { kind: 'finish', active, outcome: completed(pass), pass: undefined };
   if (resource.kind === 'present' && !resource.ours) {
-    return fails('ForeignResource', `${kind} ${resource.name} was made by somebody else, and has the name of this drain's`);
+    return fails(
+      'ForeignResource',
+      `${kind} ${resource.name} was made by somebody else, and has the name of this drain's`,
+    );
   }
   if (resource.kind === 'present' && outcome !== 'none') {
     const { reason, message } = outcome;
-    return fails('CustomDrainFailed', `${customDrain.failedConditionType} is True: ${reason}${message === '' ? '' : `: ${message}`}`);
+    return fails(
+      'CustomDrainFailed',
+      `${customDrain.failedConditionType} is True: ${reason}${message === '' ? '' : `: ${message}`}`,
+    );
   }
   if (isDue(now, deadline)) return fails('TimedOut', `not complete within ${formatSeconds(customDrain.timeout)}`);
   if (resource.kind === 'notServed') {
@@ -97,7 +108,10 @@ export function decideCustom({ now, active, settings, resource, pass }: CustomSi
   const seen = isSame && base.seen !== undefined ? base.seen : { resourceVersion, since: now };
   const beat = customDrain.heartbeat === undefined ? undefined : addDuration(seen.since, customDrain.heartbeat);
   if (customDrain.heartbeat !== undefined && beat !== undefined && isDue(now, beat)) {
-    return fails('HeartbeatMissed', `${kind} ${resource.name} has not changed for ${formatSeconds(customDrain.heartbeat)}`);
+    return fails(
+      'HeartbeatMissed',
+      `${kind} ${resource.name} has not changed for ${formatSeconds(customDrain.heartbeat)}`,
+    );
   }
   return {
     kind: 'awaitResource',
@@ -126,7 +140,8 @@ function conditionsOf(
   const value: JsonValue | undefined = status?.['conditions'];
   const conditions = readConditions(value);
   const wanted = statusConditionStatus.toLowerCase();
-  if (conditions.some(each => each.type === statusConditionType && each.status.toLowerCase() === wanted)) return 'complete';
+  if (conditions.some(each => each.type === statusConditionType && each.status.toLowerCase() === wanted))
+    return 'complete';
   return conditions.find(each => each.type === failedConditionType && each.status === 'True') ?? 'none';
 }
 
@@ -145,7 +160,8 @@ export function fail(
 
 function completed(pass: DrainPass): DrainOutcome {
   const left = stillThere(pass);
-  if (left.length === 0) return { status: 'Succeeded', reason: 'CustomDrainComplete', message: 'the custom drain is complete', left };
+  if (left.length === 0)
+    return { status: 'Succeeded', reason: 'CustomDrainComplete', message: 'the custom drain is complete', left };
   const message = `the custom drain is complete, and ${left.length} of its pods still run`;
   return { status: 'Succeeded', reason: 'CustomDrainCompleteWithPodsLeft', message, left };
 }

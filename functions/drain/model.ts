@@ -128,5 +128,7 @@ export function isEndedBy(fault: Fault, over: Fault): boolean {
   const isSameCheck =
     fault.agent === over.agent && fault.componentClass === over.componentClass && fault.checkName === over.checkName;
   if (!isSameCheck) return false;
-  return over.entities.length === 0 || (fault.entities.length > 0 && fault.entities.every(e => over.entities.includes(e)));
+  return (
+    over.entities.length === 0 || (fault.entities.length > 0 && fault.entities.every(e => over.entities.includes(e)))
+  );
 }

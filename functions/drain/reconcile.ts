@@ -6,13 +6,14 @@ import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
 import { toFinished } from './admission.ts';
 import { tellAnswers } from './answers.ts';
-import { apply, type RunMemory } from './apply.ts';
+import { apply } from './apply.ts';
 import { deleteResource } from './custom-resource.ts';
 import { decide, type DrainDecision } from './decide.ts';
 import type { DrainOutcome, DrainRecord, Incoming } from './model.ts';
 import { createObserver, type DrainDeps, type Look, type Target } from './observe.ts';
 import { readBusEvent, type NodeMessage } from './requests.ts';
 import { FULL } from './scope.ts';
+import type { RunMemory } from './turn.ts';
 import { wakeAll, wakeDraining, wakeDrainOf } from './wake-ups.ts';
 
 const OWNER = 'drain';
@@ -101,12 +102,7 @@ const goneOutcome = (name: string): DrainOutcome => ({
 });
 
 /** @returns whether the message was taken care of, or the Node is there */
-async function reconcileNode(
-  parts: Parts,
-  target: Target,
-  incoming?: Incoming,
-  wakeUp?: UsedWakeUp,
-): Promise<boolean> {
+async function reconcileNode(parts: Parts, target: Target, incoming?: Incoming, wakeUp?: UsedWakeUp): Promise<boolean> {
   const { deps, reporter } = parts;
   const observe = createObserver(deps, wakeUp);
   const run: RunMemory = { taken: false, progressed: false };

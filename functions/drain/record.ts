@@ -107,10 +107,6 @@ export const DRAIN_CODEC: RecordCodec<DrainRecord> = {
   owner: 'drain',
   schemaVersion: 1,
   parse: state => schema.parse(state),
-  toState: value => toJson(value) as JsonObject,
+  // Undefined values are kept as null, so that what is read equals what was written.
+  toState: value => JSON.parse(JSON.stringify(value, (_, part: unknown) => part ?? null)) as JsonObject,
 };
-
-/** Undefined values are kept as null, so that what is read equals what was written. */
-function toJson(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value, (key, part: unknown) => (part === undefined && key !== '' ? null : part)));
-}
