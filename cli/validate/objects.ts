@@ -3,7 +3,8 @@ import { ApiStatusError, type ApiServerCore } from '../../packages/kube-apiserve
 import { createApiServer } from '../../packages/kube-apiserver/src/api-server.ts';
 import { customResourceDefinitions } from '../../simulator/custom-resource-definitions.ts';
 import type { Path } from '../../simulator/scenario/places.ts';
-import { parsePolicyFrame, parseRepairBlock, type Parsed } from '../../shared/contract/policy-schema.ts';
+import { parsePolicyFrame, type Parsed } from '../../shared/contract/policy-schema.ts';
+import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import { parseProtectionBlock } from '../../shared/contract/protection-schema.ts';
 import type { JsonObject, KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
 import type { Checked, Finding } from './finding.ts';

@@ -89,7 +89,9 @@ async function write(
     };
   });
   const types = new Set(changed.map(({ type }) => type));
-  const kept = raw.filter(condition => !(isObject(condition) && types.has(String(condition['type']))));
+  const kept = raw.filter(
+    condition => !(isObject(condition) && typeof condition['type'] === 'string' && types.has(condition['type'])),
+  );
   const body = {
     metadata: { uid, resourceVersion: object.metadata.resourceVersion },
     status: { conditions: [...kept, ...written] },

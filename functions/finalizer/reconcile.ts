@@ -1,7 +1,8 @@
 /** Terminations: look at a NodeClaim with its Nodes, or at a Node without one, decide, act. */
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
-import { toTimestamp } from '../../shared/domain/time.ts';
+import { RESOURCES } from '../../shared/contract/resources.ts';
+import { addDuration, minutes, toTimestamp } from '../../shared/domain/time.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
 import { again, DONE, settle, type Concern, type Observed, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { Step } from '../../shared/lifecycle/steps.ts';
@@ -110,12 +111,16 @@ async function reconcileTarget(parts: Parts, target: Target, wakeUp: UsedWakeUp 
   const { deps } = parts;
   const observe = createObserver(deps, wakeUp);
   const run: RunMemory = { ownAttempt: undefined, ownHooks: new Set(), progressed: false };
+  let left: readonly Target[] = [];
   const concern: Concern<Look, TerminationDecision> = {
     what: `${target.kind} ${target.name}`,
     async observe(): Promise<Observed<Look>> {
       const seen = await observe(target);
       if (seen.kind === 'here') return { kind: 'here', observation: seen.look };
-      if (seen.kind === 'gone') await close(parts, target, seen);
+      if (seen.kind === 'gone') {
+        left = await handOver(parts, seen.value);
+        await close(parts, target, seen);
+      }
       return { kind: 'over' };
     },
     decide: look => parts.decide(toObservation(look)),
@@ -125,9 +130,9 @@ async function reconcileTarget(parts: Parts, target: Target, wakeUp: UsedWakeUp 
   for (let stretch = 0; stretch < MAX_STRETCHES; stretch++) {
     run.progressed = false;
     await settle(concern);
-    if (!run.progressed) return;
+    if (!run.progressed) break;
   }
-  // What is left is the timer's: every stretch left one that is a minute away at most.
+  for (const node of left) await reconcileTarget(parts, node, undefined);
 }
 
 function toObservation({ now, claim, nodes, termination, stored }: Look): Parameters<typeof decide>[0] {
@@ -180,6 +185,25 @@ async function apply(parts: Parts, run: RunMemory, decision: TerminationDecision
     case 'ignore':
       return look.record.release();
   }
+}
+
+/**
+ * A NodeClaim went before its Nodes did: each of them is from now on terminated by itself, and what was promised for it goes along, so
+ * that no hook runs twice and no deadline is lost.
+ */
+async function handOver({ deps }: Parts, value: TerminationRecord): Promise<readonly Target[]> {
+  const left: Target[] = [];
+  for (const [uid, { name }] of Object.entries(value.nodes)) {
+    const node = await deps.kubernetes.get({ type: RESOURCES.Node, name });
+    if (node?.metadata.uid !== uid || node.metadata.deletionTimestamp === undefined) continue;
+    const record = openNodeRecord(deps, uid);
+    if ((await record.load()).kind === 'none') {
+      const subject = { apiVersion: 'v1', kind: 'Node', name, uid };
+      await record.save({ subject, value, wakeTime: addDuration(deps.clock.now(), minutes(1)) });
+    }
+    left.push({ kind: 'Node', name, uid });
+  }
+  return left;
 }
 
 /** The object went while its termination was under way: somebody took our finalizer off. What it stood for may be left behind. */

@@ -1,6 +1,8 @@
 /** Every name that crosses a process boundary or that a user sees, in one place. */
-import { STATE_LABEL } from '../domain/quarantine.ts';
+import { NODE_POOL_LABEL, TERMINATION_TIMESTAMP_ANNOTATION } from '../domain/node-claim.ts';
+import { DO_NOT_REPAIR_ANNOTATION } from '../domain/node.ts';
 import { DO_NOT_DISRUPT_ANNOTATION } from '../domain/pod.ts';
+import { STATE_LABEL } from '../domain/quarantine.ts';
 
 export const FUNCTION_NAMES = ['finalizer', 'grace-period', 'repair', 'drain', 'timer'] as const;
 export type FunctionName = (typeof FUNCTION_NAMES)[number];
@@ -41,9 +43,9 @@ export const CURFEW_GROUP = 'curfew.dev';
 /** Karpenter's names (reference: karpenter.md §1). */
 export const KARPENTER = {
   terminationFinalizer: 'karpenter.sh/termination',
-  nodePoolLabel: 'karpenter.sh/nodepool',
+  nodePoolLabel: NODE_POOL_LABEL,
   doNotDisruptAnnotation: DO_NOT_DISRUPT_ANNOTATION,
-  terminationTimestampAnnotation: 'karpenter.sh/nodeclaim-termination-timestamp',
+  terminationTimestampAnnotation: TERMINATION_TIMESTAMP_ANNOTATION,
   disruptedTaint: 'karpenter.sh/disrupted',
 } as const;
 
@@ -52,7 +54,7 @@ export const ANNOTATIONS = {
   /** On a Node, beside the do-not-disrupt annotation that is ours: until when. */
   protectedUntil: 'curfew.dev/protected-until',
   /** Veto against repair on a Node, NodeClaim or NodePool; a value may be an RFC 3339 expiry. */
-  doNotRepair: 'curfew.dev/do-not-repair',
+  doNotRepair: DO_NOT_REPAIR_ANNOTATION,
   /** On a NodeClaim or Node, beside our finalizer: its name, so that it is known as ours whatever becomes of NodePool and policy. */
   terminationFinalizer: 'curfew.dev/termination-finalizer',
   /** On a Node that a drain has cordoned, which is undone when that drain is cancelled: the drain's id. */

@@ -8,6 +8,14 @@ export const EVENT_REASONS = {
   nodeRepairStarted: 'NodeRepairStarted',
   /** Normal on a Node whose pool is in `Observe` mode: a repair would have begun. */
   nodeRepairObserved: 'NodeRepairObserved',
+  /** Normal on a Node that is due (Warning when the value cannot be read): `curfew.dev/do-not-repair` holds its repair. */
+  nodeRepairVetoed: 'NodeRepairVetoed',
+  /** Normal on a Node: it is well again after an action that left it in place. */
+  nodeRepairSucceeded: 'NodeRepairSucceeded',
+  /** Warning on a Node, NodeClaim or NodePool: the value of `curfew.dev/do-not-repair` is neither `"true"` nor an instant. */
+  invalidDoNotRepair: 'InvalidDoNotRepairAnnotation',
+  /** Warning on a NodeLifecyclePolicy or NodePool: `repair.policies` names a condition type that nothing watches. */
+  unknownConditionType: 'UnknownConditionType',
   /** Warning on a NodePool or NodeLifecyclePolicy: its repair block is not valid, its nodes are not repaired. */
   invalidRepairConfiguration: 'InvalidRepairConfiguration',
   /** Normal on a Pod: its do-not-disrupt protection has ended. */

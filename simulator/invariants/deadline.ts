@@ -1,14 +1,36 @@
 /** Until when a termination may take, read apart from the rule that is watched. */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { Mirror } from './mirror.ts';
-import { annotationOf, dig, instantOf, millisecondsOf, textOf, TERMINATION_TIMESTAMP } from './reading.ts';
+import { annotationOf, dig, instantOf, listOf, millisecondsOf, textOf, TERMINATION_TIMESTAMP } from './reading.ts';
 import { poolNameOf } from './repair-oracle.ts';
 
 export const providerIDOf = (object: KubernetesObject): string | undefined =>
   textOf(dig(object, 'spec', 'providerID')) ?? textOf(dig(object, 'status', 'providerID'));
 
-/** Epoch milliseconds: what was declared, else the deletion and the period of NodeClaim, NodePool or the shortest of any policy. */
+/** What each object's deadline was when it was last known, by UID. */
+const known = new WeakMap<Mirror, Map<string, number>>();
+
+/**
+ * Epoch milliseconds: what is declared now; for an object that is being deleted and whose deadline's source has gone, what it was. Asked
+ * at every run, so that none is missed.
+ */
 export function deadlineOf(object: KubernetesObject, mirror: Mirror): number | undefined {
+  const memory = known.get(mirror) ?? new Map<string, number>();
+  known.set(mirror, memory);
+  const current = currentDeadline(object, mirror);
+  if (object.metadata.deletionTimestamp === undefined) return current;
+  if (current !== undefined) memory.set(object.metadata.uid, current);
+  return memory.get(object.metadata.uid);
+}
+
+/** Whether the cluster holds a NodeClaim for the object's instance, and only one: then the instance ends with it. */
+export function hasOneClaim(object: KubernetesObject, mirror: Mirror): boolean {
+  const providerID = providerIDOf(object);
+  return [...mirror.all('nodeclaims').values()].filter(claim => providerIDOf(claim) === providerID).length === 1;
+}
+
+/** The annotation; else the deletion and the period of NodeClaim, NodePool or the shortest of any policy, or of a hook that escalates. */
+function currentDeadline(object: KubernetesObject, mirror: Mirror): number | undefined {
   const providerID = providerIDOf(object);
   const claim =
     object.kind === 'NodeClaim'
@@ -27,5 +49,11 @@ export function deadlineOf(object: KubernetesObject, mirror: Mirror): number | u
     millisecondsOf(dig(claim, 'spec', 'terminationGracePeriod')) ??
     (typeof ofPool === 'number' ? ofPool * 1000 : undefined) ??
     (ofPolicies.length > 0 ? Math.min(...ofPolicies) : undefined);
-  return deletion === undefined || period === undefined ? undefined : deletion + period;
+  const ofHooks = [...mirror.all('nodelifecyclepolicies').values()].flatMap(policy =>
+    listOf(dig(policy, 'spec', 'termination', 'hooks'))
+      .filter(hook => dig(hook, 'onTimeout') === 'Escalate')
+      .map(hook => millisecondsOf(dig(hook, 'heartbeat') ?? dig(hook, 'deadline') ?? '10m') ?? 0),
+  );
+  const least = Math.min(period ?? Infinity, ...ofHooks);
+  return deletion === undefined || least === Infinity ? undefined : deletion + least;
 }

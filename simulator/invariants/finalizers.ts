@@ -2,13 +2,14 @@
  * I1: the finalizer that keeps a Node or NodeClaim for Curfew's termination goes only when the instance is gone, or at a deadline that
  * the user set. Whoever takes it off, and why, makes no difference.
  */
-import { deadlineOf, providerIDOf } from './deadline.ts';
+import { deadlineOf, hasOneClaim, providerIDOf } from './deadline.ts';
 import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
 import type { MakeCheck } from './invariant.ts';
 import type { Mirror } from './mirror.ts';
 import { dig, listOf, nameOf } from './reading.ts';
 
 const DEFAULT_FINALIZER = 'curfew.dev/termination';
+const KARPENTER_FINALIZER = 'karpenter.sh/termination';
 
 /** Whether it is the name of Curfew's finalizer: the default one, or one that a NodePool or policy asks for now. */
 export function isOurFinalizer(name: string, mirror: Mirror): boolean {
@@ -24,6 +25,11 @@ export function isOurFinalizer(name: string, mirror: Mirror): boolean {
 export const checkFinalizers: MakeCheck = context => {
   const { mirror, now, clockTolerance, instanceState, violate } = context;
   return {
+    onRun() {
+      for (const object of [...mirror.all('nodeclaims').values(), ...mirror.all('nodes').values()]) {
+        if (object.metadata.deletionTimestamp !== undefined) deadlineOf(object, mirror);
+      }
+    },
     onWrite({ before, after, resource }, by) {
       if (before === undefined || !['nodes', 'nodeclaims'].includes(resource.resource)) return;
       const left = listOf(dig(after, 'metadata', 'finalizers'));
@@ -31,9 +37,12 @@ export const checkFinalizers: MakeCheck = context => {
         name => !left.includes(name) && isOurFinalizer(name, mirror),
       );
       if (taken.length === 0) return;
+      // A living object that changes hands: another finalizer that ends the instance stays on it.
+      const stays = left.some(name => name === KARPENTER_FINALIZER || isOurFinalizer(String(name), mirror));
+      if (before.metadata.deletionTimestamp === undefined && stays) return;
       const providerID = providerIDOf(before);
       const state = providerID === undefined ? undefined : instanceState(providerID);
-      if (state === undefined || state === 'terminated') return;
+      if (state === undefined || state === 'terminated' || !hasOneClaim(before, mirror)) return;
       const deadline = deadlineOf(before, mirror);
       if (deadline !== undefined && deadline <= now() + clockTolerance) return;
       const end = deadline === undefined ? 'has no deadline' : `has until ${toIsoText(toEpochMs(deadline))}`;

@@ -19,9 +19,10 @@ export const awaitVolumes = {
     const { deps, forced, now } = context;
     if (forced || leaving(context).length === 0) return stepDone;
     const names = new Set(leaving(context).map(({ metadata }) => metadata.name));
-    const attachments = ((await deps.kubernetes.list(RESOURCES.VolumeAttachment)) ?? []).filter(({ spec }) =>
-      names.has(String(spec?.['nodeName'])),
-    );
+    const attachments = ((await deps.kubernetes.list(RESOURCES.VolumeAttachment)) ?? []).filter(({ spec }) => {
+      const nodeName = spec?.['nodeName'];
+      return typeof nodeName === 'string' && names.has(nodeName);
+    });
     const withVolume = attachments.flatMap(attachment => {
       const volume = volumeOf(attachment);
       return volume === undefined ? [] : [{ name: attachment.metadata.name, volume }];
