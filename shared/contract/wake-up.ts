@@ -5,10 +5,11 @@ import type { Envelope } from './envelope.ts';
 import type { WakeUp } from '../ports/inbox.ts';
 import { toEpochMs, type EpochMs } from '../domain/time.ts';
 
+/** Functions are rolled out one by one: each reads its own version and the next one, as with cluster events. */
 export const WAKE_UP_VERSION = 1;
 
 export const wakeUpSchema = z.object({
-  schemaVersion: z.literal(WAKE_UP_VERSION),
+  schemaVersion: z.int().check(z.gte(1), z.lte(WAKE_UP_VERSION + 1)),
   owner: z.enum(FUNCTION_NAMES),
   subject: subjectSchema,
   /** Epoch milliseconds. */
