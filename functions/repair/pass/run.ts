@@ -17,7 +17,7 @@ import { openRecord, type Held, type TimedRecord, type UsedWakeUp } from '../../
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import type { decide } from '../decide.ts';
 import { loadCluster, loadRules, type PoolRules } from '../observe.ts';
-import { reportOfVerdict, type Place } from '../report.ts';
+import { reportOfVerdict, vetoFault, type Place } from '../report.ts';
 import { carryOut, withdraw, type Carried } from './carry-out.ts';
 import type { decidePass, PassDecision, PassObservation } from './decide.ts';
 import { loadEpisodes } from './episodes.ts';
@@ -243,6 +243,8 @@ async function say(
   const acts = verdicts.filter(({ kind }) => kind === 'wouldRepair' || kind === 'recovered');
   for (const verdict of [...acts, ...(news?.verdicts ?? [])]) {
     await deps.reporter.report(reportOfVerdict(verdict, place));
+    const fault = vetoFault(verdict);
+    if (fault !== undefined) await deps.events.record(fault);
   }
   const nodePool = place.pool ?? 'none';
   const held = verdicts.filter(({ kind }) => kind === 'blocked' || kind === 'vetoed').length;
