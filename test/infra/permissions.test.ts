@@ -8,11 +8,26 @@ const actionsOf = (role: RegExp) =>
   statements.filter(({ role: id }) => role.test(id)).flatMap(({ statement }) => statement.Action);
 
 describe('permissions', () => {
-  it('name no wildcard action and no wildcard resource', () => {
+  it('name no wildcard action, and no wildcard resource but where EC2 has no other', () => {
     for (const { statement } of statements) {
       expect(JSON.stringify(statement.Action)).not.toContain('*');
-      expect(JSON.stringify(statement.Resource)).not.toContain('*');
+      if (!JSON.stringify(statement.Action).includes('ec2:'))
+        expect(JSON.stringify(statement.Resource)).not.toContain('*');
     }
+  });
+
+  it('let the finalizer describe instances, and end those of its cluster only', () => {
+    const onInstances = statements.filter(({ statement }) => JSON.stringify(statement.Action).includes('ec2:'));
+    expect(onInstances.map(({ role }) => role.replace(/Role.*/, ''))).toEqual(['Finalizer', 'Finalizer']);
+    expect(onInstances.map(({ statement }) => statement)).toMatchObject([
+      // It has no resource-level permissions.
+      { Action: 'ec2:DescribeInstances', Resource: '*' },
+      {
+        Action: 'ec2:TerminateInstances',
+        Resource: { 'Fn::Join': ['', expect.arrayContaining([expect.stringMatching(/:instance\/\*$/)])] },
+        Condition: { StringEquals: { 'aws:ResourceTag/eks:eks-cluster-name': 'prod' } },
+      },
+    ]);
   });
 
   it('come without managed policies', () => {
