@@ -50,7 +50,7 @@ export const EVENT_REASONS = {
   invalidTerminationTimestamp: 'InvalidTerminationTimestamp',
   /** Warning on a NodePool or NodeLifecyclePolicy: what it says of terminations is not valid. */
   invalidTerminationConfiguration: 'InvalidTerminationConfiguration',
-  /** Warning on a NodeClaim: it went while its termination was under way, and its instance still runs. */
+  /** Warning on an object that our finalizer held: it went before its clean-up or termination was over. On a NodeClaim: it went while its termination was under way, and its instance still runs. */
   possibleOrphan: 'PossibleOrphan',
   /** Normal on a Pod, as Karpenter says: evicted by a drain. */
   evicted: 'Evicted',
@@ -64,6 +64,12 @@ export const EVENT_REASONS = {
   terminationHookFailed: 'TerminationHookFailed',
   /** Warning on a Node or NodeClaim: the instance could not be terminated, it is tried again. */
   instanceTerminationFailed: 'InstanceTerminationFailed',
+  /** Warning on an object of a FinalizerRule: its clean-up failed and is tried again. */
+  finalizationError: 'FinalizationError',
+  /** Warning on an object of a FinalizerRule: its deadline passed, and it is kept. */
+  finalizationOverdue: 'FinalizationOverdue',
+  /** Warning on a FinalizerRule: it cannot be used. */
+  invalidFinalizerRule: 'InvalidFinalizerRule',
   /** Warning on the ConfigMap: refused, the last good configuration stays in force. */
   invalidConfiguration: 'InvalidConfiguration',
 } as const;

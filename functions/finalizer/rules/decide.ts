@@ -2,7 +2,16 @@
  * The rule of FinalizerRules: what one object needs now (DESIGN §3.3, I1). Pure: no I/O, no clock.
  */
 import type { FinalizerRule } from '../../../shared/domain/finalizer-rule.ts';
-import { addDuration, earliest, hours, isDue, minutes, seconds, type DurationMs, type EpochMs } from '../../../shared/domain/time.ts';
+import {
+  addDuration,
+  earliest,
+  hours,
+  isDue,
+  minutes,
+  seconds,
+  type DurationMs,
+  type EpochMs,
+} from '../../../shared/domain/time.ts';
 
 /** What the ledger says of the object. */
 export interface Entry {
@@ -59,7 +68,9 @@ export function decideRule(observation: RuleObservation): RuleDecision {
   }
   if (object.deletionTime === undefined) {
     if (ruleEnds) return object.isHeld || entry !== undefined ? { kind: 'free' } : { kind: 'ignore' };
-    return object.isHeld && entry !== undefined ? { kind: 'watch', until: addDuration(now, LEDGER_CHECK) } : { kind: 'hold' };
+    return object.isHeld && entry !== undefined
+      ? { kind: 'watch', until: addDuration(now, LEDGER_CHECK) }
+      : { kind: 'hold' };
   }
   if (!object.isHeld) {
     if (entry === undefined || entry.phase === 'orphaned') return { kind: 'ignore' };
@@ -107,7 +118,10 @@ export const CALL_INTERVAL = seconds(0.2);
  *
  * @param taken until when places are taken
  */
-export function takeSlot(taken: EpochMs | undefined, now: EpochMs): { readonly slot: EpochMs; readonly taken: EpochMs } {
+export function takeSlot(
+  taken: EpochMs | undefined,
+  now: EpochMs,
+): { readonly slot: EpochMs; readonly taken: EpochMs } {
   const from = taken !== undefined && taken > now ? taken : now;
   const early = addDuration(from, seconds((-CALLS_AT_ONCE * CALL_INTERVAL) / 1000));
   return { slot: early > now ? early : now, taken: addDuration(from, CALL_INTERVAL) };

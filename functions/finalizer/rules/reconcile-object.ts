@@ -95,7 +95,9 @@ async function apply(parts: RuleParts, run: Run, decision: RuleDecision, look: L
   const { answer } = run;
   if (answer !== undefined && entry?.phase === 'pending' && answer.rule === inForce.object.metadata.name) {
     run.answer = undefined;
-    return answer.kind === 'pending' ? save(look, { ...entry, time: now }, addDuration(now, LEDGER_CHECK)) : answered(parts, look, entry, answer);
+    return answer.kind === 'pending'
+      ? save(look, { ...entry, time: now }, addDuration(now, LEDGER_CHECK))
+      : answered(parts, look, entry, answer);
   }
   switch (decision.kind) {
     case 'ignore':
@@ -114,7 +116,11 @@ async function apply(parts: RuleParts, run: Run, decision: RuleDecision, look: L
       const slot = isTurn ? now : await reserveCall(parts.deps, inForce.object);
       if (slot > now) return save(look, { ...base(look, entry), phase: entry?.phase ?? 'held', slotTime: slot }, slot);
       const attempts = (entry?.attempts ?? 0) + 1;
-      const turn = await save(look, { ...base(look, entry), phase: 'intended', attempts, time: now }, addDuration(now, retryDelay(5)));
+      const turn = await save(
+        look,
+        { ...base(look, entry), phase: 'intended', attempts, time: now },
+        addDuration(now, retryDelay(5)),
+      );
       if (turn.kind === 'done' || turn.written) run.ownAttempt = attempts;
       return again('the call was noted down');
     }
@@ -213,7 +219,11 @@ async function answered(parts: RuleParts, look: Look, entry: LedgerEntry, answer
     return saved.written ? again('a worker is at it') : saved;
   }
   const { message } = answer;
-  const saved = await save(look, { ...rest, phase: 'failed', time: now, message }, addDuration(now, retryDelay(entry.attempts)));
+  const saved = await save(
+    look,
+    { ...rest, phase: 'failed', time: now, message },
+    addDuration(now, retryDelay(entry.attempts)),
+  );
   if (!saved.written) return saved;
   await degrade(parts, look, entry.attempts, message);
   return again('the clean-up failed');
@@ -260,7 +270,14 @@ async function orphan(parts: RuleParts, look: Look, because: string): Promise<Tu
 }
 
 const reportOverdue = (parts: RuleParts, look: Look): Promise<void> =>
-  report(parts, look, 'overdue', EVENT_REASONS.finalizationOverdue, 'its deadline passed, and its rule says Keep', 'Warning');
+  report(
+    parts,
+    look,
+    'overdue',
+    EVENT_REASONS.finalizationOverdue,
+    'its deadline passed, and its rule says Keep',
+    'Warning',
+  );
 
 async function report(
   { reporter }: RuleParts,
@@ -273,7 +290,11 @@ async function report(
 ): Promise<void> {
   const { apiVersion, kind, name, namespace, uid } = subject;
   await reporter.report({
-    about: { apiVersion, kind, metadata: { name, ...(namespace !== undefined && { namespace }), ...(uid !== undefined && { uid }) } },
+    about: {
+      apiVersion,
+      kind,
+      metadata: { name, ...(namespace !== undefined && { namespace }), ...(uid !== undefined && { uid }) },
+    },
     decision,
     reason,
     message,

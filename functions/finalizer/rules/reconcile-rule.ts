@@ -35,7 +35,10 @@ export async function reconcileRule(parts: RuleParts, name: string, watch: KindW
   if (standing.kind !== 'inForce') return endUnused(parts, object);
   const type = resource === undefined ? standing.value.type : { ...standing.value.rule, resource };
   if (type === undefined) return endUnused(parts, object);
-  await lookAtAll(parts, { ...standing.value, type: { group: type.group, version: type.version, resource: type.resource } });
+  await lookAtAll(parts, {
+    ...standing.value,
+    type: { group: type.group, version: type.version, resource: type.resource },
+  });
 }
 
 /** Puts the rule's own finalizer on. False: it changed, its next event comes. */
@@ -81,7 +84,9 @@ async function lookAtAll(parts: RuleParts, { object, rule, type }: RuleInForce):
   const ends = object.metadata.deletionTimestamp !== undefined;
   const carrying = objects.filter(({ metadata }) => metadata.finalizers?.includes(rule.finalizerName) === true);
   const wakeTime = deps.clock.now();
-  const concerned = ends ? carrying : objects.filter(each => !carrying.includes(each) || each.metadata.deletionTimestamp !== undefined);
+  const concerned = ends
+    ? carrying
+    : objects.filter(each => !carrying.includes(each) || each.metadata.deletionTimestamp !== undefined);
   await deps.wakeUps.send(
     concerned.map(({ kind, apiVersion, metadata: { name, namespace, uid } }) => ({
       wakeUp: {

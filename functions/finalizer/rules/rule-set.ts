@@ -19,7 +19,9 @@ export type Standing =
   | { readonly kind: 'conflict'; readonly with: string };
 
 /** @returns undefined when the definition of FinalizerRules is not installed */
-export async function loadRules({ kubernetes }: Pick<FunctionDeps, 'kubernetes'>): Promise<readonly KubernetesObject[]> {
+export async function loadRules({
+  kubernetes,
+}: Pick<FunctionDeps, 'kubernetes'>): Promise<readonly KubernetesObject[]> {
   return (await kubernetes.list(RESOURCES.FinalizerRule)) ?? [];
 }
 

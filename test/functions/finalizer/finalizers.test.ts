@@ -9,7 +9,14 @@ import type { KubernetesApi, ObjectPatch, WriteOutcome } from '../../../shared/p
 const claim: KubernetesObject = {
   apiVersion: 'karpenter.sh/v1',
   kind: 'NodeClaim',
-  metadata: { name: 'nc1', uid: 'u1', resourceVersion: '7', generation: 2, finalizers: ['example.com/custom'] },
+  metadata: {
+    name: 'nc1',
+    uid: 'u1',
+    resourceVersion: '7',
+    creationTimestamp: '2024-11-01T15:00:00Z',
+    generation: 2,
+    finalizers: ['example.com/custom'],
+  },
   spec: { resources: { requests: { cpu: '1000m' } } },
   status: {},
 };
