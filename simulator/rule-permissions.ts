@@ -23,6 +23,14 @@ export function withRuleKinds(scenario: Scenario, served: readonly KnownResource
   return { ...table, ...Object.fromEntries(added) };
 }
 
+/** Whether a refusal is about a kind that the scenario has left out on purpose. */
+export function isLeftOut(scenario: Scenario, message: string): boolean {
+  const kinds = scenario.objects.flatMap(({ manifest }) =>
+    manifest.kind === 'FinalizerRule' && !isGranted(manifest) ? [kindOf(manifest)] : [],
+  );
+  return kinds.some(({ apiVersion }) => message.includes(`API group "${apiVersion.replace(/\/?[^/]*$/, '')}"`));
+}
+
 const isGranted = ({ kind, body }: Manifest): boolean =>
   kind === 'FinalizerRule' && !JSON.stringify(body).includes(NOT_GRANTED);
 

@@ -80,8 +80,8 @@ const conditions = (name: string, condition: JsonObject, tells?: Change['tells']
     tells,
   );
 
-/** How often and how far a repair was tried, and changes of a pool counted: what came of it is in the cluster. */
-const VOLATILE = ['attempt', 'blocked', 'changes', 'serving', 'served', 'wokenTime'];
+/** How often a repair was tried, and what was said already: what came of it is in the cluster. */
+const VOLATILE = ['number', 'said'];
 const BASE = { concern: 'repair', start: START, volatile: VOLATILE } as const;
 const seen = (...names: readonly string[]): readonly Earlier[] =>
   names.map(name => ({ kind: 'message', message: nodeEvent(name) }));
