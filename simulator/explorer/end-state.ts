@@ -14,10 +14,10 @@ export function endStateOf(
   volatile: readonly string[],
 ): EndState {
   const lines: string[] = [];
-  for (const { key, original, current } of touched) {
-    if (key.startsWith('events.')) continue;
+  for (const { thing, original, current } of touched) {
+    if (thing.startsWith('events/')) continue;
     const text = current && canonical(withoutRunTimes(current));
-    if (text !== (original && canonical(withoutRunTimes(original)))) lines.push(`${key} ${text ?? 'is gone'}`);
+    if (text !== (original && canonical(withoutRunTimes(original)))) lines.push(`${thing} ${text ?? 'is gone'}`);
   }
   for (const { owner, id, state, subject, nextWakeTime } of records) {
     const timer = nextWakeTime === undefined ? 'without timer' : 'with timer';

@@ -1,7 +1,8 @@
 /** Tries all schedules of a situation within the bounds, the simple ones first, and stops with the shortest that fails. */
 import { differenceOf, type EndState } from './end-state.ts';
-import { createForesight, type Course } from './foresight.ts';
-import { explored, type Outcome, type Reconcilers } from './run-schedule.ts';
+import type { Reconcilers } from './explored-world.ts';
+import type { Course } from './foresight.ts';
+import { explored, type Outcome } from './run-schedule.ts';
 import type { Schedule, Turn } from './schedule.ts';
 import type { Situation } from './situation.ts';
 
@@ -46,24 +47,19 @@ export async function explore(
   bounds: Bounds,
   reconcilers: Reconcilers = {},
 ): Promise<Exploration> {
-  const world = explored(situation, reconcilers);
-  const foresight = createForesight(situation);
+  const world = await explored(situation, reconcilers);
   const keys = new Set<string>();
   /** How it ends when one run is over before the other begins. */
   const expected = new Map<string, EndState>();
   const counts = { schedules: 0, crashes: 0, carriedOut: 0 };
 
   const carryOut = async (schedule: Schedule): Promise<{ course: Course; outcome: Outcome | undefined }> => {
-    const foreseen = foresight.foresee(schedule);
+    const foreseen = world.foresee(schedule);
     if (foreseen !== undefined && keys.has(foreseen.key)) return { course: foreseen, outcome: undefined };
     const outcome = await world.run(schedule);
     counts.carriedOut += 1;
-    foresight.learn(outcome.witnessed);
-    const course = foresight.foresee(schedule);
-    if (course === undefined)
-      throw new Error('a schedule that was carried out can be foreseen: a run is not deterministic');
-    keys.add(course.key);
-    return { course, outcome };
+    keys.add(outcome.course.key);
+    return { course: outcome.course, outcome };
   };
 
   let level: readonly Candidate[] = (['A', 'B'] as const).map(first => ({
@@ -89,7 +85,10 @@ export async function explore(
       }
     }
     const [failure] = failures.toSorted((a, b) => lengthOf(a) - lengthOf(b));
-    if (failure !== undefined) return { situation, ...counts, failure };
+    if (failure !== undefined) {
+      const { reasons, outcome } = failure;
+      return { situation, ...counts, failure: { reasons, outcome: await world.run(outcome.schedule, true) } };
+    }
     level = next;
   }
   return { situation, ...counts, failure: undefined };
@@ -97,7 +96,7 @@ export async function explore(
 
 /** Whoever reads it follows each turn; then each call. */
 const lengthOf = ({ outcome }: Failure): number =>
-  outcome.schedule.turns.length * 1000 + outcome.witnessed.filter(({ kind }) => kind === 'call').length;
+  outcome.schedule.turns.length * 1000 + outcome.interleaved.filter(({ kind }) => kind === 'call').length;
 
 function complaintsAbout(
   { violations, endState }: Outcome,

@@ -8,9 +8,8 @@ const MAX_LATER_LINES = 40;
 
 /** The shortest failing schedule, with what is wrong at its end. */
 export function describeFailure({ situation }: Pick<Exploration, 'situation'>, { outcome, reasons }: Failure): string {
-  const { happenings, witnessed } = outcome;
-  const both = happenings.slice(0, witnessed.length).map(describe);
-  const later = happenings.slice(witnessed.length).filter(isOfInterest);
+  const both = outcome.interleaved.map(describe);
+  const later = outcome.later.filter(isOfInterest);
   const shown = later.slice(0, MAX_LATER_LINES).map(describe);
   const { A, B } = situation.messages;
   return [
