@@ -88,6 +88,18 @@ program
   });
 
 program
+  .command('validate')
+  .description('say what Curfew would refuse: configurations, policies, FinalizerRules, drain templates, scenarios')
+  .argument('<paths...>', 'files and folders')
+  .option('--template <file>', 'the drain template, in place of the one that the configuration names')
+  .option('--event <file>', 'a HealthEvent (JSON or YAML) to render the template for (default: a sample)')
+  .addOption(new Option('--output <form>', 'what to print').choices(['text', 'json']).default('text'))
+  .action(async (paths: string[], options: Record<string, string>) => {
+    const { validateCommand } = await import('./validate.ts');
+    process.exitCode = await validateCommand(paths, options);
+  });
+
+program
   .command('snapshot')
   .description('write a cluster as a scenario file; Secrets and environment values are never included')
   .option('--kubeconfig <file>', 'default: $KUBECONFIG, else ~/.kube/config')

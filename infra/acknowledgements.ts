@@ -14,7 +14,7 @@ export function acknowledgeFindings(stacks: { readonly state: StateStack; readon
     acknowledge(queue, 'AwsSolutions::AwsSolutions-SQS3', reason);
     acknowledge(queue, 'Serverless::Serverless-SQSRedrivePolicy', reason);
   }
-  for (const { function: fn, role } of functions.functions.values()) {
+  for (const [name, { function: fn, role }] of functions.functions) {
     const bySqs =
       'Invoked by its SQS inbox alone, whose own redrive policy keeps what fails; this setting is for asynchronous invokes and streams.';
     acknowledge(fn, 'Serverless::Serverless-LambdaDLQ', bySqs);
@@ -24,6 +24,18 @@ export function acknowledgeFindings(stacks: { readonly state: StateStack; readon
       'Serverless::Serverless-LambdaTracing',
       'X-Ray needs permissions on *; audit lines carry the ids that join a story.',
     );
+    if (name === 'finalizer') {
+      acknowledge(
+        role,
+        'AwsSolutions::AwsSolutions-IAM5[Resource::*]',
+        'EC2 cannot limit DescribeInstances to some instances.',
+      );
+      acknowledge(
+        role,
+        'AwsSolutions::AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ec2:<AWS::Region>:<AWS::AccountId>:instance/*]',
+        'Instances are not known beforehand; a condition limits the statement to those tagged with the cluster.',
+      );
+    }
     if (functions.privateAccess !== undefined) {
       acknowledge(
         role,

@@ -50,6 +50,10 @@ const configSchema = z.strictObject({
     .prefault({}),
   /** Days that audit lines are kept; one of the retentions that CloudWatch Logs offers (1, 3, 5, 7, 14, 30, 60, 90, …). */
   logRetentionDays: z.enum(RetentionDays).default(RetentionDays.SIX_MONTHS),
+  /** Names of the Lambda functions that hooks of terminations may call. */
+  hookFunctions: z
+    .array(z.string().regex(/^[A-Za-z0-9-_]{1,64}$/, 'must be the name of a Lambda function'))
+    .default([]),
   /** SNS topic that alarms notify; without it they only change state. */
   alarmTopicArn: arn('sns').optional(),
   /** Where `docs/runbook.md` can be read, for the descriptions of alarms: they arrive by e-mail, so a relative path leads nowhere. */

@@ -14,6 +14,11 @@ export interface FunctionDefinition {
 
 /** A deployed function without a row does not compile. */
 const ROWS: Readonly<Record<DeployedFunction, FunctionDefinition>> = {
+  finalizer: {
+    description: 'Terminates nodes under a finalizer that the user names',
+    memoryMiB: 512,
+    maxConcurrency: 10,
+  },
   repair: {
     description: 'Repairs nodes whose conditions outlast their toleration',
     memoryMiB: 512,

@@ -49,6 +49,7 @@ export class FunctionsStack extends Stack {
       fn.uses(state.table);
       fn.publishesTo(state.bus);
       fn.actsOnInstances(cluster);
+      fn.invokes(config.hookFunctions);
       fn.sendsWakeUps(owner => required(this.functions, owner).inbox);
     }
     this.rules = this.createRules(state, cluster.name);

@@ -1,4 +1,5 @@
 /** The functions as they run in one process: one line each. */
+import { createReconciler as finalizer } from '../functions/finalizer/reconcile.ts';
 import { createReconciler as gracePeriod } from '../functions/grace-period/reconcile.ts';
 import { createReconciler as repair } from '../functions/repair/reconcile.ts';
 import { createReconciler as timer } from '../functions/timer/reconcile.ts';
@@ -8,6 +9,7 @@ import type { FunctionDeps, Reconcile } from '../shared/ports/function-deps.ts';
 export type ReconcilerFactory = (deps: FunctionDeps) => Reconcile;
 
 export const RECONCILERS: Readonly<Partial<Record<FunctionName, ReconcilerFactory>>> = {
+  finalizer,
   repair,
   'grace-period': gracePeriod,
   timer,

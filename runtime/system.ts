@@ -4,6 +4,7 @@
  */
 import { createForwarder, type Forwarder } from '../forwarder/forwarder.ts';
 import type { ForwarderSettings } from '../forwarder/settings.ts';
+import { createHooks, type InvokeFunction } from '../shared/adapters/hooks/hooks.ts';
 import { createEventRecorder } from '../shared/adapters/kubernetes/event-recorder.ts';
 import type { Envelope } from '../shared/contract/envelope.ts';
 import { FUNCTION_TIMEOUT_SECONDS, MAX_RECEIVES, VISIBILITY_TIMEOUT_SECONDS } from '../shared/contract/inbox.ts';
@@ -19,6 +20,7 @@ import type { ClusterWatch } from '../shared/ports/cluster-watch.ts';
 import type { DeadLetters } from '../shared/ports/dead-letters.ts';
 import type { EventBus } from '../shared/ports/event-bus.ts';
 import type { FunctionDeps } from '../shared/ports/function-deps.ts';
+import type { Hooks } from '../shared/ports/hooks.ts';
 import type { WakeUpSender } from '../shared/ports/inbox.ts';
 import type { Instances } from '../shared/ports/instances.ts';
 import type { KubernetesApi } from '../shared/ports/kubernetes-api.ts';
@@ -75,6 +77,8 @@ export interface SystemParts {
   readonly records: RecordStore;
   readonly dueIndex: DueIndex;
   readonly instances: (by: FunctionName) => Instances;
+  /** Hooks as one function calls them; default: by events, and no Lambda functions. */
+  readonly callHooks?: (by: FunctionName) => Hooks;
   readonly audit: AuditLog;
   readonly metrics?: MetricSink;
   readonly forwarder?: Partial<ForwarderSettings>;
@@ -113,6 +117,12 @@ const INBOX_SETTINGS: InboxSettings = {
   maxReceiveCount: MAX_RECEIVES,
 };
 const TICK_PERIOD = minutes(1);
+
+/** Lambda functions run in AWS only. */
+const noFunctions: InvokeFunction = async functionName => ({
+  kind: 'failed',
+  message: `function ${functionName} cannot be run here: there is no AWS account`,
+});
 
 const NO_METRICS: MetricSink = { count: () => undefined, milliseconds: () => undefined };
 
@@ -180,6 +190,7 @@ export function createSystem(parts: SystemParts): System {
       instances: parts.instances(name),
       deadLetters: { park: async message => bury(message) },
       clock: scheduler,
+      hooks: parts.callHooks?.(name) ?? createHooks({ bus, cluster: parts.cluster, invokeFunction: noFunctions }),
     };
     const permitted = portsWithin(ports, identityOf(name));
     const seen = hooks.environment?.(permitted, name, lifetime) ?? permitted;
@@ -196,6 +207,7 @@ export function createSystem(parts: SystemParts): System {
       bus: mortal(lifetime, seen.bus),
       instances: mortal(lifetime, seen.instances),
       deadLetters: mortal(lifetime, seen.deadLetters),
+      hooks: mortal(lifetime, seen.hooks),
       events: createEventRecorder({
         kubernetes,
         clock,

@@ -20,6 +20,7 @@ import { startDisruption } from './actors/disruption.ts';
 import { startKarpenter } from './actors/karpenter.ts';
 import { startKubelet } from './actors/kubelet.ts';
 import { createCleanupAnswers } from './cleanups.ts';
+import { aboutOf, createHookAnswers } from './hooks.ts';
 import { createCloud } from './cloud.ts';
 import { withDueIndex } from './due-index.ts';
 import { evaluate, type FinalState, type Verdict } from './expect.ts';
@@ -102,6 +103,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
   const cloud = createCloud(time);
   const outages = createOutages(time);
   const cleanups = createCleanupAnswers();
+  const hooks = createHookAnswers();
   const timeline = createTimeline(() => time.now());
   const trace = createTrace(
     () => time.now(),
@@ -142,6 +144,10 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     dueIndex: outages.guard('store', store.dueIndex),
     instances: by =>
       cloud.instances((verb, providerID) => trace.addCall({ by, verb, resource: 'instances', name: providerID })),
+    callHooks: by =>
+      hooks.hooks(call =>
+        trace.addCall({ by, verb: 'invoke', resource: 'hooks', name: call.name, about: aboutOf(call) }),
+      ),
     audit: {
       write(record) {
         trace.addAudit(record);
@@ -180,7 +186,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
 
   for (const step of scenario.steps) {
     time.at(step.time, () => {
-      const problem = carryOut(step, { world, cloud, outages, cleanups, system });
+      const problem = carryOut(step, { world, cloud, outages, cleanups, hooks, system });
       timeline.addStep(describeStep(step), problem);
     });
   }

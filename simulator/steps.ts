@@ -3,6 +3,7 @@ import { messageOf } from '../shared/errors.ts';
 import { ApiStatusError } from '../packages/kube-apiserver/src/types.ts';
 import type { System } from '../runtime/system.ts';
 import type { CleanupAnswers } from './cleanups.ts';
+import type { HookAnswers } from './hooks.ts';
 import type { Cloud } from './cloud.ts';
 import type { Outages } from './outages.ts';
 import type { Step, StepAction, TargetRef } from './scenario/scenario.ts';
@@ -13,6 +14,7 @@ export interface StepTargets {
   readonly cloud: Cloud;
   readonly outages: Outages;
   readonly cleanups: CleanupAnswers;
+  readonly hooks: HookAnswers;
   readonly system: Pick<System, 'publish' | 'restartForwarder'>;
 }
 
@@ -26,7 +28,10 @@ export function carryOut({ action }: Step, targets: StepTargets): string | undef
   }
 }
 
-function perform(action: StepAction, { world, cloud, outages, cleanups, system }: StepTargets): string | undefined {
+function perform(
+  action: StepAction,
+  { world, cloud, outages, cleanups, hooks, system }: StepTargets,
+): string | undefined {
   switch (action.kind) {
     case 'apply':
       world.apply(action.manifest);
@@ -47,6 +52,9 @@ function perform(action: StepAction, { world, cloud, outages, cleanups, system }
       return undefined;
     case 'cleanup':
       cleanups.set(action.rule, { result: action.result, message: action.message ?? '' });
+      return undefined;
+    case 'hook':
+      hooks.set(action.name, { result: action.result, message: action.message ?? '' });
       return undefined;
     case 'outage':
       outages.begin(action.of, action.for);
@@ -74,6 +82,8 @@ export function describeStep({ action }: Step): string {
       return `instance ${action.providerID} ${[action.state, action.fail === undefined ? undefined : `fails: ${action.fail}`].filter(Boolean).join(', ')}`;
     case 'cleanup':
       return `clean-up of ${action.rule} answers ${action.result}`;
+    case 'hook':
+      return `hook ${action.name} answers ${action.result}`;
     case 'outage':
       return `outage of ${action.of} for ${action.for / 1000} s`;
     case 'restart':

@@ -20,11 +20,11 @@ export interface Trace {
   readonly entries: readonly TraceEntry[];
   /** A write that the API server accepted. */
   addWrite(write: ObservedWrite, by: string): void;
-  /** A call to the cloud, or a rule's clean-up. */
+  /** A call to the cloud, a rule's clean-up, or a hook. */
   addCall(call: {
     readonly by: string;
     readonly verb: 'terminate' | 'reboot' | 'invoke';
-    readonly resource: 'instances' | 'cleanups';
+    readonly resource: 'instances' | 'cleanups' | 'hooks';
     readonly name: string;
     readonly about?: JsonObject;
   }): void;

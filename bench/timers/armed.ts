@@ -1,5 +1,5 @@
 /** The timers that are armed: repair records of nodes that are tolerated, most for days, some due while the bench looks. Pure. */
-import { toRepairState } from '../../shared/contract/repair-record.ts';
+import { nodeCodec } from '../../functions/repair/record.ts';
 import {
   addDuration,
   hours,
@@ -54,7 +54,7 @@ export function recordFor({ name, uid, dueTime }: Timer): NewRecord {
     owner: 'repair',
     id: `node/${uid}`,
     subject: { apiVersion: 'v1', kind: 'Node', name, uid },
-    state: toRepairState({ incident }),
+    state: { schemaVersion: nodeCodec.schemaVersion, ...nodeCodec.toState({ incident, taken: false, episodes: [] }) },
     nextWakeTime: dueTime,
   };
 }

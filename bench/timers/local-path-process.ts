@@ -17,7 +17,6 @@ import { CLUSTER_PARAMETERS, ENV } from '../../shared/contract/env.ts';
 import { addDuration, durationBetween, seconds, toDurationMs, toEpochMs } from '../../shared/domain/time.ts';
 import { invariant } from '../../shared/errors.ts';
 import type { RecordStore } from '../../shared/ports/record-store.ts';
-import { putWithWakeUp } from '../../shared/timers/put-with-wake-up.ts';
 import { answerQuestions } from '../measure/answering.ts';
 import { readUsage } from '../measure/usage.ts';
 import { recordFor, timerAt, type TimerPlan } from './armed.ts';
@@ -74,9 +73,10 @@ async function run({ assemblyDir, armed, due, windowMs }: z.infer<typeof runSche
       const timer = timers[index];
       invariant(timer !== undefined, 'every index has its timer');
       // One half as a function arms a near timer; the other as if it had been armed long ago, which only the sweep finds.
-      const deps = { records, wakeUps, clock: systemClock };
-      if (index % 2 === 0) await putWithWakeUp(deps, recordFor(timer), 0);
-      else await putNew(records, recordFor(timer));
+      const { owner, subject } = recordFor(timer);
+      await putNew(records, recordFor(timer));
+      const delay = durationBetween(systemClock.now(), timer.dueTime);
+      if (index % 2 === 0) await wakeUps.send([{ wakeUp: { owner, subject, wakeTime: timer.dueTime }, delay }]);
     });
     const busy: Sweep[] = [];
     for (let sweep = 0; sweep < SWEEPS; sweep += 1) busy.push(await measureSweep(dueIndex, plan.windowStart));

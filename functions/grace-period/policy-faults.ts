@@ -7,7 +7,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { loadPolicies } from '../../shared/cluster/node-pool.ts';
 import { protectionFault } from '../../shared/policies/protection-settings.ts';
-import { tieOf } from '../../shared/policies/policy-ties.ts';
+import { tiesOf } from '../../shared/policies/policy-ties.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'events' | 'audit'>;
 
@@ -21,8 +21,9 @@ export async function reportProtectionFaults(deps: Deps, subject: Subject): Prom
     const effect = 'until it is valid no cap holds, and what any rule set protects is protected';
     await report(deps, object, EVENT_REASONS.invalidProtectionConfiguration, `${faults.join('; ')}; ${effect}`);
   }
-  const tie = tieOf(object, 'protection', await loadPolicies(deps));
-  if (tie !== undefined) await report(deps, object, EVENT_REASONS.policyConflict, tie);
+  for (const { loser, message } of tiesOf(object, 'protection', await loadPolicies(deps))) {
+    await report(deps, loser, EVENT_REASONS.policyConflict, message);
+  }
 }
 
 async function report(deps: Deps, object: KubernetesObject, reason: string, message: string): Promise<void> {

@@ -3,7 +3,7 @@
  * the Node say themselves whose they are. Order: record (timer, claim on the Events) → Node → Events → record, so that the run after a
  * crash finds a timer that brings it back, and no two runs say the same.
  */
-import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
+import type { InboxMessage, WatchedEvent } from '../../shared/contract/inbox-message.ts';
 import { GRACE_PERIOD_METRICS } from '../../shared/contract/metrics.ts';
 import { durationBetween, type EpochMs } from '../../shared/domain/time.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
@@ -34,6 +34,7 @@ export function createReconciler(ports: Ports): Reconcile {
         if (kind === 'Node') await reconcileNode(deps, { name, uid, pods: 'always' }, message);
         return;
       }
+      case 'customResource':
       case 'tick':
       case 'busEvent':
         return;
@@ -41,10 +42,9 @@ export function createReconciler(ports: Ports): Reconcile {
   };
 }
 
-type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
 type WakeUp = Extract<InboxMessage, { kind: 'wakeUp' }>;
 
-async function reconcileClusterEvent(deps: Deps, event: ClusterEvent): Promise<void> {
+async function reconcileClusterEvent(deps: Deps, event: WatchedEvent): Promise<void> {
   const { subject, change, hints, resourceVersion } = event;
   switch (subject.kind) {
     case 'Pod':
@@ -53,7 +53,7 @@ async function reconcileClusterEvent(deps: Deps, event: ClusterEvent): Promise<v
       return reconcileNode(deps, { name: hints.nodeName, uid: undefined, pods: 'always' });
     case 'Node': {
       // Pods have events of their own; a node that only changes matters when it is known to carry annotated ones.
-      const pods = change === 'Added' ? 'ifNew' : 'ifKnown';
+      const pods = change === 'Added' && event.resync !== true ? 'ifNew' : 'ifKnown';
       return reconcileNode(deps, { name: subject.name, uid: subject.uid, pods });
     }
     case 'NodePool':
@@ -61,6 +61,12 @@ async function reconcileClusterEvent(deps: Deps, event: ClusterEvent): Promise<v
     case 'NodeLifecyclePolicy':
       await reportProtectionFaults(deps, subject);
       return wakeAnnotatedNodes(deps, undefined);
+    case 'NodeClaim':
+    case 'FinalizerRule':
+    case 'PodDisruptionBudget':
+    case 'VolumeAttachment':
+    case 'ConfigMap':
+      return;
   }
 }
 
@@ -174,8 +180,8 @@ async function change(
     : { kind: 'again', because: `the change of the Node was refused: ${outcome.message}` };
 }
 
-function withEffort({ effort: _, ...record }: GracePeriodRecord, effort: Effort | undefined): GracePeriodRecord {
-  return { ...record, ...(effort !== undefined && { effort }) };
+function withEffort({ announced, claimTime }: GracePeriodRecord, effort: Effort | undefined): GracePeriodRecord {
+  return { announced, ...(claimTime !== undefined && { claimTime }), ...(effort !== undefined && { effort }) };
 }
 
 function wanted(

@@ -24,6 +24,7 @@ export function createReconciler(deps: Deps): Reconcile {
       case 'tick':
         return sweep(deps);
       case 'clusterEvent':
+      case 'customResource':
       case 'busEvent':
       case 'wakeUp':
         return;

@@ -2,7 +2,7 @@
  * What every function has: a bundle, a role of its own, a log group with retention, an inbox queue that redrives to its dead letters, and the event
  * source between the two. What it may touch comes by the methods below, each of which sets the variable and grants the permission together.
  */
-import { Duration, RemovalPolicy, Stack, Tags } from 'aws-cdk-lib';
+import { ArnFormat, Duration, RemovalPolicy, Stack, Tags } from 'aws-cdk-lib';
 import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { EventBus } from 'aws-cdk-lib/aws-events';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
@@ -136,6 +136,22 @@ export class FunctionWithInbox extends Construct {
     if (publishesAs.length === 0) return;
     this.function.addEnvironment(ENV.eventBusName, bus.eventBusName);
     this.allow(['events:PutEvents'], [bus.eventBusArn], { StringEquals: { 'events:source': publishesAs } });
+  }
+
+  /** The user's hooks of terminations, by the names in the configuration. */
+  invokes(functionNames: readonly string[]): void {
+    if (functionNames.length === 0 || !this.permissions.invokesHooks) return;
+    this.allow(
+      ['lambda:InvokeFunction'],
+      functionNames.map(resourceName =>
+        Stack.of(this).formatArn({
+          service: 'lambda',
+          resource: 'function',
+          resourceName,
+          arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+        }),
+      ),
+    );
   }
 
   /** Names the inboxes that it sends wake-ups to; `inboxOf` answers those of all functions. */

@@ -181,11 +181,12 @@ function toJson(value: unknown): unknown {
 }
 
 function complete(settings: CustomDrainSettings, rendered: JsonObject, name: string): KubernetesManifest {
-  const metadata = isTable(rendered['metadata']) ? rendered['metadata'] : {};
+  const { metadata: given, apiVersion: _, kind: __, ...rest } = rendered;
+  const metadata = isTable(given) ? given : {};
   return {
-    ...rendered,
     apiVersion: `${settings.apiGroup}/${settings.version}`,
     kind: settings.kind,
     metadata: { ...metadata, name, namespace: settings.namespace },
+    ...rest,
   };
 }

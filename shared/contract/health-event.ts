@@ -97,7 +97,13 @@ const statusSchema = z.object({ nodeQuarantined: z.optional(z.enum([...QUARANTIN
 const NAMES = new Map(
   [
     ...Object.keys(eventSchema.shape),
-    ...['healthEvent', 'healthEventStatus', 'nodeQuarantined', 'entityType', 'entityValue', 'force', 'skip'],
+    'healthEvent',
+    'healthEventStatus',
+    'nodeQuarantined',
+    'entityType',
+    'entityValue',
+    'force',
+    'skip',
   ].map(name => [name.toLowerCase(), name]),
 );
 

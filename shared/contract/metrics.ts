@@ -73,6 +73,18 @@ export const GRACE_PERIOD_METRICS = {
   refused: 'NodeChangesRefused',
 } as const;
 
+/** Metrics of the repair function, for dashboards; all by `nodePool`. */
+export const REPAIR_METRICS = {
+  /** Decisions about nodes, by `decision`. */
+  decision: 'RepairDecision',
+  /** Actions that were carried out, by `condition` and `action`. */
+  started: 'RepairStarted',
+  /** Due nodes that the last pass held back, by `reason`. */
+  held: 'RepairHeld',
+  /** Attempts under way after a pass. */
+  underWay: 'RepairsUnderWay',
+} as const;
+
 /** The Powertools service name of a function. */
 export function serviceNameOf(functionName: FunctionName): string {
   return `curfew-${functionName}`;

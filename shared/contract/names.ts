@@ -1,16 +1,25 @@
 /** Every name that crosses a process boundary or that a user sees, in one place. */
+import { NODE_POOL_LABEL, TERMINATION_TIMESTAMP_ANNOTATION } from '../domain/node-claim.ts';
+import { DO_NOT_REPAIR_ANNOTATION } from '../domain/node.ts';
 import { DO_NOT_DISRUPT_ANNOTATION } from '../domain/pod.ts';
 
 export const FUNCTION_NAMES = ['finalizer', 'grace-period', 'repair', 'drain', 'timer'] as const;
 export type FunctionName = (typeof FUNCTION_NAMES)[number];
 
 /** EventBridge `source` values. */
-export const SOURCES = { forwarder: 'curfew.forwarder', timer: 'curfew.timer' } as const;
+export const SOURCES = {
+  forwarder: 'curfew.forwarder',
+  timer: 'curfew.timer',
+  finalizer: 'curfew.finalizer',
+  worker: 'curfew.worker',
+} as const;
 
 /** EventBridge `detail-type` of wake-ups; cluster events have `<Kind>Changed` (see `cluster-event.ts`). */
 export const WAKE_UP = 'WakeUp';
 /** EventBridge Scheduler's minute tick to the timer function. */
 export const TICK = 'Tick';
+/** EventBridge `detail-type` with which a worker answers a hook that was asked for by an event; its `source` is `curfew.worker`. */
+export const HOOK_ANSWERED = 'TerminationHookAnswered';
 /** EventBridge `detail-type` of changes of the kinds that FinalizerRules name. */
 export const CUSTOM_RESOURCE_CHANGED = 'CustomResourceChanged';
 /** EventBridge `detail-type` of changes of the kind that `[customDrain]` names. */
@@ -26,9 +35,9 @@ export const CURFEW_GROUP = 'curfew.dev';
 /** Karpenter's names (reference: karpenter.md §1). */
 export const KARPENTER = {
   terminationFinalizer: 'karpenter.sh/termination',
-  nodePoolLabel: 'karpenter.sh/nodepool',
+  nodePoolLabel: NODE_POOL_LABEL,
   doNotDisruptAnnotation: DO_NOT_DISRUPT_ANNOTATION,
-  terminationTimestampAnnotation: 'karpenter.sh/nodeclaim-termination-timestamp',
+  terminationTimestampAnnotation: TERMINATION_TIMESTAMP_ANNOTATION,
   disruptedTaint: 'karpenter.sh/disrupted',
 } as const;
 
@@ -37,7 +46,9 @@ export const ANNOTATIONS = {
   /** On a Node, beside the do-not-disrupt annotation that is ours: until when. */
   protectedUntil: 'curfew.dev/protected-until',
   /** Veto against repair on a Node, NodeClaim or NodePool; a value may be an RFC 3339 expiry. */
-  doNotRepair: 'curfew.dev/do-not-repair',
+  doNotRepair: DO_NOT_REPAIR_ANNOTATION,
+  /** On a NodeClaim or Node, beside our finalizer: its name, so that it is known as ours whatever becomes of NodePool and policy. */
+  terminationFinalizer: 'curfew.dev/termination-finalizer',
   /** On a Node, set by the function that waits for its pods: the forwarder publishes them. The value says who waits. */
   watchPods: 'curfew.dev/watch-pods',
   /** On the ConfigMap `curfew-config`: with each new value the forwarder publishes everything again. */

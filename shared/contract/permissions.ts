@@ -34,6 +34,8 @@ export interface Permissions {
   /** Under which `source` it publishes on the bus. */
   readonly publishesAs: readonly string[];
   readonly ec2: readonly Ec2Action[];
+  /** Calls the Lambda functions that hooks of terminations name. */
+  readonly invokesHooks: boolean;
 }
 
 /** A part that has an identity of its own. */
@@ -50,17 +52,42 @@ const NOTHING: Permissions = {
   wakes: [],
   publishesAs: [],
   ec2: [],
+  invokesHooks: false,
 };
 
 export const PERMISSIONS: Readonly<Record<Part, Permissions>> = {
+  finalizer: {
+    ...NOTHING,
+    kubernetes: [
+      on('Node', ['get', 'list', 'patch', 'delete']),
+      on('Node', ['patch'], { subresource: 'status' }),
+      on('Pod', ['list', 'delete']),
+      on('Pod', ['create'], { subresource: 'eviction' }),
+      on('PersistentVolumeClaim', ['get']),
+      on('VolumeAttachment', ['list']),
+      on('NodePool', ['get']),
+      on('NodeClaim', ['get', 'list', 'patch', 'delete']),
+      on('NodeClaim', ['patch'], { subresource: 'status' }),
+      on('NodeLifecyclePolicy', ['get', 'list']),
+      EVENTS,
+    ],
+    records: ['finalizer'],
+    wakes: ['finalizer'],
+    publishesAs: [SOURCES.finalizer],
+    ec2: ['ec2:DescribeInstances', 'ec2:TerminateInstances'],
+    invokesHooks: true,
+  },
   repair: {
     ...NOTHING,
     kubernetes: [
       on('Node', ['get', 'list']),
-      on('NodePool', ['get']),
+      // Which protected pods a forceful repair takes.
+      on('Pod', ['list']),
+      on('NodePool', ['get', 'list']),
       // `get` is for the way back: an attempt that was not carried out takes its annotation off the NodeClaim.
       on('NodeClaim', ['get', 'list', 'patch', 'delete']),
       on('NodeLifecyclePolicy', ['get', 'list']),
+      on('NodeLifecyclePolicy', ['patch'], { subresource: 'status' }),
       on('ConfigMap', ['get'], { namespace: CONFIG_MAP.namespace, names: [CONFIG_MAP.name] }),
       EVENTS,
     ],

@@ -8,6 +8,14 @@ export const EVENT_REASONS = {
   nodeRepairStarted: 'NodeRepairStarted',
   /** Normal on a Node whose pool is in `Observe` mode: a repair would have begun. */
   nodeRepairObserved: 'NodeRepairObserved',
+  /** Normal on a Node that is due (Warning when the value cannot be read): `curfew.dev/do-not-repair` holds its repair. */
+  nodeRepairVetoed: 'NodeRepairVetoed',
+  /** Normal on a Node: it is well again after an action that left it in place. */
+  nodeRepairSucceeded: 'NodeRepairSucceeded',
+  /** Warning on a Node, NodeClaim or NodePool: the value of `curfew.dev/do-not-repair` is neither `"true"` nor an instant. */
+  invalidDoNotRepair: 'InvalidDoNotRepairAnnotation',
+  /** Warning on a NodeLifecyclePolicy or NodePool: `repair.policies` names a condition type that nothing watches. */
+  unknownConditionType: 'UnknownConditionType',
   /** Warning on a NodePool or NodeLifecyclePolicy: its repair block is not valid, its nodes are not repaired. */
   invalidRepairConfiguration: 'InvalidRepairConfiguration',
   /** Normal on a Pod: its do-not-disrupt protection has ended. */
@@ -30,6 +38,32 @@ export const EVENT_REASONS = {
   invalidProtectionConfiguration: 'InvalidProtectionConfiguration',
   /** Warning on a NodeLifecyclePolicy that lost against an equally specific one. */
   policyConflict: 'NodeLifecyclePolicyConflict',
+  /** Normal on NodeClaim and Node: the termination has begun. */
+  terminationStarted: 'TerminationStarted',
+  /** Warning on NodeClaim and Node: the deadline has come, nothing is waited for any more. */
+  terminationForced: 'TerminationForced',
+  /** Normal on NodeClaim and Node: our finalizer is off. */
+  terminationFinished: 'TerminationFinished',
+  /** Normal on NodeClaim and Node in `Observe` mode: the deletion waits, Curfew would terminate. */
+  terminationObserved: 'TerminationObserved',
+  /** Warning on a NodeClaim: Karpenter's deadline annotation is not RFC 3339 and counts as absent. */
+  invalidTerminationTimestamp: 'InvalidTerminationTimestamp',
+  /** Warning on a NodePool or NodeLifecyclePolicy: what it says of terminations is not valid. */
+  invalidTerminationConfiguration: 'InvalidTerminationConfiguration',
+  /** Warning on a NodeClaim: it went while its termination was under way, and its instance still runs. */
+  possibleOrphan: 'PossibleOrphan',
+  /** Normal on a Pod, as Karpenter says: evicted by a drain. */
+  evicted: 'Evicted',
+  /** Normal on a Pod, as Karpenter says: deleted by a drain because of its deadline. */
+  disrupted: 'Disrupted',
+  /** Warning on a Node, as Karpenter says: pods are left that cannot be evicted now. */
+  failedDraining: 'FailedDraining',
+  /** Normal on a Node, as Karpenter says: the drain is over, volumes are still attached. */
+  awaitingVolumeDetachment: 'AwaitingVolumeDetachment',
+  /** Warning on NodeClaim and Node: a hook failed or ran out of time; the message says what happens next. */
+  terminationHookFailed: 'TerminationHookFailed',
+  /** Warning on a Node or NodeClaim: the instance could not be terminated, it is tried again. */
+  instanceTerminationFailed: 'InstanceTerminationFailed',
   /** Warning on the ConfigMap: refused, the last good configuration stays in force. */
   invalidConfiguration: 'InvalidConfiguration',
 } as const;

@@ -14,6 +14,7 @@ export const RESOURCES = {
   Event: resource('', 'v1', 'events'),
   Lease: resource('coordination.k8s.io', 'v1', 'leases'),
   PodDisruptionBudget: resource('policy', 'v1', 'poddisruptionbudgets'),
+  PersistentVolumeClaim: resource('', 'v1', 'persistentvolumeclaims'),
   VolumeAttachment: resource('storage.k8s.io', 'v1', 'volumeattachments'),
   NodeClaim: resource('karpenter.sh', 'v1', 'nodeclaims'),
   NodePool: resource('karpenter.sh', 'v1', 'nodepools'),

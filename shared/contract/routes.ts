@@ -8,6 +8,7 @@ import {
   CUSTOM_RESOURCE_CHANGED,
   DRAIN_RESOURCE_CHANGED,
   FORWARDER_HEARTBEAT,
+  HOOK_ANSWERED,
   SOURCES,
   type FunctionName,
 } from './names.ts';
@@ -84,6 +85,15 @@ const FINALIZER_ROUTES: readonly Route[] = [
     target: 'finalizer',
     pattern: published(CUSTOM_RESOURCE_CHANGED, DRAIN_RESOURCE_CHANGED),
   },
+  {
+    name: 'WorkersToFinalizer',
+    target: 'finalizer',
+    pattern: cluster => ({
+      source: [SOURCES.worker],
+      'detail-type': [HOOK_ANSWERED],
+      detail: { cluster: [cluster] },
+    }),
+  },
 ];
 
 const DRAIN_ROUTES: readonly Route[] = [
@@ -102,7 +112,7 @@ export const ROUTES_BY_FUNCTION: Readonly<Record<FunctionName, readonly Route[]>
 };
 
 /** The functions that are deployed. */
-const DEPLOYED = ['repair', 'grace-period', 'timer'] as const satisfies readonly FunctionName[];
+const DEPLOYED = ['finalizer', 'repair', 'grace-period', 'timer'] as const satisfies readonly FunctionName[];
 export type DeployedFunction = (typeof DEPLOYED)[number];
 export const DEPLOYED_FUNCTIONS: readonly DeployedFunction[] = DEPLOYED;
 

@@ -38,3 +38,27 @@ function holds(
       return value === undefined;
   }
 }
+
+/** Whether some set of labels is selected by both. Exact, since each requirement is about one key. */
+export function canBothSelect(a: LabelSelector, b: LabelSelector): boolean {
+  const requirements = [a, b].flatMap(toRequirements);
+  return [...new Set(requirements.map(({ key }) => key))].every(key =>
+    isSatisfiable(requirements.filter(requirement => requirement.key === key)),
+  );
+}
+
+function toRequirements({ matchLabels = {}, matchExpressions = [] }: LabelSelector): LabelSelectorRequirement[] {
+  const equal = Object.entries(matchLabels).map(([key, value]) => ({ key, operator: 'In' as const, values: [value] }));
+  return [...equal, ...matchExpressions];
+}
+
+/** Whether some value of the key, or its absence, meets all requirements, which are about this one key. */
+function isSatisfiable(requirements: readonly LabelSelectorRequirement[]): boolean {
+  const key = requirements[0]?.key ?? '';
+  const named = requirements.flatMap(({ values = [] }) => values);
+  // A value that nobody names stands for all others.
+  const other = `${named.join('')}-`;
+  return [{}, ...[...named, other].map(value => ({ [key]: value }))].some(labels =>
+    requirements.every(requirement => holds(requirement, labels)),
+  );
+}

@@ -3,11 +3,18 @@ import type { KubernetesObject } from './kubernetes-object.ts';
 import { nanosecondsToDuration, parseGoDuration } from './go-duration.ts';
 import { parseTimestamp, type DurationMs, type EpochMs } from './time.ts';
 
+/** On a NodeClaim: when its termination is forced; an instant that has passed means now. */
+export const TERMINATION_TIMESTAMP_ANNOTATION = 'karpenter.sh/nodeclaim-termination-timestamp';
+/** On NodeClaims and Nodes: the NodePool that they were made for. */
+export const NODE_POOL_LABEL = 'karpenter.sh/nodepool';
+
 export interface NodeClaimView {
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
   readonly providerID: string | undefined;
+  /** Set once the Node has registered. */
+  readonly nodeName?: string | undefined;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   readonly finalizers: readonly string[];
@@ -18,12 +25,14 @@ export interface NodeClaimView {
 
 /** Reads a NodeClaim object. */
 export function readNodeClaim({ metadata, spec, status }: KubernetesObject): NodeClaimView {
-  const providerID = status?.['providerID'];
+  const optionalText = (value: unknown): string | undefined =>
+    typeof value === 'string' && value !== '' ? value : undefined;
   return {
     name: metadata.name,
     uid: metadata.uid,
     resourceVersion: metadata.resourceVersion,
-    providerID: typeof providerID === 'string' && providerID !== '' ? providerID : undefined,
+    providerID: optionalText(status?.['providerID']),
+    nodeName: optionalText(status?.['nodeName']),
     labels: metadata.labels ?? {},
     annotations: metadata.annotations ?? {},
     finalizers: metadata.finalizers ?? [],

@@ -1,6 +1,10 @@
 /** The parts of a Node that rules look at. Reading never throws: what cannot be read is absent. */
-import type { JsonValue, KubernetesObject } from './kubernetes-object.ts';
+import type { JsonObject, JsonValue, KubernetesObject } from './kubernetes-object.ts';
 import { parseTimestamp, type EpochMs } from './time.ts';
+
+export const ZONE_LABEL = 'topology.kubernetes.io/zone';
+/** A person's veto against repair, on a Node, NodeClaim or NodePool; the value may be an RFC 3339 instant until which it holds. */
+export const DO_NOT_REPAIR_ANNOTATION = 'curfew.dev/do-not-repair';
 
 export interface NodeCondition {
   readonly type: string;
@@ -19,7 +23,12 @@ export interface NodeView {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   readonly conditions: readonly NodeCondition[];
+  readonly creationTime?: EpochMs | undefined;
   readonly deletionTime: EpochMs | undefined;
+  /** Another one after each boot of the machine. */
+  readonly bootID?: string | undefined;
+  /** The NodeClaim that owns it, where Karpenter says so. */
+  readonly ownerClaim?: string | undefined;
 }
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -38,8 +47,16 @@ export function readNode(object: KubernetesObject): NodeView {
     labels: metadata.labels ?? {},
     annotations: metadata.annotations ?? {},
     conditions: readConditions(status?.['conditions']),
+    creationTime: parseTimestamp(metadata.creationTimestamp ?? ''),
     deletionTime: metadata.deletionTimestamp === undefined ? undefined : parseTimestamp(metadata.deletionTimestamp),
+    bootID: readBootID(status),
+    ownerClaim: metadata.ownerReferences?.find(({ kind }) => kind === 'NodeClaim')?.name,
   };
+}
+
+function readBootID(status: JsonObject | undefined): string | undefined {
+  const info: unknown = status?.['nodeInfo'];
+  return isRecord(info) ? optionalText(info['bootID']) : undefined;
 }
 
 /** Reads a `status.conditions` list of any kind; entries without a type are passed over. */

@@ -1,10 +1,19 @@
 /** The parts of a Pod that rules look at. Reading never throws: what cannot be read is absent. */
 import type { KubernetesObject, OwnerReference } from './kubernetes-object.ts';
 import { readConditions } from './node.ts';
-import { parseTimestamp, type EpochMs } from './time.ts';
+import { parseTimestamp, seconds, type DurationMs, type EpochMs } from './time.ts';
 
 /** Karpenter's annotation: `"true"` or a Go duration on a Pod, `"true"` on a Node. */
 export const DO_NOT_DISRUPT_ANNOTATION = 'karpenter.sh/do-not-disrupt';
+
+/** A toleration of a pod: an absent key matches every taint, an absent effect every effect. */
+export interface Toleration {
+  readonly key: string | undefined;
+  /** `Equal` when not given, as in Kubernetes. */
+  readonly operator: string;
+  readonly value: string;
+  readonly effect: string | undefined;
+}
 
 export interface PodView {
   readonly name: string;
@@ -23,7 +32,14 @@ export interface PodView {
   readonly creationTime: EpochMs | undefined;
   /** When the kubelet took the pod on (`status.startTime`). */
   readonly startTime: EpochMs | undefined;
+  /** While the pod terminates: when its grace period ends, which is how Kubernetes writes `deletionTimestamp` of a pod. */
   readonly deletionTime: EpochMs | undefined;
+  /** `spec.terminationGracePeriodSeconds`; absent only in objects that no API server has defaulted. */
+  readonly terminationGracePeriod: DurationMs | undefined;
+  readonly priorityClassName: string | undefined;
+  readonly tolerations: readonly Toleration[];
+  /** PersistentVolumeClaims that the pod mounts, by name in its namespace; those of ephemeral volumes too. */
+  readonly volumeClaims: readonly string[];
 }
 
 const optionalText = (value: unknown): string | undefined =>
@@ -47,7 +63,37 @@ export function readPod({ metadata, spec, status }: KubernetesObject): PodView {
     creationTime: instant(metadata.creationTimestamp),
     startTime: instant(status?.['startTime']),
     deletionTime: instant(metadata.deletionTimestamp),
+    terminationGracePeriod: gracePeriodOf(spec?.['terminationGracePeriodSeconds']),
+    priorityClassName: optionalText(spec?.['priorityClassName']),
+    tolerations: listOf(spec?.['tolerations']).map(readToleration),
+    volumeClaims: listOf(spec?.['volumes']).flatMap(volume => claimOf(volume, metadata.name)),
   };
+}
+
+const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+function gracePeriodOf(value: unknown): DurationMs | undefined {
+  return typeof value === 'number' && value >= 0 ? seconds(value) : undefined;
+}
+
+function readToleration(value: unknown): Toleration {
+  const { key, operator, value: tolerated, effect } = fieldsOf(value);
+  return {
+    key: optionalText(key),
+    operator: optionalText(operator) ?? 'Equal',
+    value: optionalText(tolerated) ?? '',
+    effect: optionalText(effect),
+  };
+}
+
+/** The claim of an ephemeral volume is named after pod and volume. */
+function claimOf(volume: unknown, podName: string): readonly string[] {
+  const { name, persistentVolumeClaim, ephemeral } = fieldsOf(volume);
+  const claimName = optionalText(fieldsOf(persistentVolumeClaim)['claimName']);
+  if (claimName !== undefined) return [claimName];
+  return ephemeral === undefined || typeof name !== 'string' ? [] : [`${podName}-${name}`];
 }
 
 /** Whether all of the pod's containers have ended for good. */

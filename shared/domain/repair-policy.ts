@@ -1,16 +1,17 @@
 /**
- * Which node conditions count as unhealthy and for how long each is tolerated.
- * Source: design "Node auto repair" (resolution order) and the AWS provider table of Karpenter (reference §5.7), plus
- * `NetworkUnavailable=True`, which the design watches and upstream does not.
+ * When a node condition counts as unhealthy, how long it is tolerated, and what a `repair` block says beside that. The provider's
+ * statements are those of Karpenter's AWS provider and, as in the design's example, `NetworkUnavailable=True`.
  */
 import type { NodeCondition, NodeView } from './node.ts';
 import { addDuration, minutes, type DurationMs, type EpochMs } from './time.ts';
 
-/** A provider's statement: this type with this status is unhealthy, tolerated this long by default. */
+/** A condition counts as unhealthy when it is of this type, has this status and a matching reason; tolerated for this long. */
 export interface RepairStatement {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
   readonly toleration: DurationMs;
+  /** Set for a statement of the user that names a pattern. */
+  readonly matchesReason?: ((reason: string) => boolean) | undefined;
 }
 
 export const AWS_REPAIR_STATEMENTS: readonly RepairStatement[] = [
@@ -27,19 +28,87 @@ export const AWS_REPAIR_STATEMENTS: readonly RepairStatement[] = [
 /** Absolute (`2`) or relative (`{ percent: 20 }`) number of nodes. */
 export type NodeCount = { readonly count: number } | { readonly percent: number };
 
+/** An outage: at least `minNodes` nodes, and at least this share of all that are counted. */
+export interface OutageRule {
+  readonly minNodes: number;
+  /** Percent. */
+  readonly share: number;
+}
+
+export const REPAIR_ACTIONS = ['Reboot', 'DrainThenTerminate', 'CustomResource', 'Terminate'] as const;
+/** One rung of the ladder: what is done, and after how long the next rung follows when the node is still unhealthy. */
+export interface RepairAction {
+  readonly type: (typeof REPAIR_ACTIONS)[number];
+  readonly timeout: DurationMs;
+  /** `CustomResource`: the key of the ConfigMap that holds the template. */
+  readonly template?: string | undefined;
+}
+
 /** A NodePool's or policy's `repair` block, parsed. */
 export interface RepairSettings {
-  /** By condition type, whatever the status. */
+  /** By condition type, whatever the status; for the provider's statements. */
   readonly tolerations: ReadonlyMap<string, DurationMs>;
   readonly defaultToleration: DurationMs | undefined;
+  /** The user's own statements, with their own tolerations. */
+  readonly conditions: readonly RepairStatement[];
   readonly maxUnhealthy: NodeCount;
+  /** Repairs under way at the same time in one pool; undefined: no limit. */
+  readonly maxConcurrentRepairs: NodeCount | undefined;
+  /** Counted among the nodes of one zone, in the whole cluster; undefined: off. */
+  readonly zoneOutage: OutageRule | undefined;
+  /** Counted among all nodes of the cluster, `Ready=Unknown` alone; undefined: off. */
+  readonly freeze: OutageRule | undefined;
+  /** At least one. */
+  readonly actions: readonly RepairAction[];
+  /** A node that was unhealthy for `unhealthyFor` in all within `window` is due, however often it recovered in between. */
+  readonly flapping: { readonly window: DurationMs; readonly unhealthyFor: DurationMs } | undefined;
+  /** After so many repairs within `window` that did not help, replacements that fail the same way are left alone. */
+  readonly futility: { readonly repairs: number; readonly window: DurationMs } | undefined;
 }
 
 export const DEFAULT_MAX_UNHEALTHY: NodeCount = { percent: 20 };
+/** Kubernetes' own rule for a zone (`--unhealthy-zone-threshold`): more than two nodes, and 55 %. */
+export const DEFAULT_OUTAGE: OutageRule = { minNodes: 3, share: 55 };
+/** How long an action may take when the block does not say. */
+export const DEFAULT_ACTION_TIMEOUT = minutes(10);
+export const DEFAULT_ACTIONS: readonly RepairAction[] = [{ type: 'Terminate', timeout: DEFAULT_ACTION_TIMEOUT }];
 
-/** Resolution order: the type's own toleration, else the block's default, else the provider's. */
-export function resolveToleration(settings: RepairSettings, statement: RepairStatement): DurationMs {
+/** Resolution order of a provider's statement: the type's own toleration, else the block's default, else the provider's. */
+export function resolveToleration(
+  settings: Pick<RepairSettings, 'tolerations' | 'defaultToleration'>,
+  statement: RepairStatement,
+): DurationMs {
   return settings.tolerations.get(statement.type) ?? settings.defaultToleration ?? statement.toleration;
+}
+
+/** Every statement that holds under these settings, with the toleration in force. */
+export function statementsOf(settings: RepairSettings): readonly RepairStatement[] {
+  const provided = AWS_REPAIR_STATEMENTS.map(statement => ({
+    ...statement,
+    toleration: resolveToleration(settings, statement),
+  }));
+  return [...provided, ...settings.conditions];
+}
+
+/** A condition that counts as unhealthy now, and the statement that says so. */
+export interface UnhealthyMatch {
+  readonly statement: RepairStatement;
+  readonly condition: NodeCondition;
+}
+
+/**
+ * The statements that a node's conditions match now, whatever their toleration. Of several conditions of one type the first counts,
+ * as in Karpenter: the API server accepts duplicates, and a later one may be years old.
+ */
+export function matchStatements(
+  node: Pick<NodeView, 'conditions'>,
+  statements: readonly RepairStatement[] = AWS_REPAIR_STATEMENTS,
+): readonly UnhealthyMatch[] {
+  return statements.flatMap(statement => {
+    const condition = node.conditions.find(({ type }) => type === statement.type);
+    if (condition?.status !== statement.status) return [];
+    return statement.matchesReason?.(condition.reason) === false ? [] : [{ statement, condition }];
+  });
 }
 
 /** An unhealthy condition, how long it is tolerated, and from when on the node may be repaired. */
@@ -49,32 +118,16 @@ export interface UnhealthyCondition {
   readonly dueTime: EpochMs;
 }
 
-/** The statements that a node's conditions match now, whatever their toleration. */
-export function matchStatements(
-  node: Pick<NodeView, 'conditions'>,
-  statements: readonly RepairStatement[] = AWS_REPAIR_STATEMENTS,
-): readonly { statement: RepairStatement; condition: NodeCondition }[] {
-  return statements.flatMap(statement => {
-    const condition = node.conditions.find(
-      ({ type, status }) => type === statement.type && status === statement.status,
-    );
-    return condition === undefined ? [] : [{ statement, condition }];
-  });
-}
-
 /**
  * The unhealthy condition that is due first, or undefined. Not the shortest toleration: the earliest due time; equal times go to
  * the earlier statement. A condition without a readable transition time never becomes due (I6: unknown blocks).
  */
-export function earliestUnhealthy(
-  node: Pick<NodeView, 'conditions'>,
-  settings: RepairSettings,
-): UnhealthyCondition | undefined {
+export function earliestUnhealthy(matches: readonly UnhealthyMatch[]): UnhealthyCondition | undefined {
   let first: UnhealthyCondition | undefined;
-  for (const { statement, condition } of matchStatements(node)) {
+  for (const { statement, condition } of matches) {
     const { lastTransitionTime } = condition;
     if (lastTransitionTime === undefined) continue;
-    const toleration = resolveToleration(settings, statement);
+    const { toleration } = statement;
     const dueTime = addDuration(lastTransitionTime, toleration);
     if (first === undefined || dueTime < first.dueTime) {
       first = { condition: { ...condition, lastTransitionTime }, toleration, dueTime };
@@ -88,4 +141,9 @@ export function resolveNodeCount(limit: NodeCount, total: number): number {
   if ('count' in limit) return limit.count;
   // In integers: 0.2 * 15 is 3.0000000000000004 in doubles, which would round up to 4.
   return Math.floor((limit.percent * total + 99) / 100);
+}
+
+/** Whether `affected` of `total` nodes are an outage. */
+export function isOutage({ minNodes, share }: OutageRule, affected: number, total: number): boolean {
+  return affected >= minNodes && affected * 100 >= share * total;
 }

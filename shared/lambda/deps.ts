@@ -27,6 +27,7 @@ import type { DeadLetters } from '../ports/dead-letters.ts';
 import type { EventBus } from '../ports/event-bus.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
+import type { Hooks } from '../ports/hooks.ts';
 import type { Instances } from '../ports/instances.ts';
 import type { KubernetesApi } from '../ports/kubernetes-api.ts';
 import type { MetricSink } from '../ports/metrics.ts';
@@ -43,6 +44,7 @@ export type AdapterName = Exclude<keyof FunctionDeps, Given | keyof OtherAdapter
 /** Made by the handler that uses them, so that no other bundle carries their clients. */
 export interface OtherAdapters {
   readonly instances: () => Instances;
+  readonly hooks: () => Hooks;
 }
 
 /** What is said about events that could not be recorded. */

@@ -22,9 +22,9 @@ export type StepsOutcome =
 
 /** Runs the steps in order and stops at the first that is not done. */
 export async function runSteps<Context>(steps: readonly Step<Context>[], context: Context): Promise<StepsOutcome> {
-  for (const { name, run } of steps) {
-    const outcome = await run(context);
-    if (outcome.kind !== 'done') return { ...outcome, step: name };
+  for (const step of steps) {
+    const outcome = await step.run(context);
+    if (outcome.kind !== 'done') return { ...outcome, step: step.name };
   }
   return { kind: 'done' };
 }

@@ -1,18 +1,33 @@
-/** Two policies with equally many requirements: the first by name wins, and the other one's author is told. Pure. */
+/** Policies with equally many requirements that can select one NodePool: the first by name wins, the others' authors are told. Pure. */
 import type { KubernetesObject } from '../domain/kubernetes-object.ts';
-import { specificity } from '../domain/label-selector.ts';
+import { canBothSelect, specificity } from '../domain/label-selector.ts';
 import type { PolicySet } from './policy-set.ts';
 
-/** Says which policy comes before `object` where both select a NodePool and have this block; undefined when none does. */
-export function tieOf(
-  object: KubernetesObject,
-  block: 'repair' | 'protection',
-  { policies }: PolicySet,
-): string | undefined {
+/** A policy that loses a tie, and why. */
+export interface Tie {
+  readonly loser: KubernetesObject;
+  readonly winner: KubernetesObject;
+  readonly message: string;
+}
+
+/** All that lose a tie over this block: each with the first policy that comes before it. */
+export function tiesOver(block: 'repair' | 'protection', { policies }: PolicySet): readonly Tie[] {
   const holders = policies.filter(policy => policy.object.spec?.[block] !== undefined);
-  const own = holders.find(policy => policy.object.metadata.uid === object.metadata.uid);
-  if (own === undefined) return undefined;
-  const winner = holders.find(policy => specificity(policy.selector) === specificity(own.selector));
-  if (winner === undefined || winner === own) return undefined;
-  return `NodeLifecyclePolicy ${winner.object.metadata.name} has equally many requirements and comes first by name: where both select a NodePool, spec.${block} of this one has no effect`;
+  return holders.flatMap((own, index) => {
+    const before = holders
+      .slice(0, index)
+      .find(
+        other =>
+          specificity(other.selector) === specificity(own.selector) && canBothSelect(other.selector, own.selector),
+      );
+    if (before === undefined) return [];
+    const message = `NodeLifecyclePolicy ${before.object.metadata.name} has equally many requirements and comes first by name: where both select a NodePool, spec.${block} of this one has no effect`;
+    return [{ loser: own.object, winner: before.object, message }];
+  });
+}
+
+/** The ties that a change of this policy makes: its own, and those of the policies that it comes before. */
+export function tiesOf(object: KubernetesObject, block: 'repair' | 'protection', set: PolicySet): readonly Tie[] {
+  const { uid } = object.metadata;
+  return tiesOver(block, set).filter(({ loser, winner }) => loser.metadata.uid === uid || winner.metadata.uid === uid);
 }

@@ -6,6 +6,7 @@ import type { DueIndex, RecordStore } from './record-store.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import type { EventBus } from './event-bus.ts';
 import type { EventRecorder } from './event-recorder.ts';
+import type { Hooks } from './hooks.ts';
 import type { Instances } from './instances.ts';
 import type { KubernetesApi } from './kubernetes-api.ts';
 import type { MetricSink } from './metrics.ts';
@@ -23,6 +24,7 @@ export interface FunctionDeps {
   readonly metrics: MetricSink;
   readonly clock: Clock;
   readonly deadLetters: DeadLetters;
+  readonly hooks: Hooks;
 }
 
 /** Looks at what the message points to, decides, acts. Running it twice equals running it once. */

@@ -24,6 +24,7 @@ const INDEX: PortFaults = { name: 'index', writes: [] };
 const QUEUE: PortFaults = { name: 'queue', writes: ['send'] };
 const DEAD_LETTERS: PortFaults = { name: 'dead letters', writes: ['park'] };
 const CLOUD: PortFaults = { name: 'cloud', writes: ['terminate', 'reboot'] };
+const HOOKS: PortFaults = { name: 'hooks', writes: ['invoke'] };
 const BUS: PortFaults = { name: 'bus', writes: ['publish'] };
 const LIST: PortFaults = { name: 'api', writes: [] };
 
@@ -37,6 +38,7 @@ export function faultyEnvironment(ports: EnvironmentPorts, context: FaultContext
     wakeUps: withFaults(ports.wakeUps, QUEUE, context),
     bus: faultyBus(ports.bus, context),
     instances: withFaults(ports.instances, CLOUD, context),
+    hooks: withFaults(ports.hooks, HOOKS, context),
     deadLetters: withFaults(ports.deadLetters, DEAD_LETTERS, context),
     clock: skewedClock(ports.clock, context.injector, random),
   };

@@ -2,21 +2,11 @@
  * I1: the finalizer that keeps a Node or NodeClaim for Curfew's termination goes only when the instance is gone, or at a deadline that
  * the user set. Whoever takes it off, and why, makes no difference.
  */
-import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { deadlineOf, hasOneClaim, providerIDOf } from './deadline.ts';
 import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
-import type { CheckContext, MakeCheck } from './invariant.ts';
+import type { MakeCheck } from './invariant.ts';
 import type { Mirror } from './mirror.ts';
-import {
-  annotationOf,
-  dig,
-  instantOf,
-  listOf,
-  millisecondsOf,
-  nameOf,
-  textOf,
-  TERMINATION_TIMESTAMP,
-} from './reading.ts';
-import { poolNameOf } from './repair-oracle.ts';
+import { dig, listOf, nameOf } from './reading.ts';
 
 const DEFAULT_FINALIZER = 'curfew.dev/termination';
 
@@ -34,6 +24,11 @@ export function isOurFinalizer(name: string, mirror: Mirror): boolean {
 export const checkFinalizers: MakeCheck = context => {
   const { mirror, now, clockTolerance, instanceState, violate } = context;
   return {
+    onRun() {
+      for (const object of [...mirror.all('nodeclaims').values(), ...mirror.all('nodes').values()]) {
+        if (object.metadata.deletionTimestamp !== undefined) deadlineOf(object, mirror);
+      }
+    },
     onWrite({ before, after, resource }, by) {
       if (before === undefined || !['nodes', 'nodeclaims'].includes(resource.resource)) return;
       const left = listOf(dig(after, 'metadata', 'finalizers'));
@@ -43,8 +38,8 @@ export const checkFinalizers: MakeCheck = context => {
       if (taken.length === 0) return;
       const providerID = providerIDOf(before);
       const state = providerID === undefined ? undefined : instanceState(providerID);
-      if (state === undefined || state === 'terminated') return;
-      const deadline = deadlineOf(before, context);
+      if (state === undefined || state === 'terminated' || !hasOneClaim(before, mirror)) return;
+      const deadline = deadlineOf(before, mirror);
       if (deadline !== undefined && deadline <= now() + clockTolerance) return;
       const end = deadline === undefined ? 'has no deadline' : `has until ${toIsoText(toEpochMs(deadline))}`;
       violate(
@@ -54,29 +49,3 @@ export const checkFinalizers: MakeCheck = context => {
     },
   };
 };
-
-const providerIDOf = (object: KubernetesObject): string | undefined =>
-  textOf(dig(object, 'spec', 'providerID')) ?? textOf(dig(object, 'status', 'providerID'));
-
-/** Epoch milliseconds: what was declared, else the deletion and the period of NodeClaim, NodePool or the shortest of any policy. */
-function deadlineOf(object: KubernetesObject, { mirror }: CheckContext): number | undefined {
-  const providerID = providerIDOf(object);
-  const claim =
-    object.kind === 'NodeClaim'
-      ? object
-      : [...mirror.all('nodeclaims').values()].find(other => providerIDOf(other) === providerID);
-  const declared = claim && instantOf(annotationOf(claim, TERMINATION_TIMESTAMP));
-  if (declared !== undefined) return declared;
-  const deletion = instantOf(claim?.metadata.deletionTimestamp ?? object.metadata.deletionTimestamp);
-  const poolName = poolNameOf(claim ?? object);
-  const pool = [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === poolName);
-  const ofPool = dig(pool, 'spec', 'disruption', 'terminationGracePeriodSeconds');
-  const ofPolicies = [...mirror.all('nodelifecyclepolicies').values()].flatMap(
-    policy => millisecondsOf(dig(policy, 'spec', 'termination', 'terminationGracePeriod')) ?? [],
-  );
-  const period =
-    millisecondsOf(dig(claim, 'spec', 'terminationGracePeriod')) ??
-    (typeof ofPool === 'number' ? ofPool * 1000 : undefined) ??
-    (ofPolicies.length > 0 ? Math.min(...ofPolicies) : undefined);
-  return deletion === undefined || period === undefined ? undefined : deletion + period;
-}

@@ -8,6 +8,7 @@
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
+import { deadlineOf } from './deadline.ts';
 import { groupObjects } from './grouping.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
 import {
@@ -17,7 +18,7 @@ import {
   protectionFactsOf,
   type ProtectionFacts,
 } from './protection-oracle.ts';
-import { annotationOf, dig, instantOf, millisecondsOf, nameOf, textOf, TERMINATION_TIMESTAMP } from './reading.ts';
+import { annotationOf, dig, nameOf, textOf } from './reading.ts';
 import { does, isKubernetes, lastGet, lastList, targetOf } from './run-journal.ts';
 
 const DO_NOT_DISRUPT = 'karpenter.sh/do-not-disrupt';
@@ -132,17 +133,16 @@ function complainAboutNode(
   return undefined;
 }
 
-/** A deadline of the pod's NodeClaim bypasses protection from the instant at which the pod must begin to stop. */
+/** A deadline of the pod's node bypasses protection from the instant at which the pod must begin to stop. */
 function isForced(pod: KubernetesObject, { mirror, now, clockTolerance }: CheckContext): boolean {
   const nodeName = nodeNameOf(pod);
   const graceMs = Number(dig(pod, 'spec', 'terminationGracePeriodSeconds') ?? 30) * 1000;
-  return [...mirror.all('nodeclaims').values()]
-    .filter(claim => textOf(dig(claim, 'status', 'nodeName')) === nodeName)
-    .some(claim => {
-      const declared = instantOf(annotationOf(claim, TERMINATION_TIMESTAMP));
-      const deletion = instantOf(claim.metadata.deletionTimestamp);
-      const period = millisecondsOf(dig(claim, 'spec', 'terminationGracePeriod'));
-      const deadline = declared ?? (deletion === undefined || period === undefined ? undefined : deletion + period);
-      return deadline !== undefined && deadline - graceMs <= now() + clockTolerance;
-    });
+  const claims = [...mirror.all('nodeclaims').values()].filter(
+    claim => textOf(dig(claim, 'status', 'nodeName')) === nodeName,
+  );
+  const nodes = [...mirror.all('nodes').values()].filter(({ metadata }) => metadata.name === nodeName);
+  return [...claims, ...nodes].some(object => {
+    const deadline = deadlineOf(object, mirror);
+    return deadline !== undefined && deadline - graceMs <= now() + clockTolerance;
+  });
 }

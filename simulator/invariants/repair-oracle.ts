@@ -36,71 +36,143 @@ const WATCHED: readonly (readonly [string, string, number])[] = [
   ['StorageReady', 'False', 30 * MINUTE],
 ];
 
-const KNOWN_FIELDS: readonly string[] = ['defaultTolerationDuration', 'policies', 'maxUnhealthy'];
+/** `flapping` and `futility` depend on the past, which an answer from the objects of one instant cannot know. */
+const PAST_FIELDS: readonly string[] = ['flapping', 'futility'];
+const KNOWN_FIELDS: readonly string[] = [
+  'defaultTolerationDuration',
+  'policies',
+  'conditions',
+  'maxUnhealthy',
+  'maxConcurrentRepairs',
+  'zoneOutage',
+  'freeze',
+  'actions',
+];
 
 export interface RepairFacts {
+  readonly now: number;
   readonly node: KubernetesObject;
+  /** The NodeClaim of the node, if there is exactly one for certain. */
+  readonly claim: KubernetesObject | undefined;
   readonly pool: KubernetesObject | undefined;
   readonly policies: readonly KubernetesObject[];
+  /** Policies, by UID, that could be read at some time: what was accepted last is in force. */
+  readonly everReadable: ReadonlySet<string>;
   /** The nodes that the threshold counts. */
   readonly neighbours: readonly KubernetesObject[];
+  /** All nodes of the cluster. */
+  readonly nodes: readonly KubernetesObject[];
 }
 
 export type RepairAnswer =
   | { readonly kind: 'never'; readonly why: string }
-  | { readonly kind: 'from'; readonly time: number; readonly condition: string }
+  | { readonly kind: 'from'; readonly time: number; readonly condition: string; readonly budget: number | undefined }
   | { readonly kind: 'blocked'; readonly why: string }
   /** Something stands there that this oracle does not know: it says neither yes nor no. */
   | { readonly kind: 'unknown' };
 
 export const poolNameOf = (object: KubernetesObject): string | undefined => labelOf(object, POOL_LABEL);
+const ZONE_LABEL = 'topology.kubernetes.io/zone';
 
+/** Watched by the provider's rules. */
 export function isUnhealthy(node: KubernetesObject): boolean {
   return WATCHED.some(([type, status]) => conditionOf(node, type)?.['status'] === status);
 }
 
 /** From when on the node may be repaired if nothing changes. */
-export function repairAnswer({ node, pool, policies, neighbours }: RepairFacts): RepairAnswer {
+export function repairAnswer(facts: RepairFacts): RepairAnswer {
+  const { now, node, claim, pool, policies, everReadable, neighbours, nodes } = facts;
+  const unreadable = policies.filter(policy => !isPolicyReadable(policy));
+  const isUnclear = (policy: KubernetesObject): boolean =>
+    everReadable.has(policy.metadata.uid) || !isSelectorReadable(dig(policy, 'spec', 'nodePoolSelector'));
+  if (unreadable.some(isUnclear)) return { kind: 'unknown' };
   if (policies.some(policy => isSelecting(policy, pool) && !isFrameReadable(policy))) {
     return { kind: 'never', why: 'a policy for it cannot be read' };
   }
-  // A veto, or a policy that is meant for who knows whom.
-  const isVetoed = [node, pool].some(
-    object => object !== undefined && annotationOf(object, DO_NOT_REPAIR) !== undefined,
-  );
-  const isClear = policies.every(policy => isSelectorReadable(dig(policy, 'spec', 'nodePoolSelector')));
-  if (isVetoed || !isClear) return { kind: 'unknown' };
   const { block, mode } = blockFor(pool, policies);
   if (block === undefined) return { kind: 'never', why: 'no repair block applies' };
   if (mode !== 'Enforce') return { kind: 'never', why: `the mode is ${String(mode)}` };
   if (!isReadable(block)) return { kind: 'never', why: 'the repair block cannot be read' };
   if (Object.keys(fieldsOf(block)).some(key => !KNOWN_FIELDS.includes(key))) return { kind: 'unknown' };
-  const tolerations = new Map<string, number | undefined>();
-  for (const policy of listOf(dig(block, 'policies'))) {
-    tolerations.set(String(dig(policy, 'conditionType')), millisecondsOf(dig(policy, 'toleration')));
-  }
-  const fallback = dig(block, 'defaultTolerationDuration');
-  const unreadable = [...tolerations.values()].some(value => value === undefined || value < 0);
-  if (unreadable || (fallback !== undefined && !((millisecondsOf(fallback) ?? -1) >= 0))) {
-    return { kind: 'never', why: 'the repair block cannot be read' };
-  }
 
+  const vetoes = [node, claim, pool].flatMap(object => (object === undefined ? [] : vetoEnd(object)));
+  if (vetoes.some(end => end > now)) return { kind: 'never', why: 'it is vetoed' };
+
+  const watched = watchedBy(block);
   let first: { time: number; condition: string } | undefined;
-  for (const [type, status, providers] of WATCHED) {
+  for (const [type, status, toleration, reason] of watched) {
     const condition = conditionOf(node, type);
     const since = instantOf(condition?.['lastTransitionTime']);
-    if (condition?.['status'] !== status || since === undefined) continue;
-    const time = since + Math.ceil(tolerations.get(type) ?? millisecondsOf(fallback) ?? providers);
+    if (condition?.['status'] !== status || since === undefined || !hasReason(condition, reason)) continue;
+    const time = since + Math.ceil(toleration);
     if (first === undefined || time < first.time) first = { time, condition: `${type}=${status}` };
   }
   if (first === undefined) return { kind: 'never', why: 'the node is healthy' };
 
-  const unhealthy = neighbours.filter(isUnhealthy).length;
+  const isIll = (other: KubernetesObject): boolean =>
+    watched.some(([type, status, , reason]) => {
+      const condition = conditionOf(other, type);
+      return condition?.['status'] === status && hasReason(condition, reason);
+    });
+  const unknown = nodes.filter(other => conditionOf(other, 'Ready')?.['status'] === 'Unknown').length;
+  if (isOutage(dig(block, 'freeze'), unknown, nodes.length)) {
+    return { kind: 'blocked', why: `${unknown} of ${nodes.length} nodes of the cluster are Unknown` };
+  }
+  const zone = labelOf(node, ZONE_LABEL);
+  const there = zone === undefined ? [] : nodes.filter(other => labelOf(other, ZONE_LABEL) === zone);
+  const illThere = there.filter(isIll).length;
+  if (isOutage(dig(block, 'zoneOutage'), illThere, there.length)) {
+    return { kind: 'blocked', why: `${illThere} of ${there.length} nodes of its zone are unhealthy` };
+  }
+  const unhealthy = neighbours.filter(isIll).length;
   const most = mostUnhealthy(dig(block, 'maxUnhealthy') ?? '20%', neighbours.length);
   if (most === undefined) return { kind: 'never', why: 'maxUnhealthy cannot be read' };
   if (unhealthy > most)
     return { kind: 'blocked', why: `${unhealthy} of ${neighbours.length} are unhealthy, ${most} may be` };
-  return { kind: 'from', ...first };
+  const limit = dig(block, 'maxConcurrentRepairs');
+  return { kind: 'from', ...first, budget: limit === undefined ? undefined : mostUnhealthy(limit, neighbours.length) };
+}
+
+/** Until when the object's veto holds. */
+function vetoEnd(object: KubernetesObject): readonly number[] {
+  const value = annotationOf(object, DO_NOT_REPAIR);
+  return value === undefined ? [] : [instantOf(value) ?? Infinity];
+}
+
+/** Type, status, toleration in force, and what the reason must match. */
+function watchedBy(block: unknown): readonly (readonly [string, string, number, RegExp | undefined])[] {
+  const tolerations = new Map<string, number | undefined>();
+  for (const policy of listOf(dig(block, 'policies'))) {
+    tolerations.set(String(dig(policy, 'conditionType')), millisecondsOf(dig(policy, 'toleration')));
+  }
+  const fallback = millisecondsOf(dig(block, 'defaultTolerationDuration'));
+  const own = listOf(dig(block, 'conditions')).map(entry => {
+    const reason = textOf(dig(entry, 'reason'));
+    const toleration = millisecondsOf(dig(entry, 'toleration')) ?? Infinity;
+    const pattern = reason === undefined ? undefined : new RegExp(reason);
+    return [String(dig(entry, 'type')), String(dig(entry, 'status')), toleration, pattern] as const;
+  });
+  const provided = WATCHED.map(
+    ([type, status, providers]) => [type, status, tolerations.get(type) ?? fallback ?? providers, undefined] as const,
+  );
+  return [...provided, ...own];
+}
+
+const hasReason = (condition: Fields, pattern: RegExp | undefined): boolean =>
+  pattern === undefined || pattern.test(textOf(condition['reason']) ?? '');
+
+/** At least 3 nodes and 55 %, unless the block says otherwise. */
+function isOutage(rule: unknown, affected: number, total: number): boolean {
+  if (rule === 'Off' || rule === false) return false;
+  const least = dig(rule, 'minNodes') ?? 3;
+  const share = Number(/^(\d+)%$/.exec(textOf(dig(rule, 'share')) ?? '55%')?.[1]);
+  return affected >= Number(least) && affected * 100 >= share * total;
+}
+
+/** Frame and repair block: what Curfew accepts as a whole or not at all. */
+export function isPolicyReadable(policy: KubernetesObject): boolean {
+  const block = dig(policy, 'spec', 'repair');
+  return isFrameReadable(policy) && (block === undefined || isReadable(block));
 }
 
 const ENTRY_FIELDS: readonly string[] = ['conditionType', 'toleration'];
@@ -108,12 +180,18 @@ const ENTRY_FIELDS: readonly string[] = ['conditionType', 'toleration'];
 /** A block of the right shape, entries included. */
 function isReadable(block: unknown): boolean {
   if (typeof block !== 'object' || block === null || Array.isArray(block)) return false;
+  if (Object.keys(fieldsOf(block)).some(key => !KNOWN_FIELDS.includes(key) && !PAST_FIELDS.includes(key))) return false;
   const policies = dig(block, 'policies') ?? [];
+  const durations: unknown[] = [dig(block, 'defaultTolerationDuration') ?? '0s'];
+  if (Array.isArray(policies)) durations.push(...policies.map(policy => dig(policy, 'toleration')));
   return (
     Array.isArray(policies) &&
     policies.every(policy => textOf(dig(policy, 'conditionType')) !== undefined) &&
     policies.every(policy => Object.keys(fieldsOf(policy)).every(key => ENTRY_FIELDS.includes(key))) &&
-    policies.length === new Set(policies.map(policy => dig(policy, 'conditionType'))).size
+    policies.length === new Set(policies.map(policy => dig(policy, 'conditionType'))).size &&
+    durations.every(duration => (millisecondsOf(duration) ?? -1) >= 0) &&
+    mostUnhealthy(dig(block, 'maxUnhealthy') ?? 0, 1) !== undefined &&
+    mostUnhealthy(dig(block, 'maxConcurrentRepairs') ?? 0, 1) !== undefined
   );
 }
 

@@ -1,29 +1,33 @@
 /**
  * Repair:
  * - I3 a NodeClaim is terminated only for a node that the same run looked at after it had recorded its intent, that was unhealthy
- *   and due by what the run saw, in a pool below its threshold, with the gate open
+ *   and due by what the run saw, in a pool below its threshold, with the gate open, without a veto, outside an outage of its zone or
+ *   of the cluster, and with no more of the pool under way than its budget allows
  * - I5 what is due and allowed happens within five minutes
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { toIsoText, toEpochMs } from '../../shared/domain/time.ts';
-import { groupObjects, type Grouping } from './grouping.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
-import type { Mirror } from './mirror.ts';
 import { annotationOf, dig, instantOf, nameOf, textOf, TERMINATION_TIMESTAMP } from './reading.ts';
-import { isGateOpen, isUnhealthy, poolNameOf, repairAnswer, type RepairFacts } from './repair-oracle.ts';
+import { isGateOpen, isPolicyReadable, isUnhealthy, poolNameOf, repairAnswer } from './repair-oracle.ts';
 import { does, isKubernetes, lastGet, lastList, lastRecordWrite, targetOf } from './run-journal.ts';
 
 const text = (ms: number): string => toIsoText(toEpochMs(ms));
 
 export const checkRepair: MakeCheck = context => {
   const { mirror, violate } = context;
-  const neighbourhood = createNeighbourhood(mirror);
   /** Whether some valid configuration opened the gate: one that does not parse leaves it as it was. */
   let wasOpen = false;
   /** Curfew said that it cannot read the configuration that stands there now. */
   let isConfigurationRefused = false;
   const unhealthy = new Map<string, KubernetesObject>();
+  const everReadable = new Set<string>();
+  /** Nodes whose NodeClaims this function deleted and that are still there, by UID, with the pool's name. */
+  const repaired = new Map<string, string | undefined>();
+  const underWay = (poolName: string | undefined): readonly string[] =>
+    [...repaired].flatMap(([uid, name]) => (name === poolName && mirror.all('nodes').has(uid) ? [uid] : []));
   mirror.follow((resource, uid, object) => {
+    if (resource === 'nodelifecyclepolicies' && object !== undefined && isPolicyReadable(object)) everReadable.add(uid);
     if (resource === 'configmaps') {
       if (object?.metadata.name === 'curfew-config' && isGateOpen(object) === true) wasOpen = true;
       isConfigurationRefused = false;
@@ -37,11 +41,21 @@ export const checkRepair: MakeCheck = context => {
   /** Since when each node could be repaired and is not. */
   const waiting = new Map<string, number>();
 
+  const remember = (call: PortCall): void => {
+    const claim = [...mirror.all('nodeclaims').values()].find(({ metadata }) => metadata.name === targetOf(call).name);
+    const instance = textOf(dig(claim, 'status', 'providerID'));
+    if (claim === undefined || instance === undefined) return;
+    for (const node of mirror.all('nodes').values()) {
+      if (textOf(dig(node, 'spec', 'providerID')) === instance) repaired.set(node.metadata.uid, poolNameOf(claim));
+    }
+  };
+
   return {
     onCall(call, run) {
       if (run.by !== 'repair' || !isTermination(call)) return;
-      const why = complainAboutTermination(call, run, context, wasOpen);
+      const why = complainAboutTermination(call, run, context, { wasOpen, everReadable, underWay });
       if (why !== undefined) violate('I3', `repair ${does(call)} nodeclaims ${targetOf(call).name ?? ''}: ${why}`);
+      remember(call);
     },
     onAudit({ decision, reason, kind, name }) {
       if (kind === 'ConfigMap' && reason === 'InvalidConfiguration') isConfigurationRefused = true;
@@ -54,13 +68,12 @@ export const checkRepair: MakeCheck = context => {
       if (quietSince === undefined) return waiting.clear();
       for (const uid of waiting.keys()) if (!unhealthy.has(uid)) waiting.delete(uid);
       if (unhealthy.size === 0) return;
-      const facts = factsOf(context);
+      const facts = factsOf(context, everReadable);
       for (const [uid, node] of unhealthy) {
         const hold = held.get(node.metadata.name);
         // A hold that is said again and again is a wait that can be seen (I6), and another check's business.
         const isHeld = hold !== undefined && context.now() - hold.time <= 2 * LONGEST_DELAY;
-        const due =
-          isHeld || isConfigurationRefused ? undefined : overdueSince(node, facts, neighbourhood, context.now());
+        const due = isHeld || isConfigurationRefused ? undefined : overdueSince(node, facts, context.now());
         if (due === undefined) waiting.delete(uid);
         else if (!waiting.has(uid)) waiting.set(uid, Math.max(due, context.now() - 60_000));
         const since = Math.max(waiting.get(uid) ?? Infinity, quietSince);
@@ -71,6 +84,13 @@ export const checkRepair: MakeCheck = context => {
     },
   };
 };
+
+/** What the check knows of the time before the run. */
+interface Remembered {
+  readonly wasOpen: boolean;
+  readonly everReadable: ReadonlySet<string>;
+  readonly underWay: (poolName: string | undefined) => readonly string[];
+}
 
 /** A delete, or the annotation that makes a termination forceful. */
 function isTermination(call: PortCall): boolean {
@@ -83,91 +103,118 @@ function complainAboutTermination(
   call: PortCall,
   run: Run,
   { now, clockTolerance, mirror }: CheckContext,
-  wasOpen: boolean,
+  { wasOpen, everReadable, underWay }: Remembered,
 ): string | undefined {
-  const seen = lastGet(run, 'nodes');
-  if (seen?.object === undefined) return 'the run has not looked at the node';
+  const claim = [...mirror.all('nodeclaims').values()].find(({ metadata }) => metadata.name === targetOf(call).name);
+  const instance = textOf(dig(claim, 'status', 'providerID'));
+  const seen = lastGet(run, 'nodes', node => textOf(dig(node, 'spec', 'providerID')) === instance);
+  if (claim === undefined || instance === undefined) return undefined;
+  if (seen?.object === undefined) return 'the run has not looked at its node';
   if (seen.index < lastRecordWrite(run))
     return 'the run has not looked at the node again after it had recorded its intent';
   const node = seen.object;
-  const neighbours = lastList(run, 'nodes');
-  if (neighbours === undefined) return 'the run has not counted the unhealthy nodes';
-  const claim = [...mirror.all('nodeclaims').values()].find(({ metadata }) => metadata.name === targetOf(call).name);
-  const providerID = textOf(dig(node, 'spec', 'providerID'));
-  if (claim !== undefined && textOf(dig(claim, 'status', 'providerID')) !== providerID) {
-    return `it is not the NodeClaim of ${nameOf(node)}`;
+  const named = textOf(dig(claim, 'status', 'nodeName'));
+  if (named !== undefined && named !== node.metadata.name) return `it is not the NodeClaim of ${nameOf(node)}`;
+  const nodes = lastList(run, 'nodes');
+  const claims = lastList(run, 'nodeclaims');
+  if (nodes === undefined || claims === undefined) return 'the run has not counted the unhealthy nodes';
+  const ownership = ownershipOf(nodes, claims);
+  if (ownership.nodesOf(instance).length > 1 || ownership.claimsOf(instance).length > 1) {
+    return 'it is not certain whose NodeClaim it is';
   }
   const gate = isGateOpen(lastGet(run, 'configmaps')?.object);
   if (gate === false || (gate === undefined && !wasOpen)) return 'the gate is closed';
-  const pool = poolNameOf(node) === undefined ? undefined : lastGet(run, 'nodepools')?.object;
-  const answer = repairAnswer({ node, pool, policies: lastList(run, 'nodelifecyclepolicies') ?? [], neighbours });
+  const poolName = poolNameOf(claim);
+  const pool = lastGet(run, 'nodepools', ({ metadata }) => metadata.name === poolName)?.object;
+  const neighbours = ownership.neighboursIn(poolName);
+  const policies = lastList(run, 'nodelifecyclepolicies') ?? [];
+  const answer = repairAnswer({ now: now(), node, claim, pool, policies, everReadable, neighbours, nodes });
   switch (answer.kind) {
     case 'unknown':
       return undefined;
     case 'never':
     case 'blocked':
       return `${nameOf(node)} must not be repaired: ${answer.why}`;
-    case 'from':
-      if (answer.time <= now() + clockTolerance) return undefined;
-      return `${nameOf(node)} is tolerated until ${text(answer.time)} (${answer.condition})`;
+    case 'from': {
+      if (answer.time > now() + clockTolerance) {
+        return `${nameOf(node)} is tolerated until ${text(answer.time)} (${answer.condition})`;
+      }
+      const others = underWay(poolName).filter(uid => uid !== node.metadata.uid).length;
+      if (answer.budget === undefined || others < answer.budget) return undefined;
+      return `${others} repairs are under way in its pool, ${answer.budget} may be`;
+    }
   }
 }
 
+/** Who shares which instance, and whose pool a node is in, as told by one look at the cluster. */
+interface Ownership {
+  readonly nodesOf: (instance: string) => readonly KubernetesObject[];
+  readonly claimsOf: (instance: string) => readonly KubernetesObject[];
+  /** The nodes of the pool; all of them without one. */
+  readonly neighboursIn: (poolName: string | undefined) => readonly KubernetesObject[];
+}
+
+function ownershipOf(nodes: readonly KubernetesObject[], claims: readonly KubernetesObject[]): Ownership {
+  const nodesBy = Map.groupBy(nodes, node => textOf(dig(node, 'spec', 'providerID')));
+  const claimsBy = Map.groupBy(claims, claim => textOf(dig(claim, 'status', 'providerID')));
+  const claimsOf = (instance: string): readonly KubernetesObject[] => claimsBy.get(instance) ?? [];
+  // By the NodeClaim of the node, or by its own label where there is none for certain.
+  const poolOf = (node: KubernetesObject): string | undefined => {
+    const instance = textOf(dig(node, 'spec', 'providerID'));
+    const [claim, ...others] = instance === undefined ? [] : claimsOf(instance);
+    const isShared = instance !== undefined && (nodesBy.get(instance)?.length ?? 0) > 1;
+    const named = textOf(dig(claim, 'status', 'nodeName'));
+    const isOther = named !== undefined && named !== node.metadata.name;
+    return poolNameOf(claim === undefined || others.length > 0 || isShared || isOther ? node : claim);
+  };
+  const nodesByPool = Map.groupBy(nodes, poolOf);
+  return {
+    nodesOf: instance => nodesBy.get(instance) ?? [],
+    claimsOf,
+    neighboursIn: poolName => (poolName === undefined ? nodes : (nodesByPool.get(poolName) ?? [])),
+  };
+}
+
 interface ClusterFacts {
+  readonly nodes: readonly KubernetesObject[];
+  readonly ownership: Ownership;
+  readonly everReadable: ReadonlySet<string>;
   readonly gateOpen: boolean;
   readonly policies: readonly KubernetesObject[];
   readonly pools: ReadonlyMap<string, KubernetesObject>;
 }
 
-function factsOf({ mirror }: CheckContext): ClusterFacts {
+function factsOf({ mirror }: CheckContext, everReadable: ReadonlySet<string>): ClusterFacts {
+  const nodes = [...mirror.all('nodes').values()];
   const configMaps = [...mirror.all('configmaps').values()];
   const config = configMaps.find(
     ({ metadata }) => metadata.namespace === 'curfew' && metadata.name === 'curfew-config',
   );
   return {
+    nodes,
+    ownership: ownershipOf(nodes, [...mirror.all('nodeclaims').values()]),
+    everReadable,
     gateOpen: isGateOpen(config) === true,
     policies: [...mirror.all('nodelifecyclepolicies').values()],
     pools: new Map([...mirror.all('nodepools').values()].map(pool => [pool.metadata.name, pool])),
   };
 }
 
-interface Neighbourhood {
-  /** NodeClaims by providerID. */
-  readonly claimsOf: Grouping;
-  /** The nodes of a pool; of the cluster where there is none. */
-  readonly nodesOf: (poolName: string | undefined) => readonly KubernetesObject[];
-}
-
-function createNeighbourhood(mirror: Mirror): Neighbourhood {
-  const byPool = groupObjects(mirror, 'nodes', poolNameOf);
-  return {
-    claimsOf: groupObjects(mirror, 'nodeclaims', claim => textOf(dig(claim, 'status', 'providerID'))),
-    nodesOf: poolName => (poolName === undefined ? [...mirror.all('nodes').values()] : byPool.get(poolName)),
-  };
-}
-
 /** Since when the node could be repaired; undefined when it cannot be, or is being terminated forcefully already. */
-function overdueSince(
-  node: KubernetesObject,
-  facts: ClusterFacts,
-  { claimsOf, nodesOf }: Neighbourhood,
-  now: number,
-): number | undefined {
+function overdueSince(node: KubernetesObject, facts: ClusterFacts, now: number): number | undefined {
   if (!facts.gateOpen) return undefined;
-  const providerID = textOf(dig(node, 'spec', 'providerID'));
-  if (providerID === undefined) return undefined;
-  const claims = claimsOf.get(providerID);
-  const [claim] = claims;
-  if (claim === undefined || claims.length > 1) return undefined;
+  const { nodes, ownership, policies, everReadable } = facts;
+  const instance = textOf(dig(node, 'spec', 'providerID'));
+  if (instance === undefined || ownership.nodesOf(instance).length > 1) return undefined;
+  const [claim, ...others] = ownership.claimsOf(instance);
+  if (claim === undefined || others.length > 0) return undefined;
+  const named = textOf(dig(claim, 'status', 'nodeName'));
+  if (named !== undefined && named !== node.metadata.name) return undefined;
   const deadline = instantOf(annotationOf(claim, TERMINATION_TIMESTAMP));
   if (claim.metadata.deletionTimestamp !== undefined && deadline !== undefined && deadline <= now) return undefined;
-  const poolName = poolNameOf(node);
-  const own: RepairFacts = {
-    node,
-    pool: poolName === undefined ? undefined : facts.pools.get(poolName),
-    policies: facts.policies,
-    neighbours: nodesOf(poolName),
-  };
-  const answer = repairAnswer(own);
+  const poolName = poolNameOf(claim);
+  const pool = poolName === undefined ? undefined : facts.pools.get(poolName);
+  const neighbours = ownership.neighboursIn(poolName);
+  const answer = repairAnswer({ now, node, claim, pool, policies, everReadable, neighbours, nodes });
   return answer.kind === 'from' && answer.time <= now ? answer.time : undefined;
 }

@@ -28,10 +28,13 @@ export const isKubernetes = (call: PortCall, ...methods: readonly string[]): boo
 export function lastGet(
   run: Run,
   resource: string,
+  isMeant: (object: KubernetesObject) => boolean = () => true,
 ): { readonly object: KubernetesObject | undefined; readonly index: number } | undefined {
-  const index = run.calls.findLastIndex(
-    call => isKubernetes(call, 'get') && call.outcome.kind === 'answered' && targetOf(call).resource === resource,
-  );
+  const index = run.calls.findLastIndex(call => {
+    if (!isKubernetes(call, 'get') || call.outcome.kind !== 'answered') return false;
+    const object = asObject(call.outcome.value);
+    return targetOf(call).resource === resource && (object === undefined || isMeant(object));
+  });
   const outcome = run.calls[index]?.outcome;
   return outcome?.kind === 'answered' ? { object: asObject(outcome.value), index } : undefined;
 }

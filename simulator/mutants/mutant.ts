@@ -1,6 +1,7 @@
 /** A mistake that somebody could make, as a change of what a function is given or of the rule that it follows. */
 import { decide } from '../../functions/repair/decide.ts';
-import { createReconciler as createRepair } from '../../functions/repair/reconcile.ts';
+import { decidePass } from '../../functions/repair/pass/decide.ts';
+import { createReconciler as createRepair, type Rules as RepairRuleSet } from '../../functions/repair/reconcile.ts';
 import { RECONCILERS, type ReconcilerFactory } from '../../runtime/functions.ts';
 import type { InvariantName } from '../invariants/invariant.ts';
 import type { Mutation } from '../swarm/seed.ts';
@@ -78,9 +79,9 @@ export function withRecords(name: FunctionName, change: (records: RecordStore) =
   }));
 }
 
-/** The repair function with another rule. */
-export function withRepairRule(change: (rule: typeof decide) => typeof decide): Mutation {
-  return { reconcilers: { repair: deps => createRepair(deps, change(decide)) } };
+/** The repair function with other rules. */
+export function withRepairRules(change: (rules: RepairRuleSet) => RepairRuleSet): Mutation {
+  return { reconcilers: { repair: deps => createRepair(deps, change({ decide, decidePass })) } };
 }
 
 export function withoutTimer(record: NewRecord): NewRecord {

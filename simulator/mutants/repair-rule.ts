@@ -1,53 +1,84 @@
 /** Mistakes in when a node is repaired. */
-import type { RepairObservation } from '../../functions/repair/decide.ts';
-import { arrayAt, isObject, textAt } from '../../packages/kube-apiserver/src/json.ts';
-import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { resolveNodeCount } from '../../shared/domain/repair-policy.ts';
-import { addDuration, parseTimestamp, seconds, toDurationMs, toTimestamp } from '../../shared/domain/time.ts';
-import { withObjects, withRepairRule, type Mutant } from './mutant.ts';
+import type { RepairRules } from '../../functions/repair/decide.ts';
+import type { PassObservation } from '../../functions/repair/pass/decide.ts';
+import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
+import type { NodeCondition, NodeView } from '../../shared/domain/node.ts';
+import { resolveNodeCount, type RepairSettings } from '../../shared/domain/repair-policy.ts';
+import { addDuration, seconds, toDurationMs, type EpochMs } from '../../shared/domain/time.ts';
+import type { Mutation } from '../swarm/seed.ts';
+import { withObjects, withRepairRules, type Mutant } from './mutant.ts';
 
 const OPEN_GATE = '[featureGates]\nnodeRepair = true\n';
 
-type Surroundings = NonNullable<RepairObservation['surroundings']>;
-type Settings = Exclude<RepairObservation['settings'], undefined | { readonly invalid: string }>;
-
-function withSurroundings(
-  observation: RepairObservation,
-  change: (surroundings: Surroundings) => Surroundings,
-): RepairObservation {
-  const { surroundings } = observation;
-  return surroundings === undefined ? observation : { ...observation, surroundings: change(surroundings) };
+interface Changes {
+  readonly now?: (now: EpochMs) => EpochMs;
+  readonly node?: (node: NodeView) => NodeView;
+  readonly claim?: (claim: NodeClaimView) => NodeClaimView;
+  readonly rules?: (rules: RepairRules) => RepairRules;
 }
 
-function withSettings(observation: RepairObservation, change: (settings: Settings) => Settings): RepairObservation {
-  const { settings } = observation;
-  return settings === undefined || 'invalid' in settings ? observation : { ...observation, settings: change(settings) };
+const same = <Value>(value: Value): Value => value;
+
+/** Both rules, told something else than what was seen. */
+function seeing({ now = same, node = same, claim = same, rules = same }: Changes): Mutation {
+  return withRepairRules(({ decide, decidePass }) => ({
+    decide: seen =>
+      decide({
+        ...seen,
+        now: now(seen.now),
+        node: node(seen.node),
+        owner: seen.owner.kind === 'claim' ? { kind: 'claim', claim: claim(seen.owner.claim) } : seen.owner,
+        rules: rules(seen.rules),
+      }),
+    decidePass: seen =>
+      decidePass({
+        ...seen,
+        now: now(seen.now),
+        nodes: seen.nodes.map(node),
+        claims: seen.claims.map(claim),
+        rules: rules(seen.rules),
+      }),
+  }));
 }
+
+/** The rule of the pass alone. */
+const passSeeing = (change: (seen: PassObservation) => PassObservation): Mutation =>
+  withRepairRules(({ decide, decidePass }) => ({ decide, decidePass: seen => decidePass(change(seen)) }));
+
+const withSettings = (
+  rules: RepairRules,
+  change: (settings: RepairSettings) => Partial<RepairSettings>,
+): RepairRules => {
+  const { settings } = rules;
+  if (settings === undefined || 'invalid' in settings) return rules;
+  return { ...rules, settings: { ...settings, ...change(settings) } };
+};
+
+const POOL = 'karpenter.sh/nodepool';
+const VETO = 'curfew.dev/do-not-repair';
 
 /** The threshold with another count in its place. */
-const withThreshold = (
-  observation: RepairObservation,
-  count: (settings: Settings, nodes: number) => number,
-): RepairObservation =>
-  withSettings(observation, settings => ({
-    ...settings,
-    maxUnhealthy: { count: count(settings, observation.surroundings?.poolNodes.length ?? 0) },
-  }));
-
-/** The rule told that it is another time. */
-const shifted = (observation: RepairObservation, byMs: number): RepairObservation => ({
-  ...observation,
-  now: addDuration(observation.now, toDurationMs(byMs)),
-});
+const withThreshold = (count: (settings: RepairSettings, nodes: number) => number): Mutation =>
+  passSeeing(seen => {
+    const inPool = seen.nodes.filter(node => node.labels[POOL] === seen.pool).length;
+    const total = seen.pool === undefined ? seen.nodes.length : inPool;
+    return {
+      ...seen,
+      rules: withSettings(seen.rules, settings => ({ maxUnhealthy: { count: count(settings, total) } })),
+    };
+  });
 
 /** Every transition a second before it was. */
-function withEarlierTransitions(node: KubernetesObject): KubernetesObject {
-  const conditions = arrayAt(node.status ?? {}, 'conditions').map(condition => {
-    const time = isObject(condition) ? parseTimestamp(textAt(condition, 'lastTransitionTime') ?? '') : undefined;
-    if (!isObject(condition) || time === undefined) return condition;
-    return { ...condition, lastTransitionTime: toTimestamp(addDuration(time, seconds(-1))) };
-  });
-  return { ...node, status: { ...node.status, conditions } };
+const withEarlierTransitions = (node: NodeView): NodeView => ({
+  ...node,
+  conditions: node.conditions.map((condition): NodeCondition => ({
+    ...condition,
+    lastTransitionTime: condition.lastTransitionTime && addDuration(condition.lastTransitionTime, seconds(-1)),
+  })),
+});
+
+function without(annotations: Readonly<Record<string, string>>, key: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(annotations).filter(([name]) => name !== key));
 }
 
 export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
@@ -56,34 +87,29 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     mistake: 'counts the toleration from a second before the transition',
     breaks: ['I3'],
     seed: 7,
-    mutation: withObjects('repair', 'Node', withEarlierTransitions),
+    mutation: seeing({ node: withEarlierTransitions }),
   },
   {
     name: 'repair-after-the-due-instant',
     mistake: 'compares with < instead of <=: at the due instant it is not due yet',
     breaks: ['I5', 'I8'],
     seed: 7,
-    mutation: withRepairRule(rule => observation => rule(shifted(observation, -1))),
+    mutation: seeing({ now: now => addDuration(now, toDurationMs(-1)) }),
   },
   {
     name: 'repair-above-threshold',
     mistake: 'forgets the unhealthy threshold',
     breaks: ['I3'],
     seed: 3,
-    mutation: withRepairRule(rule => observation => rule(withThreshold(observation, () => Infinity))),
+    mutation: withThreshold(() => Infinity),
   },
   {
     name: 'repair-threshold-rounds-down',
     mistake: 'rounds the threshold down instead of up',
     breaks: ['I5'],
     seed: 7,
-    mutation: withRepairRule(
-      rule => observation =>
-        rule(
-          withThreshold(observation, ({ maxUnhealthy }, nodes) =>
-            'count' in maxUnhealthy ? maxUnhealthy.count : Math.floor((maxUnhealthy.percent * nodes) / 100),
-          ),
-        ),
+    mutation: withThreshold(({ maxUnhealthy }, nodes) =>
+      'count' in maxUnhealthy ? maxUnhealthy.count : Math.floor((maxUnhealthy.percent * nodes) / 100),
     ),
   },
   {
@@ -91,34 +117,109 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     mistake: 'stops at the threshold instead of above it',
     breaks: ['I5'],
     seed: 7,
-    mutation: withRepairRule(
-      rule => observation =>
-        rule(withThreshold(observation, ({ maxUnhealthy }, nodes) => resolveNodeCount(maxUnhealthy, nodes) - 1)),
-    ),
+    mutation: withThreshold(({ maxUnhealthy }, nodes) => resolveNodeCount(maxUnhealthy, nodes) - 1),
   },
   {
     name: 'repair-threshold-of-healthy-pool',
-    mistake: 'counts the unhealthy nodes of the whole pool but its own',
+    mistake: 'counts the unhealthy nodes of the whole pool but one',
     breaks: ['I3'],
     seed: 3,
-    mutation: withRepairRule(
-      rule => observation =>
-        rule(
-          withSurroundings(observation, surroundings => ({
-            ...surroundings,
-            poolNodes: surroundings.poolNodes.map(node =>
-              node.uid === observation.node.uid ? { ...node, conditions: [] } : node,
-            ),
-          })),
-        ),
-    ),
+    mutation: withThreshold(({ maxUnhealthy }, nodes) => resolveNodeCount(maxUnhealthy, nodes) + 1),
   },
   {
     name: 'repair-in-observe-mode',
     mistake: 'acts in a pool whose mode is Observe',
     breaks: ['I3'],
     seed: 2,
-    mutation: withRepairRule(rule => observation => rule({ ...observation, observeOnly: false })),
+    mutation: seeing({ rules: rules => ({ ...rules, mode: 'Enforce' }) }),
+  },
+  {
+    name: 'repair-against-a-veto',
+    mistake: 'does not read the veto',
+    breaks: ['I3'],
+    seed: 2,
+    mutation: seeing({
+      node: node => ({ ...node, annotations: without(node.annotations, VETO) }),
+      claim: claim => ({ ...claim, annotations: without(claim.annotations, VETO) }),
+      rules: rules => ({ ...rules, poolVeto: undefined }),
+    }),
+  },
+  {
+    name: 'repair-against-the-veto-of-a-pool',
+    mistake: 'reads the veto of Nodes and NodeClaims, not that of the NodePool',
+    breaks: ['I3'],
+    seed: 2,
+    mutation: seeing({ rules: rules => ({ ...rules, poolVeto: undefined }) }),
+  },
+  {
+    name: 'repair-by-the-last-condition',
+    mistake: 'goes by the last condition of a type instead of the first',
+    breaks: ['I3', 'I5'],
+    seed: 2,
+    mutation: seeing({ node: node => ({ ...node, conditions: node.conditions.toReversed() }) }),
+  },
+  {
+    name: 'repair-in-a-zone-outage',
+    mistake: 'does not see that a whole zone is out',
+    breaks: ['I3'],
+    seed: 2,
+    mutation: seeing({ rules: rules => withSettings(rules, () => ({ zoneOutage: undefined })) }),
+  },
+  {
+    name: 'repair-in-a-frozen-cluster',
+    mistake: 'does not see that most of the cluster is Unknown at once',
+    breaks: ['I3'],
+    seed: 2,
+    mutation: seeing({ rules: rules => withSettings(rules, () => ({ freeze: undefined })) }),
+  },
+  {
+    name: 'repair-above-budget',
+    mistake: 'forgets maxConcurrentRepairs',
+    breaks: ['I3'],
+    seed: 2,
+    mutation: seeing({ rules: rules => withSettings(rules, () => ({ maxConcurrentRepairs: undefined })) }),
+  },
+  {
+    name: 'repair-budget-until-the-deletion',
+    mistake: 'counts a repair as over as soon as the deletion was accepted',
+    breaks: ['I3'],
+    seed: 2,
+    mutation: passSeeing(seen => ({
+      ...seen,
+      state: { ...seen.state, attempts: seen.state.attempts.filter(({ phase }) => phase === 'intended') },
+    })),
+  },
+  {
+    name: 'repair-of-a-shared-instance',
+    mistake: 'does not notice that two Nodes state the same instance',
+    breaks: ['I3'],
+    seed: 2,
+    mutation: passSeeing(seen => {
+      const unhealthyFirst = seen.nodes.toSorted((a, b) => Number(isReady(a)) - Number(isReady(b)));
+      const instances = unhealthyFirst.map(({ providerID }) => providerID);
+      return {
+        ...seen,
+        nodes: unhealthyFirst.filter(
+          ({ providerID }, index) => providerID === undefined || instances.indexOf(providerID) === index,
+        ),
+      };
+    }),
+  },
+  {
+    name: 'repair-by-the-label',
+    mistake: 'takes the pool from the label of the Node',
+    breaks: ['I3', 'I5'],
+    seed: 2,
+    mutation: passSeeing(seen => {
+      const labels = new Map(seen.nodes.map(node => [node.providerID, node.labels[POOL]]));
+      return {
+        ...seen,
+        claims: seen.claims.map(claim => {
+          const label = labels.get(claim.providerID);
+          return label === undefined ? claim : { ...claim, labels: { ...claim.labels, [POOL]: label } };
+        }),
+      };
+    }),
   },
   {
     name: 'repair-without-gate',
@@ -128,3 +229,6 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     mutation: withObjects('repair', 'ConfigMap', object => ({ ...object, data: { 'config.toml': OPEN_GATE } })),
   },
 ];
+
+const isReady = ({ conditions }: NodeView): boolean =>
+  conditions.find(({ type }) => type === 'Ready')?.status === 'True';

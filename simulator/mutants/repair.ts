@@ -12,7 +12,7 @@ import {
   withPorts,
   withPortsOfRun,
   withRecords,
-  withRepairRule,
+  withRepairRules,
   withoutTimer,
   type Mutant,
 } from './mutant.ts';
@@ -78,9 +78,8 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     seed: 5,
     mutation: withRecords('repair', records => ({
       async put(record, version) {
-        const attempt = record.state['attempt'];
-        const isIntent =
-          typeof attempt === 'object' && attempt !== null && 'phase' in attempt && attempt.phase === 'intended';
+        const attempts = record.state['attempts'];
+        const isIntent = JSON.stringify(attempts ?? []).includes('"phase":"intended"');
         const current = isIntent ? await records.get(record) : undefined;
         return current === undefined ? await records.put(record, version) : { kind: 'written', record: current };
       },
@@ -137,11 +136,18 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     mistake: 'does not know the annotation of its attempt before the last as its own',
     breaks: ['I7'],
     seed: 768,
-    mutation: withRepairRule(rule => observation => {
-      const decision = rule(observation);
-      if (decision.kind !== 'repair' || observation.ownsAttempt) return decision;
-      return { ...decision, attempt: { ...decision.attempt, terminationTimestamp: toTimestamp(observation.now) } };
-    }),
+    mutation: withRepairRules(({ decide, decidePass }) => ({
+      decide,
+      decidePass: seen => {
+        const decision = decidePass(seen);
+        const attempts = decision.state.attempts.map(attempt =>
+          attempt.phase === 'intended' && attempt.intendedTime === seen.now
+            ? { ...attempt, terminationTimestamp: toTimestamp(seen.now) }
+            : attempt,
+        );
+        return { ...decision, state: { ...decision.state, attempts } };
+      },
+    })),
   },
   {
     name: 'repair-strips-finalizers',

@@ -125,7 +125,7 @@ function toScenario(
 type StepDocument = NonNullable<ScenarioDocument['spec']['steps']>[number];
 
 function toAction(step: StepDocument): StepAction {
-  const { apply, patch, delete: deletion, busEvent, cloud, cleanup, outage } = step;
+  const { apply, patch, delete: deletion, busEvent, cloud, cleanup, hook, outage } = step;
   if (apply !== undefined) return { kind: 'apply', manifest: apply };
   if (patch !== undefined) {
     const { merge, ...target } = patch;
@@ -140,6 +140,7 @@ function toAction(step: StepDocument): StepAction {
   }
   if (cloud !== undefined) return { kind: 'cloud', ...cloud };
   if (cleanup !== undefined) return { kind: 'cleanup', ...cleanup };
+  if (hook !== undefined) return { kind: 'hook', ...hook };
   if (outage !== undefined) return { kind: 'outage', of: outage.of, for: outage.for };
   return { kind: 'restart', part: 'forwarder' };
 }

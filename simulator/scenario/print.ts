@@ -54,6 +54,10 @@ function toStep(action: StepAction): JsonObject {
       const { rule, result, message } = action;
       return { cleanup: { rule, result, ...(message !== undefined && { message }) } };
     }
+    case 'hook': {
+      const { name, result, message } = action;
+      return { hook: { name, result, ...(message !== undefined && { message }) } };
+    }
     case 'outage':
       return { outage: { of: action.of, for: formatDuration(action.for) } };
     case 'restart':

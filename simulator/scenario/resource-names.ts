@@ -18,7 +18,7 @@ export interface ResourceCatalog {
 }
 
 /** What stands in a trace beside the resources of the API. */
-const CLOUD_RESOURCES: readonly string[] = ['instances', 'cleanups'];
+const CLOUD_RESOURCES: readonly string[] = ['instances', 'cleanups', 'hooks'];
 
 /** `nodes`, or `nodeclaims.karpenter.sh`: all resources that are meant, those of the core group first. */
 export function resourcesNamed(name: string, known: readonly KnownResource[]): readonly KnownResource[] {

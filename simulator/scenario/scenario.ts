@@ -55,6 +55,8 @@ export const CLOUD_FAILURES = ['throttle', 'error', 'none'] as const;
 export type CloudFailure = (typeof CLOUD_FAILURES)[number];
 export const CLEANUP_RESULTS = ['succeed', 'fail', 'notFound'] as const;
 export type CleanupResult = (typeof CLEANUP_RESULTS)[number];
+export const HOOK_RESULTS = ['succeed', 'fail', 'silent'] as const;
+export type HookResult = (typeof HOOK_RESULTS)[number];
 export const OUTAGE_PARTS = ['api', 'bus', 'store'] as const;
 export type OutagePart = (typeof OUTAGE_PARTS)[number];
 
@@ -73,6 +75,12 @@ export type StepAction =
       readonly kind: 'cleanup';
       readonly rule: string;
       readonly result: CleanupResult;
+      readonly message?: string | undefined;
+    }
+  | {
+      readonly kind: 'hook';
+      readonly name: string;
+      readonly result: HookResult;
       readonly message?: string | undefined;
     }
   | { readonly kind: 'outage'; readonly of: OutagePart; readonly for: DurationMs }

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { nanosecondsToDuration, parseGoDuration } from '../../shared/domain/go-duration.ts';
 import type { JsonObject, JsonValue } from '../../shared/domain/kubernetes-object.ts';
 import { parseTimestamp, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
-import { ACTORS, CLEANUP_RESULTS, CLOUD_FAILURES, OUTAGE_PARTS, type Manifest } from './scenario.ts';
+import { ACTORS, CLEANUP_RESULTS, CLOUD_FAILURES, HOOK_RESULTS, OUTAGE_PARTS, type Manifest } from './scenario.ts';
 
 /** An instant, or a time since the start. */
 export type Moment =
@@ -94,6 +94,7 @@ const STEP_ACTIONS = {
     })
     .refine(({ fail, state }) => fail !== undefined || state !== undefined, 'must have `fail` or `state`'),
   cleanup: z.strictObject({ rule: text, result: z.enum(CLEANUP_RESULTS), message: z.string().optional() }),
+  hook: z.strictObject({ name: text, result: z.enum(HOOK_RESULTS), message: z.string().optional() }),
   outage: z.strictObject({ of: z.enum(OUTAGE_PARTS), for: duration }),
   restart: z.literal('forwarder'),
 };

@@ -140,6 +140,10 @@ describe('import direction', () => {
     expect(curfew).toEqual([]);
   });
 
+  it('the template package imports nothing but itself, not even Node', () => {
+    expect(violations(/^packages\/gotemplate\/src\//, [/^packages\/gotemplate\/src\//])).toEqual([]);
+  });
+
   it('the command line imports neither tests nor benchmarks', () => {
     const forbidden = imports.filter(
       edge => /^(cli|runtime|simulator)\//.test(edge.from) && /^(test|bench)\//.test(edge.to),

@@ -1,6 +1,7 @@
 /** Builders for protection tests: good defaults, override what matters. */
 import type { PodView } from '../../shared/domain/pod.ts';
 import { DEFAULT_PROTECTION_POLICY, type ProtectionPolicy } from '../../shared/domain/protection.ts';
+import { seconds } from '../../shared/domain/time.ts';
 import { at } from './repair.ts';
 
 export const CREATED = at('2024-01-01T10:00:00Z');
@@ -23,6 +24,10 @@ export function aPod(doNotDisrupt: string | undefined, overrides: Partial<PodVie
     creationTime: CREATED,
     startTime: STARTED,
     deletionTime: undefined,
+    terminationGracePeriod: seconds(30),
+    priorityClassName: undefined,
+    tolerations: [],
+    volumeClaims: [],
     ...overrides,
   };
 }

@@ -134,7 +134,9 @@ describe('over HTTP', () => {
       kind: 'CustomResourceDefinition',
       metadata: { name: `${names.plural}.${inGroup}` },
       spec: {
-        ...{ group: inGroup, names, scope },
+        group: inGroup,
+        names,
+        scope,
         versions: [{ name: version, served: true, storage: true, schema: { openAPIV3Schema: open } }],
       },
     });

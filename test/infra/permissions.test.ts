@@ -54,7 +54,10 @@ describe('permissions', () => {
     const sources = statements
       .filter(({ statement }) => statement.Action === 'events:PutEvents')
       .map(({ role, statement }) => [role.replace(/Role.*/, ''), statement.Condition]);
-    expect(sources).toEqual([['ClusterAccessForwarder', { StringEquals: { 'events:source': ['curfew.forwarder'] } }]]);
+    expect(sources).toEqual([
+      ['Finalizer', { StringEquals: { 'events:source': ['curfew.finalizer'] } }],
+      ['ClusterAccessForwarder', { StringEquals: { 'events:source': ['curfew.forwarder'] } }],
+    ]);
   });
 
   it('give the forwarder nothing but PutEvents', () => {

@@ -26,6 +26,7 @@ function start(reconcile: Reconcile) {
     audit: { write: () => undefined },
     metrics,
     clock: time,
+    hooks: { invoke: () => Promise.reject(new Error('not used')) },
     deadLetters: { park: async () => undefined },
   };
   const environments: Lifetime[] = [];

@@ -1,6 +1,7 @@
 /** Each invariant notices the mistake that it is there for: functions that go wrong on purpose, in place of the real ones. */
 import { describe, expect, it } from 'vitest';
 import type { ReconcilerFactory } from '../../runtime/functions.ts';
+import { PERMISSIONS, type Permissions } from '../../shared/contract/permissions.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { addDuration, minutes, seconds } from '../../shared/domain/time.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
@@ -13,6 +14,20 @@ const SUBJECT = { apiVersion: 'v1', kind: 'Node', name: 'a' };
 /** A node that is not ready since the start, tolerated for as long as `toleration` says. */
 const sick = (toleration: string): string =>
   `${GATE}  objects:\n${nodeObjects('a', 'False', `{ defaultTolerationDuration: ${toleration} }`)}`;
+
+/** The mistakes need more than the functions are granted: the checks must not rely on the permissions. */
+const ANYTHING: Permissions = {
+  ...PERMISSIONS.repair,
+  records: ['repair', 'grace-period'],
+  kubernetes: [
+    ...Object.values(RESOURCES).map(({ group, resource }) => ({
+      group,
+      resource,
+      verbs: ['get', 'list', 'create', 'patch', 'delete'] as const,
+    })),
+    { group: '', resource: 'pods', subresource: 'eviction', verbs: ['create'] },
+  ],
+};
 
 interface Slips {
   readonly intent?: false;
@@ -47,7 +62,7 @@ async function repair(deps: FunctionDeps, { intent, secondLook, count, uid }: Sl
 
 /** `I3: what is wrong`, of the first violation of each invariant. */
 async function violations(spec: string, reconcilers: Readonly<Record<string, ReconcilerFactory>>): Promise<string[]> {
-  const result = await simulate(spec, { reconcilers });
+  const result = await simulate(spec, { reconcilers, permissions: { repair: ANYTHING, 'grace-period': ANYTHING } });
   const firsts = new Map(result.violations.toReversed().map(({ invariant, message }) => [invariant, message]));
   return [...firsts].map(([invariant, message]) => `${invariant}: ${message}`).toReversed();
 }

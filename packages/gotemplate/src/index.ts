@@ -1,6 +1,7 @@
 /** Go's text/template. See README.md. */
 export { DataError, ExecError, LimitError, ParseError, TemplateError } from './errors.ts';
 export { DEFAULT_LIMITS, type Limits } from './limits.ts';
+export { ELEMENT, type Reference, references } from './references.ts';
 export { type MissingKey, parse, Template, type TemplateOptions } from './template.ts';
 export { Float, toGo } from './types/convert.ts';
 export { DURATION, TIME, timeFromUnix, timeValue } from './types/time.ts';
@@ -24,4 +25,5 @@ export {
   UINT64,
   UINT8,
 } from './types/type.ts';
+export { type UnknownField, unknownFields } from './unknown-fields.ts';
 export { asInteger, asString, fieldOf, stringValue, Value } from './types/value.ts';

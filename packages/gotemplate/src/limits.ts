@@ -14,15 +14,15 @@ export interface Limits {
 }
 
 export const DEFAULT_LIMITS: Limits = {
-  templateBytes: 1 << 20,
+  templateBytes: 1 << 18,
   outputBytes: 1 << 24,
-  steps: 2_000_000,
+  steps: 1_000_000,
   templateDepth: 100_000,
   dataDepth: 500,
 };
 
 /** Bytes of text that cost as much as one step. */
-const BYTES_PER_STEP = 64;
+export const BYTES_PER_STEP = 64;
 
 /** Thrown deep inside; leaves the package as a `LimitError` that says where. */
 export class LimitReached extends Error {}

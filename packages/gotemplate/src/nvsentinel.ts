@@ -22,14 +22,18 @@ import { asInteger, fieldOf, stringValue } from './types/value.ts';
 /** An int32 enum that prints by name, or its number where it has none. */
 function enumType(name: string, names: Readonly<Record<number, string>>): GoType {
   const text = (n: number): string => (Object.hasOwn(names, n) ? names[n]! : String(n));
-  return namedType(name, 'int32', { String: { params: [], call: (v) => stringValue(text(Number(asInteger(v)))) } });
+  return namedType(name, 'int32', { String: { params: [], call: v => stringValue(text(Number(asInteger(v)))) } });
 }
 
 /** A message with a getter per field, which answers for a nil message too. */
-function message(name: string, fields: Readonly<Record<string, GoType>>, methods: Readonly<Record<string, Method>> = {}): GoType {
+function message(
+  name: string,
+  fields: Readonly<Record<string, GoType>>,
+  methods: Readonly<Record<string, Method>> = {},
+): GoType {
   const getters = Object.keys(fields).map((field): [string, Method] => [
     'Get' + field,
-    { params: [], onPointer: true, call: (v) => fieldOf(v, field) },
+    { params: [], onPointer: true, call: v => fieldOf(v, field) },
   ]);
   return structType(name, fields, { ...Object.fromEntries(getters), ...methods });
 }
@@ -61,7 +65,7 @@ const TIMESTAMP = message(
     AsTime: {
       params: [],
       onPointer: true,
-      call: (v) => timeFromUnix(asInteger(fieldOf(v, 'Seconds')!), asInteger(fieldOf(v, 'Nanos')!)),
+      call: v => timeFromUnix(asInteger(fieldOf(v, 'Seconds')!), asInteger(fieldOf(v, 'Nanos')!)),
     },
   },
 );

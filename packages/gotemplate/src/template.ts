@@ -8,8 +8,7 @@ import { parseTrees } from './parse/parser.ts';
 import { type Bytes, decode, encode, toOctets } from './text/bytes.ts';
 import { quote } from './text/quote.ts';
 import { isDigit, isLetter } from './text/unicode.ts';
-import { toGo } from './types/convert.ts';
-import { signatureOf } from './types/function.ts';
+import { signatureOf, toGo } from './types/convert.ts';
 import type { Signature } from './types/type.ts';
 
 /** What a missing map key gives: `<no value>`, the zero value of the map's elements, or an error. */
@@ -48,7 +47,8 @@ export class Template {
     this.#missingKey = options.missingkey ?? 'default';
     this.#functions = ownFunctions(options.functions ?? {});
     const definitions = new Map<Bytes, Definition>();
-    const parseInto = (own: string, source: string): ListNode => this.#parse(definitions, encode(own), encode(source), options);
+    const parseInto = (own: string, source: string): ListNode =>
+      this.#parse(definitions, encode(own), encode(source), options);
     const others = Object.entries(options.templates ?? {}).map(([other, source]) => [encode(other), source] as const);
     for (const [other, source] of others.toSorted(([a], [b]) => (a < b ? -1 : 1))) parseInto(decode(other), source);
     this.#main = { name: encode(name), root: parseInto(name, text) };
@@ -91,13 +91,13 @@ export class Template {
   executeTemplate(name: string, data?: unknown): string {
     const definition = this.#definitions.get(encode(name));
     if (definition !== undefined) return decode(this.#execute(definition, data));
-    const [wanted, own] = [name, this.name].map((each) => decode(quote(encode(each))));
+    const [wanted, own] = [name, this.name].map(each => decode(quote(encode(each))));
     throw new ExecError(`template: no template ${wanted} associated with template ${own}`);
   }
 
   /** The trees, for analysis. */
   get trees(): { readonly main: Definition; readonly lookup: (name: Bytes) => Definition | undefined } {
-    return { main: this.#main, lookup: (name) => this.#definitions.get(name) };
+    return { main: this.#main, lookup: name => this.#definitions.get(name) };
   }
 
   #execute(definition: Definition, data: unknown): Bytes {
@@ -120,7 +120,7 @@ function ownFunctions(functions: NonNullable<TemplateOptions['functions']>): Map
 }
 
 function isName(name: string): boolean {
-  const runes = [...name].map((c) => c.codePointAt(0)!);
+  const runes = Array.from(name, c => c.codePointAt(0) ?? 0);
   const isWord = (rune: number, i: number): boolean => rune === 0x5f || isLetter(rune) || (i > 0 && isDigit(rune));
   return runes.length > 0 && runes.every(isWord);
 }

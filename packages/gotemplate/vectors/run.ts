@@ -44,7 +44,8 @@ function answer(vector: Vector): Answer {
 /** undefined when the vector holds. */
 export function difference(vector: Vector): Difference | undefined {
   const got = answer(vector);
-  const [expected, actual] = 'octets' in got ? compareOutput(vector, got.octets) : compareError(vector, got.kind, got.message);
+  const [expected, actual] =
+    'octets' in got ? compareOutput(vector, got.octets) : compareError(vector, got.kind, got.message);
   return expected === actual ? undefined : { expected, got: actual };
 }
 

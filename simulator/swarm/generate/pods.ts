@@ -1,13 +1,6 @@
 /** Pods with do-not-disrupt annotations of every class, and budgets. */
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
-import {
-  addDuration,
-  hours,
-  seconds,
-  toDurationMs,
-  toTimestamp,
-  type EpochMs,
-} from '../../../shared/domain/time.ts';
+import { addDuration, hours, seconds, toDurationMs, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Random } from '../../random.ts';
 import type { Manifest } from '../../scenario/scenario.ts';
 import { pickWeighted, wholeSecond } from './draw.ts';

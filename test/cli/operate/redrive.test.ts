@@ -1,4 +1,4 @@
-import { ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { type ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { redrive } from '../../../cli/operate/redrive.ts';
 import { redriveCommand, type RedriveCommandOptions } from '../../../cli/redrive.ts';

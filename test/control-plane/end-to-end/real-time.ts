@@ -36,6 +36,7 @@ export function moveTo(scenario: Scenario, start: EpochMs): Scenario {
       case 'delete':
       case 'cloud':
       case 'cleanup':
+      case 'hook':
       case 'outage':
       case 'restart':
         return each;

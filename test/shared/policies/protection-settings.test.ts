@@ -3,7 +3,7 @@ import { parseProtectionBlock } from '../../../shared/contract/protection-schema
 import type { JsonObject, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { DEFAULT_PROTECTION_POLICY } from '../../../shared/domain/protection.ts';
 import { hours, minutes } from '../../../shared/domain/time.ts';
-import { tieOf } from '../../../shared/policies/policy-ties.ts';
+import { tiesOf } from '../../../shared/policies/policy-ties.ts';
 import { effectiveProtection, protectionFault } from '../../../shared/policies/protection-settings.ts';
 import { readPolicies } from '../../../shared/policies/policy-set.ts';
 
@@ -95,9 +95,13 @@ describe('effectiveProtection', () => {
     const other = policy('another', { protection: { maxDuration: '1h' } });
     const policies = readPolicies([general, other]);
     expect(effectiveProtection(gpuPool, policies).source).toBe('NodeLifecyclePolicy another');
-    expect(tieOf(general, 'protection', policies)).toContain('NodeLifecyclePolicy another');
-    expect(tieOf(other, 'protection', policies)).toBeUndefined();
-    expect(tieOf(general, 'repair', policies)).toBeUndefined();
+    // Whichever of the two changes, the loser is told.
+    for (const changed of [general, other]) {
+      expect(tiesOf(changed, 'protection', policies)).toEqual([
+        { loser: general, winner: other, message: expect.stringContaining('NodeLifecyclePolicy another') },
+      ]);
+    }
+    expect(tiesOf(general, 'repair', policies)).toEqual([]);
   });
 
   it('protects what any rule set protects while the block cannot be read', () => {

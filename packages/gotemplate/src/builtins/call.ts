@@ -27,7 +27,7 @@ function prepare(value: Arg, type: GoType, i: number): Arg {
     throw new CallError(`arg ${i}: value is nil; should be of type ${type.name}`);
   }
   if (isAssignable(value.type, type)) return value;
-  const bothIntegers = [value.type.kind, type.kind].every((kind) => isInt(kind) || isUint(kind));
+  const bothIntegers = [value.type.kind, type.kind].every(kind => isInt(kind) || isUint(kind));
   if (bothIntegers) return new Value(type, asInteger(value));
   throw new CallError(`arg ${i}: value has type ${value.type.name}; should be ${type.name}`);
 }

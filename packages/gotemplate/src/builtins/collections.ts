@@ -12,7 +12,6 @@ import {
   intValue,
   itemAt,
   type SliceData,
-
   Value,
   zeroValue,
 } from '../types/value.ts';
@@ -93,7 +92,7 @@ function sliceString(s: Bytes, item: Value, indexes: readonly Arg[]): Value {
 }
 
 function bounds(indexes: readonly Arg[], length: number, capacity: number): { from: number; to: number; max: number } {
-  const [from = 0, to = length, max = capacity] = indexes.map((each) => indexArg(each, capacity));
+  const [from = 0, to = length, max = capacity] = indexes.map(each => indexArg(each, capacity));
   if (from > to) throw new CallError(`invalid slice index: ${from} > ${to}`);
   if (to > max) throw new CallError(`invalid slice index: ${to} > ${max}`);
   return { from, to, max };
@@ -114,4 +113,3 @@ export function len([collection]: readonly Arg[]): Arg {
       throw new CallError(`len of type ${item.type.name}`);
   }
 }
-

@@ -35,7 +35,7 @@ const incompatible = (a: Value, b: Value): CallError =>
 export function eq([first, ...others]: readonly Arg[]): Value {
   if (others.length === 0) throw new CallError('missing argument for comparison');
   const a = indirectInterface(first);
-  return boolValue(others.some((other) => equal(a, indirectInterface(other))));
+  return boolValue(others.some(other => equal(a, indirectInterface(other))));
 }
 
 function equal(a: Arg, b: Arg): boolean {

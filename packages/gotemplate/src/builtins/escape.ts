@@ -13,7 +13,7 @@ function textOf(budget: Budget, args: Args): Bytes {
   if (args.length === 1 && only?.type === STRING) return asString(only);
   return sprint(
     budget,
-    args.map((arg) => (printable(arg) ?? { value: arg }).value),
+    args.map(arg => (printable(arg) ?? { value: arg }).value),
   );
 }
 
@@ -29,7 +29,7 @@ const HTML: Readonly<Record<string, Bytes>> = {
 export function html(budget: Budget, args: Args): Bytes {
   const text = textOf(budget, args);
   budget.text(text.length);
-  return text.replaceAll(/[\0"'&<>]/g, (c) => HTML[c]!);
+  return text.replaceAll(/[\0"'&<>]/g, c => HTML[c]!);
 }
 
 const hex = (n: number, digits: number): string => n.toString(16).toUpperCase().padStart(digits, '0');
@@ -38,7 +38,7 @@ export function js(budget: Budget, args: Args): Bytes {
   const text = textOf(budget, args);
   budget.text(text.length);
   let out = '';
-  for (let i = 0; i < text.length; ) {
+  for (let i = 0; i < text.length;) {
     const [rune, width] = decodeRune(text, i);
     const c = text.slice(i, i + width);
     if (rune >= 0x80) out += isPrint(rune) ? c : '\\u' + hex(rune, 4);
@@ -53,5 +53,5 @@ export function js(budget: Budget, args: Args): Bytes {
 export function urlquery(budget: Budget, args: Args): Bytes {
   const text = textOf(budget, args);
   budget.text(text.length);
-  return text.replaceAll(/[^A-Za-z0-9\-_.~]/g, (c) => (c === ' ' ? '+' : '%' + hex(c.charCodeAt(0), 2)));
+  return text.replaceAll(/[^A-Za-z0-9\-_.~]/g, c => (c === ' ' ? '+' : '%' + hex(c.charCodeAt(0), 2)));
 }

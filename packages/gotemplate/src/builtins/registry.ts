@@ -1,6 +1,6 @@
 /** The functions every template has. */
 import { sprint, sprintf, sprintln } from '../fmt/sprintf.ts';
-import type { Budget } from '../limits.ts';
+import { type Budget, BYTES_PER_STEP } from '../limits.ts';
 import { ANY, type GoType, REFLECTED, type Signature, STRING } from '../types/type.ts';
 import { asString, boolValue, indirectInterface, isTrue, stringValue, type Value } from '../types/value.ts';
 import type { Bytes } from '../text/bytes.ts';
@@ -29,14 +29,22 @@ const TWO = [REFLECTED, REFLECTED];
 /** The built-in functions, spending from `budget`. */
 export function builtins(budget: Budget): Map<Bytes, Signature> {
   const text = (make: (budget: Budget, args: readonly Arg[]) => Bytes): Signature =>
-    variadic([ANY], (args) => stringValue(make(budget, opened(args))));
+    variadic([ANY], args => stringValue(make(budget, opened(args))));
+  /** Looking through strings costs by their length. */
+  const charged =
+    (call: Call): Call =>
+    args => {
+      for (const arg of opened(args))
+        if (arg?.type.kind === 'string') budget.spend(asString(arg).length / BYTES_PER_STEP);
+      return call(args);
+    };
   return new Map<Bytes, Signature>([
     ['and', variadic(TWO, shortCircuit)],
     ['or', variadic(TWO, shortCircuit)],
     ['not', fixed(ONE, ([arg]) => boolValue(!isTrue(indirectInterface(arg))))],
     ['call', variadic(TWO, callValue)],
-    ['index', variadic(TWO, index)],
-    ['slice', variadic(TWO, slice)],
+    ['index', variadic(TWO, charged(index))],
+    ['slice', variadic(TWO, charged(slice))],
     ['len', fixed(ONE, len)],
     ['print', text(sprint)],
     ['println', text(sprintln)],
@@ -47,12 +55,12 @@ export function builtins(budget: Budget): Map<Bytes, Signature> {
     ['html', text(html)],
     ['js', text(js)],
     ['urlquery', text(urlquery)],
-    ['eq', variadic(TWO, eq)],
-    ['ne', fixed(TWO, ne)],
-    ['lt', fixed(TWO, lt)],
-    ['le', fixed(TWO, le)],
-    ['gt', fixed(TWO, gt)],
-    ['ge', fixed(TWO, ge)],
+    ['eq', variadic(TWO, charged(eq))],
+    ['ne', fixed(TWO, charged(ne))],
+    ['lt', fixed(TWO, charged(lt))],
+    ['le', fixed(TWO, charged(le))],
+    ['gt', fixed(TWO, charged(gt))],
+    ['ge', fixed(TWO, charged(ge))],
   ]);
 }
 

@@ -2,7 +2,16 @@
 import type { NumberNode, Operand } from '../parse/nodes.ts';
 import { nodeText } from '../parse/nodes.ts';
 import { COMPLEX128, type GoType, isInt, isUint, REFLECTED } from '../types/type.ts';
-import { boolValue, elemOf, floatValue, intValue, isAssignable, stringValue, Value, zeroValue } from '../types/value.ts';
+import {
+  boolValue,
+  elemOf,
+  floatValue,
+  intValue,
+  isAssignable,
+  stringValue,
+  Value,
+  zeroValue,
+} from '../types/value.ts';
 import type { State } from './state.ts';
 
 const NILABLE: ReadonlySet<string> = new Set(['func', 'interface', 'map', 'pointer', 'slice']);
@@ -56,8 +65,10 @@ export function constantArg(state: State, node: Operand, type: GoType): Value {
   const found = (wanted: string): never => state.fail(`expected ${wanted}; found %s`, stringValue(nodeText(node)));
   const { kind } = type;
   if (type === REFLECTED || kind === 'interface') return anyConstant(state, node);
-  if (isInt(kind)) return node.kind === 'number' && node.int !== undefined ? new Value(type, node.int) : found('integer');
-  if (isUint(kind)) return node.kind === 'number' && node.uint !== undefined ? new Value(type, node.uint) : found('unsigned integer');
+  if (isInt(kind))
+    return node.kind === 'number' && node.int !== undefined ? new Value(type, node.int) : found('integer');
+  if (isUint(kind))
+    return node.kind === 'number' && node.uint !== undefined ? new Value(type, node.uint) : found('unsigned integer');
   switch (kind) {
     case 'bool':
       return node.kind === 'bool' ? new Value(type, node.value) : found('bool');
@@ -68,7 +79,7 @@ export function constantArg(state: State, node: Operand, type: GoType): Value {
     case 'complex128':
       return node.kind === 'number' && node.complex !== undefined ? new Value(type, node.complex) : found('complex');
     default:
-      return state.fail('can\'t handle %s for arg of type %s', stringValue(nodeText(node)), typeName(type));
+      return state.fail("can't handle %s for arg of type %s", stringValue(nodeText(node)), typeName(type));
   }
 }
 

@@ -7,6 +7,7 @@ import { type Bytes, encode } from '../text/bytes.ts';
 import { CallError, TemplateError } from '../errors.ts';
 import type { GoType, Signature } from '../types/type.ts';
 import { elemOf, indirectInterface, intValue, isTrue, stringValue, type Value } from '../types/value.ts';
+import { shortCircuit } from '../builtins/registry.ts';
 import { callValue } from '../builtins/call.ts';
 import { anyConstant, constantArg, nilArg, validateType } from './convert-arg.ts';
 import { findField } from './field.ts';
@@ -65,7 +66,13 @@ function refuseArgs(state: State, args: readonly Operand[], final: Final): void 
 type Chain = Extract<Operand, { kind: 'field' | 'chain' | 'variable' }>;
 
 /** `.a.b`, `$x.a.b` or `(pipeline).a.b`; `args` belong to the last name, the first of them is the chain itself. */
-function* evalChain(state: State, dot: Value | undefined, node: Chain, args: readonly Operand[], final: Final): Step<Value | undefined> {
+function* evalChain(
+  state: State,
+  dot: Value | undefined,
+  node: Chain,
+  args: readonly Operand[],
+  final: Final,
+): Step<Value | undefined> {
   state.node = node;
   let receiver = dot;
   let names = node.kind === 'chain' ? node.fields : node.ident;
@@ -112,7 +119,7 @@ function* evalFunction(
 ): Step<Value | undefined> {
   const signature = state.execution.functions.get(name);
   if (signature === undefined) return state.fail('%q is not a defined function', stringValue(name));
-  if (name === 'and' || name === 'or') return yield* evalAndOr(state, dot, signature, name, args.slice(1), final);
+  if (signature.call === shortCircuit) return yield* evalAndOr(state, dot, signature, name, args.slice(1), final);
   return yield* evalCall(state, dot, signature, node, name, args, final);
 }
 
@@ -120,7 +127,12 @@ function checkArgCount(state: State, signature: Signature, name: Bytes, args: re
   const given = args.length + (final === NONE ? 0 : 1);
   const fixed = signature.params.length - (signature.variadic ? 1 : 0);
   if (signature.variadic && given < fixed) {
-    state.fail('wrong number of args for %s: want at least %d got %d', stringValue(name), intValue(fixed), intValue(args.length));
+    state.fail(
+      'wrong number of args for %s: want at least %d got %d',
+      stringValue(name),
+      intValue(fixed),
+      intValue(args.length),
+    );
   }
   if (!signature.variadic && given !== fixed) {
     state.fail('wrong number of args for %s: want %d got %d', stringValue(name), intValue(fixed), intValue(given));
@@ -132,7 +144,7 @@ function* evalAndOr(
   state: State,
   dot: Value | undefined,
   signature: Signature,
-  name: 'and' | 'or',
+  name: Bytes,
   args: readonly Operand[],
   final: Final,
 ): Step<Value | undefined> {

@@ -33,7 +33,7 @@ export function findField(state: State, receiver: Value | undefined, name: Bytes
       return { value: entry(state, owner, name) };
     case 'pointer': {
       const { elem } = owner.type;
-      if (elem!.kind === 'struct' && !elem!.fields!.some((field) => field.name === name)) break;
+      if (elem!.kind === 'struct' && !elem!.fields!.some(field => field.name === name)) break;
       if (isNilHeld(owner)) state.fail('nil pointer evaluating %s.%s', typeName, quoted);
       break;
     }

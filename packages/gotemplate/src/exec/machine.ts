@@ -1,7 +1,14 @@
 /** Executes statements with a stack of its own, so that templates may call each other 100,000 deep as in Go. */
 import { sprint } from '../fmt/sprintf.ts';
 import { LimitReached } from '../limits.ts';
-import { type ActionNode, type BranchNode, type ListNode, nodeText, type Statement, type TemplateNode } from '../parse/nodes.ts';
+import {
+  type ActionNode,
+  type BranchNode,
+  type ListNode,
+  nodeText,
+  type Statement,
+  type TemplateNode,
+} from '../parse/nodes.ts';
 import { run } from '../trampoline.ts';
 import type { Bytes } from '../text/bytes.ts';
 import { intValue, stringValue, type Value, indirect, indirectInterface, isTrue } from '../types/value.ts';
@@ -78,8 +85,8 @@ export class Machine {
       }
       case 'range': {
         this.#state.pop(frame.mark);
-        const { value, done } = frame.iterations.next();
-        if (!done) return this.#iteration(frame, value as Iteration);
+        const next = frame.iterations.next();
+        if (!next.done) return this.#iteration(frame, next.value);
         this.#stack.pop();
         return this.#state.pop(frame.outerMark);
       }
@@ -95,7 +102,7 @@ export class Machine {
     this.#out.push(text);
   }
 
-  #eval(dot: Dot, pipe: ActionNode['pipe']): Dot {
+  #evaluate(dot: Dot, pipe: ActionNode['pipe']): Dot {
     return run(evalPipeline(this.#state, dot, pipe));
   }
 
@@ -121,7 +128,7 @@ export class Machine {
   }
 
   #action(node: ActionNode, dot: Dot): void {
-    const value = this.#eval(dot, node.pipe);
+    const value = this.#evaluate(dot, node.pipe);
     if (node.pipe.decl.length > 0) return;
     this.#state.node = node;
     const shown = printable(value);
@@ -133,7 +140,7 @@ export class Machine {
 
   #branch(node: BranchNode, dot: Dot): void {
     const mark = this.#state.mark();
-    const value = this.#eval(dot, node.pipe);
+    const value = this.#evaluate(dot, node.pipe);
     if (isTrue(indirectInterface(value))) return this.#enter(node.list, node.kind === 'with' ? value : dot, mark);
     if (node.elseList !== undefined) return this.#enter(node.elseList, dot, mark);
     this.#state.pop(mark);
@@ -141,7 +148,7 @@ export class Machine {
 
   #range(node: BranchNode, dot: Dot): void {
     const outerMark = this.#state.mark();
-    const [value] = indirect(this.#eval(dot, node.pipe));
+    const [value] = indirect(this.#evaluate(dot, node.pipe));
     const mark = this.#state.mark();
     const iterations = iterate(this.#state, value, node.pipe.decl.length);
     const first = iterations.next();
@@ -155,6 +162,7 @@ export class Machine {
   }
 
   #iteration(frame: RangeFrame, [index, elem]: Iteration): void {
+    this.#execution.budget.spend(1);
     const { decl, isAssign } = frame.node.pipe;
     if (decl.length > 0) {
       if (!isAssign) this.#state.assignTop(1, elem);
@@ -172,7 +180,7 @@ export class Machine {
     if (definition === undefined) return this.#state.fail('template %q not defined', stringValue(node.name));
     const max = this.#execution.budget.limits.templateDepth;
     if (this.#depth === max) this.#state.fail('exceeded maximum template depth (%v)', intValue(max));
-    const data = node.pipe === undefined ? undefined : this.#eval(dot, node.pipe);
+    const data = node.pipe === undefined ? undefined : this.#evaluate(dot, node.pipe);
     this.#stack.push({ kind: 'call', caller: this.#state });
     this.#state = new State(this.#execution, definition.name, data, this.#state.node);
     this.#depth++;

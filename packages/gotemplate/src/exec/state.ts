@@ -51,8 +51,9 @@ export class State {
   }
 
   #find(name: Bytes): Variable {
-    const found = this.#variables.findLast((variable) => variable.name === name);
-    if (this.#variables.length > SCANNED_PER_STEP) this.execution.budget.spend(this.#variables.length / SCANNED_PER_STEP);
+    const found = this.#variables.findLast(variable => variable.name === name);
+    if (this.#variables.length > SCANNED_PER_STEP)
+      this.execution.budget.spend(this.#variables.length / SCANNED_PER_STEP);
     return found ?? this.fail('undefined variable: %s', stringValue(name));
   }
 

@@ -62,8 +62,10 @@ export class Printer {
       this.#badVerb(value, verb);
       return true;
     }
-    if (this.out.flags.sharpV || !'vsxXq'.includes(verb)) return false;
-    const name = ['Error', 'String'].find((candidate) => methodOf(value, candidate)?.params.length === 0);
+    const { sharpV } = this.out.flags;
+    if (!sharpV && !'vsxXq'.includes(verb)) return false;
+    const names = sharpV ? ['GoString'] : ['Error', 'String'];
+    const name = names.find(candidate => methodOf(value, candidate)?.params.length === 0);
     if (name === undefined) return false;
     this.#callMethod(value, name, verb);
     return true;
@@ -78,11 +80,14 @@ export class Printer {
       if (value.type.kind === 'pointer' && isNilHeld(value)) return this.out.write(NIL);
       const { flags } = this.out;
       this.out.flags = noFlags();
-      this.out.write(`%!${verb}(PANIC=${name} method: ${encode(error instanceof Error ? error.message : String(error))})`);
+      this.out.write(
+        `%!${verb}(PANIC=${name} method: ${encode(error instanceof Error ? error.message : String(error))})`,
+      );
       this.out.flags = flags;
       return;
     }
-    this.#string(value, text, verb);
+    if (name === 'GoString') this.out.string(text);
+    else this.#string(value, text, verb);
   }
 
   #badVerb(value: Value | undefined, verb: string): void {
@@ -121,7 +126,8 @@ export class Printer {
         return this.#element(value, verb, depth + 1);
       case 'pointer': {
         const target = depth === 0 ? elemOf(value) : undefined;
-        if (target === undefined || !['slice', 'struct', 'map'].includes(target.type.kind)) return this.#pointer(value, verb);
+        if (target === undefined || !['slice', 'struct', 'map'].includes(target.type.kind))
+          return this.#pointer(value, verb);
         this.out.write('&');
         return this.#element(target, verb, depth + 1);
       }

@@ -96,7 +96,7 @@ export class Writer {
     const text = s.slice(0, this.flags.precision ?? s.length);
     this.#reserve(text.length * 4);
     const mark = sharp ? '0x' : '';
-    const pairs = Array.from(text, (c) => c.charCodeAt(0).toString(16).padStart(2, '0'));
+    const pairs = Array.from(text, c => c.charCodeAt(0).toString(16).padStart(2, '0'));
     const hex = text === '' ? '' : mark + pairs.join(space ? ' ' + mark : '');
     this.pad(upper ? hex.toUpperCase() : hex);
   }

@@ -19,14 +19,17 @@ const SINGLE: ReadonlyMap<string, TokenKind> = new Map([
   ['|', 'pipe'],
 ]);
 
-export function nextInAction(l: Lexer): Token {
+/** The next token; after the end or an error there is nothing more. */
+export const nextToken = (l: Lexer): Token => (l.inAction ? nextInAction(l) : l.nextInText());
+
+function nextInAction(l: Lexer): Token {
   if (l.atRightDelim().here) return l.parenDepth === 0 ? l.rightDelim() : l.fail('unclosed left paren');
   const rune = l.peek();
   if (rune === END_OF_INPUT) return l.fail('unclosed action');
   if (isSpace(rune)) return space(l);
-  if (isAlphaNumeric(rune) && !(rune >= 48 && rune <= 57)) return identifier(l);
+  if ((rune >= 48 && rune <= 57) || rune === 43 || rune === 45) return number(l);
+  if (isAlphaNumeric(rune)) return identifier(l);
   const c = String.fromCodePoint(rune);
-  if (/[-+0-9]/.test(c)) return number(l);
   l.take();
   const single = SINGLE.get(c);
   if (single !== undefined) return l.emit(single);
@@ -99,11 +102,13 @@ function fieldOrVariable(l: Lexer, kind: 'field' | 'variable'): Token {
   return atTerminator(l) ? l.emit(kind) : l.fail('bad character ' + showRune(l.peek()));
 }
 
+const TERMINATORS: ReadonlySet<number> = new Set(Array.from('.,|:)(', c => c.charCodeAt(0)));
+
 /** What may follow a name. */
 function atTerminator(l: Lexer): boolean {
   const rune = l.peek();
   if (rune === END_OF_INPUT || isSpace(rune)) return true;
-  return '.,|:)('.includes(String.fromCodePoint(rune)) || l.startsWith(l.right);
+  return TERMINATORS.has(rune) || l.startsWith(l.right);
 }
 
 function quoted(l: Lexer, mark: string, kind: TokenKind, problem: string): Token {

@@ -1,6 +1,5 @@
 /** Splits a template's text into tokens, as Go's does. Positions are bytes. */
 import { type Bytes, decodeRune } from '../text/bytes.ts';
-import { nextInAction } from './lex-action.ts';
 import type { Token, TokenKind } from './token.ts';
 
 export interface Delims {
@@ -10,13 +9,17 @@ export interface Delims {
 
 export const END_OF_INPUT = -1;
 const LEFT_TRIM = /^-[ \t\r\n]/;
-const RIGHT_TRIM = /^[ \t\r\n]-/;
+const DASH = 0x2d;
 /** A trim marker with its space. */
 const MARKER_LENGTH = 2;
 
 export const isSpace = (rune: number): boolean => rune === 32 || rune === 9 || rune === 13 || rune === 10;
 
-const newlines = (text: Bytes): number => text.split('\n').length - 1;
+function newlines(text: Bytes): number {
+  let count = 0;
+  for (let i = text.indexOf('\n'); i >= 0; i = text.indexOf('\n', i + 1)) count++;
+  return count;
+}
 
 export class Lexer {
   readonly right: Bytes;
@@ -38,9 +41,8 @@ export class Lexer {
     this.functions = functions;
   }
 
-  /** The next token; after the end or an error there is nothing more. */
-  next(): Token {
-    return this.#inAction ? nextInAction(this) : this.#nextInText();
+  get inAction(): boolean {
+    return this.#inAction;
   }
 
   /** Code point at the current position, or END_OF_INPUT. */
@@ -94,7 +96,8 @@ export class Lexer {
 
   /** Whether the right delimiter is here, and whether it trims. */
   atRightDelim(): { here: boolean; trims: boolean } {
-    const trims = RIGHT_TRIM.test(this.#input.slice(this.pos, this.pos + 2)) && this.startsWith(this.right, MARKER_LENGTH);
+    const isMarker = this.#input.charCodeAt(this.pos + 1) === DASH && isSpace(this.#input.charCodeAt(this.pos));
+    const trims = isMarker && this.startsWith(this.right, MARKER_LENGTH);
     return { here: trims || this.startsWith(this.right), trims };
   }
 
@@ -108,7 +111,8 @@ export class Lexer {
     return token;
   }
 
-  #nextInText(): Token {
+  /** The next token outside actions: text, a left delimiter or the end. */
+  nextInText(): Token {
     for (;;) {
       const found = this.#input.indexOf(this.#left, this.pos);
       if (found < 0) return this.#rest();

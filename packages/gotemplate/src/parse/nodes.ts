@@ -124,7 +124,7 @@ export function nodeText(node: Node): Bytes {
   const todo: Piece[] = statementPieces(node).toReversed();
   for (let piece = todo.pop(); piece !== undefined; piece = todo.pop()) {
     if (typeof piece === 'string') out += piece;
-    else todo.push(...pieces(piece).toReversed());
+    else for (const part of pieces(piece).toReversed()) todo.push(part);
   }
   return out;
 }
@@ -158,13 +158,13 @@ function pieces(node: Operand | CommandNode): Piece[] {
     case 'command':
       return node.args.flatMap((arg, i) => [i > 0 ? ' ' : '', ...parenthesised(arg)]);
     case 'chain':
-      return [...parenthesised(node.node), ...node.fields.map((field) => '.' + field)];
+      return [...parenthesised(node.node), ...node.fields.map(field => '.' + field)];
     case 'identifier':
       return [node.name];
     case 'variable':
       return [node.ident.join('.')];
     case 'field':
-      return node.ident.map((name) => '.' + name);
+      return node.ident.map(name => '.' + name);
     case 'dot':
       return ['.'];
     case 'nil':
@@ -182,12 +182,12 @@ const parenthesised = (node: Operand): Piece[] => (node.kind === 'pipe' ? ['(', 
 
 function declaration(pipe: PipeNode): Piece[] {
   if (pipe.decl.length === 0) return [];
-  return [pipe.decl.map((v) => v.ident.join('.')).join(', ') + (pipe.isAssign ? ' = ' : ' := ')];
+  return [pipe.decl.map(v => v.ident.join('.')).join(', ') + (pipe.isAssign ? ' = ' : ' := ')];
 }
 
 /** True for a template of nothing but space and comments: it does not replace one that has something. */
 export function isEmptyTree(list: ListNode): boolean {
-  return list.nodes.every((node) => node.kind === 'text' && /^[\t\n\v\f\r ]*$/.test(trimUnicodeSpace(node.text)));
+  return list.nodes.every(node => node.kind === 'text' && /^[\t\n\v\f\r ]*$/.test(trimUnicodeSpace(node.text)));
 }
 
 /** UTF-8 of U+0085 and U+00A0 and the other spaces that Go's `bytes.TrimSpace` takes. */

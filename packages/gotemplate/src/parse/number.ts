@@ -8,8 +8,10 @@ import type { TokenKind } from './token.ts';
 
 export type NumberForms = Pick<NumberNode, 'int' | 'uint' | 'float' | 'complex'>;
 
-const asInt = (x: number): bigint | undefined => (Number.isInteger(x) && x >= -(2 ** 63) && x < 2 ** 63 ? BigInt(x) : undefined);
-const asUint = (x: number): bigint | undefined => (Number.isInteger(x) && x >= 0 && x < 2 ** 64 ? BigInt(x) : undefined);
+const asInt = (x: number): bigint | undefined =>
+  Number.isInteger(x) && x >= -(2 ** 63) && x < 2 ** 63 ? BigInt(x) : undefined;
+const asUint = (x: number): bigint | undefined =>
+  Number.isInteger(x) && x >= 0 && x < 2 ** 64 ? BigInt(x) : undefined;
 
 /** The forms of a number literal, or Go's error text as `problem`. */
 export function readNumber(text: Bytes, kind: TokenKind): NumberForms | { readonly problem: Bytes } {

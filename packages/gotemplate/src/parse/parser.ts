@@ -25,7 +25,7 @@ export type Trees = Map<Bytes, ListNode>;
  * @throws {ParseError} with Go's message.
  */
 export function parseTrees(name: Bytes, text: Bytes, delims: Delims, functions: ReadonlySet<Bytes>): Trees {
-  const free = new Set(['break', 'continue'].filter((word) => functions.has(word)));
+  const free = new Set(['break', 'continue'].filter(word => functions.has(word)));
   const trees: Trees = new Map();
   run(new Parser(new Lexer(text, delims, free), { name, text }, functions, trees).parse(name));
   return trees;

@@ -28,24 +28,13 @@ export type TokenKind =
   | Keyword;
 
 export type Keyword =
-  | 'block'
-  | 'break'
-  | 'continue'
-  | 'dot'
-  | 'define'
-  | 'else'
-  | 'end'
-  | 'if'
-  | 'nil'
-  | 'range'
-  | 'template'
-  | 'with';
+  'block' | 'break' | 'continue' | 'dot' | 'define' | 'else' | 'end' | 'if' | 'nil' | 'range' | 'template' | 'with';
 
 export const KEYWORDS: ReadonlyMap<string, Keyword> = new Map([
   ['.', 'dot'],
-  ...(
-    ['block', 'break', 'continue', 'define', 'else', 'end', 'if', 'nil', 'range', 'template', 'with'] as const
-  ).map((word) => [word, word] as const),
+  ...(['block', 'break', 'continue', 'define', 'else', 'end', 'if', 'nil', 'range', 'template', 'with'] as const).map(
+    word => [word, word] as const,
+  ),
 ]);
 
 const keywords: ReadonlySet<TokenKind> = new Set(KEYWORDS.values());

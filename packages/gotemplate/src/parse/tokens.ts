@@ -3,6 +3,7 @@ import { ParseError } from '../errors.ts';
 import { formatText } from '../fmt/sprintf.ts';
 import { type Bytes, decode } from '../text/bytes.ts';
 import { stringValue } from '../types/value.ts';
+import { nextToken } from './lex-action.ts';
 import type { Lexer } from './lexer.ts';
 import type { Source } from './nodes.ts';
 import { showToken, type Token, type TokenKind } from './token.ts';
@@ -25,7 +26,7 @@ export class Tokens {
 
   protected next(): Token {
     if (this.#peeked > 0) this.#peeked--;
-    else this.#buffer[0] = this.lexer.next();
+    else this.#buffer[0] = nextToken(this.lexer);
     return this.#buffer[this.#peeked]!;
   }
 

@@ -4,6 +4,9 @@ export const MAX_INT64 = 2n ** 63n - 1n;
 export const MIN_INT64 = -(2n ** 63n);
 export const MAX_UINT64 = 2n ** 64n - 1n;
 
+/** Characters of the longest literal that fits 64 bits: binary with its prefix. */
+const LONGEST_UINT = 66;
+
 /** An underscore must stand between digits, or between a base prefix and a digit. */
 function underscoresOk(text: string): boolean {
   const digits = text.replace(/^[+-]/, '');
@@ -16,7 +19,8 @@ function underscoresOk(text: string): boolean {
 /** `strconv.ParseUint(text, 0, 64)`; undefined on any error. */
 export function parseUint(text: string): bigint | undefined {
   if (!underscoresOk(text)) return undefined;
-  const plain = text.replaceAll('_', '');
+  const plain = text.replaceAll('_', '').replace(/^(0[box]?)0+(?=[0-9a-f])/i, '$1');
+  if (plain.length > LONGEST_UINT) return undefined;
   const value = /^0[bB][01]+$|^0[oO][0-7]+$|^0[xX][0-9a-fA-F]+$|^(?:0|[1-9]\d*)$/.test(plain)
     ? BigInt(plain)
     : /^0[0-7]+$/.test(plain)

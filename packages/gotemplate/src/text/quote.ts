@@ -27,7 +27,7 @@ function escapeRune(rune: number, quote: string, ascii: boolean): Bytes {
 export function quote(s: Bytes, ascii = false): Bytes {
   if (/^[ !#-[\]-~]*$/.test(s)) return `"${s}"`;
   let out = '"';
-  for (let i = 0; i < s.length; ) {
+  for (let i = 0; i < s.length;) {
     const [rune, width] = decodeRune(s, i);
     out += rune === RUNE_ERROR && width === 1 ? '\\x' + hex(s.charCodeAt(i), 2) : escapeRune(rune, '"', ascii);
     i += width;
@@ -42,7 +42,7 @@ export function quoteRune(rune: number, ascii = false): Bytes {
 
 /** `strconv.CanBackquote`: no control characters but tab, no backquote, no byte order mark, all of it UTF-8. */
 export function canBackquote(s: Bytes): boolean {
-  for (let i = 0; i < s.length; ) {
+  for (let i = 0; i < s.length;) {
     const [rune, width] = decodeRune(s, i);
     i += width;
     if (rune === 0xfeff || (rune === RUNE_ERROR && width === 1)) return false;

@@ -18,16 +18,14 @@ const LATER = `
 
 const later: readonly (readonly [number, number])[] = LATER.trim()
   .split(/\s+/)
-  .map((range) => {
-    const [low, high = low] = range.split('-').map((hex) => Number.parseInt(hex, 16));
+  .map(range => {
+    const [low, high = low] = range.split('-').map(hex => Number.parseInt(hex, 16));
     return [low!, high!] as const;
   });
 
 /** Whether `pattern` takes `rune` and Unicode 15.0 has it. */
 function has(pattern: RegExp, rune: number): boolean {
-  return (
-    pattern.test(String.fromCodePoint(rune)) && !later.some(([low, high]) => low <= rune && rune <= high)
-  );
+  return pattern.test(String.fromCodePoint(rune)) && !later.some(([low, high]) => low <= rune && rune <= high);
 }
 
 /** `unicode.IsLetter`. */

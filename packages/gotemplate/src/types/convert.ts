@@ -6,9 +6,9 @@ import { DataError } from '../errors.ts';
 import { encode } from '../text/bytes.ts';
 import { MAX_INT64, MAX_UINT64, MIN_INT64 } from '../text/number.ts';
 import { TIME, timeValue } from './time.ts';
-import { ANY, FLOAT64, type GoType, INT64, isInt, isUint, mapOf, sliceOf, UINT64 } from './type.ts';
+import { ANY, FLOAT64, type GoType, INT64, isInt, isUint, mapOf, sliceOf, type Signature, UINT64 } from './type.ts';
 import { boolValue, boxed, bytesValue, floatValue, sliceValue, stringValue, Value, zeroValue } from './value.ts';
-import { functionValue } from './function.ts';
+import { toJs } from './to-js.ts';
 
 /** A number to be a Go float64, even when it is whole. */
 export class Float {
@@ -35,7 +35,7 @@ const inside = (where: Where, key: string): Where => {
 
 /** Own enumerable data properties. */
 function entries(data: object, where: Where): [key: string, value: unknown][] {
-  return Object.keys(data).map((key) => {
+  return Object.keys(data).map(key => {
     const property = Object.getOwnPropertyDescriptor(data, key)!;
     if (!('value' in property)) fail(where, `property ${JSON.stringify(key)} is an accessor`);
     return [key, property.value];
@@ -69,7 +69,7 @@ function untyped(data: unknown, where: Where): Value | undefined {
       if (data >= MIN_INT64 && data <= MAX_INT64) return new Value(INT64, data);
       return data > 0n && data <= MAX_UINT64 ? new Value(UINT64, data) : fail(where, 'integer out of range');
     case 'function':
-      return functionValue(data as (...args: unknown[]) => unknown);
+      return new Value(FUNC, signatureOf(data as (...args: unknown[]) => unknown));
     case 'symbol':
       return fail(where, 'a symbol is not data');
     default:
@@ -123,7 +123,9 @@ function typed(data: unknown, type: GoType, where: Where): Value {
       if (typeof data !== 'object' || Array.isArray(data)) return wrong();
       return new Value(
         type,
-        new Map(entries(data, where).map(([key, value]) => [encode(key), typed(value, type.elem!, inside(where, '.' + key))])),
+        new Map(
+          entries(data, where).map(([key, value]) => [encode(key), typed(value, type.elem!, inside(where, '.' + key))]),
+        ),
       );
     case 'struct':
       return typeof data === 'object' && !Array.isArray(data) ? struct(data, type, where) : wrong();
@@ -134,11 +136,11 @@ function typed(data: unknown, type: GoType, where: Where): Value {
 
 function struct(data: object, type: GoType, where: Where): Value {
   const given = new Map(entries(data, where));
-  const unknown = [...given.keys()].find((key) => !type.fields!.some((field) => field.name === key));
+  const unknown = [...given.keys()].find(key => !type.fields!.some(field => field.name === key));
   if (unknown !== undefined) fail(where, `${type.name} has no field ${JSON.stringify(unknown)}`);
   return new Value(
     type,
-    type.fields!.map((field) => typed(given.get(field.name), field.type, inside(where, '.' + field.name))),
+    type.fields!.map(field => typed(given.get(field.name), field.type, inside(where, '.' + field.name))),
   );
 }
 
@@ -148,3 +150,10 @@ function fits(integer: bigint, type: GoType): boolean {
 }
 
 const describe = (data: unknown): string => (Array.isArray(data) ? 'a list' : `a ${typeof data}`);
+
+const FUNC: GoType = { kind: 'func', name: 'func(...interface {}) interface {}' };
+
+/** A function that a template can call; it gets and gives plain JavaScript values, and may throw to stop the template. */
+export function signatureOf(fn: (...args: unknown[]) => unknown): Signature {
+  return { params: [ANY], variadic: true, results: 1, call: args => toGo(fn(...args.map(toJs))) };
+}

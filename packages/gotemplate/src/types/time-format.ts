@@ -27,44 +27,47 @@ const two = (n: number): string => String(n).padStart(2, '0');
 const hour12 = (hour: number): number => hour % 12 || 12;
 
 const FIELDS: Readonly<Record<string, (c: Civil) => string>> = {
-  January: (c) => MONTHS[c.month - 1]!,
-  Jan: (c) => MONTHS[c.month - 1]!.slice(0, 3),
-  '1': (c) => String(c.month),
-  '01': (c) => two(c.month),
-  Monday: (c) => WEEKDAYS[c.weekday]!,
-  Mon: (c) => WEEKDAYS[c.weekday]!.slice(0, 3),
-  '2': (c) => String(c.day),
-  _2: (c) => String(c.day).padStart(2, ' '),
-  '02': (c) => two(c.day),
-  __2: (c) => String(c.yearDay).padStart(3, ' '),
-  '002': (c) => String(c.yearDay).padStart(3, '0'),
-  '15': (c) => two(c.hour),
-  '3': (c) => String(hour12(c.hour)),
-  '03': (c) => two(hour12(c.hour)),
-  '4': (c) => String(c.minute),
-  '04': (c) => two(c.minute),
-  '5': (c) => String(c.second),
-  '05': (c) => two(c.second),
-  '2006': (c) => (c.year < 0 ? '-' : '') + String(Math.abs(c.year)).padStart(4, '0'),
-  '06': (c) => two(((c.year % 100) + 100) % 100),
-  PM: (c) => (c.hour >= 12 ? 'PM' : 'AM'),
-  pm: (c) => (c.hour >= 12 ? 'pm' : 'am'),
+  January: c => MONTHS[c.month - 1]!,
+  Jan: c => MONTHS[c.month - 1]!.slice(0, 3),
+  '1': c => String(c.month),
+  '01': c => two(c.month),
+  Monday: c => WEEKDAYS[c.weekday]!,
+  Mon: c => WEEKDAYS[c.weekday]!.slice(0, 3),
+  '2': c => String(c.day),
+  _2: c => String(c.day).padStart(2, ' '),
+  '02': c => two(c.day),
+  __2: c => String(c.yearDay).padStart(3, ' '),
+  '002': c => String(c.yearDay).padStart(3, '0'),
+  '15': c => two(c.hour),
+  '3': c => String(hour12(c.hour)),
+  '03': c => two(hour12(c.hour)),
+  '4': c => String(c.minute),
+  '04': c => two(c.minute),
+  '5': c => String(c.second),
+  '05': c => two(c.second),
+  '2006': c => (c.year < 0 ? '-' : '') + String(Math.abs(c.year)).padStart(4, '0'),
+  '06': c => two(((c.year % 100) + 100) % 100),
+  PM: c => (c.hour >= 12 ? 'PM' : 'AM'),
+  pm: c => (c.hour >= 12 ? 'pm' : 'am'),
   MST: () => 'UTC',
 };
 
 /** `c` in `layout`. */
 export function formatTime(c: Civil, layout: string): string {
-  return layout.replaceAll(CHUNKS, (chunk) => {
+  return layout.replaceAll(CHUNKS, chunk => {
     if (Object.hasOwn(FIELDS, chunk)) return FIELDS[chunk]!(c);
     if (chunk.startsWith('Z')) return 'Z';
-    if (chunk.startsWith('-')) return chunk.replace('7', '0');
+    if (chunk.startsWith('-')) return '+' + chunk.slice(1).replace('7', '0');
     return fraction(c.nanosecond, chunk);
   });
 }
 
 /** `.000` keeps its digits, `.999` drops the zeros at the end. */
 function fraction(nanosecond: number, chunk: string): string {
-  const digits = String(nanosecond).padStart(9, '0').slice(0, chunk.length - 1).padEnd(chunk.length - 1, '0');
+  const digits = String(nanosecond)
+    .padStart(9, '0')
+    .slice(0, chunk.length - 1)
+    .padEnd(chunk.length - 1, '0');
   if (chunk[1] === '0') return chunk[0]! + digits;
   const kept = digits.slice(0, 9).replace(/0+$/, '');
   return kept === '' ? '' : chunk[0]! + kept;

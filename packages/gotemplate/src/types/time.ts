@@ -12,20 +12,23 @@ const floorDiv = (a: bigint, b: bigint): bigint => a / b - (a % b < 0n ? 1n : 0n
 
 const named = (name: string, names: readonly string[], first: number): GoType =>
   namedType(name, 'int', {
-    String: { params: [], call: (v) => stringValue(names[Number(asInteger(v)) - first] ?? `%!${name.slice(5)}(${asInteger(v)})`) },
+    String: {
+      params: [],
+      call: v => stringValue(names[Number(asInteger(v)) - first] ?? `%!${name.slice(5)}(${asInteger(v)})`),
+    },
   });
 const MONTH = named('time.Month', MONTHS, 1);
 const WEEKDAY = named('time.Weekday', WEEKDAYS, 0);
 
 const float = (per: bigint): Method => ({
   params: [],
-  call: (v) => floatValue(Number(asInteger(v) / per) + Number(asInteger(v) % per) / Number(per)),
+  call: v => floatValue(Number(asInteger(v) / per) + Number(asInteger(v) % per) / Number(per)),
 });
-const whole = (per: bigint): Method => ({ params: [], call: (v) => new Value(INT64, asInteger(v) / per) });
+const whole = (per: bigint): Method => ({ params: [], call: v => new Value(INT64, asInteger(v) / per) });
 
 /** `time.Duration`, in nanoseconds. */
 export const DURATION: GoType = namedType('time.Duration', 'int64', {
-  String: { params: [], call: (v) => stringValue(durationText(asInteger(v))) },
+  String: { params: [], call: v => stringValue(durationText(asInteger(v))) },
   Nanoseconds: whole(1n),
   Microseconds: whole(1000n),
   Milliseconds: whole(1_000_000n),
@@ -40,7 +43,10 @@ function durationText(nanos: bigint): string {
   const sign = nanos < 0n ? '-' : '';
   const n = nanos < 0n ? -nanos : nanos;
   const decimal = (per: bigint): string => {
-    const rest = (n % per).toString().padStart(per.toString().length - 1, '0').replace(/0+$/, '');
+    const rest = (n % per)
+      .toString()
+      .padStart(per.toString().length - 1, '0')
+      .replace(/0+$/, '');
     return rest && per > 1n ? `.${rest}` : '';
   };
   if (n < 1000n) return `${sign}${n}ns`;
@@ -79,7 +85,16 @@ function daysTo(year: number, month: number, day: number): number {
   const era = Math.floor(y / 400);
   const yearOfEra = y - era * 400;
   const dayOfYear = Math.floor((153 * mod(month - 3, 12) + 2) / 5);
-  return era * 146_097 + yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear - 719_468 + day - 1;
+  return (
+    era * 146_097 +
+    yearOfEra * 365 +
+    Math.floor(yearOfEra / 4) -
+    Math.floor(yearOfEra / 100) +
+    dayOfYear -
+    719_468 +
+    day -
+    1
+  );
 }
 
 const mod = (a: number, b: number): number => ((a % b) + b) % b;
@@ -107,10 +122,10 @@ function fromNanos(nanos: bigint): Value {
   ]);
 }
 
-const field = (get: (c: Civil) => number): Method => ({ params: [], call: (v) => intValue(get(civil(v))) });
-const unix = (per: bigint): Method => ({ params: [], call: (v) => new Value(INT64, floorDiv(unixNanos(v), per)) });
-const tuple = (results: number): Method => ({ params: [], results, call: (v) => v });
-const text = (layout: string): Method => ({ params: [], call: (v) => stringValue(formatTime(civil(v), layout)) });
+const field = (get: (c: Civil) => number): Method => ({ params: [], call: v => intValue(get(civil(v))) });
+const unix = (per: bigint): Method => ({ params: [], call: v => new Value(INT64, floorDiv(unixNanos(v), per)) });
+const tuple = (results: number): Method => ({ params: [], results, call: v => v });
+const text = (layout: string): Method => ({ params: [], call: v => stringValue(formatTime(civil(v), layout)) });
 
 /** A comparison with another time; its parameter is set below, since the type refers to itself. */
 const comparison = (test: (a: bigint, b: bigint) => boolean): Method => ({
@@ -125,7 +140,9 @@ function goString(c: Civil): string {
   return `time.Date(${c.year}, time.${month}, ${c.day}, ${c.hour}, ${c.minute}, ${c.second}, ${c.nanosecond}, time.UTC)`;
 }
 
-const LOCATION = pointerTo(structType('time.Location', {}, { String: { params: [], onPointer: true, call: () => stringValue('UTC') } }));
+const LOCATION = pointerTo(
+  structType('time.Location', {}, { String: { params: [], onPointer: true, call: () => stringValue('UTC') } }),
+);
 
 /** `time.Time`. */
 export const TIME: GoType = structType(
@@ -134,22 +151,22 @@ export const TIME: GoType = structType(
   {
     Format: { params: [STRING], call: (v, [layout]) => stringValue(formatTime(civil(v), asString(layout!))) },
     String: text('2006-01-02 15:04:05.999999999 -0700 MST'),
-    GoString: { params: [], call: (v) => stringValue(goString(civil(v))) },
+    GoString: { params: [], call: v => stringValue(goString(civil(v))) },
     Unix: unix(NANOS),
     UnixMilli: unix(1_000_000n),
     UnixMicro: unix(1000n),
     UnixNano: unix(1n),
-    Year: field((c) => c.year),
-    Month: { params: [], call: (v) => new Value(MONTH, BigInt(civil(v).month)) },
-    Day: field((c) => c.day),
-    Hour: field((c) => c.hour),
-    Minute: field((c) => c.minute),
-    Second: field((c) => c.second),
-    Nanosecond: field((c) => c.nanosecond),
-    YearDay: field((c) => c.yearDay),
-    Weekday: { params: [], call: (v) => new Value(WEEKDAY, BigInt(civil(v).weekday)) },
-    IsZero: { params: [], call: (v) => boolValue(unixNanos(v) === -UNIX_EPOCH * NANOS) },
-    UTC: { params: [], call: (v) => v },
+    Year: field(c => c.year),
+    Month: { params: [], call: v => new Value(MONTH, BigInt(civil(v).month)) },
+    Day: field(c => c.day),
+    Hour: field(c => c.hour),
+    Minute: field(c => c.minute),
+    Second: field(c => c.second),
+    Nanosecond: field(c => c.nanosecond),
+    YearDay: field(c => c.yearDay),
+    Weekday: { params: [], call: v => new Value(WEEKDAY, BigInt(civil(v).weekday)) },
+    IsZero: { params: [], call: v => boolValue(unixNanos(v) === -UNIX_EPOCH * NANOS) },
+    UTC: { params: [], call: v => v },
     Location: { params: [], call: () => new Value(LOCATION, new Value(LOCATION.elem!, [])) },
     Date: tuple(3),
     Clock: tuple(3),
@@ -170,7 +187,7 @@ export const TIME: GoType = structType(
 );
 
 function addDate(v: Value, args: readonly Value[]): Value {
-  const [years, months, days] = args.map((arg) => Number(asInteger(arg)));
+  const [years, months, days] = args.map(arg => Number(asInteger(arg)));
   const c = civil(v);
   const to = BigInt(daysTo(c.year + years!, c.month + months!, c.day + days!));
   const from = BigInt(daysTo(c.year, c.month, c.day));

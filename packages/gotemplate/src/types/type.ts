@@ -70,7 +70,7 @@ export const REFLECTED: GoType = { kind: 'struct', name: 'reflect.Value' };
 /** One type per element type: composite types are the same type when they are written the same. */
 function composite(kind: Kind, prefix: string): (elem: GoType) => GoType {
   const known = new WeakMap<GoType, GoType>();
-  return (elem) => {
+  return elem => {
     let type = known.get(elem);
     if (type === undefined) known.set(elem, (type = { kind, name: prefix + elem.name, elem }));
     return type;

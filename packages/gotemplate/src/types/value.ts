@@ -30,7 +30,8 @@ export interface Complex {
 }
 
 /** What a value holds, by kind: see the `as…` functions below. `null` = nil. */
-export type Held = boolean | bigint | number | Complex | Bytes | SliceData | MapData | Value | readonly Value[] | Signature | null;
+export type Held =
+  boolean | bigint | number | Complex | Bytes | SliceData | MapData | Value | readonly Value[] | Signature | null;
 
 export type MapData = ReadonlyMap<Bytes, Value>;
 
@@ -64,7 +65,7 @@ export const stringValue = (s: Bytes): Value => new Value(STRING, s);
 export const bytesValue = (octets: Uint8Array): Value =>
   sliceValue(
     sliceOf(UINT8),
-    Array.from(octets, (octet) => new Value(UINT8, BigInt(octet), true)),
+    Array.from(octets, octet => new Value(UINT8, BigInt(octet), true)),
   );
 
 /** A slice of all `items`, its capacity as large as it is long. */
@@ -95,7 +96,7 @@ export function zeroValue(type: GoType): Value {
     case 'struct':
       return new Value(
         type,
-        type.fields!.map((field) => zeroValue(field.type)),
+        type.fields!.map(field => zeroValue(field.type)),
       );
     default:
       return new Value(type, null);
@@ -167,7 +168,7 @@ export function methodOf(v: Value, name: string): Signature | undefined {
     params: method.params,
     variadic: false,
     results: method.results ?? 1,
-    call: (args) => method.call(receiver(v, method, name), args),
+    call: args => method.call(receiver(v, method, name), args),
   };
 }
 
@@ -177,12 +178,14 @@ function receiver(v: Value, method: Method, name: string): Value {
   const target = elemOf(v);
   if (target !== undefined) return target;
   if (method.onPointer) return zeroValue(v.type.elem!);
-  throw new CallError(`value method ${v.type.elem!.name}.${name} called using nil ${v.type.name.replace(/^\*.*\./, '*')} pointer`);
+  throw new CallError(
+    `value method ${v.type.elem!.name}.${name} called using nil ${v.type.name.replace(/^\*.*\./, '*')} pointer`,
+  );
 }
 
 /** The field `name` of a struct value. */
 export function fieldOf(v: Value, name: string): Value | undefined {
-  const at = v.type.fields!.findIndex((field) => field.name === name);
+  const at = v.type.fields!.findIndex(field => field.name === name);
   if (at < 0) return undefined;
   const field = asStruct(v)[at]!;
   return v.addressable ? addressed(field) : field;

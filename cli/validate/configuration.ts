@@ -1,0 +1,45 @@
+/** Checks a configuration as the functions do, and renders the custom resource of its drain template. */
+import { stringify } from 'yaml';
+import { renderDrainResource, SAMPLE_EVENT, SAMPLE_PODS } from '../../shared/cluster/drain-template.ts';
+import { readConfiguration } from '../../shared/cluster/read-configuration.ts';
+import type { ConfigFault } from '../../shared/contract/config-schema.ts';
+import { CONFIG_MAP } from '../../shared/contract/names.ts';
+import { drainResourceName } from '../../shared/domain/drain-resource-name.ts';
+import type { HealthEvent } from '../../shared/domain/health-event.ts';
+import type { Checked, Finding } from './finding.ts';
+
+export interface ConfigurationSource {
+  readonly file: string;
+  readonly name: string;
+  /** Keys of the ConfigMap. */
+  readonly data: Readonly<Record<string, string>>;
+  /** Where a line of a key stands in which file. */
+  readonly locate: (key: string, line: number) => { readonly file: string; readonly line: number };
+}
+
+/** @param event what the template is rendered for; undefined: a sample */
+export function checkConfiguration(source: ConfigurationSource, event: HealthEvent | undefined): Checked {
+  const { file, name, data, locate } = source;
+  const checked = { file, kind: 'Configuration', name };
+  const toFinding = ({ file: key = CONFIG_MAP.key, line, column, key: path, message }: ConfigFault): Finding => ({
+    ...locate(key, line),
+    ...(column !== undefined && { column }),
+    path,
+    message,
+  });
+  const read = readConfiguration(data);
+  if (!read.ok) return { ...checked, findings: read.faults.map(toFinding) };
+  const { drain, template } = read.value;
+  const custom = drain?.customDrain;
+  if (custom === undefined || template === undefined) return { ...checked, findings: [] };
+  const about = event ?? SAMPLE_EVENT;
+  const rendered = renderDrainResource(
+    custom,
+    template,
+    { event: about, podsToDrain: SAMPLE_PODS },
+    drainResourceName(about.nodeName, about.id),
+  );
+  if (rendered.ok) return { ...checked, findings: [], rendered: stringify(rendered.manifest) };
+  const place = locate(custom.templateFileName, rendered.line ?? 1);
+  return { ...checked, findings: [{ ...place, path: '', message: rendered.message }] };
+}

@@ -1,0 +1,26 @@
+/** What `curfew validate` finds in a file. */
+export interface Finding {
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+  readonly column?: number;
+  /** Path in the document; empty for the document as a whole. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** One thing that was checked: a configuration, an object, a scenario. */
+export interface Checked {
+  readonly file: string;
+  /** `Configuration`, or the kind of the object. */
+  readonly kind: string;
+  readonly name: string;
+  readonly findings: readonly Finding[];
+  /** The custom resource that the drain template renders, of a configuration with a custom drain. */
+  readonly rendered?: string;
+}
+
+export function formatFinding({ file, line, column, path, message }: Finding): string {
+  const place = column === undefined ? `${file}:${line}` : `${file}:${line}:${column}`;
+  return path === '' ? `${place}: ${message}` : `${place}: ${path}: ${message}`;
+}

@@ -1,0 +1,118 @@
+/** Checks objects of the kinds that Curfew reads: by their CustomResourceDefinition, as the API server does, and by what reads them. */
+import { ApiStatusError, type ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
+import { createApiServer } from '../../packages/kube-apiserver/src/api-server.ts';
+import { customResourceDefinitions } from '../../simulator/custom-resource-definitions.ts';
+import type { Path } from '../../simulator/scenario/places.ts';
+import { parsePolicyFrame, type Parsed } from '../../shared/contract/policy-schema.ts';
+import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
+import { parseProtectionBlock } from '../../shared/contract/protection-schema.ts';
+import type { JsonObject, KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
+import type { Checked, Finding } from './finding.ts';
+import type { SourceDocument } from './yaml-source.ts';
+
+export interface ObjectChecker {
+  /** What is wrong with it; undefined when it is of a kind that Curfew does not read. */
+  check(file: string, manifest: Manifest, document: Pick<SourceDocument, 'lineOf'>, base: Path): Checked | undefined;
+}
+
+/** What every object has. */
+export type Manifest = KubernetesManifest & { readonly metadata: { readonly name: string } };
+
+const isTable = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The value as an object with kind and name; undefined when it is none. */
+export function asManifest(value: unknown): Manifest | undefined {
+  if (!isTable(value)) return undefined;
+  const { apiVersion, kind, metadata } = value;
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string') return undefined;
+  const name = isTable(metadata) && typeof metadata['name'] === 'string' ? metadata['name'] : '';
+  return { ...value, apiVersion, kind, metadata: { ...(isTable(metadata) && metadata), name } };
+}
+
+/** A checker with an API server of its own, which stores nothing. */
+export function createObjectChecker(): ObjectChecker {
+  const core = createApiServer({ clock: { now: () => 0 } });
+  for (const definition of customResourceDefinitions()) core.seed(definition);
+  return {
+    check(file, manifest, { lineOf }, base) {
+      const resource = core.resourceForKind(manifest.apiVersion, manifest.kind);
+      if (resource?.schema === undefined) return undefined;
+      const at = (path: string, message: string): Finding => ({
+        file,
+        line: lineOf([...base, ...toPath(path)]),
+        path,
+        message,
+      });
+      const refused = refusals(core, manifest, resource).map(({ path, message }) => at(path, message));
+      const seen = new Set(refused.map(({ path }) => path));
+      const read = faultsOf(manifest).map(({ path, message }) => at(path, message));
+      const unknown = refused.filter(({ message }) => message === UNKNOWN_FIELD).map(({ path }) => path);
+      const isNews = ({ path, message }: Finding): boolean =>
+        !seen.has(path) && !(message.startsWith('Unrecognized key') && unknown.some(field => field.startsWith(path)));
+      const findings = [...refused, ...read.filter(isNews)].toSorted((a, b) => a.line - b.line);
+      return { file, kind: manifest.kind, name: manifest.metadata.name, findings };
+    },
+  };
+}
+
+const UNKNOWN_FIELD = 'unknown field';
+
+interface Fault {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** What the API server says to it. */
+function refusals(
+  core: ApiServerCore,
+  manifest: Manifest,
+  resource: { readonly group: string; readonly version: string; readonly resource: string },
+): Fault[] {
+  try {
+    core.create(resource, manifest, { dryRun: true, fieldValidation: 'Strict' });
+    return [];
+  } catch (error) {
+    if (!(error instanceof ApiStatusError)) throw error;
+    const { details, message = 'is refused' } = error.status;
+    const causes: unknown = details?.['causes'];
+    const faults = (Array.isArray(causes) ? causes : []).flatMap((cause: unknown): Fault[] =>
+      isTable(cause) && typeof cause['field'] === 'string' && typeof cause['message'] === 'string'
+        ? [{ path: cause['field'], message: cause['message'] }]
+        : [],
+    );
+    if (faults.length > 0) return faults;
+    const unknown = [...message.matchAll(/unknown field "([^"]+)"/g)].map(([, path = '']) => path);
+    if (unknown.length > 0) return unknown.map(path => ({ path, message: UNKNOWN_FIELD }));
+    return [{ path: '', message }];
+  }
+}
+
+/** What Curfew's own readers say to it. */
+function faultsOf({ kind, spec }: KubernetesManifest): Fault[] {
+  const blocks = isTable(spec) ? spec : {};
+  const results: Parsed<unknown>[] = [];
+  if (kind === 'NodeLifecyclePolicy') results.push(parsePolicyFrame(spec));
+  if (kind === 'NodeLifecyclePolicy' || kind === 'NodePool') {
+    if (blocks['repair'] !== undefined) results.push(parseRepairBlock(blocks['repair'], 'spec.repair'));
+  }
+  if (kind === 'NodeLifecyclePolicy' && blocks['protection'] !== undefined) {
+    results.push(parseProtectionBlock(blocks['protection'], 'spec.protection'));
+  }
+  return results.flatMap(result => (result.ok ? [] : splitMessage(result.message)));
+}
+
+/** `spec.a.0: message; spec.b: message`. */
+function splitMessage(message: string): Fault[] {
+  return message.split(/; (?=spec[.:])/).map(part => {
+    const [, path = '', text = part] = /^(spec[^:]*): (.*)$/s.exec(part) ?? [];
+    return { path: path.replaceAll(/\.(\d+)/g, '[$1]'), message: text };
+  });
+}
+
+/** `spec.repair.policies[0].toleration`, as the API server writes paths. */
+function toPath(text: string): Path {
+  return [...text.matchAll(/\[(\d+)\]|\["?([^"\]]+)"?\]|([^.[\]]+)/g)].map(([, index, quoted, name]) =>
+    index === undefined ? (quoted ?? name ?? '') : Number(index),
+  );
+}

@@ -1,0 +1,146 @@
+/**
+ * The rule of terminations (designs "Custom Node termination" and "Kubernetes Finalizers: A Deep Dive"; DESIGN §3.3, I1, I5, I7):
+ * which finalizers a NodeClaim and its Nodes carry while they live, and what a deletion asks for. Pure: no I/O, no clock.
+ */
+import { deadlineInForce, DEFAULT_TERMINATION_FINALIZER, type Deadline } from '../../shared/domain/termination.ts';
+import type { TerminationScope, TerminationSettings } from '../../shared/domain/termination.ts';
+import { addDuration, isDue, parseTimestamp, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
+
+/** What of a NodeClaim or Node the rule looks at. */
+export interface TerminatedObject {
+  readonly kind: 'NodeClaim' | 'Node';
+  readonly name: string;
+  readonly uid: string;
+  readonly finalizers: readonly string[];
+  /** The name that we noted on the object when we put our finalizer on (annotation `curfew.dev/termination-finalizer`). */
+  readonly mark: string | undefined;
+  readonly deletionTime: EpochMs | undefined;
+}
+
+export interface TerminationObservation {
+  readonly now: EpochMs;
+  /** The NodeClaim, where there is exactly one. */
+  readonly claim: TerminatedObject | undefined;
+  readonly claimGracePeriod: DurationMs | undefined;
+  /** Value of Karpenter's deadline annotation on the NodeClaim. */
+  readonly terminationTimestamp: string | undefined;
+  /** Its Nodes; or the one Node without a NodeClaim. */
+  readonly nodes: readonly TerminatedObject[];
+  readonly settings:
+    | { readonly kind: 'none' }
+    | { readonly kind: 'invalid'; readonly message: string }
+    | { readonly kind: 'custom'; readonly settings: TerminationSettings; readonly mode: 'Enforce' | 'Observe' };
+  /** Of the termination under way. */
+  readonly storedDeadline: Deadline | undefined;
+  /** Names under which an earlier look knew our finalizer on these objects. */
+  readonly storedNames: readonly string[];
+}
+
+/** The finalizers and the mark of one object as they must be. */
+export interface FinalizerChange {
+  readonly object: TerminatedObject;
+  readonly finalizers: readonly string[];
+  readonly mark: string | undefined;
+}
+
+export type TerminationDecision =
+  | { readonly kind: 'ignore'; readonly reason: 'HandsOff' | 'AsWanted' }
+  | { readonly kind: 'refuse'; readonly message: string }
+  | { readonly kind: 'prepare'; readonly changes: readonly FinalizerChange[] }
+  | { readonly kind: 'wouldTerminate'; readonly deadline: Deadline | undefined }
+  | {
+      readonly kind: 'terminate';
+      readonly deadline: Deadline | undefined;
+      /** No waiting for grace, volumes or hooks any more. */
+      readonly forced: boolean;
+      /** The names of our finalizer on these objects. */
+      readonly finalizerNames: readonly string[];
+      /** Set when the deadline annotation cannot be read: it counts as absent. */
+      readonly badTimestamp: string | undefined;
+    };
+
+/** Karpenter's own: never ours, whatever a mark says (I7). */
+export const KARPENTER_FINALIZER = 'karpenter.sh/termination';
+
+export function decide(observation: TerminationObservation): TerminationDecision {
+  const { claim, nodes, settings } = observation;
+  const objects = [...(claim === undefined ? [] : [claim]), ...nodes];
+  const names = ourNames(observation, objects);
+  const isHeld = ({ finalizers }: TerminatedObject): boolean => finalizers.some(name => names.includes(name));
+
+  if (objects.some(object => object.deletionTime !== undefined) && objects.some(isHeld)) {
+    const { deadline, badTimestamp } = resolveDeadline(observation);
+    if (settings.kind === 'custom' && settings.mode === 'Observe') return { kind: 'wouldTerminate', deadline };
+    const forced = deadline !== undefined && isDue(observation.now, deadline.time);
+    return { kind: 'terminate', deadline, forced, finalizerNames: names, badTimestamp };
+  }
+  if (settings.kind === 'invalid') return { kind: 'refuse', message: settings.message };
+  if (settings.kind === 'custom' && settings.mode === 'Observe') return { kind: 'ignore', reason: 'HandsOff' };
+  const changes = objects.flatMap(object => changeOf(object, settings, names) ?? []);
+  if (changes.length > 0) return { kind: 'prepare', changes };
+  return { kind: 'ignore', reason: settings.kind === 'none' ? 'HandsOff' : 'AsWanted' };
+}
+
+/** What our finalizer is called on these objects: by what is in force, by the mark, by default. */
+function ourNames(
+  { settings, storedNames }: TerminationObservation,
+  objects: readonly TerminatedObject[],
+): readonly string[] {
+  const inForce = settings.kind === 'custom' ? [settings.settings.finalizerName] : [];
+  const marks = objects.flatMap(({ mark }) => mark ?? []);
+  const names = new Set([DEFAULT_TERMINATION_FINALIZER, ...inForce, ...marks, ...storedNames]);
+  names.delete(KARPENTER_FINALIZER);
+  return [...names].toSorted();
+}
+
+/** The change that a living object needs; undefined: none. A finalizer cannot be added once the deletion has begun. */
+function changeOf(
+  object: TerminatedObject,
+  settings: Exclude<TerminationObservation['settings'], { kind: 'invalid' }>,
+  names: readonly string[],
+): FinalizerChange | undefined {
+  const { finalizers, mark, deletionTime, kind } = object;
+  if (deletionTime !== undefined) return undefined;
+  const wanted =
+    settings.kind === 'custom' && inScope(kind, settings.settings.scope) ? settings.settings.finalizerName : undefined;
+  // I7: what somebody else put on stays. The default name and the marked one are ours; so is the one that is asked for.
+  const ours = names.filter(name => name === DEFAULT_TERMINATION_FINALIZER || name === mark);
+  const kept = finalizers.filter(name => name === wanted || !ours.includes(name));
+  const next = wanted === undefined || kept.includes(wanted) ? kept : [...kept, wanted];
+  const isSame = next.length === finalizers.length && mark === wanted;
+  return isSame ? undefined : { object, finalizers: next, mark: wanted };
+}
+
+function inScope(kind: TerminatedObject['kind'], scope: TerminationScope): boolean {
+  return scope === 'NodeClaimAndNode' || (scope === 'NodeOnly' && kind === 'Node');
+}
+
+/**
+ * Karpenter's annotation first: it is absolute, and repair forces by it. Else the deletion plus the NodeClaim's own grace period, else
+ * that of NodePool or policy. What was in force before counts as in `deadlineInForce`.
+ */
+function resolveDeadline(observation: TerminationObservation): {
+  deadline: Deadline | undefined;
+  badTimestamp: string | undefined;
+} {
+  const { claim, nodes, terminationTimestamp, claimGracePeriod, settings, storedDeadline } = observation;
+  const declared = terminationTimestamp === undefined ? undefined : parseTimestamp(terminationTimestamp);
+  const badTimestamp = declared === undefined ? terminationTimestamp : undefined;
+  const deletion = claim?.deletionTime ?? earliestOf(nodes.map(({ deletionTime }) => deletionTime));
+  const ofSettings = settings.kind === 'custom' ? settings.settings.gracePeriod : undefined;
+  const grace = claimGracePeriod === undefined ? ofSettings : { period: claimGracePeriod, source: 'NodeClaim' };
+  const current =
+    declared !== undefined
+      ? { time: declared, source: 'annotation' }
+      : deletion === undefined || grace === undefined
+        ? undefined
+        : { time: addDuration(deletion, grace.period), source: grace.source };
+  return { deadline: deadlineInForce(storedDeadline, current), badTimestamp };
+}
+
+function earliestOf(instants: readonly (EpochMs | undefined)[]): EpochMs | undefined {
+  return instants
+    .filter(instant => instant !== undefined)
+    .toSorted((a, b) => a - b)
+    .at(0);
+}

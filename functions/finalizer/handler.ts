@@ -1,0 +1,9 @@
+import { awsHooks } from '../../shared/lambda/aws-hooks.ts';
+import { ec2Instances } from '../../shared/lambda/ec2-instances.ts';
+import { createHandler } from '../../shared/lambda/handler.ts';
+import { createReconciler } from './reconcile.ts';
+
+export const handler = createHandler('finalizer', ['kubernetes', 'records', 'wakeUps', 'events'], createReconciler, {
+  instances: ec2Instances,
+  hooks: awsHooks,
+});

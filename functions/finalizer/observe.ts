@@ -1,0 +1,193 @@
+/**
+ * What a termination looks at: the NodeClaim, its Nodes, what is in force for its pool, and the record. A Node that no NodeClaim
+ * stands for, or several do, is a subject of its own (reference on Karpenter, §2.8). Always live reads.
+ */
+import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
+import { RESOURCES } from '../../shared/contract/resources.ts';
+import type { KubernetesObject, ResourceType } from '../../shared/domain/kubernetes-object.ts';
+import { readNodeClaim } from '../../shared/domain/node-claim.ts';
+import { readConditions, readNode } from '../../shared/domain/node.ts';
+import type { EpochMs } from '../../shared/domain/time.ts';
+import { parseTimestamp } from '../../shared/domain/time.ts';
+import { findSubject } from '../../shared/lifecycle/subject.ts';
+import { openRecord, openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
+import { inParallel } from '../../shared/cluster/in-parallel.ts';
+import { loadNodePool, loadPolicies } from '../../shared/cluster/node-pool.ts';
+import { effectiveProtection, type EffectiveProtection } from '../../shared/policies/protection-settings.ts';
+import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
+import type { TerminatedObject } from './decide.ts';
+import { EMPTY_TERMINATION, TERMINATION_CODEC, type TerminationRecord } from './record.ts';
+import { effectiveTermination, type EffectiveTermination } from './settings.ts';
+
+type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
+
+/** Which object a termination is about: a NodeClaim, or a Node that has none. */
+export interface Target {
+  readonly kind: 'NodeClaim' | 'Node';
+  readonly name: string;
+  readonly uid: string | undefined;
+  /** The Node whose event led here. */
+  readonly viaNode?: string | undefined;
+}
+
+export interface Look {
+  readonly now: EpochMs;
+  readonly target: Target;
+  readonly object: KubernetesObject;
+  readonly claim: KubernetesObject | undefined;
+  /** Those with the NodeClaim's providerID; the Node itself where there is no NodeClaim. */
+  readonly nodes: readonly KubernetesObject[];
+  /** Other NodeClaims with that providerID: the instance is not this one's alone. */
+  readonly sharedWith: readonly string[];
+  readonly providerID: string | undefined;
+  readonly pool: string | undefined;
+  readonly termination: EffectiveTermination;
+  readonly protection: EffectiveProtection;
+  readonly record: TimedRecord<TerminationRecord>;
+  /** undefined: no termination is under way. */
+  readonly stored: TerminationRecord | undefined;
+  /** When the record's timer comes. */
+  readonly armed: EpochMs | undefined;
+}
+
+export type Seen =
+  | { readonly kind: 'here'; readonly look: Look }
+  /** Gone, and a termination of it was not closed. */
+  | { readonly kind: 'gone'; readonly record: TimedRecord<TerminationRecord>; readonly value: TerminationRecord }
+  | { readonly kind: 'nothing' };
+
+const TYPES = { NodeClaim: RESOURCES.NodeClaim, Node: RESOURCES.Node } as const satisfies Record<string, ResourceType>;
+
+/** One for each run. @param wakeUp the one that the run is about */
+export function createObserver(deps: Deps, wakeUp: UsedWakeUp | undefined) {
+  const records = openRecords(deps, TERMINATION_CODEC, wakeUp);
+  const recordOf = (kind: Target['kind']) => (uid: string) => records(`${kind.toLowerCase()}/${uid}`);
+
+  return async (target: Target): Promise<Seen> => {
+    const { kind, name, uid } = target;
+    const found = await findSubject(deps, { ref: { type: TYPES[kind], name }, uid, recordOf: recordOf(kind) });
+    if (found.kind === 'notOurs') return { kind: 'nothing' };
+    if (found.kind === 'gone') return { kind: 'gone', record: found.record, value: found.held.value };
+    const { object, record, held } = found;
+    const stored = held.kind === 'held' ? held.value : undefined;
+    const providerID = providerIDOf(object);
+    const pool = object.metadata.labels?.[KARPENTER.nodePoolLabel];
+    const [nodes, sharedWith, poolObject, policies] = await inParallel([
+      kind === 'Node' ? [object] : nodesOf(deps, object, { stored, viaNode: target.viaNode }),
+      kind === 'Node' ? [] : claimsBeside(deps, object, pool),
+      loadNodePool(deps, pool),
+      loadPolicies(deps),
+    ]);
+    const look: Look = {
+      now: deps.clock.now(),
+      target,
+      object,
+      claim: kind === 'NodeClaim' ? object : undefined,
+      nodes,
+      sharedWith,
+      providerID,
+      pool,
+      termination: effectiveTermination(poolObject, policies),
+      protection: effectiveProtection(poolObject, policies),
+      record,
+      stored,
+      armed: held.kind === 'held' ? held.stored.nextWakeTime : undefined,
+    };
+    return { kind: 'here', look };
+  };
+}
+
+/** The record of a Node that has no NodeClaim. */
+export function openNodeRecord(deps: Deps, uid: string): TimedRecord<TerminationRecord> {
+  return openRecord(deps, TERMINATION_CODEC, `node/${uid}`);
+}
+
+/** The NodeClaim or Node that a termination of this Node is about; undefined: there is no such Node. */
+export async function targetOfNode(deps: Pick<Deps, 'kubernetes'>, name: string): Promise<Target | undefined> {
+  const node = await deps.kubernetes.get({ type: RESOURCES.Node, name });
+  if (node === undefined) return undefined;
+  const claims = await claimsOf(deps, node);
+  const [claim] = claims;
+  if (claim !== undefined && claims.length === 1) {
+    return { kind: 'NodeClaim', name: claim.metadata.name, uid: claim.metadata.uid, viaNode: name };
+  }
+  return { kind: 'Node', name, uid: node.metadata.uid };
+}
+
+/** The NodeClaims with a Node's providerID. The Node's owner spares the list; a Node that is deleted is looked at with care. */
+async function claimsOf(
+  { kubernetes }: Pick<Deps, 'kubernetes'>,
+  node: KubernetesObject,
+): Promise<readonly KubernetesObject[]> {
+  const providerID = providerIDOf(node);
+  if (providerID === undefined) return [];
+  const owner = node.metadata.ownerReferences?.find(({ kind }) => kind === 'NodeClaim');
+  if (owner !== undefined && node.metadata.deletionTimestamp === undefined) {
+    const claim = await kubernetes.get({ type: RESOURCES.NodeClaim, name: owner.name });
+    if (claim !== undefined && providerIDOf(claim) === providerID) return [claim];
+  }
+  const claims = (await kubernetes.list(RESOURCES.NodeClaim)) ?? [];
+  return claims.filter(claim => providerIDOf(claim) === providerID);
+}
+
+/** Other living NodeClaims with the same providerID. */
+async function claimsBeside(
+  { kubernetes }: Pick<Deps, 'kubernetes'>,
+  claim: KubernetesObject,
+  pool: string | undefined,
+): Promise<readonly string[]> {
+  const providerID = providerIDOf(claim);
+  if (providerID === undefined || claim.metadata.deletionTimestamp === undefined) return [];
+  const query = pool === undefined ? {} : { labelSelector: `${KARPENTER.nodePoolLabel}=${pool}` };
+  const claims = (await kubernetes.list(RESOURCES.NodeClaim, query)) ?? [];
+  return claims
+    .filter(other => other.metadata.uid !== claim.metadata.uid && providerIDOf(other) === providerID)
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .map(({ metadata }) => metadata.name);
+}
+
+/** The Nodes with the NodeClaim's providerID: by name where names are known; by a list when a deletion begins. */
+async function nodesOf(
+  { kubernetes }: Pick<Deps, 'kubernetes'>,
+  claim: KubernetesObject,
+  { stored, viaNode }: { readonly stored: TerminationRecord | undefined; readonly viaNode: string | undefined },
+): Promise<readonly KubernetesObject[]> {
+  const providerID = providerIDOf(claim);
+  if (providerID === undefined) return [];
+  const isIts = (node: KubernetesObject | undefined): node is KubernetesObject =>
+    node !== undefined && providerIDOf(node) === providerID;
+  const known = Object.values(stored?.nodes ?? {}).map(({ name }) => name);
+  if (known.length === 0 && claim.metadata.deletionTimestamp !== undefined) {
+    return ((await kubernetes.list(RESOURCES.Node)) ?? []).filter(isIts);
+  }
+  const nodeName = claim.status?.['nodeName'];
+  const names = new Set([...known, ...(typeof nodeName === 'string' ? [nodeName] : []), ...(viaNode ? [viaNode] : [])]);
+  return (await inParallel([...names].map(name => kubernetes.get({ type: RESOURCES.Node, name })))).filter(isIts);
+}
+
+/** `spec.providerID` of a Node, `status.providerID` of a NodeClaim. */
+export function providerIDOf(object: KubernetesObject): string | undefined {
+  return object.kind === 'Node' ? readNode(object).providerID : readNodeClaim(object).providerID;
+}
+
+/** Whether the NodeClaim has registered its Node: Nodes of one that has not are left alone (L42). */
+export function isRegistered({ status }: KubernetesObject): boolean {
+  const registered = readConditions(status?.['conditions']).find(({ type }) => type === 'Registered');
+  return registered === undefined ? typeof status?.['nodeName'] === 'string' : registered.status === 'True';
+}
+
+/** What the rule looks at. */
+export function toTerminated({ kind, metadata }: KubernetesObject): TerminatedObject {
+  const { name, uid, finalizers = [], annotations, deletionTimestamp } = metadata;
+  return {
+    kind: kind === 'Node' ? 'Node' : 'NodeClaim',
+    name,
+    uid,
+    finalizers,
+    mark: annotations?.[ANNOTATIONS.terminationFinalizer],
+    deletionTime: deletionTimestamp === undefined ? undefined : parseTimestamp(deletionTimestamp),
+  };
+}
+
+/** The record of a termination under way, or that of one which begins. */
+export const storedOrEmpty = ({ stored }: Look): TerminationRecord => stored ?? EMPTY_TERMINATION;

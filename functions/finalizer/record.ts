@@ -1,0 +1,63 @@
+/** What a termination must not forget: its deadline, what it called and how that went. One record per NodeClaim or lone Node. */
+import * as z from '../../shared/contract/zod.ts';
+import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
+import { toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
+import type { RecordCodec } from '../../shared/lifecycle/timed-record.ts';
+
+const instant = z.pipe(
+  z.number(),
+  z.transform((ms: number): EpochMs => toEpochMs(ms)),
+);
+
+/** A call that may happen once only (I4). */
+const attempt = z.object({
+  number: z.int().check(z.positive()),
+  phase: z.enum(['intended', 'accepted']),
+  intendedTime: instant,
+});
+
+const hookProgress = z.object({
+  /**
+   * `intended`: the call is noted down; `pending`: a worker is at it; `failed`: it is tried again; `timedOut`: it holds or has forced
+   * the termination; `passed`: the termination went on without it.
+   */
+  phase: z.enum(['intended', 'pending', 'succeeded', 'failed', 'timedOut', 'passed']),
+  firstInvokedTime: instant,
+  /** Of the last call or heartbeat. */
+  lastSeenTime: instant,
+  attempts: z.int().check(z.positive()),
+  message: z.exactOptional(z.string()),
+});
+
+const schema = z.object({
+  /** The names of our finalizer on these objects. */
+  finalizerNames: z.array(z.string()),
+  deadline: z.exactOptional(z.object({ time: instant, source: z.string() })),
+  providerID: z.exactOptional(z.string()),
+  /** The Nodes of the NodeClaim, by UID; those that went stay listed. */
+  nodes: z.record(z.string(), z.object({ name: z.string() })),
+  instance: z.exactOptional(attempt),
+  /** By hook name. */
+  hooks: z.record(z.string(), hookProgress),
+  /** Evictions refused in a row. */
+  refusedEvictions: z.number(),
+  /** What the audit was told last: step, and what it waits on. */
+  reported: z.exactOptional(z.string()),
+});
+
+export type TerminationRecord = z.output<typeof schema>;
+export type CallAttempt = z.output<typeof attempt>;
+export type HookProgress = z.output<typeof hookProgress>;
+
+export const EMPTY_TERMINATION: TerminationRecord = { finalizerNames: [], nodes: {}, hooks: {}, refusedEvictions: 0 };
+
+export const TERMINATION_CODEC: RecordCodec<TerminationRecord> = {
+  owner: 'finalizer',
+  schemaVersion: 1,
+  parse: state => schema.parse(state),
+  toState(value) {
+    schema.parse(value);
+    // JSON carries no undefined.
+    return JSON.parse(JSON.stringify(value)) as JsonObject;
+  },
+};

@@ -1,0 +1,92 @@
+/**
+ * Which termination settings are in force for a pool: what the NodePool says of itself wins field by field over the `termination`
+ * block of a NodeLifecyclePolicy; of the policies the most specific one, ties by name. Pure.
+ */
+import type { Mode } from '../../shared/contract/policy-schema.ts';
+import {
+  parsePoolTermination,
+  parseTerminationBlock,
+  type TerminationBlock,
+} from '../../shared/contract/termination-schema.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import type { TerminationSettings } from '../../shared/domain/termination.ts';
+import { policiesFor, unreadableFor, type PolicySet } from '../../shared/policies/policy-set.ts';
+
+export type EffectiveTermination =
+  /** No block applies: hands off. */
+  | { readonly kind: 'none' }
+  /** One applies that cannot be read: nothing is put on or taken off until it can be (I6). */
+  | { readonly kind: 'invalid'; readonly message: string; readonly source: string }
+  | { readonly kind: 'custom'; readonly settings: TerminationSettings; readonly mode: Mode; readonly source: string };
+
+const nameOf = ({ kind, metadata }: KubernetesObject): string => `${kind} ${metadata.name}`;
+const hasBlock = ({ object }: { readonly object: KubernetesObject }): boolean =>
+  object.spec?.['termination'] !== undefined;
+
+/** The settings for the NodeClaims and Nodes of a pool; `undefined` stands for those without a NodePool. */
+export function effectiveTermination(pool: KubernetesObject | undefined, policySet: PolicySet): EffectiveTermination {
+  const ofPool = parsePoolTermination(pool?.spec?.['disruption'], 'spec.disruption');
+  if (pool !== undefined && !ofPool.ok) return invalid(pool, ofPool.message);
+  const fromPool = ofPool.ok ? ofPool.value : undefined;
+
+  const applying = policiesFor(pool, policySet);
+  const unreadable = unreadableFor(pool, policySet).find(hasBlock);
+  if (unreadable !== undefined) return invalid(unreadable.object, unreadable.message);
+  const holder = applying.find(hasBlock)?.object;
+  const block = holder && parseTerminationBlock(holder.spec?.['termination'], 'spec.termination');
+  if (holder !== undefined && block?.ok === false) return invalid(holder, block.message);
+  const fromPolicy = block?.ok === true ? block.value : undefined;
+
+  const named = fromPool?.customFinalizerName;
+  if (named === undefined && fromPolicy === undefined) return { kind: 'none' };
+  const base: TerminationBlock = fromPolicy ?? DEFAULT_BLOCK;
+  const sourceOfName = pool !== undefined && named !== undefined ? pool : holder;
+  return {
+    kind: 'custom',
+    mode: applying[0]?.mode ?? 'Enforce',
+    source: sourceOfName === undefined ? '' : nameOf(sourceOfName),
+    settings: {
+      finalizerName: named ?? base.finalizerName,
+      scope: base.scope,
+      builtin: base.builtin,
+      hooks: base.hooks,
+      gracePeriod: gracePeriodOf(pool, fromPool?.terminationGracePeriod, holder, fromPolicy?.terminationGracePeriod),
+    },
+  };
+}
+
+/** A NodePool that names a finalizer turns terminations on by itself, with the defaults of a block. */
+const DEFAULT_BLOCK: TerminationBlock = {
+  finalizerName: '',
+  scope: 'NodeClaimAndNode',
+  builtin: 'Keep',
+  hooks: [],
+  terminationGracePeriod: undefined,
+};
+
+function gracePeriodOf(
+  pool: KubernetesObject | undefined,
+  ofPool: TerminationBlock['terminationGracePeriod'],
+  policy: KubernetesObject | undefined,
+  ofPolicy: TerminationBlock['terminationGracePeriod'],
+): TerminationSettings['gracePeriod'] {
+  if (pool !== undefined && ofPool !== undefined) return { period: ofPool, source: nameOf(pool) };
+  return policy === undefined || ofPolicy === undefined ? undefined : { period: ofPolicy, source: nameOf(policy) };
+}
+
+const invalid = (object: KubernetesObject, message: string): EffectiveTermination => ({
+  kind: 'invalid',
+  message: `${nameOf(object)}: ${message}`,
+  source: nameOf(object),
+});
+
+/** What is wrong with what one NodePool or policy says of terminations, for its author; undefined when nothing is. */
+export function terminationFault({ kind, spec }: KubernetesObject): string | undefined {
+  const result =
+    kind === 'NodePool'
+      ? parsePoolTermination(spec?.['disruption'], 'spec.disruption')
+      : spec?.['termination'] === undefined
+        ? undefined
+        : parseTerminationBlock(spec['termination'], 'spec.termination');
+  return result?.ok === false ? result.message : undefined;
+}

@@ -1,0 +1,44 @@
+/**
+ * Whichever of NodeClaim and Node was deleted, the other follows (reference on Karpenter, §2.1 and §4.6). A Node gets our finalizer
+ * before it is deleted: without one it would be gone with its pods before anybody drains it.
+ */
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import { setFinalizers } from '../finalizers.ts';
+import { isRegistered, toTerminated } from '../observe.ts';
+import { isLive, lookAgain, stepDone, type TerminationContext } from './context.ts';
+
+export const deleteObjects = {
+  name: 'DeleteObjects',
+  async run(context: TerminationContext): Promise<StepOutcome> {
+    const { claim, nodes, sharedWith } = context.look;
+    if (claim === undefined || sharedWith.length > 0) return stepDone;
+    if (isLive(claim)) return await remove(context, claim);
+    if (!isRegistered(claim)) return stepDone;
+    for (const node of nodes.filter(isLive)) {
+      const held = await hold(context, node);
+      if (held !== undefined) return held;
+      return await remove(context, node);
+    }
+    return stepDone;
+  },
+};
+
+/** The version that was looked at is the precondition: nothing is deleted twice (I4), nor what changed in between. */
+async function remove(context: TerminationContext, { kind, metadata }: KubernetesObject): Promise<StepOutcome> {
+  const { name, uid, resourceVersion } = metadata;
+  const type = kind === 'Node' ? RESOURCES.Node : RESOURCES.NodeClaim;
+  await context.deps.kubernetes.delete({ type, name }, { preconditions: { uid, resourceVersion } });
+  return lookAgain(context, `${kind} ${name} was deleted`);
+}
+
+async function hold(context: TerminationContext, node: KubernetesObject): Promise<StepOutcome | undefined> {
+  const { settings, finalizerNames } = context;
+  const object = toTerminated(node);
+  const isHeld = object.finalizers.some(name => finalizerNames.includes(name));
+  if (isHeld || settings === undefined || settings.scope === 'None') return undefined;
+  const { finalizerName } = settings;
+  await setFinalizers(context.deps, node, [...object.finalizers, finalizerName], finalizerName);
+  return lookAgain(context, `Node ${object.name} got the finalizer`);
+}

@@ -1,0 +1,137 @@
+/**
+ * Empties the Nodes: protection first, then PodDisruptionBudgets, group by group (I2); at the deadline whatever is left. What may go
+ * is the plan's; here are the calls, what is said of them, and until when the step waits.
+ */
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import { planDrain, type DrainPlan } from '../../../shared/domain/drain-plan.ts';
+import type { PodView } from '../../../shared/domain/pod.ts';
+import {
+  addDuration,
+  earliest,
+  isDue,
+  toDurationMs,
+  toTimestamp,
+  type DurationMs,
+  type EpochMs,
+} from '../../../shared/domain/time.ts';
+import type { About } from '../../../shared/lifecycle/reporter.ts';
+import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
+import { carryOutDrain, type PodOutcome } from '../../../shared/pods/drain-pass.ts';
+import { evictionRetryDelay } from '../../../shared/pods/eviction.ts';
+import { leaving, soon, stepDone, waitFor, type TerminationContext } from './context.ts';
+
+export const drainNodes = {
+  name: 'Drain',
+  async run(context: TerminationContext): Promise<StepOutcome> {
+    let until: EpochMs | undefined;
+    const waits: string[] = [];
+    for (const node of leaving(context)) {
+      const pods = await loadPodsOnNode(context.deps, node.metadata.name);
+      const plan = planDrain({
+        now: context.now,
+        pods,
+        deadline: context.deadline?.time,
+        protection: context.look.protection.policy,
+      });
+      const outcomes = await carryOutDrain(context.deps, plan);
+      for (const outcome of outcomes) await reportPod(context, outcome);
+      if (isDrained(context, plan, outcomes)) continue;
+      const retry = await countRefusals(context, outcomes);
+      waits.push(describeWait(plan, outcomes));
+      until = earliest(until, earliest(plan.nextLook, retry) ?? soon(context));
+      // An eviction that was accepted shows in the next look: its pod may be gone, and the next group's turn has come.
+      until = earliest(until, soon(context));
+    }
+    if (waits.length === 0) {
+      if (context.progress().refusedEvictions > 0) await context.remember({ refusedEvictions: 0 });
+      return stepDone;
+    }
+    return waitFor(waits.join('; '), until ?? soon(context));
+  },
+};
+
+/**
+ * Past the deadline nobody is waited for but those who were just given the least grace: their kubelet stops them, or the end of the
+ * instance does.
+ */
+function isDrained({ forced, now }: TerminationContext, plan: DrainPlan, outcomes: readonly PodOutcome[]): boolean {
+  if (plan.drained) return true;
+  if (!forced || outcomes.some(({ answer }) => answer.kind === 'deleted')) return false;
+  return plan.steps.every(({ pod }) => pod.deletionTime !== undefined && isDue(now, pod.deletionTime));
+}
+
+async function countRefusals(
+  context: TerminationContext,
+  outcomes: readonly PodOutcome[],
+): Promise<EpochMs | undefined> {
+  const refused = outcomes.filter(({ answer }) => answer.kind === 'blocked' || answer.kind === 'misconfigured');
+  const changed = outcomes.some(({ answer }) => answer.kind === 'changed');
+  const before = context.progress().refusedEvictions;
+  const failures = refused.length === 0 ? 0 : before + 1;
+  if (failures !== before) await context.remember({ refusedEvictions: failures });
+  if (changed) return context.now;
+  if (refused.length === 0) return undefined;
+  let asked: DurationMs = toDurationMs(0);
+  for (const { answer } of refused) {
+    if (answer.kind === 'blocked' && (answer.retryAfter ?? 0) > asked) asked = answer.retryAfter ?? asked;
+  }
+  return addDuration(context.now, evictionRetryDelay(failures, asked));
+}
+
+/** In words that stay the same while nothing changes, so that they are said once. */
+function describeWait({ steps }: DrainPlan, outcomes: readonly PodOutcome[]): string {
+  const refusals = outcomes.flatMap(({ step, answer }) =>
+    answer.kind === 'blocked' || answer.kind === 'misconfigured' ? [`${nameOf(step.pod)}: ${answer.message}`] : [],
+  );
+  const held = steps.flatMap(step =>
+    step.kind === 'wait' && step.because === 'Protected'
+      ? [`${nameOf(step.pod)} is protected${step.until === undefined ? '' : ` until ${toTimestamp(step.until)}`}`]
+      : [],
+  );
+  const reasons = [...held, ...refusals];
+  if (reasons.length > 0) return `pods are left that must not go: ${listed(reasons)}`;
+  return `pods are stopping: ${listed(steps.map(({ pod }) => nameOf(pod)))}`;
+}
+
+const LISTED_MAX = 5;
+
+function listed(items: readonly string[]): string {
+  const more = items.length - LISTED_MAX;
+  return `${items.slice(0, LISTED_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+const nameOf = ({ namespace, name }: PodView): string => `${namespace}/${name}`;
+
+async function reportPod(
+  { reporter, look, deadline }: TerminationContext,
+  { step, answer }: PodOutcome,
+): Promise<void> {
+  const { pod } = step;
+  const { name, namespace, uid } = pod;
+  const about: About = { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace, uid } };
+  const node = pod.nodeName ?? look.object.metadata.name;
+  if (step.kind === 'evict' && answer.kind === 'evicted') {
+    await reporter.report({
+      about,
+      decision: 'evict',
+      reason: EVENT_REASONS.evicted,
+      message: `evicted: node ${node} is terminated`,
+      details: { node, group: step.group },
+      metric: { name: 'PodEviction', dimensions: { answer: answer.kind } },
+      event: { type: 'Normal' },
+    });
+  }
+  if (step.kind !== 'force' || answer.kind !== 'deleted') return;
+  const end = deadline === undefined ? '' : ` its deadline ${toTimestamp(deadline.time)} (${deadline.source})`;
+  const overrides = step.overrides?.kind ?? 'none';
+  await reporter.report({
+    about,
+    decision: 'forceDelete',
+    reason: EVENT_REASONS.disrupted,
+    message: `deleted with a grace of ${step.gracePeriodSeconds} s: node ${node} is terminated and must be gone by${end}`,
+    details: { node, gracePeriodSeconds: step.gracePeriodSeconds, overriddenProtection: overrides },
+    metric: { name: 'PodForcedDeletion' },
+    event: { type: 'Normal' },
+  });
+}

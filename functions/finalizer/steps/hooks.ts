@@ -1,0 +1,175 @@
+/**
+ * Runs the user's hooks at one point of a termination, one after the other in the order of the policy. A call is noted down before it
+ * is made; one that did not answer is made again with the same key. What a hook may take is its deadline; how long it may be silent,
+ * its heartbeat; what happens then, its `onTimeout`. At the termination's own deadline hooks are skipped.
+ */
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import type { HookPoint, TerminationHook } from '../../../shared/domain/termination.ts';
+import {
+  addDuration,
+  earliest,
+  isDue,
+  minutes,
+  seconds,
+  toTimestamp,
+  type EpochMs,
+} from '../../../shared/domain/time.ts';
+import { messageOf, RetryableError } from '../../../shared/errors.ts';
+import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import type { HookAnswer } from '../../../shared/ports/hooks.ts';
+import type { HookProgress } from '../record.ts';
+import { lookAgain, stepDone, tell, waitFor, type TerminationContext } from './context.ts';
+
+/** A run that noted a call down has made it after this long, or has ended. */
+const CALL_SETTLES_AFTER = seconds(60);
+/** A hook that holds a termination is looked at this often: its policy may have changed. */
+const HELD_CHECK = minutes(5);
+const LONGEST_RETRY = seconds(60);
+
+/** The step that runs the hooks of one point. */
+export function hooksAt(point: HookPoint) {
+  return {
+    name: `Hooks:${point}`,
+    async run(context: TerminationContext): Promise<StepOutcome> {
+      if (context.forced || context.settings === undefined) return stepDone;
+      for (const hook of context.settings.hooks.filter(({ at }) => at === point)) {
+        const outcome = await runHook(context, hook);
+        if (outcome.kind !== 'done') return outcome;
+      }
+      return stepDone;
+    },
+  };
+}
+
+async function runHook(context: TerminationContext, hook: TerminationHook): Promise<StepOutcome> {
+  const { now } = context;
+  const progress = context.progress().hooks[hook.name];
+  if (progress === undefined) return await note(context, hook, undefined);
+  if (progress.phase === 'succeeded' || progress.phase === 'passed') return stepDone;
+
+  const timeout = timeOf(hook, progress);
+  if (isDue(now, timeout)) return await timedOut(context, hook, progress);
+  if (progress.phase === 'intended') {
+    if (context.run.ownHooks.has(callId(hook, progress))) return await call(context, hook, progress);
+    const settled = addDuration(progress.lastSeenTime, CALL_SETTLES_AFTER);
+    if (isDue(now, settled)) return await note(context, hook, progress);
+    return waitFor(`hook ${hook.name} is being called`, earliest(settled, timeout) ?? settled);
+  }
+  if (progress.phase === 'pending') return waitFor(`hook ${hook.name} is at work`, timeout);
+  const retryTime = addDuration(progress.lastSeenTime, retryDelay(progress.attempts));
+  if (isDue(now, retryTime)) return await note(context, hook, progress);
+  return waitFor(`hook ${hook.name} failed: ${progress.message ?? ''}`, earliest(retryTime, timeout) ?? retryTime);
+}
+
+/** When the hook has run out of time. Silence counts while a worker is at it. */
+function timeOf({ deadline, heartbeat }: TerminationHook, progress: HookProgress): EpochMs {
+  const end = addDuration(progress.firstInvokedTime, deadline);
+  if (heartbeat === undefined || progress.phase !== 'pending') return end;
+  const silent = addDuration(progress.lastSeenTime, heartbeat);
+  return silent < end ? silent : end;
+}
+
+const callId = ({ name }: TerminationHook, { attempts }: HookProgress): string => `${name}/${attempts}`;
+
+/** 5 s, 10 s, 20 s … 60 s. */
+const retryDelay = (attempts: number) => seconds(Math.min(5 * 2 ** Math.min(attempts - 1, 10), LONGEST_RETRY / 1000));
+
+async function note(
+  context: TerminationContext,
+  hook: TerminationHook,
+  before: HookProgress | undefined,
+): Promise<StepOutcome> {
+  const next: HookProgress = {
+    phase: 'intended',
+    firstInvokedTime: before?.firstInvokedTime ?? context.now,
+    lastSeenTime: context.now,
+    attempts: (before?.attempts ?? 0) + 1,
+  };
+  if (await store(context, hook, next)) context.run.ownHooks.add(callId(hook, next));
+  return lookAgain(context, `the call of hook ${hook.name} was noted down`);
+}
+
+const store = (context: TerminationContext, { name }: TerminationHook, progress: HookProgress) =>
+  context.remember({ hooks: { ...context.progress().hooks, [name]: progress } });
+
+async function call(context: TerminationContext, hook: TerminationHook, progress: HookProgress): Promise<StepOutcome> {
+  const { look, deadline, deps } = context;
+  const { kind, metadata } = look.object;
+  context.run.ownHooks.delete(callId(hook, progress));
+  let answer: HookAnswer;
+  try {
+    answer = await deps.hooks.invoke({
+      name: hook.name,
+      target: hook.target,
+      key: `${metadata.uid}/${hook.name}`,
+      about: { kind, name: metadata.name, uid: metadata.uid },
+      details: {
+        at: hook.at,
+        attempt: progress.attempts,
+        providerID: look.providerID ?? null,
+        nodes: look.nodes.map(node => node.metadata.name),
+        deadline: toTimestamp(addDuration(progress.firstInvokedTime, hook.deadline)),
+        terminationDeadline: deadline === undefined ? null : toTimestamp(deadline.time),
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof RetryableError)) throw error;
+    answer = { kind: 'failed', message: messageOf(error) };
+  }
+  const phase = answer.kind;
+  const message = answer.kind === 'failed' ? answer.message : undefined;
+  const { message: _, ...rest } = progress;
+  const next = { ...rest, phase, lastSeenTime: context.now, ...(message !== undefined && { message }) };
+  await store(context, hook, next);
+  if (phase === 'succeeded') {
+    const done = `hook ${hook.name} has done its work`;
+    await tell(context, { decision: 'hook', reason: 'HookSucceeded', message: done, details: { hook: hook.name } });
+    return stepDone;
+  }
+  if (phase === 'failed') {
+    const failed = `hook ${hook.name} failed: ${message ?? ''}`;
+    await tell(context, {
+      decision: 'hook',
+      reason: EVENT_REASONS.terminationHookFailed,
+      message: failed,
+      details: { hook: hook.name, attempt: progress.attempts },
+      event: { type: 'Warning' },
+    });
+  }
+  return runHook(context, hook);
+}
+
+async function timedOut(
+  context: TerminationContext,
+  hook: TerminationHook,
+  progress: HookProgress,
+): Promise<StepOutcome> {
+  const { onTimeout, name } = hook;
+  const effect = {
+    Proceed: 'the termination goes on without it',
+    Abort: 'the termination is held until somebody takes the hook out of its policy, or until its deadline',
+    Escalate: 'the termination is forced from now on',
+  }[onTimeout];
+  const last = progress.message === undefined ? '' : `; it last said: ${progress.message}`;
+  const message = `hook ${name} did not succeed in time${last}: ${effect}`;
+  if (progress.phase !== 'timedOut') {
+    await store(context, hook, { ...progress, phase: onTimeout === 'Proceed' ? 'passed' : 'timedOut' });
+    if (onTimeout === 'Escalate') await context.remember({ deadline: { time: context.now, source: `hook ${name}` } });
+    await tell(context, {
+      decision: 'hookTimedOut',
+      reason: EVENT_REASONS.terminationHookFailed,
+      message,
+      details: { hook: name, onTimeout, attempts: progress.attempts },
+      metric: { name: 'TerminationHookTimedOut', dimensions: { onTimeout } },
+      event: { type: 'Warning' },
+    });
+  }
+  switch (onTimeout) {
+    case 'Proceed':
+      return stepDone;
+    case 'Escalate':
+      return lookAgain(context, message);
+    case 'Abort':
+      return waitFor(message, addDuration(context.now, HELD_CHECK));
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * Ends the instance: look first, one call, then look again until it is gone (I4). Where Karpenter's finalizer stands beside ours,
+ * Karpenter ends it and we wait. An instance that several NodeClaims name is not ended with one of them.
+ */
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import { addDuration, isDue, seconds } from '../../../shared/domain/time.ts';
+import { messageOf, RetryableError } from '../../../shared/errors.ts';
+import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import type { InstanceState } from '../../../shared/ports/instances.ts';
+import { KARPENTER_FINALIZER } from '../decide.ts';
+import type { CallAttempt } from '../record.ts';
+import { lookAgain, soon, stepDone, tell, waitFor, type TerminationContext } from './context.ts';
+
+/** How long the attempt of another run may still act; see the same constant of repair. */
+const OUTCOME_SETTLES_AFTER = seconds(60);
+
+export const terminateInstance = {
+  name: 'TerminateInstance',
+  async run(context: TerminationContext): Promise<StepOutcome> {
+    const { look, deps, forced, now } = context;
+    const { claim, providerID, sharedWith } = look;
+    // Without a NodeClaim the instance is nobody's to end here (N42); without a providerID there is none (L40).
+    if (claim === undefined || providerID === undefined || sharedWith.length > 0) return stepDone;
+    const state = (await deps.instances.describe(providerID))?.state;
+    if (isGone(state)) return stepDone;
+    if (claim.metadata.finalizers?.includes(KARPENTER_FINALIZER) === true) {
+      return waitFor(`Karpenter ends instance ${providerID}`, soon(context));
+    }
+    if (state === 'shutting-down') {
+      // At the deadline nobody waits for an end that is certain.
+      return forced ? stepDone : waitFor(`instance ${providerID} is shutting down`, soon(context));
+    }
+
+    const { instance } = context.progress();
+    if (instance !== undefined && context.run.ownAttempt !== instance.number) {
+      const settled = addDuration(instance.intendedTime, OUTCOME_SETTLES_AFTER);
+      if (!isDue(now, settled)) {
+        return waitFor(`attempt ${instance.number} to end instance ${providerID} may be under way`, settled);
+      }
+    }
+    if (instance?.phase === 'intended' && context.run.ownAttempt === instance.number) {
+      return await call(context, providerID, instance);
+    }
+    const next: CallAttempt = { number: (instance?.number ?? 0) + 1, phase: 'intended', intendedTime: now };
+    if (await context.remember({ instance: next })) context.run.ownAttempt = next.number;
+    return lookAgain(context, `the end of instance ${providerID} was noted down`);
+  },
+};
+
+/** `undefined`: the cloud knows no such instance. */
+export const isGone = (state: InstanceState | undefined): boolean => state === undefined || state === 'terminated';
+
+async function call(context: TerminationContext, providerID: string, attempt: CallAttempt): Promise<StepOutcome> {
+  const { deps, now } = context;
+  try {
+    const outcome = await deps.instances.terminate(providerID);
+    if (outcome.kind === 'notFound') return stepDone;
+  } catch (error) {
+    // What may have taken effect is resolved by looking; what certainly has not is tried again as a new attempt.
+    if (!(error instanceof RetryableError) || error.outcomeUnknown) throw error;
+    return await failed(context, providerID, attempt, error);
+  }
+  await context.remember({ instance: { ...attempt, phase: 'accepted' } });
+  context.run.ownAttempt = undefined;
+  await tell(context, {
+    decision: 'terminateInstance',
+    reason: 'InstanceTerminating',
+    message: `instance ${providerID} is being ended`,
+    details: { providerID, attempt: attempt.number },
+    metric: { name: 'InstanceTermination' },
+  });
+  // At the deadline the next look finds it shutting down, and does not wait.
+  return context.forced
+    ? lookAgain(context, 'the instance is being ended')
+    : waitFor(`instance ${providerID} is shutting down`, addDuration(now, seconds(1)));
+}
+
+async function failed(
+  context: TerminationContext,
+  providerID: string,
+  { number }: CallAttempt,
+  error: RetryableError,
+): Promise<StepOutcome> {
+  const delay = seconds(Math.min(5 * 2 ** Math.min(number - 1, 10), 60));
+  const retryTime = addDuration(context.now, delay);
+  // The attempt had no effect: so that the next one need not wait for it to settle, it is dated back.
+  const settled = addDuration(context.now, seconds(-60));
+  await context.remember({ instance: { number, phase: 'accepted', intendedTime: settled } });
+  context.run.ownAttempt = undefined;
+  await tell(context, {
+    decision: 'retry',
+    reason: EVENT_REASONS.instanceTerminationFailed,
+    message: `instance ${providerID} could not be ended: ${messageOf(error)}; it is tried again in ${delay / 1000} s`,
+    details: { providerID, attempt: number, error: error.reason ?? 'Unknown' },
+    event: { type: 'Warning' },
+  });
+  return waitFor(`instance ${providerID} could not be ended: ${error.reason ?? messageOf(error)}`, retryTime);
+}

@@ -1,0 +1,53 @@
+/** Keeps new pods and new connections away from the Nodes (reference on Karpenter, §2.2 step 5), and asks to be told of their pods. */
+import { ANNOTATIONS } from '../../../shared/contract/names.ts';
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import { DISRUPTED_TAINT } from '../../../shared/domain/drainable-pod.ts';
+import type { JsonObject, JsonValue, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import { isLive, lookAgain, stepDone, type TerminationContext } from './context.ts';
+
+const EXCLUDE_LABEL = 'node.kubernetes.io/exclude-from-external-load-balancers';
+
+export const taintNodes = {
+  name: 'Taint',
+  async run(context: TerminationContext): Promise<StepOutcome> {
+    const { nodes } = context.look;
+    let changed = false;
+    for (const node of nodes.filter(each => !isLive(each))) {
+      const body = disruptedPatch(node);
+      if (body === undefined) continue;
+      await context.deps.kubernetes.patch({ type: RESOURCES.Node, name: node.metadata.name }, { type: 'merge', body });
+      changed = true;
+    }
+    return changed ? lookAgain(context, 'Nodes were tainted') : stepDone;
+  },
+};
+
+/** A taint of that key and effect is kept whatever its value; one of that key with another effect is replaced (N33). */
+function disruptedPatch({ metadata, spec }: KubernetesObject): JsonObject | undefined {
+  const taints = listOf(spec?.['taints']);
+  const ofKey = taints.filter(taint => fieldOf(taint, 'key') === DISRUPTED_TAINT.key);
+  const isTainted = ofKey.length === 1 && fieldOf(ofKey[0], 'effect') === DISRUPTED_TAINT.effect;
+  const isExcluded = metadata.labels?.[EXCLUDE_LABEL] === 'karpenter';
+  const isWatched = metadata.annotations?.[ANNOTATIONS.watchPods] !== undefined;
+  if (isTainted && isExcluded && isWatched) return undefined;
+  const { uid, resourceVersion } = metadata;
+  const others = taints.filter(taint => !ofKey.includes(taint));
+  return {
+    metadata: {
+      uid,
+      resourceVersion,
+      labels: { [EXCLUDE_LABEL]: 'karpenter' },
+      annotations: { [ANNOTATIONS.watchPods]: 'true' },
+    },
+    ...(!isTainted && { spec: { taints: [...others, { ...DISRUPTED_TAINT }] } }),
+  };
+}
+
+const listOf = (value: JsonValue | undefined): readonly JsonValue[] => (Array.isArray(value) ? [...value] : []);
+
+function fieldOf(value: JsonValue | undefined, key: string): unknown {
+  return typeof value === 'object' && value !== null && key in value
+    ? Object.entries(value).find(([name]) => name === key)?.[1]
+    : undefined;
+}

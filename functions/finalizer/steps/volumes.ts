@@ -1,0 +1,70 @@
+/**
+ * Waits until the volumes of the Nodes are detached (reference on Karpenter, §2.6): an instance that ends with a volume attached keeps
+ * the volume from its next pod for minutes. Volumes of pods that the drain passed over will not be detached, and are not waited for.
+ */
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import { drainStanding } from '../../../shared/domain/drainable-pod.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import type { PodView } from '../../../shared/domain/pod.ts';
+import type { EpochMs } from '../../../shared/domain/time.ts';
+import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import { inParallel } from '../../../shared/cluster/in-parallel.ts';
+import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
+import { leaving, soon, stepDone, waitFor, type TerminationContext, type TerminationDeps } from './context.ts';
+
+export const awaitVolumes = {
+  name: 'DetachVolumes',
+  async run(context: TerminationContext): Promise<StepOutcome> {
+    const { deps, forced, now } = context;
+    if (forced || leaving(context).length === 0) return stepDone;
+    const names = new Set(leaving(context).map(({ metadata }) => metadata.name));
+    const attachments = ((await deps.kubernetes.list(RESOURCES.VolumeAttachment)) ?? []).filter(({ spec }) => {
+      const nodeName = spec?.['nodeName'];
+      return typeof nodeName === 'string' && names.has(nodeName);
+    });
+    const withVolume = attachments.flatMap(attachment => {
+      const volume = volumeOf(attachment);
+      return volume === undefined ? [] : [{ name: attachment.metadata.name, volume }];
+    });
+    if (withVolume.length === 0) return stepDone;
+    const staying = await volumesThatStay(deps, names, now);
+    const blocking = withVolume.filter(({ volume }) => !staying.has(volume)).map(({ name }) => name);
+    if (blocking.length === 0) return stepDone;
+    const listed = blocking.toSorted().slice(0, 5).join(', ');
+    const more = blocking.length > 5 ? ` and ${blocking.length - 5} more` : '';
+    return waitFor(`volumes are attached: VolumeAttachments ${listed}${more}`, soon(context));
+  },
+  event: EVENT_REASONS.awaitingVolumeDetachment,
+};
+
+/** Inline volumes have no PersistentVolume and do not count. */
+function volumeOf({ spec }: KubernetesObject): string | undefined {
+  const source = spec?.['source'];
+  if (typeof source !== 'object' || source === null || !('persistentVolumeName' in source)) return undefined;
+  return typeof source.persistentVolumeName === 'string' ? source.persistentVolumeName : undefined;
+}
+
+/** PersistentVolumes of pods that stay where they are. Those of finished pods are detached, so they count (N35). */
+async function volumesThatStay(
+  deps: TerminationDeps,
+  nodeNames: ReadonlySet<string>,
+  now: EpochMs,
+): Promise<ReadonlySet<string>> {
+  const pods = (await inParallel([...nodeNames].map(name => loadPodsOnNode(deps, name)))).flat();
+  const staying = pods.filter(pod => {
+    const standing = drainStanding(pod, now);
+    return standing.kind === 'passedOver' && standing.because !== 'Finished';
+  });
+  const volumes = await inParallel(
+    staying.flatMap(pod => pod.volumeClaims.map(claim => volumeOfClaim(deps, pod, claim))),
+  );
+  return new Set(volumes.filter(volume => volume !== undefined));
+}
+
+/** A claim that is gone is skipped (N38); any other failure goes up. */
+async function volumeOfClaim({ kubernetes }: TerminationDeps, { namespace }: PodView, name: string) {
+  const claim = await kubernetes.get({ type: RESOURCES.PersistentVolumeClaim, namespace, name });
+  const volume = claim?.spec?.['volumeName'];
+  return typeof volume === 'string' ? volume : undefined;
+}

@@ -1,0 +1,117 @@
+/** An incident of one node: the unhealthy condition that is due first, and how long the node was unhealthy in all. Pure. */
+import { formatDuration } from '../../shared/domain/go-duration.ts';
+import type { NodeView } from '../../shared/domain/node.ts';
+import {
+  earliestUnhealthy,
+  matchStatements,
+  statementsOf,
+  type RepairSettings,
+  type UnhealthyMatch,
+} from '../../shared/domain/repair-policy.ts';
+import { addDuration, toTimestamp, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
+
+export interface RepairIncident {
+  readonly conditionType: string;
+  readonly conditionStatus: string;
+  readonly lastTransitionTime: EpochMs;
+  /** From when on the node may be repaired. */
+  readonly dueTime: EpochMs;
+}
+
+export function sameIncident(a: RepairIncident, b: RepairIncident): boolean {
+  return (
+    a.conditionType === b.conditionType &&
+    a.conditionStatus === b.conditionStatus &&
+    a.lastTransitionTime === b.lastTransitionTime &&
+    a.dueTime === b.dueTime
+  );
+}
+
+/** A time in which the node was unhealthy; one without an end goes on. */
+export interface Episode {
+  readonly startTime: EpochMs;
+  readonly endTime?: EpochMs | undefined;
+}
+
+export type Health =
+  | { readonly kind: 'healthy' }
+  | { readonly kind: 'noTransitionTime'; readonly message: string }
+  | {
+      readonly kind: 'unhealthy';
+      readonly incident: RepairIncident;
+      /** The incident and its due time in words. */
+      readonly message: string;
+      /** How many statements hold: how badly the node fares. */
+      readonly severity: number;
+    };
+
+/** How the node fares under these settings. @param episodes what is remembered of it; looked at only with `flapping` */
+export function judgeHealth(
+  node: Pick<NodeView, 'conditions'>,
+  settings: RepairSettings,
+  episodes: readonly Episode[],
+): Health {
+  const matches = matchStatements(node, statementsOf(settings));
+  const [match] = matches;
+  if (match === undefined) return { kind: 'healthy' };
+  const first = earliestUnhealthy(matches);
+  if (first === undefined) {
+    const { type, status } = match.condition;
+    const message = `${type}=${status} has no lastTransitionTime that can be read: how long it lasts is not known`;
+    return { kind: 'noTransitionTime', message };
+  }
+  const { condition, toleration, dueTime } = first;
+  const flappingTime = settings.flapping && cumulativeDueTime(unhealthySince(matches), episodes, settings.flapping);
+  const isFlapping = flappingTime !== undefined && flappingTime < dueTime;
+  const incident: RepairIncident = {
+    conditionType: condition.type,
+    conditionStatus: condition.status,
+    lastTransitionTime: condition.lastTransitionTime,
+    dueTime: isFlapping ? flappingTime : dueTime,
+  };
+  const since = `${condition.type}=${condition.status} since ${toTimestamp(condition.lastTransitionTime)}`;
+  const why =
+    isFlapping && settings.flapping !== undefined
+      ? `unhealthy for ${formatDuration(settings.flapping.unhealthyFor)} in all within ${formatDuration(settings.flapping.window)}`
+      : `tolerated ${formatDuration(toleration)}`;
+  const message = `${since}, ${why}, repair is due at ${toTimestamp(incident.dueTime)}`;
+  return { kind: 'unhealthy', incident, message, severity: matches.length };
+}
+
+/** Since when at least one of these conditions holds; undefined when none says. */
+export function unhealthySince(matches: readonly UnhealthyMatch[]): EpochMs | undefined {
+  const times = matches.flatMap(({ condition }) => condition.lastTransitionTime ?? []);
+  return times.length === 0 ? undefined : times.reduce((first, time) => (time < first ? time : first));
+}
+
+/**
+ * When the unhealthy time within the sliding window reaches `unhealthyFor`, if the node stays as it is; undefined when it is not
+ * known since when. While the node is unhealthy the sum never falls: each instant adds itself and drops at most one.
+ *
+ * @param episodes earlier ones; parts of them after `since` do not count twice
+ */
+export function cumulativeDueTime(
+  since: EpochMs | undefined,
+  episodes: readonly Episode[],
+  { window, unhealthyFor }: { readonly window: DurationMs; readonly unhealthyFor: DurationMs },
+): EpochMs | undefined {
+  if (since === undefined) return undefined;
+  const ended = episodes.flatMap(({ startTime, endTime }) => {
+    const end = Math.min(endTime ?? since, since);
+    return end > startTime ? [{ start: startTime, end }] : [];
+  });
+  const within = (time: number): number =>
+    ended.reduce((sum, { start, end }) => sum + Math.max(0, end - Math.max(start, time - window)), 0) +
+    Math.min(time - since, window);
+  // The sum bends where an old episode begins to leave the window, and where it has left.
+  const bends = ended.flatMap(({ start, end }) => [start + window, end + window]).filter(time => time > since);
+  let from: number = since;
+  for (const to of [...bends.toSorted((a, b) => a - b), Infinity]) {
+    const missing = unhealthyFor - within(from);
+    if (missing <= 0) return from as EpochMs;
+    const isRising = within(from + 1) > within(from);
+    if (isRising && from + missing <= to) return addDuration(from as EpochMs, missing as DurationMs);
+    from = to;
+  }
+  return undefined;
+}

@@ -1,0 +1,83 @@
+/** What became of the attempts that stand in a pool's record, told by looking at Node and NodeClaim (I4). Pure. */
+import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
+import type { NodeView } from '../../../shared/domain/node.ts';
+import { addDuration, isDue, seconds, type EpochMs } from '../../../shared/domain/time.ts';
+import type { RepairAttempt } from './pool.ts';
+
+/**
+ * How long the attempt of another run may still act: a function runs for at most 30 s, its last request for 10 s more, and the two
+ * clocks may differ by some seconds.
+ */
+export const OUTCOME_SETTLES_AFTER = seconds(60);
+
+export interface OpenAttempts {
+  /** Under way, in this pool's budget. */
+  readonly kept: readonly RepairAttempt[];
+  readonly byNode: ReadonlyMap<string, RepairAttempt>;
+  /** Not carried out by a run that ended; whoever tries again takes their numbers over. */
+  readonly stale: readonly RepairAttempt[];
+  /** Not carried out, and their nodes are gone. */
+  readonly withdrawals: readonly RepairAttempt[];
+  /** When the next intended attempt of another run can be judged. */
+  readonly settleTime: EpochMs | undefined;
+}
+
+interface Seen {
+  readonly now: EpochMs;
+  readonly nodes: readonly NodeView[];
+  readonly claims: readonly NodeClaimView[];
+  readonly observeOnly: boolean;
+}
+
+export function sortAttempts(
+  attempts: readonly RepairAttempt[],
+  { now, nodes, claims, observeOnly }: Seen,
+): OpenAttempts {
+  const nodeUids = new Set(nodes.map(({ uid }) => uid));
+  const claimsByUid = new Map(claims.map(claim => [claim.uid, claim]));
+  const kept: RepairAttempt[] = [];
+  const stale: RepairAttempt[] = [];
+  const withdrawals: RepairAttempt[] = [];
+  let settleTime: EpochMs | undefined;
+  for (const attempt of attempts) {
+    const isNodeThere = nodeUids.has(attempt.node.uid);
+    switch (attempt.phase) {
+      case 'observed':
+        // In mode Enforce it stands for nothing that happened.
+        if (isNodeThere && observeOnly) kept.push(attempt);
+        continue;
+      case 'accepted':
+        if (isNodeThere && !isUndone(attempt, claimsByUid)) kept.push(attempt);
+        continue;
+      case 'intended': {
+        const settled = addDuration(attempt.intendedTime, OUTCOME_SETTLES_AFTER);
+        if (!isDue(now, settled)) {
+          kept.push(attempt);
+          settleTime = settleTime === undefined || settled < settleTime ? settled : settleTime;
+          continue;
+        }
+        if (wasCarriedOut(attempt, claimsByUid)) {
+          if (isNodeThere) kept.push({ ...attempt, phase: 'accepted' });
+        } else if (isNodeThere) stale.push(attempt);
+        else withdrawals.push(attempt);
+      }
+    }
+  }
+  return { kept, byNode: new Map(kept.map(attempt => [attempt.node.uid, attempt])), stale, withdrawals, settleTime };
+}
+
+/**
+ * A termination that was begun, by us or by somebody else: the NodeClaim is gone, or on its way. Nothing tells for certain that a
+ * machine was not rebooted, so every other act counts as carried out, and the next rung follows when its time is over.
+ */
+function wasCarriedOut({ action, claim }: RepairAttempt, claims: ReadonlyMap<string, NodeClaimView>): boolean {
+  if (action !== 'Terminate') return true;
+  const seen = claims.get(claim.uid);
+  return seen === undefined || seen.deletionTime !== undefined;
+}
+
+/** Accepted, and yet the NodeClaim stands there as if nothing had happened. */
+function isUndone({ action, claim }: RepairAttempt, claims: ReadonlyMap<string, NodeClaimView>): boolean {
+  const seen = claims.get(claim.uid);
+  return action === 'Terminate' && seen !== undefined && seen.deletionTime === undefined;
+}

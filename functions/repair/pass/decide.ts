@@ -1,0 +1,134 @@
+/**
+ * The rule of a pass: one look at a whole pool. Ranks what is due, and grants what threshold, outages, ramp and budget allow
+ * (DESIGN §3.1, I3). Every grant is an attempt that the pass reserves in the pool's record before anything happens (I4). Pure.
+ */
+import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
+import type { NodeView } from '../../../shared/domain/node.ts';
+import { resolveNodeCount, type RepairSettings } from '../../../shared/domain/repair-policy.ts';
+import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
+import type { RepairRules } from '../decide.ts';
+import type { Episode } from '../incident.ts';
+import { indexOwners, ownerOf, type OwnerIndex } from '../owner.ts';
+import { sortAttempts, type OpenAttempts } from './attempts.ts';
+import { grant, type Outcome } from './grant.ts';
+import { advanceRamp, BLOCKED_RETRY, createGuards, futility, nextRamp, recentRepairs } from './guards.ts';
+import { rungsOf, standingOf } from './ladder.ts';
+import { FINISHING_CHECK, lookAt, poolOf, settling, type NodeLook, type Verdict } from './look.ts';
+import type { PoolState, RepairAttempt } from './pool.ts';
+
+export interface PassObservation {
+  readonly now: EpochMs;
+  /** undefined: the nodes without a NodePool. */
+  readonly pool: string | undefined;
+  readonly rules: RepairRules;
+  /** All nodes of the cluster. */
+  readonly nodes: readonly NodeView[];
+  /** All NodeClaims of the cluster. */
+  readonly claims: readonly NodeClaimView[];
+  /** Remembered unhealthy times by the node's UID; empty unless `flapping` is set. */
+  readonly episodes: ReadonlyMap<string, readonly Episode[]>;
+  readonly state: PoolState;
+}
+
+export interface PassDecision {
+  readonly verdicts: readonly Verdict[];
+  /** Attempts to be taken back: they were not carried out and are not wanted any more. */
+  readonly withdrawals: readonly RepairAttempt[];
+  /** What is remembered if everything granted is carried out; `said` is left as it was. */
+  readonly state: PoolState;
+  /** When the next pass is needed; undefined: not at all, nothing is due or under way. */
+  readonly wakeTime: EpochMs | undefined;
+}
+
+export function decidePass(observation: PassObservation): PassDecision {
+  const { now, rules, nodes, claims, state } = observation;
+  const open = sortAttempts(state.attempts, { now, nodes, claims, observeOnly: rules.mode === 'Observe' });
+  if (rules.gateOpen && rules.settings !== undefined && !('invalid' in rules.settings)) {
+    return judgePool({ ...observation, settings: rules.settings, open, owners: indexOwners(nodes, claims) });
+  }
+  return {
+    verdicts: nodes.flatMap(node => settling(node, open)),
+    withdrawals: [...open.withdrawals, ...open.stale],
+    state: { ...state, attempts: open.kept, outages: [], repairs: [], ramp: undefined },
+    wakeTime: earliest(open.settleTime, open.kept.length > 0 ? addDuration(now, FINISHING_CHECK) : undefined),
+  };
+}
+
+/** What one node is judged by. */
+interface Judged extends PassObservation {
+  readonly settings: RepairSettings;
+  readonly owners: OwnerIndex;
+  readonly open: OpenAttempts;
+}
+
+function judgePool(judged: Judged): PassDecision {
+  const { now, pool, nodes, settings, open, rules, state, owners } = judged;
+  const own = nodes.filter(node => poolOf(node, ownerOf(node, owners)) === pool);
+  const scope = pool === undefined ? 'the cluster' : `NodePool ${pool}`;
+  const poolNodes = pool === undefined ? nodes : own;
+  const guards = createGuards({ now, settings, scope, poolNodes, nodes });
+  const looks = own.map((node): NodeLook => {
+    const hold = guards.hold(node);
+    return lookAt(judged, node, due => hold ?? futility({ settings, now, scope }, due, node, state.repairs));
+  });
+
+  const candidates = looks.flatMap(({ candidate }) => candidate ?? []);
+  const outages = [...new Set(candidates.flatMap(({ hold }) => hold?.outage ?? []))].toSorted();
+  const ramp = nextRamp(state, { outages, isAnythingDue: candidates.length > 0 }, now);
+  const recovered = new Set(looks.flatMap(({ verdict }) => (verdict?.kind === 'recovered' ? verdict.attempt : [])));
+  const kept = open.kept.filter(attempt => !recovered.has(attempt));
+  const outcomes = grant(candidates, {
+    now,
+    settings,
+    observeOnly: rules.mode === 'Observe',
+    scope,
+    inFlight: kept.filter(attempt => standingOf(attempt, rungsOf(settings), now).kind !== 'exhausted').length,
+    budget: settings.maxConcurrentRepairs && resolveNodeCount(settings.maxConcurrentRepairs, poolNodes.length),
+    ramp,
+  });
+
+  const granted = outcomes.flatMap(outcome => (outcome.kind === 'granted' ? outcome : []));
+  const begun = granted.map(({ attempt }) => attempt);
+  const over = new Set(granted.flatMap(({ candidate: { previous, stale } }) => previous ?? stale ?? []));
+  const attempts = [...kept.filter(attempt => !over.has(attempt)), ...begun];
+  const next = { attempts, outages, repairs: recentRepairs(state.repairs, begun, settings, now) };
+  return {
+    verdicts: [...looks.flatMap(({ verdict }) => verdict ?? []), ...outcomes.flatMap(toVerdict)],
+    withdrawals: [...open.withdrawals, ...open.stale.filter(attempt => !over.has(attempt))],
+    state: { ...state, ...next, ramp: advanceRamp(ramp, begun.length, now) },
+    wakeTime: [
+      open.settleTime,
+      attempts.length > 0 ? addDuration(now, FINISHING_CHECK) : undefined,
+      ...attempts.map(({ until }) => (until !== undefined && until > now ? until : undefined)),
+      ...looks.map(({ time }) => time),
+      ...outcomes.map(outcome => timeOf(outcome)),
+      ...(next.repairs[0] && settings.futility ? [addDuration(next.repairs[0].time, settings.futility.window)] : []),
+      ...(ramp === undefined ? [] : [addDuration(now, BLOCKED_RETRY)]),
+    ].reduce(earliest, undefined),
+  };
+}
+
+function toVerdict(outcome: Outcome): readonly Verdict[] {
+  const { node, due } = outcome.candidate;
+  switch (outcome.kind) {
+    case 'granted': {
+      const { attempt } = outcome;
+      return [{ kind: attempt.phase === 'observed' ? 'wouldRepair' : 'repair', node, attempt, message: due.message }];
+    }
+    case 'held':
+      return [{ kind: 'blocked', node, reason: outcome.hold.reason, message: outcome.hold.message }];
+    case 'later':
+      return [];
+  }
+}
+
+function timeOf(outcome: Outcome): EpochMs | undefined {
+  switch (outcome.kind) {
+    case 'granted':
+      return undefined;
+    case 'held':
+      return outcome.hold.until;
+    case 'later':
+      return outcome.until;
+  }
+}

@@ -1,0 +1,97 @@
+/** Who of the due nodes is repaired now: ranked, within ramp and budget. Pure. */
+import { TERMINATION_TIMESTAMP_ANNOTATION } from '../../../shared/domain/node-claim.ts';
+import type { NodeView } from '../../../shared/domain/node.ts';
+import type { RepairSettings } from '../../../shared/domain/repair-policy.ts';
+import { addDuration, seconds, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import type { DueNode } from '../decide.ts';
+import { budgetHold, rampAllows, rampHold, type Hold } from './guards.ts';
+import { rungDeadline, rungsOf } from './ladder.ts';
+import type { Ramp, RepairAttempt } from './pool.ts';
+
+/** More than so many at once are granted by the passes that follow, one a second. */
+export const MAX_GRANTS = 50;
+/** A pool's attempts stand in one record, whose size is limited; further repairs wait. */
+export const MAX_ATTEMPTS = 1_000;
+
+/** A node that is due. */
+export interface Candidate {
+  readonly node: NodeView;
+  readonly due: DueNode;
+  /** What holds it whatever the others do. */
+  readonly hold: Hold | undefined;
+  readonly rung: number;
+  /** The attempt at the rung before; its place in the budget is kept. */
+  readonly previous: RepairAttempt | undefined;
+  /** An attempt that another run did not carry out. */
+  readonly stale: RepairAttempt | undefined;
+}
+
+export type Outcome =
+  | { readonly kind: 'granted'; readonly candidate: Candidate; readonly attempt: RepairAttempt }
+  | { readonly kind: 'held'; readonly candidate: Candidate; readonly hold: Hold }
+  /** Nothing holds it; the next pass takes it on. */
+  | { readonly kind: 'later'; readonly candidate: Candidate; readonly until: EpochMs };
+
+export interface Limits {
+  readonly now: EpochMs;
+  readonly settings: RepairSettings;
+  readonly observeOnly: boolean;
+  readonly scope: string;
+  /** Repairs under way. */
+  readonly inFlight: number;
+  /** `maxConcurrentRepairs` of this pool. */
+  readonly budget: number | undefined;
+  readonly ramp: Ramp | undefined;
+}
+
+export function grant(candidates: readonly Candidate[], limits: Limits): readonly Outcome[] {
+  const { now, scope, budget, ramp } = limits;
+  let { inFlight } = limits;
+  let granted = 0;
+  return candidates.toSorted(byRank).map((candidate): Outcome => {
+    const held = (hold: Hold): Outcome => ({ kind: 'held', candidate, hold });
+    const needsPlace = candidate.previous === undefined;
+    if (candidate.hold !== undefined) return held(candidate.hold);
+    if (needsPlace && budget !== undefined && inFlight >= budget) return held(budgetHold(scope, inFlight, budget, now));
+    if (ramp !== undefined && granted >= rampAllows(ramp)) return held(rampHold(ramp, now));
+    if (granted >= MAX_GRANTS || (needsPlace && inFlight >= MAX_ATTEMPTS)) {
+      return { kind: 'later', candidate, until: addDuration(now, seconds(1)) };
+    }
+    granted += 1;
+    if (needsPlace) inFlight += 1;
+    return { kind: 'granted', candidate, attempt: createAttempt(candidate, limits) };
+  });
+}
+
+/** Longest past due first; of those that are due at the same time the one that fares worse. */
+function byRank(a: Candidate, b: Candidate): number {
+  return (
+    a.due.incident.dueTime - b.due.incident.dueTime ||
+    b.due.severity - a.due.severity ||
+    (a.node.name < b.node.name ? -1 : 1)
+  );
+}
+
+function createAttempt({ node, due, rung, previous, stale }: Candidate, limits: Limits): RepairAttempt {
+  const { now, settings, observeOnly } = limits;
+  const step = rungsOf(settings)[rung] ?? { type: 'Terminate', timeout: seconds(0) };
+  // I7: an annotation of the attempt before is still known as ours, and so is what it stands in place of.
+  const left = stale?.claim.uid === due.claim.uid ? stale : undefined;
+  const until = rungDeadline(step, now);
+  const set = due.claim.annotations[TERMINATION_TIMESTAMP_ANNOTATION];
+  const previousTimestamp = set === left?.terminationTimestamp ? left?.previousTimestamp : set;
+  return {
+    number: (previous?.number ?? stale?.number ?? 0) + 1,
+    phase: observeOnly ? 'observed' : 'intended',
+    intendedTime: now,
+    node: { name: node.name, uid: node.uid },
+    claim: { name: due.claim.name, uid: due.claim.uid },
+    incident: due.incident,
+    rung,
+    action: step.type,
+    ...(until !== undefined && { until }),
+    ...(step.type === 'Reboot' && node.bootID !== undefined && { bootID: node.bootID }),
+    ...(step.type === 'Terminate' && { terminationTimestamp: left?.terminationTimestamp ?? toTimestamp(now) }),
+    ...(step.type === 'Terminate' && previousTimestamp !== undefined && { previousTimestamp }),
+  };
+}

@@ -1,0 +1,203 @@
+/** What holds a due repair back although the node itself may be repaired: the state of its pool, its zone, the cluster. Pure. */
+import { ZONE_LABEL, type NodeView } from '../../../shared/domain/node.ts';
+import {
+  isOutage,
+  matchStatements,
+  resolveNodeCount,
+  statementsOf,
+  type RepairSettings,
+} from '../../../shared/domain/repair-policy.ts';
+import { addDuration, minutes, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import type { DueNode } from '../decide.ts';
+import type { PoolState, Ramp, RepairAttempt } from './pool.ts';
+
+export type HoldReason =
+  | 'ClusterFreeze'
+  | 'ZoneOutage'
+  | 'UnhealthyThreshold'
+  | 'FutileRepairs'
+  | 'ConcurrencyBudget'
+  | 'RampUp'
+  | 'AmbiguousNodeClaim';
+
+export interface Hold {
+  readonly reason: HoldReason;
+  readonly message: string;
+  /** When to look again if nothing changes before. */
+  readonly until: EpochMs;
+  /** Set for an outage, which ends with a ramp. */
+  readonly outage?: string;
+}
+
+/** Blocked repairs are looked at again after this long, or when the pool changes (Karpenter's value). */
+export const BLOCKED_RETRY = minutes(5);
+/** The nodes of an outage are those of other pools too, whose changes wake nobody here. */
+export const OUTAGE_RETRY = minutes(1);
+/** How long one step of the ramp lasts. */
+export const RAMP_STEP = minutes(1);
+
+export interface Surroundings {
+  readonly now: EpochMs;
+  readonly settings: RepairSettings;
+  /** `NodePool default`, or `the cluster`. */
+  readonly scope: string;
+  /** Whom the threshold counts. */
+  readonly poolNodes: readonly NodeView[];
+  /** All nodes of the cluster. */
+  readonly nodes: readonly NodeView[];
+}
+
+/** What holds a due node of the pool, however many others are repaired: freeze, then the zone's outage, then the threshold. */
+export function createGuards({ now, settings, scope, poolNodes, nodes }: Surroundings): {
+  readonly hold: (node: NodeView) => Hold | undefined;
+} {
+  const statements = statementsOf(settings);
+  const isUnhealthy = (node: NodeView): boolean => matchStatements(node, statements).length > 0;
+  const frozen = freeze(settings, nodes, now);
+  const blocked = threshold(settings, scope, poolNodes.filter(isUnhealthy).length, poolNodes.length, now);
+  const zones = new Map<string, Hold | undefined>();
+  const zoneOf = (node: NodeView): Hold | undefined => {
+    const zone = node.labels[ZONE_LABEL];
+    if (zone === undefined || settings.zoneOutage === undefined) return undefined;
+    if (!zones.has(zone)) zones.set(zone, zoneOutage(settings.zoneOutage, zone, nodes, isUnhealthy, now));
+    return zones.get(zone);
+  };
+  return { hold: node => frozen ?? zoneOf(node) ?? blocked };
+}
+
+function freeze({ freeze: rule }: RepairSettings, nodes: readonly NodeView[], now: EpochMs): Hold | undefined {
+  if (rule === undefined) return undefined;
+  const unknown = nodes.filter(
+    ({ conditions }) => conditions.find(({ type }) => type === 'Ready')?.status === 'Unknown',
+  ).length;
+  if (!isOutage(rule, unknown, nodes.length)) return undefined;
+  return {
+    reason: 'ClusterFreeze',
+    message: `${unknown} of ${nodes.length} nodes of the cluster are Ready=Unknown at the same time, repair is frozen from ${rule.minNodes} nodes and ${rule.share}% on`,
+    until: addDuration(now, OUTAGE_RETRY),
+    outage: 'cluster',
+  };
+}
+
+function zoneOutage(
+  rule: NonNullable<RepairSettings['zoneOutage']>,
+  zone: string,
+  nodes: readonly NodeView[],
+  isUnhealthy: (node: NodeView) => boolean,
+  now: EpochMs,
+): Hold | undefined {
+  const there = nodes.filter(({ labels }) => labels[ZONE_LABEL] === zone);
+  const unhealthy = there.filter(isUnhealthy).length;
+  if (!isOutage(rule, unhealthy, there.length)) return undefined;
+  return {
+    reason: 'ZoneOutage',
+    message: `${unhealthy} of ${there.length} nodes of zone ${zone} are unhealthy, repair is held there from ${rule.minNodes} nodes and ${rule.share}% on`,
+    until: addDuration(now, OUTAGE_RETRY),
+    outage: `zone/${zone}`,
+  };
+}
+
+function threshold(
+  { maxUnhealthy }: RepairSettings,
+  scope: string,
+  unhealthy: number,
+  total: number,
+  now: EpochMs,
+): Hold | undefined {
+  const allowed = resolveNodeCount(maxUnhealthy, total);
+  if (unhealthy <= allowed) return undefined;
+  return {
+    reason: 'UnhealthyThreshold',
+    message: `${unhealthy} of ${total} nodes of ${scope} are unhealthy, repair stops above ${allowed}`,
+    until: addDuration(now, BLOCKED_RETRY),
+  };
+}
+
+/** How a condition is named in the history of repairs. */
+export const failureOf = ({ incident }: Pick<DueNode, 'incident'>): string =>
+  `${incident.conditionType}=${incident.conditionStatus}`;
+
+/**
+ * Futility: so many repairs for one reason within the window, and the node that fails for it now was made after them: another
+ * replacement would fail, too. It ends by itself when the window has passed.
+ */
+export function futility(
+  { settings, now, scope }: Pick<Surroundings, 'settings' | 'now' | 'scope'>,
+  due: Pick<DueNode, 'incident'>,
+  node: Pick<NodeView, 'creationTime'>,
+  repairs: PoolState['repairs'],
+): Hold | undefined {
+  const { futility: rule } = settings;
+  const { creationTime } = node;
+  if (rule === undefined || creationTime === undefined) return undefined;
+  const failure = failureOf(due);
+  const before = repairs
+    .filter(({ condition, time }) => condition === failure && time <= creationTime && time + rule.window > now)
+    .toSorted((a, b) => a.time - b.time);
+  // When this one has left the window, too few are left in it.
+  const last = before.at(-rule.repairs);
+  if (last === undefined) return undefined;
+  const until = addDuration(last.time, rule.window);
+  return {
+    reason: 'FutileRepairs',
+    message: `${before.length} repairs in ${scope} did not help: their replacements fail the same way (${failure}); held until ${toTimestamp(until)}`,
+    until,
+  };
+}
+
+/** The ramp of this pass; undefined when repairs are not slowed down. */
+export function nextRamp(
+  { ramp, outages }: Pick<PoolState, 'ramp' | 'outages'>,
+  current: { readonly outages: readonly string[]; readonly isAnythingDue: boolean },
+  now: EpochMs,
+): Ramp | undefined {
+  const isStepOver = ramp !== undefined && ramp.granted > 0 && now >= ramp.stepTime + RAMP_STEP;
+  if (!current.isAnythingDue) return ramp === undefined || ramp.granted === 0 || isStepOver ? undefined : ramp;
+  const hasEnded = outages.some(outage => !current.outages.includes(outage));
+  if (hasEnded) return { step: 0, stepTime: now, granted: 0 };
+  return isStepOver ? { step: ramp.step + 1, stepTime: now, granted: 0 } : ramp;
+}
+
+/** The same after so many more repairs have begun. */
+export function advanceRamp(ramp: Ramp | undefined, granted: number, now: EpochMs): Ramp | undefined {
+  if (ramp === undefined || granted === 0) return ramp;
+  return { ...ramp, stepTime: ramp.granted === 0 ? now : ramp.stepTime, granted: ramp.granted + granted };
+}
+
+/** Repairs that the ramp still allows in its step. */
+export function rampAllows(ramp: Ramp | undefined): number {
+  return ramp === undefined ? Infinity : 2 ** ramp.step - ramp.granted;
+}
+
+export function rampHold(ramp: Ramp, now: EpochMs): Hold {
+  const next = addDuration(ramp.granted === 0 ? now : ramp.stepTime, RAMP_STEP);
+  return {
+    reason: 'RampUp',
+    message: `repairs start again slowly after an outage: ${2 ** ramp.step} in this minute, twice as many from ${toTimestamp(next)} on`,
+    until: next,
+  };
+}
+
+export function budgetHold(scope: string, inFlight: number, limit: number, now: EpochMs): Hold {
+  return {
+    reason: 'ConcurrencyBudget',
+    message: `${inFlight} repairs are under way in ${scope}, maxConcurrentRepairs allows ${limit}`,
+    until: addDuration(now, BLOCKED_RETRY),
+  };
+}
+
+/** No more than so many are remembered: the newest. */
+const MAX_REPAIRS = 100;
+
+/** The repairs that `futility` counts, with those that begin now. */
+export function recentRepairs(
+  repairs: PoolState['repairs'],
+  begun: readonly RepairAttempt[],
+  { futility: rule }: RepairSettings,
+  now: EpochMs,
+): PoolState['repairs'] {
+  if (rule === undefined) return [];
+  const terminations = begun.filter(({ action }) => action === 'Terminate');
+  const added = terminations.map(attempt => ({ condition: failureOf(attempt), time: now }));
+  return [...repairs, ...added].filter(({ time }) => time + rule.window > now).slice(-MAX_REPAIRS);
+}

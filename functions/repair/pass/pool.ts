@@ -1,0 +1,60 @@
+/** What repair remembers about one pool: attempts under way, and what its passes must know of each other. Types only. */
+import type { EpochMs } from '../../../shared/domain/time.ts';
+import type { RepairIncident } from '../incident.ts';
+
+/** One rung of the ladder as it is carried out; `DrainThenTerminate` of the block is the two rungs `Drain` and `Terminate`. */
+export type RungType = 'Reboot' | 'Drain' | 'CustomResource' | 'Terminate';
+
+/**
+ * One destructive act on one node. `intended` is written before the first call; `accepted` after the act was taken; `observed`
+ * stands for an act that mode `Observe` leaves out. An intended attempt whose run ended is resolved by looking at the NodeClaim,
+ * never by repeating (I4). It stays until the Node is gone or well again, and counts against the pool's budget until then.
+ */
+export interface RepairAttempt {
+  /** Counts the attempts at this node, from 1. */
+  readonly number: number;
+  readonly phase: 'intended' | 'accepted' | 'observed';
+  readonly intendedTime: EpochMs;
+  readonly node: { readonly name: string; readonly uid: string };
+  readonly claim: { readonly name: string; readonly uid: string };
+  readonly incident: RepairIncident;
+  readonly rung: number;
+  readonly action: RungType;
+  /** When the next rung follows if the node is still unhealthy; undefined for a termination. */
+  readonly until?: EpochMs | undefined;
+  /** `Terminate`: the annotation's value that this attempt sets, so that it is known as ours (I7). */
+  readonly terminationTimestamp?: string | undefined;
+  /** What somebody else had set there before; given back when the attempt is called off. */
+  readonly previousTimestamp?: string | undefined;
+  /** `Reboot`: the machine's boot ID before. */
+  readonly bootID?: string | undefined;
+}
+
+/** How fast repairs begin again after an outage: 1, 2, 4 … a minute. */
+export interface Ramp {
+  /** This step allows 2 to the power of `step` repairs. */
+  readonly step: number;
+  /** When the step's first repair began. */
+  readonly stepTime: EpochMs;
+  /** Repairs begun in this step. */
+  readonly granted: number;
+}
+
+export interface PoolState {
+  /** When the latest pass began. */
+  readonly passTime: EpochMs;
+  readonly attempts: readonly RepairAttempt[];
+  /** Outages by which the latest pass held a due repair: `cluster`, or `zone/<name>`. */
+  readonly outages: readonly string[];
+  readonly ramp?: Ramp | undefined;
+  /** Repairs within the window of `futility`: condition, and when. */
+  readonly repairs: readonly { readonly condition: string; readonly time: EpochMs }[];
+  readonly said: Said;
+}
+
+/** What was said about which node, in short: one letter by a hash of its UID. */
+export interface Said {
+  /** When everything is said once more. */
+  readonly againTime: EpochMs;
+  readonly nodes: Readonly<Record<string, string>>;
+}

@@ -1,0 +1,79 @@
+/**
+ * Which verdicts are news. A pool of a thousand blocked nodes is looked at after each change, and nobody wants a thousand audit lines
+ * and Events each time: a verdict is said when it is another one than before, and all are said again every five minutes. Pure.
+ */
+import { addDuration, isDue, minutes, type EpochMs } from '../../../shared/domain/time.ts';
+import type { Verdict } from './look.ts';
+import type { Said } from './pool.ts';
+
+export const SAY_AGAIN = minutes(5);
+/** So many are said by one pass, so that it ends in time; the others by the passes that follow, one a second. */
+export const MAX_SAID = 200;
+
+export interface News {
+  readonly verdicts: readonly Verdict[];
+  readonly said: Said;
+  /** Some were left for the next pass. */
+  readonly hasMore: boolean;
+}
+
+/** What of these is said now. Acts (`repair`, `wouldRepair`, `recovered`) are always said, by whoever carries them out. */
+export function newsOf(verdicts: readonly Verdict[], before: Said, now: EpochMs): News {
+  const isRound = isDue(now, before.againTime);
+  const nodes: Record<string, string> = {};
+  const news: Verdict[] = [];
+  let hasMore = false;
+  for (const verdict of verdicts) {
+    const code = codeOf(verdict);
+    if (code === undefined) continue;
+    const key = shortHash(verdict.node.uid);
+    if (!isRound && before.nodes[key] === code) nodes[key] = code;
+    else if (news.length >= MAX_SAID) hasMore = true;
+    else {
+      nodes[key] = code;
+      news.push(verdict);
+    }
+  }
+  const againTime = isRound ? addDuration(now, SAY_AGAIN) : before.againTime;
+  return { verdicts: news, said: { againTime, nodes }, hasMore };
+}
+
+function codeOf(verdict: Verdict): string | undefined {
+  switch (verdict.kind) {
+    case 'blocked':
+      return BLOCKED_CODES[verdict.reason];
+    case 'vetoed':
+      return 'V';
+    case 'unclaimed':
+      return 'N';
+    case 'finishing':
+      return 'f';
+    case 'exhausted':
+      return 'x';
+    case 'settle':
+      return 's';
+    case 'repair':
+    case 'wouldRepair':
+    case 'recovered':
+      return undefined;
+  }
+}
+
+const BLOCKED_CODES: Readonly<Record<Extract<Verdict, { kind: 'blocked' }>['reason'], string>> = {
+  ClusterFreeze: 'C',
+  ZoneOutage: 'Z',
+  UnhealthyThreshold: 'T',
+  FutileRepairs: 'F',
+  ConcurrencyBudget: 'B',
+  RampUp: 'R',
+  AmbiguousNodeClaim: 'A',
+};
+
+/** 32 bits of FNV-1a: two nodes of ten thousand that share one cost at most an Event that comes five minutes late. */
+function shortHash(text: string): string {
+  let hash = 0x81_1c_9d_c5;
+  for (let index = 0; index < text.length; index++) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01_00_01_93);
+  }
+  return (hash >>> 0).toString(36);
+}

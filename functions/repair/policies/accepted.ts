@@ -1,0 +1,92 @@
+/**
+ * The last accepted generation of each policy. Who breaks a policy by an edit keeps the one that was in force until the mistake is
+ * mended; a policy that never was valid holds the repairs of the pools that it selects (I6). One record per policy, written when its
+ * event is looked at.
+ */
+import { parsePolicyFrame } from '../../../shared/contract/policy-schema.ts';
+import { parseRepairBlock } from '../../../shared/contract/repair-schema.ts';
+import * as z from '../../../shared/contract/zod.ts';
+import { inParallel } from '../../../shared/cluster/in-parallel.ts';
+import type { JsonObject, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { addDuration, hours } from '../../../shared/domain/time.ts';
+import { again, DONE, settle } from '../../../shared/lifecycle/settle.ts';
+import { openRecord, type RecordCodec, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
+import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
+import { OWNER } from '../record.ts';
+
+interface AcceptedPolicy {
+  readonly generation: number;
+  readonly spec: JsonObject;
+}
+
+const schema = z.object({ generation: z.number(), spec: z.custom<JsonObject>(value => typeof value === 'object') });
+
+const codec: RecordCodec<AcceptedPolicy> = {
+  owner: OWNER,
+  schemaVersion: 1,
+  parse: state => schema.parse(state),
+  toState: ({ generation, spec }) => ({ generation, spec }),
+};
+
+const recordId = (uid: string): string => `policy/${uid}`;
+/** A deletion that nobody told of is noticed after this long. */
+const CHECK = hours(24);
+
+/** What is wrong with a policy's frame or repair block, with the fields' paths; undefined when both can be used. */
+export function faultOf(object: KubernetesObject): string | undefined {
+  const frame = parsePolicyFrame(object.spec);
+  const block = object.spec?.['repair'];
+  const repair = block === undefined ? undefined : parseRepairBlock(block, 'spec.repair');
+  const faults = [frame, repair].flatMap(part => (part === undefined || part.ok ? [] : [part.message]));
+  return faults.length === 0 ? undefined : faults.join('; ');
+}
+
+/** The policies as they are in force: one that cannot be read has the spec that was accepted last, where there was one. */
+export async function withLastAccepted(
+  { records }: Pick<FunctionDeps, 'records'>,
+  objects: readonly KubernetesObject[],
+): Promise<readonly KubernetesObject[]> {
+  return inParallel(
+    objects.map(async object => {
+      if (faultOf(object) === undefined) return object;
+      const stored = await records.get({ owner: OWNER, id: recordId(object.metadata.uid) });
+      if (stored === undefined) return object;
+      const accepted = schema.safeParse(stored.state);
+      return accepted.success ? { ...object, spec: accepted.data.spec } : object;
+    }),
+  );
+}
+
+type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
+
+/** Remembers a policy that can be used. */
+export async function rememberAccepted(deps: Deps, object: KubernetesObject, wakeUp?: UsedWakeUp): Promise<void> {
+  const { metadata, spec = {} } = object;
+  if (faultOf(object) !== undefined) return;
+  const record = openRecord(deps, codec, recordId(metadata.uid), wakeUp);
+  const value: AcceptedPolicy = { generation: metadata.generation ?? 0, spec };
+  const { apiVersion, kind } = object;
+  await settle({
+    what: `NodeLifecyclePolicy ${metadata.name}`,
+    observe: async () => ({ kind: 'here', observation: await record.load() }),
+    decide: held => held,
+    async apply(held) {
+      if (held.kind === 'newer') return DONE;
+      if (held.kind === 'held' && held.value.generation > value.generation) return DONE;
+      const subject = { apiVersion, kind, name: metadata.name, uid: metadata.uid };
+      const saved = await record.save({ subject, value, wakeTime: addDuration(deps.clock.now(), CHECK) });
+      return saved.written ? DONE : again('another run wrote first');
+    },
+  });
+}
+
+/** The policy is gone. */
+export async function forgetAccepted(deps: Deps, uid: string): Promise<void> {
+  const record = openRecord(deps, codec, recordId(uid));
+  await settle({
+    what: `the record of policy ${uid}`,
+    observe: async () => ({ kind: 'here', observation: await record.load() }),
+    decide: held => held,
+    apply: async held => (held.kind === 'newer' ? DONE : record.closeGone()),
+  });
+}

@@ -1,0 +1,57 @@
+/** Tells the author of a NodePool or NodeLifecyclePolicy, on that object, what is wrong with its repair block (I8). */
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import { parseNodePoolSelector } from '../../../shared/contract/policy-schema.ts';
+import { parseRepairBlock } from '../../../shared/contract/repair-schema.ts';
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import type { Subject } from '../../../shared/contract/subject.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
+import type { UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
+import { tiesOf } from '../../../shared/policies/policy-ties.ts';
+import { readPolicies } from '../../../shared/policies/policy-set.ts';
+import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
+import { faultOf, forgetAccepted, rememberAccepted } from './accepted.ts';
+import { unwatchedTypes } from './watched.ts';
+
+type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'> & { readonly reporter: Reporter };
+
+/** Looks at the live NodePool and reports its faults: Warning Event and audit line. */
+export async function reportNodePool(deps: Deps, { name }: Pick<Subject, 'name'>): Promise<void> {
+  const object = await deps.kubernetes.get({ type: RESOURCES.NodePool, name });
+  const block = object?.spec?.['repair'];
+  if (object === undefined || block === undefined) return;
+  const parsed = parseRepairBlock(block, 'spec.repair');
+  if (!parsed.ok) {
+    const message = `${parsed.message}; the nodes it applies to are not repaired until it is valid`;
+    return refuse(deps, object, EVENT_REASONS.invalidRepairConfiguration, message);
+  }
+  await reportUnwatched(deps, object);
+}
+
+/** The same for a policy, and its ties with the other policies: those of the others too, whom this one may have overtaken. */
+export async function reportPolicy(deps: Deps, subject: Subject, wakeUp?: UsedWakeUp): Promise<void> {
+  const objects = (await deps.kubernetes.list(RESOURCES.NodeLifecyclePolicy)) ?? [];
+  const object = objects.find(({ metadata }) => metadata.name === subject.name);
+  if (subject.uid !== undefined && object?.metadata.uid !== subject.uid) await forgetAccepted(deps, subject.uid);
+  if (object === undefined) return;
+  await rememberAccepted(deps, object, wakeUp);
+  const fault = faultOf(object);
+  if (fault !== undefined) {
+    const effect = parseNodePoolSelector(object.spec).ok
+      ? 'what was accepted last stays in force; without it the nodes it applies to are not repaired until it is valid'
+      : 'what was accepted last stays in force; without it it applies to no NodePool until it is valid';
+    await refuse(deps, object, EVENT_REASONS.invalidRepairConfiguration, `${fault}; ${effect}`);
+  } else await reportUnwatched(deps, object);
+  if (wakeUp !== undefined) return;
+  for (const { loser, message } of tiesOf(object, 'repair', readPolicies(objects))) {
+    await refuse(deps, loser, EVENT_REASONS.policyConflict, message);
+  }
+}
+
+async function reportUnwatched(deps: Deps, object: KubernetesObject): Promise<void> {
+  for (const message of unwatchedTypes(object)) await refuse(deps, object, EVENT_REASONS.unknownConditionType, message);
+}
+
+async function refuse(deps: Deps, about: KubernetesObject, reason: string, message: string): Promise<void> {
+  await deps.reporter.report({ about, decision: 'refuse', reason, message, event: { type: 'Warning' } });
+}

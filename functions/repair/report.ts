@@ -1,0 +1,160 @@
+/** How repair says what it decided: one audit line, one metric, one Event for each decision. */
+import { REPAIR_METRICS } from '../../shared/contract/metrics.ts';
+import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
+import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
+import { toIsoText } from '../../shared/domain/time.ts';
+import type { About, Report } from '../../shared/lifecycle/reporter.ts';
+import type { ObjectEvent } from '../../shared/ports/event-recorder.ts';
+import type { NodeDecision } from './decide.ts';
+import type { RepairIncident } from './incident.ts';
+import type { Verdict } from './pass/look.ts';
+import type { RepairAttempt } from './pass/pool.ts';
+
+export const aboutNode = ({ name, uid }: { readonly name: string; readonly uid: string }): About => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name, uid },
+});
+
+const aboutClaim = ({ name, uid }: { readonly name: string; readonly uid: string }): About => ({
+  apiVersion: 'karpenter.sh/v1',
+  kind: 'NodeClaim',
+  metadata: { name, uid },
+});
+
+/** Where a decision was made. */
+export interface Place {
+  readonly pool: string | undefined;
+  /** Where the repair block stands. */
+  readonly source: string | undefined;
+}
+
+const placeOf = ({ pool, source }: Place): JsonObject => ({
+  ...(pool !== undefined && { nodePool: pool }),
+  ...(source !== undefined && { policy: source }),
+});
+
+const incidentOf = (incident: RepairIncident): JsonObject => ({
+  conditionType: incident.conditionType,
+  conditionStatus: incident.conditionStatus,
+  dueTime: toIsoText(incident.dueTime),
+  lastTransitionTime: toIsoText(incident.lastTransitionTime),
+});
+
+const metricOf = (decision: string, { pool }: Place): NonNullable<Report['metric']> => ({
+  name: REPAIR_METRICS.decision,
+  dimensions: { decision, nodePool: pool ?? 'none' },
+});
+
+const REASONS = {
+  refuse: 'InvalidRepairConfiguration',
+  tolerate: 'WithinToleration',
+  vetoed: 'DoNotRepair',
+  unclaimed: 'NoNodeClaim',
+  finishing: 'NodeClaimTerminating',
+  exhausted: 'ActionsExhausted',
+  settle: 'OutcomeUnknown',
+  recovered: 'Recovered',
+  repair: 'TolerationElapsed',
+  wouldRepair: 'TolerationElapsed',
+} as const;
+
+/** What the function says about a node that is not due, or no longer. */
+export function reportOfNode(
+  decision: Extract<NodeDecision, { kind: 'ignore' | 'refuse' | 'tolerate' }>,
+  node: About,
+  place: Place,
+): Report {
+  const { kind, message } = decision;
+  const reason = kind === 'ignore' ? decision.reason : REASONS[kind];
+  const incident = 'incident' in decision ? incidentOf(decision.incident) : {};
+  const base = { about: node, decision: kind, reason, message, details: { ...placeOf(place), ...incident } };
+  const report: Report = { ...base, metric: metricOf(kind, place) };
+  if (kind === 'tolerate') return { ...report, event: { type: 'Normal', reason: EVENT_REASONS.nodeRepairScheduled } };
+  if (reason === 'NoTransitionTime') {
+    return { ...report, event: { type: 'Warning', reason: EVENT_REASONS.nodeRepairBlocked } };
+  }
+  return report;
+}
+
+/** What a pass says about a node that is due. */
+export function reportOfVerdict(verdict: Verdict, place: Place): Report {
+  const { kind, node, message } = verdict;
+  const decision = kind === 'unclaimed' ? 'ignore' : kind;
+  const reason = kind === 'blocked' ? verdict.reason : REASONS[kind];
+  const attempt = 'attempt' in verdict ? attemptOf(verdict.attempt) : {};
+  const incident = kind === 'vetoed' ? incidentOf(verdict.decision.incident) : {};
+  const details = { ...placeOf(place), ...incident, ...attempt };
+  const event = eventOf(verdict);
+  const report = { about: aboutNode(node), decision, reason, message, details, metric: metricOf(decision, place) };
+  return { ...report, ...(event && { event }) };
+}
+
+function eventOf(verdict: Verdict): Report['event'] {
+  switch (verdict.kind) {
+    case 'blocked':
+    case 'exhausted':
+    case 'unclaimed':
+      return { type: 'Warning', reason: EVENT_REASONS.nodeRepairBlocked };
+    case 'vetoed':
+      return { type: verdict.decision.veto.invalid ? 'Warning' : 'Normal', reason: EVENT_REASONS.nodeRepairVetoed };
+    case 'wouldRepair':
+      return { type: 'Normal', reason: EVENT_REASONS.nodeRepairObserved };
+    case 'recovered':
+      return { type: 'Normal', reason: EVENT_REASONS.nodeRepairSucceeded };
+    case 'repair':
+    case 'finishing':
+    case 'settle':
+      return undefined;
+  }
+}
+
+const attemptOf = ({ number, claim, action, incident }: RepairAttempt): JsonObject => ({
+  ...incidentOf(incident),
+  attempt: number,
+  action,
+  nodeClaim: claim.name,
+});
+
+/** So many pods are named in one audit line, which must stay under 8 KB. */
+const PODS_IN_LINE = 20;
+
+/** An act that was carried out (I2: each protected pod that it takes is named). */
+export function reportsOfAct(
+  attempt: RepairAttempt,
+  message: string,
+  place: Place,
+  protectedPods: readonly string[],
+): { readonly reports: readonly Report[]; readonly claimEvent: ObjectEvent } {
+  const { node, claim, action } = attempt;
+  const what = action === 'Terminate' ? `NodeClaim ${claim.name} is terminated forcefully` : `${action} has begun`;
+  const taken = protectedPods.length === 0 ? '' : `; it takes ${protectedPods.length} protected pods`;
+  const event = {
+    type: 'Warning',
+    reason: EVENT_REASONS.nodeRepairStarted,
+    message: `${what}: ${message}${taken}`,
+  } as const;
+  const details = { ...placeOf(place), ...attemptOf(attempt) };
+  const about = aboutNode(node);
+  const first: Report = {
+    about,
+    decision: 'repair',
+    reason: REASONS.repair,
+    message: `${message}${taken}`,
+    details: { ...details, ...(protectedPods.length > 0 && { protectedPods: protectedPods.slice(0, PODS_IN_LINE) }) },
+    metric: metricOf('repair', place),
+    event,
+  };
+  const more: Report[] = [];
+  for (let start = PODS_IN_LINE; start < protectedPods.length; start += PODS_IN_LINE) {
+    const pods = protectedPods.slice(start, start + PODS_IN_LINE);
+    more.push({
+      about,
+      decision: 'repair',
+      reason: 'ProtectedPodsTaken',
+      message: `further protected pods that attempt ${attempt.number} takes`,
+      details: { ...details, protectedPods: pods },
+    });
+  }
+  return { reports: [first, ...more], claimEvent: { ...event, about: aboutClaim(claim) } };
+}

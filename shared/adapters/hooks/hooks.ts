@@ -1,0 +1,77 @@
+/**
+ * Calls hooks: a Lambda function by its name, or an event on Curfew's bus that a worker answers with `TerminationHookAnswered`. What a
+ * Lambda answers is checked: garbage is a failure with a message, never a success (I1).
+ */
+import { SOURCES } from '../../contract/names.ts';
+import * as z from '../../contract/zod.ts';
+import { RetryableError } from '../../errors.ts';
+import type { EventBus } from '../../ports/event-bus.ts';
+import type { HookAnswer, HookCall, Hooks } from '../../ports/hooks.ts';
+
+/** Runs a function and answers its JSON, or says why it failed. Throws `RetryableError` when the call could not be made. */
+export type InvokeFunction = (
+  functionName: string,
+  payload: Readonly<Record<string, unknown>>,
+) => Promise<
+  { readonly kind: 'returned'; readonly value: unknown } | { readonly kind: 'failed'; readonly message: string }
+>;
+
+export interface HooksOptions {
+  readonly bus: EventBus;
+  readonly cluster: string;
+  readonly invokeFunction: InvokeFunction;
+}
+
+const answerSchema = z.object({
+  result: z.enum(['succeed', 'fail', 'pending']),
+  message: z._default(z.string(), ''),
+});
+
+export function createHooks({ bus, cluster, invokeFunction }: HooksOptions): Hooks {
+  return {
+    async invoke(call) {
+      const { target } = call;
+      switch (target.kind) {
+        case 'lambda': {
+          const outcome = await invokeFunction(target.functionName, toPayload(call, cluster));
+          return outcome.kind === 'failed' ? outcome : readAnswer(target.functionName, outcome.value);
+        }
+        case 'event': {
+          const detail = { ...toPayload(call, cluster), detailType: target.detailType };
+          const [outcome] = await bus.publish([{ source: SOURCES.finalizer, detailType: target.detailType, detail }]);
+          if (outcome?.kind === 'published') return { kind: 'pending' };
+          if (outcome?.kind === 'rejected')
+            return { kind: 'failed', message: `the bus refused it: ${outcome.message}` };
+          throw new RetryableError(
+            `publishing ${target.detailType} for hook ${call.name}: ${outcome?.code ?? 'no answer'}`,
+          );
+        }
+        case 'customResource':
+          return { kind: 'failed', message: 'hooks by custom resource are not supported yet' };
+      }
+    },
+  };
+}
+
+function toPayload({ name, key, about, details }: HookCall, cluster: string): Readonly<Record<string, unknown>> {
+  return { schemaVersion: 1, cluster, hook: name, key, about, ...details };
+}
+
+function readAnswer(functionName: string, value: unknown): HookAnswer {
+  const answer = answerSchema.safeParse(value);
+  if (!answer.success) {
+    return {
+      kind: 'failed',
+      message: `function ${functionName} answered what is no answer: ${z.prettifyError(answer.error)}`,
+    };
+  }
+  const { result, message } = answer.data;
+  switch (result) {
+    case 'succeed':
+      return { kind: 'succeeded' };
+    case 'pending':
+      return { kind: 'pending' };
+    case 'fail':
+      return { kind: 'failed', message };
+  }
+}

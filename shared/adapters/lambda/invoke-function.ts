@@ -1,0 +1,47 @@
+/** Runs a Lambda function and waits for its answer. */
+import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
+import { awsErrorCode, fromAwsError } from '../aws-errors.ts';
+import type { InvokeFunction } from '../hooks/hooks.ts';
+
+/** Codes of a function that cannot be run as things are: said where its user looks, and tried again as a failure. */
+const UNUSABLE_CODES: ReadonlySet<string> = new Set([
+  'ResourceNotFoundException',
+  'InvalidRequestContentException',
+  'RequestTooLargeException',
+  'ResourceConflictException',
+  'AccessDeniedException',
+]);
+
+/** The function's own errors and time-outs are `failed`; what the Lambda service could not do throws `RetryableError`. */
+export function createInvokeFunction(client: Pick<LambdaClient, 'send'>): InvokeFunction {
+  return async (functionName, payload) => {
+    const doing = `invoking function ${functionName}`;
+    let answer;
+    try {
+      answer = await client.send(
+        new InvokeCommand({ FunctionName: functionName, Payload: Buffer.from(JSON.stringify(payload)) }),
+      );
+    } catch (error) {
+      const code = awsErrorCode(error);
+      if (code !== undefined && UNUSABLE_CODES.has(code)) {
+        return { kind: 'failed', message: `function ${functionName} cannot be run: ${code}` };
+      }
+      throw fromAwsError(error, { doing, write: true });
+    }
+    const text = answer.Payload === undefined ? '' : Buffer.from(answer.Payload).toString('utf8');
+    if (answer.FunctionError !== undefined) {
+      return { kind: 'failed', message: `function ${functionName} failed: ${text.slice(0, MESSAGE_MAX)}` };
+    }
+    try {
+      return { kind: 'returned', value: JSON.parse(text) as unknown };
+    } catch {
+      return {
+        kind: 'failed',
+        message: `function ${functionName} answered what is not JSON: ${text.slice(0, MESSAGE_MAX)}`,
+      };
+    }
+  };
+}
+
+/** Long enough to find the cause, short enough for a condition. */
+const MESSAGE_MAX = 500;

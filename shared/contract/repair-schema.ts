@@ -1,0 +1,171 @@
+/**
+ * Reads the `repair` block of a NodePool or NodeLifecyclePolicy. Strict: a misspelt field or a duration that does not parse makes the
+ * whole block invalid, with a message that names the path, because a repair must not rest on a guess (I8).
+ */
+import { RE2JS } from 're2js';
+import * as z from './zod.ts';
+import { nanosecondsToDuration, parseGoDuration } from '../domain/go-duration.ts';
+import {
+  DEFAULT_ACTION_TIMEOUT,
+  DEFAULT_ACTIONS,
+  DEFAULT_MAX_UNHEALTHY,
+  DEFAULT_OUTAGE,
+  REPAIR_ACTIONS,
+  type NodeCount,
+  type OutageRule,
+  type RepairSettings,
+} from '../domain/repair-policy.ts';
+import type { DurationMs } from '../domain/time.ts';
+import { parsed, type Parsed } from './policy-schema.ts';
+
+/** A Go duration that the predicate accepts. */
+function duration(accepts: (nanoseconds: bigint) => boolean, must: string) {
+  return z.pipe(
+    z.string(),
+    z.transform((text: string, { issues }): DurationMs => {
+      const read = parseGoDuration(text);
+      if (read.ok && accepts(read.nanoseconds)) return nanosecondsToDuration(read.nanoseconds);
+      const message = read.ok ? `${must}, got ${JSON.stringify(text)}` : read.error;
+      issues.push({ code: 'custom', message, input: text });
+      return z.NEVER;
+    }),
+  );
+}
+
+const toleration = duration(nanoseconds => nanoseconds >= 0n, 'must not be negative');
+const positiveDuration = duration(nanoseconds => nanoseconds > 0n, 'must be positive');
+
+const PERCENTAGE = /^(\d|[1-9]\d|100)%$/;
+const percentage = z.pipe(
+  z.string().check(z.regex(PERCENTAGE, 'must be a percentage from "0%" to "100%"')),
+  z.transform((text: string): number => Number(text.slice(0, -1))),
+);
+
+/** IntOrString, as PodDisruptionBudgets have it: `3` or `"30%"`. */
+const nodeCount = z.union(
+  [
+    z.pipe(
+      z.int().check(z.minimum(0)),
+      z.transform((count: number): NodeCount => ({ count })),
+    ),
+    z.pipe(
+      percentage,
+      z.transform((percent: number): NodeCount => ({ percent })),
+    ),
+  ],
+  'must be a whole number that is not negative, or a percentage from "0%" to "100%"',
+);
+
+/** `"Off"`; a YAML 1.1 parser reads the bare word as `false`. */
+const outage = z.pipe(
+  z.union([
+    z.literal('Off'),
+    z.literal(false),
+    z.strictObject({
+      minNodes: z._default(z.int().check(z.minimum(1)), DEFAULT_OUTAGE.minNodes),
+      share: z.exactOptional(percentage),
+    }),
+  ]),
+  z.transform((rule): OutageRule | undefined =>
+    typeof rule === 'object' ? { minNodes: rule.minNodes, share: rule.share ?? DEFAULT_OUTAGE.share } : undefined,
+  ),
+);
+
+/** An RE2 pattern, which matches anywhere in the reason. */
+const reasonPattern = z.pipe(
+  z.string().check(z.minLength(1), z.maxLength(1024)),
+  z.transform((text: string, { issues }): ((reason: string) => boolean) => {
+    try {
+      const pattern = RE2JS.compile(text);
+      return reason => pattern.test(reason);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      issues.push({ code: 'custom', message: `must be an RE2 regular expression: ${why}`, input: text });
+      return z.NEVER;
+    }
+  }),
+);
+
+const conditionType = z.string().check(z.minLength(1));
+
+const condition = z.strictObject({
+  type: conditionType,
+  status: z.enum(['True', 'False', 'Unknown']),
+  reason: z.exactOptional(reasonPattern),
+  toleration,
+});
+
+const action = z
+  .strictObject({
+    type: z.enum(REPAIR_ACTIONS),
+    timeout: z._default(positiveDuration, DEFAULT_ACTION_TIMEOUT),
+    /** The key of the ConfigMap `curfew/curfew-config` that holds the template of the custom resource. */
+    template: z.exactOptional(z.string().check(z.minLength(1))),
+  })
+  .check(
+    z.refine(
+      ({ type, template }) => (type === 'CustomResource') === (template !== undefined),
+      'must have a template for CustomResource, and none for the others',
+    ),
+  );
+
+const actions = z.array(action).check(
+  z.minLength(1),
+  z.superRefine((list, context) => {
+    list.forEach(({ type }, index) => {
+      const isLast = index === list.length - 1;
+      if (isLast || (type !== 'Terminate' && type !== 'DrainThenTerminate')) return;
+      context.addIssue({ code: 'custom', path: [index, 'type'], message: `nothing can follow ${type}` });
+    });
+  }),
+);
+
+const flapping = z
+  .strictObject({ window: positiveDuration, unhealthyFor: positiveDuration })
+  .check(z.refine(({ window, unhealthyFor }) => unhealthyFor <= window, 'unhealthyFor must not be longer than window'));
+
+const futility = z.strictObject({ repairs: z.int().check(z.minimum(1), z.maximum(100)), window: positiveDuration });
+
+const blockSchema = z
+  .strictObject({
+    defaultTolerationDuration: z.exactOptional(toleration),
+    policies: z._default(z.array(z.strictObject({ conditionType, toleration })), []),
+    conditions: z._default(z.array(condition), []),
+    maxUnhealthy: z._default(nodeCount, DEFAULT_MAX_UNHEALTHY),
+    maxConcurrentRepairs: z.exactOptional(nodeCount),
+    zoneOutage: z._default(outage, DEFAULT_OUTAGE),
+    freeze: z._default(outage, DEFAULT_OUTAGE),
+    actions: z.exactOptional(actions),
+    flapping: z.exactOptional(flapping),
+    futility: z.exactOptional(futility),
+  })
+  .check(
+    z.superRefine(({ policies }, context) => {
+      policies.forEach(({ conditionType: type }, index) => {
+        if (policies.findIndex(policy => policy.conditionType === type) === index) return;
+        const path = ['policies', index, 'conditionType'];
+        context.addIssue({ code: 'custom', path, message: `must not repeat ${JSON.stringify(type)}` });
+      });
+    }),
+  );
+
+const repairSchema = z.pipe(
+  blockSchema,
+  z.transform((block: z.output<typeof blockSchema>): RepairSettings => ({
+    tolerations: new Map(block.policies.map(policy => [policy.conditionType, policy.toleration])),
+    defaultToleration: block.defaultTolerationDuration,
+    conditions: block.conditions.map(({ reason, ...statement }) => ({ ...statement, matchesReason: reason })),
+    maxUnhealthy: block.maxUnhealthy,
+    maxConcurrentRepairs: block.maxConcurrentRepairs,
+    zoneOutage: block.zoneOutage,
+    freeze: block.freeze,
+    actions: block.actions ?? DEFAULT_ACTIONS,
+    flapping: block.flapping,
+    futility: block.futility,
+  })),
+);
+
+/** Parses a `repair` block; `{}` means on, with the provider's defaults. */
+export function parseRepairBlock(block: unknown, path: string): Parsed<RepairSettings> {
+  return parsed(repairSchema.safeParse(block), path);
+}

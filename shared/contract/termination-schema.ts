@@ -1,0 +1,169 @@
+/**
+ * Reads the `termination` block of a NodeLifecyclePolicy and the two fields of a NodePool's `disruption` block. Strict: a misspelt
+ * field or a name that is no finalizer makes the whole block invalid, with a message that names the path (I8).
+ */
+import * as z from './zod.ts';
+import { nanosecondsToDuration, parseGoDuration } from '../domain/go-duration.ts';
+import {
+  BUILTINS,
+  DEFAULT_TERMINATION_FINALIZER,
+  HOOK_POINTS,
+  ON_TIMEOUTS,
+  TERMINATION_SCOPES,
+  type Builtin,
+  type HookTarget,
+  type TerminationHook,
+  type TerminationScope,
+} from '../domain/termination.ts';
+import { minutes, seconds, type DurationMs } from '../domain/time.ts';
+import { KARPENTER } from './names.ts';
+import { parsed, type Parsed } from './policy-schema.ts';
+
+/** In force for a hook that names no deadline. */
+export const DEFAULT_HOOK_DEADLINE = minutes(10);
+
+const duration = (minimum: 'zero' | 'positive') =>
+  z.pipe(
+    z.string(),
+    z.transform((text: string, { issues }): DurationMs => {
+      const value = parseGoDuration(text);
+      const least = minimum === 'zero' ? 0n : 1n;
+      if (value.ok && value.nanoseconds >= least) return nanosecondsToDuration(value.nanoseconds);
+      const must = minimum === 'zero' ? 'must not be negative' : 'must be positive';
+      issues.push({
+        code: 'custom',
+        message: value.ok ? `${must}, got ${JSON.stringify(text)}` : value.error,
+        input: text,
+      });
+      return z.NEVER;
+    }),
+  );
+
+/** A qualified name: the API server refuses finalizers without a domain on Nodes. */
+const QUALIFIED_NAME =
+  /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+
+/** A finalizer of the user's choice. */
+export const finalizerNameSchema = z.string().check(
+  z.maxLength(317),
+  z.regex(QUALIFIED_NAME, 'must be a domain and a name, as in "example.com/node-termination"'),
+  z.refine(
+    name => name !== KARPENTER.terminationFinalizer,
+    `must not be ${KARPENTER.terminationFinalizer}, which is Karpenter's own`,
+  ),
+);
+
+const hookSchema = z
+  .strictObject({
+    name: z.string().check(z.regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, 'must be a DNS label')),
+    at: z.enum(HOOK_POINTS),
+    lambda: z.optional(z.strictObject({ functionName: z.string().check(z.minLength(1), z.maxLength(140)) })),
+    event: z.optional(z.strictObject({ detailType: z.string().check(z.minLength(1), z.maxLength(128)) })),
+    customResource: z.optional(
+      z.strictObject({ template: z.string().check(z.minLength(1)), conditionType: z.string().check(z.minLength(1)) }),
+    ),
+    deadline: z._default(duration('positive'), DEFAULT_HOOK_DEADLINE),
+    heartbeat: z.optional(duration('positive')),
+    onTimeout: z._default(z.enum(ON_TIMEOUTS), 'Proceed'),
+  })
+  .check(
+    z.refine(
+      ({ lambda, event, customResource }) =>
+        [lambda, event, customResource].filter(target => target !== undefined).length === 1,
+      'must have exactly one of lambda, event and customResource',
+    ),
+  );
+
+const blockSchema = z
+  .strictObject({
+    finalizerName: z._default(finalizerNameSchema, DEFAULT_TERMINATION_FINALIZER),
+    scope: z._default(z.enum(TERMINATION_SCOPES), 'NodeClaimAndNode'),
+    terminationGracePeriod: z.optional(duration('zero')),
+    builtin: z._default(z.enum(BUILTINS), 'Keep'),
+    hooks: z._default(z.array(hookSchema), []),
+  })
+  .check(
+    z.superRefine(({ hooks }, context) => {
+      hooks.forEach(({ name }, index) => {
+        if (hooks.findIndex(hook => hook.name === name) === index) return;
+        const message = `must not repeat ${JSON.stringify(name)}`;
+        context.addIssue({ code: 'custom', path: ['hooks', index, 'name'], message });
+      });
+    }),
+  );
+
+/** The `termination` block of a policy. */
+export interface TerminationBlock {
+  readonly finalizerName: string;
+  readonly scope: TerminationScope;
+  readonly terminationGracePeriod: DurationMs | undefined;
+  readonly builtin: Builtin;
+  readonly hooks: readonly TerminationHook[];
+}
+
+const terminationSchema = z.pipe(
+  blockSchema,
+  z.transform(({ terminationGracePeriod, hooks, ...block }: z.output<typeof blockSchema>): TerminationBlock => ({
+    ...block,
+    terminationGracePeriod,
+    hooks: hooks.map(toHook),
+  })),
+);
+
+function toHook({
+  name,
+  at,
+  deadline,
+  heartbeat,
+  onTimeout,
+  ...targets
+}: z.output<typeof hookSchema>): TerminationHook {
+  return { name, at, target: toTarget(targets), deadline, heartbeat, onTimeout };
+}
+
+function toTarget({
+  lambda,
+  event,
+  customResource,
+}: Pick<z.output<typeof hookSchema>, 'lambda' | 'event' | 'customResource'>): HookTarget {
+  if (lambda !== undefined) return { kind: 'lambda', ...lambda };
+  if (event !== undefined) return { kind: 'event', ...event };
+  if (customResource !== undefined) return { kind: 'customResource', ...customResource };
+  throw new Error('invariant broken: a hook has a target');
+}
+
+/** Parses a `termination` block; `{}` means on, with the defaults. */
+export function parseTerminationBlock(block: unknown, path: string): Parsed<TerminationBlock> {
+  return parsed(terminationSchema.safeParse(block), path);
+}
+
+/** What a NodePool says of terminations (design "Custom Node termination"); the rest of its `disruption` block is Karpenter's. */
+export interface PoolTermination {
+  readonly customFinalizerName: string | undefined;
+  readonly terminationGracePeriod: DurationMs | undefined;
+}
+
+const disruptionSchema = z.pipe(
+  z.looseObject({
+    customFinalizerName: z.nullish(finalizerNameSchema),
+    terminationGracePeriodSeconds: z.nullish(z.int().check(z.minimum(0))),
+  }),
+  z.transform(
+    ({
+      customFinalizerName,
+      terminationGracePeriodSeconds,
+    }: {
+      customFinalizerName?: string | null | undefined;
+      terminationGracePeriodSeconds?: number | null | undefined;
+    }): PoolTermination => ({
+      customFinalizerName: customFinalizerName ?? undefined,
+      terminationGracePeriod:
+        typeof terminationGracePeriodSeconds === 'number' ? seconds(terminationGracePeriodSeconds) : undefined,
+    }),
+  ),
+);
+
+/** Parses the two fields of `NodePool.spec.disruption`. */
+export function parsePoolTermination(disruption: unknown, path: string): Parsed<PoolTermination> {
+  return parsed(disruptionSchema.safeParse(disruption ?? {}), path);
+}

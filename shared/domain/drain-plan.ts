@@ -1,0 +1,94 @@
+/**
+ * What a drain does next with the pods of a node (DESIGN §3.3, reference on Karpenter, §2.4 and §2.5): protection first, then
+ * PodDisruptionBudgets, group by group; at a deadline whatever is left. Pure: the API server's answers to evictions are the caller's.
+ */
+import { DRAIN_GROUPS, drainStanding, stuckTime, type DrainGroup, type PassedOver } from './drainable-pod.ts';
+import { forcedGraceSeconds, forceTime, isForced } from './forced-deletion.ts';
+import { isTerminating, type PodView } from './pod.ts';
+import { isActive, protectionOf, type Protection, type ProtectionPolicy } from './protection.ts';
+import { earliest, type EpochMs } from './time.ts';
+
+export interface DrainSituation {
+  readonly now: EpochMs;
+  /** All pods that are bound to the node. */
+  readonly pods: readonly PodView[];
+  /** When everything must be gone; undefined: the drain waits as long as it takes. */
+  readonly deadline: EpochMs | undefined;
+  readonly protection: ProtectionPolicy;
+}
+
+export type PodStep =
+  | { readonly kind: 'evict'; readonly pod: PodView; readonly group: DrainGroup }
+  /** Deleted because of the deadline. `overrides`: the protection that would hold otherwise; the audit says so (I2). */
+  | {
+      readonly kind: 'force';
+      readonly pod: PodView;
+      readonly gracePeriodSeconds: number;
+      readonly overrides: Protection | undefined;
+    }
+  | {
+      readonly kind: 'wait';
+      readonly pod: PodView;
+      readonly because: 'Protected' | 'Terminating' | 'LaterGroup';
+      /** When that ends by itself; undefined: not known. */
+      readonly until: EpochMs | undefined;
+    };
+
+export interface DrainPlan {
+  /** No pod is left that counts. */
+  readonly drained: boolean;
+  /** One per pod that counts. */
+  readonly steps: readonly PodStep[];
+  readonly passedOver: readonly { readonly pod: PodView; readonly because: PassedOver }[];
+  /** The earliest instant at which this plan changes by time alone; undefined: only an event changes it. */
+  readonly nextLook: EpochMs | undefined;
+}
+
+/** The plan for what is seen now. */
+export function planDrain({ now, pods, deadline, protection }: DrainSituation): DrainPlan {
+  const passedOver: { pod: PodView; because: PassedOver }[] = [];
+  const counted: { pod: PodView; group: DrainGroup }[] = [];
+  for (const pod of pods) {
+    const standing = drainStanding(pod, now);
+    if (standing.kind === 'passedOver') passedOver.push({ pod, because: standing.because });
+    else counted.push({ pod, group: standing.group });
+  }
+  // Forced pods of all groups go at once; the order is for those that still have a choice.
+  const graceful = counted.filter(({ pod }) => !isForced(pod, deadline, now));
+  const current = DRAIN_GROUPS.find(group => graceful.some(member => member.group === group));
+  const steps = counted.map(({ pod, group }): PodStep => {
+    if (deadline !== undefined && isForced(pod, deadline, now)) {
+      const overridden = protectionOf(pod, protection);
+      return {
+        kind: 'force',
+        pod,
+        gracePeriodSeconds: forcedGraceSeconds(deadline, now),
+        overrides: isActive(overridden, now) ? overridden : undefined,
+      };
+    }
+    return gracefulStep(pod, group, { now, current, protection });
+  });
+  return { drained: steps.length === 0, steps, passedOver, nextLook: nextLook(steps, now, deadline) };
+}
+
+function gracefulStep(
+  pod: PodView,
+  group: DrainGroup,
+  { now, current, protection }: { now: EpochMs; current: DrainGroup | undefined; protection: ProtectionPolicy },
+): PodStep {
+  if (isTerminating(pod)) return { kind: 'wait', pod, because: 'Terminating', until: stuckTime(pod) };
+  if (group !== current) return { kind: 'wait', pod, because: 'LaterGroup', until: undefined };
+  const held = protectionOf(pod, protection);
+  if (!isActive(held, now)) return { kind: 'evict', pod, group };
+  return { kind: 'wait', pod, because: 'Protected', until: held.kind === 'until' ? held.expiry : undefined };
+}
+
+function nextLook(steps: readonly PodStep[], now: EpochMs, deadline: EpochMs | undefined): EpochMs | undefined {
+  let next: EpochMs | undefined;
+  for (const step of steps) {
+    if (step.kind === 'wait') next = earliest(next, step.until);
+    const forced = step.kind === 'force' ? undefined : forceTime(step.pod, deadline);
+    if (forced !== undefined && forced > now) next = earliest(next, forced);
+  }
+  return next;
+}

@@ -1,0 +1,91 @@
+/**
+ * Which pods of a node a drain counts, and in which order they go (reference on Karpenter, §2.4). Pure: Curfew's termination and its
+ * drains share these answers.
+ */
+import { isFinished, type PodView, type Toleration } from './pod.ts';
+import { addDuration, seconds, toDurationMs, type EpochMs } from './time.ts';
+
+/** The taint that keeps new pods away from a node that is terminated (Karpenter's name). */
+export const DISRUPTED_TAINT = { key: 'karpenter.sh/disrupted', effect: 'NoSchedule' } as const;
+/** The kubelet's mark on the API copy of a static pod. */
+const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror';
+const CRITICAL_PRIORITY_CLASSES: readonly string[] = ['system-cluster-critical', 'system-node-critical'];
+
+/** A pod whose grace period ended longer ago than this is not waited for: its kubelet does not answer. */
+export const STUCK_AFTER = seconds(60);
+
+/** Why a drain passes a pod over. */
+export type PassedOver =
+  /** Succeeded or Failed. */
+  | 'Finished'
+  /** Run by the kubelet from a file, or owned by the Node: nobody else can end it. */
+  | 'Static'
+  /** It asked to stay: it tolerates the disrupted taint. */
+  | 'ToleratesDisruption'
+  /** Terminating for longer than its grace period and `STUCK_AFTER`. */
+  | 'StuckTerminating';
+
+/**
+ * The order in which pods go; each class is gone before the next begins. Numeric priority does not count, as in Karpenter.
+ * 0 others, 1 pods of DaemonSets, 2 critical pods, 3 critical pods of DaemonSets.
+ */
+export const DRAIN_GROUPS = ['NonCritical', 'NonCriticalDaemon', 'Critical', 'CriticalDaemon'] as const;
+export type DrainGroup = (typeof DRAIN_GROUPS)[number];
+
+export type DrainStanding =
+  | { readonly kind: 'passedOver'; readonly because: PassedOver }
+  | { readonly kind: 'counts'; readonly group: DrainGroup };
+
+/** How a pod stands in a drain of its node at `now`. */
+export function drainStanding(pod: PodView, now: EpochMs): DrainStanding {
+  if (isFinished(pod)) return { kind: 'passedOver', because: 'Finished' };
+  if (isStatic(pod)) return { kind: 'passedOver', because: 'Static' };
+  if (toleratesDisruption(pod)) return { kind: 'passedOver', because: 'ToleratesDisruption' };
+  if (isStuckTerminating(pod, now)) return { kind: 'passedOver', because: 'StuckTerminating' };
+  return { kind: 'counts', group: drainGroupOf(pod) };
+}
+
+/** A mirror pod, or one that the Node itself owns. */
+export function isStatic({ annotations, ownerReferences }: Pick<PodView, 'annotations' | 'ownerReferences'>): boolean {
+  return (
+    annotations[MIRROR_ANNOTATION] !== undefined ||
+    ownerReferences.some(({ apiVersion, kind }) => apiVersion === 'v1' && kind === 'Node')
+  );
+}
+
+/** Whether a DaemonSet owns the pod. An owner of that kind in another API group or version is something else (N39). */
+export function isDaemonSetPod({ ownerReferences }: Pick<PodView, 'ownerReferences'>): boolean {
+  return ownerReferences.some(({ apiVersion, kind }) => apiVersion === 'apps/v1' && kind === 'DaemonSet');
+}
+
+export function isCritical({ priorityClassName }: Pick<PodView, 'priorityClassName'>): boolean {
+  return priorityClassName !== undefined && CRITICAL_PRIORITY_CLASSES.includes(priorityClassName);
+}
+
+export function drainGroupOf(pod: Pick<PodView, 'ownerReferences' | 'priorityClassName'>): DrainGroup {
+  if (isCritical(pod)) return isDaemonSetPod(pod) ? 'CriticalDaemon' : 'Critical';
+  return isDaemonSetPod(pod) ? 'NonCriticalDaemon' : 'NonCritical';
+}
+
+/** Whether the pod tolerates `karpenter.sh/disrupted:NoSchedule`. That it tolerates a cordon says nothing (N10). */
+export function toleratesDisruption({ tolerations }: Pick<PodView, 'tolerations'>): boolean {
+  return tolerations.some(toleratesTaint);
+}
+
+function toleratesTaint({ key, operator, value, effect }: Toleration): boolean {
+  if (effect !== undefined && effect !== DISRUPTED_TAINT.effect) return false;
+  if (key !== undefined && key !== DISRUPTED_TAINT.key) return false;
+  // Without a key only `Exists` is valid, and matches every taint.
+  return operator === 'Exists' || (operator === 'Equal' && key !== undefined && value === '');
+}
+
+/** Whether the pod's grace period ended more than `STUCK_AFTER` ago. */
+export function isStuckTerminating({ deletionTime }: Pick<PodView, 'deletionTime'>, now: EpochMs): boolean {
+  return deletionTime !== undefined && now > addDuration(deletionTime, STUCK_AFTER);
+}
+
+/** When a pod that terminates now counts as stuck; undefined for one that does not terminate. */
+export function stuckTime({ deletionTime }: Pick<PodView, 'deletionTime'>): EpochMs | undefined {
+  // The instant after: a pod is stuck strictly later than the end of its wait.
+  return deletionTime === undefined ? undefined : addDuration(deletionTime, toDurationMs(STUCK_AFTER + 1));
+}

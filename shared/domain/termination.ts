@@ -1,0 +1,74 @@
+/**
+ * The vocabulary of a termination (DESIGN §3.3): whose finalizer it is, until when it may take, and what is run on the way. Pure.
+ */
+import type { DurationMs, EpochMs } from './time.ts';
+
+/** In force where a policy turns terminations on and names no finalizer. */
+export const DEFAULT_TERMINATION_FINALIZER = 'curfew.dev/termination';
+
+export const TERMINATION_SCOPES = ['NodeClaimAndNode', 'NodeOnly', 'None'] as const;
+/** Which objects get the finalizer. */
+export type TerminationScope = (typeof TERMINATION_SCOPES)[number];
+
+export const BUILTINS = ['Keep', 'Replace'] as const;
+/** What becomes of Karpenter's own finalizer. */
+export type Builtin = (typeof BUILTINS)[number];
+
+export const HOOK_POINTS = ['before-drain', 'before-terminate', 'after-terminate'] as const;
+export type HookPoint = (typeof HOOK_POINTS)[number];
+
+export const ON_TIMEOUTS = ['Proceed', 'Abort', 'Escalate'] as const;
+/** `Proceed`: go on without it; `Abort`: hold the termination until a person acts or its deadline forces; `Escalate`: as at the deadline. */
+export type OnTimeout = (typeof ON_TIMEOUTS)[number];
+
+export type HookTarget =
+  | { readonly kind: 'lambda'; readonly functionName: string }
+  | { readonly kind: 'event'; readonly detailType: string }
+  /** `template` names a key of the ConfigMap; the resource is done when its condition of that type is `True`. */
+  | { readonly kind: 'customResource'; readonly template: string; readonly conditionType: string };
+
+export interface TerminationHook {
+  /** Unique within the block. */
+  readonly name: string;
+  readonly at: HookPoint;
+  readonly target: HookTarget;
+  /** From its first invocation; afterwards `onTimeout` says what happens. */
+  readonly deadline: DurationMs;
+  /** A worker that says nothing for this long has failed; absent: only the deadline counts. */
+  readonly heartbeat: DurationMs | undefined;
+  readonly onTimeout: OnTimeout;
+}
+
+/** How long after the deletion a termination is forced, and which object says so, e.g. `NodePool default`. */
+export interface GracePeriod {
+  readonly period: DurationMs;
+  readonly source: string;
+}
+
+export interface TerminationSettings {
+  readonly finalizerName: string;
+  readonly scope: TerminationScope;
+  readonly builtin: Builtin;
+  readonly hooks: readonly TerminationHook[];
+  /** Of NodePool or policy; a NodeClaim's own comes first. */
+  readonly gracePeriod: GracePeriod | undefined;
+}
+
+/** When a termination is forced, and what set it. */
+export interface Deadline {
+  readonly time: EpochMs;
+  readonly source: string;
+}
+
+/**
+ * The deadline in force. It comes nearer whenever something says so. It moves away only when the very thing that set it was edited;
+ * when that is gone, or something else asks for later, it stays where it is (I5).
+ *
+ * @param stored in force so far
+ * @param current what the objects say now
+ */
+export function deadlineInForce(stored: Deadline | undefined, current: Deadline | undefined): Deadline | undefined {
+  if (stored === undefined) return current;
+  if (current === undefined) return stored;
+  return current.time <= stored.time || current.source === stored.source ? current : stored;
+}

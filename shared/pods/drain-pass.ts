@@ -1,0 +1,39 @@
+/** Carries out one plan of a drain: every eviction and every forced deletion of it, each with its answer. */
+import { inParallel } from '../cluster/in-parallel.ts';
+import type { DrainPlan, PodStep } from '../domain/drain-plan.ts';
+import type { KubernetesApi } from '../ports/kubernetes-api.ts';
+import { deletePod, evictPod, type EvictionAnswer } from './eviction.ts';
+
+/** Requests at once: a node has about a hundred pods, and the API server has other clients. */
+const AT_ONCE = 10;
+
+type Active<Kind extends PodStep['kind']> = Extract<PodStep, { kind: Kind }>;
+
+export type PodOutcome =
+  | { readonly step: Active<'evict'>; readonly answer: EvictionAnswer }
+  | { readonly step: Active<'force'>; readonly answer: { readonly kind: 'deleted' } | { readonly kind: 'gone' } };
+
+/**
+ * Answers in the order of the plan. When a call fails, the others of its batch are carried out first; then the failure goes up
+ * (`RetryableError`): the next look makes a new plan.
+ */
+export async function carryOutDrain(
+  deps: { readonly kubernetes: Pick<KubernetesApi, 'evict' | 'delete'> },
+  { steps }: Pick<DrainPlan, 'steps'>,
+): Promise<readonly PodOutcome[]> {
+  const active = steps.filter(step => step.kind !== 'wait');
+  const outcomes: PodOutcome[] = [];
+  for (let start = 0; start < active.length; start += AT_ONCE) {
+    outcomes.push(...(await inParallel(active.slice(start, start + AT_ONCE).map(step => carryOut(deps, step)))));
+  }
+  return outcomes;
+}
+
+async function carryOut(
+  deps: Parameters<typeof carryOutDrain>[0],
+  step: Active<'evict'> | Active<'force'>,
+): Promise<PodOutcome> {
+  return step.kind === 'evict'
+    ? { step, answer: await evictPod(deps, step.pod) }
+    : { step, answer: await deletePod(deps, step.pod, step.gracePeriodSeconds) };
+}

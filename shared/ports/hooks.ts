@@ -1,0 +1,29 @@
+/**
+ * Work that somebody else does for Curfew: a hook of a termination. Each call carries a key that stays the same when it is repeated,
+ * so that a worker that has done the work already can say so.
+ */
+import type { JsonObject } from '../domain/kubernetes-object.ts';
+import type { HookTarget } from '../domain/termination.ts';
+
+export interface HookCall {
+  /** The hook's name. */
+  readonly name: string;
+  readonly target: HookTarget;
+  /** Equal for all calls about one hook of one termination. */
+  readonly key: string;
+  /** The object that is terminated: kind, name, uid. */
+  readonly about: { readonly kind: string; readonly name: string; readonly namespace?: string; readonly uid: string };
+  /** What the worker is told beside that. */
+  readonly details: JsonObject;
+}
+
+export type HookAnswer =
+  | { readonly kind: 'succeeded' }
+  | { readonly kind: 'failed'; readonly message: string }
+  /** Taken on; the worker answers later by an event. */
+  | { readonly kind: 'pending' };
+
+export interface Hooks {
+  /** Throws `RetryableError` when the call could not be made or its outcome is not known. */
+  invoke(call: HookCall): Promise<HookAnswer>;
+}

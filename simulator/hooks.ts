@@ -1,0 +1,40 @@
+/** How hooks answer, as the scenario says. */
+import type { JsonObject } from '../shared/domain/kubernetes-object.ts';
+import type { HookCall, Hooks } from '../shared/ports/hooks.ts';
+import type { HookResult } from './scenario/scenario.ts';
+
+export interface HookScript {
+  readonly result: HookResult;
+  readonly message: string;
+}
+
+export interface HookAnswers {
+  /** From now on. */
+  set(hook: string, answer: HookScript): void;
+  /** The port of a function; `onCall` hears of each call. */
+  hooks(onCall: (call: HookCall) => void): Hooks;
+}
+
+export function createHookAnswers(): HookAnswers {
+  const answers = new Map<string, HookScript>();
+  return {
+    set: (hook, answer) => answers.set(hook, answer),
+    hooks: onCall => ({
+      async invoke(call) {
+        onCall(call);
+        const { result, message } = answers.get(call.name) ?? { result: 'succeed', message: '' };
+        switch (result) {
+          case 'succeed':
+            return { kind: 'succeeded' };
+          case 'fail':
+            return { kind: 'failed', message };
+          case 'silent':
+            return { kind: 'pending' };
+        }
+      },
+    }),
+  };
+}
+
+/** The object of a call, as the trace has it. */
+export const aboutOf = ({ about }: HookCall): JsonObject => ({ ...about });

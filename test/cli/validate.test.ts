@@ -1,0 +1,220 @@
+import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { validateCommand, type ValidateOptions } from '../../cli/validate.ts';
+import { runCurfew } from './run-curfew.ts';
+
+const folders: string[] = [];
+afterEach(async () => {
+  await Promise.all(folders.splice(0).map(folder => rm(folder, { recursive: true })));
+});
+
+async function folderWith(files: Readonly<Record<string, string>>): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'curfew-validate-'));
+  folders.push(folder);
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), text);
+  }
+  return folder;
+}
+
+interface Said {
+  readonly code: number;
+  readonly out: string;
+  readonly error: string;
+}
+
+/** Runs the command in a folder; paths in what it prints are shown without that folder. */
+async function validate(
+  files: Readonly<Record<string, string>>,
+  paths: readonly string[] = ['.'],
+  options: ValidateOptions = {},
+): Promise<Said> {
+  const folder = await folderWith(files);
+  let out = '';
+  let error = '';
+  const inFolder = (path: string): string => (path === '.' ? folder : join(folder, path));
+  const code = await validateCommand(
+    paths.map(inFolder),
+    {
+      ...options,
+      ...(options.template !== undefined && { template: inFolder(options.template) }),
+      ...(options.event !== undefined && { event: inFolder(options.event) }),
+    },
+    { out: text => (out += text), error: text => (error += text) },
+  );
+  return { code, out: out.replaceAll(`${folder}/`, ''), error: error.replaceAll(`${folder}/`, '') };
+}
+
+const CUSTOM = `[customDrain]
+enabled = true
+templateFileName = "drain.yaml"
+namespace = "nvsentinel"
+apiGroup = "nvsentinel.nvidia.com"
+version = "v1alpha1"
+kind = "DrainRequest"
+timeout = "3600s"
+statusConditionType = "DrainComplete"
+statusConditionStatus = "True"
+`;
+const TEMPLATE = 'spec:\n  nodeName: {{ .HealthEvent.NodeName }}\n  reason: {{ printf "%q" .HealthEvent.Message }}\n';
+const BAD_RULE = '[[userNamespaces]]\nname = "*"\nmode = "immediate"\n';
+const UNKNOWN_MODE =
+  'userNamespaces[0].mode: unknown mode "immediate", did you mean "Immediate"?; modes are Immediate, DeleteAfterTimeout, AllowCompletion';
+
+const POLICY = (spec: string): string =>
+  `apiVersion: curfew.dev/v1alpha1\nkind: NodeLifecyclePolicy\nmetadata: { name: edge }\nspec:\n${spec}`;
+const SCENARIO = (duration: string): string =>
+  `apiVersion: curfew.dev/v1alpha1\nkind: Scenario\nmetadata: { name: s }\nspec:\n  start: "2024-11-01T15:00:00Z"\n  ${duration}\n`;
+
+describe('curfew validate', () => {
+  it('says line and key of what is wrong with a configuration', async () => {
+    expect(await validate({ 'config.toml': BAD_RULE })).toEqual({
+      code: 1,
+      out: `config.toml:3: ${UNKNOWN_MODE}\n1 fault in 1 checked\n`,
+      error: '',
+    });
+  });
+
+  it('prints the rendered custom resource', async () => {
+    const { code, out } = await validate({ 'config.toml': CUSTOM, 'drain.yaml': TEMPLATE });
+    expect(code).toBe(0);
+    expect(out).toBe(`config.toml: Configuration config.toml is valid
+    apiVersion: nvsentinel.nvidia.com/v1alpha1
+    kind: DrainRequest
+    metadata:
+      name: drain-node-1-67204be5d2c3f5a1b8e0c9d4
+      namespace: nvsentinel
+    spec:
+      nodeName: node-1
+      reason: GPU 0 has fallen off the bus
+`);
+  });
+
+  it('takes another template and event', async () => {
+    const files = {
+      'config.toml': CUSTOM,
+      'other.tpl': 'spec: { node: {{ .HealthEvent.NodeName }} }\n',
+      'event.json': '{ "id": "e1", "nodeName": "n9" }',
+    };
+    const { code, out } = await validate(files, ['config.toml'], { template: 'other.tpl', event: 'event.json' });
+    expect(code).toBe(0);
+    expect(out).toContain('name: drain-n9-e1');
+    expect(out).toContain('node: n9');
+  });
+
+  it('says line and column of what is wrong with a template', async () => {
+    const files = { 'config.toml': CUSTOM, 'drain.yaml': 'a: 1\nb: {{ .HealthEvent.NodeNmae }}\n' };
+    const { code, out } = await validate(files);
+    expect(code).toBe(1);
+    expect(out).toContain('drain.yaml:2:19: template: drain-template:2:18: executing');
+    expect(out).toContain("can't evaluate field NodeNmae");
+  });
+
+  it('says what an event makes of a template', async () => {
+    const files = {
+      'config.toml': CUSTOM,
+      'drain.yaml': 'reason: "{{ .HealthEvent.Message }}"\n',
+      'event.yaml': 'id: e1\nnodeName: n\nmessage: \'a "b" c\'\n',
+    };
+    const { code, out } = await validate(files, ['config.toml'], { event: 'event.yaml' });
+    expect(code).toBe(1);
+    expect(out).toContain('drain.yaml:1: the rendered text is not YAML');
+  });
+
+  it('finds a missing template', async () => {
+    expect((await validate({ 'config.toml': CUSTOM })).out).toContain(
+      'config.toml:3: customDrain.templateFileName: the ConfigMap has no key "drain.yaml"',
+    );
+  });
+
+  it('reads a ConfigMap, with lines of its own file', async () => {
+    const indented = BAD_RULE.replaceAll(/^/gm, '    ').trimEnd();
+    const text = `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: curfew-config }\ndata:\n  config.toml: |\n${indented}\n`;
+    expect((await validate({ 'cm.yaml': text })).out).toContain(`cm.yaml:8: ${UNKNOWN_MODE}`);
+  });
+
+  it('checks policies by their definition and by what reads them', async () => {
+    const { code, out } = await validate({
+      'policy.yaml': POLICY(
+        '  mode: Enforced\n  repair:\n    policies:\n      - { conditionType: Ready, toleration: 4d }\n  repiar: {}\n',
+      ),
+      'policies.yaml': `apiVersion: v1\nkind: List\nitems:\n  - ${POLICY('  mode: Observe\n').replaceAll('\n', '\n    ').trimEnd()}\n`,
+    });
+    expect(code).toBe(1);
+    expect(out).toContain('policies.yaml: NodeLifecyclePolicy edge is valid');
+    expect(out).toMatch(/policy\.yaml:5: spec\.mode: /);
+    expect(out).toContain('policy.yaml:8: spec.repair.policies[0].toleration: time: unknown unit "d" in duration "4d"');
+    expect(out).toContain('policy.yaml:9: spec.repiar: unknown field');
+  });
+
+  it('checks scenarios, and passes over what is none of its own in a folder', async () => {
+    const { code, out } = await validate({
+      'good.yaml': SCENARIO('duration: 1h'),
+      'sub/bad.yaml': SCENARIO('duraton: 1h'),
+      'pod.yaml': 'apiVersion: v1\nkind: Pod\nmetadata: { name: p }\n',
+      'package.json': '{}',
+      'readme.md': '# x',
+      'chart.yaml': 'a: {{ .Values.x }}\n',
+    });
+    expect(code).toBe(1);
+    expect(out).toContain('good.yaml: Scenario s is valid');
+    expect(out).toContain('sub/bad.yaml:6: spec.duraton: unknown field');
+    expect(out).toContain('in 2 checked');
+  });
+
+  it('prints JSON', async () => {
+    const { code, out } = await validate({ 'config.toml': BAD_RULE }, ['config.toml'], { output: 'json' });
+    expect(code).toBe(1);
+    expect(JSON.parse(out)).toMatchObject({
+      valid: false,
+      checked: [
+        { file: 'config.toml', kind: 'Configuration', findings: [{ line: 3, path: 'userNamespaces[0].mode' }] },
+      ],
+    });
+  });
+
+  it.each<[string, Record<string, string>, string[], string]>([
+    ['a missing file', {}, ['nope.yaml'], 'nope.yaml: there is no such file\n'],
+    ['an empty folder', { 'a.txt': '' }, ['.'], 'the folder holds no .yaml, .yml, .json or .toml file\n'],
+  ])('%s is a mistake of the command line', async (_, files, paths, message) => {
+    const { code, out, error } = await validate(files, paths);
+    expect([code, out]).toEqual([2, '']);
+    expect(error).toContain(message);
+  });
+
+  it('an event that is none is a mistake of the command line', async () => {
+    const files = { 'config.toml': CUSTOM, 'drain.yaml': TEMPLATE, 'event.json': '{ "id": "e1" }' };
+    const { code, error } = await validate(files, ['config.toml'], { event: 'event.json' });
+    expect([code, error]).toEqual([
+      2,
+      'event.json: detail.nodeName: Invalid input: expected string, received undefined\n',
+    ]);
+  });
+
+  it.each([
+    ['[', '['.repeat(10_000)],
+    ['binary', '\0\u0001'],
+    [
+      'an anchor bomb',
+      `a: &a [x,x,x,x,x,x,x,x,x]\n${'bcdefgh'
+        .split('')
+        .map((key, i) => `${key}: &${key} [${`*${'abcdefgh'[i]},`.repeat(9)}]`)
+        .join('\n')}\n`,
+    ],
+    ['nothing', ''],
+  ])('a file of %s is a fault, not a crash', async (_, text) => {
+    const { code, out } = await validate({ 'file.yaml': text }, ['file.yaml']);
+    expect(code).toBe(1);
+    expect(out.split('\n')).toHaveLength(3);
+    expect(out).toMatch(/^file\.yaml:1: /);
+  });
+
+  it('every scenario of the examples is valid', async () => {
+    const { code, stdout } = await runCurfew(['validate', 'examples/scenarios', 'deploy']);
+    expect(stdout).not.toMatch(/faults? in/);
+    expect(code).toBe(0);
+  });
+});

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { decide, type TerminatedObject, type TerminationObservation } from '../../../functions/finalizer/decide.ts';
+import { addDuration, hours, minutes, seconds } from '../../../shared/domain/time.ts';
+import { at } from '../../builders/repair.ts';
+
+const NOW = at('2024-11-01T15:00:00Z');
+const OURS = 'example.com/custom';
+const object = (kind: 'NodeClaim' | 'Node', fields: Partial<TerminatedObject> = {}): TerminatedObject => ({
+  kind,
+  name: kind === 'Node' ? 'n1' : 'nc1',
+  uid: `uid-${kind}`,
+  finalizers: [],
+  mark: undefined,
+  deletionTime: undefined,
+  ...fields,
+});
+const custom = {
+  kind: 'custom',
+  mode: 'Enforce',
+  settings: { finalizerName: OURS, scope: 'NodeClaimAndNode', builtin: 'Keep', hooks: [], gracePeriod: undefined },
+} as const;
+const seen = (fields: Partial<TerminationObservation> = {}): TerminationObservation => ({
+  now: NOW,
+  claim: object('NodeClaim'),
+  claimGracePeriod: undefined,
+  terminationTimestamp: undefined,
+  nodes: [object('Node')],
+  settings: custom,
+  storedDeadline: undefined,
+  storedNames: [],
+  ...fields,
+});
+const deleted = object('NodeClaim', { finalizers: [OURS], deletionTime: NOW });
+const pool = (period: number, source = 'NodePool default') => ({
+  ...custom,
+  settings: { ...custom.settings, gracePeriod: { period: seconds(period), source } },
+});
+
+describe('while they live', () => {
+  it('NodeClaim and Node get the finalizer and its mark, and others keep theirs (I7)', () => {
+    expect(decide(seen({ claim: object('NodeClaim', { finalizers: ['a/b'] }) }))).toMatchObject({
+      kind: 'prepare',
+      changes: [
+        { finalizers: ['a/b', OURS], mark: OURS },
+        { finalizers: [OURS], mark: OURS },
+      ],
+    });
+  });
+
+  it('a marked finalizer goes when no settings apply, an unmarked one of somebody else stays', () => {
+    const claim = object('NodeClaim', { finalizers: [OURS, 'a/b'], mark: OURS });
+    const node = object('Node', { finalizers: [OURS] });
+    expect(decide(seen({ claim, nodes: [node], settings: { kind: 'none' } }))).toMatchObject({
+      kind: 'prepare',
+      changes: [{ object: claim, finalizers: ['a/b'], mark: undefined }],
+    });
+  });
+
+  it("a mark never makes Karpenter's finalizer ours", () => {
+    const claim = object('NodeClaim', { finalizers: ['karpenter.sh/termination'], mark: 'karpenter.sh/termination' });
+    expect(decide(seen({ claim, nodes: [], settings: { kind: 'none' } }))).not.toMatchObject({
+      changes: [{ finalizers: [] }],
+    });
+  });
+});
+
+describe('the deadline', () => {
+  const deadlineOf = (fields: Partial<TerminationObservation>) => {
+    const decision = decide(seen({ claim: deleted, ...fields }));
+    return decision.kind === 'terminate' ? decision : undefined;
+  };
+
+  it("is the annotation's, else the NodeClaim's, else that of NodePool or policy", () => {
+    const all = { settings: pool(60), claimGracePeriod: minutes(5), terminationTimestamp: '2024-11-01T15:10:00Z' };
+    expect(deadlineOf(all)?.deadline).toEqual({ time: addDuration(NOW, minutes(10)), source: 'annotation' });
+    expect(deadlineOf({ ...all, terminationTimestamp: undefined })?.deadline?.source).toBe('NodeClaim');
+    expect(deadlineOf({ settings: pool(60) })?.deadline?.source).toBe('NodePool default');
+    expect(deadlineOf({})?.deadline).toBeUndefined();
+  });
+
+  it('counts as absent when it cannot be read, and says so', () => {
+    expect(deadlineOf({ terminationTimestamp: 'soon', settings: pool(60) })).toMatchObject({
+      badTimestamp: 'soon',
+      deadline: { source: 'NodePool default' },
+    });
+  });
+
+  it('comes nearer, and moves away only with what set it (I5)', () => {
+    const storedDeadline = { time: addDuration(NOW, hours(1)), source: 'NodePool default' };
+    expect(deadlineOf({ storedDeadline, settings: pool(60) })?.deadline?.time).toBe(addDuration(NOW, seconds(60)));
+    expect(deadlineOf({ storedDeadline, settings: pool(7200) })?.deadline?.time).toBe(addDuration(NOW, hours(2)));
+    expect(deadlineOf({ storedDeadline, settings: pool(7200, 'NodeLifecyclePolicy x') })?.deadline).toBe(
+      storedDeadline,
+    );
+    expect(deadlineOf({ storedDeadline, settings: { kind: 'none' }, storedNames: [OURS] })?.deadline).toBe(
+      storedDeadline,
+    );
+  });
+
+  it('forces from its own instant on', () => {
+    const storedDeadline = { time: NOW, source: 'annotation' };
+    expect(deadlineOf({ storedDeadline })?.forced).toBe(true);
+    expect(deadlineOf({ storedDeadline, now: addDuration(NOW, seconds(-1)) })?.forced).toBe(false);
+  });
+});

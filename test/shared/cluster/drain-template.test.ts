@@ -1,0 +1,170 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  checkDrainTemplate,
+  renderDrainResource,
+  SAMPLE_EVENT,
+  SAMPLE_PODS,
+  type RenderedResource,
+} from '../../../shared/cluster/drain-template.ts';
+import { formatConfigFaults, parseConfig } from '../../../shared/contract/config-schema.ts';
+import type { HealthEvent } from '../../../shared/domain/health-event.ts';
+
+const CONFIG = `[customDrain]
+enabled = true
+templateFileName = "drain.yaml"
+namespace = "nvsentinel"
+apiGroup = "nvsentinel.nvidia.com"
+version = "v1alpha1"
+kind = "DrainRequest"
+statusConditionType = "DrainComplete"
+statusConditionStatus = "True"
+`;
+const parsed = parseConfig(CONFIG);
+const settings = parsed.ok ? parsed.value.drain?.customDrain : undefined;
+if (settings === undefined) throw new Error('the configuration is valid');
+
+const render = (template: string, event: Partial<HealthEvent> = {}): RenderedResource =>
+  renderDrainResource(
+    settings,
+    template,
+    { event: { ...SAMPLE_EVENT, ...event }, podsToDrain: SAMPLE_PODS },
+    'drain-x',
+  );
+
+/** The template of the design, word for word. */
+const DESIGN = readFileSync(new URL('../../fixtures/drain/design-template.yaml', import.meta.url), 'utf8');
+
+describe("the design's template", () => {
+  it('has no fault', () => {
+    expect(checkDrainTemplate(DESIGN, 'drain.yaml')).toEqual([]);
+  });
+
+  it('renders what the design says', () => {
+    expect(render(DESIGN)).toEqual({
+      ok: true,
+      manifest: {
+        apiVersion: 'nvsentinel.nvidia.com/v1alpha1',
+        kind: 'DrainRequest',
+        metadata: { name: 'drain-x', namespace: 'nvsentinel' },
+        spec: {
+          nodeName: 'node-1',
+          checkName: 'GpuMemWatch',
+          recommendedAction: 'RESTART_BM',
+          errorCode: [79],
+          entitiesImpacted: [{ type: 'GPU_UUID', value: 'GPU-11111111-2222-3333-4444-555555555555' }],
+          metadata: { providerID: 'aws:///us-west-2a/i-0123456789abcdef0' },
+          reason: 'GPU 0 has fallen off the bus',
+          podsToDrain: { default: ['web-0', 'web-1'], training: ['worker-0'] },
+        },
+        status: { conditions: [{ type: 'DrainComplete', status: 'False', reason: 'Pending' }] },
+      },
+    });
+  });
+
+  it('renders for every event of the vectors that NVSentinel fields make', () => {
+    const event = fc.record({
+      nodeName: fc.constantFrom('n1', 'ip-10-0-0-1.ec2.internal'),
+      errorCode: fc.array(fc.constantFrom('79', 'DCGM_FR_X')),
+      entitiesImpacted: fc.array(fc.constant({ entityType: 'PCI', entityValue: '0000:3b:00' })),
+    });
+    fc.assert(fc.property(event, fields => render(DESIGN, fields).ok));
+  });
+});
+
+describe('a template with a fault', () => {
+  it.each([
+    ['does not parse', 'a: 1\nb: {{ if }}\n', 'drain.yaml line 2: '],
+    ['calls a function of Helm', 'a: 1\nb: {{ toYaml .HealthEvent }}\n', 'function "toYaml" not defined'],
+    [
+      'names an unknown field',
+      'a: 1\nb: {{ .HealthEvent.NodeNmae }}\n',
+      'drain.yaml line 2, column 19: template: drain-template:2:18: executing "drain-template" at <.HealthEvent.NodeNmae>: can\'t evaluate field NodeNmae in type *protos.HealthEvent',
+    ],
+    ['names an unknown root', '{{ .EventId }}', "can't evaluate field EventId"],
+    [
+      'names an unknown field of an entity',
+      '{{ range .HealthEvent.EntitiesImpacted }}{{ .Type }}{{ end }}',
+      "can't evaluate field Type",
+    ],
+  ])('that %s is refused', (_, text, message) => {
+    expect(formatConfigFaults(checkDrainTemplate(text, 'drain.yaml'))).toContain(message);
+  });
+
+  it('is not refused for what only some events make of it', () => {
+    expect(checkDrainTemplate('{{ index .HealthEvent.ErrorCode 7 }}', 'drain.yaml')).toEqual([]);
+  });
+});
+
+describe('rendering', () => {
+  it.each<[string, string, string, string]>([
+    [
+      'a quote in the message',
+      'reason: "{{ .HealthEvent.Message }}"',
+      'RenderedYamlInvalid',
+      'the rendered text is not YAML',
+    ],
+    [
+      'an index past the end',
+      'a: {{ index .HealthEvent.ErrorCode 7 }}',
+      'TemplateNotExecuted',
+      'index out of range: 7',
+    ],
+    ['a list', '- a', 'RenderedYamlInvalid', 'the rendered YAML is not an object'],
+    ['nothing', '{{ if .HealthEvent.IsHealthy }}a: 1{{ end }}', 'RenderedYamlInvalid', 'the template rendered nothing'],
+    [
+      'an endless output',
+      '{{ define "a" }}aaaaaaaaaaaaaaaa{{ template "a" }}{{ end }}{{ template "a" }}',
+      'TemplateNotExecuted',
+      '',
+    ],
+  ])('of %s fails with its reason', (_, template, reason, message) => {
+    expect(render(template, { message: 'a "quoted" word' })).toMatchObject({
+      ok: false,
+      reason,
+      message: expect.stringContaining(message),
+    });
+  });
+
+  it('takes the first document, as YAML 1.1 without dates', () => {
+    const rendered = render('spec: { a: yes, b: 012, c: 1:30, d: 2024-01-01, e: 1e3 }\n---\nother: 1\n');
+    expect(rendered).toMatchObject({ manifest: { spec: { a: true, b: 10, c: '1:30', d: '2024-01-01', e: 1000 } } });
+  });
+
+  it('keeps labels and annotations of the template, and nothing else that is not its to say', () => {
+    const rendered = render('apiVersion: v9\nkind: X\nmetadata: { name: n, namespace: m, labels: { a: b } }\n');
+    expect(rendered).toEqual({
+      ok: true,
+      manifest: {
+        apiVersion: 'nvsentinel.nvidia.com/v1alpha1',
+        kind: 'DrainRequest',
+        metadata: { name: 'drain-x', namespace: 'nvsentinel', labels: { a: 'b' } },
+      },
+    });
+  });
+
+  it('never throws', () => {
+    const piece = fc.constantFrom(
+      '{{',
+      '}}',
+      ' .HealthEvent',
+      '.Message',
+      ' range ',
+      ' end ',
+      'a: ',
+      '\n',
+      '- ',
+      '"',
+      '| printf "%q"',
+      ' if ',
+    );
+    fc.assert(
+      fc.property(
+        fc.array(piece).map(pieces => pieces.join('')),
+        template => typeof render(template).ok === 'boolean',
+      ),
+      { numRuns: 2000 },
+    );
+  });
+});

@@ -1,0 +1,105 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { planDrain, type DrainPlan } from '../../../shared/domain/drain-plan.ts';
+import { forcedGraceSeconds, isForced } from '../../../shared/domain/forced-deletion.ts';
+import type { PodView } from '../../../shared/domain/pod.ts';
+import { addDuration, minutes, seconds, toDurationMs, type EpochMs } from '../../../shared/domain/time.ts';
+import { aPod, aPolicy, CREATED } from '../../builders/pods.ts';
+
+const T = addDuration(CREATED, minutes(60));
+const after = (count: number): EpochMs => addDuration(T, seconds(count));
+const plan = (pods: readonly PodView[], options: { now?: EpochMs; deadline?: EpochMs } = {}): DrainPlan =>
+  planDrain({ now: options.now ?? T, pods, deadline: options.deadline, protection: aPolicy() });
+const summary = ({ steps }: DrainPlan): readonly string[] =>
+  steps.map(step => `${step.pod.name} ${step.kind === 'wait' ? step.because : step.kind}`);
+const daemon = { ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'd', uid: 'd' }] };
+
+describe('a drain', () => {
+  it('goes group by group (N15)', () => {
+    const plain = aPod(undefined, { name: 'plain' });
+    const critical = aPod(undefined, { name: 'critical', priorityClassName: 'system-cluster-critical' });
+    const agent = aPod(undefined, { name: 'agent', ...daemon });
+    expect(summary(plan([agent, critical, plain]))).toEqual(['agent LaterGroup', 'critical LaterGroup', 'plain evict']);
+    expect(summary(plan([agent, critical]))).toEqual(['agent evict', 'critical LaterGroup']);
+    expect(summary(plan([{ ...plain, deletionTime: after(10) }, agent]))).toEqual([
+      'plain Terminating',
+      'agent LaterGroup',
+    ]);
+    expect(plan([]).drained).toBe(true);
+  });
+
+  it('leaves a protected pod alone and looks again when its protection ends', () => {
+    const held = aPod('2h', { name: 'held' });
+    const seen = plan([held, aPod(undefined, { name: 'free' })]);
+    expect(summary(seen)).toEqual(['held Protected', 'free evict']);
+    expect(seen.nextLook).toBe(addDuration(CREATED, minutes(120)));
+    expect(summary(plan([held], { now: addDuration(CREATED, minutes(120)) }))).toEqual(['held evict']);
+  });
+
+  it('with `true` waits without end (A20)', () => {
+    expect(plan([aPod('true')]).nextLook).toBeUndefined();
+  });
+
+  it('forces at the deadline minus the grace of each pod (N24, A21)', () => {
+    const pod = aPod('true', { terminationGracePeriod: seconds(60) });
+    const deadline = after(300);
+    expect(summary(plan([pod], { now: after(90), deadline }))).toEqual(['web-0 Protected']);
+    expect(plan([pod], { now: after(90), deadline }).nextLook).toBe(after(240));
+    const [step] = plan([pod], { now: after(240), deadline }).steps;
+    expect(step).toMatchObject({ kind: 'force', gracePeriodSeconds: 60, overrides: { kind: 'indefinite' } });
+    expect(plan([pod], { now: after(265), deadline }).steps).toMatchObject([{ kind: 'force', gracePeriodSeconds: 35 }]);
+  });
+
+  it('deletes at once what needs more grace than there is (N22)', () => {
+    const pod = aPod('true', { terminationGracePeriod: seconds(300) });
+    expect(plan([pod], { now: after(10), deadline: after(300) }).steps).toMatchObject([
+      { kind: 'force', gracePeriodSeconds: 290 },
+    ]);
+  });
+
+  it('forces pods of every group at once', () => {
+    const agent = aPod(undefined, { name: 'agent', ...daemon });
+    expect(summary(plan([agent, aPod(undefined)], { now: after(10), deadline: after(10) }))).toEqual([
+      'agent force',
+      'web-0 force',
+    ]);
+  });
+
+  it('shortens the grace of what would end after the deadline, once', () => {
+    const pod = aPod(undefined, { deletionTime: after(600), terminationGracePeriod: seconds(600) });
+    expect(plan([pod], { deadline: after(60) }).steps).toMatchObject([{ kind: 'force', gracePeriodSeconds: 60 }]);
+    expect(summary(plan([{ ...pod, deletionTime: after(60) }], { deadline: after(60) }))).toEqual([
+      'web-0 Terminating',
+    ]);
+    const past = { now: T, deadline: after(-3600) };
+    expect(plan([pod], past).steps).toMatchObject([{ kind: 'force', gracePeriodSeconds: 1 }]);
+    expect(summary(plan([{ ...pod, deletionTime: after(1) }], past))).toEqual(['web-0 Terminating']);
+  });
+
+  it('does not wait for a pod whose kubelet is silent', () => {
+    const pod = aPod(undefined, { deletionTime: T });
+    expect(plan([pod]).nextLook).toBe(addDuration(T, toDurationMs(60_001)));
+    expect(plan([pod], { now: addDuration(T, toDurationMs(60_001)) })).toMatchObject({ drained: true });
+  });
+
+  it('never forces without a deadline (Q14)', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 10 ** 9 }), grace => {
+        expect(isForced(aPod(undefined, { terminationGracePeriod: toDurationMs(grace) }), undefined, T)).toBe(false);
+      }),
+    );
+  });
+
+  it('forces so that the grace ends at the deadline, and never with grace below one second', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: -3600, max: 3600 }), fc.integer({ min: 0, max: 600 }), (offset, grace) => {
+        const now = after(offset);
+        const deadline = after(0);
+        const pod = aPod('true', { terminationGracePeriod: seconds(grace) });
+        expect(isForced(pod, deadline, now)).toBe(offset >= -grace);
+        const granted = forcedGraceSeconds(deadline, now);
+        expect(granted).toBe(Math.max(1, -offset));
+      }),
+    );
+  });
+});

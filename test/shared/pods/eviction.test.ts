@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import { createInProcessKubernetesApi } from '../../../runtime/in-process/kubernetes-api.ts';
+import { createApiServer } from '../../../packages/kube-apiserver/src/api-server.ts';
+import { deletePod, evictionRetryDelay, evictPod } from '../../../shared/pods/eviction.ts';
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import type { JsonObject, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { readPod, type PodView } from '../../../shared/domain/pod.ts';
+import { seconds } from '../../../shared/domain/time.ts';
+
+const NOW = Date.parse('2024-11-01T15:00:00Z');
+const ref = { type: RESOURCES.Pod, namespace: 'default', name: 'web-0' };
+
+function cluster(budgets: readonly JsonObject[] = []) {
+  const core = createApiServer({ clock: { now: () => NOW } });
+  core.seed({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'default' } });
+  const seedPod = (): PodView => {
+    core.seed({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'web-0', namespace: 'default', labels: { app: 'web' } },
+      spec: { nodeName: 'n1', terminationGracePeriodSeconds: 30, containers: [{ name: 'c', image: 'i' }] },
+      status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
+    });
+    return readPod(core.get(ref));
+  };
+  budgets.forEach((status, index) => {
+    core.seed({
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      metadata: { name: `budget-${index}`, namespace: 'default' },
+      spec: { selector: { matchLabels: { app: 'web' } }, minAvailable: 1 },
+      status,
+    });
+  });
+  const deps = { kubernetes: createInProcessKubernetesApi(core, 'curfew:finalizer') };
+  const live = (): KubernetesObject => core.get(ref);
+  return { core, deps, seedPod, live };
+}
+
+const CLOSED = { disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 1, expectedPods: 1, observedGeneration: 1 };
+
+describe('an eviction', () => {
+  it('is accepted where nothing forbids it (Q3)', async () => {
+    const { deps, seedPod, live } = cluster();
+    expect(await evictPod(deps, seedPod())).toEqual({ kind: 'evicted' });
+    expect(live().metadata.deletionTimestamp).toBe('2024-11-01T15:00:30Z');
+  });
+
+  it('is refused by a budget', async () => {
+    const { deps, seedPod, live } = cluster([CLOSED]);
+    expect(await evictPod(deps, seedPod())).toMatchObject({ kind: 'blocked' });
+    expect(live().metadata.deletionTimestamp).toBeUndefined();
+  });
+
+  it('is refused by two budgets (Q6)', async () => {
+    const { deps, seedPod } = cluster([CLOSED, CLOSED]);
+    expect(await evictPod(deps, seedPod())).toMatchObject({
+      kind: 'misconfigured',
+      message: expect.stringContaining('more than one PodDisruptionBudget') as string,
+    });
+  });
+
+  it('of a pod that is gone is done (Q1)', async () => {
+    const { core, deps, seedPod } = cluster();
+    const pod = seedPod();
+    core.delete(ref, { gracePeriodSeconds: 0 });
+    expect(await evictPod(deps, pod)).toEqual({ kind: 'gone' });
+  });
+
+  it('never reaches another pod of that name (N21, Q15)', async () => {
+    const { core, deps, seedPod, live } = cluster();
+    const pod = seedPod();
+    core.delete(ref, { gracePeriodSeconds: 0 });
+    seedPod();
+    expect(await evictPod(deps, pod)).toEqual({ kind: 'changed' });
+    expect(live().metadata.deletionTimestamp).toBeUndefined();
+  });
+
+  it('never reaches a pod that was protected in between', async () => {
+    const { core, deps, seedPod, live } = cluster();
+    const pod = seedPod();
+    const body = { metadata: { annotations: { 'karpenter.sh/do-not-disrupt': 'true' } } };
+    core.patch(ref, { type: 'merge', body });
+    expect(await evictPod(deps, pod)).toEqual({ kind: 'changed' });
+    expect(live().metadata.deletionTimestamp).toBeUndefined();
+  });
+});
+
+describe('a forced deletion', () => {
+  it('bypasses budgets (Q9) and grants the given grace', async () => {
+    const { deps, seedPod, live } = cluster([CLOSED]);
+    expect(await deletePod(deps, seedPod(), 7)).toEqual({ kind: 'deleted' });
+    expect(live().metadata).toMatchObject({ deletionTimestamp: '2024-11-01T15:00:07Z', deletionGracePeriodSeconds: 7 });
+  });
+
+  it('never reaches another pod of that name, and a pod that is gone is done (Q12)', async () => {
+    const { core, deps, seedPod, live } = cluster();
+    const pod = seedPod();
+    core.delete(ref, { gracePeriodSeconds: 0 });
+    expect(await deletePod(deps, pod, 1)).toEqual({ kind: 'gone' });
+    seedPod();
+    expect(await deletePod(deps, pod, 1)).toEqual({ kind: 'gone' });
+    expect(live().metadata.deletionTimestamp).toBeUndefined();
+  });
+});
+
+describe('a refused eviction is tried again', () => {
+  it.each([
+    [1, 100],
+    [2, 200],
+    [7, 6_400],
+    [8, 10_000],
+    [20, 10_000],
+    [21, 60_000],
+    [5_000, 60_000],
+  ])('Q19: after %i refusals in %i ms', (failures, delay) => {
+    expect(evictionRetryDelay(failures, undefined)).toBe(delay);
+  });
+
+  it('not before the API server asks for it', () => {
+    expect(evictionRetryDelay(1, seconds(15))).toBe(15_000);
+    expect(evictionRetryDelay(30, seconds(15))).toBe(60_000);
+  });
+});
