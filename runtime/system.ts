@@ -305,8 +305,7 @@ export function createSystem(parts: SystemParts): System {
       stats: () => started(running).forwarder.stats(),
     },
     depth: name => inboxOf(name).depth(),
-    waiting: () =>
-      [...inboxes].flatMap(([target, inbox]) => inbox.waiting().map(message => ({ target, ...message }))),
+    waiting: () => [...inboxes].flatMap(([target, inbox]) => inbox.waiting().map(message => ({ target, ...message }))),
     takeOver: ({ target, ...message }) => inboxOf(target).takeOver(message),
   };
 }

@@ -114,7 +114,7 @@ export function createExploredCluster(
       forget();
     },
     restore() {
-      for (const { ref, original, current } of [...touched.values()]) {
+      for (const { ref, original, current } of touched.values()) {
         if (original !== undefined) core.seed(original);
         else if (current !== undefined) remove(ref, current);
       }

@@ -52,6 +52,8 @@ export interface Gate {
   step(run: RunName, death?: Death): void;
   /** The next time that somebody is about to make a call of that description he dies before it. */
   dieBefore(description: RegExp): void;
+  /** Nobody has made such a call yet. */
+  readonly isDeathDue: boolean;
   /** Nothing waits any more. */
   open(): void;
   /** All calls, in the order in which they were made. */
@@ -133,6 +135,9 @@ export function createGate(): Gate {
     },
     dieBefore(description) {
       deadly = description;
+    },
+    get isDeathDue() {
+      return deadly !== undefined;
     },
     open() {
       const held = [...runs.values()];

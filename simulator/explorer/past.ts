@@ -31,6 +31,7 @@ export async function livePast(
   }
   const [violation] = world.watcher.violations;
   invariant(violation === undefined, `${name}: what happened before is in order, not ${violation?.message}`);
+  invariant(!world.gate.isDeathDue, `${name}: a run makes the call before which it is to die`);
   cluster.rebase();
   return world.past();
 }

@@ -74,7 +74,7 @@ export async function explored(situation: Situation, reconcilers: Reconcilers = 
         const later = known === undefined ? await drain(situation, world) : [];
         const ending = known ?? {
           violations: world.watcher.violations,
-          endState: endStateOf(cluster.touched(), world.store.all(), situation.volatile ?? []),
+          endState: endStateOf(cluster.touched(), world.store.all(), situation.uncounted ?? []),
         };
         endings.set(course.key, ending);
         return { schedule, course, interleaved, later, ...ending };
@@ -160,7 +160,10 @@ async function interleave({ situation, schedule, cluster, world, past }: Interle
 }
 
 /** Everything that is still to come. */
-async function drain({ aftermath = DEFAULT_AFTERMATH }: Situation, world: ExploredWorld): Promise<readonly Happening[]> {
+async function drain(
+  { aftermath = DEFAULT_AFTERMATH }: Situation,
+  world: ExploredWorld,
+): Promise<readonly Happening[]> {
   const { gate, watcher, time } = world;
   gate.open();
   const made = gate.calls.length;

@@ -51,6 +51,6 @@ export interface Situation {
   readonly changes?: readonly Change[];
   /** How long the system runs after both messages, until all that was due has happened; default `DEFAULT_AFTERMATH`. */
   readonly aftermath?: DurationMs;
-  /** Fields of records that count what was tried, and not what came of it: they may differ at the end. */
-  readonly volatile?: readonly string[];
+  /** Fields of records that a run that dies leaves uncounted, such as `attempts.number`: then alone they may differ at the end. */
+  readonly uncounted?: readonly string[];
 }

@@ -45,9 +45,9 @@ const nodeEvent = (change: 'Added' | 'Modified' | 'Deleted', uid = 'uid-n1'): Me
 
 const WAKE_UP = wakeUpOfNode('grace-period', 'n1');
 
-/** How often an annotation that was removed was put back. */
-const VOLATILE = ['effort'];
-const BASE = { concern: 'grace-period', start: START, volatile: VOLATILE } as const;
+/** An annotation that a run put back and died before it could count it. */
+const UNCOUNTED = ['effort'];
+const BASE = { concern: 'grace-period', start: START, uncounted: UNCOUNTED } as const;
 /** The node is held for pod p1. */
 const HELD: readonly Earlier[] = [{ kind: 'message', message: podEvent('p1', 'Added') }];
 const wait = (duration: number): Earlier => ({ kind: 'wait', duration: minutes(duration) });

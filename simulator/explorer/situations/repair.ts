@@ -80,9 +80,9 @@ const conditions = (name: string, condition: JsonObject, tells?: Change['tells']
     tells,
   );
 
-/** How often and how far a repair was tried, and changes of a pool counted: what came of it is in the cluster. */
-const VOLATILE = ['attempt', 'blocked', 'changes', 'serving', 'served', 'wokenTime'];
-const BASE = { concern: 'repair', start: START, volatile: VOLATILE } as const;
+/** An attempt that a run recorded and died before it acted is one more. */
+const UNCOUNTED = ['attempts.number'];
+const BASE = { concern: 'repair', start: START, uncounted: UNCOUNTED } as const;
 const seen = (...names: readonly string[]): readonly Earlier[] =>
   names.map(name => ({ kind: 'message', message: nodeEvent(name) }));
 const wait = (duration: number): Earlier => ({ kind: 'wait', duration: minutes(duration) });
