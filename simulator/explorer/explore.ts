@@ -1,10 +1,9 @@
 /** Tries all schedules of a situation within the bounds, the simple ones first, and stops with the shortest that fails. */
 import { differenceFrom, type EndState } from './end-state.ts';
-import type { Reconcilers } from './explored-world.ts';
 import type { Course } from './foresight.ts';
 import { explored, type Outcome } from './run-schedule.ts';
 import type { Schedule, Turn } from './schedule.ts';
-import type { Situation } from './situation.ts';
+import type { Reconcilers, Situation } from './situation.ts';
 
 /** How far schedules may depart from one run after the other. */
 export interface Bounds {

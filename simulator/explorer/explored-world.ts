@@ -1,12 +1,10 @@
 /** Everything that one schedule runs in: virtual time, records, the functions behind a gate, and the checks of the invariants. */
-import type { FunctionName } from '../../shared/contract/names.ts';
 import { addDuration, minutes, seconds, type EpochMs } from '../../shared/domain/time.ts';
 import { invariant, messageOf } from '../../shared/errors.ts';
 import type { AuditRecord } from '../../shared/ports/audit-log.ts';
 import type { ClusterWatch } from '../../shared/ports/cluster-watch.ts';
 import type { StoredRecord } from '../../shared/ports/record-store.ts';
 import type { ObservedWrite } from '../../packages/kube-apiserver/src/types.ts';
-import type { ReconcilerFactory } from '../../runtime/functions.ts';
 import { createInProcessKubernetesApi } from '../../runtime/in-process/kubernetes-api.ts';
 import type { Lifetime } from '../../runtime/lifetime.ts';
 import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
@@ -17,13 +15,11 @@ import { createVirtualTime, Standstill, type VirtualTime } from '../virtual-time
 import type { ExploredCluster } from './explored-cluster.ts';
 import { createGate, type Gate } from './gate.ts';
 import { CLUSTER, TICK_MESSAGE } from './messages.ts';
-import type { Message } from './situation.ts';
+import type { Message, Reconcilers } from './situation.ts';
 
 const CURFEW_USER = 'curfew:';
 /** The sweep looks a little further ahead than a minute. */
 const SWEEP_AHEAD = seconds(90);
-
-export type Reconcilers = Readonly<Partial<Record<FunctionName, ReconcilerFactory>>>;
 
 /** What a world takes over from an earlier one beside the cluster. */
 export interface Past {

@@ -9,13 +9,13 @@ import { createVirtualTime } from '../virtual-time.ts';
 import { dig, textOf } from '../invariants/reading.ts';
 import { endStateOf, type EndState } from './end-state.ts';
 import { createExploredCluster, type ExploredCluster } from './explored-cluster.ts';
-import { ExploredWorld, type Past, type Reconcilers } from './explored-world.ts';
+import { ExploredWorld, type Past } from './explored-world.ts';
 import { footprintOf, MESSAGES, recordThing } from './footprint.ts';
 import { ASLEEP, createForesight, type Course, type RunEnds, type Witnessed, type Writes } from './foresight.ts';
 import type { Death, MadeCall } from './gate.ts';
 import { livePast } from './past.ts';
 import { stepsOf, type Schedule } from './schedule.ts';
-import type { Change, RunName, Situation } from './situation.ts';
+import type { Change, Reconcilers, RunName, Situation } from './situation.ts';
 
 /** I5 gives the system five minutes, the checks look once a minute, and a crashed run's message comes back after three. */
 export const DEFAULT_AFTERMATH = minutes(16);
@@ -51,7 +51,7 @@ export async function explored(situation: Situation, reconcilers: Reconcilers = 
   let { time } = { time: createVirtualTime({ start: situation.start }) };
   const cluster = createExploredCluster({ now: () => time.now() }, situation.objects);
   const open = (start = situation.start): ExploredWorld => {
-    const world = new ExploredWorld(cluster, start, reconcilers);
+    const world = new ExploredWorld(cluster, start, { ...situation.reconcilers, ...reconcilers });
     ({ time } = world);
     return world;
   };

@@ -5,6 +5,7 @@
 import type { KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
 import type { DurationMs, EpochMs } from '../../shared/domain/time.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
+import type { ReconcilerFactory } from '../../runtime/functions.ts';
 import type { ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
 
 /** A message as it stands in the inbox, made when it is sent. */
@@ -14,6 +15,8 @@ export interface Message {
   readonly to: FunctionName;
   readonly body: (now: EpochMs) => string;
 }
+
+export type Reconcilers = Readonly<Partial<Record<FunctionName, ReconcilerFactory>>>;
 
 /** Which of the two runs. */
 export type RunName = 'A' | 'B';
@@ -40,8 +43,11 @@ export type Earlier =
   | { readonly kind: 'dieBefore'; readonly description: RegExp };
 
 export interface Situation {
-  readonly concern: FunctionName;
+  /** A function, or what stands in for one. */
+  readonly concern: string;
   readonly name: string;
+  /** What stands in for functions. */
+  readonly reconcilers?: Reconcilers;
   readonly start: EpochMs;
   readonly objects: readonly KubernetesManifest[];
   /** What made the records and marks that stand there at the beginning: made by the functions themselves. */
