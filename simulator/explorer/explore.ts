@@ -3,7 +3,7 @@ import { differenceFrom, type EndState } from './end-state.ts';
 import type { Course } from './foresight.ts';
 import { explored, type Outcome } from './run-schedule.ts';
 import type { Schedule, Turn } from './schedule.ts';
-import type { Reconcilers, Situation } from './situation.ts';
+import { runsOf, type Reconcilers, type Situation } from './situation.ts';
 
 /** How far schedules may depart from one run after the other. */
 export interface Bounds {
@@ -61,7 +61,7 @@ export async function explore(
     return { course: outcome.course, outcome };
   };
 
-  let level: readonly Candidate[] = (['A', 'B'] as const).map(first => ({
+  let level: readonly Candidate[] = runsOf(situation).map(first => ({
     schedule: { first, turns: [] },
     left: bounds,
   }));
@@ -135,9 +135,12 @@ function* childrenOf({ schedule, left }: Candidate, course: Course, { changes = 
       else if (left.intrusions > 0 && left.departures > 0)
         yield withTurn({ before, what: 'change' }, { intrusions: 1, departures: 1 });
     }
+    // A run is over: which of the others is next.
+    if (!isHere && position.isBoundary && before > 0)
+      for (const to of position.others) yield withTurn({ before, what: 'switch', to }, {});
     if (left.departures === 0) continue;
-    if (!isHere && position.canSwitch && !position.isBoundary && left.switches > 0)
-      yield withTurn({ before, what: 'switch' }, { switches: 1, departures: 1 });
+    if (!isHere && !position.isBoundary && left.switches > 0)
+      for (const to of position.others) yield withTurn({ before, what: 'switch', to }, { switches: 1, departures: 1 });
     if (left.crashes > 0) {
       yield withTurn({ before, what: 'dies before' }, { crashes: 1, departures: 1 });
       if (position.changesSomething) yield withTurn({ before, what: 'dies after' }, { crashes: 1, departures: 1 });

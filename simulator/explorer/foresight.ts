@@ -1,5 +1,5 @@
 /**
- * What is known of the two runs from the schedules that were carried out. A run is deterministic: what it does next depends on nothing
+ * What is known of the runs from the schedules that were carried out. A run is deterministic: what it does next depends on nothing
  * but the answers that it had, and what a call answers and changes on nothing but what it reads. So most schedules need not be carried
  * out: where each step was seen before, on the same values, it is known what comes of it; and once everything that is still to come was
  * seen from the same objects, records and messages, too, the schedule has nothing new in it.
@@ -7,7 +7,7 @@
 import { MESSAGES, type Addition, type Footprint } from './footprint.ts';
 import type { Death } from './gate.ts';
 import { stepsOf, type Position, type Schedule } from './schedule.ts';
-import type { RunName, Situation } from './situation.ts';
+import { runsOf, type RunName, type Situation } from './situation.ts';
 
 export interface Course {
   readonly positions: readonly (Position & { readonly changesSomething: boolean })[];
@@ -59,7 +59,7 @@ function createNumbers(): (text: string) => number {
   };
 }
 
-export function createForesight(situation: Pick<Situation, 'changes'>): Foresight {
+export function createForesight(situation: Pick<Situation, 'changes' | 'messages'>): Foresight {
   const numberOf = createNumbers();
   /** What a run does next, by what it has seen so far. */
   const next = new Map<number, Next>();
@@ -67,13 +67,13 @@ export function createForesight(situation: Pick<Situation, 'changes'>): Foresigh
   const effects = new Map<string, Effect>();
   /** What each change touches. */
   const touchedBy = new Map<number, Set<string>>();
-  const start: Readonly<Record<RunName, number>> = { A: numberOf('A'), B: numberOf('B') };
+  const runs = runsOf(situation);
 
   /** The values of all things that are not as they were, and what the runs have seen. */
   const createState = () => {
     const values = new Map<string, number>();
     const added = new Map<string, string[]>();
-    const seen: Record<RunName, number> = { ...start };
+    const seen: Record<RunName, number> = { A: numberOf('A'), B: numberOf('B'), C: numberOf('C') };
     const dead = new Set<RunName>();
 
     const valueOf = (thing: string): string => {
@@ -102,13 +102,13 @@ export function createForesight(situation: Pick<Situation, 'changes'>): Foresigh
         const additions = [...added].map(
           ([to, texts]) => `${to}: ${(to === MESSAGES ? texts.toSorted() : texts).join()}`,
         );
-        const runs = (['A', 'B'] as const).map(run => {
+        const ends = runs.map(run => {
           if (dead.has(run)) return 'dead';
           const known = next.get(seen[run]);
           const how = known?.kind === 'end' ? known.how : '';
           return how === ASLEEP ? `${how} ${seen[run]}` : how;
         });
-        return [...runs, ...things.toSorted(), ...additions.toSorted()].join(' ');
+        return [...ends, ...things.toSorted(), ...additions.toSorted()].join(' ');
       },
     };
   };
@@ -171,7 +171,7 @@ export function createForesight(situation: Pick<Situation, 'changes'>): Foresigh
         }
         if (death !== undefined) state.dead.add(run);
       }
-      for (const run of ['A', 'B'] as const) {
+      for (const run of runs) {
         const how = ends[run];
         if (how !== undefined) next.set(state.seen[run], { kind: 'end', how });
       }

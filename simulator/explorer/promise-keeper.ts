@@ -8,7 +8,13 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { addDuration, durationBetween, minutes, toIsoText, type EpochMs } from '../../shared/domain/time.ts';
 import { again, settle, type Turn } from '../../shared/lifecycle/settle.ts';
 import { findSubject } from '../../shared/lifecycle/subject.ts';
-import { openRecords, type RecordCodec, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
+import {
+  openRecords,
+  type RecordCodec,
+  type TimedRecord,
+  type UsedWakeUp,
+} from '../../shared/lifecycle/timed-record.ts';
+import { textOf } from '../invariants/reading.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
 
 /** Whose permissions, inbox and records it uses. */
@@ -21,7 +27,7 @@ const LATE_AFTER = minutes(5);
 const codec: RecordCodec<string> = {
   owner: HOST,
   schemaVersion: 1,
-  parse: ({ text }) => String(text),
+  parse: ({ text }) => textOf(text) ?? '',
   toState: text => ({ text }),
 };
 

@@ -1,5 +1,5 @@
 /**
- * One schedule from beginning to end: the world as it was, the two runs interleaved as the schedule says, then everything that is still
+ * One schedule from beginning to end: the world as it was, the runs interleaved as the schedule says, then everything that is still
  * to come, on virtual time, and what the invariants say about it.
  */
 import { addDuration, minutes } from '../../shared/domain/time.ts';
@@ -15,7 +15,7 @@ import { ASLEEP, createForesight, type Course, type RunEnds, type Witnessed, typ
 import type { Death, MadeCall } from './gate.ts';
 import { livePast } from './past.ts';
 import { stepsOf, type Schedule } from './schedule.ts';
-import type { Change, Reconcilers, RunName, Situation } from './situation.ts';
+import { runsOf, type Change, type Reconcilers, type RunName, type Situation } from './situation.ts';
 
 /** I5 gives the system five minutes, the checks look once a minute, and a crashed run's message comes back after three. */
 export const DEFAULT_AFTERMATH = minutes(16);
@@ -33,7 +33,7 @@ export interface Ending {
 export interface Outcome extends Ending {
   readonly schedule: Schedule;
   readonly course: Course;
-  /** What the two runs and the world did. */
+  /** What the runs and the world did. */
   readonly interleaved: readonly Happening[];
   /** What came after it; nothing where that was known from another schedule. */
   readonly later: readonly Happening[];
@@ -42,7 +42,7 @@ export interface Outcome extends Ending {
 export interface Explored {
   /** What the schedule comes to, as far as that is known from those that were carried out. */
   foresee(schedule: Schedule): Course | undefined;
-  /** @param isWhole also what is known to come after the two runs */
+  /** @param isWhole also what is known to come after the runs */
   run(schedule: Schedule, isWhole?: boolean): Promise<Outcome>;
 }
 
@@ -97,7 +97,7 @@ interface Interleaving {
   readonly past: Past;
 }
 
-/** Both runs stand before their first call; then the schedule decides. */
+/** All runs stand before their first call; then the schedule decides. */
 async function interleave({ situation, schedule, cluster, world, past }: Interleaving): Promise<{
   interleaved: readonly Happening[];
   witnessed: readonly Witnessed[];
@@ -139,9 +139,11 @@ async function interleave({ situation, schedule, cluster, world, past }: Interle
   await world.takeOver(past);
   world.quietSince = past.time;
   const ids = new Map<RunName, string | undefined>();
-  for (const run of ['A', 'B'] as const) {
+  for (const run of runsOf(situation)) {
+    const message = situation.messages[run];
+    if (message === undefined) continue;
     world.onRun = lifetime => gate.hold(run, lifetime);
-    ids.set(run, world.send(situation.messages[run]));
+    ids.set(run, world.send(message));
     await world.pass(past.time);
   }
   world.onRun = undefined;
@@ -155,7 +157,11 @@ async function interleave({ situation, schedule, cluster, world, past }: Interle
     const left = world.system.waiting().find(({ id }) => id === ids.get(run));
     return left === undefined ? 'done' : `comes again at ${left.visibleTime}, receive ${left.receiveCount}`;
   };
-  const ends = Object.fromEntries((['A', 'B'] as const).filter(run => !dead.has(run)).map(run => [run, howEnded(run)]));
+  const ends = Object.fromEntries(
+    runsOf(situation)
+      .filter(run => !dead.has(run))
+      .map(run => [run, howEnded(run)]),
+  );
   return { interleaved, witnessed, ends };
 }
 

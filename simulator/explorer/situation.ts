@@ -1,5 +1,5 @@
 /**
- * A situation: what there is, what happened before, the two messages that are processed at the same time, and what changes in the
+ * A situation: what there is, what happened before, the two or three messages that are processed at the same time, and what changes in the
  * world while they are. The explorer tries every order of these within its bounds.
  */
 import type { KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
@@ -18,8 +18,12 @@ export interface Message {
 
 export type Reconcilers = Readonly<Partial<Record<FunctionName, ReconcilerFactory>>>;
 
-/** Which of the two runs. */
-export type RunName = 'A' | 'B';
+/** Which of the runs. */
+export type RunName = 'A' | 'B' | 'C';
+const RUN_NAMES: readonly RunName[] = ['A', 'B', 'C'];
+
+export const runsOf = ({ messages }: Pick<Situation, 'messages'>): readonly RunName[] =>
+  RUN_NAMES.filter(name => messages[name] !== undefined);
 
 /** Something that happens in the cluster without Curfew. */
 export interface Change {
@@ -28,7 +32,7 @@ export interface Change {
   readonly apply: (core: ApiServerCore) => void;
   /**
    * Who hears of it: the run whose message tells of this change, and which therefore begins after it; or a message of its own, which is
-   * processed after the two. A change that nobody is told of is one that Curfew need not react to.
+   * processed after them. A change that nobody is told of is one that Curfew need not react to.
    */
   readonly tells?: RunName | Message;
 }
@@ -52,7 +56,7 @@ export interface Situation {
   readonly objects: readonly KubernetesManifest[];
   /** What made the records and marks that stand there at the beginning: made by the functions themselves. */
   readonly earlier?: readonly Earlier[];
-  readonly messages: { readonly A: Message; readonly B: Message };
+  readonly messages: { readonly A: Message; readonly B: Message; readonly C?: Message };
   /** In the order in which they happen. */
   readonly changes?: readonly Change[];
   /** How long the system runs after both messages, until all that was due has happened; default `DEFAULT_AFTERMATH`. */
