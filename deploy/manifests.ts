@@ -13,13 +13,18 @@ const RBAC = 'rbac.authorization.k8s.io';
 const FORWARDER = 'curfew-forwarder';
 const GENERATED = '# Made of shared/contract/permissions.ts by `npm run generate`: change it there.\n';
 
+/** Where the roles of a part stand. */
+export function rbacFileOf(part: Part): string {
+  return part === 'forwarder' ? 'deploy/forwarder/rbac.yaml' : `deploy/rbac/${part}.yaml`;
+}
+
 /** One file for each function that uses the cluster, and the forwarder's. */
 export function rbacFiles(): readonly ManifestFile[] {
   const functions = DEPLOYED_FUNCTIONS.filter(name => PERMISSIONS[name].kubernetes.length > 0).map(name => {
     const subject = `{ apiGroup: ${RBAC}, kind: Group, name: '${kubernetesGroupOf(name)}' }`;
     const header = `# What the ${name} function may do; its IAM role is mapped to the group by an EKS access entry.\n`;
     return {
-      path: `deploy/rbac/${name}.yaml`,
+      path: rbacFileOf(name),
       text: GENERATED + header + documents(rolesOf(`curfew-${name}`, name, subject)),
     };
   });
@@ -33,7 +38,7 @@ export function rbacFiles(): readonly ManifestFile[] {
   ];
   const subject = `{ kind: ServiceAccount, name: ${FORWARDER}, namespace: ${namespace} }`;
   const forwarder = {
-    path: 'deploy/forwarder/rbac.yaml',
+    path: rbacFileOf('forwarder'),
     text:
       `${GENERATED}# What the forwarder may do: read what it watches, and hold one Lease.\n` +
       documents([account, ...rolesOf(FORWARDER, 'forwarder', subject)]),

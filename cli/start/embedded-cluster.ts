@@ -1,6 +1,15 @@
-/** The embedded API server with Curfew's and Karpenter's CRDs, served over HTTP on loopback. */
+/**
+ * The embedded API server with Curfew's and Karpenter's CRDs and the roles of `deploy/`, served over HTTP on loopback. RBAC decides what
+ * Curfew's parts may do. Whoever comes without a token may do everything: over plain HTTP kubectl sends none.
+ */
 import { randomInt } from 'node:crypto';
+import { parseAllDocuments } from 'yaml';
+import { z } from 'zod';
+import { rbacFiles } from '../../deploy/manifests.ts';
 import { createApiServer } from '../../packages/kube-apiserver/src/api-server.ts';
+import type { UserInfo } from '../../packages/kube-apiserver/src/authorization/attributes.ts';
+import { MASTERS } from '../../packages/kube-apiserver/src/authorization/authorizer.ts';
+import { createRbacAuthorizer } from '../../packages/kube-apiserver/src/authorization/rbac.ts';
 import { serveApiServer, type ServedApi } from '../../packages/kube-apiserver/src/http/server.ts';
 import type { ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
 import { customResourceDefinitions } from '../../simulator/custom-resource-definitions.ts';
@@ -11,11 +20,38 @@ export interface EmbeddedCluster extends ServedApi {
   readonly core: ApiServerCore;
 }
 
-/** Starts the server, installs the CRDs and makes Curfew's namespace. `port` 0 takes a free one. */
-export async function startEmbeddedCluster(clock: Clock, port: number): Promise<EmbeddedCluster> {
+const ANYBODY: UserInfo = { name: 'kubectl', groups: [MASTERS] };
+const manifest = z.looseObject({
+  apiVersion: z.string(),
+  kind: z.string(),
+  metadata: z.looseObject({ name: z.string(), namespace: z.exactOptional(z.string()) }),
+});
+
+/**
+ * Starts the server, installs CRDs and roles, and makes Curfew's namespace.
+ * @param port 0 takes a free one
+ * @param authenticateToken whose a bearer token is; `user:NAME` is understood without
+ */
+export async function startEmbeddedCluster(
+  clock: Clock,
+  port: number,
+  authenticateToken?: (token: string) => UserInfo | undefined,
+): Promise<EmbeddedCluster> {
   const core = createApiServer({ clock, random: () => randomInt(2 ** 32) / 2 ** 32 });
   core.seed({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: CONFIG_MAP.namespace } });
   for (const definition of customResourceDefinitions()) core.seed(definition);
-  const served = await serveApiServer(core, { port, now: () => clock.now(), bookmarkIntervalMs: 15_000 });
+  for (const { text } of rbacFiles()) {
+    for (const document of parseAllDocuments(text)) core.seed(manifest.parse(document.toJS()));
+  }
+  const served = await serveApiServer(core, {
+    port,
+    now: () => clock.now(),
+    bookmarkIntervalMs: 15_000,
+    authorization: {
+      authorizer: createRbacAuthorizer(core),
+      anonymous: ANYBODY,
+      ...(authenticateToken && { authenticateToken }),
+    },
+  });
   return { ...served, core };
 }

@@ -1,6 +1,7 @@
 /**
  * Curfew on one machine, on real parts: the embedded API server over HTTP, the synthesized bundles in Lambda's own runtime client,
  * DynamoDB, SQS, EventBridge and Scheduler out of the synthesized template, and the forwarder as a process. Karpenter is played.
+ * Each part is who it is in production: RBAC and the roles of the template decide what it may do.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,11 +13,15 @@ import { startKarpenter } from '../../simulator/actors/karpenter.ts';
 import { createCloud } from '../../simulator/cloud.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { CLUSTER_PARAMETERS, ENV } from '../../shared/contract/env.ts';
+import { CONFIG_MAP } from '../../shared/contract/names.ts';
+import { eksUserOf } from './eks-users.ts';
 import { startEmbeddedCluster, type EmbeddedCluster } from './embedded-cluster.ts';
 import { startForwarderProcess, type ForwarderProcess } from './forwarder-process.ts';
 import { synthesize } from './synthesize.ts';
 
 export const CLUSTER_NAME = 'local';
+/** As in `deploy/forwarder`. */
+const FORWARDER_ACCOUNT = { namespace: CONFIG_MAP.namespace, name: 'curfew-forwarder' };
 
 export interface LocalStack {
   readonly cluster: EmbeddedCluster;
@@ -46,10 +51,18 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
 
   onStep('synthesizing the CDK app, starting the API server');
   const assemblyDir = join(folder, 'cdk.out');
-  const [cluster] = await Promise.all([startEmbeddedCluster(systemClock, options.port ?? 0), synthesize(assemblyDir)]);
+  let running: LocalAws | undefined;
+  const [cluster] = await Promise.all([
+    startEmbeddedCluster(systemClock, options.port ?? 0, token => running && eksUserOf(token, running)),
+    synthesize(assemblyDir),
+  ]);
   parts.defer(() => cluster.close());
-  const kubeconfigFile = join(folder, 'kubeconfig');
-  writeFileSync(kubeconfigFile, cluster.kubeconfig(), { mode: 0o600 });
+  const writeKubeconfig = (name: string, text: string): string => {
+    const file = join(folder, name);
+    writeFileSync(file, text, { mode: 0o600 });
+    return file;
+  };
+  const kubeconfigFile = writeKubeconfig('kubeconfig', cluster.kubeconfig());
   const scheduler = createRealScheduler();
   parts.defer(() => scheduler.close());
   startKarpenter({ core: cluster.core, scheduler, cloud: createCloud(scheduler) });
@@ -65,14 +78,16 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     onProblem: problem => options.onProblem(problem.message),
   });
   parts.defer(() => aws.stop());
+  running = aws;
 
   onStep('starting the forwarder');
+  const { namespace, name } = FORWARDER_ACCOUNT;
   const forwarder = startForwarderProcess(
     {
-      ...aws.clientEnv,
+      ...aws.clientEnvOf(namespace, name),
       [ENV.clusterName]: CLUSTER_NAME,
       [ENV.eventBusName]: aws.eventBusName,
-      KUBECONFIG: kubeconfigFile,
+      KUBECONFIG: writeKubeconfig('forwarder', cluster.kubeconfig(`system:serviceaccount:${namespace}:${name}`)),
       HEALTH_HOST: '127.0.0.1',
       HEALTH_PORT: '0',
     },
@@ -80,6 +95,6 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
   );
   parts.defer(() => forwarder.stop());
 
-  const running = parts.move();
-  return { cluster, aws, forwarder, kubeconfigFile, stop: () => running.disposeAsync() };
+  const started = parts.move();
+  return { cluster, aws, forwarder, kubeconfigFile, stop: () => started.disposeAsync() };
 }

@@ -1,74 +1,81 @@
-/** What a cluster must have and allow before it is watched; each miss is one line that says what to do. */
+/** What a cluster must have and allow before it is watched: exactly what `deploy/` installs and grants, no more. */
 import { z } from 'zod';
+import { rbacFileOf } from '../../deploy/manifests.ts';
+import { describeAccess, missingAccess } from '../../shared/adapters/kubernetes/access-probe.ts';
 import { ClusterAccessError } from '../../shared/adapters/kubernetes/kubeconfig.ts';
 import type { Transport } from '../../shared/adapters/kubernetes/transport.ts';
+import {
+  PERMISSIONS,
+  type KubernetesGrant,
+  type KubernetesVerb,
+  type Part,
+} from '../../shared/contract/permissions.ts';
+import { RESOURCES } from '../../shared/contract/resources.ts';
+import { DEPLOYED_FUNCTIONS } from '../../shared/contract/routes.ts';
+import type { ResourceType } from '../../shared/domain/kubernetes-object.ts';
 
-interface Permission {
-  readonly verb: string;
-  readonly group: string;
-  readonly resource: string;
+const PARTS: readonly Part[] = ['forwarder', ...DEPLOYED_FUNCTIONS];
+const READS: ReadonlySet<KubernetesVerb> = new Set(['get', 'list', 'watch']);
+const KARPENTER_GROUP = 'karpenter.sh';
+const CURFEW_GROUP = 'curfew.dev';
+
+/**
+ * Answers what the user should know of the cluster before it is watched, one line each: Curfew's own CRDs that are missing.
+ * Throws `ClusterAccessError`, one line that says what to do, for a missing CRD of Karpenter and for a missing permission.
+ * @param enforce whether Curfew will write, too
+ */
+export async function checkPrerequisites(transport: Transport, enforce: boolean): Promise<readonly string[]> {
+  const karpenters = await missingDefinitions(transport, KARPENTER_GROUP);
+  if (karpenters.length > 0) {
+    throw new ClusterAccessError(
+      `the cluster does not serve ${karpenters.join(' and ')}: install Karpenter's CRDs, or choose another context`,
+    );
+  }
+  const missing = await missingAccess(
+    transport,
+    PARTS.flatMap(part => neededBy(part, enforce)),
+  );
+  if (missing.length > 0) {
+    const files = PARTS.filter(part => describeAccess(neededBy(part, enforce)).some(each => missing.includes(each)));
+    const roles = new Intl.ListFormat('en').format(files.map(rbacFileOf));
+    throw new ClusterAccessError(`your user may not ${missing.join(', ')}: bind it to the roles in ${roles}`);
+  }
+  const own = await missingDefinitions(transport, CURFEW_GROUP);
+  return own.map(
+    name =>
+      `The cluster does not serve ${name}: install it with \`kubectl apply -f deploy/crds\`; until then there are none.`,
+  );
 }
 
-const READS: readonly Permission[] = [
-  ...['nodes', 'pods', 'configmaps'].flatMap(resource => reads('', resource)),
-  ...['nodeclaims', 'nodepools'].flatMap(resource => reads('karpenter.sh', resource)),
-];
-const WRITES: readonly Permission[] = [
-  { verb: 'patch', group: 'karpenter.sh', resource: 'nodeclaims' },
-  { verb: 'delete', group: 'karpenter.sh', resource: 'nodeclaims' },
-  { verb: 'patch', group: '', resource: 'nodes' },
-  { verb: 'create', group: '', resource: 'events' },
-];
-
-function reads(group: string, resource: string): readonly Permission[] {
-  return ['list', 'watch'].map(verb => ({ verb, group, resource }));
+/** What a part needs here. Nobody elects a forwarder: this process is the only one. */
+function neededBy(part: Part, enforce: boolean): readonly KubernetesGrant[] {
+  return PERMISSIONS[part].kubernetes
+    .filter(({ resource }) => resource !== RESOURCES.Lease.resource)
+    .map(grant => ({ ...grant, verbs: grant.verbs.filter(verb => enforce || READS.has(verb)) }));
 }
 
 const resourceList = z.object({ resources: z.array(z.object({ name: z.string() })) });
-const accessReview = z.object({ status: z.object({ allowed: z.boolean() }) });
 
-/** Throws `ClusterAccessError` for a missing CRD or permission. */
-export async function checkPrerequisites(transport: Transport, enforce: boolean): Promise<void> {
-  const answer = await transport.request({ method: 'GET', path: '/apis/karpenter.sh/v1', doing: 'looking for CRDs' });
-  const served =
-    answer.status === 200 ? resourceList.parse(JSON.parse(answer.body)).resources.map(({ name }) => name) : [];
-  const missing = ['nodeclaims', 'nodepools'].filter(name => !served.includes(name));
-  if (missing.length > 0) {
-    const names = missing.map(name => `${name}.karpenter.sh`).join(' and ');
-    throw new ClusterAccessError(
-      `the cluster does not serve ${names}: install Karpenter's CRDs, or choose another context`,
-    );
-  }
-  const needed = enforce ? [...READS, ...WRITES] : READS;
-  const denied: string[] = [];
-  for (const permission of needed) {
-    if (!(await isAllowed(transport, permission))) denied.push(describe(permission));
-  }
-  if (denied.length > 0) {
-    throw new ClusterAccessError(
-      `your user may not ${denied.join(', ')}: bind it to a ClusterRole that allows this (see deploy/rbac)`,
-    );
-  }
+/** The kinds of a group that a function works with and the cluster does not serve, as `nodepools.karpenter.sh`. */
+async function missingDefinitions(transport: Transport, group: string): Promise<readonly string[]> {
+  const needed = kindsOf(group);
+  const versions = [...new Set(needed.map(({ version }) => version))];
+  const served = await Promise.all(
+    versions.map(async version => {
+      const path = `/apis/${group}/${version}`;
+      const { status, body } = await transport.request({ method: 'GET', path, doing: 'looking for CRDs' });
+      // A server that does not tell is asked by doing.
+      if (status !== 200 && status !== 404) return needed.map(({ resource }) => resource);
+      return status === 404 ? [] : resourceList.parse(JSON.parse(body)).resources.map(({ name }) => name);
+    }),
+  );
+  return needed
+    .map(({ resource }) => resource)
+    .filter(name => !served.flat().includes(name))
+    .map(name => `${name}.${group}`);
 }
 
-async function isAllowed(transport: Transport, { verb, group, resource }: Permission): Promise<boolean> {
-  const answer = await transport.request({
-    method: 'POST',
-    path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
-    doing: `asking whether ${verb} ${resource} is allowed`,
-    body: {
-      contentType: 'application/json',
-      json: {
-        apiVersion: 'authorization.k8s.io/v1',
-        kind: 'SelfSubjectAccessReview',
-        spec: { resourceAttributes: { verb, group, resource } },
-      },
-    },
-  });
-  // A server that does not answer the question is asked by doing.
-  return answer.status !== 201 || accessReview.parse(JSON.parse(answer.body)).status.allowed;
-}
-
-function describe({ verb, group, resource }: Permission): string {
-  return `${verb} ${group === '' ? resource : `${resource}.${group}`}`;
+function kindsOf(group: string): readonly ResourceType[] {
+  const used = DEPLOYED_FUNCTIONS.flatMap(name => PERMISSIONS[name].kubernetes).map(({ resource }) => resource);
+  return Object.values(RESOURCES).filter(type => type.group === group && used.includes(type.resource));
 }

@@ -16,8 +16,11 @@ import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
 import { createRealScheduler } from '../../runtime/real-scheduler.ts';
 import { createSystem } from '../../runtime/system.ts';
+import type { StoredRecord } from '../../shared/ports/record-store.ts';
+import { toTimestamp, type DurationMs } from '../../shared/domain/time.ts';
 import { untilInterrupted } from './interruption.ts';
 import { checkPrerequisites } from './prerequisites.ts';
+import { watchReachability } from './reachability.ts';
 import type { Timeline } from './timeline.ts';
 
 export interface WatchClusterOptions {
@@ -33,12 +36,14 @@ export async function watchCluster(options: WatchClusterOptions, timeline: Timel
     const transport = createTransport({ ...access.options, clock: systemClock, userAgent: 'curfew' });
     try {
       await checkReachable(transport, access);
-      const api = createKubernetesApi(transport);
-      await checkPrerequisites(transport, options.enforce);
-      await run(
-        { ...options, api, watch: createClusterWatch(transport), context: access.context },
-        timeline,
-      );
+      const notices = await checkPrerequisites(transport, options.enforce);
+      const watched = watchReachability(transport, systemClock, {
+        onAway: why => timeline.line('cluster', `the API server does not answer: ${why}`),
+        onBack: after => timeline.line('cluster', `the API server answers again, after ${formatSeconds(after)}`),
+      });
+      const api = createKubernetesApi(watched);
+      const watch = createClusterWatch(watched);
+      await run({ ...options, api, watch, context: access.context, notices }, timeline);
       return 0;
     } finally {
       transport.close();
@@ -53,9 +58,11 @@ export async function watchCluster(options: WatchClusterOptions, timeline: Timel
 interface Connection extends WatchClusterOptions {
   readonly api: KubernetesApi;
   readonly watch: ReturnType<typeof createClusterWatch>;
+  /** What the user should know of the cluster, one line each. */
+  readonly notices: readonly string[];
 }
 
-async function run({ api, watch, context, enforce }: Connection, timeline: Timeline): Promise<void> {
+async function run({ api, watch, context, enforce, notices }: Connection, timeline: Timeline): Promise<void> {
   const store = createMemoryRecordStore();
   const withheld = (write: WithheldWrite): void => {
     if (write.ref.type.resource !== 'events') timeline.line('curfew', `would ${describeWrite(write)}`);
@@ -85,6 +92,7 @@ async function run({ api, watch, context, enforce }: Connection, timeline: Timel
       ? '  Mode: enforce. Decisions are carried out.'
       : '  Mode: observe. Decisions are reported, nothing is written.',
   );
+  for (const notice of notices) timeline.plain(`  ${notice}`);
   // Listened to before it is offered.
   const interrupted = untilInterrupted();
   timeline.plain('  Ctrl-C ends it.\n');
@@ -92,8 +100,18 @@ async function run({ api, watch, context, enforce }: Connection, timeline: Timel
   await interrupted;
   await system.stop();
   scheduler.close();
-  timeline.plain(`${store.all().length} records were open`);
+  timeline.plain(describeTimers(store.all()));
 }
+
+/** What was still to come when it ended; a record without a timer waits for nothing. */
+function describeTimers(records: readonly StoredRecord[]): string {
+  const waiting = records.flatMap(({ owner, subject, nextWakeTime }) =>
+    nextWakeTime === undefined ? [] : [`${owner} of ${subject.kind} ${subject.name} at ${toTimestamp(nextWakeTime)}`],
+  );
+  return waiting.length === 0 ? 'No timer was set.' : `Timers that were set: ${waiting.join(', ')}.`;
+}
+
+const formatSeconds = (duration: DurationMs): string => `${(duration / 1000).toFixed(1)} s`;
 
 const voiceOf = (name: FunctionName): 'repair' | 'curfew' => (name === 'repair' ? 'repair' : 'curfew');
 

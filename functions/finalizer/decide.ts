@@ -103,6 +103,8 @@ function changeOf(
   if (deletionTime !== undefined) return undefined;
   const wanted =
     settings.kind === 'custom' && inScope(kind, settings.settings.scope) ? settings.settings.finalizerName : undefined;
+  // I1: where ours is the only one that ends the instance, it stays when nobody asks for it any more; a deletion runs our steps.
+  if (wanted === undefined && !finalizers.includes(KARPENTER_FINALIZER)) return undefined;
   // I7: what somebody else put on stays. The default name and the marked one are ours; so is the one that is asked for.
   const ours = names.filter(name => name === DEFAULT_TERMINATION_FINALIZER || name === mark);
   const kept = finalizers.filter(name => name === wanted || !ours.includes(name));

@@ -100,8 +100,8 @@ export function decide({ now, node, owner, rules, episodes }: NodeObservation): 
 
 function vetoersOf(node: NodeView, claim: NodeClaimView, { poolVeto }: RepairRules): readonly Vetoer[] {
   return [
-    { kind: 'Node', name: node.name, value: node.annotations[DO_NOT_REPAIR_ANNOTATION] },
-    { kind: 'NodeClaim', name: claim.name, value: claim.annotations[DO_NOT_REPAIR_ANNOTATION] },
+    { kind: 'Node', name: node.name, uid: node.uid, value: node.annotations[DO_NOT_REPAIR_ANNOTATION] },
+    { kind: 'NodeClaim', name: claim.name, uid: claim.uid, value: claim.annotations[DO_NOT_REPAIR_ANNOTATION] },
     ...(poolVeto === undefined ? [] : [poolVeto]),
   ];
 }

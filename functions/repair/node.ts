@@ -7,7 +7,7 @@ import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { readNode, type NodeView } from '../../shared/domain/node.ts';
 import { matchStatements, statementsOf } from '../../shared/domain/repair-policy.ts';
-import { addDuration, minutes, type EpochMs } from '../../shared/domain/time.ts';
+import { addDuration, hours, minutes, type EpochMs } from '../../shared/domain/time.ts';
 import { again, DONE, settle, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { findSubject } from '../../shared/lifecycle/subject.ts';
@@ -24,6 +24,8 @@ import { reportOfNode } from './report.ts';
 
 /** The pool's record has the timer of a due node; the node's own is there in case that it has not. */
 export const TAKEN_CHECK = minutes(15);
+/** A node that cannot be judged is looked at this often; what mends it is an event as a rule. */
+const FAULT_CHECK = hours(1);
 
 type Ports = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'metrics' | 'clock'>;
 export type NodeDeps = Ports & {
@@ -35,10 +37,8 @@ export type NodeDeps = Ports & {
 export interface NodeTarget {
   readonly name: string;
   readonly uid?: string | undefined;
-  /** The pool that the event names: whose held repairs may go on when this node is gone or well. */
-  readonly hintedPool?: string | undefined;
-  /** What made us look: something about this node changed, or a timer. */
-  readonly cause: 'change' | 'timer';
+  /** What made us look: the node changed, something around it did, or a timer. */
+  readonly cause: 'node' | 'surroundings' | 'timer';
   /** The event says that nothing changed that a healthy node without a record would be looked at for. */
   readonly isCalm?: boolean;
 }
@@ -138,9 +138,11 @@ async function apply(deps: NodeDeps, decision: NodeDecision, seen: Here, target:
   switch (decision.kind) {
     case 'ignore':
       if (decision.reason === 'NoNodeClaim') return takeOn(deps, decision, seen, target);
-      return settleDown(deps, decision, seen);
+      return decision.reason === 'NoTransitionTime'
+        ? standStill(deps, decision, seen)
+        : settleDown(deps, decision, seen, target);
     case 'refuse':
-      return settleDown(deps, decision, seen);
+      return standStill(deps, decision, seen);
     case 'tolerate': {
       const { incident } = decision;
       const isNew = seen.held?.incident === undefined || !sameIncident(seen.held.incident, incident);
@@ -165,16 +167,32 @@ async function takeOn(deps: NodeDeps, { incident }: Due, seen: Here, { cause }: 
   const { held, pool } = seen;
   const isKnown = held?.incident !== undefined && sameIncident(held.incident, incident) && held.pool === pool;
   // A pass that began after a known node was due has seen it. A change of the node asks for another one.
-  const since = !isKnown || cause === 'change' ? seen.now : held.taken ? undefined : incident.dueTime;
+  const since = !isKnown || cause !== 'timer' ? seen.now : held.taken ? undefined : incident.dueTime;
   await deps.passes.ensure(pool, since);
   return save(seen, { incident, taken: true }, addDuration(seen.now, TAKEN_CHECK));
+}
+
+/** The node cannot be judged until something is mended. It is said once, and kept in sight. */
+async function standStill(
+  deps: NodeDeps,
+  decision: Extract<NodeDecision, { kind: 'ignore' | 'refuse' }>,
+  seen: Here,
+): Promise<Turn> {
+  const saved = await save(seen, { taken: false, fault: decision.message }, addDuration(seen.now, FAULT_CHECK));
+  if (saved.kind === 'again' && !saved.written) return saved;
+  if (seen.held?.fault !== decision.message) {
+    await deps.reporter.report(reportOfNode(decision, aboutOf(seen), placeOf(seen)));
+  }
+  if (seen.held?.taken === true) await deps.passes.poolChanged(seen.held.pool);
+  return saved;
 }
 
 /** Not to be repaired: the incident is over. */
 async function settleDown(
   deps: NodeDeps,
-  decision: Extract<NodeDecision, { kind: 'ignore' | 'refuse' }>,
+  decision: Extract<NodeDecision, { kind: 'ignore' }>,
   seen: Here,
+  { cause }: NodeTarget,
 ): Promise<Turn> {
   const { held, episodes, rules } = seen;
   const remembered = episodes.at(-1)?.endTime;
@@ -185,17 +203,17 @@ async function settleDown(
       ? await save(seen, { taken: false }, addDuration(remembered, window))
       : await seen.record.release();
   if (turn.kind === 'again') return turn;
-  const isOver = held?.incident !== undefined;
-  if (isOver || !(decision.kind === 'ignore' && decision.reason === 'Healthy')) {
+  const isOver = held?.incident !== undefined || held?.fault !== undefined;
+  if (isOver || (cause === 'node' && decision.reason !== 'Healthy')) {
     await deps.reporter.report(reportOfNode(decision, aboutOf(seen), placeOf(seen)));
   }
-  await deps.passes.poolChanged(held?.pool ?? seen.pool);
+  if (held?.taken === true) await deps.passes.poolChanged(held.pool);
   return DONE;
 }
 
 function save(
   { node, record, pool, owner, episodes }: Here,
-  value: Pick<NodeRecord, 'incident' | 'taken'>,
+  value: Pick<NodeRecord, 'incident' | 'taken' | 'fault'>,
   wakeTime: EpochMs,
 ): ReturnType<TimedRecord<NodeRecord>['save']> {
   const claim = owner.kind === 'claim' ? owner.claim.name : undefined;

@@ -33,7 +33,12 @@ export async function loadRules(deps: ObserveDeps, pool: string | undefined): Pr
     loadAcceptedPolicies(deps),
   ]);
   const value = nodePool?.metadata.annotations?.[DO_NOT_REPAIR_ANNOTATION];
-  const poolVeto = nodePool && { kind: 'NodePool' as const, name: nodePool.metadata.name, value };
+  const poolVeto = nodePool && {
+    kind: 'NodePool' as const,
+    name: nodePool.metadata.name,
+    uid: nodePool.metadata.uid,
+    value,
+  };
   const rules = { ...effectiveRepair(nodePool, policies), gateOpen: config.featureGates.nodeRepair, poolVeto };
   return { rules, pool: nodePool, policies };
 }

@@ -36,6 +36,7 @@ export function createReconciler(ports: Ports, rules: Rules = { decide, decidePa
         return reconcileWakeUp(deps, message);
       case 'tick':
       case 'busEvent':
+      case 'customResource':
         return;
     }
   };
@@ -61,14 +62,14 @@ async function reconcileClusterEvent(deps: Deps, event: ClusterEvent): Promise<v
     case 'Node': {
       const flipped = changed.includes('conditions');
       const isCalm = change === 'Modified' && !flipped;
-      await reconcileNode(deps, { name: subject.name, uid: subject.uid, cause: 'change', isCalm });
+      await reconcileNode(deps, { name: subject.name, uid: subject.uid, cause: 'node', isCalm });
       // A node that came, went or recovered may let the others of its pool go on; those without a pool count all nodes.
       if (isCalm) return;
       if (hints.nodePool !== undefined) await deps.passes.poolChanged(hints.nodePool);
       return deps.passes.poolChanged(undefined);
     }
     case 'NodeClaim':
-      if (hints.nodeName !== undefined) await reconcileNode(deps, { name: hints.nodeName, cause: 'change' });
+      if (hints.nodeName !== undefined) await reconcileNode(deps, { name: hints.nodeName, cause: 'surroundings' });
       // Some node may have waited for it, or for its end.
       return deps.passes.poolChanged(hints.nodePool);
     case 'NodePool':
@@ -80,5 +81,10 @@ async function reconcileClusterEvent(deps: Deps, event: ClusterEvent): Promise<v
     case 'ConfigMap':
       await loadConfig(OWNER, deps);
       return settingsChanged(deps, undefined);
+    case 'Pod':
+    case 'PodDisruptionBudget':
+    case 'VolumeAttachment':
+    case 'FinalizerRule':
+      return;
   }
 }

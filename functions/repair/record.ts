@@ -16,6 +16,8 @@ export interface NodeRecord {
   readonly claim?: string | undefined;
   /** The incident is due, and the pool's record has the timer that counts. */
   readonly taken: boolean;
+  /** Why the node cannot be judged, as it was said. */
+  readonly fault?: string | undefined;
   /** Unhealthy times, for `flapping`. */
   readonly episodes: readonly Episode[];
 }
@@ -37,6 +39,7 @@ const schema = z.object({
   pool: z.exactOptional(z.string()),
   claim: z.exactOptional(z.string()),
   taken: z._default(z.boolean(), false),
+  fault: z.exactOptional(z.string()),
   episodes: z._default(z.array(z.object({ startTime: instant, endTime: z.exactOptional(instant) })), []),
 });
 
@@ -45,12 +48,13 @@ export const nodeCodec: RecordCodec<NodeRecord> = {
   schemaVersion: 2,
   // Version 1 kept the attempt, which stands in the pool's record now, beside the incident.
   parse: state => schema.parse(state),
-  toState: ({ incident, pool, claim, taken, episodes }) => {
+  toState: ({ incident, pool, claim, taken, fault, episodes }) => {
     const state = {
       ...(incident && { incident: { ...incident } }),
       ...(pool !== undefined && { pool }),
       ...(claim !== undefined && { claim }),
       taken,
+      ...(fault !== undefined && { fault }),
       episodes: episodes.map(({ startTime, endTime }) => ({ startTime, ...(endTime !== undefined && { endTime }) })),
     };
     schema.parse(state);

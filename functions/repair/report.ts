@@ -109,6 +109,15 @@ function eventOf(verdict: Verdict): Report['event'] {
   }
 }
 
+/** The Event on the object that carries a veto whose value cannot be read; undefined for any other verdict. */
+export function vetoFault(verdict: Verdict): ObjectEvent | undefined {
+  if (verdict.kind !== 'vetoed' || !verdict.decision.veto.invalid) return undefined;
+  const { by, message } = verdict.decision.veto;
+  const apiVersion = by.kind === 'Node' ? 'v1' : 'karpenter.sh/v1';
+  const about = { apiVersion, kind: by.kind, metadata: { name: by.name, uid: by.uid } };
+  return { type: 'Warning', reason: EVENT_REASONS.invalidDoNotRepair, message, about };
+}
+
 const attemptOf = ({ number, claim, action, incident }: RepairAttempt): JsonObject => ({
   ...incidentOf(incident),
   attempt: number,

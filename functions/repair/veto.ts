@@ -5,6 +5,7 @@ import { addDuration, isDue, minutes, parseTimestamp, toTimestamp, type EpochMs 
 export interface Vetoer {
   readonly kind: 'Node' | 'NodeClaim' | 'NodePool';
   readonly name: string;
+  readonly uid: string;
   /** The annotation's value; undefined: no veto. */
   readonly value: string | undefined;
 }

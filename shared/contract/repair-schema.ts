@@ -66,10 +66,12 @@ const outage = z.pipe(
       share: z.exactOptional(percentage),
     }),
   ]),
-  z.transform((rule): OutageRule | undefined =>
-    typeof rule === 'object' ? { minNodes: rule.minNodes, share: rule.share ?? DEFAULT_OUTAGE.share } : undefined,
+  z.transform((rule): OutageRule | 'Off' =>
+    typeof rule === 'object' ? { minNodes: rule.minNodes, share: rule.share ?? DEFAULT_OUTAGE.share } : 'Off',
   ),
 );
+
+const ruleOf = (rule: OutageRule | 'Off'): OutageRule | undefined => (rule === 'Off' ? undefined : rule);
 
 /** An RE2 pattern, which matches anywhere in the reason. */
 const reasonPattern = z.pipe(
@@ -157,8 +159,8 @@ const repairSchema = z.pipe(
     conditions: block.conditions.map(({ reason, ...statement }) => ({ ...statement, matchesReason: reason })),
     maxUnhealthy: block.maxUnhealthy,
     maxConcurrentRepairs: block.maxConcurrentRepairs,
-    zoneOutage: block.zoneOutage,
-    freeze: block.freeze,
+    zoneOutage: ruleOf(block.zoneOutage),
+    freeze: ruleOf(block.freeze),
     actions: block.actions ?? DEFAULT_ACTIONS,
     flapping: block.flapping,
     futility: block.futility,

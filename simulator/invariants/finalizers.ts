@@ -9,6 +9,7 @@ import type { Mirror } from './mirror.ts';
 import { dig, listOf, nameOf } from './reading.ts';
 
 const DEFAULT_FINALIZER = 'curfew.dev/termination';
+const KARPENTER_FINALIZER = 'karpenter.sh/termination';
 
 /** Whether it is the name of Curfew's finalizer: the default one, or one that a NodePool or policy asks for now. */
 export function isOurFinalizer(name: string, mirror: Mirror): boolean {
@@ -36,6 +37,9 @@ export const checkFinalizers: MakeCheck = context => {
         name => !left.includes(name) && isOurFinalizer(name, mirror),
       );
       if (taken.length === 0) return;
+      // A living object that changes hands: another finalizer that ends the instance stays on it.
+      const stays = left.some(name => name === KARPENTER_FINALIZER || isOurFinalizer(String(name), mirror));
+      if (before.metadata.deletionTimestamp === undefined && stays) return;
       const providerID = providerIDOf(before);
       const state = providerID === undefined ? undefined : instanceState(providerID);
       if (state === undefined || state === 'terminated' || !hasOneClaim(before, mirror)) return;

@@ -2,8 +2,13 @@
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import type { NodeCondition, NodeView } from '../../shared/domain/node.ts';
 import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
-import { minutes, parseTimestamp, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
-import type { RepairObservation } from '../../functions/repair/decide.ts';
+import { minutes, parseTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
+import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
+import type { NodeObservation, RepairRules } from '../../functions/repair/decide.ts';
+import { decidePass, type PassObservation } from '../../functions/repair/pass/decide.ts';
+import type { RepairAttempt } from '../../functions/repair/pass/pool.ts';
+import { NEW_POOL } from '../../functions/repair/pass/record.ts';
 
 /** An instant from RFC 3339 text; a test's own mistake throws. */
 export function at(text: string): EpochMs {
@@ -46,31 +51,102 @@ export function aNodeClaim(overrides: Partial<NodeClaimView> = {}): NodeClaimVie
   };
 }
 
-export function someSettings(
-  tolerations: Readonly<Record<string, DurationMs>> = {},
-  overrides: Partial<RepairSettings> = {},
-): RepairSettings {
+/** A `repair` block as its author writes it, parsed; a test's own mistake throws. */
+export function someSettings(block: JsonObject = {}): RepairSettings {
+  const parsed = parseRepairBlock(block, 'spec.repair');
+  if (!parsed.ok) throw new Error(parsed.message);
+  return parsed.value;
+}
+
+export function someRules(block: JsonObject = {}, overrides: Partial<RepairRules> = {}): RepairRules {
   return {
-    tolerations: new Map(Object.entries(tolerations)),
-    defaultToleration: undefined,
-    maxUnhealthy: { percent: 20 },
+    gateOpen: true,
+    settings: someSettings(block),
+    mode: 'Enforce',
+    source: 'NodePool default',
+    poolVeto: undefined,
     ...overrides,
   };
 }
 
-/** A node due for repair, alone in its pool, with its NodeClaim. */
-export function anObservation(overrides: Partial<RepairObservation> = {}): RepairObservation {
-  const node = overrides.node ?? aNode([aCondition('Ready', 'False')]);
+/** A node that is due, with its NodeClaim. */
+export function anObservation(overrides: Partial<NodeObservation> = {}): NodeObservation {
   return {
     now: (T + minutes(30)) as EpochMs,
-    node,
-    gateOpen: true,
-    settings: someSettings(),
-    observeOnly: false,
-    record: undefined,
-    ownsAttempt: false,
-    surroundings: { nodeClaims: [aNodeClaim()], poolNodes: [node], scope: 'NodePool default' },
-    terminationTimestampAnnotation: 'karpenter.sh/nodeclaim-termination-timestamp',
+    node: aNode([aCondition('Ready', 'False')]),
+    owner: { kind: 'claim', claim: aNodeClaim() },
+    rules: someRules(),
+    episodes: [],
+    ...overrides,
+  };
+}
+
+export const READY: NodeCondition = aCondition('Ready', 'True');
+export const SICK: NodeCondition = aCondition('Ready', 'False');
+
+/** A node of its own instance. */
+export function aPoolNode(name: string, condition: NodeCondition = SICK, overrides: Partial<NodeView> = {}): NodeView {
+  return aNode([condition], { name, uid: `uid-${name}`, providerID: `aws:///us-west-2a/i-${name}`, ...overrides });
+}
+
+/** The NodeClaim of a node that `aPoolNode` made. */
+export function claimOf(node: NodeView, overrides: Partial<NodeClaimView> = {}): NodeClaimView {
+  const { name, providerID, labels } = node;
+  return aNodeClaim({
+    name: `claim-${name}`,
+    uid: `uid-claim-${name}`,
+    providerID,
+    nodeName: name,
+    labels,
+    ...overrides,
+  });
+}
+
+/** `unhealthy` due nodes `n1`, `n2`, … of a pool of `size`, the first longest past due. */
+export function aPoolOf(size: number, unhealthy: number): readonly NodeView[] {
+  return Array.from({ length: size }, (_, index) => {
+    const since = (T - minutes(60 - index)) as EpochMs;
+    return aPoolNode(`n${index + 1}`, index < unhealthy ? aCondition('Ready', 'False', since) : READY);
+  });
+}
+
+/** A pass over these nodes, each with its NodeClaim. */
+export function aPass(nodes: readonly NodeView[], overrides: Partial<PassObservation> = {}): PassObservation {
+  return {
+    now: (T + minutes(30)) as EpochMs,
+    pool: 'default',
+    rules: someRules(),
+    nodes,
+    claims: nodes.map(node => claimOf(node)),
+    episodes: new Map(),
+    state: NEW_POOL,
+    ...overrides,
+  };
+}
+
+/** What a pass says: `repair n1`, `blocked n2 UnhealthyThreshold`, sorted. */
+export function verdictsOf(observation: PassObservation): readonly string[] {
+  return decidePass(observation)
+    .verdicts.map(verdict => {
+      const reason = verdict.kind === 'blocked' ? ` ${verdict.reason}` : '';
+      return `${verdict.kind} ${verdict.node.name}${reason}`;
+    })
+    .toSorted();
+}
+
+/** The attempt at a node of `aPoolNode`. */
+export function anAttempt(name: string, overrides: Partial<RepairAttempt> = {}): RepairAttempt {
+  const incident = { conditionType: 'Ready', conditionStatus: 'False', lastTransitionTime: T, dueTime: T };
+  return {
+    number: 1,
+    phase: 'accepted',
+    intendedTime: (T + minutes(30)) as EpochMs,
+    node: { name, uid: `uid-${name}` },
+    claim: { name: `claim-${name}`, uid: `uid-claim-${name}` },
+    incident,
+    rung: 0,
+    action: 'Terminate',
+    terminationTimestamp: '2024-11-01T15:32:48Z',
     ...overrides,
   };
 }

@@ -38,6 +38,30 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+const RBAC = 'rbac.authorization.k8s.io';
+
+/** A user who is in all the roles of `deploy/`, and in no other. */
+function bindToAllRoles(name: string): void {
+  for (const [kind, resource] of [
+    ['ClusterRole', 'clusterroles'],
+    ['Role', 'roles'],
+  ] as const) {
+    for (const { metadata } of cluster.core.list({ group: RBAC, version: 'v1', resource }).items) {
+      if (!metadata.name.startsWith('curfew-')) continue;
+      cluster.core.seed({
+        apiVersion: `${RBAC}/v1`,
+        kind: `${kind}Binding`,
+        metadata: {
+          name: `${metadata.name}-${name}`,
+          ...(metadata.namespace !== undefined && { namespace: metadata.namespace }),
+        },
+        roleRef: { apiGroup: RBAC, kind, name: metadata.name },
+        subjects: [{ apiGroup: RBAC, kind: 'User', name }],
+      });
+    }
+  }
+}
+
 describe('start --kubeconfig', () => {
   it('observes: decides, says what it would do, and writes nothing', async () => {
     const { code, stdout, stderr } = await runCurfew(['start', '--kubeconfig', kubeconfig], output =>
@@ -63,6 +87,72 @@ describe('start --kubeconfig', () => {
     expect(code).toBe(0);
     expect(stdout).toContain('Mode: enforce');
     expect([...writers]).toEqual(['admin']);
+  });
+
+  it('watches as a user with exactly the rights of deploy/', async () => {
+    bindToAllRoles('watcher');
+    const file = join(folder, 'watcher');
+    writeFileSync(file, cluster.kubeconfig('watcher'));
+    const { code, stdout, stderr } = await runCurfew(['start', '--kubeconfig', file, '--enforce'], output =>
+      output.includes('Ctrl-C'),
+    );
+    expect(stderr).toBe('');
+    expect(code).toBe(0);
+    expect(stdout).toContain('Mode: enforce');
+    expect(stdout).toContain('No timer was set.');
+  });
+
+  it('names what a user may not do, and the files with the roles for it', async () => {
+    const file = join(folder, 'nobody');
+    writeFileSync(file, cluster.kubeconfig('nobody'));
+    const observing = await runCurfew(['start', '--kubeconfig', file]);
+    expect(observing.stderr).toMatch(
+      /^your user may not list nodes, watch nodes, .*get configmaps curfew-config in curfew/,
+    );
+    expect(observing.stderr).toContain(
+      ': bind it to the roles in deploy/forwarder/rbac.yaml, deploy/rbac/repair.yaml, and deploy/rbac/grace-period.yaml\n',
+    );
+    expect(observing.stderr).not.toContain('delete');
+    expect(observing.code).toBe(2);
+    const enforcing = await runCurfew(['start', '--kubeconfig', file, '--enforce']);
+    expect(enforcing.stderr).toContain('delete nodeclaims.karpenter.sh');
+  });
+
+  it("says that Curfew's own CRD is missing, and watches all the same", async () => {
+    const name = 'nodelifecyclepolicies.curfew.dev';
+    const ref = { type: { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions' }, name };
+    const { apiVersion, kind, spec } = cluster.core.get(ref);
+    cluster.core.delete(ref, {});
+    const { code, stdout } = await runCurfew(['start', '--kubeconfig', kubeconfig], output =>
+      output.includes('Ctrl-C'),
+    );
+    cluster.core.seed({ apiVersion, kind, metadata: { name }, spec });
+    expect(stdout).toContain(`The cluster does not serve ${name}: install it with \`kubectl apply -f deploy/crds\``);
+    expect(code).toBe(0);
+  });
+
+  it('says that the API server is away, and that it is back', async () => {
+    const clock = systemClock;
+    let other = await startEmbeddedCluster(clock, 0);
+    const port = Number(new URL(other.url).port);
+    const file = join(folder, 'other');
+    writeFileSync(file, other.kubeconfig());
+    let closing: Promise<void> | undefined;
+    let reopening: Promise<void> | undefined;
+    const reopen = async (): Promise<void> => {
+      await closing;
+      other = await startEmbeddedCluster(clock, port);
+    };
+    const { stdout } = await runCurfew(['start', '--kubeconfig', file], output => {
+      if (output.includes('Ctrl-C')) closing ??= other.close();
+      if (output.includes('does not answer')) reopening ??= reopen();
+      return output.includes('answers again');
+    });
+    await reopening;
+    await other.close();
+    expect(stdout).toMatch(/cluster {4}the API server does not answer: .*ECONNREFUSED/);
+    expect(stdout).toMatch(/cluster {4}the API server answers again, after \d+\.\d s/);
+    expect(stdout.match(/does not answer/g)).toHaveLength(1);
   });
 
   it.each([

@@ -1,6 +1,8 @@
 /** What an API server answers over HTTP: the same assertions on the embedded one and on kube-apiserver. */
 import { describe } from 'vitest';
+import { defineAdmissionPolicies } from './api-server/admission-policies.ts';
 import { defineAdmitting } from './api-server/admitting.ts';
+import { defineMutatingPolicies } from './api-server/mutating-policies.ts';
 import { defineApplying } from './api-server/applying.ts';
 import { defineAuthorizing } from './api-server/authorizing.ts';
 import { defineBuiltInKinds } from './api-server/built-in-kinds.ts';
@@ -26,6 +28,8 @@ export function defineApiServerContract(name: string, makeSubject: MakeSubject):
     defineWatching(makeSubject);
     defineCreating(makeSubject);
     defineAdmitting(makeSubject);
+    defineAdmissionPolicies(makeSubject);
+    defineMutatingPolicies(makeSubject);
     definePatching(makeSubject);
     defineUpdating(makeSubject);
     defineApplying(makeSubject);

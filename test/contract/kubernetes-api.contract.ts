@@ -350,7 +350,7 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
   });
 
   describe(`KubernetesApi: ${name}: events`, () => {
-    it('records an event once and counts its repetitions', async () => {
+    it('records one Event per object and reason, counts its repetitions and keeps the message of the last time', async () => {
       const { api, namespace } = await makeSubject();
       const failures: unknown[] = [];
       const recorder = createEventRecorder({
@@ -364,19 +364,21 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
       await recorder.record(event);
       await recorder.record(event);
       await recorder.record({ ...event, message: 'it says something else' });
+      await recorder.record({ ...event, reason: 'OtherReason' });
       expect(failures).toEqual([]);
       const recorded = (await api.list(RESOURCES.Event, { namespace })) ?? [];
       expect(recorded).toContainEqual(
         expect.objectContaining({
           type: 'Warning',
           reason: 'InvalidConfig',
-          message: 'it says nothing',
-          count: 2,
+          message: 'it says something else',
+          count: 3,
           source: { component: 'curfew' },
           involvedObject: expect.objectContaining({ kind: 'ConfigMap', name: 'a', namespace, uid: about.metadata.uid }),
         }),
       );
-      expect(recorded.filter(({ reason }) => reason === 'InvalidConfig')).toHaveLength(2);
+      expect(recorded.filter(({ reason }) => reason === 'InvalidConfig')).toHaveLength(1);
+      expect(recorded.filter(({ reason }) => reason === 'OtherReason')).toMatchObject([{ count: 1 }]);
     });
 
     it('records what is about a cluster-scoped object in the default namespace', async () => {

@@ -29,7 +29,7 @@ describe('start --kubeconfig on kube-apiserver', () => {
     kubectl('wait', '--for=condition=Established', '--timeout=30s', 'crd', '--all');
     const denied = await runCurfew(['start', '--kubeconfig', plane.kubeconfigFor('nobody')]);
     expect(denied.stderr).toMatch(
-      /^your user may not list nodes, watch nodes, .*: bind it to a ClusterRole that allows this \(see deploy\/rbac\)\n$/,
+      /^your user may not list nodes, watch nodes, .*: bind it to the roles in deploy\/forwarder\/rbac\.yaml, deploy\/rbac\/\S+.*\n$/,
     );
     expect(denied.code).toBe(2);
 

@@ -7,7 +7,8 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { findKubectl } from '../../packages/kube-apiserver/test/http/kubectl.ts';
 import { DEFAULT_CONFIG, parseConfig } from '../../shared/contract/config-schema.ts';
-import { parsePolicyFrame, parseRepairBlock } from '../../shared/contract/policy-schema.ts';
+import { parsePolicyFrame } from '../../shared/contract/policy-schema.ts';
+import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import { CONFIG_MAP } from '../../shared/contract/names.ts';
 
 const DEPLOY = new URL('../../deploy', import.meta.url).pathname;

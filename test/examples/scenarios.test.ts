@@ -1,14 +1,20 @@
-/** Every example scenario is valid and holds. */
+/** Every example scenario is valid and holds, and with the swarm they make use of every permission that is granted. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { formatFailures } from '../../simulator/report.ts';
 import { runScenario } from '../../simulator/run.ts';
+import { toFaultMix } from '../../simulator/swarm/faults.ts';
+import { trialOf } from '../../simulator/swarm/seed.ts';
 import { parseScenarios } from '../../simulator/scenario/parse.ts';
 import { clusterCatalog } from '../../simulator/world.ts';
+import { allPermissions, describeUse, SELDOM_USED } from '../shared/contract/seldom-used.ts';
 
 const FOLDER = new URL('../../examples/scenarios/', import.meta.url);
 const catalog = clusterCatalog();
 const files = readdirSync(FOLDER).filter(name => name.endsWith('.yaml'));
+const used = new Set<string>();
+const onPermissionUsed = (part: string, permission: string): void => void used.add(describeUse(part, permission));
+const unused = (): readonly string[] => allPermissions().filter(permission => !used.has(permission));
 
 describe('examples/scenarios', () => {
   it.each(files)('%s', async file => {
@@ -16,7 +22,26 @@ describe('examples/scenarios', () => {
     if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults));
     for (const scenario of parsed.scenarios) {
       expect(scenario.expectations.length).toBeGreaterThan(0);
-      expect(formatFailures(await runScenario(scenario))).toEqual([]);
+      expect(formatFailures(await runScenario(scenario, { onPermissionUsed }))).toEqual([]);
     }
+  });
+});
+
+/** Seeds with faults in which a repair is taken back; any others would do. */
+const SEEDS = [20, 31, 60, 77, 78, 103];
+
+describe('what the permission table grants', () => {
+  it('is made use of by these scenarios, but for what is listed with its reason', () => {
+    expect(unused().toSorted()).toEqual(Object.keys(SELDOM_USED).toSorted());
+  });
+
+  it('is made use of by them and the swarm, but for what nothing simulated does', async () => {
+    for (const seed of SEEDS) {
+      const { scenario, faults } = trialOf(seed);
+      expect(faults.mix).not.toBe('none');
+      await runScenario(scenario, { seed, faults: toFaultMix(faults), onPermissionUsed });
+    }
+    const elsewhere = Object.entries(SELDOM_USED).filter(([, { where }]) => where === 'elsewhere');
+    expect(unused().toSorted()).toEqual(elsewhere.map(([permission]) => permission).toSorted());
   });
 });

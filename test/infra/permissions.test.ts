@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DEPLOYED_FUNCTIONS } from '../../shared/contract/routes.ts';
+import { toConstructId } from '../../infra/constructs/construct-id.ts';
 import { roleStatements, synthesize } from './synthesized.ts';
 
 const { functionsTemplate: template } = synthesize();
@@ -8,10 +9,14 @@ const actionsOf = (role: RegExp) =>
   statements.filter(({ role: id }) => role.test(id)).flatMap(({ statement }) => statement.Action);
 
 describe('permissions', () => {
-  it('name no wildcard action and no wildcard resource', () => {
+  it('name no wildcard action, and no wildcard resource but where EC2 knows no other', () => {
     for (const { statement } of statements) {
-      expect(JSON.stringify(statement.Action)).not.toContain('*');
-      expect(JSON.stringify(statement.Resource)).not.toContain('*');
+      const { Action, Resource, Condition } = statement;
+      expect(JSON.stringify(Action)).not.toContain('*');
+      if (Action === 'ec2:DescribeInstances') expect(Resource).toBe('*');
+      else if (String(Action).startsWith('ec2:'))
+        expect(JSON.stringify(Condition)).toContain('aws:ResourceTag/eks:eks-cluster-name');
+      else expect(JSON.stringify(Resource)).not.toContain('*');
     }
   });
 
@@ -21,27 +26,25 @@ describe('permissions', () => {
     }
   });
 
-  it('let repair touch its own records only', () => {
-    const records = statements.find(
-      ({ role, statement }) => role.startsWith('RepairRole') && JSON.stringify(statement.Action).includes('dynamodb:'),
+  it.each(DEPLOYED_FUNCTIONS)('let %s touch its own records only', name => {
+    const role = new RegExp(`^${toConstructId(name)}Role`);
+    const records = statements.filter(
+      ({ role: id, statement }) => role.test(id) && JSON.stringify(statement.Action).includes('dynamodb:PutItem'),
     );
-    expect(records?.statement).toMatchObject({
-      Action: ['dynamodb:DeleteItem', 'dynamodb:GetItem', 'dynamodb:PutItem'],
-      Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['repair/*'] } },
-    });
-  });
-
-  it('let the timer read the due index, and touch its own records only', () => {
-    const onTable = statements.filter(
-      ({ role, statement }) => role.startsWith('TimerRole') && JSON.stringify(statement.Action).includes('dynamodb:'),
-    );
-    expect(onTable.map(({ statement }) => statement)).toMatchObject([
+    expect(records.map(({ statement }) => statement)).toMatchObject([
       {
         Action: ['dynamodb:DeleteItem', 'dynamodb:GetItem', 'dynamodb:PutItem'],
-        Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['timer/*'] } },
+        Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [`${name}/*`] } },
       },
-      { Action: 'dynamodb:Query' },
     ]);
+  });
+
+  it('let nobody but the timer query, and it the due index only', () => {
+    const queries = statements.filter(({ statement }) => JSON.stringify(statement.Action).includes('dynamodb:Query'));
+    expect(queries.map(({ role, statement }) => [role.replace(/Role.*/, ''), statement.Action])).toEqual([
+      ['Timer', 'dynamodb:Query'],
+    ]);
+    expect(JSON.stringify(queries[0]?.statement.Resource)).toContain('/index/due');
   });
 
   it('let the timer wake every other function but publish nothing', () => {

@@ -96,7 +96,9 @@ export function lookAt(
   }
   switch (decision.kind) {
     case 'due': {
-      const stale = open.stale.find(attempt => attempt.node.uid === node.uid);
+      // Mode Observe takes nothing over: what an attempt left is taken back.
+      const left = open.stale.find(attempt => attempt.node.uid === node.uid);
+      const stale = rules.mode === 'Observe' ? undefined : left;
       return { candidate: { node, due: decision, hold: hold(decision), rung: stale?.rung ?? 0, previous, stale } };
     }
     case 'vetoed':

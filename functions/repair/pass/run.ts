@@ -17,7 +17,8 @@ import { openRecord, type Held, type TimedRecord, type UsedWakeUp } from '../../
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import type { decide } from '../decide.ts';
 import { loadCluster, loadRules, type PoolRules } from '../observe.ts';
-import { reportOfVerdict, type Place } from '../report.ts';
+import { reportOfVerdict, vetoFault, type Place } from '../report.ts';
+import { OUTCOME_SETTLES_AFTER } from './attempts.ts';
 import { carryOut, withdraw, type Carried } from './carry-out.ts';
 import type { decidePass, PassDecision, PassObservation } from './decide.ts';
 import { loadEpisodes } from './episodes.ts';
@@ -64,7 +65,10 @@ export function createPasses(deps: PassDeps): Passes {
     poolChanged: pool => request(pool, open(pool), state => (state === undefined ? 'nothing' : 'pass')),
     async timerDue(pool, wakeUp) {
       const record = open(pool, wakeUp);
-      if (await record.isServed()) return;
+      const held = await record.load();
+      // Each pass sets the timer anew. A wake-up of an earlier setting would start one more chain of passes, for good.
+      const armed = held.kind === 'held' ? held.stored.nextWakeTime : undefined;
+      if (armed !== wakeUp.wakeTime && (armed === undefined || !isDue(deps.clock.now(), armed))) return;
       await request(pool, record, state => (state === undefined ? 'nothing' : 'pass'));
     },
   };
@@ -192,8 +196,10 @@ async function recordOutcomes(
   const outcomes = new Map(carried.map(one => [one.attempt.node.uid, one]));
   const now = deps.clock.now();
   const news = newsOf(decision.verdicts, before.said, now);
-  const calledOff = carried.some(({ outcome }) => outcome.kind === 'calledOff');
-  const soon = calledOff ? addDuration(now, PASS_SPACING) : undefined;
+  const soon = carried.map(({ attempt, outcome }) => {
+    if (outcome.kind === 'calledOff') return addDuration(now, PASS_SPACING);
+    return outcome.kind === 'unknown' ? addDuration(attempt.intendedTime, OUTCOME_SETTLES_AFTER) : undefined;
+  });
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const held = await record.load();
     if (held.kind !== 'held') break;
@@ -206,7 +212,7 @@ async function recordOutcomes(
     });
     const repairs = withoutCalledOff(held.value.repairs, carried);
     const value = { ...held.value, attempts, repairs, ...(isOurs && { said: news.said }) };
-    const wakeTime = earliest(wakeTimeOf(decision.wakeTime, news, now), soon) ?? now;
+    const wakeTime = soon.reduce(earliest, wakeTimeOf(decision.wakeTime, news, now)) ?? now;
     const other = held.stored.nextWakeTime ?? now;
     const saved = await record.save({ subject: poolSubject(pool), value, wakeTime: isOurs ? wakeTime : other });
     if (saved.written) return say(deps, decision.verdicts, isOurs ? news : undefined, place, value);
@@ -243,6 +249,8 @@ async function say(
   const acts = verdicts.filter(({ kind }) => kind === 'wouldRepair' || kind === 'recovered');
   for (const verdict of [...acts, ...(news?.verdicts ?? [])]) {
     await deps.reporter.report(reportOfVerdict(verdict, place));
+    const fault = vetoFault(verdict);
+    if (fault !== undefined) await deps.events.record(fault);
   }
   const nodePool = place.pool ?? 'none';
   const held = verdicts.filter(({ kind }) => kind === 'blocked' || kind === 'vetoed').length;

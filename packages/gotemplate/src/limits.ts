@@ -18,7 +18,7 @@ export const DEFAULT_LIMITS: Limits = {
   outputBytes: 1 << 24,
   steps: 1_000_000,
   templateDepth: 100_000,
-  dataDepth: 500,
+  dataDepth: 1000,
 };
 
 /** Bytes of text that cost as much as one step. */
@@ -26,6 +26,10 @@ export const BYTES_PER_STEP = 64;
 
 /** Thrown deep inside; leaves the package as a `LimitError` that says where. */
 export class LimitReached extends Error {}
+
+/** The JavaScript stack ran out: deep data printed by a caller that is deep itself. */
+export const isStackOverflow = (error: unknown): boolean =>
+  error instanceof RangeError && error.message.includes('call stack');
 
 /** What one execution may still spend. */
 export class Budget {

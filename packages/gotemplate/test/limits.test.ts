@@ -60,6 +60,19 @@ describe('limits', () => {
     );
   });
 
+  it('end with an error when data is too deep for the stack', () => {
+    const deep: unknown = JSON.parse('['.repeat(4000) + ']'.repeat(4000));
+    for (const text of ['{{.}}', '{{print .}}', '{{html .}}']) {
+      expect(failure(text, deep)).toMatchObject({ kind: 'data' });
+      expect(failure(text, deep, { limits: { dataDepth: Infinity } })).toHaveProperty(
+        'kind',
+        expect.stringMatching(/limit|data/),
+      );
+    }
+    const allowed: unknown = JSON.parse('['.repeat(1000) + ']'.repeat(1000));
+    expect(parse('t', '{{print .}}').execute(allowed)).toHaveLength(2000);
+  });
+
   it('need no stack for nested text', () => {
     const nested = (open: string, close: string, times: number): string =>
       open.repeat(times) + '1' + close.repeat(times);

@@ -116,6 +116,33 @@ export function forbidden(of: Qualified, name: string, why: string, causes: read
   });
 }
 
+const POLICY_CODES: Readonly<Record<string, number>> = {
+  Unauthorized: 401,
+  Forbidden: 403,
+  RequestEntityTooLarge: 413,
+  Invalid: 422,
+};
+
+/** What a ValidatingAdmissionPolicy denies: a refusal in the words of 403 with the reason that the validation gives. */
+export function refusedByPolicy(of: Qualified, name: string, reason: string, why: string): ApiStatusError {
+  return refuse({
+    code: POLICY_CODES[reason] ?? 422,
+    reason,
+    message: `${qualifiedName(of)} "${name}" is forbidden: ${why}`,
+    details: { ...detailsOf(of, name), causes: [{ message: why }] },
+  });
+}
+
+/** What a MutatingAdmissionPolicy that cannot be evaluated refuses. */
+export function notMutated(of: Qualified, name: string, why: string): ApiStatusError {
+  return refuse({
+    code: 403,
+    reason: 'Invalid',
+    message: why,
+    details: { ...detailsOf(of, name), causes: [{ message: why }] },
+  });
+}
+
 /** 403 of the authorizer. `of.name` is empty for a request that is about a path. */
 export function notAuthorized(of: Qualified, name: string, why: string): ApiStatusError {
   const subject = of.name === '' ? 'forbidden' : `${qualifiedName(of)}${name === '' ? '' : ` "${name}"`} is forbidden`;

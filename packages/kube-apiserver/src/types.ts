@@ -54,6 +54,8 @@ export interface ResourceInfo extends ResourceType {
 export interface WriteOptions {
   /** Who writes: the fault injector, the trace and the audit of the simulation see it. Default `admin`. */
   readonly user?: string;
+  /** Groups of the user, as admission policies see them. */
+  readonly groups?: readonly string[];
   readonly fieldManager?: string;
   readonly dryRun?: boolean;
   /** What to do with unknown and duplicate fields of custom resources. Default `Warn`. */

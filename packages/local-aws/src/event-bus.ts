@@ -8,6 +8,9 @@ import { text } from 'node:stream/consumers';
 import { toEpochMs, toTimestamp } from '../../../shared/domain/time.ts';
 import type { Clock } from '../../../shared/ports/clock.ts';
 import { compileEventPattern, type EventMatcher } from './event-pattern.ts';
+import type { Access } from './iam/access.ts';
+import type { AccessRequest } from './iam/evaluate.ts';
+import { toJsonError } from './iam/refusals.ts';
 import { listen, LOOPBACK } from './loopback.ts';
 import type { AwsModel } from './model.ts';
 import {
@@ -23,6 +26,8 @@ export interface EventBusOptions {
   readonly clock: Clock;
   /** Delivers to a queue. */
   readonly send: (queueName: string, body: string) => Promise<void>;
+  /** Who may do what; without it everything is allowed. */
+  readonly access?: Pick<Access, 'check'>;
   /** Answers the error code with which an entry is to fail; for tests of those who publish. */
   readonly failEntry?: (entry: PutEventsEntry) => string | undefined;
 }
@@ -70,7 +75,16 @@ export async function startEventBus(options: EventBusOptions): Promise<LocalEven
       });
     }
     try {
-      const Entries = await Promise.all(parsePutEvents(parseJson(body)).map(put));
+      const entries = parsePutEvents(parseJson(body));
+      const refusal = options.access?.check(
+        request.headers.authorization,
+        entries.map(entry => toAccessRequest(entry, model)),
+      );
+      if (refusal !== undefined) {
+        const { status, code, message } = toJsonError(refusal);
+        return answer(response, status, { __type: code, message });
+      }
+      const Entries = await Promise.all(entries.map(put));
       const FailedEntryCount = Entries.filter(entry => 'ErrorCode' in entry).length;
       answer(response, 200, { FailedEntryCount, Entries });
     } catch (error) {
@@ -87,6 +101,22 @@ export async function startEventBus(options: EventBusOptions): Promise<LocalEven
     async stop() {
       server.closeAllConnections();
       await new Promise(resolve => server.close(resolve));
+    },
+  };
+}
+
+function toAccessRequest(
+  { EventBusName = 'default', Source, DetailType }: PutEventsEntry,
+  { region, account }: EventBusOptions['model'],
+): AccessRequest {
+  // A bus may be given by its ARN.
+  const busName = EventBusName.slice(EventBusName.lastIndexOf('/') + 1);
+  return {
+    action: 'events:PutEvents',
+    resource: `arn:aws:events:${region}:${account}:event-bus/${busName}`,
+    context: {
+      ...(Source !== undefined && { 'events:source': [Source] }),
+      ...(DetailType !== undefined && { 'events:detail-type': [DetailType] }),
     },
   };
 }

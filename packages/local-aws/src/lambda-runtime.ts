@@ -10,8 +10,8 @@ import type { FunctionModel } from './model.ts';
 
 export interface LambdaOptions {
   readonly functions: readonly FunctionModel[];
-  /** Region, credentials and endpoints for every function. */
-  readonly environment: Readonly<Record<string, string>>;
+  /** Region, credentials and endpoints. */
+  readonly environment: (fn: FunctionModel) => Readonly<Record<string, string>>;
   readonly maxConcurrency: (physicalName: string) => number;
   readonly onLog: (line: LogLine) => void;
 }
@@ -89,7 +89,7 @@ function createPool(fn: FunctionModel, { environment, maxConcurrency, onLog }: L
   }
 
   async function start(): Promise<ExecutionEnvironment> {
-    const started = await startEnvironment({ fn, environment, onLog });
+    const started = await startEnvironment({ fn, environment: environment(fn), onLog });
     environments.add(started);
     return started;
   }

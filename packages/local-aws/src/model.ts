@@ -1,4 +1,5 @@
 /** What of an AWS deployment runs on one machine, read out of the synthesized templates with every reference resolved. */
+import type { Statement } from './iam/statements.ts';
 
 export interface AwsModel {
   readonly region: string;
@@ -10,6 +11,29 @@ export interface AwsModel {
   readonly functions: readonly FunctionModel[];
   readonly eventSources: readonly EventSourceModel[];
   readonly schedules: readonly ScheduleModel[];
+  readonly roles: readonly RoleModel[];
+  readonly accessEntries: readonly AccessEntryModel[];
+  readonly podIdentities: readonly PodIdentityModel[];
+}
+
+/** A role with all statements of its policies. */
+export interface RoleModel {
+  readonly name: string;
+  readonly arn: string;
+  readonly statements: readonly Statement[];
+}
+
+/** Whose EKS tokens are in which Kubernetes groups. */
+export interface AccessEntryModel {
+  readonly roleArn: string;
+  readonly kubernetesGroups: readonly string[];
+}
+
+/** The role of a service account. */
+export interface PodIdentityModel {
+  readonly namespace: string;
+  readonly serviceAccount: string;
+  readonly roleArn: string;
 }
 
 export interface KeyModel {
@@ -53,6 +77,7 @@ export interface FunctionModel {
   readonly name: string;
   readonly physicalName: string;
   readonly arn: string;
+  readonly roleArn: string;
   /** Folder of the bundle. */
   readonly taskRoot: string;
   readonly handler: string;

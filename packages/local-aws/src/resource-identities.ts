@@ -43,6 +43,10 @@ export function createIdentities({ region, account, sqsEndpoint }: IdentityOptio
         const name = named('FunctionName');
         return { ref: name, attributes: { Arn: arn('lambda', `function:${name}`) } };
       }
+      case 'AWS::IAM::Role': {
+        const name = named('RoleName');
+        return { ref: name, attributes: { Arn: `arn:aws:iam::${account}:role/${name}`, RoleId: name } };
+      }
       case 'AWS::Logs::LogGroup': {
         const name = named('LogGroupName');
         return { ref: name, attributes: { Arn: arn('logs', `log-group:${name}:*`) } };

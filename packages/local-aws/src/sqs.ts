@@ -4,6 +4,9 @@
  */
 import { buildApp } from 'fauxqs';
 import { z } from 'zod';
+import { FAKE_CREDENTIALS } from './fake-credentials.ts';
+import type { Access } from './iam/access.ts';
+import { guardSqs } from './iam/sqs-guard.ts';
 import { LOOPBACK } from './loopback.ts';
 import type { QueueModel } from './model.ts';
 import { refuseLongDelays } from './sqs-limits.ts';
@@ -64,14 +67,19 @@ export interface LocalSqs {
   stop(): Promise<void>;
 }
 
-export async function startSqs({
-  region,
-  account,
-}: {
+export interface SqsOptions {
   readonly region: string;
   readonly account: string;
-}): Promise<LocalSqs> {
+  /** Who may do what, once that is known; without it everything is allowed. */
+  readonly access?: () => Pick<Access, 'check'> | undefined;
+}
+
+/** How the calls of this process are signed. */
+const AUTHORIZATION = `AWS4-HMAC-SHA256 Credential=${FAKE_CREDENTIALS.accessKeyId}/local`;
+
+export async function startSqs({ region, account, access }: SqsOptions): Promise<LocalSqs> {
   const app = buildApp({ logger: false, defaultRegion: region });
+  if (access !== undefined) guardSqs(app, { region, account, access });
   refuseLongDelays(app);
   const endpoint = await app.listen({ port: 0, host: LOOPBACK });
 
@@ -81,7 +89,11 @@ export async function startSqs({
     const response = await app.inject({
       method: 'POST',
       url: '/',
-      headers: { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': `AmazonSQS.${action}` },
+      headers: {
+        authorization: AUTHORIZATION,
+        'content-type': 'application/x-amz-json-1.0',
+        'x-amz-target': `AmazonSQS.${action}`,
+      },
       payload: JSON.stringify(input),
     });
     if (response.statusCode !== 200) throw new Error(`SQS refuses ${action}: ${response.body}`);

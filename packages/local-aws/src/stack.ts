@@ -12,6 +12,8 @@ import type { Clock } from '../../../shared/ports/clock.ts';
 import { startDynamoDb, type DynamoDbOptions, type DynamoDbServer } from './dynamodb.ts';
 import { startEventBus } from './event-bus.ts';
 import { FAKE_CREDENTIALS } from './fake-credentials.ts';
+import { createAccess, type Access, type Credentials } from './iam/access.ts';
+import { guardDynamoDb } from './iam/dynamodb-guard.ts';
 import { startLambda } from './lambda-runtime.ts';
 import type { LogLine } from './log-lines.ts';
 import { LOOPBACK } from './loopback.ts';
@@ -51,8 +53,12 @@ export interface LocalAwsOptions {
 export interface LocalAws {
   readonly model: AwsModel;
   readonly endpoints: { readonly dynamoDb: string; readonly sqs: string; readonly eventBridge: string };
-  /** For another process, such as the forwarder, to speak to these endpoints by the unchanged SDK: region, credentials, `AWS_ENDPOINT_URL_*`. */
+  /** For another process to speak to these endpoints by the unchanged SDK as the account itself, which may do everything: region, credentials, `AWS_ENDPOINT_URL_*`. */
   readonly clientEnv: Readonly<Record<string, string>>;
+  /** The same as the role of a service account, such as the forwarder's. Throws when none is associated with it. */
+  clientEnvOf(namespace: string, serviceAccount: string): Readonly<Record<string, string>>;
+  /** Who an access key is: the ARN of its role. */
+  roleOf(accessKeyId: string): string | undefined;
   /** `EVENT_BUS_NAME` of the forwarder. Throws when the app has not exactly one bus. */
   readonly eventBusName: string;
   readonly dynamoDb: Pick<DynamoDbServer, 'implementation' | 'kill' | 'start'>;
@@ -80,7 +86,9 @@ export async function startLocalAws(options: LocalAwsOptions): Promise<LocalAws>
   };
 
   const dataDir = openDataDir(options.dataDir, parts);
-  const sqs = await startSqs({ region: REGION, account: ACCOUNT });
+  // Queue URLs stand in the template, so SQS is there before the roles are known.
+  let access: Access | undefined;
+  const sqs = await startSqs({ region: REGION, account: ACCOUNT, access: () => access });
   parts.defer(() => sqs.stop());
   const model = loadAssembly(options.assemblyDir, {
     region: REGION,
@@ -89,6 +97,7 @@ export async function startLocalAws(options: LocalAwsOptions): Promise<LocalAws>
     environment: options.env ?? {},
     parameters: options.parameters ?? {},
   });
+  const known = (access = createAccess(model));
   await sqs.createQueues(model.queues);
   const dynamoDb = await startDynamoDb({
     region: REGION,
@@ -97,11 +106,13 @@ export async function startLocalAws(options: LocalAwsOptions): Promise<LocalAws>
     ...(options.dynamoDb && { implementation: options.dynamoDb }),
   });
   parts.defer(() => dynamoDb.stop());
+  const guard = await guardDynamoDb({ upstream: dynamoDb.endpoint, model, access });
+  parts.defer(() => guard.stop());
   const send = (queueName: string, body: string) => sqs.send(queueName, body);
-  const bus = await startEventBus({ model, clock, send });
+  const bus = await startEventBus({ model, clock, send, access });
   parts.defer(() => bus.stop());
-  const endpoints = { dynamoDb: dynamoDb.endpoint, sqs: sqs.endpoint, eventBridge: bus.endpoint };
-  const clientEnv = clientEnvironment(endpoints);
+  const endpoints = { dynamoDb: guard.endpoint, sqs: sqs.endpoint, eventBridge: bus.endpoint };
+  const clientEnv = clientEnvironment(endpoints, FAKE_CREDENTIALS);
   const limit = options.maxConcurrency ?? availableParallelism();
   const sources = model.eventSources.map(source => ({
     ...source,
@@ -109,7 +120,10 @@ export async function startLocalAws(options: LocalAwsOptions): Promise<LocalAws>
   }));
   const lambda = startLambda({
     functions: model.functions,
-    environment: { ...clientEnv, ...options.extraEnv },
+    environment: ({ roleArn }) => ({
+      ...clientEnvironment(endpoints, known.credentialsOf(roleArn)),
+      ...options.extraEnv,
+    }),
     maxConcurrency: physicalName => concurrencyOf(sources, physicalName),
     onLog,
   });
@@ -137,6 +151,14 @@ export async function startLocalAws(options: LocalAwsOptions): Promise<LocalAws>
     model,
     endpoints,
     clientEnv,
+    clientEnvOf(namespace, serviceAccount) {
+      const identity = model.podIdentities.find(
+        each => each.namespace === namespace && each.serviceAccount === serviceAccount,
+      );
+      if (identity === undefined) throw new Error(`service account ${namespace}/${serviceAccount} has no role`);
+      return clientEnvironment(endpoints, known.credentialsOf(identity.roleArn));
+    },
+    roleOf: accessKeyId => known.roleOf(accessKeyId),
     get eventBusName() {
       const [name, ...others] = model.buses;
       if (name === undefined || others.length > 0)
@@ -170,12 +192,12 @@ function openDataDir(given: string | undefined, parts: AsyncDisposableStack): st
   return dir;
 }
 
-function clientEnvironment(endpoints: LocalAws['endpoints']): Record<string, string> {
+function clientEnvironment(endpoints: LocalAws['endpoints'], credentials: Credentials): Record<string, string> {
   return {
     AWS_REGION: REGION,
     AWS_DEFAULT_REGION: REGION,
-    AWS_ACCESS_KEY_ID: FAKE_CREDENTIALS.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: FAKE_CREDENTIALS.secretAccessKey,
+    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
     AWS_ENDPOINT_URL: NOWHERE,
     AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamoDb,
     AWS_ENDPOINT_URL_SQS: endpoints.sqs,

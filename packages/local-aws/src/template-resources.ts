@@ -2,7 +2,18 @@
 import { z } from 'zod';
 import { FUNCTION_TAG } from '../../../shared/contract/tags.ts';
 import type { ResourceIdentity } from './intrinsics.ts';
-import type { EventSourceModel, FunctionModel, QueueModel, RuleModel, ScheduleModel, TableModel } from './model.ts';
+import { policyDocumentSchema, type Statement } from './iam/statements.ts';
+import type {
+  AccessEntryModel,
+  EventSourceModel,
+  FunctionModel,
+  PodIdentityModel,
+  QueueModel,
+  RoleModel,
+  RuleModel,
+  ScheduleModel,
+  TableModel,
+} from './model.ts';
 
 export interface ReadContext {
   readonly logicalId: string;
@@ -87,6 +98,7 @@ export function toRule({ properties, identity }: ReadContext): RuleModel {
 
 const functionSchema = z.object({
   Code: z.object({ S3Key: z.string() }),
+  Role: z.string(),
   Handler: z.string(),
   Runtime: z.string().regex(/^nodejs/, 'only Node functions are supported'),
   MemorySize: z.int().default(128),
@@ -99,7 +111,7 @@ const functionSchema = z.object({
 });
 
 export function toFunction({ properties, identity, assets }: ReadContext): FunctionModel {
-  const { Code, Handler, Runtime, MemorySize, Timeout, LoggingConfig, Environment, Tags } =
+  const { Code, Role, Handler, Runtime, MemorySize, Timeout, LoggingConfig, Environment, Tags } =
     functionSchema.parse(properties);
   const taskRoot = assets.get(Code.S3Key);
   if (taskRoot === undefined) throw new Error(`its code ${Code.S3Key} is not in the assembly`);
@@ -107,6 +119,7 @@ export function toFunction({ properties, identity, assets }: ReadContext): Funct
     name: Tags.find(({ Key }) => Key === FUNCTION_TAG)?.Value ?? identity.ref,
     physicalName: identity.ref,
     arn: identity.attributes['Arn'] ?? '',
+    roleArn: Role,
     taskRoot,
     handler: Handler,
     runtime: Runtime,
@@ -159,4 +172,41 @@ export function toSchedule({ properties, identity }: ReadContext): ScheduleModel
     queueName: queueNameOf(Target.Arn),
     input: Target.Input,
   };
+}
+
+const roleSchema = z.object({
+  Policies: z.array(z.object({ PolicyDocument: policyDocumentSchema })).default([]),
+  // What these grant stands nowhere in the template.
+  ManagedPolicyArns: z.undefined('managed policies are not supported').optional(),
+});
+
+/** With the statements that stand in the role itself. */
+export function toRole({ properties, identity }: ReadContext): RoleModel {
+  const statements = roleSchema.parse(properties).Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
+  return { name: identity.ref, arn: identity.attributes['Arn'] ?? '', statements };
+}
+
+const policySchema = z.object({ PolicyDocument: policyDocumentSchema, Roles: z.array(z.string()) });
+
+/** Statements by the names of the roles that they are of. */
+export function toPolicy({ properties }: ReadContext): {
+  readonly roles: readonly string[];
+  readonly statements: readonly Statement[];
+} {
+  const { PolicyDocument, Roles } = policySchema.parse(properties);
+  return { roles: Roles, statements: PolicyDocument.Statement };
+}
+
+const accessEntrySchema = z.object({ PrincipalArn: z.string(), KubernetesGroups: z.array(z.string()).default([]) });
+
+export function toAccessEntry({ properties }: ReadContext): AccessEntryModel {
+  const { PrincipalArn, KubernetesGroups } = accessEntrySchema.parse(properties);
+  return { roleArn: PrincipalArn, kubernetesGroups: KubernetesGroups };
+}
+
+const podIdentitySchema = z.object({ Namespace: z.string(), ServiceAccount: z.string(), RoleArn: z.string() });
+
+export function toPodIdentity({ properties }: ReadContext): PodIdentityModel {
+  const { Namespace, ServiceAccount, RoleArn } = podIdentitySchema.parse(properties);
+  return { namespace: Namespace, serviceAccount: ServiceAccount, roleArn: RoleArn };
 }

@@ -1,18 +1,22 @@
 /**
- * Reads a CDK cloud assembly (`cdk.out`) into the model of what runs here. Everything that the model does not know (policies, roles, alarms, cluster
- * access) has no effect on one machine; what would have an effect but is not supported is refused, so that it is never silently different.
+ * Reads a CDK cloud assembly (`cdk.out`) into the model of what runs here. Everything that the model does not know (alarms, queue
+ * policies) has no effect on one machine; what would have an effect but is not supported is refused, so that it is never silently different.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve as resolvePath } from 'node:path';
 import { isObject } from './json-object.ts';
 import { createResolver, type Resolver, type StackTemplate, type TemplateResource } from './intrinsics.ts';
-import type { AwsModel } from './model.ts';
+import type { AwsModel, RoleModel } from './model.ts';
 import { createIdentities } from './resource-identities.ts';
 import { assetManifestSchema, manifestSchema, templateSchema } from './assembly-schemas.ts';
 import {
+  toAccessEntry,
   toEventSource,
   toFunction,
+  toPodIdentity,
+  toPolicy,
   toQueue,
+  toRole,
   toRule,
   toSchedule,
   toTable,
@@ -36,6 +40,10 @@ const READERS = {
   functions: { types: ['AWS::Lambda::Function'], read: toFunction },
   eventSources: { types: ['AWS::Lambda::EventSourceMapping'], read: toEventSource },
   schedules: { types: ['AWS::Scheduler::Schedule'], read: toSchedule },
+  roles: { types: ['AWS::IAM::Role'], read: toRole },
+  policies: { types: ['AWS::IAM::Policy'], read: toPolicy },
+  accessEntries: { types: ['AWS::EKS::AccessEntry'], read: toAccessEntry },
+  podIdentities: { types: ['AWS::EKS::PodIdentityAssociation'], read: toPodIdentity },
 } as const;
 
 /** Throws an Error that says what is missing when the folder is not an assembly, or has something that does not run locally. */
@@ -64,6 +72,11 @@ export function loadAssembly(assemblyDir: string, options: LoadOptions): AwsMode
           throw new Error(`reading ${resource.Type} ${logicalId} of stack ${stack.stackName}`, { cause: error });
         }
       });
+  const policies = read(READERS.policies);
+  const withPolicies = (role: RoleModel): RoleModel => {
+    const own = policies.filter(({ roles }) => roles.includes(role.name));
+    return { ...role, statements: [...role.statements, ...own.flatMap(({ statements }) => statements)] };
+  };
   return {
     region,
     account,
@@ -76,6 +89,9 @@ export function loadAssembly(assemblyDir: string, options: LoadOptions): AwsMode
     functions: read(READERS.functions),
     eventSources: read(READERS.eventSources),
     schedules: read(READERS.schedules),
+    roles: read(READERS.roles).map(withPolicies),
+    accessEntries: read(READERS.accessEntries),
+    podIdentities: read(READERS.podIdentities),
   };
 }
 

@@ -68,7 +68,7 @@ function start({ handler = HANDLER, timeoutSeconds = 5, maxConcurrency = 2 } = {
   const lines: LogLine[] = [];
   const lambda = startLambda({
     functions,
-    environment: { AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'local' },
+    environment: () => ({ AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'local' }),
     maxConcurrency: () => maxConcurrency,
     onLog: line => lines.push(line),
   });

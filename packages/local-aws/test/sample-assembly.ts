@@ -78,9 +78,11 @@ const stateTemplate = {
   },
   Outputs: {
     TableName: { Value: { Ref: 'Records' } },
+    TableArn: { Value: { 'Fn::GetAtt': ['Records', 'Arn'] } },
     DeadArn: { Value: { 'Fn::GetAtt': ['Dead', 'Arn'] } },
     DeadUrl: { Value: { Ref: 'Dead' }, Export: { Name: { 'Fn::Sub': '${AWS::StackName}:DeadUrl' } } },
     BusName: { Value: { Ref: 'Bus' } },
+    BusArn: { Value: { 'Fn::GetAtt': ['Bus', 'Arn'] } },
   },
 };
 
@@ -96,9 +98,40 @@ function functionsTemplate(options: SampleOptions) {
           RedrivePolicy: { deadLetterTargetArn: fromState('DeadArn'), maxReceiveCount },
         },
       },
+      WorkerRole: { Type: 'AWS::IAM::Role', Properties: { AssumeRolePolicyDocument: {} } },
+      WorkerPolicy: {
+        Type: 'AWS::IAM::Policy',
+        Properties: {
+          PolicyName: 'worker',
+          Roles: [{ Ref: 'WorkerRole' }],
+          PolicyDocument: {
+            Version: '2012-10-17',
+            Statement: [
+              {
+                Effect: 'Allow',
+                Action: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
+                Resource: fromState('TableArn'),
+                Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['worker/*'] } },
+              },
+              {
+                Effect: 'Allow',
+                Action: 'sqs:SendMessage',
+                Resource: [{ 'Fn::GetAtt': ['Inbox', 'Arn'] }, fromState('DeadArn')],
+              },
+              {
+                Effect: 'Allow',
+                Action: 'events:PutEvents',
+                Resource: fromState('BusArn'),
+                Condition: { StringEquals: { 'events:source': ['sample.worker'] } },
+              },
+            ],
+          },
+        },
+      },
       Worker: {
         Type: 'AWS::Lambda::Function',
         Properties: {
+          Role: { 'Fn::GetAtt': ['WorkerRole', 'Arn'] },
           Code: { S3Bucket: { 'Fn::Sub': 'assets-${AWS::AccountId}-${AWS::Region}' }, S3Key: 'abc.zip' },
           Handler: 'index.handler',
           Runtime: 'nodejs24.x',

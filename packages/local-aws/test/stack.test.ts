@@ -12,18 +12,24 @@ import { writeSampleAssembly, type SampleOptions } from './sample-assembly.ts';
 
 /** Writes what it is told into the table, with nothing but the variables of the template and the unchanged SDK. */
 const HANDLER = `
-import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 const dynamo = new DynamoDBClient({ maxAttempts: 10 });
 export const handler = async event => {
   const batchItemFailures = [];
   for (const { messageId, body } of event.Records) {
     const { source, detail = {} } = JSON.parse(body);
+    if (detail.write !== undefined) {
+      const Item = { pk: { S: detail.write } };
+      const error = await dynamo.send(new PutItemCommand({ TableName: process.env.TABLE_NAME, Item })).catch(error => error);
+      console.info({ handled: detail.name, name: error.name, message: error.message });
+      continue;
+    }
     if (detail.poison) {
       batchItemFailures.push({ itemIdentifier: messageId });
     } else {
       await dynamo.send(new UpdateItemCommand({
         TableName: process.env.TABLE_NAME,
-        Key: { pk: { S: detail.name ?? source } },
+        Key: { pk: { S: 'worker/' + (detail.name ?? source) } },
         UpdateExpression: 'ADD times :one',
         ExpressionAttributeValues: { ':one': { N: '1' } },
       }));
@@ -46,6 +52,7 @@ function createLog() {
   const lines: LogLine[] = [];
   const waiting = new Set<() => void>();
   return {
+    lines,
     onLog(line: LogLine) {
       lines.push(line);
       for (const look of waiting) look();
@@ -98,15 +105,15 @@ async function publish(
   client.destroy();
 }
 
-/** How often the function has written `pk`. */
-async function timesOf({ endpoints, model }: LocalAws, pk: string): Promise<number> {
+/** How often the function has written the record of that name. */
+async function timesOf({ endpoints, model }: LocalAws, name: string): Promise<number> {
   const client = new DynamoDBClient({
     endpoint: endpoints.dynamoDb,
     region: 'us-east-1',
     credentials: FAKE_CREDENTIALS,
   });
   const { Item } = await client.send(
-    new GetItemCommand({ TableName: model.tables[0]?.TableName, Key: { pk: { S: pk } } }),
+    new GetItemCommand({ TableName: model.tables[0]?.TableName, Key: { pk: { S: `worker/${name}` } } }),
   );
   client.destroy();
   return Number(Item?.['times']?.N ?? 0);
@@ -142,6 +149,22 @@ describe('local AWS', () => {
     const { ready } = await aws.deadLetters('worker');
     expect(ready.map(({ body }) => JSON.parse(body).detail)).toEqual([{ name: 'bad', poison: true }]);
     expect((await aws.inbox('worker')).ready).toEqual([]);
+  });
+
+  it("refuses a function what its role does not allow, as AWS does: another's record", async () => {
+    const { aws, log } = await start();
+    await publish(aws, { name: 'own', write: 'worker/n1' });
+    await publish(aws, { name: 'theft', write: 'repair/n1' });
+    await Promise.all([log.handled('own'), log.handled('theft')]);
+    const said = (name: string): unknown => log.lines.find(line => handledIn(line) === name)?.record?.['message'];
+    expect(said('own')).toEqual({ handled: 'own' });
+    expect(said('theft')).toEqual({
+      handled: 'theft',
+      name: 'AccessDeniedException',
+      message: expect.stringMatching(
+        /^User: arn:aws:sts::000000000000:assumed-role\/\S*WorkerRole\/local is not authorized to perform: dynamodb:PutItem on resource: arn:aws:dynamodb:us-east-1:000000000000:table\/\S+ because no identity-based policy allows the dynamodb:PutItem action$/,
+      ),
+    });
   });
 
   it('goes on after kill -9 of a function', async () => {

@@ -98,14 +98,33 @@ describe('a cloud assembly', () => {
       'another runtime',
       {
         Type: 'AWS::Lambda::Function',
-        Properties: { Code: { S3Key: 'abc.zip' }, Handler: 'x', Runtime: 'python3.14' },
+        Properties: { Code: { S3Key: 'abc.zip' }, Role: 'r', Handler: 'x', Runtime: 'python3.14' },
       },
       /only Node/,
     ],
     [
       'code that is not there',
-      { Type: 'AWS::Lambda::Function', Properties: { Code: { S3Key: 'no.zip' }, Handler: 'x', Runtime: 'nodejs24.x' } },
+      {
+        Type: 'AWS::Lambda::Function',
+        Properties: { Code: { S3Key: 'no.zip' }, Role: 'r', Handler: 'x', Runtime: 'nodejs24.x' },
+      },
       /no.zip is not in/,
+    ],
+    [
+      'a managed policy',
+      { Type: 'AWS::IAM::Role', Properties: { ManagedPolicyArns: ['arn:aws:iam::aws:policy/AdministratorAccess'] } },
+      /managed policies are not supported/,
+    ],
+    [
+      'a statement that denies',
+      {
+        Type: 'AWS::IAM::Policy',
+        Properties: {
+          Roles: [],
+          PolicyDocument: { Statement: [{ Effect: 'Deny', Action: 'sqs:SendMessage', Resource: '*' }] },
+        },
+      },
+      /only Allow/,
     ],
     [
       'a filter',

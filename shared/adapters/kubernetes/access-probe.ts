@@ -34,18 +34,28 @@ export type AccessProbe = () => Promise<void>;
 const reviewSchema = z.object({ status: z.object({ allowed: z.boolean() }) });
 
 export function createAccessProbe(transport: Transport, needed: readonly NeededAccess[]): AccessProbe {
-  const questions = needed.flatMap(toQuestions);
   return async () => {
-    // One first: a server that does not answer is not asked for the rest.
-    const answers: boolean[] = [];
-    for (const batch of [questions.slice(0, 1), questions.slice(1)]) {
-      answers.push(...(await Promise.all(batch.map(question => isAllowed(transport, question)))));
-    }
-    const missing = questions.filter((_, index) => answers[index] === false).map(describe);
+    const missing = await missingAccess(transport, needed);
     if (missing.length > 0) {
       throw new RetryableError(`the API server does not allow: ${missing.join(', ')}`, { reason: 'Forbidden' });
     }
   };
+}
+
+/** What of this is not allowed to us, in words, each once. Throws `RetryableError` when the server could not be asked. */
+export async function missingAccess(transport: Transport, needed: readonly NeededAccess[]): Promise<readonly string[]> {
+  const questions = [...new Map(needed.flatMap(toQuestions).map(question => [describe(question), question]))];
+  // One first: a server that does not answer is not asked for the rest.
+  const answers: boolean[] = [];
+  for (const batch of [questions.slice(0, 1), questions.slice(1)]) {
+    answers.push(...(await Promise.all(batch.map(([, question]) => isAllowed(transport, question)))));
+  }
+  return questions.filter((_, index) => answers[index] === false).map(([words]) => words);
+}
+
+/** Each single permission in the words of `missingAccess`. */
+export function describeAccess(needed: readonly NeededAccess[]): readonly string[] {
+  return needed.flatMap(toQuestions).map(describe);
 }
 
 function toQuestions({ verbs, names, ...attributes }: NeededAccess): ResourceAttributes[] {

@@ -3,7 +3,7 @@ import { recordFor, timerAt, type TimerPlan } from '../../../bench/timers/armed.
 import { createLatenessLog } from '../../../bench/timers/lateness.ts';
 import { measureSweep } from '../../../bench/timers/sweep.ts';
 import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts';
-import { parseRepairRecord } from '../../../shared/contract/repair-record.ts';
+import { nodeCodec } from '../../../functions/repair/record.ts';
 import { addDuration, minutes, seconds, toEpochMs } from '../../../shared/domain/time.ts';
 
 const NOON = toEpochMs(Date.UTC(2026, 0, 5, 12));
@@ -32,7 +32,7 @@ describe('recordFor', () => {
   it('is a record that the repair function can read', () => {
     const timer = timerAt(plan, 7);
     const { state, nextWakeTime } = recordFor(timer);
-    expect(parseRepairRecord(state).incident.dueTime).toBe(timer.dueTime);
+    expect(nodeCodec.parse(state).incident?.dueTime).toBe(timer.dueTime);
     expect(nextWakeTime).toBe(timer.dueTime);
   });
 });

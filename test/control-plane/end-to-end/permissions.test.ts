@@ -1,34 +1,15 @@
 /** Which permissions count as used. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { PERMISSIONS, type KubernetesGrant } from '../../../shared/contract/permissions.ts';
 import { toEpochMs } from '../../../shared/domain/time.ts';
 import type { AuditedRequest } from './audit-log.ts';
-import { describePermission, describeRefusal, permissionsIn, unusedOf } from './permissions.ts';
+import { describeRefusal, unusedOf } from './permissions.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'curfew-permissions-'));
-const file = join(folder, 'rbac.yaml');
-writeFileSync(
-  file,
-  `apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata: { name: some }
-rules:
-  - { apiGroups: [''], resources: [nodes, pods/eviction], verbs: [get, create] }
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: Role
-metadata: { name: some, namespace: curfew }
-rules:
-  - { apiGroups: [coordination.k8s.io], resources: [leases], resourceNames: [one], verbs: [patch] }
----
-apiVersion: v1
-kind: ServiceAccount
-metadata: { name: some, namespace: curfew }
-`,
-);
-afterAll(() => rmSync(folder, { recursive: true }));
+const GRANTS: readonly KubernetesGrant[] = [
+  { group: '', resource: 'nodes', verbs: ['get', 'list'] },
+  { group: '', resource: 'pods', subresource: 'eviction', verbs: ['create'] },
+  { group: 'coordination.k8s.io', resource: 'leases', verbs: ['patch'], namespace: 'curfew', names: ['one'] },
+];
 
 const request = (changes: Partial<AuditedRequest>): AuditedRequest => ({
   time: toEpochMs(0),
@@ -45,15 +26,13 @@ const request = (changes: Partial<AuditedRequest>): AuditedRequest => ({
   responseObject: undefined,
   ...changes,
 });
-const unused = (...requests: readonly AuditedRequest[]): readonly string[] =>
-  unusedOf(permissionsIn([file]), requests).map(describePermission);
+const unused = (...requests: readonly AuditedRequest[]): readonly string[] => unusedOf('repair', GRANTS, requests);
 
 describe('permissions', () => {
-  it('are taken one by one out of ClusterRoles and Roles', () => {
-    expect(permissionsIn([file]).map(describePermission)).toEqual([
+  it('are taken one by one', () => {
+    expect(unused()).toEqual([
       'get nodes',
-      'create nodes',
-      'get pods/eviction',
+      'list nodes',
       'create pods/eviction',
       'patch leases.coordination.k8s.io one in curfew',
     ]);
@@ -64,17 +43,23 @@ describe('permissions', () => {
     expect(unused(request({ allowed: false }))).toContain('get nodes');
     expect(unused(request({ group: 'example.com' }))).toContain('get nodes');
     expect(unused(request({ subresource: 'status' }))).toContain('get nodes');
-    expect(unused(request({ verb: 'create', resource: 'pods', subresource: 'eviction' }))).not.toContain(
-      'create pods/eviction',
-    );
+    expect(unused(request({ verb: 'impersonate' }))).toContain('get nodes');
+    const eviction = request({ verb: 'create', resource: 'pods', subresource: 'eviction', namespace: 'shop' });
+    expect(unused(eviction)).not.toContain('create pods/eviction');
   });
 
-  it('of a Role are used in its namespace, on the objects that it names', () => {
+  it('on named objects of a namespace are used on these', () => {
     const patch = { verb: 'patch', group: 'coordination.k8s.io', resource: 'leases' };
     const lease = 'patch leases.coordination.k8s.io one in curfew';
     expect(unused(request({ ...patch, namespace: 'curfew', name: 'one' }))).not.toContain(lease);
     expect(unused(request({ ...patch, namespace: 'default', name: 'one' }))).toContain(lease);
     expect(unused(request({ ...patch, namespace: 'curfew', name: 'two' }))).toContain(lease);
+  });
+
+  it('that only faults make use of are not missed', () => {
+    const { kubernetes } = PERMISSIONS.repair;
+    expect(unusedOf('repair', kubernetes, [])).toContain('delete nodeclaims.karpenter.sh');
+    expect(unusedOf('repair', kubernetes, [])).not.toContain('get nodeclaims.karpenter.sh');
   });
 
   it('that are missing are named by who wanted what', () => {

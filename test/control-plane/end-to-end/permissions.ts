@@ -1,64 +1,36 @@
-/** What the manifests allow an identity, and what it made use of. */
-import { readManifests } from '../../contract/api-server/manifests.ts';
-import { z } from 'zod';
+/** What the permission table allows a part, and what of it requests at a real API server made use of. */
+import { describeGrant } from '../../../runtime/permissions/describe.ts';
+import { grantFor } from '../../../runtime/permissions/kubernetes.ts';
+import type { KubernetesGrant } from '../../../shared/contract/permissions.ts';
+import { describeUse, SELDOM_USED } from '../../shared/contract/seldom-used.ts';
 import type { AuditedRequest } from './audit-log.ts';
 
-const ruleSchema = z.object({
-  apiGroups: z.array(z.string()),
-  resources: z.array(z.string()),
-  verbs: z.array(z.string()),
-  resourceNames: z.array(z.string()).optional(),
-});
-const roleSchema = z.object({ rules: z.array(ruleSchema) });
-
-/** One verb on one resource, in one namespace for a Role, on named objects where the rule names some. */
-export interface Permission {
-  readonly group: string;
-  /** With its subresource: `pods/eviction`. */
-  readonly resource: string;
-  readonly verb: string;
-  readonly namespace: string | undefined;
-  readonly names: readonly string[] | undefined;
+/** Each single permission of the grants of which no request made use, unless it is listed as seldom used. */
+export function unusedOf(
+  part: string,
+  grants: readonly KubernetesGrant[],
+  requests: readonly AuditedRequest[],
+): readonly string[] {
+  const used = new Set(requests.filter(({ allowed }) => allowed).map(request => describeUsed(grants, request)));
+  return grants
+    .flatMap(grant => grant.verbs.map(verb => describeGrant(verb, grant)))
+    .filter(permission => !used.has(permission) && !(describeUse(part, permission) in SELDOM_USED));
 }
 
-/** All that the ClusterRoles and Roles of these files allow, one by one. */
-export function permissionsIn(files: readonly string[]): readonly Permission[] {
-  return files.flatMap(readManifests).flatMap(manifest => {
-    if (manifest.kind !== 'ClusterRole' && manifest.kind !== 'Role') return [];
-    const { namespace } = manifest.metadata;
-    return roleSchema
-      .parse(manifest)
-      .rules.flatMap(({ apiGroups, resources, verbs, resourceNames }) =>
-        apiGroups.flatMap(group =>
-          resources.flatMap(resource =>
-            verbs.map(verb => ({ group, resource, verb, namespace, names: resourceNames })),
-          ),
-        ),
-      );
+/** The permission that allows the request; undefined for what every identity may do, such as discovery. */
+function describeUsed(grants: readonly KubernetesGrant[], request: AuditedRequest): string | undefined {
+  const { group, resource, subresource, namespace, name } = request;
+  const verb = grants.flatMap(({ verbs }) => verbs).find(each => each === request.verb);
+  if (verb === undefined || resource === undefined) return undefined;
+  const grant = grantFor(grants, {
+    verb,
+    group,
+    resource,
+    ...(subresource === undefined ? {} : { subresource }),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(name === undefined ? {} : { name }),
   });
-}
-
-const matches = ({ group, resource, verb, namespace, names }: Permission, request: AuditedRequest): boolean => {
-  const asked = request.subresource === undefined ? request.resource : `${request.resource}/${request.subresource}`;
-  return (
-    request.group === group &&
-    asked === resource &&
-    request.verb === verb &&
-    (namespace === undefined || request.namespace === namespace) &&
-    (names === undefined || (request.name !== undefined && names.includes(request.name)))
-  );
-};
-
-/** Permissions of which no request made use. */
-export function unusedOf(granted: readonly Permission[], requests: readonly AuditedRequest[]): readonly Permission[] {
-  return granted.filter(permission => !requests.some(request => request.allowed && matches(permission, request)));
-}
-
-/** `patch nodeclaims.karpenter.sh`, `get configmaps curfew/curfew-config`. */
-export function describePermission({ group, resource, verb, namespace, names }: Permission): string {
-  const place = namespace === undefined ? '' : ` in ${namespace}`;
-  const which = names === undefined ? '' : ` ${names.join(', ')}`;
-  return `${verb} ${resource}${group === '' ? '' : `.${group}`}${which}${place}`;
+  return grant && describeGrant(verb, grant);
 }
 
 /** A request that was refused for want of permission. */

@@ -47,13 +47,19 @@ describe('while they live', () => {
     });
   });
 
-  it('a marked finalizer goes when no settings apply, an unmarked one of somebody else stays', () => {
-    const claim = object('NodeClaim', { finalizers: [OURS, 'a/b'], mark: OURS });
+  it('a marked finalizer goes when no settings apply and another one ends the instance, one of somebody else stays', () => {
+    const claim = object('NodeClaim', { finalizers: [OURS, 'karpenter.sh/termination'], mark: OURS });
     const node = object('Node', { finalizers: [OURS] });
     expect(decide(seen({ claim, nodes: [node], settings: { kind: 'none' } }))).toMatchObject({
       kind: 'prepare',
-      changes: [{ object: claim, finalizers: ['a/b'], mark: undefined }],
+      changes: [{ object: claim, finalizers: ['karpenter.sh/termination'], mark: undefined }],
     });
+  });
+
+  it('I1: ours stays when no settings apply and nothing else ends the instance', () => {
+    const claim = object('NodeClaim', { finalizers: [OURS, 'a/b'], mark: OURS });
+    const node = object('Node', { finalizers: ['curfew.dev/termination'] });
+    expect(decide(seen({ claim, nodes: [node], settings: { kind: 'none' } }))).toMatchObject({ kind: 'ignore' });
   });
 
   it("a mark never makes Karpenter's finalizer ours", () => {

@@ -1,21 +1,18 @@
 /** Evaluates pipelines and commands. The order of evaluation and of checks is Go's, since errors name the node at hand. */
-import { LimitReached } from '../limits.ts';
+import { isStackOverflow, LimitReached } from '../limits.ts';
 import type { CommandNode, FieldNode, Operand, PipeNode, VariableNode } from '../parse/nodes.ts';
 import { nodeText } from '../parse/nodes.ts';
 import { deep, type Step } from '../trampoline.ts';
-import { type Bytes, encode } from '../text/bytes.ts';
-import { CallError, TemplateError } from '../errors.ts';
+import type { Bytes } from '../text/bytes.ts';
+import { TemplateError } from '../errors.ts';
 import type { GoType, Signature } from '../types/type.ts';
 import { elemOf, indirectInterface, intValue, isTrue, stringValue, type Value } from '../types/value.ts';
 import { shortCircuit } from '../builtins/registry.ts';
 import { callValue } from '../builtins/call.ts';
+import { checkArgCount, type Final, finalText, NONE, paramType, problemOf, refuseArgs } from './args.ts';
 import { anyConstant, constantArg, nilArg, validateType } from './convert-arg.ts';
 import { findField } from './field.ts';
 import type { State } from './state.ts';
-
-/** The value of the command before in a pipeline, for its last argument; NONE in the first command. */
-const NONE = Symbol('no previous command');
-type Final = Value | undefined | typeof NONE;
 
 /** The value of a pipeline; declares or assigns its variables. */
 export function* evalPipeline(state: State, dot: Value | undefined, pipe: PipeNode): Step<Value | undefined> {
@@ -55,12 +52,6 @@ function* evalCommand(state: State, dot: Value | undefined, cmd: CommandNode, fi
   if (first.kind === 'dot') return dot;
   if (first.kind === 'nil') return state.fail('nil is not a command');
   return anyConstant(state, first);
-}
-
-function refuseArgs(state: State, args: readonly Operand[], final: Final): void {
-  if (args.length > 1 || final !== NONE) {
-    state.fail("can't give argument to non-function %s", stringValue(nodeText(args[0]!)));
-  }
 }
 
 type Chain = Extract<Operand, { kind: 'field' | 'chain' | 'variable' }>;
@@ -123,22 +114,6 @@ function* evalFunction(
   return yield* evalCall(state, dot, signature, node, name, args, final);
 }
 
-function checkArgCount(state: State, signature: Signature, name: Bytes, args: readonly Operand[], final: Final): void {
-  const given = args.length + (final === NONE ? 0 : 1);
-  const fixed = signature.params.length - (signature.variadic ? 1 : 0);
-  if (signature.variadic && given < fixed) {
-    state.fail(
-      'wrong number of args for %s: want at least %d got %d',
-      stringValue(name),
-      intValue(fixed),
-      intValue(args.length),
-    );
-  }
-  if (!signature.variadic && given !== fixed) {
-    state.fail('wrong number of args for %s: want %d got %d', stringValue(name), intValue(fixed), intValue(given));
-  }
-}
-
 /** `and` and `or` evaluate no more arguments than they need. */
 function* evalAndOr(
   state: State,
@@ -180,26 +155,10 @@ function* evalCall(
     state.execution.budget.spend(1);
     return signature.call(isCall ? [callee, ...values] : values);
   } catch (error) {
-    if (error instanceof LimitReached || error instanceof TemplateError) throw error;
+    if (error instanceof LimitReached || error instanceof TemplateError || isStackOverflow(error)) throw error;
     state.node = node;
     return state.fail('error calling %s: %v', stringValue(name), stringValue(problemOf(error)));
   }
-}
-
-/** What a function threw, as a Go string: a caller's function may throw anything. */
-function problemOf(error: unknown): Bytes {
-  if (error instanceof CallError) return error.message;
-  return encode(error instanceof Error ? error.message : String(error));
-}
-
-/** `reflect.Value.String` of what a pipeline hands to `call`. */
-function finalText(final: Final): Bytes {
-  if (final === NONE || final === undefined) return '<invalid Value>';
-  return final.type.kind === 'string' ? (final.held as Bytes) : `<${final.type.name} Value>`;
-}
-
-function paramType(signature: Signature, i: number): GoType {
-  return signature.params[Math.min(i, signature.params.length - 1)]!;
 }
 
 /** An argument as a `type`. */

@@ -1,6 +1,6 @@
 /** Executes statements with a stack of its own, so that templates may call each other 100,000 deep as in Go. */
 import { sprint } from '../fmt/sprintf.ts';
-import { LimitReached } from '../limits.ts';
+import { isStackOverflow, LimitReached } from '../limits.ts';
 import {
   type ActionNode,
   type BranchNode,
@@ -65,6 +65,7 @@ export class Machine {
       for (let frame = this.#stack.at(-1); frame !== undefined; frame = this.#stack.at(-1)) this.#step(frame);
     } catch (error) {
       if (error instanceof LimitReached) throw this.#state.limitError(error.message);
+      if (isStackOverflow(error)) throw this.#state.limitError('values too deep for the stack');
       throw error;
     }
     return this.#out.join('');

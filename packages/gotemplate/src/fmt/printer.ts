@@ -1,5 +1,5 @@
 /** Prints Go values by verb, as Go's fmt does. */
-import { type Budget, LimitReached } from '../limits.ts';
+import { type Budget, isStackOverflow, LimitReached } from '../limits.ts';
 import { type Bytes, encode } from '../text/bytes.ts';
 import { isInt, isUint } from '../types/type.ts';
 import {
@@ -19,8 +19,9 @@ import {
   type SliceData,
   sortedKeys,
   stringValue,
-  Value,
+  type Value,
 } from '../types/value.ts';
+import { printComplex, printFloat, printHex, printInteger, printText } from './scalars.ts';
 import { noFlags, Writer } from './writer.ts';
 
 /** Stands for an address: Go's differ from run to run, ours tell nothing. */
@@ -76,7 +77,7 @@ export class Printer {
     try {
       text = asString(methodOf(value, name)!.call([])!);
     } catch (error) {
-      if (error instanceof LimitReached) throw error;
+      if (error instanceof LimitReached || isStackOverflow(error)) throw error;
       if (value.type.kind === 'pointer' && isNilHeld(value)) return this.out.write(NIL);
       const { flags } = this.out;
       this.out.flags = noFlags();
@@ -87,7 +88,7 @@ export class Printer {
       return;
     }
     if (name === 'GoString') this.out.string(text);
-    else this.#string(value, text, verb);
+    else printText(this.out, text, verb);
   }
 
   #badVerb(value: Value | undefined, verb: string): void {
@@ -105,17 +106,19 @@ export class Printer {
   #print(value: Value, verb: string, depth: number): void {
     this.#budget.spend(1);
     const { kind } = value.type;
-    if (isInt(kind) || isUint(kind)) return this.#integer(value, verb);
+    if (isInt(kind) || isUint(kind)) {
+      return this.#unless(printInteger(this.out, asInteger(value), isUint(kind), verb), value, verb);
+    }
     switch (kind) {
       case 'bool':
         if (verb === 't' || verb === 'v') return this.out.pad(String(asBool(value)));
         return this.#badVerb(value, verb);
       case 'float64':
-        return this.#float(value, asFloat(value), verb);
+        return this.#unless(printFloat(this.out, asFloat(value), verb), value, verb);
       case 'complex128':
-        return this.#complex(value, verb);
+        return this.#unless(printComplex(this.out, asComplex(value), verb), value, verb);
       case 'string':
-        return this.#string(value, asString(value), verb);
+        return this.#unless(printText(this.out, asString(value), verb), value, verb);
       case 'map':
         return this.#map(value, asMap(value), verb, depth);
       case 'struct':
@@ -136,74 +139,9 @@ export class Printer {
     }
   }
 
-  #integer(value: Value, verb: string): void {
-    const n = asInteger(value);
-    switch (verb) {
-      case 'v':
-        if (this.out.flags.sharpV && isUint(value.type.kind)) return this.#hex(n, true);
-        return this.out.integer(n, 10);
-      case 'd':
-        return this.out.integer(n, 10);
-      case 'b':
-        return this.out.integer(n, 2);
-      case 'o':
-      case 'O':
-        return this.out.integer(n, 8, false, verb === 'O');
-      case 'x':
-      case 'X':
-        return this.out.integer(n, 16, verb === 'X');
-      case 'c':
-        return this.out.character(n);
-      case 'q':
-        return this.out.quotedCharacter(n);
-      case 'U':
-        return this.out.unicode(BigInt.asUintN(64, n));
-      default:
-        return this.#badVerb(value, verb);
-    }
-  }
-
-  #hex(n: bigint, leading0x: boolean): void {
-    const { sharp } = this.out.flags;
-    this.out.flags.sharp = leading0x;
-    this.out.integer(n, 16);
-    this.out.flags.sharp = sharp;
-  }
-
-  #float(value: Value, x: number, verb: string): void {
-    if (verb === 'v') return this.out.float(x, 'g', -1);
-    if ('bgGxX'.includes(verb)) return this.out.float(x, verb, -1);
-    if ('feE'.includes(verb)) return this.out.float(x, verb, 6);
-    if (verb === 'F') return this.out.float(x, 'f', 6);
-    return this.#badVerb(value, verb);
-  }
-
-  #complex(value: Value, verb: string): void {
-    if (!'vbgGxXfFeE'.includes(verb)) return this.#badVerb(value, verb);
-    const { plus } = this.out.flags;
-    const { re, im } = asComplex(value);
-    this.out.write('(');
-    this.#float(value, re, verb);
-    this.out.flags.plus = true;
-    this.#float(value, im, verb);
-    this.out.write('i)');
-    this.out.flags.plus = plus;
-  }
-
-  #string(value: Value, text: Bytes, verb: string): void {
-    switch (verb) {
-      case 'v':
-        return this.out.flags.sharpV ? this.out.quoted(text) : this.out.string(text);
-      case 's':
-        return this.out.string(text);
-      case 'x':
-      case 'X':
-        return this.out.hexBytes(text, verb === 'X');
-      case 'q':
-        return this.out.quoted(text);
-      default:
-        return this.#badVerb(value, verb);
-    }
+  /** Reports a verb that is not for the value. */
+  #unless(printed: boolean, value: Value, verb: string): void {
+    if (!printed) this.#badVerb(value, verb);
   }
 
   #map(value: Value, map: MapData | null, verb: string, depth: number): void {
@@ -212,7 +150,7 @@ export class Printer {
     this.out.write(sharpV ? value.type.name + '{' : 'map[');
     for (const [i, key] of (map === null ? [] : sortedKeys(map)).entries()) {
       this.#separator(i);
-      this.#string(stringValue(key), key, verb);
+      this.#unless(printText(this.out, key, verb), stringValue(key), verb);
       this.out.write(':');
       this.#element(map!.get(key)!, verb, depth + 1);
     }
@@ -233,7 +171,7 @@ export class Printer {
   #slice(value: Value, slice: SliceData | null, verb: string, depth: number): void {
     const { sharpV } = this.out.flags;
     const isBytes = value.type.elem!.kind === 'uint8';
-    if (isBytes && 'sqxX'.includes(verb)) return this.#string(value, octets(slice), verb);
+    if (isBytes && 'sqxX'.includes(verb) && printText(this.out, octets(slice), verb)) return;
     const name = isBytes && depth === 0 && value.type.name === '[]uint8' ? '[]byte' : value.type.name;
     if (sharpV && slice === null) return this.out.write(name + '(nil)');
     this.out.write(sharpV ? name + '{' : '[');
@@ -255,11 +193,11 @@ export class Printer {
     if (verb === 'v' && flags.sharpV) {
       this.out.write(`(${value.type.name})(`);
       if (address === 0n) this.out.write('nil');
-      else this.#hex(address, true);
+      else printHex(this.out, address, true);
       this.out.write(')');
     } else if (verb === 'v' && address === 0n) this.out.pad(NIL);
-    else if (verb === 'v' || verb === 'p') this.#hex(address, !flags.sharp);
-    else if ('bodxX'.includes(verb)) this.#integer(new Value({ kind: 'uint64', name: value.type.name }, address), verb);
+    else if (verb === 'v' || verb === 'p') printHex(this.out, address, !flags.sharp);
+    else if ('bodxX'.includes(verb)) printInteger(this.out, address, true, verb);
     else this.#badVerb(value, verb);
   }
 }

@@ -3,6 +3,7 @@
  * are read, so that a template cannot reach prototypes, accessors or methods of JavaScript.
  */
 import { DataError } from '../errors.ts';
+import { DEFAULT_LIMITS, isStackOverflow } from '../limits.ts';
 import { encode } from '../text/bytes.ts';
 import { MAX_INT64, MAX_UINT64, MIN_INT64 } from '../text/number.ts';
 import { TIME, timeValue } from './time.ts';
@@ -49,10 +50,15 @@ function entries(data: object, where: Where): [key: string, value: unknown][] {
  * fields that it does not have are refused; missing ones have their zero value.
  * @throws {DataError} that says where.
  */
-export function toGo(data: unknown, type?: GoType, maxDepth = 500): Value | undefined {
+export function toGo(data: unknown, type?: GoType, maxDepth = DEFAULT_LIMITS.dataDepth): Value | undefined {
   if (data instanceof Value) return data;
   const where = { path: '', depth: 0, maxDepth };
-  return type === undefined ? untyped(data, where) : typed(data, type, where);
+  try {
+    return type === undefined ? untyped(data, where) : typed(data, type, where);
+  } catch (error) {
+    if (isStackOverflow(error)) return fail(where, 'too deep for the stack');
+    throw error;
+  }
 }
 
 function untyped(data: unknown, where: Where): Value | undefined {

@@ -113,15 +113,27 @@ export async function answerResource(
   const warn = (message: string): number => warnings.push(message);
   const mayCreate = (): void =>
     access.check(user, { ...attributesOf(method, '', { kind: 'resource', ...path }, query), verb: 'create' });
-  const sent = { method, path, resource, query, contentType, body, user: user.name, program, warn, mayCreate };
+  const sent = {
+    method,
+    path,
+    resource,
+    query,
+    contentType,
+    body,
+    user: user.name,
+    groups: user.groups,
+    program,
+    warn,
+    mayCreate,
+  };
   const outcome = executeRequest(core, sent);
   switch (outcome.kind) {
     case 'object':
       return { code: outcome.code, body: withoutEmptyVersion(shapeObject(outcome.object, shape)), warnings, ...how };
     case 'list':
-      return { code: 200, body: shapeList(outcome.list, shape), ...how };
+      return { code: 200, body: shapeList(outcome.list, shape), warnings, ...how };
     case 'body':
-      return { code: outcome.code, body: outcome.body, ...how };
+      return { code: outcome.code, body: outcome.body, warnings, ...how };
     default:
       return outcome satisfies never;
   }

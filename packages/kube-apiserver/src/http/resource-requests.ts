@@ -23,6 +23,7 @@ export interface ResourceRequest {
   readonly contentType: string | undefined;
   readonly body: string;
   readonly user: string;
+  readonly groups: readonly string[];
   readonly program: string | undefined;
   /** Asked before an update or an apply creates the object. Throws `ApiStatusError` 403. */
   readonly mayCreate: () => void;
@@ -83,9 +84,9 @@ function manifestOf(body: JsonObject, { path, resource }: ResourceRequest): Kube
   return { ...body, apiVersion, kind, metadata };
 }
 
-function optionsOf({ method, query, user, program, warn }: ResourceRequest): WriteOptions {
+function optionsOf({ method, query, user, groups, program, warn }: ResourceRequest): WriteOptions {
   const kind = method === 'POST' ? 'CreateOptions' : method === 'PUT' ? 'UpdateOptions' : 'PatchOptions';
-  return { ...writeOptions(kind, query, user, program), onWarning: warn };
+  return { ...writeOptions(kind, query, user, program), groups, onWarning: warn };
 }
 
 function cannotHandle({ kind, version }: ResourceInfo): string {
@@ -164,8 +165,9 @@ function applyPatch(core: ApiServerCore, request: ResourceRequest, ref: ObjectRe
   return createdOrWritten(core, request, ref, options, write => core.patch(ref, patch, write));
 }
 
-function removalOptions({ query, body, contentType, user }: ResourceRequest): DeleteOptions {
-  return deleteOptions(query, body === '' ? undefined : decodeObject(body, contentType), user);
+function removalOptions({ query, body, contentType, user, groups, warn }: ResourceRequest): DeleteOptions {
+  const options = deleteOptions(query, body === '' ? undefined : decodeObject(body, contentType), user);
+  return { ...options, groups, onWarning: warn };
 }
 
 function onCollection(core: ApiServerCore, request: ResourceRequest): Outcome {
@@ -235,7 +237,8 @@ function evict(core: ApiServerCore, request: ResourceRequest, ref: ObjectRef): O
   }
   if (textAt(eviction, 'metadata', 'name') !== ref.name)
     throw badRequest('name in URL does not match name in Eviction object');
-  const status = core.evict(ref, evictionOptions(request.query, eviction, request.user));
+  const { query, user, groups, warn } = request;
+  const status = core.evict(ref, { ...evictionOptions(query, eviction, user), groups, onWarning: warn });
   return { kind: 'body', code: status.code, body: status };
 }
 

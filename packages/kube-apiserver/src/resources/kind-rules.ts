@@ -1,4 +1,5 @@
 /** Rules that only one kind has: what its creation fills in, and what it refuses. */
+import { complainAboutBinding, complainAboutPolicy, prepareBinding, preparePolicy } from '../admission/policy-rules.ts';
 import type { JsonObject } from '../json.ts';
 import { arrayAt, isObject, objectAt, textAt } from '../json.ts';
 import { metadataOf, nameOf } from '../objects.ts';
@@ -24,6 +25,12 @@ export function kindRules(kind: string): Pick<ResourceRules, 'prepare' | 'valida
       return { prepare: prepareNamespace };
     case 'PodDisruptionBudget':
       return { prepare: prepareBudget };
+    case 'ValidatingAdmissionPolicy':
+    case 'MutatingAdmissionPolicy':
+      return { prepare: preparePolicy, validate: complainAboutPolicy };
+    case 'ValidatingAdmissionPolicyBinding':
+    case 'MutatingAdmissionPolicyBinding':
+      return { prepare: prepareBinding, validate: complainAboutBinding };
     case 'PersistentVolume':
     case 'PersistentVolumeClaim':
       return { prepare: preparePending };

@@ -20,21 +20,25 @@ export type Evaluation =
 
 export type Expression = (variables: Record<string, unknown>) => Evaluation;
 
-const environment = withQuantities(withLists(withStrings(newEnvironment())));
-const expressions = new Map<string, Expression>();
 const MAX_EXPRESSIONS = 5000;
 
-/** An expression over `self` and `oldSelf`. Parsed once per text, however many servers and objects use it. */
-export function compileExpression(text: string): Expression {
-  const known = expressions.get(text);
-  if (known !== undefined) return known;
-  const expression = compile(text);
-  if (expressions.size >= MAX_EXPRESSIONS) expressions.clear();
-  expressions.set(text, expression);
-  return expression;
+/** An expression over `self` and `oldSelf`: a rule of a custom resource. */
+export const compileExpression = createCompiler(kubernetesEnvironment(['self', 'oldSelf']));
+
+/** Compiles expressions of one environment. Each text is parsed once, however many servers and objects use it. */
+export function createCompiler(environment: Environment): (text: string) => Expression {
+  const expressions = new Map<string, Expression>();
+  return text => {
+    const known = expressions.get(text);
+    if (known !== undefined) return known;
+    const expression = compile(environment, text);
+    if (expressions.size >= MAX_EXPRESSIONS) expressions.clear();
+    expressions.set(text, expression);
+    return expression;
+  };
 }
 
-function compile(text: string): Expression {
+function compile(environment: Environment, text: string): Expression {
   try {
     const evaluate = environment.parse(text);
     return variables => {
@@ -71,10 +75,13 @@ function wordsOf({ code, summary }: EvaluationError): string {
   }
 }
 
-function newEnvironment(): Environment {
-  return new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false })
-    .registerVariable('self', 'dyn')
-    .registerVariable('oldSelf', 'dyn');
+/** CEL with the functions of Kubernetes and these variables, whose types are only known when they have a value. */
+export function kubernetesEnvironment(variables: readonly string[]): Environment {
+  const empty = new Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false });
+  return variables.reduce(
+    (environment, name) => environment.registerVariable(name, 'dyn'),
+    withQuantities(withLists(withStrings(empty))),
+  );
 }
 
 function withStrings(to: Environment): Environment {

@@ -1,6 +1,8 @@
 /** Creation: names, namespaces, server-owned metadata, defaults and validation. */
 import type { KubernetesManifest } from '../kubernetes-object.ts';
 import { trackCreate } from '../apply/tracking.ts';
+import { admitMutating } from '../admission/mutating.ts';
+import { admitValidating } from '../admission/validating.ts';
 import type { JsonObject } from '../json.ts';
 import { EMPTY_OBJECT, copyObject, textAt, withField, without } from '../json.ts';
 import { metadataOf, nameOf, namespaceOf } from '../objects.ts';
@@ -49,21 +51,32 @@ export function createObject(server: ServerContext, served: ServedResource, crea
   const kept = info.hasStatus && !rules.keepsStatusOnCreate ? without(draft, 'status') : draft;
   const cleaned = rules.clean(kept, options);
   const transition = { old: undefined, subresource: undefined, context: { now, options } };
-  const next = rules.prepare?.({ ...transition, next: cleaned }) ?? cleaned;
-  const target: Target = { served, namespace: namespaceOf(next), name: nameOf(next) };
+  const prepared = rules.prepare?.({ ...transition, next: cleaned }) ?? cleaned;
+  const target: Target = { served, namespace: namespaceOf(prepared), name: nameOf(prepared) };
   if (info.namespaced) checkNamespaceAcceptsContent(server, target);
+  // Who creates is the manager of what was sent, not of what policies add.
+  const tracked = creation.tracked ? prepared : trackCreate(served, prepared, options, now);
+  const admission = { target, operation: 'CREATE', subresource: undefined, oldObject: undefined, options } as const;
+  const mutated = admitMutating(server, { ...admission, object: tracked });
+  const next = mutated === tracked ? tracked : decodedAgain(served, mutated);
   const causes = [
     ...complainAboutNewMetadata(metadataOf(next), served),
     ...(rules.validate?.({ ...transition, next }) ?? []),
   ];
   if (causes.length > 0) throw invalid(kindOf(served), target.name, causes);
+  admitValidating(server, { ...admission, object: next });
   const present = served.storage.collection.get(target.namespace, target.name);
   if (present !== undefined) {
     const isDeleted = metadataOf(present).deletionTimestamp !== undefined;
     throw alreadyExists(resourceOf(served), target.name, isDeleted ? 'object is being deleted: ' : '');
   }
-  const after = creation.tracked ? next : trackCreate(served, next, options, now);
-  return commit(server, target, { before: undefined, after }, options.dryRun);
+  return commit(server, target, { before: undefined, after: next }, options.dryRun);
+}
+
+/** What policies made of a new object, with known fields only and defaults in what they added. */
+function decodedAgain(served: ServedResource, mutated: JsonObject): JsonObject {
+  const metadata = { ...decodeMetadata(mutated, served, { fieldValidation: 'Ignore' }), resourceVersion: '' };
+  return served.rules.clean({ ...mutated, metadata }, { fieldValidation: 'Ignore' });
 }
 
 /** Fields of ObjectMeta that a creation decides itself. */

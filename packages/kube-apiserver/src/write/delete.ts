@@ -5,6 +5,7 @@
  *          ├─▶ finalizers ──▶ deletionTimestamp, grace 0 ───▶ gone when the last finalizer is taken off
  *          └─▶ pod on a node ──▶ deletionTimestamp in the future ──▶ gone by a delete with grace period 0 (the kubelet's)
  */
+import { admitValidating } from '../admission/validating.ts';
 import type { JsonObject } from '../json.ts';
 import { arrayAt, equalJson, numberAt, objectAt, textAt } from '../json.ts';
 import { metadataOf, nameOf, namespaceOf, withMetadata } from '../objects.ts';
@@ -26,6 +27,15 @@ import type { Remains } from './containers.ts';
  */
 export function deleteObject(server: ServerContext, target: Target, options: DeleteOptions): JsonObject | Status {
   const current = existing(target);
+  checkDeletePreconditions(target, current, options.preconditions);
+  admitValidating(server, {
+    target,
+    operation: 'DELETE',
+    subresource: undefined,
+    object: undefined,
+    oldObject: current,
+    options,
+  });
   const remains = remove(server, target, current, options);
   const { gracePeriodSeconds } = options;
   const request = {

@@ -1,4 +1,6 @@
 /** What every change of a stored object goes through, whether it came as a PUT, a patch or an apply. */
+import { admitMutating } from '../admission/mutating.ts';
+import { admitValidating } from '../admission/validating.ts';
 import { trackUpdate } from '../apply/tracking.ts';
 import type { JsonObject } from '../json.ts';
 import { arrayAt, equalJson, numberAt, objectAt, shareObject, withField } from '../json.ts';
@@ -33,10 +35,18 @@ export function replace(server: ServerContext, target: Target, replacement: Repl
   const { options } = request;
   checkWritePreconditions(target, current, metadataOf(replacement.proposed), request.verb === 'update');
   const allowed = allowedState(server, served, replacement);
-  const next = replacement.tracked
+  const tracked = replacement.tracked
     ? allowed
     : trackUpdate(served, { current, next: allowed, request }, rfc3339(server.clock.now()));
+  const { subresource } = options;
+  const admission = { target, operation: 'UPDATE', subresource, oldObject: current, options } as const;
+  const mutated = admitMutating(server, { ...admission, object: tracked });
+  const next =
+    mutated === tracked
+      ? tracked
+      : allowedState(server, served, { current, request: quiet(request), proposed: shareObject(current, mutated) });
   validate(server, target, current, next, request);
+  admitValidating(server, { ...admission, object: next });
   if (isReadyToGo(next)) {
     // The event shows the object as it was stored, with its last finalizer; the caller gets what it wrote.
     commit(server, target, { before: current, after: undefined }, options.dryRun);
@@ -48,6 +58,11 @@ export function replace(server: ServerContext, target: Target, replacement: Repl
   if (options.dryRun !== true) afterChange(server, target);
   finish(server, target, request, { before: current, after: stored });
   return stored;
+}
+
+/** The request for what policies made of its object: what they add that is not known is dropped without a word. */
+function quiet(request: Request): Request {
+  return { ...request, options: { ...request.options, fieldValidation: 'Ignore' } };
 }
 
 /** The proposed state without what this write may not change. */

@@ -1,0 +1,20 @@
+/** Whose EKS token it is, as the cluster's authenticator knows it: access key → IAM role → access entry → Kubernetes groups. */
+import type { UserInfo } from '../../packages/kube-apiserver/src/authorization/attributes.ts';
+import type { LocalAws } from '../../packages/local-aws/src/stack.ts';
+
+const TOKEN = /^k8s-aws-v1\.([\w-]+)$/;
+
+/**
+ * `curfew-NAME` for the role of function NAME, with the groups of its access entry. Undefined for any other token, and for a role that
+ * has no access entry. What the token signs is not verified: keys are given out by this process.
+ */
+export function eksUserOf(token: string, { model, roleOf }: Pick<LocalAws, 'model' | 'roleOf'>): UserInfo | undefined {
+  const [, encoded] = TOKEN.exec(token) ?? [];
+  const url = encoded === undefined ? undefined : URL.parse(Buffer.from(encoded, 'base64url').toString());
+  const [accessKeyId = ''] = url?.searchParams.get('X-Amz-Credential')?.split('/') ?? [];
+  const roleArn = roleOf(accessKeyId);
+  const entry = model.accessEntries.find(each => each.roleArn === roleArn);
+  const fn = model.functions.find(each => each.roleArn === roleArn);
+  if (entry === undefined || fn === undefined) return undefined;
+  return { name: `curfew-${fn.name}`, groups: entry.kubernetesGroups };
+}

@@ -1,0 +1,69 @@
+/** Access to DynamoDB: a proxy that asks before it passes a call on. When the server behind it is gone, connections break as its own would. */
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { listen, LOOPBACK } from '../loopback.ts';
+import type { AwsModel } from '../model.ts';
+import type { Access } from './access.ts';
+import { toDynamoDbRequest } from './dynamodb-requests.ts';
+import { toJsonError } from './refusals.ts';
+
+export interface DynamoDbGuard {
+  readonly endpoint: string;
+  stop(): Promise<void>;
+}
+
+export interface DynamoDbGuardOptions {
+  /** Endpoint of the server. */
+  readonly upstream: string;
+  readonly model: Pick<AwsModel, 'region' | 'account' | 'tables'>;
+  readonly access: Pick<Access, 'check'>;
+}
+
+export async function guardDynamoDb({ upstream, model, access }: DynamoDbGuardOptions): Promise<DynamoDbGuard> {
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await buffer(request);
+    const target = String(request.headers['x-amz-target'] ?? '');
+    const refusal = access.check(request.headers.authorization, [
+      toDynamoDbRequest(target, parseJson(body.toString()), model),
+    ]);
+    if (refusal !== undefined) {
+      const { status, code, message } = toJsonError(refusal);
+      response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' });
+      response.end(JSON.stringify({ __type: `com.amazon.coral.service#${code}`, message }));
+      return;
+    }
+    const answer = await forward(request, body);
+    response.writeHead(answer.statusCode ?? 502, answer.headers);
+    await pipeline(answer, response);
+  }
+
+  function forward({ method, url = '/', headers }: IncomingMessage, body: Buffer): Promise<IncomingMessage> {
+    return new Promise((resolve, reject) => {
+      const passed = httpRequest(new URL(url, upstream), { method, headers }, resolve);
+      passed.once('error', reject);
+      passed.end(body);
+    });
+  }
+
+  const server = createServer((request, response) => {
+    handle(request, response).catch(() => response.destroy());
+  });
+  const port = await listen(server);
+  return {
+    endpoint: `http://${LOOPBACK}:${port}`,
+    async stop() {
+      server.closeAllConnections();
+      await new Promise(resolve => server.close(resolve));
+    },
+  };
+}
+
+/** What cannot be read names no table; the server says what is wrong with it to who may call at all. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,45 @@
+/** Whether statements allow a request. Nothing is allowed that no statement allows. */
+import { CONDITION_OPERATORS, type ConditionOperator, type Statement } from './statements.ts';
+
+/** What one call asks for; a call on several resources asks several times. */
+export interface AccessRequest {
+  /** `dynamodb:PutItem`. */
+  readonly action: string;
+  /** ARN. */
+  readonly resource: string;
+  /** Condition keys and their values. A key that the request does not have is absent. */
+  readonly context: Readonly<Record<string, readonly string[]>>;
+}
+
+export function isAllowed(statements: readonly Statement[], request: AccessRequest): boolean {
+  return statements.some(
+    ({ Action, Resource, Condition }) =>
+      Action.some(action => action.toLowerCase() === request.action.toLowerCase()) &&
+      Resource.some(pattern => isLike(request.resource, pattern)) &&
+      CONDITION_OPERATORS.every(operator => holds(operator, Condition[operator] ?? {}, request)),
+  );
+}
+
+/** All keys of an operator must match, each by one of its values. */
+function holds(
+  operator: ConditionOperator,
+  keys: Readonly<Record<string, readonly string[]>>,
+  { context }: AccessRequest,
+): boolean {
+  const matches = operator.endsWith('StringLike') ? isLike : (value: string, wanted: string) => value === wanted;
+  return Object.entries(keys).every(([key, wanted]) => {
+    const values = context[key] ?? [];
+    // With `ForAllValues` a key without values holds; without it, it does not.
+    if (!operator.startsWith('ForAllValues:') && values.length !== 1) return false;
+    return values.every(value => wanted.some(each => matches(value, each)));
+  });
+}
+
+/** `*` is any text, `?` any one character. */
+function isLike(text: string, pattern: string): boolean {
+  const source = pattern
+    .replaceAll(/[.+^${}()|[\]\\]/g, String.raw`\$&`)
+    .replaceAll('*', '.*')
+    .replaceAll('?', '.');
+  return new RegExp(`^${source}$`, 's').test(text);
+}

@@ -1,0 +1,35 @@
+/** A refusal as each protocol answers it: code, status, and the words of the service. */
+import type { Refusal } from './access.ts';
+
+export interface ErrorAnswer {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+}
+
+const UNSIGNED = 'Missing Authentication Token';
+const UNKNOWN_KEY = 'The security token included in the request is invalid.';
+
+/** DynamoDB and EventBridge: status 400, the code in `__type`. */
+export function toJsonError(refusal: Refusal): ErrorAnswer {
+  switch (refusal.kind) {
+    case 'unsigned':
+      return { status: 400, code: 'MissingAuthenticationTokenException', message: UNSIGNED };
+    case 'unknownKey':
+      return { status: 400, code: 'UnrecognizedClientException', message: UNKNOWN_KEY };
+    case 'denied':
+      return { status: 400, code: 'AccessDeniedException', message: refusal.message };
+  }
+}
+
+/** SQS: status 403; clients read the code in the header `x-amzn-query-error`. */
+export function toSqsError(refusal: Refusal): ErrorAnswer {
+  switch (refusal.kind) {
+    case 'unsigned':
+      return { status: 403, code: 'MissingAuthenticationToken', message: UNSIGNED };
+    case 'unknownKey':
+      return { status: 403, code: 'InvalidClientTokenId', message: UNKNOWN_KEY };
+    case 'denied':
+      return { status: 403, code: 'AccessDenied', message: refusal.message };
+  }
+}

@@ -1,0 +1,33 @@
+/**
+ * The statements of a role's policies, in exactly the forms that CDK writes for this repository: `Allow`, whole actions, resources with
+ * `*` and `?`, and four condition operators. A form that is not understood is refused when the template is read.
+ */
+import { z } from 'zod';
+
+const oneOrMore = <T>(of: z.ZodType<T>) => z.union([of.transform(one => [one]), z.array(of)]);
+
+export const CONDITION_OPERATORS = [
+  'StringEquals',
+  'StringLike',
+  'ForAllValues:StringEquals',
+  'ForAllValues:StringLike',
+] as const;
+export type ConditionOperator = (typeof CONDITION_OPERATORS)[number];
+
+const action = z.string().regex(/^[a-z0-9-]+:[A-Za-z]+$/, 'only whole actions are supported');
+const statementSchema = z.strictObject({
+  Sid: z.string().optional(),
+  Effect: z.literal('Allow', 'only Allow is supported'),
+  Action: oneOrMore(action),
+  Resource: oneOrMore(z.string()),
+  Condition: z
+    .partialRecord(
+      z.enum(CONDITION_OPERATORS, 'this condition operator is not supported'),
+      z.record(z.string(), oneOrMore(z.string())),
+    )
+    .default({}),
+});
+
+export type Statement = Readonly<z.infer<typeof statementSchema>>;
+
+export const policyDocumentSchema = z.object({ Statement: z.array(statementSchema) });

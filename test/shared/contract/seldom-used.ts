@@ -1,0 +1,43 @@
+/**
+ * Permissions that no scenario without faults makes use of, each with its reason and the test that does. Unused means unused under
+ * crashes and faults, too: one that is in no test of any kind is taken out of the table.
+ */
+import { describePermissions } from '../../../runtime/permissions/describe.ts';
+import { PERMISSIONS } from '../../../shared/contract/permissions.ts';
+
+export interface SeldomUsed {
+  /** `faults`: used by the swarm. `elsewhere`: by nothing that is simulated. */
+  readonly where: 'faults' | 'elsewhere';
+  readonly reason: string;
+}
+
+const LEASE = 'electing the forwarder that works is part of its process: test/forwarder/main.test.ts, control plane';
+
+/** By `PART: PERMISSION` in the words of `describePermissions`. */
+export const SELDOM_USED: Readonly<Record<string, SeldomUsed>> = {
+  'repair: get nodeclaims.karpenter.sh': {
+    where: 'faults',
+    reason: 'an attempt that was not carried out takes its annotation off the NodeClaim',
+  },
+  'timer: records of timer': {
+    where: 'elsewhere',
+    reason: 'which unreadable entries of the due index were parked: test/functions/timer.test.ts',
+  },
+  'forwarder: watch finalizerrules.curfew.dev': {
+    where: 'elsewhere',
+    reason: 'watched where the CRD is installed: test/forwarder/custom-resources.test.ts',
+  },
+  'forwarder: create leases.coordination.k8s.io in curfew': { where: 'elsewhere', reason: LEASE },
+  'forwarder: get leases.coordination.k8s.io curfew-forwarder in curfew': { where: 'elsewhere', reason: LEASE },
+  'forwarder: patch leases.coordination.k8s.io curfew-forwarder in curfew': { where: 'elsewhere', reason: LEASE },
+};
+
+/** `PART: PERMISSION`. */
+export const describeUse = (part: string, permission: string): string => `${part}: ${permission}`;
+
+/** All that the table grants. */
+export function allPermissions(): readonly string[] {
+  return Object.entries(PERMISSIONS).flatMap(([part, permissions]) =>
+    describePermissions(permissions).map(permission => describeUse(part, permission)),
+  );
+}
