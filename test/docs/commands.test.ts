@@ -80,7 +80,7 @@ describe('the commands of the documents', () => {
     const filledIn = command
       .replaceAll('FILE', join(home, '.kube', 'config'))
       .replaceAll('node NAME', 'node node-1')
-      .replaceAll('snapshot.yaml', join(home, 'snapshot.yaml'));
+      .replaceAll(/snapshot\.yaml|admission\.yaml|patch\.json/g, file => join(home, file));
     const env = {
       PATH: process.env['PATH'],
       HOME: home,
