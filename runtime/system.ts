@@ -5,6 +5,7 @@
 import { createForwarder, type Forwarder } from '../forwarder/forwarder.ts';
 import type { ForwarderSettings } from '../forwarder/settings.ts';
 import { createHooks, type InvokeFunction } from '../shared/adapters/hooks/hooks.ts';
+import { boundedAuditLog } from '../shared/adapters/log/bounded-audit.ts';
 import { createEventRecorder } from '../shared/adapters/kubernetes/event-recorder.ts';
 import type { Envelope } from '../shared/contract/envelope.ts';
 import { FUNCTION_TIMEOUT_SECONDS, MAX_RECEIVES, VISIBILITY_TIMEOUT_SECONDS } from '../shared/contract/inbox.ts';
@@ -171,7 +172,9 @@ export function createSystem(parts: SystemParts): System {
   });
 
   function environment(name: DeployedFunction, lifetime: Lifetime): RunnerDeps {
-    const { records, dueIndex, audit } = parts;
+    const { records, dueIndex } = parts;
+    const audit = boundedAuditLog(parts.audit);
+    const identity = identityOf(name);
     const ports: EnvironmentPorts = {
       records,
       dueIndex,
@@ -183,9 +186,11 @@ export function createSystem(parts: SystemParts): System {
       instances: parts.instances(name),
       deadLetters: { park: async message => bury(message) },
       clock: scheduler,
-      hooks: parts.callHooks?.(name) ?? createHooks({ bus, cluster: parts.cluster, invokeFunction: noFunctions }),
+      hooks:
+        parts.callHooks?.(name) ??
+        createHooks({ ...portsWithin({ bus }, identity), cluster: parts.cluster, invokeFunction: noFunctions }),
     };
-    const permitted = portsWithin(ports, identityOf(name));
+    const permitted = portsWithin(ports, identity);
     const seen = hooks.environment?.(permitted, name, lifetime) ?? permitted;
     const kubernetes = mortal(lifetime, seen.kubernetes);
     const clock = mortalClock(lifetime, seen.clock);

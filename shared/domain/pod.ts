@@ -1,7 +1,8 @@
 /** The parts of a Pod that rules look at. Reading never throws: what cannot be read is absent. */
 import type { KubernetesObject, OwnerReference } from './kubernetes-object.ts';
+import { LONGEST_DURATION } from './go-duration.ts';
 import { readConditions } from './node.ts';
-import { parseTimestamp, seconds, type DurationMs, type EpochMs } from './time.ts';
+import { parseTimestamp, seconds, toDurationMs, type DurationMs, type EpochMs } from './time.ts';
 
 /** Karpenter's annotation: `"true"` or a Go duration on a Pod, `"true"` on a Node. */
 export const DO_NOT_DISRUPT_ANNOTATION = 'karpenter.sh/do-not-disrupt';
@@ -29,6 +30,8 @@ export interface PodView {
   readonly phase: string;
   /** The pod's condition `Ready` is `True`. */
   readonly ready: boolean;
+  /** Since when its condition `Ready` is `False`; absent when it is not, or when nobody says since when. */
+  readonly notReadySince: EpochMs | undefined;
   readonly creationTime: EpochMs | undefined;
   /** When the kubelet took the pod on (`status.startTime`). */
   readonly startTime: EpochMs | undefined;
@@ -38,6 +41,8 @@ export interface PodView {
   readonly terminationGracePeriod: DurationMs | undefined;
   readonly priorityClassName: string | undefined;
   readonly tolerations: readonly Toleration[];
+  /** Resources that some container is limited to more than none of, e.g. `nvidia.com/gpu`. */
+  readonly limitedResources: readonly string[];
   /** PersistentVolumeClaims that the pod mounts, by name in its namespace; those of ephemeral volumes too. */
   readonly volumeClaims: readonly string[];
 }
@@ -49,6 +54,7 @@ const instant = (value: unknown): EpochMs | undefined =>
 
 /** Reads a Pod object. */
 export function readPod({ metadata, spec, status }: KubernetesObject): PodView {
+  const ready = readConditions(status?.['conditions']).find(({ type }) => type === 'Ready');
   return {
     name: metadata.name,
     namespace: metadata.namespace ?? '',
@@ -59,13 +65,15 @@ export function readPod({ metadata, spec, status }: KubernetesObject): PodView {
     annotations: metadata.annotations ?? {},
     ownerReferences: metadata.ownerReferences ?? [],
     phase: optionalText(status?.['phase']) ?? '',
-    ready: readConditions(status?.['conditions']).some(({ type, status: is }) => type === 'Ready' && is === 'True'),
+    ready: ready?.status === 'True',
+    notReadySince: ready?.status === 'False' ? ready.lastTransitionTime : undefined,
     creationTime: instant(metadata.creationTimestamp),
     startTime: instant(status?.['startTime']),
     deletionTime: instant(metadata.deletionTimestamp),
     terminationGracePeriod: gracePeriodOf(spec?.['terminationGracePeriodSeconds']),
     priorityClassName: optionalText(spec?.['priorityClassName']),
     tolerations: listOf(spec?.['tolerations']).map(readToleration),
+    limitedResources: [...listOf(spec?.['initContainers']), ...listOf(spec?.['containers'])].flatMap(limitsOf),
     volumeClaims: listOf(spec?.['volumes']).flatMap(volume => claimOf(volume, metadata.name)),
   };
 }
@@ -74,8 +82,9 @@ const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
+/** The API server takes any 64-bit number. */
 function gracePeriodOf(value: unknown): DurationMs | undefined {
-  return typeof value === 'number' && value >= 0 ? seconds(value) : undefined;
+  return typeof value === 'number' && value >= 0 ? toDurationMs(Math.min(seconds(value), LONGEST_DURATION)) : undefined;
 }
 
 function readToleration(value: unknown): Toleration {
@@ -86,6 +95,12 @@ function readToleration(value: unknown): Toleration {
     value: optionalText(tolerated) ?? '',
     effect: optionalText(effect),
   };
+}
+
+/** A quantity is zero when it has no other digit; Kubernetes writes `0`. */
+function limitsOf(container: unknown): readonly string[] {
+  const limits = fieldsOf(fieldsOf(fieldsOf(container)['resources'])['limits']);
+  return Object.entries(limits).flatMap(([resource, quantity]) => (/[1-9]/.test(String(quantity)) ? [resource] : []));
 }
 
 /** The claim of an ephemeral volume is named after pod and volume. */

@@ -25,10 +25,17 @@ export type EvictionAnswer =
 
 const refOf = ({ namespace, name }: PodView): ObjectRef => ({ type: RESOURCES.Pod, namespace, name });
 
-/** Asks for one eviction. Throws `RetryableError` for what a later try may cure. */
-export async function evictPod({ kubernetes }: Deps, pod: PodView): Promise<EvictionAnswer> {
+/** Asks for one eviction; without `gracePeriodSeconds` with the pod's own grace period. Throws `RetryableError` for what a later try may cure. */
+export async function evictPod(
+  { kubernetes }: Deps,
+  pod: PodView,
+  gracePeriodSeconds?: number,
+): Promise<EvictionAnswer> {
   const { uid, resourceVersion } = pod;
-  const outcome = await kubernetes.evict(refOf(pod), { preconditions: { uid, resourceVersion } });
+  const outcome = await kubernetes.evict(refOf(pod), {
+    preconditions: { uid, resourceVersion },
+    ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
+  });
   switch (outcome.kind) {
     case 'ok':
       return { kind: 'evicted' };
@@ -62,6 +69,8 @@ export async function deletePod(
 
 /** Failures after which an eviction is tried only as a safety net: the budget's own event wakes the drain sooner. */
 const PATIENT_AFTER = 20;
+/** More of them make no difference to the next delay. */
+export const REFUSALS_COUNTED = PATIENT_AFTER + 1;
 const PATIENT_RETRY = seconds(60);
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY = seconds(10);
