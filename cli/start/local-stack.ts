@@ -3,8 +3,7 @@
  * DynamoDB, SQS, EventBridge and Scheduler out of the synthesized template, and the forwarder as a process. Karpenter is played.
  * Each part is who it is in production: RBAC and the roles of the template decide what it may do.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startLocalAws, type LocalAws } from '../../packages/local-aws/src/stack.ts';
 import type { LogLine } from '../../packages/local-aws/src/log-lines.ts';
@@ -17,6 +16,7 @@ import { CONFIG_MAP } from '../../shared/contract/names.ts';
 import { eksUserOf } from './eks-users.ts';
 import { startEmbeddedCluster, type EmbeddedCluster } from './embedded-cluster.ts';
 import { startForwarderProcess, type ForwarderProcess } from './forwarder-process.ts';
+import { createTempFolder } from './temp-folder.ts';
 import { synthesize } from './synthesize.ts';
 
 export const CLUSTER_NAME = 'local';
@@ -46,8 +46,8 @@ export interface LocalStackOptions {
 export async function startLocalStack(options: LocalStackOptions): Promise<LocalStack> {
   await using parts = new AsyncDisposableStack();
   const { onStep = () => undefined } = options;
-  const folder = mkdtempSync(join(tmpdir(), 'curfew-'));
-  parts.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const { path: folder, remove } = createTempFolder();
+  parts.defer(remove);
 
   onStep('synthesizing the CDK app, starting the API server');
   const assemblyDir = join(folder, 'cdk.out');
