@@ -1,7 +1,7 @@
 /** `curfew start`: the story, the stack to play with, or a real cluster. */
 import { describeFailure } from './failure.ts';
 import { createTimeline, type Timeline } from './start/timeline.ts';
-import { isTerminal } from './terminal-colors.ts';
+import { isTerminal } from '../simulator/terminal-colors.ts';
 import { systemClock } from '../shared/adapters/system-clock.ts';
 
 const MAX_PORT = 65_535;
