@@ -29,7 +29,8 @@ program
   .option('--enforce', 'with --kubeconfig: act')
   .action(async options => {
     const { startCommand } = await import('./start.ts');
-    process.exitCode = await startCommand(options);
+    // Whatever a boot that failed left open does not keep the process.
+    process.exit(await startCommand(options));
   });
 
 program

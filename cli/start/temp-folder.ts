@@ -52,7 +52,7 @@ function removeLeftovers(parent: string): void {
 /** A folder that another user owns, or that a child still writes to, waits for the next run. */
 function removeFolder(path: string): void {
   try {
-    rmSync(path, { recursive: true, force: true });
+    rmSync(path, { recursive: true, force: true, maxRetries: 3 });
   } catch {
     // The next run tries again.
   }
