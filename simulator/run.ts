@@ -39,7 +39,7 @@ import type { Actor, Scenario } from './scenario/scenario.ts';
 import { carryOut, describeStep } from './steps.ts';
 import { createTimeline, type TimelineEntry } from './timeline.ts';
 import { createTrace, type TraceEntry } from './trace.ts';
-import { createVirtualTime, Standstill } from './virtual-time.ts';
+import { createVirtualTime, MAX_ACTIONS_PER_INSTANT, Standstill } from './virtual-time.ts';
 import { createWorld } from './world.ts';
 
 const ACTOR_STARTS: Readonly<Record<Actor, StartActor>> = {
@@ -56,6 +56,9 @@ const BOOKMARK_PERIOD = minutes(1);
 /** After the last fault, how long a run goes on: I5 gives the system five minutes, and what it does then takes its time. */
 export const CONVERGENCE = minutes(15);
 
+/** What one object may cause at one instant: its events to every function, with what those do, at several tries. */
+const ACTIONS_PER_OBJECT = 500;
+
 export interface RunOptions {
   readonly seed?: number;
   /** A mix by name or of one's own; default `none`. */
@@ -70,6 +73,8 @@ export interface RunOptions {
   readonly onPermissionUsed?: SystemHooks['onPermissionUsed'];
   /** Ends the run at the first violation: what follows says nothing new. */
   readonly stopAtViolation?: boolean;
+  /** Hears before each action how far the run is: the virtual time, and that of its end. Called often. */
+  readonly onProgress?: (now: EpochMs, end: EpochMs) => void;
 }
 
 export interface RunResult {
@@ -98,6 +103,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
 
   const time = createVirtualTime({
     start: scenario.start,
+    maxActionsPerInstant: MAX_ACTIONS_PER_INSTANT + ACTIONS_PER_OBJECT * (scenario.objects.length + scenario.steps.length),
     ...(injector && { tieBreak: tieBreaker(injector, random) }),
   });
   const world = createWorld(scenario, time);
@@ -208,7 +214,10 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
   }
   system.start();
   try {
-    await time.runUntil(end, () => options.stopAtViolation === true && invariants.violations.length > 0);
+    await time.runUntil(end, () => {
+      options.onProgress?.(time.now(), end);
+      return options.stopAtViolation === true && invariants.violations.length > 0;
+    });
   } catch (error) {
     if (!(error instanceof Standstill)) throw error;
     invariants.stoodStill(error.message);
