@@ -78,7 +78,7 @@ const NO_FORWARDER: ClusterWatch = {
   },
 };
 
-/** After it all microtasks have run: whoever could go on has come to its next call, its end, or a sleep. */
+/** After it all microtasks have run: each run that could go on has come to its next call, its end, or a sleep. */
 const settled = (): Promise<void> => new Promise(resolve => setImmediate(resolve));
 
 class ScheduleRun {

@@ -35,7 +35,7 @@ export interface Position {
 
 export const otherThan = (run: RunName): RunName => (run === 'A' ? 'B' : 'A');
 
-/** The steps of a schedule, one at a time: whoever takes them says what is possible next. */
+/** The steps of a schedule, one at a time: the caller says what is possible next. */
 export function* stepsOf(
   schedule: Schedule,
   { changes = [] }: Pick<Situation, 'changes'>,

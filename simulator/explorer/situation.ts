@@ -25,7 +25,7 @@ export interface Change {
   readonly apply: (core: ApiServerCore) => void;
   /**
    * Who hears of it: the run whose message tells of this change, and which therefore begins after it; or a message of its own, which is
-   * processed after the two. A change that nobody is told of is one that Curfew need not react to.
+   * processed after the two. Curfew need not react to a change without an event.
    */
   readonly tells?: RunName | Message;
 }

@@ -79,7 +79,7 @@ describe('repair', () => {
     await simulate(`${GATE}  objects:\n${onePool}${steps}`, { reconcilers: { repair: counting } });
     expect(wakeUps.get('15:42')).toBeGreaterThan(0);
     expect(wakeUps.get('15:42')).toBeLessThan(2 * 40);
-    // Nor for ever after: nothing changes in the minutes before the next look of each node by itself.
+    // Nor later: nothing changes in the minutes before the next look of each node by itself.
     expect([wakeUps.get('15:43'), wakeUps.get('15:44')]).toEqual([undefined, undefined]);
   });
 });

@@ -87,7 +87,7 @@ const seen = (...names: readonly string[]): readonly Earlier[] =>
   names.map(name => ({ kind: 'message', message: nodeEvent(name) }));
 const wait = (duration: number): Earlier => ({ kind: 'wait', duration: minutes(duration) });
 const unattended = (duration: number): Earlier => ({ kind: 'wait', duration: minutes(duration), unattended: true });
-/** A repair is in the record, and whoever began it has ended before it could delete the NodeClaim. */
+/** A repair is in the record, and the run that began it has ended before it could delete the NodeClaim. */
 const BEGUN: readonly Earlier[] = [
   ...seen('n1'),
   wait(TOLERATION - 2),
