@@ -1,5 +1,5 @@
 /** The command line. Subcommands load lazily, so that each starts as fast as its own parts allow. */
-import { Command, Option } from 'commander';
+import { Argument, Command, Option } from 'commander';
 import type { RedriveCommandOptions } from './redrive.ts';
 import type { SwitchOptions } from './stop-resume.ts';
 
@@ -109,6 +109,28 @@ program
   .action(async (options: Record<string, string>) => {
     const { snapshotCommand } = await import('./snapshot.ts');
     process.exitCode = await snapshotCommand(options);
+  });
+
+program
+  .command('policies')
+  .description('print policies that are made of NodePools and NodeLifecyclePolicies, for kubectl apply -f -')
+  .command('admission')
+  .description('the admission policy that puts termination finalizers on NodeClaims and Nodes from their first write')
+  .argument('[files...]', 'files and folders with NodePools and NodeLifecyclePolicies (default: those of the cluster)')
+  .option('--kubeconfig <file>', 'default: $KUBECONFIG, else ~/.kube/config')
+  .option('--context <name>', 'context of the kubeconfig')
+  .action(async (files: string[], options: Record<string, string>) => {
+    const { admissionCommand } = await import('./policies.ts');
+    process.exitCode = await admissionCommand(files, options);
+  });
+
+program
+  .command('crd-patch')
+  .description("print the patch by which Karpenter's definition keeps the fields that Curfew reads")
+  .addArgument(new Argument('<definition>', 'which definition').choices(['nodepool']))
+  .action(async () => {
+    const { crdPatchCommand } = await import('./crd-patch.ts');
+    process.exitCode = crdPatchCommand();
   });
 
 program

@@ -1,6 +1,6 @@
 /** `curfew start`: the story, the stack to play with, or a real cluster. */
 import { createTimeline, type Timeline } from './start/timeline.ts';
-import { isTerminal } from './terminal-colors.ts';
+import { isTerminal } from '../simulator/terminal-colors.ts';
 import { systemClock } from '../shared/adapters/system-clock.ts';
 import { messageOf } from '../shared/errors.ts';
 

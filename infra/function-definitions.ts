@@ -19,6 +19,11 @@ const ROWS: Readonly<Record<DeployedFunction, FunctionDefinition>> = {
     memoryMiB: 512,
     maxConcurrency: 10,
   },
+  drain: {
+    description: 'Drains nodes that a health event or a request names',
+    memoryMiB: 512,
+    maxConcurrency: 10,
+  },
   repair: {
     description: 'Repairs nodes whose conditions outlast their toleration',
     memoryMiB: 512,

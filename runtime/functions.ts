@@ -1,4 +1,5 @@
 /** The functions as they run in one process: one line each. */
+import { createReconciler as drain } from '../functions/drain/reconcile.ts';
 import { createReconciler as finalizer } from '../functions/finalizer/reconcile.ts';
 import { createReconciler as gracePeriod } from '../functions/grace-period/reconcile.ts';
 import { createReconciler as repair } from '../functions/repair/reconcile.ts';
@@ -10,6 +11,7 @@ export type ReconcilerFactory = (deps: FunctionDeps) => Reconcile;
 
 export const RECONCILERS: Readonly<Partial<Record<FunctionName, ReconcilerFactory>>> = {
   finalizer,
+  drain,
   repair,
   'grace-period': gracePeriod,
   timer,

@@ -5,7 +5,7 @@
 import { addDuration, seconds, toDurationMs, type DurationMs } from '../shared/domain/time.ts';
 import { invariant, RetryableError } from '../shared/errors.ts';
 import { retryDelay } from '../shared/lambda/retry-delay.ts';
-import { MAX_DELAY_SECONDS } from '../shared/ports/inbox.ts';
+import { MAX_DELAY_SECONDS } from '../shared/contract/wake-up.ts';
 import type { Scheduler } from './scheduler.ts';
 
 export interface InboxSettings {

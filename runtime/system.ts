@@ -174,6 +174,7 @@ export function createSystem(parts: SystemParts): System {
   function environment(name: DeployedFunction, lifetime: Lifetime): RunnerDeps {
     const { records, dueIndex } = parts;
     const audit = boundedAuditLog(parts.audit);
+    const identity = identityOf(name);
     const ports: EnvironmentPorts = {
       records,
       dueIndex,
@@ -185,9 +186,11 @@ export function createSystem(parts: SystemParts): System {
       instances: parts.instances(name),
       deadLetters: { park: async message => bury(message) },
       clock: scheduler,
-      hooks: parts.callHooks?.(name) ?? createHooks({ bus, cluster: parts.cluster, invokeFunction: noFunctions }),
+      hooks:
+        parts.callHooks?.(name) ??
+        createHooks({ ...portsWithin({ bus }, identity), cluster: parts.cluster, invokeFunction: noFunctions }),
     };
-    const permitted = portsWithin(ports, identityOf(name));
+    const permitted = portsWithin(ports, identity);
     const seen = hooks.environment?.(permitted, name, lifetime) ?? permitted;
     const kubernetes = mortal(lifetime, seen.kubernetes);
     const clock = mortalClock(lifetime, seen.clock);

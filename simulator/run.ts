@@ -31,6 +31,7 @@ import { FAULT_MIXES, SURVIVABLE_CALL_FAULTS, type FaultKind, type FaultMix, typ
 import { faultyEnvironment, faultyForwarder } from './faults/ports.ts';
 import type { Violation } from './invariants/invariant.ts';
 import { createInvariantWatcher } from './invariants/watcher.ts';
+import { grantedPermissions } from './granted-kinds.ts';
 import { createOutages } from './outages.ts';
 import { createRandom, type Random } from './random.ts';
 import type { Actor, Scenario } from './scenario/scenario.ts';
@@ -155,7 +156,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
       },
     },
     ...(options.reconcilers && { reconcilers: options.reconcilers }),
-    ...(options.permissions && { permissions: options.permissions }),
+    permissions: { ...grantedPermissions(scenario), ...options.permissions },
     ...(injector && { random: jitter(injector, random) }),
     hooks: {
       ...(options.onPermissionUsed && { onPermissionUsed: options.onPermissionUsed }),

@@ -1,6 +1,7 @@
 /**
  * Curfew on one machine, on real parts: the embedded API server over HTTP, the synthesized bundles in Lambda's own runtime client,
- * DynamoDB, SQS, EventBridge and Scheduler out of the synthesized template, and the forwarder as a process. Karpenter is played.
+ * DynamoDB, SQS, EventBridge and Scheduler out of the synthesized template, and the forwarder as a process. Karpenter, kubelets and the disruption
+ * controller are played.
  * Each part is who it is in production: RBAC and the roles of the template decide what it may do.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,12 +10,11 @@ import { join } from 'node:path';
 import { startLocalAws, type LocalAws } from '../../packages/local-aws/src/stack.ts';
 import type { LogLine } from '../../packages/local-aws/src/log-lines.ts';
 import { createRealScheduler } from '../../runtime/real-scheduler.ts';
-import { startKarpenter } from '../../simulator/actors/karpenter.ts';
-import { createCloud } from '../../simulator/cloud.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { CLUSTER_PARAMETERS, ENV } from '../../shared/contract/env.ts';
 import { CONFIG_MAP } from '../../shared/contract/names.ts';
 import { eksUserOf } from './eks-users.ts';
+import { startClusterActors } from './cluster-actors.ts';
 import { startEmbeddedCluster, type EmbeddedCluster } from './embedded-cluster.ts';
 import { startForwarderProcess, type ForwarderProcess } from './forwarder-process.ts';
 import { synthesize } from './synthesize.ts';
@@ -65,7 +65,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
   const kubeconfigFile = writeKubeconfig('kubeconfig', cluster.kubeconfig());
   const scheduler = createRealScheduler();
   parts.defer(() => scheduler.close());
-  startKarpenter({ core: cluster.core, scheduler, cloud: createCloud(scheduler) });
+  startClusterActors(cluster.core, scheduler);
 
   onStep('starting DynamoDB, SQS, EventBridge, Scheduler and Lambda');
   const aws = await startLocalAws({

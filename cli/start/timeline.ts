@@ -2,7 +2,7 @@
  * The live timeline of `npm start`: one line per thing that happened, with the time since the story began. Colours and a progress
  * line only on a terminal; plain lines otherwise, so that a log file reads the same.
  */
-import { colors as c } from '../terminal-colors.ts';
+import { colors as c } from '../../simulator/terminal-colors.ts';
 
 export type Voice = 'you' | 'cluster' | 'forwarder' | 'repair' | 'timer' | 'karpenter' | 'curfew';
 

@@ -36,6 +36,7 @@ export function createReconciler(ports: Ports, rules: Rules = { decide, decidePa
         return reconcileWakeUp(deps, message);
       case 'tick':
       case 'busEvent':
+      case 'customResource':
         return;
     }
   };
@@ -80,5 +81,10 @@ async function reconcileClusterEvent(deps: Deps, event: ClusterEvent): Promise<v
     case 'ConfigMap':
       await loadConfig(OWNER, deps);
       return settingsChanged(deps, undefined);
+    case 'Pod':
+    case 'PodDisruptionBudget':
+    case 'VolumeAttachment':
+    case 'FinalizerRule':
+      return;
   }
 }

@@ -8,6 +8,7 @@ import {
   toWriteOutcome,
 } from '../../shared/adapters/kubernetes/errors.ts';
 import { describeCall, hasTestOperation } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
+import { apiVersionOf } from '../../shared/domain/kubernetes-object.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { ApiStatusError, type ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
 
@@ -65,6 +66,10 @@ export function createInProcessKubernetesApi(core: ApiServerCore, user: string):
       } catch (error) {
         return toEvictOutcome(failureOf(error), describeCall('evicting', ref));
       }
+    },
+    async resolve({ group, version, kind }) {
+      const info = core.resourceForKind(apiVersionOf({ group, version }), kind);
+      return info === undefined ? undefined : { group, version, resource: info.resource };
     },
   };
 }

@@ -54,6 +54,8 @@ export function kubernetesWithin(api: KubernetesApi, identity: KubernetesIdentit
       allowed(onObject('delete', ref), describeCall('deleting', ref), () => api.delete(ref, options)),
     evict: (ref, options) =>
       allowed(onObject('create', ref, 'eviction'), describeCall('evicting', ref), () => api.evict(ref, options)),
+    // Discovery is open to every identity (`system:discovery`).
+    resolve: kind => api.resolve(kind),
   };
 }
 

@@ -1,5 +1,4 @@
 /** The keys of NVSentinel's node drainer (reference §3.1) and Curfew's own beside them: `failedConditionType`, `heartbeat`, `fallbackMode`. */
-import { RE2JS } from 're2js';
 import { DRAIN_MODES, type CustomDrainSettings, type DrainMode, type DrainSettings } from '../domain/drain-settings.ts';
 import { parseFilePattern } from '../domain/file-match.ts';
 import { nanosecondsToDuration, parseGoDuration } from '../domain/go-duration.ts';
@@ -7,6 +6,7 @@ import { parseLabelSelector } from '../domain/label-selector-text.ts';
 import { suggestion } from '../domain/nearest-name.ts';
 import { minutes, seconds, type DurationMs } from '../domain/time.ts';
 import { CONFIG_MAP } from './names.ts';
+import { compileRegularExpression } from './regular-expression.ts';
 import * as z from './zod.ts';
 
 /** Defaults of NVSentinel. */
@@ -73,12 +73,8 @@ const MAX_MINUTES = 5_256_000;
 const minuteCount = z.int().check(z.minimum(0), z.maximum(MAX_MINUTES));
 
 const regularExpression = checkedText(value => {
-  try {
-    RE2JS.compile(value);
-    return undefined;
-  } catch (error) {
-    return `${quote(value)} is not an RE2 regular expression: ${error instanceof Error ? error.message : String(error)}`;
-  }
+  const compiled = compileRegularExpression(value);
+  return compiled.ok ? undefined : `${quote(value)} is not an RE2 regular expression: ${compiled.message}`;
 });
 
 const filePattern = checkedText(value =>

@@ -15,9 +15,6 @@ import { parseTimestamp } from '../domain/time.ts';
 import { parsed, type Parsed } from './policy-schema.ts';
 import * as z from './zod.ts';
 
-/** EventBridge `detail-type`. */
-export const HEALTH_EVENT = 'HealthEvent';
-
 export interface HealthEventMessage {
   readonly event: HealthEvent;
   /** What fault-quarantine did about it; undefined: the sender does not say. */

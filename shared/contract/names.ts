@@ -5,6 +5,7 @@
 import { NODE_POOL_LABEL, TERMINATION_TIMESTAMP_ANNOTATION } from '../domain/node-claim.ts';
 import { DO_NOT_REPAIR_ANNOTATION } from '../domain/node.ts';
 import { DO_NOT_DISRUPT_ANNOTATION } from '../domain/pod.ts';
+import { STATE_LABEL } from '../domain/quarantine.ts';
 
 export const FUNCTION_NAMES = ['finalizer', 'grace-period', 'repair', 'drain', 'timer'] as const;
 export type FunctionName = (typeof FUNCTION_NAMES)[number];
@@ -14,6 +15,7 @@ export const SOURCES = {
   forwarder: 'curfew.forwarder',
   timer: 'curfew.timer',
   finalizer: 'curfew.finalizer',
+  drain: 'curfew.drain',
   worker: 'curfew.worker',
 } as const;
 
@@ -27,6 +29,12 @@ export const HOOK_ANSWERED = 'TerminationHookAnswered';
 export const CUSTOM_RESOURCE_CHANGED = 'CustomResourceChanged';
 /** EventBridge `detail-type` of changes of the kind that `[customDrain]` names. */
 export const DRAIN_RESOURCE_CHANGED = 'DrainResourceChanged';
+/** EventBridge `detail-type` of a monitor's report on a node, in NVSentinel's schema; from any `source`. */
+export const HEALTH_EVENT = 'HealthEvent';
+/** EventBridge `detail-type` with which anybody asks for the drain of a node; from any `source`. */
+export const DRAIN_REQUESTED = 'DrainRequested';
+/** EventBridge `detail-type` of the answer to each HealthEvent and DrainRequested; `source` is `curfew.drain`. */
+export const DRAIN_COMPLETED = 'DrainCompleted';
 /** EventBridge `detail-type` that the forwarder publishes every minute while it watches; an alarm rings when it stays away. */
 export const FORWARDER_HEARTBEAT = 'ForwarderHeartbeat';
 
@@ -52,8 +60,20 @@ export const ANNOTATIONS = {
   doNotRepair: DO_NOT_REPAIR_ANNOTATION,
   /** On a NodeClaim or Node, beside our finalizer: its name, so that it is known as ours whatever becomes of NodePool and policy. */
   terminationFinalizer: 'curfew.dev/termination-finalizer',
-  /** On a Node, set by the function that waits for its pods: the forwarder publishes them. The value says who waits. */
+  /** On a Node that a drain has cordoned, which is undone when that drain is cancelled: the drain's id. */
+  cordonedByDrain: 'curfew.dev/cordoned-by-drain',
+  /** On a Node, set by the functions that wait for its pods: the forwarder publishes them. The value says who wait, with commas. */
   watchPods: 'curfew.dev/watch-pods',
   /** On the ConfigMap `curfew-config`: with each new value the forwarder publishes everything again. */
   republish: 'curfew.dev/republish',
+} as const;
+
+/** NVSentinel's names on a Node (reference §5 and §6). */
+export const NVSENTINEL = {
+  /** Label: how far quarantine, drain and remediation are. */
+  stateLabel: STATE_LABEL,
+  /** Annotation: JSON list of the HealthEvents that keep the node quarantined. */
+  quarantineAnnotation: 'quarantineHealthEvent',
+  /** Annotations: `True` once a person has taken the quarantine back. */
+  releasedAnnotations: ['quarantinedNodeUncordonedManually', 'quarantinedNodeUntaintedManually'],
 } as const;

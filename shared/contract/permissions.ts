@@ -77,6 +77,24 @@ export const PERMISSIONS: Readonly<Record<Part, Permissions>> = {
     ec2: ['ec2:DescribeInstances', 'ec2:TerminateInstances'],
     invokesHooks: true,
   },
+  // Beside these, the verbs `get`, `create` and `delete` on the custom resource of a custom drain, which its owner grants.
+  drain: {
+    ...NOTHING,
+    kubernetes: [
+      on('Node', ['get', 'list', 'patch']),
+      on('Pod', ['list', 'delete']),
+      on('Pod', ['create'], { subresource: 'eviction' }),
+      on('NodePool', ['get']),
+      // Whether protection has ended with a forceful termination.
+      on('NodeClaim', ['list']),
+      on('NodeLifecyclePolicy', ['list']),
+      on('ConfigMap', ['get'], { namespace: CONFIG_MAP.namespace, names: [CONFIG_MAP.name] }),
+      EVENTS,
+    ],
+    records: ['drain'],
+    wakes: ['drain'],
+    publishesAs: [SOURCES.drain],
+  },
   repair: {
     ...NOTHING,
     kubernetes: [
@@ -86,8 +104,7 @@ export const PERMISSIONS: Readonly<Record<Part, Permissions>> = {
       on('NodePool', ['get', 'list']),
       // `get` is for the way back: an attempt that was not carried out takes its annotation off the NodeClaim.
       on('NodeClaim', ['get', 'list', 'patch', 'delete']),
-      on('NodeLifecyclePolicy', ['get', 'list']),
-      on('NodeLifecyclePolicy', ['patch'], { subresource: 'status' }),
+      on('NodeLifecyclePolicy', ['list']),
       on('ConfigMap', ['get'], { namespace: CONFIG_MAP.namespace, names: [CONFIG_MAP.name] }),
       EVENTS,
     ],

@@ -64,6 +64,30 @@ export const EVENT_REASONS = {
   terminationHookFailed: 'TerminationHookFailed',
   /** Warning on a Node or NodeClaim: the instance could not be terminated, it is tried again. */
   instanceTerminationFailed: 'InstanceTerminationFailed',
+  /** Normal on a Node: a drain has begun. */
+  drainStarted: 'DrainStarted',
+  /** Normal on a Node: all pods that the drain is about have gone. */
+  drainSucceeded: 'DrainSucceeded',
+  /** Warning on a Node: the message says why. */
+  drainFailed: 'DrainFailed',
+  /** Normal on a Node: the quarantine was taken back, or the fault is over. */
+  drainCancelled: 'DrainCancelled',
+  /** Warning on a Node: no configuration was ever valid, or the policy says `Observe`. */
+  drainHeld: 'DrainHeld',
+  /** Warning on a Node: these pods should have gone and were not waited for. */
+  drainLeftPods: 'DrainLeftPods',
+  /** Warning on a Pod and on its controller: it will be deleted at the instant in the message. */
+  deletionScheduled: 'DrainDeletionScheduled',
+  /** Normal on a Node, as NVSentinel says: pods in mode AllowCompletion still run. */
+  awaitingPodCompletion: 'AwaitingPodCompletion',
+  /** Normal on a Node, as NVSentinel says: pods in mode DeleteAfterTimeout still run. */
+  waitingBeforeForceDelete: 'WaitingBeforeForceDelete',
+  /** Normal on a Node: the custom resource is not complete yet. */
+  awaitingCustomDrain: 'AwaitingCustomDrain',
+  /** Warning on a Node: the CustomResourceDefinition of the custom drain is missing. */
+  customDrainNotServed: 'CustomDrainNotServed',
+  /** Warning on a Node: the custom drain has failed, the built-in modes take over. */
+  customDrainFellBack: 'CustomDrainFellBack',
   /** Warning on the ConfigMap: refused, the last good configuration stays in force. */
   invalidConfiguration: 'InvalidConfiguration',
 } as const;

@@ -6,8 +6,10 @@ import { detailTypeFor } from './cluster-event.ts';
 import type { Envelope } from './envelope.ts';
 import {
   CUSTOM_RESOURCE_CHANGED,
+  DRAIN_REQUESTED,
   DRAIN_RESOURCE_CHANGED,
   FORWARDER_HEARTBEAT,
+  HEALTH_EVENT,
   HOOK_ANSWERED,
   SOURCES,
   type FunctionName,
@@ -16,7 +18,8 @@ import {
 import type { WatchedKind } from './resources.ts';
 
 export interface EventPattern {
-  readonly source: readonly string[];
+  /** Absent: from anybody. */
+  readonly source?: readonly string[];
   readonly 'detail-type': readonly string[];
   /** Of cluster events: those of this cluster only. */
   readonly detail?: { readonly cluster: readonly string[] };
@@ -49,7 +52,7 @@ export function matchesPattern(
   event: Pick<Envelope, 'source' | 'detail-type' | 'detail'>,
 ): boolean {
   const { source, 'detail-type': detailType, detail } = pattern;
-  if (!source.includes(event.source) || !detailType.includes(event['detail-type'])) return false;
+  if (source?.includes(event.source) === false || !detailType.includes(event['detail-type'])) return false;
   return detail === undefined || detail.cluster.some(cluster => cluster === event.detail['cluster']);
 }
 
@@ -100,6 +103,8 @@ const DRAIN_ROUTES: readonly Route[] = [
   { name: 'ClusterToDrain', target: 'drain', pattern: changesOf('Node', 'NodeLifecyclePolicy', 'ConfigMap') },
   { name: 'BlockersToDrain', target: 'drain', pattern: changesOf(...BLOCKER_KINDS) },
   { name: 'DrainResourcesToDrain', target: 'drain', pattern: published(DRAIN_RESOURCE_CHANGED) },
+  // A bus serves one cluster: a monitor need not know its name.
+  { name: 'RequestsToDrain', target: 'drain', pattern: () => ({ 'detail-type': [HEALTH_EVENT, DRAIN_REQUESTED] }) },
 ];
 
 /** Every route of each function, deployed or not. */
@@ -112,7 +117,7 @@ export const ROUTES_BY_FUNCTION: Readonly<Record<FunctionName, readonly Route[]>
 };
 
 /** The functions that are deployed. */
-const DEPLOYED = ['finalizer', 'repair', 'grace-period', 'timer'] as const satisfies readonly FunctionName[];
+const DEPLOYED = ['finalizer', 'drain', 'repair', 'grace-period', 'timer'] as const satisfies readonly FunctionName[];
 export type DeployedFunction = (typeof DEPLOYED)[number];
 export const DEPLOYED_FUNCTIONS: readonly DeployedFunction[] = DEPLOYED;
 

@@ -30,6 +30,8 @@ export interface PodView {
   readonly phase: string;
   /** The pod's condition `Ready` is `True`. */
   readonly ready: boolean;
+  /** Since when its condition `Ready` is `False`; absent when it is not, or when nobody says since when. */
+  readonly notReadySince: EpochMs | undefined;
   readonly creationTime: EpochMs | undefined;
   /** When the kubelet took the pod on (`status.startTime`). */
   readonly startTime: EpochMs | undefined;
@@ -39,6 +41,8 @@ export interface PodView {
   readonly terminationGracePeriod: DurationMs | undefined;
   readonly priorityClassName: string | undefined;
   readonly tolerations: readonly Toleration[];
+  /** Resources that some container is limited to more than none of, e.g. `nvidia.com/gpu`. */
+  readonly limitedResources: readonly string[];
   /** PersistentVolumeClaims that the pod mounts, by name in its namespace; those of ephemeral volumes too. */
   readonly volumeClaims: readonly string[];
 }
@@ -50,6 +54,7 @@ const instant = (value: unknown): EpochMs | undefined =>
 
 /** Reads a Pod object. */
 export function readPod({ metadata, spec, status }: KubernetesObject): PodView {
+  const ready = readConditions(status?.['conditions']).find(({ type }) => type === 'Ready');
   return {
     name: metadata.name,
     namespace: metadata.namespace ?? '',
@@ -60,13 +65,15 @@ export function readPod({ metadata, spec, status }: KubernetesObject): PodView {
     annotations: metadata.annotations ?? {},
     ownerReferences: metadata.ownerReferences ?? [],
     phase: optionalText(status?.['phase']) ?? '',
-    ready: readConditions(status?.['conditions']).some(({ type, status: is }) => type === 'Ready' && is === 'True'),
+    ready: ready?.status === 'True',
+    notReadySince: ready?.status === 'False' ? ready.lastTransitionTime : undefined,
     creationTime: instant(metadata.creationTimestamp),
     startTime: instant(status?.['startTime']),
     deletionTime: instant(metadata.deletionTimestamp),
     terminationGracePeriod: gracePeriodOf(spec?.['terminationGracePeriodSeconds']),
     priorityClassName: optionalText(spec?.['priorityClassName']),
     tolerations: listOf(spec?.['tolerations']).map(readToleration),
+    limitedResources: [...listOf(spec?.['initContainers']), ...listOf(spec?.['containers'])].flatMap(limitsOf),
     volumeClaims: listOf(spec?.['volumes']).flatMap(volume => claimOf(volume, metadata.name)),
   };
 }
@@ -88,6 +95,12 @@ function readToleration(value: unknown): Toleration {
     value: optionalText(tolerated) ?? '',
     effect: optionalText(effect),
   };
+}
+
+/** A quantity is zero when it has no other digit; Kubernetes writes `0`. */
+function limitsOf(container: unknown): readonly string[] {
+  const limits = fieldsOf(fieldsOf(fieldsOf(container)['resources'])['limits']);
+  return Object.entries(limits).flatMap(([resource, quantity]) => (/[1-9]/.test(String(quantity)) ? [resource] : []));
 }
 
 /** The claim of an ephemeral volume is named after pod and volume. */

@@ -26,7 +26,7 @@ import type { JsonObject } from '../domain/kubernetes-object.ts';
 import { addDuration, durationBetween, seconds, toDurationMs, type EpochMs } from '../domain/time.ts';
 import { invariant } from '../errors.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
-import { MAX_DELAY_SECONDS } from '../ports/inbox.ts';
+import { MAX_DELAY_SECONDS } from '../contract/wake-up.ts';
 import type { NewRecord, RecordKey, StoredRecord } from '../ports/record-store.ts';
 import { again, DONE, type Turn } from './settle.ts';
 

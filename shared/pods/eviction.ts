@@ -25,10 +25,17 @@ export type EvictionAnswer =
 
 const refOf = ({ namespace, name }: PodView): ObjectRef => ({ type: RESOURCES.Pod, namespace, name });
 
-/** Asks for one eviction. Throws `RetryableError` for what a later try may cure. */
-export async function evictPod({ kubernetes }: Deps, pod: PodView): Promise<EvictionAnswer> {
+/** Asks for one eviction; without `gracePeriodSeconds` with the pod's own grace period. Throws `RetryableError` for what a later try may cure. */
+export async function evictPod(
+  { kubernetes }: Deps,
+  pod: PodView,
+  gracePeriodSeconds?: number,
+): Promise<EvictionAnswer> {
   const { uid, resourceVersion } = pod;
-  const outcome = await kubernetes.evict(refOf(pod), { preconditions: { uid, resourceVersion } });
+  const outcome = await kubernetes.evict(refOf(pod), {
+    preconditions: { uid, resourceVersion },
+    ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
+  });
   switch (outcome.kind) {
     case 'ok':
       return { kind: 'evicted' };

@@ -4,6 +4,7 @@
  * input that the API server refuses throws `TerminalError` (reason `Invalid`, …).
  */
 import type {
+  GroupVersionKind,
   JsonObject,
   KubernetesManifest,
   KubernetesObject,
@@ -78,5 +79,11 @@ export interface KubernetesApi {
     ref: ObjectRef,
     options: { preconditions: Preconditions; gracePeriodSeconds?: number },
   ): Promise<DeleteOutcome>;
-  evict(ref: ObjectRef, options: { preconditions: Preconditions }): Promise<EvictOutcome>;
+  /** Without `gracePeriodSeconds` the pod's own grace period holds. */
+  evict(
+    ref: ObjectRef,
+    options: { preconditions: Preconditions; gracePeriodSeconds?: number },
+  ): Promise<EvictOutcome>;
+  /** The resource that serves a kind, by discovery; undefined when it is not served. */
+  resolve(kind: GroupVersionKind): Promise<ResourceType | undefined>;
 }

@@ -58,6 +58,7 @@ export function methodsOf(api: KubernetesApi): KubernetesApi {
     patch: (ref, patch, options) => api.patch(ref, patch, options),
     delete: (ref, options) => api.delete(ref, options),
     evict: (ref, options) => api.evict(ref, options),
+    resolve: kind => api.resolve(kind),
   };
 }
 

@@ -1,4 +1,5 @@
 /** A cluster, a store and an inbox in memory, for tests of the repair function's shell. */
+import { isDeepStrictEqual } from 'node:util';
 import { createInProcessKubernetesApi } from '../../runtime/in-process/kubernetes-api.ts';
 import type { ObservedWrite } from '../../packages/kube-apiserver/src/types.ts';
 import { portsWithin } from '../../runtime/permissions/ports.ts';
@@ -12,8 +13,9 @@ import { toEpochMs, toTimestamp, type DurationMs } from '../../shared/domain/tim
 import { RetryableError } from '../../shared/errors.ts';
 import type { AuditRecord } from '../../shared/ports/audit-log.ts';
 import type { ObjectEvent } from '../../shared/ports/event-recorder.ts';
+import type { NewRecord } from '../../shared/ports/record-store.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
-import type { WakeUp } from '../../shared/ports/inbox.ts';
+import type { WakeUp } from '../../shared/contract/wake-up.ts';
 import { at } from '../builders/repair.ts';
 import { deployedIdentity } from './deployed-identity.ts';
 
@@ -45,14 +47,17 @@ export function createRepairWorld() {
   let crash: Crash | undefined;
   /** What another run does just before the next record is written. */
   let meanwhile: (() => Promise<unknown>) | undefined;
+  /** Which put it waits for. */
+  let isAwaited: (record: NewRecord) => boolean = () => true;
+  let lists = 0;
 
   const deps: Deps = {
     kubernetes: crashing(createInProcessKubernetesApi(core, 'repair')),
     records: crashing<FunctionDeps['records']>({
       get: store.get,
       async put(record, expectedVersion) {
-        const interfere = meanwhile;
-        meanwhile = undefined;
+        const interfere = isAwaited(record) ? meanwhile : undefined;
+        if (interfere !== undefined) meanwhile = undefined;
         await interfere?.();
         return await store.put(record, expectedVersion);
       },
@@ -80,6 +85,7 @@ export function createRepairWorld() {
         if (typeof method !== 'function') return method;
         return async (...parameters: unknown[]): Promise<unknown> => {
           calls += 1;
+          if (property === 'list' && isDeepStrictEqual(parameters[0], RESOURCES.Node)) lists += 1;
           const dies = crash?.call === calls ? crash.side : undefined;
           if (dies === 'before') throw new RetryableError('crashed');
           underWay += 1;
@@ -111,7 +117,17 @@ export function createRepairWorld() {
     /** Another run gets in between the next look at a record and its being written. */
     beforeNextPut(interfere: () => Promise<unknown>) {
       meanwhile = interfere;
+      isAwaited = () => true;
     },
+    /** The same just before a pass reserves its attempts. */
+    beforeNextIntent(interfere: () => Promise<unknown>) {
+      meanwhile = interfere;
+      isAwaited = ({ state }) => JSON.stringify(state).includes('"phase":"intended"');
+    },
+    /** Lists of Nodes that were asked for so far. */
+    listed: () => lists,
+    /** Calls that were made so far in the current look. */
+    calls: () => calls,
     /** The most calls that the last look had under way at the same time. */
     mostAtOnce: () => mostAtOnce,
     /** Calls that one look at the node makes; with a crash, until it. */
@@ -131,6 +147,13 @@ export function createRepairWorld() {
       });
       crash = undefined;
       return calls;
+    },
+    /** Hands every due timer over, as the minute sweep does. */
+    async sweep() {
+      const due = store.all().filter(({ nextWakeTime }) => nextWakeTime !== undefined && nextWakeTime <= now);
+      for (const { subject, nextWakeTime = now } of due) {
+        await reconcile({ kind: 'wakeUp', owner: 'repair', subject, wakeTime: nextWakeTime, repeated: true });
+      }
     },
     setCondition(name: string, type: string, status: string) {
       const current = node(name).status?.['conditions'];

@@ -1,4 +1,5 @@
 /** Keeps new pods and new connections away from the Nodes (reference on Karpenter, §2.2 step 5), and asks to be told of their pods. */
+import { isWatchedFor, withWaiter } from '../../../shared/cluster/pod-watchers.ts';
 import { ANNOTATIONS } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { DISRUPTED_TAINT } from '../../../shared/domain/drainable-pod.ts';
@@ -24,12 +25,13 @@ export const taintNodes = {
 };
 
 /** A taint of that key and effect is kept whatever its value; one of that key with another effect is replaced (N33). */
-function disruptedPatch({ metadata, spec }: KubernetesObject): JsonObject | undefined {
+function disruptedPatch(node: KubernetesObject): JsonObject | undefined {
+  const { metadata, spec } = node;
   const taints = listOf(spec?.['taints']);
   const ofKey = taints.filter(taint => fieldOf(taint, 'key') === DISRUPTED_TAINT.key);
   const isTainted = ofKey.length === 1 && fieldOf(ofKey[0], 'effect') === DISRUPTED_TAINT.effect;
   const isExcluded = metadata.labels?.[EXCLUDE_LABEL] === 'karpenter';
-  const isWatched = metadata.annotations?.[ANNOTATIONS.watchPods] !== undefined;
+  const isWatched = isWatchedFor(node, 'finalizer');
   if (isTainted && isExcluded && isWatched) return undefined;
   const { uid, resourceVersion } = metadata;
   const others = taints.filter(taint => !ofKey.includes(taint));
@@ -38,7 +40,7 @@ function disruptedPatch({ metadata, spec }: KubernetesObject): JsonObject | unde
       uid,
       resourceVersion,
       labels: { [EXCLUDE_LABEL]: 'karpenter' },
-      annotations: { [ANNOTATIONS.watchPods]: 'true' },
+      annotations: { [ANNOTATIONS.watchPods]: withWaiter(node, 'finalizer') },
     },
     ...(!isTainted && { spec: { taints: [...others, { ...DISRUPTED_TAINT }] } }),
   };

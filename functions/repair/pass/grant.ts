@@ -78,6 +78,7 @@ function createAttempt({ node, due, rung, previous, stale }: Candidate, limits: 
   // I7: an annotation of the attempt before is still known as ours, and so is what it stands in place of.
   const left = stale?.claim.uid === due.claim.uid ? stale : undefined;
   const until = rungDeadline(step, now);
+  const writes = step.type === 'Terminate' && !observeOnly;
   const set = due.claim.annotations[TERMINATION_TIMESTAMP_ANNOTATION];
   const previousTimestamp = set === left?.terminationTimestamp ? left?.previousTimestamp : set;
   return {
@@ -91,7 +92,7 @@ function createAttempt({ node, due, rung, previous, stale }: Candidate, limits: 
     action: step.type,
     ...(until !== undefined && { until }),
     ...(step.type === 'Reboot' && node.bootID !== undefined && { bootID: node.bootID }),
-    ...(step.type === 'Terminate' && { terminationTimestamp: left?.terminationTimestamp ?? toTimestamp(now) }),
-    ...(step.type === 'Terminate' && previousTimestamp !== undefined && { previousTimestamp }),
+    ...(writes && { terminationTimestamp: left?.terminationTimestamp ?? toTimestamp(now) }),
+    ...(writes && previousTimestamp !== undefined && { previousTimestamp }),
   };
 }

@@ -11,15 +11,14 @@
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { REPAIR_METRICS } from '../../../shared/contract/metrics.ts';
 import { addDuration, earliest, isDue, seconds, type EpochMs } from '../../../shared/domain/time.ts';
-import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { again, DONE, settle, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { openRecord, type Held, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
-import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
-import type { decide } from '../decide.ts';
 import { loadCluster, loadRules, type PoolRules } from '../observe.ts';
 import { reportOfVerdict, vetoFault, type Place } from '../report.ts';
+import { OUTCOME_SETTLES_AFTER } from './attempts.ts';
 import { carryOut, withdraw, type Carried } from './carry-out.ts';
-import type { decidePass, PassDecision, PassObservation } from './decide.ts';
+import type { PassDecision, PassObservation } from './decide.ts';
+import type { PassDeps } from './deps.ts';
 import { loadEpisodes } from './episodes.ts';
 import { failureOf } from './guards.ts';
 import type { Verdict } from './look.ts';
@@ -33,11 +32,6 @@ export const PASS_SPACING = seconds(1);
 const PASS_SETTLES_AFTER = seconds(60);
 /** Writes of the outcome; only a handful of functions run at once. */
 const MAX_TRIES = 5;
-
-export type PassDeps = Pick<
-  FunctionDeps,
-  'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'metrics' | 'clock'
-> & { readonly reporter: Reporter; readonly decide: typeof decide; readonly decidePass: typeof decidePass };
 
 export interface Passes {
   /** Sees to it that a pass begins at or after `since`; undefined: that one is armed. */
@@ -64,7 +58,10 @@ export function createPasses(deps: PassDeps): Passes {
     poolChanged: pool => request(pool, open(pool), state => (state === undefined ? 'nothing' : 'pass')),
     async timerDue(pool, wakeUp) {
       const record = open(pool, wakeUp);
-      if (await record.isServed()) return;
+      const held = await record.load();
+      // Each pass sets the timer anew. A wake-up of an earlier setting would start one more chain of passes, for good.
+      const armed = held.kind === 'held' ? held.stored.nextWakeTime : undefined;
+      if (armed !== wakeUp.wakeTime && (armed === undefined || !isDue(deps.clock.now(), armed))) return;
       await request(pool, record, state => (state === undefined ? 'nothing' : 'pass'));
     },
   };
@@ -192,8 +189,10 @@ async function recordOutcomes(
   const outcomes = new Map(carried.map(one => [one.attempt.node.uid, one]));
   const now = deps.clock.now();
   const news = newsOf(decision.verdicts, before.said, now);
-  const calledOff = carried.some(({ outcome }) => outcome.kind === 'calledOff');
-  const soon = calledOff ? addDuration(now, PASS_SPACING) : undefined;
+  const soon = carried.map(({ attempt, outcome }) => {
+    if (outcome.kind === 'calledOff') return addDuration(now, PASS_SPACING);
+    return outcome.kind === 'unknown' ? addDuration(attempt.intendedTime, OUTCOME_SETTLES_AFTER) : undefined;
+  });
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const held = await record.load();
     if (held.kind !== 'held') break;
@@ -206,7 +205,7 @@ async function recordOutcomes(
     });
     const repairs = withoutCalledOff(held.value.repairs, carried);
     const value = { ...held.value, attempts, repairs, ...(isOurs && { said: news.said }) };
-    const wakeTime = earliest(wakeTimeOf(decision.wakeTime, news, now), soon) ?? now;
+    const wakeTime = soon.reduce(earliest, wakeTimeOf(decision.wakeTime, news, now)) ?? now;
     const other = held.stored.nextWakeTime ?? now;
     const saved = await record.save({ subject: poolSubject(pool), value, wakeTime: isOurs ? wakeTime : other });
     if (saved.written) return say(deps, decision.verdicts, isOurs ? news : undefined, place, value);

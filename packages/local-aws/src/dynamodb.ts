@@ -10,6 +10,7 @@ import {
   type CreateTableCommandInput,
 } from '@aws-sdk/client-dynamodb';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { DynamoDbServer } from './dynamodb-server.ts';
 import { startDynalite } from './dynalite.ts';
 import { findDynoxide, startDynoxide } from './dynoxide.ts';
 import { FAKE_CREDENTIALS } from './fake-credentials.ts';
@@ -17,18 +18,6 @@ import type { TableModel } from './model.ts';
 
 const ACTIVE_WITHIN_MS = 10_000;
 const POLL_PERIOD_MS = 10;
-
-/** A server that keeps its endpoint over `kill` and `start`. */
-export interface DynamoDbServer {
-  readonly endpoint: string;
-  /** `dynoxide` or `dynalite`. */
-  readonly implementation: string;
-  /** Ends it without warning, as `kill -9` does; connections break. */
-  kill(): Promise<void>;
-  /** Brings it back on the same endpoint with the same data. Throws when it runs or does not answer in time. */
-  start(): Promise<void>;
-  stop(): Promise<void>;
-}
 
 export interface DynamoDbOptions {
   readonly region: string;

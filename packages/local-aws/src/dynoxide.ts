@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { endChild, startChild } from './child-processes.ts';
-import type { DynamoDbServer } from './dynamodb.ts';
+import type { DynamoDbServer } from './dynamodb-server.ts';
 import { findFreePort, LOOPBACK } from './loopback.ts';
 
 const READY_WITHIN_MS = 10_000;

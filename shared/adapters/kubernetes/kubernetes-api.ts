@@ -9,6 +9,7 @@ import { RetryableError } from '../../errors.ts';
 import type { KubernetesApi, ListOptions, ListQuery, ObjectPatch, Preconditions } from '../../ports/kubernetes-api.ts';
 import { parseApiFailure, type ApiFailure } from './api-failure.ts';
 import { toCreateOutcome, toDeleteOutcome, toEvictOutcome, toThrown, toWriteOutcome } from './errors.ts';
+import { resolveKind } from './resolve-kind.ts';
 import { listPage } from './list-page.ts';
 import { parseJson, parseObject } from './objects.ts';
 import { collectionPath, objectPath } from './paths.ts';
@@ -88,16 +89,18 @@ export function createKubernetesApi(transport: Transport): KubernetesApi {
       return succeeded(response) ? { kind: 'ok' } : toDeleteOutcome(failureOf(response), doing);
     },
 
-    async evict(ref, { preconditions }) {
+    async evict(ref, { preconditions, gracePeriodSeconds }) {
       const doing = describeCall('evicting', ref);
       const response = await transport.request({
         method: 'POST',
         path: objectPath(ref, 'eviction'),
-        body: { contentType: JSON_TYPE, json: evictionOf(ref, preconditions) },
+        body: { contentType: JSON_TYPE, json: evictionOf(ref, preconditions, gracePeriodSeconds) },
         doing,
       });
       return succeeded(response) ? { kind: 'ok' } : toEvictOutcome(failureOf(response), doing);
     },
+
+    resolve: kind => resolveKind(transport, kind),
   };
 }
 
@@ -161,11 +164,15 @@ function deleteOptions(preconditions: Preconditions, gracePeriodSeconds?: number
   };
 }
 
-function evictionOf(ref: ObjectRef, preconditions: Preconditions): Record<string, unknown> {
+function evictionOf(
+  ref: ObjectRef,
+  preconditions: Preconditions,
+  gracePeriodSeconds: number | undefined,
+): Record<string, unknown> {
   return {
     kind: 'Eviction',
     apiVersion: apiVersionOf({ group: 'policy', version: 'v1' }),
     metadata: { name: ref.name, namespace: ref.namespace },
-    deleteOptions: deleteOptions(preconditions),
+    deleteOptions: deleteOptions(preconditions, gracePeriodSeconds),
   };
 }

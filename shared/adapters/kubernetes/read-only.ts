@@ -32,6 +32,7 @@ export function toReadOnly(api: KubernetesApi, onWrite: (write: WithheldWrite) =
   return {
     get: ref => api.get(ref),
     list: (type, query, options) => api.list(type, query, options),
+    resolve: kind => api.resolve(kind),
 
     async create(type, manifest) {
       const { namespace, name = `${manifest.metadata.generateName ?? ''}00000` } = manifest.metadata;
@@ -56,10 +57,10 @@ export function toReadOnly(api: KubernetesApi, onWrite: (write: WithheldWrite) =
       return { kind: 'ok' };
     },
 
-    async evict(ref, { preconditions }) {
+    async evict(ref, { preconditions, gracePeriodSeconds }) {
       const found = await find(ref, preconditions);
       if (found.kind !== 'ok') return found;
-      onWrite({ verb: 'evict', ref });
+      onWrite({ verb: 'evict', ref, ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }) });
       return { kind: 'ok' };
     },
   };

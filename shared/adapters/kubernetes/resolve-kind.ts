@@ -10,11 +10,11 @@ import type { Transport } from './transport.ts';
 export async function resolveKind(
   transport: Transport,
   { group, version, kind }: GroupVersionKind,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<ResourceType | undefined> {
   const doing = `looking for the resource of ${kind} in ${group === '' ? version : `${group}/${version}`}`;
   const path = collectionPath({ group, version, resource: '' }).replace(/\/$/, '');
-  const response = await transport.request({ method: 'GET', path, doing, signal });
+  const response = await transport.request({ method: 'GET', path, doing, ...(signal && { signal }) });
   if (response.status === 404) return undefined;
   if (response.status !== 200) {
     throw toThrown(parseApiFailure(response.status, response.body, response.retryAfter), { doing, write: false });

@@ -11,6 +11,7 @@ function sickWorld(): RepairWorld {
 }
 
 const recordOf = (world: RepairWorld) => world.store.all().find(({ id }) => id.startsWith('node/'));
+const poolRecordOf = (world: RepairWorld) => world.store.all().find(({ id }) => id.startsWith('pool/'));
 
 // Two messages about one node are worked on at the same time as a matter of course. Which of two runs writes first says nothing
 // about which of them looked last, so the one that loses must look again: the other's timer may be too late, or there is none.
@@ -52,7 +53,7 @@ describe('two runs about one node', () => {
     await world.look('n1');
     const deletes = world.writes.filter(({ verb }) => verb === 'delete');
     expect(deletes).toHaveLength(1);
-    expect(recordOf(world)?.state).toMatchObject({ attempt: { number: 1, phase: 'accepted' } });
+    expect(poolRecordOf(world)?.state).toMatchObject({ attempts: [{ number: 1, phase: 'accepted' }] });
   });
 
   it('give the message back when others keep writing', async () => {

@@ -1,12 +1,12 @@
 /**
- * Permissions that no scenario without faults makes use of, each with its reason and the test that does. Unused means unused under
+ * Permissions that scenarios without faults hardly make use of, each with its reason and the test that does. Unused means unused under
  * crashes and faults, too: one that is in no test of any kind is taken out of the table.
  */
 import { describePermissions } from '../../../runtime/permissions/describe.ts';
 import { PERMISSIONS } from '../../../shared/contract/permissions.ts';
 
 export interface SeldomUsed {
-  /** `faults`: used by the swarm. `elsewhere`: by nothing that is simulated. */
+  /** `faults`: used by the swarm at the latest. `elsewhere`: by nothing that is simulated. */
   readonly where: 'faults' | 'elsewhere';
   readonly reason: string;
 }
@@ -22,6 +22,14 @@ export const SELDOM_USED: Readonly<Record<string, SeldomUsed>> = {
   'timer: records of timer': {
     where: 'elsewhere',
     reason: 'which unreadable entries of the due index were parked: test/functions/timer.test.ts',
+  },
+  'finalizer: publish as curfew.finalizer': {
+    where: 'elsewhere',
+    reason: 'hooks that are events: test/shared/adapters/hooks',
+  },
+  'timer: wake finalizer': {
+    where: 'elsewhere',
+    reason: 'its waits are short, and only a lost wake-up needs the sweep: test/functions/timer.test.ts',
   },
   'forwarder: watch finalizerrules.curfew.dev': {
     where: 'elsewhere',

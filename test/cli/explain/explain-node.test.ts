@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { DisruptionBudget } from '../../../shared/contract/pod-disruption-budget.ts';
 import type { PodView } from '../../../shared/domain/pod.ts';
 import { hours } from '../../../shared/domain/time.ts';
-import { explainNode, type NodeExplanation } from '../../../shared/explain/explain-node.ts';
-import type { NodeObservation } from '../../../shared/explain/observation.ts';
-import { renderNode, renderPod } from '../../../shared/explain/render.ts';
+import { explainNode, type NodeExplanation } from '../../../cli/explain/explain-node.ts';
+import type { NodeObservation } from '../../../cli/explain/observation.ts';
+import { renderNode, renderPod } from '../../../cli/explain/render.ts';
 import { aPod, aPolicy } from '../../builders/pods.ts';
 import { aNode, aNodeClaim, at } from '../../builders/repair.ts';
 

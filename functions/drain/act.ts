@@ -1,0 +1,129 @@
+/** Carries one pass out: warnings, evictions and deletions, each with its answer, and what is said of them. */
+import { inParallel } from '../../shared/cluster/in-parallel.ts';
+import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
+import type { PodView } from '../../shared/domain/pod.ts';
+import { toTimestamp, type DurationMs } from '../../shared/domain/time.ts';
+import type { About, Reporter } from '../../shared/lifecycle/reporter.ts';
+import { deletePod, evictPod, type EvictionAnswer } from '../../shared/pods/eviction.ts';
+import type { DrainPass, PodAct } from './pass.ts';
+import type { DrainDeps } from './observe.ts';
+
+/** Requests at once: a node has about a hundred pods, and the API server has other clients. */
+const AT_ONCE = 10;
+
+export interface PassResult {
+  /** UIDs of pods whose owners have been warned. */
+  readonly warned: readonly string[];
+  /** Pods that go because of this pass. */
+  readonly drained: number;
+  /** Evictions that were refused, in words. */
+  readonly refusals: readonly string[];
+  /** The longest that the API server asked to wait before the next try. */
+  readonly retryAfter: DurationMs | undefined;
+  /** A pod changed in between. */
+  readonly changed: boolean;
+}
+
+interface Parts {
+  readonly deps: DrainDeps;
+  readonly reporter: Reporter;
+}
+
+type Answer = { readonly kind: 'warned' | 'deleted' } | EvictionAnswer;
+
+/** When a call fails, the others of its batch are carried out first; then the failure goes up (`RetryableError`). */
+export async function carryOutPass(parts: Parts, nodeName: string, { acts }: DrainPass): Promise<PassResult> {
+  const warned: string[] = [];
+  const refusals: string[] = [];
+  let drained = 0;
+  let retryAfter: DurationMs | undefined;
+  let changed = false;
+  for (let start = 0; start < acts.length; start += AT_ONCE) {
+    const batch = acts.slice(start, start + AT_ONCE);
+    const answers = await inParallel(batch.map(act => carryOut(parts, nodeName, act)));
+    for (const [index, answer] of answers.entries()) {
+      const pod = batch[index]?.pod;
+      if (pod === undefined) continue;
+      if (answer.kind === 'warned') warned.push(pod.uid);
+      if (answer.kind === 'evicted' || answer.kind === 'deleted') drained += 1;
+      if (answer.kind === 'changed') changed = true;
+      if (answer.kind !== 'blocked' && answer.kind !== 'misconfigured') continue;
+      refusals.push(`${nameOf(pod)}: ${answer.message}`);
+      const asked = answer.kind === 'blocked' ? answer.retryAfter : undefined;
+      if (asked !== undefined && asked > (retryAfter ?? 0)) retryAfter = asked;
+    }
+  }
+  return { warned, drained, refusals, retryAfter, changed };
+}
+
+async function carryOut({ deps, reporter }: Parts, node: string, act: PodAct): Promise<Answer> {
+  const { pod } = act;
+  const about: About = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: pod.name, namespace: pod.namespace, uid: pod.uid },
+  };
+  switch (act.kind) {
+    case 'warn':
+      await warn({ deps, reporter }, about, act, node);
+      return { kind: 'warned' };
+    case 'evict': {
+      const answer = await evictPod(deps, pod, act.gracePeriodSeconds);
+      if (answer.kind !== 'evicted') return answer;
+      await reporter.report({
+        about,
+        decision: 'evict',
+        reason: EVENT_REASONS.evicted,
+        message: `evicted: node ${node} is drained`,
+        details: { node, gracePeriodSeconds: act.gracePeriodSeconds ?? null },
+        metric: { name: 'PodEviction', dimensions: { answer: answer.kind } },
+        event: { type: 'Normal' },
+      });
+      return answer;
+    }
+    case 'delete': {
+      const answer = await deletePod(deps, pod, act.gracePeriodSeconds);
+      if (answer.kind !== 'deleted') return answer;
+      await reporter.report({
+        about,
+        decision: 'delete',
+        reason: EVENT_REASONS.disrupted,
+        message: `deleted with a grace period of ${act.gracePeriodSeconds} s: the time for node ${node} to drain is over`,
+        details: { node, gracePeriodSeconds: act.gracePeriodSeconds },
+        metric: { name: 'PodForcedDeletion' },
+        event: { type: 'Normal' },
+      });
+      return answer;
+    }
+  }
+}
+
+/** On the pod, and on the controller that will replace it. */
+async function warn(
+  { deps, reporter }: Parts,
+  about: About,
+  { pod, deleteTime }: Extract<PodAct, { kind: 'warn' }>,
+  node: string,
+): Promise<void> {
+  const reason = EVENT_REASONS.deletionScheduled;
+  const time = toTimestamp(deleteTime);
+  await reporter.report({
+    about,
+    decision: 'warn',
+    reason,
+    message: `node ${node} is drained: the pod is deleted at ${time} unless it ends before`,
+    details: { node, deleteTime: time },
+    event: { type: 'Warning' },
+  });
+  const owner = pod.ownerReferences.find(({ controller }) => controller === true);
+  if (owner === undefined) return;
+  const { apiVersion, kind, name, uid } = owner;
+  await deps.events.record({
+    type: 'Warning',
+    reason,
+    message: `node ${node} is drained: pod ${pod.name} is deleted at ${time} unless it ends before`,
+    about: { apiVersion, kind, metadata: { name, namespace: pod.namespace, uid } },
+  });
+}
+
+export const nameOf = ({ namespace, name }: PodView): string => `${namespace}/${name}`;

@@ -1,0 +1,93 @@
+/** Carries out what was decided of a custom drain. */
+import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
+import { addDuration } from '../../shared/domain/time.ts';
+import { again, type Turn } from '../../shared/lifecycle/settle.ts';
+import { createResource, deleteResource } from './custom-resource.ts';
+import { fail, type CustomDecision } from './custom.ts';
+import { podRules } from './decide.ts';
+import type { ActiveDrain } from './model.ts';
+import { sayNew } from './notices.ts';
+import type { Look } from './observe.ts';
+import { drainPodStanding } from './pods.ts';
+import { proceed, safely, save, SOON, type Parts } from './turn.ts';
+
+type Applied = Exclude<CustomDecision, { kind: 'finish' }>;
+type Of<Kind extends Applied['kind']> = Extract<Applied, { kind: Kind }>;
+
+export async function applyCustom(parts: Parts, decision: Applied, look: Look): Promise<Turn> {
+  switch (decision.kind) {
+    case 'createResource':
+      return create(parts, decision, look);
+    case 'awaitResource':
+      return wait(parts, decision, look);
+    case 'fallBack':
+      return fallBack(parts, decision, look);
+  }
+}
+
+/** Noted down in one turn, made in the next: nobody else's object is ever taken for ours, and ours is never forgotten. */
+async function create(parts: Parts, { active, custom, noted }: Of<'createResource'>, look: Look): Promise<Turn> {
+  const { deps, reporter, run } = parts;
+  const { rules, template } = look;
+  const settings = rules?.settings.customDrain;
+  if (rules === undefined || settings === undefined || template === undefined)
+    return again('the configuration changed');
+  const remember = async (next: ActiveDrain): Promise<Turn> => {
+    const saved = await save(look, { ...look.record, active: next }, addDuration(look.now, SOON));
+    return saved.written ? proceed(run) : saved;
+  };
+  if (!noted) return remember({ ...active, custom });
+
+  const podsOf = podRules(active, rules, look.node);
+  const pods = look.pods.filter(pod => drainPodStanding(pod, podsOf, look.now).kind === 'counts');
+  const made = await createResource(deps, { settings, template, active, custom, nodeName: look.node.name, pods });
+  switch (made.kind) {
+    case 'exists':
+      return again(`${custom.kind} ${custom.name} exists`);
+    case 'failed': {
+      const decision = fail(active, settings, undefined, made.reason, made.message);
+      if (decision.kind === 'fallBack') return fallBack(parts, decision, look);
+      if (decision.kind !== 'finish') return again('the custom drain changed');
+      return remember({ ...active, end: { ...decision.outcome, time: look.now } });
+    }
+    case 'created': {
+      await reporter.report({
+        about: look.object,
+        decision: 'createResource',
+        reason: 'CustomDrainRequested',
+        message: `${custom.kind} ${custom.namespace}/${custom.name} asks for the drain`,
+        details: { id: active.id, uid: made.uid, pods: pods.length, recreated: custom.recreated },
+      });
+      return remember({ ...active, custom: { ...custom, uid: made.uid } });
+    }
+  }
+}
+
+async function wait(parts: Parts, decision: Of<'awaitResource'>, look: Look): Promise<Turn> {
+  const { active, custom, reason, message, until } = decision;
+  const notice =
+    reason === 'ResourceNotServed'
+      ? ({ type: 'Warning', reason: EVENT_REASONS.customDrainNotServed, message } as const)
+      : ({ type: 'Normal', reason: EVENT_REASONS.awaitingCustomDrain, message } as const);
+  const reported = await sayNew(parts.reporter, look, [notice], active.reported);
+  const next: ActiveDrain = { ...active, reported, ...(custom !== undefined && { custom }) };
+  return save(look, { ...look.record, active: next }, safely(look, until));
+}
+
+async function fallBack(parts: Parts, { active, because }: Of<'fallBack'>, look: Look): Promise<Turn> {
+  await deleteResource(parts.deps, active.custom);
+  const { custom: _, ...rest } = active;
+  const message = `${because.reason}: ${because.message}`;
+  const next: ActiveDrain = { ...rest, fellBack: message };
+  const saved = await save(look, { ...look.record, active: next }, addDuration(look.now, SOON));
+  if (!saved.written) return saved;
+  await parts.reporter.report({
+    about: look.object,
+    decision: 'fallBack',
+    reason: EVENT_REASONS.customDrainFellBack,
+    message: `the custom drain has failed, pods are drained by the fallback mode: ${message}`,
+    details: { id: active.id },
+    event: { type: 'Warning' },
+  });
+  return proceed(parts.run);
+}

@@ -1,0 +1,117 @@
+/** Carries out what was decided of a node's drains, one turn each. */
+import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
+import { addDuration, earliest } from '../../shared/domain/time.ts';
+import { again, type Turn } from '../../shared/lifecycle/settle.ts';
+import { evictionRetryDelay } from '../../shared/pods/eviction.ts';
+import { carryOutPass } from './act.ts';
+import { applyCustom } from './apply-custom.ts';
+import type { DrainDecision } from './decide.ts';
+import { answer, cancel, close, finish } from './end.ts';
+import type { ActiveDrain } from './model.ts';
+import { prepareNode } from './node.ts';
+import { noticesOf, sayNew } from './notices.ts';
+import type { Look } from './observe.ts';
+import { formatScope } from './scope.ts';
+import { lookAgain, proceed, report, safely, SAFETY_NET, save, SOON, type Parts } from './turn.ts';
+
+type Of<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
+
+export async function apply(parts: Parts, decision: DrainDecision, look: Look): Promise<Turn> {
+  const { deps, run } = parts;
+  switch (decision.kind) {
+    case 'rest':
+      if (decision.until === undefined) return look.store.release();
+      return save(look, decision.record, decision.until);
+    case 'answer':
+      return answer(parts, decision, look);
+    case 'take': {
+      const saved = await save(look, decision.record, addDuration(look.now, SOON));
+      if (!saved.written) return saved;
+      await report(parts, look, {
+        decision: 'take',
+        reason: decision.how === 'joins' ? 'DrainJoined' : decision.how === 'follows' ? 'DrainQueued' : 'DrainAsked',
+        message: `${decision.request.requestedBy} asks for a drain: ${decision.request.event.message || decision.request.event.checkName}`,
+        details: { id: decision.request.id },
+      });
+      run.taken = true;
+      return proceed(run);
+    }
+    case 'cancel':
+      return cancel(parts, decision, look);
+    case 'hold': {
+      const said = `${decision.reason} ${decision.message}`;
+      if (decision.reason === 'NoConfiguration') {
+        // So that the Node is among those that a change of the configuration wakes.
+        const hold = { quarantined: false, cordon: 'none' } as const;
+        const changed = await prepareNode(deps, look.object, { id: '', hold, showDraining: false });
+        if (changed !== 'ok') return lookAgain(changed);
+      }
+      const saved = await save(look, { ...look.record, reported: said }, addDuration(look.now, SAFETY_NET));
+      if (!saved.written || look.record.reported === said) return saved;
+      await report(parts, look, {
+        decision: 'hold',
+        reason: EVENT_REASONS.drainHeld,
+        message: decision.message,
+        event: { type: 'Warning' },
+      });
+      return saved;
+    }
+    case 'begin':
+      return begin(parts, decision, look);
+    case 'prepare': {
+      const { active, hold, showDraining } = decision;
+      const changed = await prepareNode(deps, look.object, { id: active.id, hold, showDraining });
+      if (changed !== 'ok') return lookAgain(changed);
+      const saved = await save(look, { ...look.record, active: { ...active, hold } }, addDuration(look.now, SOON));
+      return saved.written ? proceed(run) : saved;
+    }
+    case 'drain':
+      return drain(parts, decision, look);
+    case 'finish':
+      return finish(parts, decision, look);
+    case 'close':
+      return close(parts, decision, look);
+    case 'createResource':
+    case 'awaitResource':
+    case 'fallBack':
+      return applyCustom(parts, decision, look);
+  }
+}
+
+async function begin(parts: Parts, { record, active }: Of<'begin'>, look: Look): Promise<Turn> {
+  const { reported: _, ...begun } = record;
+  const saved = await save(look, begun, addDuration(look.now, SOON));
+  if (!saved.written) return saved;
+  const [first] = active.requests;
+  const about = first === undefined ? '' : `: ${first.event.checkName} from ${first.requestedBy}`;
+  await report(parts, look, {
+    decision: 'begin',
+    reason: EVENT_REASONS.drainStarted,
+    message: `drain ${active.id} of ${formatScope(active.scope)} has begun${about}`,
+    details: { id: active.id, ids: active.requests.map(({ id }) => id), force: active.force },
+    metric: { name: 'DrainStarted' },
+    event: { type: 'Normal' },
+  });
+  return proceed(parts.run);
+}
+
+async function drain(parts: Parts, { active, pass }: Of<'drain'>, look: Look): Promise<Turn> {
+  const { reporter, run } = parts;
+  const result = await carryOutPass(parts, look.node.name, pass);
+  const refusals = result.refusals.length === 0 ? 0 : active.refusals + 1;
+  const retry = refusals === 0 ? undefined : addDuration(look.now, evictionRetryDelay(refusals, result.retryAfter));
+  const notices = noticesOf(pass, result);
+  const reported = await sayNew(reporter, look, notices, active.reported);
+  const next: ActiveDrain = {
+    ...active,
+    warned: [...active.warned, ...result.warned],
+    drained: active.drained + result.drained,
+    refusals,
+    reported,
+  };
+  const saved = await save(look, { ...look.record, active: next }, safely(look, earliest(pass.nextLook, retry)));
+  if (!saved.written) return saved;
+  // A pod that was warned of may be due already; one that changed is looked at again.
+  if (result.changed) return again('a pod changed');
+  return result.warned.length > 0 ? proceed(run) : saved;
+}

@@ -1,0 +1,124 @@
+/** Finds, creates and deletes the custom resource of a drain. */
+import { renderDrainResource } from '../../shared/cluster/drain-template.ts';
+import type { CustomDrainSettings } from '../../shared/domain/drain-settings.ts';
+import { drainResourceName } from '../../shared/domain/drain-resource-name.ts';
+import type { KubernetesObject, ObjectRef } from '../../shared/domain/kubernetes-object.ts';
+import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
+import type { SeenResource } from './custom.ts';
+import type { ActiveDrain, CustomProgress } from './model.ts';
+import type { PodView } from '../../shared/domain/pod.ts';
+
+interface Deps {
+  readonly kubernetes: Pick<KubernetesApi, 'get' | 'create' | 'delete' | 'resolve'>;
+}
+
+/** NVSentinel's label on a drain's custom resource: the node's name, where a label can hold it. */
+const NODE_LABEL = 'nvsentinel.nvidia.com/node-name';
+/** Which drain it was made for. */
+const DRAIN_ANNOTATION = 'curfew.dev/drain';
+const MAX_LABEL_LENGTH = 63;
+
+/** Looks for it under the name that it has, or will have. */
+export async function findResource(
+  { kubernetes }: Deps,
+  settings: CustomDrainSettings | undefined,
+  active: ActiveDrain | undefined,
+  nodeName: string,
+): Promise<SeenResource> {
+  if (settings === undefined || active === undefined) return { kind: 'notAsked' };
+  const { apiGroup: group, version, kind, resource, namespace } = settings;
+  const { custom } = active;
+  const type =
+    custom !== undefined
+      ? { group: custom.group, version: custom.version, resource: custom.resource }
+      : resource === undefined
+        ? await kubernetes.resolve({ group, version, kind })
+        : { group, version, resource };
+  if (type === undefined) return { kind: 'notServed' };
+  const name = custom?.name ?? drainResourceName(nodeName, active.id);
+  const object = await kubernetes.get({ type, namespace: custom?.namespace ?? namespace, name });
+  if (object !== undefined) return { kind: 'present', name, type, object, ours: isOurs(object, active) };
+  // Not found is said of the object and of its kind alike.
+  const served = await kubernetes.resolve({ group: type.group, version: type.version, kind: custom?.kind ?? kind });
+  return served === undefined ? { kind: 'notServed' } : { kind: 'absent', name, type };
+}
+
+const isOurs = ({ metadata }: KubernetesObject, { id }: ActiveDrain): boolean =>
+  metadata.annotations?.[DRAIN_ANNOTATION] === id;
+
+export type Creation =
+  | { readonly kind: 'created'; readonly uid: string }
+  /** Somebody was faster: look again. */
+  | { readonly kind: 'exists' }
+  /** Not while the configuration, the cluster and the event are as they are. */
+  | { readonly kind: 'failed'; readonly reason: string; readonly message: string };
+
+export interface NewResource {
+  readonly settings: CustomDrainSettings;
+  readonly template: string;
+  readonly active: ActiveDrain;
+  readonly custom: CustomProgress;
+  readonly nodeName: string;
+  /** Pods that the drain is about. */
+  readonly pods: readonly PodView[];
+}
+
+/** Renders the template and creates what it says. */
+export async function createResource({ kubernetes }: Deps, wanted: NewResource): Promise<Creation> {
+  const { settings, template, active, custom, nodeName, pods } = wanted;
+  const [first] = active.requests;
+  if (first === undefined)
+    return { kind: 'failed', reason: 'NoRequest', message: 'nobody asks for this drain any more' };
+  const event = { ...first.event, id: active.id };
+  const rendered = renderDrainResource(settings, template, { event, podsToDrain: byNamespace(pods) }, custom.name);
+  if (!rendered.ok) {
+    const place = rendered.line === undefined ? '' : `line ${rendered.line}: `;
+    return {
+      kind: 'failed',
+      reason: rendered.reason,
+      message: `${settings.templateFileName}: ${place}${rendered.message}`,
+    };
+  }
+  const { manifest } = rendered;
+  const { labels, annotations } = manifest.metadata;
+  const metadata = {
+    ...manifest.metadata,
+    labels: { ...labels, ...(nodeName.length <= MAX_LABEL_LENGTH && { [NODE_LABEL]: nodeName }) },
+    annotations: { ...annotations, [DRAIN_ANNOTATION]: active.id },
+  };
+  const { group, version, resource, kind, namespace } = custom;
+  const outcome = await kubernetes.create({ group, version, resource }, { ...manifest, metadata });
+  switch (outcome.kind) {
+    case 'ok':
+      return { kind: 'created', uid: outcome.object.metadata.uid };
+    case 'exists':
+      return outcome;
+    case 'notFound':
+      return {
+        kind: 'failed',
+        reason: 'NamespaceNotFound',
+        message: `${kind} cannot be created: namespace ${namespace} is missing`,
+      };
+    case 'invalid':
+      return {
+        kind: 'failed',
+        reason: 'ResourceRefused',
+        message: `the API server refuses the ${kind}: ${outcome.message}`,
+      };
+  }
+}
+
+/** Deletes exactly the one that was made for this drain; one that is gone is done. */
+export async function deleteResource({ kubernetes }: Deps, custom: CustomProgress | undefined): Promise<void> {
+  if (custom?.uid === undefined) return;
+  const { group, version, resource, namespace, name, uid } = custom;
+  const ref: ObjectRef = { type: { group, version, resource }, namespace, name };
+  await kubernetes.delete(ref, { preconditions: { uid } });
+}
+
+function byNamespace(pods: readonly PodView[]): Readonly<Record<string, readonly string[]>> {
+  const namespaces = Map.groupBy(pods, ({ namespace }) => namespace);
+  return Object.fromEntries(
+    [...namespaces].map(([namespace, members]) => [namespace, members.map(({ name }) => name).toSorted()]),
+  );
+}

@@ -1,0 +1,174 @@
+/**
+ * The rule of custom drains (design "Node drain extensibility"; reference on NVSentinel, §4): a custom resource asks somebody else's
+ * controller to empty the node. It is made, waited for, and ends complete, failed or out of time. Pure; part of `decide`.
+ */
+import type { CustomDrainSettings, DrainSettings } from '../../shared/domain/drain-settings.ts';
+import type { JsonValue, KubernetesObject, ResourceType } from '../../shared/domain/kubernetes-object.ts';
+import { readConditions } from '../../shared/domain/node.ts';
+import { addDuration, earliest, isDue, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
+import type { ActiveDrain, CustomProgress, DrainOutcome } from './model.ts';
+import type { DrainPass } from './pass.ts';
+
+/** The custom resource as it was looked for. */
+export type SeenResource =
+  /** There is no custom drain. */
+  | { readonly kind: 'notAsked' }
+  /** Its CustomResourceDefinition is missing. */
+  | { readonly kind: 'notServed' }
+  | { readonly kind: 'absent'; readonly name: string; readonly type: ResourceType }
+  | {
+      readonly kind: 'present';
+      readonly name: string;
+      readonly type: ResourceType;
+      readonly object: KubernetesObject;
+      /** Made for this drain. */
+      readonly ours: boolean;
+    };
+
+export type CustomDecision =
+  /** To be noted down first, then created or adopted. */
+  | {
+      readonly kind: 'createResource';
+      readonly active: ActiveDrain;
+      readonly custom: CustomProgress;
+      readonly noted: boolean;
+    }
+  | {
+      readonly kind: 'awaitResource';
+      readonly active: ActiveDrain;
+      /** What was seen of it. */
+      readonly custom: CustomProgress | undefined;
+      readonly reason: 'ResourceNotServed' | 'AwaitingCustomDrain';
+      readonly message: string;
+      readonly until: EpochMs;
+    }
+  /** The custom drain has failed; the built-in modes take over. */
+  | { readonly kind: 'fallBack'; readonly active: ActiveDrain; readonly because: DrainOutcome }
+  | {
+      readonly kind: 'finish';
+      readonly active: ActiveDrain;
+      readonly outcome: DrainOutcome;
+      readonly pass: undefined;
+    };
+
+export interface CustomSituation {
+  readonly now: EpochMs;
+  readonly active: ActiveDrain;
+  readonly settings: DrainSettings;
+  readonly resource: SeenResource;
+  /** Pods that are still there. */
+  readonly pass: DrainPass;
+}
+
+/** Somebody removes the custom resource: it is made again this often. */
+const RECREATIONS = 1;
+
+export function decideCustom({ now, active, settings, resource, pass }: CustomSituation): CustomDecision {
+  const { customDrain } = settings;
+  if (customDrain === undefined || resource.kind === 'notAsked') throw new RangeError('there is no custom drain');
+  const fails = (reason: string, message: string): CustomDecision => fail(active, customDrain, pass, reason, message);
+  const { custom } = active;
+  const kind = `${customDrain.kind}.${customDrain.apiGroup}`;
+  const start = custom?.createdTime ?? active.startTime;
+  const deadline = addDuration(start, customDrain.timeout);
+
+  const outcome = resource.kind === 'present' && resource.ours ? conditionsOf(resource.object, customDrain) : 'none';
+  if (outcome === 'complete') return { kind: 'finish', active, outcome: completed(pass), pass: undefined };
+  if (resource.kind === 'present' && !resource.ours) {
+    return fails(
+      'ForeignResource',
+      `${kind} ${resource.name} was made by somebody else, and has the name of this drain's`,
+    );
+  }
+  if (resource.kind === 'present' && outcome !== 'none') {
+    const { reason, message } = outcome;
+    return fails(
+      'CustomDrainFailed',
+      `${customDrain.failedConditionType} is True: ${reason}${message === '' ? '' : `: ${message}`}`,
+    );
+  }
+  if (isDue(now, deadline)) return fails('TimedOut', `not complete within ${formatSeconds(customDrain.timeout)}`);
+  if (resource.kind === 'notServed') {
+    const message = `the API server does not serve ${kind}: its CustomResourceDefinition is waited for`;
+    return { kind: 'awaitResource', active, custom, reason: 'ResourceNotServed', message, until: deadline };
+  }
+  if (resource.kind === 'absent') {
+    if (custom?.uid === undefined) {
+      const { name } = resource;
+      const first = custom ?? firstOf(resource.type, customDrain, name, now);
+      return { kind: 'createResource', active, custom: first, noted: custom !== undefined };
+    }
+    if (custom.recreated >= RECREATIONS) return fails('ResourceRemoved', `${kind} ${resource.name} was removed again`);
+    const { uid: _, seen: __, ...again } = custom;
+    return { kind: 'createResource', active, custom: { ...again, recreated: custom.recreated + 1 }, noted: false };
+  }
+  const { uid, resourceVersion } = resource.object.metadata;
+  const base = custom ?? firstOf(resource.type, customDrain, resource.name, now);
+  const isSame = base.uid === uid && base.seen?.resourceVersion === resourceVersion;
+  const seen = isSame && base.seen !== undefined ? base.seen : { resourceVersion, since: now };
+  const beat = customDrain.heartbeat === undefined ? undefined : addDuration(seen.since, customDrain.heartbeat);
+  if (customDrain.heartbeat !== undefined && beat !== undefined && isDue(now, beat)) {
+    return fails(
+      'HeartbeatMissed',
+      `${kind} ${resource.name} has not changed for ${formatSeconds(customDrain.heartbeat)}`,
+    );
+  }
+  return {
+    kind: 'awaitResource',
+    active,
+    custom: { ...base, uid, seen },
+    reason: 'AwaitingCustomDrain',
+    message: `waiting for ${customDrain.statusConditionType}=${customDrain.statusConditionStatus} of ${kind} ${resource.name}`,
+    until: earliest(deadline, beat) ?? deadline,
+  };
+}
+
+function firstOf(
+  type: ResourceType,
+  { kind, namespace }: CustomDrainSettings,
+  name: string,
+  createdTime: EpochMs,
+): CustomProgress {
+  return { name, namespace, ...type, kind, createdTime, recreated: 0 };
+}
+
+/** Complete before failed: a controller that says both has emptied the node. */
+function conditionsOf(
+  { status }: KubernetesObject,
+  { statusConditionType, statusConditionStatus, failedConditionType }: CustomDrainSettings,
+): 'complete' | 'none' | { readonly reason: string; readonly message: string } {
+  const value: JsonValue | undefined = status?.['conditions'];
+  const conditions = readConditions(value);
+  const wanted = statusConditionStatus.toLowerCase();
+  if (conditions.some(each => each.type === statusConditionType && each.status.toLowerCase() === wanted))
+    return 'complete';
+  return conditions.find(each => each.type === failedConditionType && each.status === 'True') ?? 'none';
+}
+
+/** Of a custom drain that cannot go on. */
+export function fail(
+  active: ActiveDrain,
+  { fallbackMode }: CustomDrainSettings,
+  pass: DrainPass | undefined,
+  reason: string,
+  message: string,
+): CustomDecision {
+  const outcome: DrainOutcome = { status: 'Failed', reason, message, left: pass === undefined ? [] : stillThere(pass) };
+  if (fallbackMode !== undefined) return { kind: 'fallBack', active, because: outcome };
+  return { kind: 'finish', active, outcome, pass: undefined };
+}
+
+function completed(pass: DrainPass): DrainOutcome {
+  const left = stillThere(pass);
+  if (left.length === 0)
+    return { status: 'Succeeded', reason: 'CustomDrainComplete', message: 'the custom drain is complete', left };
+  const message = `the custom drain is complete, and ${left.length} of its pods still run`;
+  return { status: 'Succeeded', reason: 'CustomDrainCompleteWithPodsLeft', message, left };
+}
+
+function stillThere({ acts, waits, left }: DrainPass): readonly string[] {
+  const pods = new Map([...acts, ...waits, ...left].map(({ pod }) => [pod.uid, pod]));
+  return [...pods.values()].map(({ namespace, name }) => `${namespace}/${name} (Running)`);
+}
+
+const formatSeconds = (duration: DurationMs): string => `${duration / 1000} s`;

@@ -1,0 +1,218 @@
+/**
+ * The rule of drains (design "Node drain extensibility"; reference on NVSentinel, §2 and §4; DESIGN §3.4): what becomes of a request, of the
+ * drain under way, and of what is remembered. Pure: no I/O, no clock.
+ *
+ * One drain at a time per node. A request of the same or a narrower scope joins it and ends with it; a wider one follows it.
+ */
+import type { DrainMode, DrainSettings } from '../../shared/domain/drain-settings.ts';
+import type { PodView } from '../../shared/domain/pod.ts';
+import { DRAIN_STATES, REMEDIATING, STATE_LABEL } from '../../shared/domain/quarantine.ts';
+import type { ProtectionPolicy } from '../../shared/domain/protection.ts';
+import { addDuration, earliest, type EpochMs } from '../../shared/domain/time.ts';
+import { admit, begin, cancelledBy, isRemembered, REMEMBERED_FOR, type Admission } from './admission.ts';
+import { decideCustom, type CustomDecision, type SeenResource } from './custom.ts';
+import type { ActiveDrain, DrainOutcome, DrainRecord, FinishedDrain, Hold, Incoming } from './model.ts';
+import { planPass, type DrainPass } from './pass.ts';
+import type { DrainPodRules } from './pods.ts';
+
+/** The configuration in force, with its patterns compiled. */
+export interface DrainRules {
+  readonly settings: DrainSettings;
+  readonly modeOf: (pod: Pick<PodView, 'namespace' | 'labels'>) => DrainMode | 'system' | undefined;
+  /** Whether the custom drain is there for a node with these labels. */
+  readonly isCustom: (nodeLabels: Readonly<Record<string, string>>) => boolean;
+}
+
+export interface DrainedNode {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly unschedulable: boolean;
+  /** Our mark beside a cordon: the id of the drain that cordoned. */
+  readonly cordonMark: string | undefined;
+  /** Ids that NVSentinel's quarantine annotation lists; undefined: there is no such annotation. */
+  readonly quarantine: readonly string[] | undefined;
+  /** A person took the quarantine back. */
+  readonly released: boolean;
+  /** Its pods are published for drains. */
+  readonly watched: boolean;
+}
+
+export interface DrainObservation {
+  readonly now: EpochMs;
+  readonly node: DrainedNode;
+  readonly record: DrainRecord;
+  /** The message in hand, until it stands in the record. */
+  readonly incoming: Incoming | undefined;
+  /** Undefined: no configuration was ever valid. */
+  readonly rules: DrainRules | undefined;
+  /** Of the policy that applies to the node's pool. */
+  readonly mode: 'Enforce' | 'Observe';
+  /** All pods on the node. */
+  readonly pods: readonly PodView[];
+  readonly protection: ProtectionPolicy;
+  readonly protectionOverridden: boolean;
+  readonly resource: SeenResource;
+}
+
+export type DrainDecision =
+  /** Nothing is under way. `until`: earlier drains are remembered that long; undefined: nothing is. */
+  | { readonly kind: 'rest'; readonly record: DrainRecord; readonly until: EpochMs | undefined }
+  | Admission
+  /** Requests, or the drain under way, are called off. */
+  | {
+      readonly kind: 'cancel';
+      readonly record: DrainRecord;
+      readonly because: string;
+      /** Ended by this, without a drain of their own. */
+      readonly answers: readonly FinishedDrain[];
+      /** Nothing holds the node any more: our cordon and our state come off. */
+      readonly releases: boolean;
+    }
+  /** There is no configuration, or the policy says `Observe`. */
+  | { readonly kind: 'hold'; readonly reason: 'NoConfiguration' | 'ObserveMode'; readonly message: string }
+  | { readonly kind: 'begin'; readonly record: DrainRecord; readonly active: ActiveDrain }
+  /** The node is not as the drain needs it: cordoned, its pods watched, its state shown. */
+  | {
+      readonly kind: 'prepare';
+      readonly active: ActiveDrain;
+      readonly hold: Hold;
+      readonly showDraining: boolean;
+    }
+  | { readonly kind: 'drain'; readonly active: ActiveDrain; readonly pass: DrainPass }
+  | CustomDecision
+  | {
+      readonly kind: 'finish';
+      readonly active: ActiveDrain;
+      readonly outcome: DrainOutcome;
+      /** What is still done with pods that are not waited for. */
+      readonly pass: DrainPass | undefined;
+    }
+  /** Decided before: the node, the custom resource and all who asked learn of it. */
+  | { readonly kind: 'close'; readonly active: ActiveDrain; readonly outcome: DrainOutcome };
+
+export function decide(observation: DrainObservation): DrainDecision {
+  const { now, node, record, incoming, rules, mode } = observation;
+  if (incoming !== undefined) {
+    const decision = incoming.kind === 'drain' ? admit(observation, incoming.request) : endOf(observation, incoming);
+    if (decision !== undefined) return decision;
+  }
+  const { active } = record;
+  if (active === undefined) {
+    if (record.requests.length === 0) return rest(observation);
+    const held = holdOf(rules, mode);
+    if (held !== undefined) return held;
+    return rules === undefined ? rest(observation) : begin(observation, rules);
+  }
+  if (active.end !== undefined) return { kind: 'close', active, outcome: active.end };
+  const over = takenBack(active, node);
+  if (over !== undefined) return finish(active, over);
+  const held = holdOf(rules, mode);
+  if (held !== undefined || rules === undefined) return held ?? rest(observation);
+  const isCustom = rules.isCustom(node.labels) && active.fellBack === undefined;
+  const pass = planPass({
+    now,
+    pods: observation.pods,
+    rules: podRules(active, rules, node),
+    protection: observation.protection,
+    protectionOverridden: observation.protectionOverridden,
+    evictionGracePeriod: rules.settings.evictionGracePeriod,
+    deleteTime: addDuration(active.startTime, rules.settings.deleteAfterTimeout),
+    warned: active.warned,
+  });
+  const showDraining = isCustom || !pass.drained;
+  if (!isPrepared(observation, active, showDraining)) {
+    return { kind: 'prepare', active, hold: active.hold ?? holdFor(active, node), showDraining };
+  }
+  if (isCustom) return decideCustom({ now, active, settings: rules.settings, resource: observation.resource, pass });
+  return pass.drained ? finish(active, succeeded(active, pass), pass) : { kind: 'drain', active, pass };
+}
+
+/** Which pods are the drain's, and how each goes. */
+export function podRules(active: ActiveDrain, rules: DrainRules, node: Pick<DrainedNode, 'labels'>): DrainPodRules {
+  const { settings } = rules;
+  const custom = rules.isCustom(node.labels) ? settings.customDrain : undefined;
+  const mode = custom?.fallbackMode ?? 'AllowCompletion';
+  return {
+    scope: active.scope,
+    // The custom drain is for all pods but those of system namespaces (reference §4.1).
+    modeOf: custom === undefined ? rules.modeOf : pod => (rules.modeOf(pod) === 'system' ? 'system' : mode),
+    force: active.force,
+    gpuPodsOnly: settings.gpuPodsOnly,
+    notReadyTimeout: settings.notReadyTimeout,
+  };
+}
+
+function rest({ now, node, record }: DrainObservation): DrainDecision {
+  const finished = record.finished.filter(each => isRemembered(each, node, now));
+  let until: EpochMs | undefined;
+  for (const { endTime } of finished) {
+    const end = addDuration(endTime, REMEMBERED_FOR);
+    until = earliest(until, end > now ? end : addDuration(now, REMEMBERED_FOR));
+  }
+  const kept = finished.length === record.finished.length ? record : { ...record, finished };
+  return { kind: 'rest', record: kept, until };
+}
+
+function holdOf(rules: DrainRules | undefined, mode: 'Enforce' | 'Observe'): DrainDecision | undefined {
+  if (rules === undefined) {
+    const message = 'there is no configuration of drains that was ever valid: the drain waits for one';
+    return { kind: 'hold', reason: 'NoConfiguration', message };
+  }
+  if (mode === 'Enforce') return undefined;
+  return { kind: 'hold', reason: 'ObserveMode', message: 'mode is Observe: nothing is drained' };
+}
+
+/** What a message that ends something means here; undefined: nothing. */
+function endOf(
+  observation: DrainObservation,
+  incoming: Exclude<Incoming, { kind: 'drain' }>,
+): DrainDecision | undefined {
+  const { kind, record, because, answers, releases } = cancelledBy(observation, incoming);
+  return kind === 'nothing' ? undefined : { kind: 'cancel', record, because, answers, releases };
+}
+
+/** Why the drain ends early: what held the node was taken back. */
+function takenBack({ hold }: ActiveDrain, node: DrainedNode): DrainOutcome | undefined {
+  if (hold === undefined) return undefined;
+  const cancelled = (reason: string, message: string): DrainOutcome => ({
+    status: 'Cancelled',
+    reason,
+    message,
+    left: [],
+  });
+  if (hold.quarantined && node.quarantine === undefined) {
+    if (!node.released) return cancelled('UnQuarantined', 'the quarantine is over');
+    return cancelled('ManuallyReleased', 'somebody took the quarantine of the node back');
+  }
+  if (hold.cordon !== 'none' && !node.unschedulable) return cancelled('Uncordoned', 'somebody uncordoned the node');
+  return undefined;
+}
+
+/** A node that nobody keeps new pods away from is cordoned by the drain. */
+function holdFor({ id }: ActiveDrain, { quarantine, unschedulable, cordonMark }: DrainedNode): Hold {
+  const quarantined = quarantine !== undefined;
+  if (unschedulable) return { quarantined, cordon: cordonMark === id ? 'own' : 'other' };
+  return { quarantined, cordon: quarantined ? 'none' : 'own' };
+}
+
+function isPrepared({ node }: DrainObservation, { hold }: ActiveDrain, showDraining: boolean): boolean {
+  if (hold === undefined || !node.watched) return false;
+  const state = node.labels[STATE_LABEL];
+  return !showDraining || state === DRAIN_STATES.draining || state === REMEDIATING;
+}
+
+function finish(active: ActiveDrain, outcome: DrainOutcome, pass?: DrainPass): DrainDecision {
+  return { kind: 'finish', active, outcome, pass };
+}
+
+function succeeded({ drained }: ActiveDrain, { left }: DrainPass): DrainOutcome {
+  const names = left.map(({ pod, because }) => `${pod.namespace}/${pod.name} (${because})`);
+  const message = `${drained} pod${drained === 1 ? ' was' : 's were'} drained`;
+  if (names.length === 0) return { status: 'Succeeded', reason: 'Drained', message, left: [] };
+  return {
+    status: 'Succeeded',
+    reason: 'DrainedWithPodsLeft',
+    message: `${message}; ${names.length} did not go and ${names.length === 1 ? 'was' : 'were'} not waited for`,
+    left: names,
+  };
+}

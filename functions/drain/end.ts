@@ -1,0 +1,119 @@
+/** How requests and drains end: the Node, the custom resource and all who asked learn of it, then the record does. */
+import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
+import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
+import { addDuration } from '../../shared/domain/time.ts';
+import type { Turn } from '../../shared/lifecycle/settle.ts';
+import { carryOutPass } from './act.ts';
+import { isFree, remember, toFinished } from './admission.ts';
+import { tellAnswers } from './answers.ts';
+import { deleteResource } from './custom-resource.ts';
+import type { DrainDecision } from './decide.ts';
+import type { ActiveDrain, DrainOutcome } from './model.ts';
+import { finishNode } from './node.ts';
+import type { Look } from './observe.ts';
+import { lookAgain, nodeOf, proceed, report, save, SOON, type Parts } from './turn.ts';
+
+type Of<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
+
+export async function answer(
+  parts: Parts,
+  { record, answer: given, repeated }: Of<'answer'>,
+  look: Look,
+): Promise<Turn> {
+  const { deps, run } = parts;
+  const isFailed = given.status === 'Failed' && !repeated && record.active === undefined;
+  if (isFailed) {
+    const changed = await finishNode(deps, look.object, { status: 'Failed', uncordon: false });
+    if (changed !== 'ok') return lookAgain(changed);
+  }
+  await tellAnswers(deps, nodeOf(look), [given]);
+  const saved = repeated ? undefined : await save(look, record, addDuration(look.now, SOON));
+  if (saved?.written === false) return saved;
+  await report(parts, look, {
+    decision: 'answer',
+    reason: given.reason,
+    message: `${given.status}: ${given.message}`,
+    details: { id: given.id, status: given.status, repeated },
+    ...(isFailed && { event: { type: 'Warning', reason: EVENT_REASONS.drainFailed } }),
+  });
+  run.taken = true;
+  return proceed(run);
+}
+
+export async function cancel(
+  parts: Parts,
+  { record, because, answers, releases }: Of<'cancel'>,
+  look: Look,
+): Promise<Turn> {
+  const { deps, run } = parts;
+  if (releases) {
+    const changed = await finishNode(deps, look.object, { status: 'Cancelled', uncordon: true });
+    if (changed !== 'ok') return lookAgain(changed);
+  }
+  await tellAnswers(deps, nodeOf(look), answers);
+  const saved = await save(look, record, addDuration(look.now, SOON));
+  if (!saved.written) return saved;
+  await report(parts, look, {
+    decision: releases ? 'release' : 'cancel',
+    reason: EVENT_REASONS.drainCancelled,
+    message: releases ? `${because}: nothing keeps the node any more` : because,
+    details: { ids: answers.map(({ id }) => id) },
+  });
+  run.taken = true;
+  return proceed(run);
+}
+
+export async function finish(parts: Parts, { active, outcome, pass }: Of<'finish'>, look: Look): Promise<Turn> {
+  const result = pass === undefined ? undefined : await carryOutPass(parts, look.node.name, pass);
+  const end = { ...outcome, time: look.now };
+  const drained = active.drained + (result?.drained ?? 0);
+  const saved = await save(look, { ...look.record, active: { ...active, drained, end } }, addDuration(look.now, SOON));
+  return saved.written ? proceed(parts.run) : saved;
+}
+
+export async function close(parts: Parts, { active, outcome }: Of<'close'>, look: Look): Promise<Turn> {
+  const { deps, run } = parts;
+  const { active: _, ...rest } = look.record;
+  const isCalledOff = outcome.status === 'Cancelled';
+  const uncordon = isCalledOff && rest.requests.length === 0 && look.node.cordonMark !== undefined && isFree(rest);
+  await deleteResource(deps, active.custom);
+  const changed = await finishNode(deps, look.object, { status: outcome.status, uncordon });
+  if (changed !== 'ok') return lookAgain(changed);
+  const { scope, startTime, drained } = active;
+  const ended = active.requests.map(request =>
+    toFinished(request, outcome, { now: look.now, scope, drained, startTime }),
+  );
+  await tellAnswers(deps, nodeOf(look), ended);
+  const saved = await save(look, remember(rest, ended), addDuration(look.now, SOON));
+  if (!saved.written) return saved;
+  await reportEnd(parts, active, outcome, look);
+  return proceed(run);
+}
+
+async function reportEnd(parts: Parts, active: ActiveDrain, outcome: DrainOutcome, look: Look): Promise<void> {
+  const { status, reason, message, left } = outcome;
+  const details: JsonObject = { id: active.id, status, reason, drained: active.drained, left: [...left] };
+  const event = ENDS[status];
+  await report(parts, look, {
+    decision: 'end',
+    reason: event.reason,
+    message: `drain ${active.id}: ${message}`,
+    details,
+    metric: { name: 'DrainCompleted', dimensions: { status } },
+    event: { type: event.type },
+  });
+  if (left.length === 0) return;
+  await parts.deps.events.record({
+    type: 'Warning',
+    reason: EVENT_REASONS.drainLeftPods,
+    message: `not waited for: ${left.join(', ')}`,
+    about: look.object,
+  });
+}
+
+const ENDS = {
+  Succeeded: { type: 'Normal', reason: EVENT_REASONS.drainSucceeded },
+  AlreadyDrained: { type: 'Normal', reason: EVENT_REASONS.drainSucceeded },
+  Failed: { type: 'Warning', reason: EVENT_REASONS.drainFailed },
+  Cancelled: { type: 'Normal', reason: EVENT_REASONS.drainCancelled },
+} as const;

@@ -1,0 +1,134 @@
+/** What a node's drains are made of: requests, the drain under way, and how earlier ones ended. Plain data, without rules. */
+import type { HealthEvent, QuarantineStatus } from '../../shared/domain/health-event.ts';
+import type { EpochMs } from '../../shared/domain/time.ts';
+import type { DrainScope } from './scope.ts';
+
+/** Somebody asks for a drain of the node. */
+export interface DrainRequest {
+  /** Unique: a request with the same id is the same request. */
+  readonly id: string;
+  /** `source` of the bus event. */
+  readonly requestedBy: string;
+  /** For templates, scope and overrides; of a `DrainRequested` the same in that shape. */
+  readonly event: HealthEvent;
+  readonly quarantine: QuarantineStatus | undefined;
+}
+
+/** What a bus event means to the drains of its node. */
+export type Incoming =
+  | { readonly kind: 'drain'; readonly request: DrainRequest }
+  /** A monitor reports that a fault is over; nobody says what became of a quarantine. */
+  | { readonly kind: 'recovered'; readonly event: HealthEvent }
+  /** The quarantine of the whole node is over. */
+  | { readonly kind: 'unQuarantined'; readonly id: string }
+  /** A person took back the quarantine of this one event. */
+  | { readonly kind: 'cancelled'; readonly id: string };
+
+/** NVSentinel's words (reference §1.2). */
+export type DrainStatus = 'Succeeded' | 'Failed' | 'Cancelled' | 'AlreadyDrained';
+
+export interface DrainOutcome {
+  readonly status: DrainStatus;
+  /** One CamelCase word. */
+  readonly reason: string;
+  readonly message: string;
+  /** Pods that should have gone and were not waited for, as `namespace/name (why)`. */
+  readonly left: readonly string[];
+}
+
+/** What keeps new pods away while a drain is under way; when that is taken back, the drain is cancelled. */
+export interface Hold {
+  /** The node carried NVSentinel's quarantine annotation. */
+  readonly quarantined: boolean;
+  readonly cordon: 'own' | 'other' | 'none';
+}
+
+/** How a custom drain stands. */
+export interface CustomProgress {
+  readonly name: string;
+  readonly namespace: string;
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly resource: string;
+  /** UID of the custom resource; undefined until it was created or adopted. */
+  readonly uid?: string;
+  readonly createdTime: EpochMs;
+  /** Times that it was created again because somebody had removed it. */
+  readonly recreated: number;
+  /** Its resourceVersion when it was last seen, and since when it has had it. */
+  readonly seen?: { readonly resourceVersion: string; readonly since: EpochMs };
+}
+
+/** The drain under way. */
+export interface ActiveDrain {
+  readonly id: string;
+  /** All that this drain answers. */
+  readonly requests: readonly DrainRequest[];
+  readonly scope: DrainScope;
+  readonly startTime: EpochMs;
+  readonly force: boolean;
+  readonly hold?: Hold;
+  /** UIDs of pods whose owners were warned of the deletion. */
+  readonly warned: readonly string[];
+  /** Pods that this drain has evicted or deleted. */
+  readonly drained: number;
+  /** Passes in a row in which evictions were refused. */
+  readonly refusals: number;
+  /** What was said last. */
+  readonly reported?: string;
+  readonly custom?: CustomProgress;
+  /** Why the custom drain was given up for the fallback mode. */
+  readonly fellBack?: string;
+  /** Decided, and about to be told. */
+  readonly end?: DrainOutcome & { readonly time: EpochMs };
+}
+
+/** How one request ended. */
+export interface FinishedDrain extends DrainOutcome {
+  readonly id: string;
+  readonly scope: DrainScope;
+  readonly drained: number;
+  readonly startTime: EpochMs;
+  readonly endTime: EpochMs;
+  /** Which fault the request was about. */
+  readonly fault: Fault;
+  /** That fault is over. */
+  readonly recovered: boolean;
+}
+
+/** A fault as monitors identify it: a recovery names the same. */
+export interface Fault {
+  readonly agent: string;
+  readonly componentClass: string;
+  readonly checkName: string;
+  /** `type/value`; empty: the whole check. */
+  readonly entities: readonly string[];
+}
+
+export interface DrainRecord {
+  readonly active?: ActiveDrain;
+  /** Wait for the active drain to end, or for a configuration. */
+  readonly requests: readonly DrainRequest[];
+  /** Newest last. */
+  readonly finished: readonly FinishedDrain[];
+  /** Of what is held: what was said last. */
+  readonly reported?: string;
+}
+
+export const NO_DRAINS: DrainRecord = { requests: [], finished: [] };
+
+export function faultOf({ agent, componentClass, checkName, entitiesImpacted }: HealthEvent): Fault {
+  const entities = entitiesImpacted.map(({ entityType, entityValue }) => `${entityType}/${entityValue}`);
+  return { agent, componentClass, checkName, entities };
+}
+
+/** Whether the end of the fault `over` ends `fault`, too: of the same check, all of it or all of its entities. */
+export function isEndedBy(fault: Fault, over: Fault): boolean {
+  const isSameCheck =
+    fault.agent === over.agent && fault.componentClass === over.componentClass && fault.checkName === over.checkName;
+  if (!isSameCheck) return false;
+  return (
+    over.entities.length === 0 || (fault.entities.length > 0 && fault.entities.every(e => over.entities.includes(e)))
+  );
+}

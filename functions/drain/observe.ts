@@ -1,0 +1,165 @@
+/** What the drains of a node look at: the Node, their record, and while something is to be done its pods and what is in force. */
+import { loadConfig } from '../../shared/cluster/configuration.ts';
+import { inParallel } from '../../shared/cluster/in-parallel.ts';
+import { findNodeClaims, loadNodePool, loadPolicies, nodePoolOf } from '../../shared/cluster/node-pool.ts';
+import { isWatchedFor } from '../../shared/cluster/pod-watchers.ts';
+import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
+import { ANNOTATIONS, KARPENTER, NVSENTINEL } from '../../shared/contract/names.ts';
+import { RESOURCES } from '../../shared/contract/resources.ts';
+import type { DrainSettings } from '../../shared/domain/drain-settings.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { readNode } from '../../shared/domain/node.ts';
+import { DEFAULT_PROTECTION_POLICY, isProtected } from '../../shared/domain/protection.ts';
+import { isDue, parseTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import { RetryableError } from '../../shared/errors.ts';
+import { findSubject } from '../../shared/lifecycle/subject.ts';
+import { openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
+import { effectiveProtection } from '../../shared/policies/protection-settings.ts';
+import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
+import { findResource } from './custom-resource.ts';
+import type { DrainedNode, DrainObservation, DrainRules } from './decide.ts';
+import { NO_DRAINS, type DrainRecord, type Incoming } from './model.ts';
+import { DRAIN_CODEC } from './record.ts';
+import { compileSettings } from './settings.ts';
+
+export type DrainDeps = Pick<
+  FunctionDeps,
+  'kubernetes' | 'records' | 'wakeUps' | 'bus' | 'events' | 'audit' | 'metrics' | 'clock'
+>;
+
+export interface Target {
+  readonly name: string;
+  readonly uid: string | undefined;
+}
+
+export interface Look extends DrainObservation {
+  readonly object: KubernetesObject;
+  readonly store: TimedRecord<DrainRecord>;
+  /** Text of the template of the custom drain. */
+  readonly template: string | undefined;
+}
+
+export type Seen =
+  | { readonly kind: 'here'; readonly look: Look }
+  /** The Node is gone, and its drains were not closed. */
+  | { readonly kind: 'gone'; readonly store: TimedRecord<DrainRecord>; readonly record: DrainRecord }
+  | { readonly kind: 'nothing' };
+
+/** One for each run. @param wakeUp the one that the run is about */
+export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) {
+  const records = openRecords(deps, DRAIN_CODEC, wakeUp);
+
+  return async ({ name, uid }: Target, incoming: Incoming | undefined): Promise<Seen> => {
+    const ref = { type: RESOURCES.Node, name };
+    const found = await findSubject(deps, { ref, uid, recordOf: id => records(`node/${id}`) });
+    if (found.kind === 'gone') return { kind: 'gone', store: found.record, record: found.held.value };
+    if (found.kind === 'notOurs') {
+      if (incoming !== undefined) await assertGone(deps, { name, uid });
+      return { kind: 'nothing' };
+    }
+    const { object, record: store, held } = found;
+    const record = held.kind === 'held' ? held.value : NO_DRAINS;
+    if (held.kind === 'none' && incoming === undefined) return { kind: 'nothing' };
+    const base = {
+      object,
+      store,
+      record,
+      incoming,
+      now: deps.clock.now(),
+      node: toDrainedNode(object),
+      rules: undefined,
+      template: undefined,
+      mode: 'Enforce',
+      pods: [],
+      protection: DEFAULT_PROTECTION_POLICY,
+      protectionOverridden: false,
+      resource: { kind: 'notAsked' },
+    } as const satisfies Look;
+    const isIdle = record.active === undefined && record.requests.length === 0 && incoming === undefined;
+    return { kind: 'here', look: isIdle ? base : await lookAround(deps, base) };
+  };
+}
+
+/** Throws when the Node is there: its record is a newer version's, and the message must not be lost. */
+async function assertGone({ kubernetes }: DrainDeps, { name, uid }: Target): Promise<void> {
+  const object = await kubernetes.get({ type: RESOURCES.Node, name });
+  if (object === undefined || (uid !== undefined && object.metadata.uid !== uid)) return;
+  throw new RetryableError(`the record of node ${name} was written by a newer version`, { reason: 'NewerRecord' });
+}
+
+async function lookAround(deps: DrainDeps, base: Look): Promise<Look> {
+  const { object, record, now } = base;
+  const view = readNode(object);
+  const pool = nodePoolOf(view);
+  const [config, poolObject, policies, pods] = await inParallel([
+    loadConfig('drain', deps),
+    loadNodePool(deps, pool),
+    loadPolicies(deps),
+    loadPodsOnNode(deps, view.name),
+  ]);
+  const { policy: protection, mode } = effectiveProtection(poolObject, policies);
+  const rules = config.drain && compiled(config.drain);
+  const isHeld = record.active !== undefined && pods.some(pod => isProtected(pod, now, protection));
+  const protectionOverridden = isHeld && (await isForced(deps, view, pool, now));
+  const isCustom = rules?.isCustom(view.labels) === true && record.active !== undefined;
+  const resource = isCustom
+    ? await findResource(deps, rules.settings.customDrain, record.active, view.name)
+    : ({ kind: 'notAsked' } as const);
+  return { ...base, rules, mode, pods, protection, protectionOverridden, resource, template: config.template };
+}
+
+/** Whether the node's NodeClaim is past the instant at which Karpenter and Curfew force its pods. */
+async function isForced(
+  deps: DrainDeps,
+  node: ReturnType<typeof readNode>,
+  pool: string | undefined,
+  now: EpochMs,
+): Promise<boolean> {
+  const claims = await findNodeClaims(deps, node, pool);
+  return claims.some(({ annotations, deletionTime }) => {
+    const text = annotations[KARPENTER.terminationTimestampAnnotation];
+    const time = text === undefined ? undefined : parseTimestamp(text);
+    return deletionTime !== undefined && time !== undefined && isDue(now, time);
+  });
+}
+
+const compilations = new WeakMap<DrainSettings, DrainRules>();
+
+/** Settings that are in force for many looks are compiled once. */
+function compiled(settings: DrainSettings): DrainRules {
+  const known = compilations.get(settings);
+  if (known !== undefined) return known;
+  const rules = { settings, ...compileSettings(settings) };
+  compilations.set(settings, rules);
+  return rules;
+}
+
+export function toDrainedNode(object: KubernetesObject): DrainedNode {
+  const { metadata, spec } = object;
+  const annotations = metadata.annotations ?? {};
+  const text = annotations[NVSENTINEL.quarantineAnnotation];
+  return {
+    name: metadata.name,
+    labels: metadata.labels ?? {},
+    unschedulable: spec?.['unschedulable'] === true,
+    cordonMark: annotations[ANNOTATIONS.cordonedByDrain],
+    quarantine: text === undefined || text === '' ? undefined : quarantineIds(text),
+    released: NVSENTINEL.releasedAnnotations.some(name => annotations[name]?.toLowerCase() === 'true'),
+    watched: isWatchedFor(object, 'drain'),
+  };
+}
+
+/** Ids of the HealthEvents in the annotation; entries without one, and what is no list, name none. */
+function quarantineIds(text: string): readonly string[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return [];
+  }
+  if (!Array.isArray(value)) return [];
+  return (value as readonly unknown[]).flatMap(each => {
+    const id = typeof each === 'object' && each !== null && 'id' in each ? each.id : undefined;
+    return typeof id === 'string' && id !== '' ? [id] : [];
+  });
+}

@@ -1,0 +1,121 @@
+/**
+ * What the built-in modes do with the pods of a node now (reference on NVSentinel, §2.8; DESIGN I2). Each pod is looked at for itself: one
+ * that is blocked holds up no other. Pure: the API server's answers are the caller's.
+ */
+import type { DrainMode } from '../../shared/domain/drain-settings.ts';
+import { isTerminating, type PodView } from '../../shared/domain/pod.ts';
+import { isActive, protectionOf, type ProtectionPolicy } from '../../shared/domain/protection.ts';
+import { addDuration, earliest, isDue, seconds, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
+import { drainPodStanding, type DrainPodRules, type LeftBehind } from './pods.ts';
+
+export interface PassSituation {
+  readonly now: EpochMs;
+  readonly pods: readonly PodView[];
+  readonly rules: DrainPodRules;
+  readonly protection: ProtectionPolicy;
+  /** The node's NodeClaim is past its forceful termination: protection does not count any more. */
+  readonly protectionOverridden: boolean;
+  /** Undefined: each pod's own grace period. */
+  readonly evictionGracePeriod: DurationMs | undefined;
+  /** When pods in mode `DeleteAfterTimeout` are deleted. */
+  readonly deleteTime: EpochMs;
+  /** UIDs of pods whose owners were warned of that. */
+  readonly warned: readonly string[];
+}
+
+export type PodAct =
+  | { readonly kind: 'evict'; readonly pod: PodView; readonly gracePeriodSeconds: number | undefined }
+  | { readonly kind: 'delete'; readonly pod: PodView; readonly gracePeriodSeconds: number }
+  /** The owner is warned first; the deletion comes with the next look, at `deleteTime` or later. */
+  | { readonly kind: 'warn'; readonly pod: PodView; readonly deleteTime: EpochMs };
+
+export type PodWait = {
+  readonly pod: PodView;
+  /** By time alone; undefined: only an event ends it. */
+  readonly until: EpochMs | undefined;
+} & (
+  | { readonly because: 'Protected' | 'Terminating' | 'Completion' | 'Deadline' }
+  /** Nothing says whether it has to go. */
+  | { readonly because: 'Unknown'; readonly message: string }
+);
+
+export interface DrainPass {
+  readonly acts: readonly PodAct[];
+  /** Pods that nothing is done with now. */
+  readonly waits: readonly PodWait[];
+  /** Pods that should go and are not waited for. */
+  readonly left: readonly { readonly pod: PodView; readonly because: LeftBehind }[];
+  /** No pod is waited for. */
+  readonly drained: boolean;
+  /** The earliest instant at which this changes by time alone. */
+  readonly nextLook: EpochMs | undefined;
+}
+
+/** The kubelet's grace period for pods that do not say. */
+const DEFAULT_GRACE_PERIOD = seconds(30);
+
+export function planPass(situation: PassSituation): DrainPass {
+  const { now, rules } = situation;
+  const acts: PodAct[] = [];
+  const waits: PodWait[] = [];
+  const left: { pod: PodView; because: LeftBehind }[] = [];
+  let isLeft = false;
+  let nextLook: EpochMs | undefined;
+  for (const pod of inOrder(situation.pods)) {
+    const standing = drainPodStanding(pod, rules, now);
+    if (standing.kind === 'outOfScope') continue;
+    if (standing.kind === 'unknown') {
+      waits.push({ pod, because: 'Unknown', until: undefined, message: standing.message });
+      isLeft = true;
+      continue;
+    }
+    const counts = standing.kind === 'counts';
+    if (counts) {
+      isLeft = true;
+      // The instant after: a pod is left behind strictly later.
+      if (standing.until !== undefined) nextLook = earliest(nextLook, addDuration(standing.until, AN_INSTANT));
+    } else left.push({ pod, because: standing.because });
+    if (isTerminating(pod)) {
+      if (counts) waits.push({ pod, because: 'Terminating', until: standing.until });
+      continue;
+    }
+    for (const act of actsOn(pod, standing.mode, situation)) {
+      if ('kind' in act) acts.push(act);
+      else if (counts) {
+        waits.push(act);
+        nextLook = earliest(nextLook, act.until);
+      }
+    }
+  }
+  return { acts, waits, left, drained: !isLeft, nextLook };
+}
+
+const AN_INSTANT = seconds(0.001);
+
+function actsOn(pod: PodView, mode: DrainMode, situation: PassSituation): readonly (PodAct | PodWait)[] {
+  const { now, deleteTime, warned, evictionGracePeriod } = situation;
+  if (mode === 'AllowCompletion') return [{ pod, because: 'Completion', until: undefined }];
+  const isWarned = mode === 'Immediate' || warned.includes(pod.uid);
+  const warning: PodAct = { kind: 'warn', pod, deleteTime: deleteTime > now ? deleteTime : now };
+  if (mode === 'DeleteAfterTimeout' && !isDue(now, deleteTime)) {
+    return [...(isWarned ? [] : [warning]), { pod, because: 'Deadline', until: deleteTime }];
+  }
+  const held = protectionOf(pod, situation.protection);
+  if (isActive(held, now) && !situation.protectionOverridden) {
+    return [{ pod, because: 'Protected', until: held.kind === 'until' ? held.expiry : undefined }];
+  }
+  if (mode === 'Immediate') {
+    return [{ kind: 'evict', pod, gracePeriodSeconds: evictionGracePeriod && wholeSeconds(evictionGracePeriod) }];
+  }
+  const grace = evictionGracePeriod ?? pod.terminationGracePeriod ?? DEFAULT_GRACE_PERIOD;
+  return [isWarned ? { kind: 'delete', pod, gracePeriodSeconds: wholeSeconds(grace) } : warning];
+}
+
+/** Never 0, which removes the object while its containers run on. */
+const wholeSeconds = (period: DurationMs): number => Math.max(Math.ceil(period / 1000), 1);
+
+/** By namespace and name: what is said stays the same while nothing changes. */
+function inOrder(pods: readonly PodView[]): readonly PodView[] {
+  const keyOf = ({ namespace, name }: PodView): string => `${namespace}/${name}`;
+  return pods.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+}

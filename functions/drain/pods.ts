@@ -1,0 +1,108 @@
+/**
+ * Which pods of a node a drain is about, and how each of them is drained (reference on NVSentinel, §2.6 and §2.9). Pure.
+ * Mirror pods never count: nobody but their kubelet can end them.
+ */
+import type { DrainMode } from '../../shared/domain/drain-settings.ts';
+import { isStatic } from '../../shared/domain/drainable-pod.ts';
+import { isFinished, isTerminating, type PodView } from '../../shared/domain/pod.ts';
+import { addDuration, seconds, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
+import { PARTIAL_DRAIN_RESOURCES, type DrainScope } from './scope.ts';
+
+/** On a pod: which devices it uses, kept up to date by NVSentinel's metadata-collector. */
+export const DEVICES_ANNOTATION = 'dgxc.nvidia.com/devices';
+/** The kubelet's grace period for pods that do not say. */
+const DEFAULT_GRACE_PERIOD = seconds(30);
+
+/** Why a drain has nothing to do with a pod. */
+export type OutOfScope =
+  'SystemNamespace' | 'NoRule' | 'DaemonSet' | 'Static' | 'Finished' | 'NoDevices' | 'OtherEntity';
+
+/** Why a pod that should go is not waited for. It is reported, never counted as gone. */
+export type LeftBehind = 'StuckTerminating' | 'NotReady';
+
+export type DrainPodStanding =
+  | { readonly kind: 'outOfScope'; readonly because: OutOfScope }
+  | { readonly kind: 'leftBehind'; readonly because: LeftBehind; readonly mode: DrainMode }
+  | {
+      readonly kind: 'counts';
+      readonly mode: DrainMode;
+      /** By time alone it counts no more from then on. */ readonly until: EpochMs | undefined;
+    }
+  /** It may use an entity of the drain, and nothing says whether: unknown blocks (I6). */
+  | { readonly kind: 'unknown'; readonly mode: DrainMode; readonly message: string };
+
+export interface DrainPodRules {
+  readonly scope: DrainScope;
+  /** The mode for a pod; undefined: no rule matches. `system`: its namespace is never drained. */
+  readonly modeOf: (pod: PodView) => DrainMode | 'system' | undefined;
+  /** Every mode is `Immediate`. */
+  readonly force: boolean;
+  readonly gpuPodsOnly: boolean;
+  readonly notReadyTimeout: DurationMs;
+}
+
+/** How a pod stands in a drain at `now`. */
+export function drainPodStanding(pod: PodView, rules: DrainPodRules, now: EpochMs): DrainPodStanding {
+  const outOfScope = (because: OutOfScope): DrainPodStanding => ({ kind: 'outOfScope', because });
+  const rule = rules.modeOf(pod);
+  if (rule === 'system') return outOfScope('SystemNamespace');
+  if (rule === undefined) return outOfScope('NoRule');
+  if (pod.ownerReferences.some(({ kind }) => kind === 'DaemonSet')) return outOfScope('DaemonSet');
+  if (isStatic(pod)) return outOfScope('Static');
+  if (isFinished(pod)) return outOfScope('Finished');
+  const mode = rules.force ? 'Immediate' : rule;
+
+  if (rules.scope.kind === 'entities') {
+    const use = usesEntity(pod, rules.scope.entities);
+    if (use.kind === 'unknown') return { kind: 'unknown', mode, message: use.message };
+    // Whatever its state, such a pod may still hold the device that is about to be reset.
+    return use.kind === 'yes' ? { kind: 'counts', mode, until: undefined } : outOfScope('OtherEntity');
+  }
+  if (rules.gpuPodsOnly && pod.annotations[DEVICES_ANNOTATION] === undefined) return outOfScope('NoDevices');
+  const { deletionTime, notReadySince } = pod;
+  if (isTerminating(pod) && deletionTime !== undefined) {
+    const stuck = addDuration(deletionTime, pod.terminationGracePeriod ?? DEFAULT_GRACE_PERIOD);
+    return now > stuck
+      ? { kind: 'leftBehind', because: 'StuckTerminating', mode }
+      : { kind: 'counts', mode, until: stuck };
+  }
+  if (notReadySince === undefined) return { kind: 'counts', mode, until: undefined };
+  const until = addDuration(notReadySince, rules.notReadyTimeout);
+  return now > until ? { kind: 'leftBehind', because: 'NotReady', mode } : { kind: 'counts', mode, until };
+}
+
+type Use = { readonly kind: 'yes' } | { readonly kind: 'no' } | { readonly kind: 'unknown'; readonly message: string };
+
+function usesEntity(pod: PodView, entities: readonly string[]): Use {
+  const name = `${pod.namespace}/${pod.name}`;
+  const annotation = pod.annotations[DEVICES_ANNOTATION];
+  if (annotation === undefined) {
+    return pod.limitedResources.some(resource => PARTIAL_DRAIN_RESOURCES.includes(resource))
+      ? { kind: 'unknown', message: `pod ${name} is requesting devices but is missing device annotation` }
+      : { kind: 'no' };
+  }
+  const devices = readDevices(annotation);
+  if (devices === undefined) {
+    return { kind: 'unknown', message: `the annotation ${DEVICES_ANNOTATION} of pod ${name} cannot be read` };
+  }
+  return devices.some(device => entities.includes(device)) ? { kind: 'yes' } : { kind: 'no' };
+}
+
+/** `{"devices": {"nvidia.com/gpu": ["GPU-…"]}}`: the devices of the resources that a drain can be limited to. */
+function readDevices(annotation: string): readonly string[] | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(annotation);
+  } catch {
+    return undefined;
+  }
+  const devices = isTable(value) ? value['devices'] : undefined;
+  if (!isTable(devices)) return undefined;
+  return PARTIAL_DRAIN_RESOURCES.flatMap(resource => {
+    const list = Object.hasOwn(devices, resource) ? devices[resource] : [];
+    return Array.isArray(list) ? list.filter(device => typeof device === 'string') : [];
+  });
+}
+
+const isTable = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

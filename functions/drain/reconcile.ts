@@ -1,0 +1,156 @@
+/** Drains: look at a node with its requests, decide, act. */
+import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
+import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
+import { settle, type Concern, type Observed } from '../../shared/lifecycle/settle.ts';
+import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
+import type { Reconcile } from '../../shared/ports/function-deps.ts';
+import { toFinished } from './admission.ts';
+import { tellAnswers } from './answers.ts';
+import { apply } from './apply.ts';
+import { deleteResource } from './custom-resource.ts';
+import { decide, type DrainDecision } from './decide.ts';
+import type { DrainOutcome, DrainRecord, Incoming } from './model.ts';
+import { createObserver, type DrainDeps, type Look, type Target } from './observe.ts';
+import { readBusEvent, type NodeMessage } from './requests.ts';
+import { FULL } from './scope.ts';
+import type { RunMemory } from './turn.ts';
+import { wakeAll, wakeDraining, wakeDrainOf } from './wake-ups.ts';
+
+const OWNER = 'drain';
+/** Things that one run carries out one after the other: the request, the Node, a pass over its pods, the end. */
+const MAX_STRETCHES = 20;
+
+/** Other rules than the real ones, for proofs of what a mistake in them would do. */
+export interface Rules {
+  readonly decide: typeof decide;
+}
+
+interface Parts extends Rules {
+  readonly deps: DrainDeps;
+  readonly reporter: Reporter;
+}
+
+export function createReconciler(deps: DrainDeps, rules: Partial<Rules> = {}): Reconcile {
+  const parts: Parts = { deps, reporter: createReporter(OWNER, deps), decide, ...rules };
+  return async message => {
+    switch (message.kind) {
+      case 'busEvent': {
+        const read = readBusEvent(message);
+        if (read !== undefined) await reconcileRequest(parts, read);
+        return;
+      }
+      case 'wakeUp': {
+        const { kind, name, uid } = message.subject;
+        if (kind === 'Node') await reconcileNode(parts, { name, uid }, undefined, message);
+        return;
+      }
+      case 'clusterEvent':
+        return reconcileClusterEvent(parts, message.event);
+      case 'customResource':
+        return wakeDrainOf(deps, message.event.subject.name);
+      case 'tick':
+        return;
+    }
+  };
+}
+
+type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
+
+async function reconcileClusterEvent(parts: Parts, { subject, hints }: ClusterEvent): Promise<void> {
+  switch (subject.kind) {
+    case 'Node':
+      await reconcileNode(parts, { name: subject.name, uid: subject.uid });
+      return;
+    case 'Pod':
+      if (hints.nodeName !== undefined) await reconcileNode(parts, { name: hints.nodeName, uid: undefined });
+      return;
+    case 'PodDisruptionBudget':
+      return wakeDraining(parts.deps);
+    case 'NodeLifecyclePolicy':
+    case 'ConfigMap':
+      return wakeAll(parts.deps);
+    case 'VolumeAttachment':
+    case 'NodeClaim':
+    case 'NodePool':
+    case 'FinalizerRule':
+      return;
+  }
+}
+
+async function reconcileRequest(parts: Parts, { nodeName, nodeUid, incoming }: NodeMessage): Promise<void> {
+  const isTaken = await reconcileNode(parts, { name: nodeName, uid: nodeUid }, incoming);
+  if (isTaken || incoming.kind !== 'drain') return;
+  const { request } = incoming;
+  const now = parts.deps.clock.now();
+  const node = { name: nodeName, ...(nodeUid !== undefined && { uid: nodeUid }) };
+  const ended = toFinished(request, goneOutcome(nodeName), { now, scope: FULL, drained: 0 });
+  await tellAnswers(parts.deps, node, [ended]);
+  await parts.reporter.report({
+    about: { apiVersion: 'v1', kind: 'Node', metadata: node },
+    decision: 'answer',
+    reason: ended.reason,
+    message: `Cancelled: ${ended.message}`,
+    details: { id: ended.id, status: ended.status },
+  });
+}
+
+const goneOutcome = (name: string): DrainOutcome => ({
+  status: 'Cancelled',
+  reason: 'NodeGone',
+  message: `there is no node ${name} any more`,
+  left: [],
+});
+
+/** @returns whether the message was taken care of, or the Node is there */
+async function reconcileNode(parts: Parts, target: Target, incoming?: Incoming, wakeUp?: UsedWakeUp): Promise<boolean> {
+  const { deps, reporter } = parts;
+  const observe = createObserver(deps, wakeUp);
+  const run: RunMemory = { taken: false, progressed: false };
+  let isHere = false;
+  const concern: Concern<Look, DrainDecision> = {
+    what: `node ${target.name}`,
+    async observe(): Promise<Observed<Look>> {
+      const found = await observe(target, run.taken ? undefined : incoming);
+      isHere = found.kind === 'here';
+      if (found.kind === 'here') return { kind: 'here', observation: found.look };
+      if (found.kind === 'gone') await closeGone(parts, target, found);
+      return { kind: 'over' };
+    },
+    decide: look => parts.decide(look),
+    apply: (decision, look) => apply({ deps, reporter, run }, decision, look),
+  };
+  // Turns that carried something out are not turns in which others were in the way: those alone are bounded by the loop.
+  for (let stretch = 0; stretch < MAX_STRETCHES; stretch++) {
+    run.progressed = false;
+    await settle(concern);
+    if (!run.progressed) break;
+  }
+  return run.taken || isHere;
+}
+
+/** All who asked hear that there is nothing left to drain. */
+async function closeGone(
+  { deps, reporter }: Parts,
+  { name, uid }: Target,
+  { store, record }: { readonly store: { closeGone(): Promise<unknown> }; readonly record: DrainRecord },
+): Promise<void> {
+  const { active, requests } = record;
+  const asked = [...(active?.requests ?? []), ...requests];
+  const now = deps.clock.now();
+  const node = { name, ...(uid !== undefined && { uid }) };
+  await deleteResource(deps, active?.custom);
+  const scope = active?.scope ?? FULL;
+  const ended = asked.map(request =>
+    toFinished(request, goneOutcome(name), { now, scope, drained: active?.drained ?? 0 }),
+  );
+  await tellAnswers(deps, node, ended);
+  await store.closeGone();
+  if (asked.length === 0) return;
+  await reporter.report({
+    about: { apiVersion: 'v1', kind: 'Node', metadata: node },
+    decision: 'close',
+    reason: 'SubjectGone',
+    message: `node ${name} is gone, its drain is closed`,
+    details: { ids: asked.map(({ id }) => id) },
+  });
+}

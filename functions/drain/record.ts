@@ -1,0 +1,112 @@
+/** What is remembered of the drains of one node. */
+import * as z from '../../shared/contract/zod.ts';
+import { QUARANTINE_STATUSES } from '../../shared/domain/health-event.ts';
+import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
+import { toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
+import type { RecordCodec } from '../../shared/lifecycle/timed-record.ts';
+import type { DrainRecord } from './model.ts';
+
+const instant = z.pipe(
+  z.number(),
+  z.transform((ms: number): EpochMs => toEpochMs(ms)),
+);
+const orUndefined = <Schema extends z.ZodMiniType>(schema: Schema) =>
+  z.pipe(
+    z.nullable(schema),
+    z.transform((value: z.output<Schema> | null) => value ?? undefined),
+  );
+
+const overrides = z.object({ force: z.boolean(), skip: z.boolean() });
+const event = z.object({
+  id: z.string(),
+  nodeName: z.string(),
+  version: z.number(),
+  agent: z.string(),
+  componentClass: z.string(),
+  checkName: z.string(),
+  isFatal: z.boolean(),
+  isHealthy: z.boolean(),
+  message: z.string(),
+  recommendedAction: z.number(),
+  customRecommendedAction: z.string(),
+  errorCode: z.array(z.string()),
+  entitiesImpacted: z.array(z.object({ entityType: z.string(), entityValue: z.string() })),
+  metadata: z.record(z.string(), z.string()),
+  generatedTimestamp: orUndefined(z.object({ seconds: z.number(), nanos: z.number() })),
+  quarantineOverrides: orUndefined(overrides),
+  drainOverrides: orUndefined(overrides),
+  processingStrategy: z.number(),
+});
+const request = z.object({
+  id: z.string(),
+  requestedBy: z.string(),
+  event,
+  quarantine: orUndefined(z.enum(QUARANTINE_STATUSES)),
+});
+const scope = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('full') }),
+  z.object({ kind: z.literal('entities'), entities: z.array(z.string()) }),
+]);
+const outcome = {
+  status: z.enum(['Succeeded', 'Failed', 'Cancelled', 'AlreadyDrained']),
+  reason: z.string(),
+  message: z.string(),
+  left: z.array(z.string()),
+};
+const active = z.object({
+  id: z.string(),
+  requests: z.array(request),
+  scope,
+  startTime: instant,
+  force: z.boolean(),
+  hold: z.exactOptional(z.object({ quarantined: z.boolean(), cordon: z.enum(['own', 'other', 'none']) })),
+  warned: z.array(z.string()),
+  drained: z.number(),
+  refusals: z.number(),
+  reported: z.exactOptional(z.string()),
+  custom: z.exactOptional(
+    z.object({
+      name: z.string(),
+      namespace: z.string(),
+      group: z.string(),
+      version: z.string(),
+      kind: z.string(),
+      resource: z.string(),
+      uid: z.exactOptional(z.string()),
+      createdTime: instant,
+      recreated: z.number(),
+      seen: z.exactOptional(z.object({ resourceVersion: z.string(), since: instant })),
+    }),
+  ),
+  fellBack: z.exactOptional(z.string()),
+  end: z.exactOptional(z.object({ ...outcome, time: instant })),
+});
+const finished = z.object({
+  ...outcome,
+  id: z.string(),
+  scope,
+  drained: z.number(),
+  startTime: instant,
+  endTime: instant,
+  fault: z.object({
+    agent: z.string(),
+    componentClass: z.string(),
+    checkName: z.string(),
+    entities: z.array(z.string()),
+  }),
+  recovered: z.boolean(),
+});
+const schema = z.object({
+  active: z.exactOptional(active),
+  requests: z.array(request),
+  finished: z.array(finished),
+  reported: z.exactOptional(z.string()),
+});
+
+export const DRAIN_CODEC: RecordCodec<DrainRecord> = {
+  owner: 'drain',
+  schemaVersion: 1,
+  parse: state => schema.parse(state),
+  // Undefined values are kept as null, so that what is read equals what was written.
+  toState: value => JSON.parse(JSON.stringify(value, (_, part: unknown) => part ?? null)) as JsonObject,
+};

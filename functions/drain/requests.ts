@@ -1,0 +1,57 @@
+/** Reads what other parts and people say on the bus: HealthEvents and requests for drains. */
+import { parseDrainRequested } from '../../shared/contract/drain-messages.ts';
+import { parseHealthEvent } from '../../shared/contract/health-event.ts';
+import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
+import { DRAIN_REQUESTED, HEALTH_EVENT } from '../../shared/contract/names.ts';
+import { EXECUTE_REMEDIATION, type HealthEvent } from '../../shared/domain/health-event.ts';
+import { TerminalError } from '../../shared/errors.ts';
+import type { Incoming } from './model.ts';
+
+export interface NodeMessage {
+  readonly nodeName: string;
+  /** Where the sender says it. */
+  readonly nodeUid: string | undefined;
+  readonly incoming: Incoming;
+}
+
+type BusEvent = Extract<InboxMessage, { kind: 'busEvent' }>;
+
+/** A record of all drains of a node holds 400 KB. */
+const MAX_EVENT_BYTES = 65_536;
+
+/** Undefined: nothing to do with drains. Throws `TerminalError` (`InvalidMessage`) for one that cannot be read. */
+export function readBusEvent({ id, source, detailType, detail }: BusEvent): NodeMessage | undefined {
+  if (detailType === DRAIN_REQUESTED) {
+    const request = parseDrainRequested(detail, id);
+    if (!request.ok) throw new TerminalError('InvalidMessage', `${DRAIN_REQUESTED} is not valid: ${request.message}`);
+    const { nodeUid, event } = request.value;
+    const incoming: Incoming = {
+      kind: 'drain',
+      request: { id: event.id, requestedBy: source, event, quarantine: undefined },
+    };
+    return { nodeName: event.nodeName, nodeUid, incoming };
+  }
+  if (detailType !== HEALTH_EVENT) return undefined;
+  const message = parseHealthEvent(detail, id);
+  if (!message.ok) throw new TerminalError('InvalidMessage', `${HEALTH_EVENT} is not valid: ${message.message}`);
+  const { event, quarantine } = message.value;
+  const size = Buffer.byteLength(JSON.stringify(event));
+  if (size > MAX_EVENT_BYTES) {
+    throw new TerminalError('InvalidMessage', `${HEALTH_EVENT} has ${size} bytes, at most ${MAX_EVENT_BYTES} are read`);
+  }
+  // 0 counts as EXECUTE_REMEDIATION; the others are for the record only (reference §1.1).
+  if (event.processingStrategy !== 0 && event.processingStrategy !== EXECUTE_REMEDIATION) return undefined;
+  return { nodeName: event.nodeName, nodeUid: undefined, incoming: toIncoming(event, quarantine, source) };
+}
+
+function toIncoming(
+  event: HealthEvent,
+  quarantine: Extract<Incoming, { kind: 'drain' }>['request']['quarantine'],
+  requestedBy: string,
+): Incoming {
+  const { id } = event;
+  if (quarantine === 'UnQuarantined') return { kind: 'unQuarantined', id };
+  if (quarantine === 'Cancelled') return { kind: 'cancelled', id };
+  if (quarantine === undefined && event.isHealthy) return { kind: 'recovered', event };
+  return { kind: 'drain', request: { id, requestedBy, event, quarantine } };
+}

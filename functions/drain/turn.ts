@@ -1,0 +1,58 @@
+/** What the effects of a drain share: the look that they stand on, how a turn ends, and how it is told. */
+import { addDuration, earliest, minutes, type EpochMs } from '../../shared/domain/time.ts';
+import type { Reporter } from '../../shared/lifecycle/reporter.ts';
+import { again, DONE, type Turn } from '../../shared/lifecycle/settle.ts';
+import type { DrainRecord } from './model.ts';
+import type { NodeChange } from './node.ts';
+import type { DrainDeps, Look } from './observe.ts';
+
+export interface Parts {
+  readonly deps: DrainDeps;
+  readonly reporter: Reporter;
+  readonly run: RunMemory;
+}
+
+/** What one run did itself; the same in all of its turns. */
+export interface RunMemory {
+  /** The message in hand stands in the record, or was answered. */
+  taken: boolean;
+  /** Something was carried out, and the next look starts from there. */
+  progressed: boolean;
+}
+
+/** Whatever is waited for, a drain is looked at this often. */
+export const SAFETY_NET = minutes(5);
+/** A run that dies between two turns is made up for after this long. */
+export const SOON = minutes(1);
+
+/** The next look of this run goes on from here. */
+export function proceed(run: RunMemory): Turn {
+  run.progressed = true;
+  return DONE;
+}
+
+export function save(look: Look, value: DrainRecord, wakeTime: EpochMs) {
+  const { kind, apiVersion, metadata } = look.object;
+  return look.store.save({
+    subject: { kind, apiVersion, name: metadata.name, uid: metadata.uid },
+    value,
+    wakeTime,
+  });
+}
+
+/** Until when a drain waits for news, at most. */
+export const safely = (look: Look, time: EpochMs | undefined): EpochMs =>
+  earliest(time, addDuration(look.now, SAFETY_NET)) ?? addDuration(look.now, SAFETY_NET);
+
+export const lookAgain = (changed: Exclude<NodeChange, 'ok'>): Turn =>
+  again(`the Node ${changed === 'gone' ? 'is gone' : 'changed'}`);
+
+export const nodeOf = ({ object: { metadata } }: Look) => ({ name: metadata.name, uid: metadata.uid });
+
+export function report(
+  { reporter }: Parts,
+  { object }: Look,
+  what: Omit<Parameters<Reporter['report']>[0], 'about'>,
+): Promise<void> {
+  return reporter.report({ ...what, about: object });
+}

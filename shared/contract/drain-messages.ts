@@ -1,0 +1,96 @@
+/** What is said on the bus about drains of nodes: `DrainRequested`, from anybody, and `DrainCompleted`, our answer. */
+import type { HealthEvent } from '../domain/health-event.ts';
+import { toTimestamp, type EpochMs } from '../domain/time.ts';
+import type { BusEntry } from './envelope.ts';
+import { DRAIN_COMPLETED, SOURCES } from './names.ts';
+import { parsed, type Parsed } from './policy-schema.ts';
+import * as z from './zod.ts';
+
+export const DRAIN_MESSAGE_VERSION = 1;
+
+const requestSchema = z.object({
+  schemaVersion: z._default(z.literal(DRAIN_MESSAGE_VERSION), DRAIN_MESSAGE_VERSION),
+  cluster: z.optional(z.string()),
+  /** The answer carries it, and asking twice with it is asking once. */
+  id: z.string().check(z.minLength(1), z.maxLength(253)),
+  node: z.object({ name: z.string().check(z.minLength(1), z.maxLength(253)), uid: z.optional(z.string()) }),
+  /** For people and templates. */
+  reason: z._default(z.string().check(z.maxLength(1024)), ''),
+  /** Every mode is `Immediate`; protection and PodDisruptionBudgets hold all the same. */
+  force: z._default(z.boolean(), false),
+});
+
+export interface DrainRequested {
+  readonly nodeUid: string | undefined;
+  /** The request in the shape of a HealthEvent, as templates know it. */
+  readonly event: HealthEvent;
+}
+
+/** Reads the detail of a `DrainRequested`. Never throws. @param envelopeId id of the bus event, for a request that has none */
+export function parseDrainRequested(detail: unknown, envelopeId: string | undefined): Parsed<DrainRequested> {
+  const given = typeof detail === 'object' && detail !== null ? { id: envelopeId, ...detail } : detail;
+  const read = parsed(requestSchema.safeParse(given), 'detail');
+  if (!read.ok) return read;
+  const { id, node, reason, force } = read.value;
+  const event: HealthEvent = {
+    id,
+    nodeName: node.name,
+    version: 1,
+    agent: 'curfew',
+    componentClass: '',
+    checkName: 'DrainRequested',
+    isFatal: false,
+    isHealthy: false,
+    message: reason,
+    recommendedAction: 0,
+    customRecommendedAction: '',
+    errorCode: [],
+    entitiesImpacted: [],
+    metadata: {},
+    generatedTimestamp: undefined,
+    quarantineOverrides: undefined,
+    drainOverrides: force ? { force, skip: false } : undefined,
+    processingStrategy: 1,
+  };
+  return { ok: true, value: { nodeUid: node.uid, event } };
+}
+
+export interface DrainAnswer {
+  readonly id: string;
+  readonly node: { readonly name: string; readonly uid?: string };
+  /** NVSentinel's words. */
+  readonly status: 'Succeeded' | 'Failed' | 'Cancelled' | 'AlreadyDrained';
+  /** One CamelCase word. */
+  readonly reason: string;
+  readonly message: string;
+  /** Pods evicted or deleted for it. */
+  readonly drained: number;
+  /** Pods that should have gone and were not waited for. */
+  readonly left: readonly string[];
+  /** GPUs that the drain was limited to; absent: all pods. */
+  readonly entities?: readonly string[];
+  readonly startTime: EpochMs;
+  readonly endTime: EpochMs;
+}
+
+export function toDrainCompleted(answer: DrainAnswer): BusEntry {
+  const { startTime, endTime, status, message, ...rest } = answer;
+  const isDrained = status === 'Succeeded' || status === 'AlreadyDrained';
+  return {
+    source: SOURCES.drain,
+    detailType: DRAIN_COMPLETED,
+    detail: {
+      schemaVersion: DRAIN_MESSAGE_VERSION,
+      ...rest,
+      status,
+      message,
+      startTime: toTimestamp(startTime),
+      endTime: toTimestamp(endTime),
+      // As NVSentinel stores it (reference §5.4), for who keeps its documents up to date.
+      healthEventStatus: {
+        userPodsEvictionStatus: { status, message },
+        ...(isDrained && { drainFinishTimestamp: toTimestamp(endTime) }),
+      },
+    },
+  };
+}

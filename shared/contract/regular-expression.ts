@@ -1,0 +1,18 @@
+/** RE2, the regular expressions of Go: linear time, no lookahead, no backreference. */
+import { RE2JS } from 're2js';
+import { messageOf } from '../errors.ts';
+
+/** Whether the expression occurs anywhere in a text. */
+export type RegularExpression = (text: string) => boolean;
+
+/** Compiles an expression; the message is RE2's. Never throws. */
+export function compileRegularExpression(
+  text: string,
+): { readonly ok: true; readonly occursIn: RegularExpression } | { readonly ok: false; readonly message: string } {
+  try {
+    const compiled = RE2JS.compile(text);
+    return { ok: true, occursIn: searched => compiled.matcher(searched).find() };
+  } catch (error) {
+    return { ok: false, message: messageOf(error) };
+  }
+}
