@@ -393,6 +393,17 @@ describe('policy', () => {
     expect(world.said()).toEqual(['DoNotDisruptObserved n1']);
   });
 
+  it('mode Observe keeps a timer with its record, so that a node whose deletion was missed leaves none behind', async () => {
+    seedPolicy(world, 'observed', { mode: 'Observe' });
+    await runPod(world, 'ci', '1h');
+    await world.podEvent('ci');
+    expect(world.record()?.nextWakeTime).toBe(at('2024-01-01T11:00:00Z'));
+    world.core.delete(world.nodeRef);
+    world.setTime(at('2024-01-01T11:00:00Z'));
+    await world.wakeUp();
+    expect(world.record()).toBeUndefined();
+  });
+
   it('a change to Observe lets what is held run out', async () => {
     await runPod(world, 'ci', '1h');
     seedPolicy(world, 'observed', { mode: 'Observe' });
