@@ -67,7 +67,9 @@ function describeAnnotation({ annotation, pods, observeOnly }: NodeExplanation):
 }
 
 function whyNot(observeOnly: boolean): string {
-  return observeOnly ? ': mode is Observe' : ', although pods are protected: it is late, or does not run';
+  return observeOnly
+    ? ': mode is Observe'
+    : ', although pods are protected: the grace-period function is late or not running';
 }
 
 /** Protected or not, by what, until when. */
