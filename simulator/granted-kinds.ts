@@ -3,7 +3,7 @@
  * may list and watch the objects, and the drain function may make and remove them, as `docs/configuration.md` asks for.
  */
 import { PERMISSIONS, type KubernetesGrant, type Part, type Permissions } from '../shared/contract/permissions.ts';
-import { isObject, textAt } from '../packages/kube-apiserver/src/json.ts';
+import { isObject } from '../packages/kube-apiserver/src/json.ts';
 import type { Manifest, Scenario } from './scenario/scenario.ts';
 
 export function grantedPermissions({ objects, steps }: Scenario): Readonly<Partial<Record<Part, Permissions>>> {
@@ -20,5 +20,7 @@ export function grantedPermissions({ objects, steps }: Scenario): Readonly<Parti
 function kindOf({ kind, body }: Manifest): readonly { readonly group: string; readonly resource: string }[] {
   const spec = body['spec'];
   if (kind !== 'CustomResourceDefinition' || !isObject(spec)) return [];
-  return [{ group: textAt(spec, 'group'), resource: textAt(spec, 'names', 'plural') }];
+  const { group, names } = spec;
+  const plural = isObject(names) ? names['plural'] : undefined;
+  return typeof group === 'string' && typeof plural === 'string' ? [{ group, resource: plural }] : [];
 }
