@@ -1,12 +1,15 @@
 /** The command line. Subcommands load lazily, so that each starts as fast as its own parts allow. */
 import { Argument, Command, Option } from 'commander';
+import { describeFailure } from './failure.ts';
 import type { RedriveCommandOptions } from './redrive.ts';
 import type { SwitchOptions } from './stop-resume.ts';
 
 // The reader of the output (`| head`) has seen enough: that is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit();
+  if (error.code === 'EPIPE') process.exit();
+  const reason = error.code === 'ENOSPC' ? 'no space left on the device' : error.message;
+  process.stderr.write(`the output cannot be written: ${reason}\n`);
+  process.exit(2);
 });
 
 const program = new Command('curfew')
@@ -26,7 +29,8 @@ program
   .option('--enforce', 'with --kubeconfig: act')
   .action(async options => {
     const { startCommand } = await import('./start.ts');
-    process.exitCode = await startCommand(options);
+    // Whatever a boot that failed left open does not keep the process.
+    process.exit(await startCommand(options));
   });
 
 program
@@ -174,4 +178,15 @@ onDeployment(program.command('redrive'))
     process.exitCode = await redriveCommand(options);
   });
 
-await program.parseAsync();
+// Whatever was left open by what failed does not keep the process.
+const giveUp = (error: unknown): never => {
+  const { exitCode, message } = describeFailure(error);
+  process.stderr.write(`${message}\n`);
+  process.exit(exitCode);
+};
+process.on('uncaughtException', giveUp);
+try {
+  await program.parseAsync();
+} catch (error) {
+  giveUp(error);
+}

@@ -5,7 +5,8 @@ import { explainNode, explainPod } from './explain/explain-node.ts';
 import { observeNode } from './explain/observation.ts';
 import { renderNode, renderPod } from './explain/render.ts';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
-import { UsageError, type ExplainedCluster, type Look } from './explain/cluster.ts';
+import type { ExplainedCluster, Look } from './explain/cluster.ts';
+import { UsageError } from './usage-error.ts';
 
 export interface ExplainOptions {
   /** Default: `$KUBECONFIG`, else `~/.kube/config`. */

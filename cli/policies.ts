@@ -4,7 +4,7 @@ import { RESOURCES } from '../shared/contract/resources.ts';
 import type { KubernetesObject } from '../shared/domain/kubernetes-object.ts';
 import { RetryableError, TerminalError } from '../shared/errors.ts';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
-import { UsageError } from './explain/cluster.ts';
+import { UsageError } from './usage-error.ts';
 import { onKubeconfig } from './explain/on-kubeconfig.ts';
 import { isEmptyTable, terminationPolicy } from './policies/termination-policy.ts';
 import { terminationTable } from './policies/termination-settings.ts';

@@ -29,10 +29,14 @@ import type { MetricSink } from '../shared/ports/metrics.ts';
 import type { DueIndex, RecordStore } from '../shared/ports/record-store.ts';
 import { createFunctionRunner, type RunnerDeps } from './function-runner.ts';
 import { RECONCILERS, type ReconcilerFactory } from './functions.ts';
-import { createInbox, type Inbox, type InboxSettings } from './inbox.ts';
+import { createInbox, type Inbox, type InboxSettings, type WaitingMessage } from './inbox.ts';
 import { portsWithin, type Identity } from './permissions/ports.ts';
 import { createLifetime, mortal, mortalClock, mortalStream, type Lifetime } from './lifetime.ts';
 import type { Cancel, Scheduler } from './scheduler.ts';
+
+export interface WaitingInInbox extends WaitingMessage {
+  readonly target: FunctionName;
+}
 
 /** What one function environment is made of; the recorder of Kubernetes Events is built on `kubernetes`. */
 export type EnvironmentPorts = Omit<FunctionDeps, 'events'>;
@@ -103,6 +107,9 @@ export interface System {
   readonly forwarder: Pick<Forwarder, 'ready' | 'stats'>;
   /** Messages in each inbox. */
   depth(name: FunctionName): number;
+  /** All messages that are not finished; another system can take them over. */
+  waiting(): readonly WaitingInInbox[];
+  takeOver(message: WaitingInInbox): void;
 }
 
 /** The deployed settings. */
@@ -303,6 +310,8 @@ export function createSystem(parts: SystemParts): System {
       stats: () => started(running).forwarder.stats(),
     },
     depth: name => inboxOf(name).depth(),
+    waiting: () => [...inboxes].flatMap(([target, inbox]) => inbox.waiting().map(message => ({ target, ...message }))),
+    takeOver: ({ target, ...message }) => inboxOf(target).takeOver(message),
   };
 }
 

@@ -4,8 +4,7 @@
  * controller are played.
  * Each part is who it is in production: RBAC and the roles of the template decide what it may do.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startLocalAws, type LocalAws } from '../../packages/local-aws/src/stack.ts';
 import type { LogLine } from '../../packages/local-aws/src/log-lines.ts';
@@ -17,6 +16,8 @@ import { eksUserOf } from './eks-users.ts';
 import { startClusterActors } from './cluster-actors.ts';
 import { startEmbeddedCluster, type EmbeddedCluster } from './embedded-cluster.ts';
 import { startForwarderProcess, type ForwarderProcess } from './forwarder-process.ts';
+import { endWhenInterrupted } from './interruption.ts';
+import { createTempFolder } from './temp-folder.ts';
 import { synthesize } from './synthesize.ts';
 
 export const CLUSTER_NAME = 'local';
@@ -44,19 +45,19 @@ export interface LocalStackOptions {
 
 /** Throws an Error that says which part did not start; the others are stopped again by then. */
 export async function startLocalStack(options: LocalStackOptions): Promise<LocalStack> {
+  using _ = endWhenInterrupted();
   await using parts = new AsyncDisposableStack();
   const { onStep = () => undefined } = options;
-  const folder = mkdtempSync(join(tmpdir(), 'curfew-'));
-  parts.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const { path: folder, remove } = createTempFolder();
+  parts.defer(remove);
 
   onStep('synthesizing the CDK app, starting the API server');
   const assemblyDir = join(folder, 'cdk.out');
   let running: LocalAws | undefined;
-  const [cluster] = await Promise.all([
-    startEmbeddedCluster(systemClock, options.port ?? 0, token => running && eksUserOf(token, running)),
-    synthesize(assemblyDir),
-  ]);
+  // First, so that a port in use is said at once.
+  const cluster = await startEmbeddedCluster(systemClock, options.port ?? 0, token => running && eksUserOf(token, running)); // prettier-ignore
   parts.defer(() => cluster.close());
+  await synthesize(assemblyDir, folder);
   const writeKubeconfig = (name: string, text: string): string => {
     const file = join(folder, name);
     writeFileSync(file, text, { mode: 0o600 });

@@ -10,7 +10,7 @@ import type { Timeline } from './timeline.ts';
 export async function serve(timeline: Timeline, port: number | undefined): Promise<number> {
   const stack = await startLocalStack({
     ...(port !== undefined && { port }),
-    onStep: step => timeline.progress(`  ${step} …`),
+    onStep: step => timeline.step(`  ${step} …`),
     onProblem: message => timeline.bad(message),
     onLog: line => {
       const audit = readAuditLine(line);

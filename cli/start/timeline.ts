@@ -22,6 +22,8 @@ export interface Timeline {
   bad(text: string): void;
   /** Replaces the progress line (terminals only). */
   progress(text: string): void;
+  /** A step of something long: replaces the progress line on a terminal, is a line of its own elsewhere. */
+  step(text: string): void;
   endProgress(): void;
 }
 
@@ -60,6 +62,10 @@ export function createTimeline(output: Output, now: () => number): Timeline {
     plain: (text = '') => print(text),
     good: text => print(`  ${c.green('✓')} ${text}`),
     bad: text => print(`  ${c.red('✗')} ${text}`),
+    step(text) {
+      if (output.isTTY) this.progress(text);
+      else print(text);
+    },
     progress(text) {
       if (!output.isTTY) return;
       output.write(`\r\u001b[2K${c.dim(text.slice(0, Math.max(20, output.columns - 1)))}`);

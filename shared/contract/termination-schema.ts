@@ -39,6 +39,9 @@ const duration = (minimum: 'zero' | 'positive') =>
     }),
   );
 
+/** A Go duration above zero. */
+export const positiveDuration = duration('positive');
+
 /** A qualified name: the API server refuses finalizers without a domain on Nodes. */
 const QUALIFIED_NAME =
   /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;

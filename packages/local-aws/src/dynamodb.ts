@@ -26,6 +26,8 @@ export interface DynamoDbOptions {
   readonly dataDir: string;
   /** Default: Dynoxide where it is installed. */
   readonly implementation?: 'dynoxide' | 'dynalite';
+  /** Hears when its process ended by itself, after which it is started again with its data. */
+  readonly onProblem?: (message: string) => void;
 }
 
 /** Throws an Error with what the server said when it does not start. */
@@ -34,7 +36,7 @@ export async function startDynamoDb(options: DynamoDbOptions): Promise<DynamoDbS
   if (options.implementation === 'dynoxide' && binary === undefined)
     throw new Error('there is no Dynoxide for this platform');
   const server =
-    binary === undefined ? await startDynalite(options.dataDir) : await startDynoxide(binary, options.dataDir);
+    binary === undefined ? await startDynalite(options.dataDir) : await startDynoxide(binary, options.dataDir, options.onProblem);
   try {
     await createTables(server.endpoint, options);
   } catch (error) {

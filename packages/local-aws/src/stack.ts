@@ -104,6 +104,7 @@ export async function startLocalAws(options: LocalAwsOptions): Promise<LocalAws>
     region: REGION,
     tables: model.tables,
     dataDir,
+    onProblem: message => report(new Error(message)),
     ...(options.dynamoDb && { implementation: options.dynamoDb }),
   });
   parts.defer(() => dynamoDb.stop());
