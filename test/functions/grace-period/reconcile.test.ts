@@ -52,6 +52,26 @@ describe('one pod', () => {
     expect(world.writes.at(-1)?.body).toEqual({ metadata: { uid, resourceVersion, annotations } });
   });
 
+  it.each([
+    ['after it, which is enough', '2024-01-01T14:00:00Z', []],
+    ['before it, of an earlier end', '2024-01-01T13:59:58Z', ['DoNotDisruptGracePeriodElapsed ci']],
+  ])('Karpenter said that the protection ended %s', async (_, lastTimestamp, said) => {
+    await runPod(world, 'ci', '4h');
+    world.core.seed({
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { namespace: 'prod', name: 'ci.1' },
+      reason: 'DoNotDisruptGracePeriodElapsed',
+      involvedObject: { kind: 'Pod', namespace: 'prod', name: 'ci', uid: 'uid-ci' },
+      source: { component: 'karpenter' },
+      lastTimestamp,
+    });
+    world.setTime(at('2024-01-01T14:00:01Z'));
+    await world.wakeUp();
+    expect(world.said()).toEqual(said);
+    expect(world.decisions()).toEqual(['hold', 'release', 'elapsed']);
+  });
+
   it('never touches the annotation of the pod', async () => {
     await runPod(world, 'ci', '4h');
     world.advance(hours(5));
