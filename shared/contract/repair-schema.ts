@@ -116,6 +116,11 @@ const actions = z.array(action).check(
   atMost(LIMITS.list),
   z.superRefine((list, context) => {
     list.forEach(({ type }, index) => {
+      if (type !== 'Terminate') {
+        // A rung that were taken for a termination would delete what its author meant to reboot.
+        const message = `${type} is not carried out by this version; only Terminate is`;
+        context.addIssue({ code: 'custom', path: [index, 'type'], message });
+      }
       const isLast = index === list.length - 1;
       if (isLast || (type !== 'Terminate' && type !== 'DrainThenTerminate')) return;
       context.addIssue({ code: 'custom', path: [index, 'type'], message: `nothing can follow ${type}` });
