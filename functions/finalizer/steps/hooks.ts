@@ -43,7 +43,9 @@ export function hooksAt(point: HookPoint) {
 
 async function runHook(context: TerminationContext, hook: TerminationHook): Promise<StepOutcome> {
   const { now } = context;
-  const progress = context.progress().hooks[hook.name];
+  // A hook may be called `constructor`: own names only.
+  const { hooks } = context.progress();
+  const progress = Object.hasOwn(hooks, hook.name) ? hooks[hook.name] : undefined;
   if (progress === undefined) return await note(context, hook, undefined);
   if (progress.phase === 'succeeded' || progress.phase === 'passed') return stepDone;
 
