@@ -5,6 +5,8 @@ import { customResourceDefinitions } from '../../simulator/custom-resource-defin
 import type { Path } from '../../simulator/scenario/places.ts';
 import { parsePolicyFrame, type Parsed } from '../../shared/contract/policy-schema.ts';
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
+import { parseFinalizerRule } from '../../shared/contract/finalizer-rule-schema.ts';
+import { parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
 import { parseProtectionBlock } from '../../shared/contract/protection-schema.ts';
 import type { JsonObject, KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
 import type { Checked, Finding } from './finding.ts';
@@ -99,6 +101,10 @@ function faultsOf({ kind, spec }: KubernetesManifest): Fault[] {
   if (kind === 'NodeLifecyclePolicy' && blocks['protection'] !== undefined) {
     results.push(parseProtectionBlock(blocks['protection'], 'spec.protection'));
   }
+  if (kind === 'NodeLifecyclePolicy' && blocks['termination'] !== undefined) {
+    results.push(parseTerminationBlock(blocks['termination'], 'spec.termination'));
+  }
+  if (kind === 'FinalizerRule' && spec !== undefined) results.push(parseFinalizerRule(spec, 'spec'));
   return results.flatMap(result => (result.ok ? [] : splitMessage(result.message)));
 }
 

@@ -72,12 +72,15 @@ export function createObserver(deps: Deps, wakeUp: UsedWakeUp | undefined) {
     const stored = held.kind === 'held' ? held.value : undefined;
     const providerID = providerIDOf(object);
     const pool = object.metadata.labels?.[KARPENTER.nodePoolLabel];
-    const [nodes, sharedWith, poolObject, policies] = await inParallel([
+    const [itsNodes, poolObject, policies] = await inParallel([
       kind === 'Node' ? [object] : nodesOf(deps, object, { stored, viaNode: target.viaNode }),
-      kind === 'Node' ? [] : claimsBeside(deps, object, pool),
       loadNodePool(deps, pool),
       loadPolicies(deps),
     ]);
+    const sharedWith = kind === 'Node' ? [] : await claimsBeside(deps, object, itsNodes, pool);
+    // A Node that several NodeClaims name is a subject of its own: its deletion is that of none of them.
+    const isLive = object.metadata.deletionTimestamp === undefined;
+    const nodes = isLive && sharedWith.length > 0 ? [] : itsNodes;
     const look: Look = {
       now: deps.clock.now(),
       target,
@@ -130,19 +133,22 @@ async function claimsOf(
   return claims.filter(claim => providerIDOf(claim) === providerID);
 }
 
-/** Other living NodeClaims with the same providerID. */
+/** Other NodeClaims with the same providerID: the living ones; of one that lives itself, all. Read once something is being deleted. */
 async function claimsBeside(
   { kubernetes }: Pick<Deps, 'kubernetes'>,
   claim: KubernetesObject,
+  nodes: readonly KubernetesObject[],
   pool: string | undefined,
 ): Promise<readonly string[]> {
   const providerID = providerIDOf(claim);
-  if (providerID === undefined || claim.metadata.deletionTimestamp === undefined) return [];
+  const isLive = claim.metadata.deletionTimestamp === undefined;
+  const isEnding = !isLive || nodes.some(({ metadata }) => metadata.deletionTimestamp !== undefined);
+  if (providerID === undefined || !isEnding) return [];
   const query = pool === undefined ? {} : { labelSelector: `${KARPENTER.nodePoolLabel}=${pool}` };
   const claims = (await kubernetes.list(RESOURCES.NodeClaim, query)) ?? [];
   return claims
     .filter(other => other.metadata.uid !== claim.metadata.uid && providerIDOf(other) === providerID)
-    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .filter(({ metadata }) => isLive || metadata.deletionTimestamp === undefined)
     .map(({ metadata }) => metadata.name);
 }
 

@@ -90,6 +90,8 @@ async function reconcileClusterEvent(parts: Parts, { subject, hints, change, wat
     case 'NodeLifecyclePolicy':
       await reportTerminationFaults(parts, subject);
       return wakePool(parts.deps, undefined);
+    case 'ConfigMap':
+      return;
   }
 }
 

@@ -98,7 +98,10 @@ function nextCall({ phase, time, attempts, slotTime }: Entry): EpochMs {
       return addDuration(time, CALL_SETTLES_AFTER);
     case 'pending':
       return addDuration(time, ASKED_AGAIN_AFTER);
-    default:
+    case 'failed':
+    case 'held':
+    case 'cleaned':
+    case 'orphaned':
       return slotTime ?? addDuration(time, retryDelay(attempts));
   }
 }

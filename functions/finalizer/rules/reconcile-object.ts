@@ -14,7 +14,7 @@ import { openRecord, type TimedRecord, type UsedWakeUp } from '../../../shared/l
 import type { HookAnswer } from '../../../shared/ports/hooks.ts';
 import type { TerminationDeps } from '../steps/context.ts';
 import { reserveCall } from './call-rate.ts';
-import { decideRule, LEDGER_CHECK, retryDelay, type RuleDecision, type RuleObservation } from './decide.ts';
+import { LEDGER_CHECK, retryDelay, type decideRule, type RuleDecision, type RuleObservation } from './decide.ts';
 import { LEDGER_CODEC, type LedgerEntry } from './record.ts';
 import { loadRules, ruleFor, type RuleInForce } from './rule-set.ts';
 import { setConditions } from './set-condition.ts';

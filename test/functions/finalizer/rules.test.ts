@@ -1,0 +1,110 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  CALL_INTERVAL,
+  CALLS_AT_ONCE,
+  decideRule,
+  retryDelay,
+  takeSlot,
+  type RuleObservation,
+} from '../../../functions/finalizer/rules/decide.ts';
+import { addDuration, hours, minutes, seconds, type EpochMs } from '../../../shared/domain/time.ts';
+import { at } from '../../builders/repair.ts';
+
+const NOW = at('2024-11-01T15:00:00Z');
+const seen = (fields: Partial<RuleObservation> = {}): RuleObservation => ({
+  now: NOW,
+  rule: {
+    group: 'database.example.com',
+    version: 'v1',
+    kind: 'ManagedDatabase',
+    finalizerName: 'database.example.com/cleanup',
+    cleanup: { kind: 'lambda', functionName: 'f' },
+    deadline: undefined,
+    onDeadline: 'Keep',
+  },
+  ruleEnds: false,
+  object: { isHeld: true, deletionTime: NOW },
+  entry: { phase: 'held', attempts: 0, time: NOW },
+  ownIntent: false,
+  ...fields,
+});
+
+describe('an object of a FinalizerRule', () => {
+  it('is in the ledger before it carries the finalizer', () => {
+    expect(decideRule(seen({ object: { isHeld: false, deletionTime: undefined }, entry: undefined }))).toEqual({
+      kind: 'hold',
+    });
+  });
+
+  it('is called for by the run alone that noted the call down, until a minute has passed (I4)', () => {
+    const entry = { phase: 'intended', attempts: 1, time: NOW } as const;
+    expect(decideRule(seen({ entry, ownIntent: true }))).toEqual({ kind: 'call' });
+    expect(decideRule(seen({ entry }))).toMatchObject({ kind: 'wait', until: addDuration(NOW, minutes(1)) });
+    expect(decideRule(seen({ entry, now: addDuration(NOW, minutes(1)) }))).toEqual({ kind: 'intend' });
+  });
+
+  it('is never released but cleaned, or at a deadline whose rule says Release (I1)', () => {
+    const phases = ['held', 'intended', 'pending', 'failed', 'cleaned', 'orphaned'] as const;
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...phases),
+        fc.nat(20),
+        fc.nat(7_200_000),
+        fc.option(fc.nat(7_200_000), { nil: undefined }),
+        fc.constantFrom('Keep' as const, 'Release' as const),
+        fc.boolean(),
+        (phase, attempts, elapsed, period, onDeadline, ownIntent) => {
+          const deadline = period === undefined ? undefined : seconds(period / 1000);
+          const base = seen({ entry: { phase, attempts, time: NOW }, ownIntent });
+          const now = addDuration(NOW, seconds(elapsed / 1000));
+          const decision = decideRule({ ...base, now, rule: { ...base.rule, deadline, onDeadline } });
+          if (decision.kind !== 'release') return;
+          const isOver = period !== undefined && elapsed >= period;
+          expect(decision.because === 'cleaned' ? phase === 'cleaned' : isOver && onDeadline === 'Release').toBe(true);
+        },
+      ),
+    );
+  });
+
+  it('that went without a clean-up is a possible orphan', () => {
+    expect(decideRule(seen({ object: undefined }))).toEqual({ kind: 'orphan' });
+    expect(decideRule(seen({ object: { isHeld: false, deletionTime: NOW } }))).toEqual({ kind: 'orphan' });
+    const entry = { phase: 'cleaned', attempts: 1, time: NOW } as const;
+    expect(decideRule(seen({ object: undefined, entry }))).toEqual({ kind: 'close' });
+  });
+
+  it('waits no longer than its deadline, and says when that has passed', () => {
+    const { rule } = seen();
+    const entry = { phase: 'pending', attempts: 1, time: NOW } as const;
+    const late = seen({ entry, rule: { ...rule, deadline: minutes(5) } });
+    expect(decideRule(late)).toEqual({ kind: 'wait', until: addDuration(NOW, minutes(5)), overdue: false });
+    expect(decideRule({ ...late, now: addDuration(NOW, minutes(6)) })).toMatchObject({ kind: 'wait', overdue: true });
+  });
+
+  it('is set free when its rule ends, unless it is being deleted', () => {
+    const living = seen({ ruleEnds: true, object: { isHeld: true, deletionTime: undefined } });
+    expect(decideRule(living)).toEqual({ kind: 'free' });
+    expect(decideRule(seen({ ruleEnds: true }))).toEqual({ kind: 'intend' });
+  });
+});
+
+describe('calls of a rule', () => {
+  it('are tried again after 5 s, 10 s, 20 s … 5 min', () => {
+    expect([1, 2, 3, 4, 50].map(retryDelay)).toEqual([5, 10, 20, 40, 300].map(seconds));
+  });
+
+  it('of a thousand objects at once have a bounded rate', () => {
+    let taken: EpochMs | undefined;
+    const slots = Array.from({ length: 1000 }, () => {
+      const place = takeSlot(taken, NOW);
+      ({ taken } = place);
+      return place.slot;
+    });
+    expect(slots.filter(slot => slot === NOW)).toHaveLength(CALLS_AT_ONCE + 1);
+    const perSecond = Map.groupBy(slots.slice(CALLS_AT_ONCE + 1), slot => Math.ceil((slot - NOW) / 1000));
+    for (const group of perSecond.values()) expect(group.length).toBeLessThanOrEqual(1000 / CALL_INTERVAL);
+    // After a rest there is no queue any more.
+    expect(takeSlot(taken, addDuration(NOW, hours(1))).slot).toBe(addDuration(NOW, hours(1)));
+  });
+});
