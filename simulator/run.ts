@@ -23,7 +23,7 @@ import { createCleanupAnswers } from './cleanups.ts';
 import { aboutOf, createHookAnswers } from './hooks.ts';
 import { createCloud } from './cloud.ts';
 import { withDueIndex } from './due-index.ts';
-import { evaluate, type FinalState, type Verdict } from './expect.ts';
+import { evaluate, unexpectedRefusals, type FinalState, type Verdict } from './expect.ts';
 import { planDisturbances } from './faults/disturbances.ts';
 import { createFaultInjector, type FaultInjector } from './faults/injector.ts';
 import { deliverWithFaults } from './faults/messages.ts';
@@ -77,6 +77,8 @@ export interface RunResult {
   readonly trace: readonly TraceEntry[];
   readonly timeline: readonly TimelineEntry[];
   readonly verdicts: readonly Verdict[];
+  /** Refused configurations and policies that no expectation asks for. */
+  readonly refusals: readonly TraceEntry[];
   readonly violations: readonly Violation[];
   /** Messages that ended in a dead-letter queue. */
   readonly buried: readonly BuriedMessage[];
@@ -221,6 +223,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     trace: trace.entries,
     timeline: timeline.entries,
     verdicts: evaluate(scenario.expectations, trace.entries, final),
+    refusals: unexpectedRefusals(scenario.expectations, trace.entries),
     violations: invariants.violations,
     buried,
     faults: injector?.counts ?? new Map(),
