@@ -1,12 +1,15 @@
 /** The command line. Subcommands load lazily, so that each starts as fast as its own parts allow. */
-import { Command, Option } from 'commander';
+import { Argument, Command, Option } from 'commander';
+import { describeFailure } from './failure.ts';
 import type { RedriveCommandOptions } from './redrive.ts';
 import type { SwitchOptions } from './stop-resume.ts';
 
-// Whoever read the output (`| head`) has seen enough: that is no error.
+// The reader of the output (`| head`) has seen enough: that is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit();
+  if (error.code === 'EPIPE') process.exit();
+  const reason = error.code === 'ENOSPC' ? 'no space left on the device' : error.message;
+  process.stderr.write(`the output cannot be written: ${reason}\n`);
+  process.exit(2);
 });
 
 const program = new Command('curfew')
@@ -26,7 +29,8 @@ program
   .option('--enforce', 'with --kubeconfig: act')
   .action(async options => {
     const { startCommand } = await import('./start.ts');
-    process.exitCode = await startCommand(options);
+    // Whatever a boot that failed left open does not keep the process.
+    process.exit(await startCommand(options));
   });
 
 program
@@ -112,6 +116,28 @@ program
   });
 
 program
+  .command('policies')
+  .description('print policies that are made of NodePools and NodeLifecyclePolicies, for kubectl apply -f -')
+  .command('admission')
+  .description('the admission policy that puts termination finalizers on NodeClaims and Nodes from their first write')
+  .argument('[files...]', 'files and folders with NodePools and NodeLifecyclePolicies (default: those of the cluster)')
+  .option('--kubeconfig <file>', 'default: $KUBECONFIG, else ~/.kube/config')
+  .option('--context <name>', 'context of the kubeconfig')
+  .action(async (files: string[], options: Record<string, string>) => {
+    const { admissionCommand } = await import('./policies.ts');
+    process.exitCode = await admissionCommand(files, options);
+  });
+
+program
+  .command('crd-patch')
+  .description("print the patch by which Karpenter's definition keeps the fields that Curfew reads")
+  .addArgument(new Argument('<definition>', 'which definition').choices(['nodepool']))
+  .action(async () => {
+    const { crdPatchCommand } = await import('./crd-patch.ts');
+    process.exitCode = crdPatchCommand();
+  });
+
+program
   .command('republish')
   .description('have the forwarder publish every object again, for functions that missed events')
   .option('--kubeconfig <file>', 'default: $KUBECONFIG, else ~/.kube/config')
@@ -145,11 +171,22 @@ onDeployment(program.command('redrive'))
   .description("move a function's dead letters back into its inbox")
   .requiredOption('--function <name>', 'whose dead letters')
   .option('--reason <reason>', 'only those with this reason, as the command prints it')
-  .option('--limit <number>', 'at most so many')
+  .option('--limit <number>', 'at most this many messages')
   .option('--dry-run', 'say what would be moved, move nothing')
   .action(async (options: RedriveCommandOptions) => {
     const { redriveCommand } = await import('./redrive.ts');
     process.exitCode = await redriveCommand(options);
   });
 
-await program.parseAsync();
+// Whatever was left open by what failed does not keep the process.
+const giveUp = (error: unknown): never => {
+  const { exitCode, message } = describeFailure(error);
+  process.stderr.write(`${message}\n`);
+  process.exit(exitCode);
+};
+process.on('uncaughtException', giveUp);
+try {
+  await program.parseAsync();
+} catch (error) {
+  giveUp(error);
+}

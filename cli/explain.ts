@@ -1,11 +1,12 @@
 /** `curfew explain pod NS/NAME`, `curfew explain node NAME`: on a cluster, or on a scenario at some moment of its run. */
 import { RESOURCES } from '../shared/contract/resources.ts';
 import { readPod } from '../shared/domain/pod.ts';
-import { explainNode, explainPod } from '../shared/explain/explain-node.ts';
-import { observeNode } from '../shared/explain/observation.ts';
-import { renderNode, renderPod } from '../shared/explain/render.ts';
+import { explainNode, explainPod } from './explain/explain-node.ts';
+import { observeNode } from './explain/observation.ts';
+import { renderNode, renderPod } from './explain/render.ts';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
-import { UsageError, type ExplainedCluster, type Look } from './explain/cluster.ts';
+import type { ExplainedCluster, Look } from './explain/cluster.ts';
+import { UsageError } from './usage-error.ts';
 
 export interface ExplainOptions {
   /** Default: `$KUBECONFIG`, else `~/.kube/config`. */

@@ -9,6 +9,7 @@ export interface Progress {
 export const SILENT: Progress = { say: () => undefined, clear: () => undefined };
 
 const CLEAR_LINE = '\r\u001b[K';
+const LATE_AFTER_MS = 2000;
 /** Seldom enough not to cost what is measured. */
 const PERIOD_MS = 100;
 
@@ -17,6 +18,23 @@ export interface Terminal {
   readonly isTTY?: boolean;
   readonly columns?: number;
   write(text: string): unknown;
+}
+
+/** Says nothing in the first two seconds: what is over by then needs no progress. */
+export function createLateProgress(stream: Terminal, now: () => number = () => performance.now()): Progress {
+  const progress = createProgress(stream);
+  const start = now();
+  let said = false;
+  return {
+    say(text, part) {
+      if (now() - start < LATE_AFTER_MS) return;
+      said = true;
+      progress.say(text, part);
+    },
+    clear() {
+      if (said) progress.clear();
+    },
+  };
 }
 
 export function createProgress(stream: Terminal): Progress {

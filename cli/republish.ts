@@ -4,7 +4,8 @@ import { RESOURCES } from '../shared/contract/resources.ts';
 import { toIsoText } from '../shared/domain/time.ts';
 import { RetryableError, TerminalError } from '../shared/errors.ts';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
-import { UsageError, type ExplainedCluster } from './explain/cluster.ts';
+import type { ExplainedCluster } from './explain/cluster.ts';
+import { UsageError } from './usage-error.ts';
 import { onKubeconfig } from './explain/on-kubeconfig.ts';
 
 export interface RepublishOptions {

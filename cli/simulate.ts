@@ -1,6 +1,5 @@
 /** `curfew simulate FILE...`: runs scenario files on virtual time and says whether what they expect came true. */
-import { readFile } from 'node:fs/promises';
-import { messageOf } from '../shared/errors.ts';
+import { toIsoText } from '../shared/domain/time.ts';
 import type { FaultMixName } from '../simulator/faults/mix.ts';
 import { formatFailures, formatFault, formatRun, formatSummary, isGood } from '../simulator/report.ts';
 import { runScenario } from '../simulator/run.ts';
@@ -11,22 +10,31 @@ import { clusterCatalog, UnusableObject } from '../simulator/world.ts';
 import { faultsFor } from '../simulator/swarm/trial-file.ts';
 import { toFaultMix } from '../simulator/swarm/faults.ts';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
-import { parseFaults, parseSeeds, type SeedOptions } from './simulation-options.ts';
+import { UsageError } from './usage-error.ts';
+import { createLateProgress, type Terminal } from './progress.ts';
+import { readScenarioFile } from './scenario-file.ts';
+import { parseFaults, parseSeeds, SEEDS_RULE, type SeedOptions } from './simulation-options.ts';
 
 export interface SimulateOptions extends SeedOptions {
   readonly faults?: string;
   readonly output?: string;
 }
 
+/** Whoever has more mistakes corrects the first ones first. */
+const SHOWN_FAULTS = 10;
+/** Actions of a run between two looks at the clock. */
+const ACTIONS_PER_LOOK = 200;
+
 /** Exit code 0: all ran and every expectation holds. 1: one does not. 2: a file or an option is not valid. */
 export async function simulateCommand(
   files: readonly string[],
   options: SimulateOptions,
   output: CommandOutput = PROCESS_OUTPUT,
+  terminal: Terminal = process.stderr,
 ): Promise<number> {
   const seeds = parseSeeds(options);
   if (seeds === undefined) {
-    output.error('--seed takes a whole number, --seeds a range A..B of whole numbers, not both\n');
+    output.error(`--seed takes a whole number, --seeds a range A..B of whole numbers, ${SEEDS_RULE}, not both\n`);
     return 2;
   }
   const faults = parseFaults(options.faults);
@@ -34,13 +42,19 @@ export async function simulateCommand(
     output.error('--faults takes none, light or heavy\n');
     return 2;
   }
-  const { scenarios, faults: mistakes } = await readAll(files);
+  const { scenarios, faults: mistakes } = await readAll(files).catch((error: unknown) => {
+    if (!(error instanceof UsageError)) throw error;
+    output.error(`${error.message}\n`);
+    return { scenarios: [], faults: undefined };
+  });
+  if (mistakes === undefined) return 2;
   if (mistakes.length > 0) {
-    for (const fault of mistakes) output.error(`${formatFault(fault)}\n`);
+    for (const fault of mistakes.slice(0, SHOWN_FAULTS)) output.error(`${formatFault(fault)}\n`);
+    if (mistakes.length > SHOWN_FAULTS) output.error(`… and ${mistakes.length - SHOWN_FAULTS} more\n`);
     return 2;
   }
   try {
-    return await runAll(scenarios, seeds, faults, options.output, output);
+    return await runAll(scenarios, seeds, faults, options.output, output, terminal);
   } catch (error) {
     if (!(error instanceof UnusableObject)) throw error;
     output.error(`${formatFault(error.fault)}\n`);
@@ -54,11 +68,21 @@ async function runAll(
   faults: FaultMixName,
   form: string | undefined,
   output: CommandOutput,
+  terminal: Terminal,
 ): Promise<number> {
   const runs = scenarios.flatMap(scenario => seeds.map(seed => ({ scenario, seed })));
   let good = true;
+  const progress = createLateProgress(terminal);
   for (const { scenario, seed } of runs) {
-    const result = await runScenario(scenario, { seed, faults: toFaultMix(faultsFor(scenario, faults)) });
+    const result = await runScenario(scenario, {
+      seed,
+      faults: toFaultMix(faultsFor(scenario, faults)),
+      onProgress: every(ACTIONS_PER_LOOK, (now, end) => {
+        const part = { done: now - scenario.start, of: end - scenario.start };
+        progress.say(`${scenario.name}, seed ${seed}: ${toIsoText(now)},`, part);
+      }),
+    });
+    progress.clear();
     good &&= isGood(result);
     if (form === 'jsonl') {
       output.out(result.trace.map(entry => `${formatLine(entry)}\n`).join(''));
@@ -74,19 +98,21 @@ async function runAll(
   return good ? 0 : 1;
 }
 
+/** Calls `look` at every n-th call. */
+function every<Args extends readonly unknown[]>(count: number, look: (...args: Args) => void): (...args: Args) => void {
+  let calls = 0;
+  return (...args) => {
+    calls += 1;
+    if (calls % count === 0) look(...args);
+  };
+}
+
 async function readAll(files: readonly string[]): Promise<{ scenarios: Scenario[]; faults: ScenarioFault[] }> {
   const catalog = clusterCatalog();
   const scenarios: Scenario[] = [];
   const faults: ScenarioFault[] = [];
   for (const file of files) {
-    let text: string;
-    try {
-      text = await readFile(file, 'utf8');
-    } catch (error) {
-      faults.push({ place: { file, line: 1, path: '' }, message: messageOf(error) });
-      continue;
-    }
-    const parsed = parseScenarios(text, file, catalog);
+    const parsed = parseScenarios(await readScenarioFile(file), file, catalog);
     if (parsed.ok) scenarios.push(...parsed.scenarios);
     else faults.push(...parsed.faults);
   }

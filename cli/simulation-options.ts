@@ -15,7 +15,11 @@ export function parseFaults(name = 'none'): FaultMixName | undefined {
 const WHOLE_NUMBER = /^\d{1,15}$/;
 const DEFAULT_SEED = 1;
 
-/** The seeds to run; undefined: not valid. */
+/** More take days. */
+const MAX_SEEDS = 1_000_000;
+export const SEEDS_RULE = 'at most 1,000,000 seeds';
+
+/** The seeds to run; undefined: not valid, or more than `SEEDS_RULE` allows. */
 export function parseSeeds({ seed, seeds }: SeedOptions): number[] | undefined {
   if (seed !== undefined && seeds !== undefined) return undefined;
   if (seed !== undefined) return WHOLE_NUMBER.test(seed) ? [Number(seed)] : undefined;
@@ -23,5 +27,6 @@ export function parseSeeds({ seed, seeds }: SeedOptions): number[] | undefined {
   const [from = '', to = '', ...rest] = seeds.split('..');
   if (rest.length > 0 || !WHOLE_NUMBER.test(from) || !WHOLE_NUMBER.test(to) || Number(from) > Number(to))
     return undefined;
+  if (Number(to) - Number(from) >= MAX_SEEDS) return undefined;
   return Array.from({ length: Number(to) - Number(from) + 1 }, (_, index) => Number(from) + index);
 }

@@ -1,12 +1,16 @@
 /** `curfew snapshot`: a cluster as a scenario file, so that `curfew simulate` says what a policy would have done to it. */
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { stringify } from 'yaml';
 import { CONFIG_MAP } from '../shared/contract/names.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
 import type { JsonObject, KubernetesObject } from '../shared/domain/kubernetes-object.ts';
 import { toTimestamp } from '../shared/domain/time.ts';
+import { parseGoDuration } from '../shared/domain/go-duration.ts';
+import { describeFailure } from './failure.ts';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
-import { UsageError, type ExplainedCluster } from './explain/cluster.ts';
+import type { ExplainedCluster } from './explain/cluster.ts';
+import { UsageError } from './usage-error.ts';
 import { onKubeconfig } from './explain/on-kubeconfig.ts';
 import { toSnapshotObject } from './snapshot/projection.ts';
 
@@ -40,16 +44,27 @@ export async function snapshotCommand(
 ): Promise<number> {
   try {
     const { duration = DEFAULT_DURATION } = options;
+    if (!parseGoDuration(duration).ok) {
+      throw new UsageError(`--duration takes a Go duration such as 90m or 24h, not ${JSON.stringify(duration)}`);
+    }
+    // Before the cluster is read: that can take a while.
+    if (options.output !== undefined) checkWritable(options.output);
     const scenario = await onKubeconfig(options, cluster => takeSnapshot(cluster, duration));
     const text = `${HEAD}${stringify(scenario, { lineWidth: 0, aliasDuplicateObjects: false })}`;
     if (options.output === undefined) output.out(text);
     else writeFileSync(options.output, text, { mode: 0o600 });
     return 0;
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    output.error(`${error.message}\n`);
-    return 2;
+    const { exitCode, message } = describeFailure(error);
+    output.error(`${message}\n`);
+    return exitCode;
   }
+}
+
+/** Throws `UsageError` when there is no folder to write the file into. */
+function checkWritable(file: string): void {
+  const folder = dirname(file);
+  if (!existsSync(folder)) throw new UsageError(`the folder ${folder} does not exist: create it, or choose another --output`);
 }
 
 /** The cluster as it is now, as a scenario that starts now. */

@@ -1,8 +1,10 @@
 /** `curfew start`: the story, the stack to play with, or a real cluster. */
+import { describeFailure } from './failure.ts';
 import { createTimeline, type Timeline } from './start/timeline.ts';
-import { isTerminal } from './terminal-colors.ts';
+import { isTerminal } from '../simulator/terminal-colors.ts';
 import { systemClock } from '../shared/adapters/system-clock.ts';
-import { messageOf } from '../shared/errors.ts';
+
+const MAX_PORT = 65_535;
 
 export interface StartOptions {
   readonly serve?: true;
@@ -27,8 +29,9 @@ export async function startCommand(options: StartOptions): Promise<number> {
     return await run(options, timeline);
   } catch (error) {
     timeline.endProgress();
-    process.stderr.write(`${messageOf(error)}\n`);
-    return 1;
+    const { exitCode, message } = describeFailure(error);
+    process.stderr.write(`${message}\n`);
+    return exitCode;
   }
 }
 
@@ -52,7 +55,7 @@ function checkOptions({ serve, port, kubeconfig, context, enforce }: StartOption
   if (kubeconfig === undefined && context !== undefined) return '--context goes with --kubeconfig';
   if (kubeconfig === undefined && enforce === true) return '--enforce goes with --kubeconfig';
   if (port !== undefined && serve !== true) return '--port goes with --serve';
-  if (port !== undefined && !/^\d{1,5}$/.test(port))
+  if (port !== undefined && !(/^\d{1,5}$/.test(port) && Number(port) <= MAX_PORT))
     return `--port must be a number from 0 to 65535, not ${JSON.stringify(port)}`;
   return undefined;
 }

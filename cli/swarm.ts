@@ -14,7 +14,7 @@ import { sumUp } from '../simulator/swarm/totals.ts';
 import { printTrial, replayCommand } from '../simulator/swarm/trial-file.ts';
 import { clusterCatalog } from '../simulator/world.ts';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
-import { parseFaults, parseSeeds } from './simulation-options.ts';
+import { parseFaults, parseSeeds, SEEDS_RULE } from './simulation-options.ts';
 
 export interface SwarmOptions {
   readonly seeds?: string;
@@ -42,7 +42,7 @@ export async function swarmCommand(
   const usualSeeds = options.ci === true || options.mutants === true ? ciSeeds : DEFAULT_SEEDS;
   const seeds = parseSeeds({ seeds: options.seeds ?? usualSeeds });
   if (seeds === undefined || (options.ci === true && options.seeds !== undefined)) {
-    output.error('--seeds takes a range A..B of whole numbers; --ci has its own\n');
+    output.error(`--seeds takes a range A..B of whole numbers, ${SEEDS_RULE}; --ci has its own\n`);
     return 2;
   }
   const mix = options.faults === undefined ? 'drawn' : parseFaults(options.faults);

@@ -4,7 +4,7 @@ import { parseHealthEvent } from '../shared/contract/health-event.ts';
 import type { HealthEvent } from '../shared/domain/health-event.ts';
 import { clusterCatalog } from '../simulator/world.ts';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
-import { UsageError } from './explain/cluster.ts';
+import { UsageError } from './usage-error.ts';
 import { checkFile } from './validate/check-file.ts';
 import { readSources, readText } from './validate/files.ts';
 import { formatFinding, type Checked } from './validate/finding.ts';

@@ -17,13 +17,13 @@ import type { RandomSource } from './backoff.ts';
 import { sendHeartbeats } from './heartbeat.ts';
 import { SILENT_LOG, type Log } from './log.ts';
 import { createPublishFloor } from './publish-floor.ts';
-import { createPublisher, type BusProblem } from './publish.ts';
+import { createPublisher } from './publish.ts';
 import { createChangeQueue } from './queue.ts';
 import { assessReadiness, type Readiness } from './readiness.ts';
 import { createResync } from './resync.ts';
 import { WATCHED_RESOURCES, type WatchedResource } from './resources.ts';
 import { DEFAULT_SETTINGS, type ForwarderSettings } from './settings.ts';
-import type { WatchState } from './watch.ts';
+import type { ForwarderStats } from './stats.ts';
 import { createWatches } from './watches.ts';
 
 export interface ForwarderDeps {
@@ -37,25 +37,6 @@ export interface ForwarderDeps {
   /** `cluster` and whatever differs from `DEFAULT_SETTINGS`. */
   readonly config: Pick<ForwarderSettings, 'cluster'> & Partial<ForwarderSettings>;
   readonly resources?: readonly WatchedResource[];
-}
-
-export interface ResourceStats {
-  readonly resource: string;
-  readonly state: WatchState;
-  /** It runs only while something asks for it, and is no part of readiness. */
-  readonly optional: boolean;
-  /** Tracked objects. */
-  readonly objects: number;
-  /** Since the last sign that we see what happens: event, bookmark, list. */
-  readonly staleness: DurationMs;
-  readonly problem: string | undefined;
-}
-
-export interface ForwarderStats {
-  readonly resources: readonly ResourceStats[];
-  /** Objects whose changes are not published yet. */
-  readonly queueDepth: number;
-  readonly bus: BusProblem | undefined;
 }
 
 export interface Forwarder {

@@ -7,7 +7,7 @@ import { toDurationMs, type DurationMs } from '../shared/domain/time.ts';
 import { messageOf } from '../shared/errors.ts';
 import type { Clock } from '../shared/ports/clock.ts';
 import type { EventBus } from '../shared/ports/event-bus.ts';
-import type { ForwarderStats } from './forwarder.ts';
+import type { ForwarderStats } from './stats.ts';
 import type { Log } from './log.ts';
 import { orAborted } from './silence.ts';
 

@@ -1,14 +1,18 @@
+import type { DurationMs } from '../shared/domain/time.ts';
 import type { Clock } from '../shared/ports/clock.ts';
 import type { ClusterWatch, ListPage, WatchSelection } from '../shared/ports/cluster-watch.ts';
 import type { WatchedResource } from './resources.ts';
 import { guardSilence, orAborted } from './silence.ts';
-import type { WatchTimings } from './watch.ts';
 
 export interface ListDeps {
   readonly resource: WatchedResource;
   readonly watch: ClusterWatch;
   readonly clock: Clock;
-  readonly timings: Pick<WatchTimings, 'pageSize' | 'listTimeout'>;
+  readonly timings: {
+    readonly pageSize: number;
+    /** How long one page may take. */
+    readonly listTimeout: DurationMs;
+  };
 }
 
 /** The pages of one consistent list; `notServed` is the last one. Throws what the API throws, and when a page takes too long. */

@@ -1,7 +1,7 @@
 /** The forwarder's metrics in Prometheus' terms: counters from `metric-names.ts`, gauges read when somebody asks. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type CounterConfiguration } from 'prom-client';
 import type { MetricSink } from '../shared/ports/metrics.ts';
-import type { ForwarderStats } from './forwarder.ts';
+import type { ForwarderStats } from './stats.ts';
 import { METRICS } from './metric-names.ts';
 
 const PREFIX = 'curfew_forwarder_';

@@ -1,5 +1,5 @@
 import { durationBetween, type DurationMs, type EpochMs } from '../shared/domain/time.ts';
-import type { ForwarderStats } from './forwarder.ts';
+import type { ForwarderStats } from './stats.ts';
 
 export interface Readiness {
   readonly ready: boolean;

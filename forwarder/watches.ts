@@ -10,7 +10,7 @@ import type { ClusterWatch } from '../shared/ports/cluster-watch.ts';
 import type { MetricSink } from '../shared/ports/metrics.ts';
 import type { RandomSource } from './backoff.ts';
 import { createCustomResources } from './custom-resources.ts';
-import type { ResourceStats } from './forwarder.ts';
+import type { ResourceStats } from './stats.ts';
 import type { Log } from './log.ts';
 import type { MetricName } from './metric-names.ts';
 import { createNodePods, type SwitchedWatch } from './node-pods.ts';

@@ -1,5 +1,5 @@
 /** A run as text: what happened, in order, and what was expected. */
-import { colors as pc } from '../cli/terminal-colors.ts';
+import { colors as pc } from './terminal-colors.ts';
 import { formatDuration } from '../shared/domain/go-duration.ts';
 import { durationBetween, toIsoText, type EpochMs } from '../shared/domain/time.ts';
 import type { Verdict } from './expect.ts';

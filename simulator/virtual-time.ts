@@ -13,13 +13,13 @@ export interface VirtualTime extends Scheduler {
   runUntil(end: EpochMs, isOver?: () => boolean): Promise<void>;
 }
 
-/** So many actions at one instant, and it will never end. */
+/** So many actions at one instant, and it will never end; a large cluster has more of them. */
 export const MAX_ACTIONS_PER_INSTANT = 200_000;
 
 /** What runs goes round in circles without time going on. */
 export class Standstill extends Error {
-  constructor(instant: EpochMs) {
-    super(`more than ${MAX_ACTIONS_PER_INSTANT} actions at ${toIsoText(instant)}: time stands still`);
+  constructor(instant: EpochMs, limit: number) {
+    super(`more than ${limit} actions at ${toIsoText(instant)}: time stands still`);
     this.name = 'Standstill';
   }
 }
@@ -36,9 +36,15 @@ export interface VirtualTimeOptions {
   readonly start: EpochMs;
   /** Orders actions of one instant; without it they run as they were scheduled. */
   readonly tieBreak?: () => number;
+  /** Default: `MAX_ACTIONS_PER_INSTANT`. */
+  readonly maxActionsPerInstant?: number;
 }
 
-export function createVirtualTime({ start, tieBreak }: VirtualTimeOptions): VirtualTime {
+export function createVirtualTime({
+  start,
+  tieBreak,
+  maxActionsPerInstant = MAX_ACTIONS_PER_INSTANT,
+}: VirtualTimeOptions): VirtualTime {
   let now = start;
   let sequence = 0;
   const heap: Entry[] = [];
@@ -78,7 +84,7 @@ export function createVirtualTime({ start, tieBreak }: VirtualTimeOptions): Virt
         if (isOver()) return 'done';
         pop(heap);
         actions = next.time === now ? actions + 1 : 0;
-        if (actions > MAX_ACTIONS_PER_INSTANT) throw new Standstill(now);
+        if (actions > maxActionsPerInstant) throw new Standstill(now, maxActionsPerInstant);
         now = next.time;
         const { action } = next;
         next.action = undefined;

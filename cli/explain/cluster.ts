@@ -8,6 +8,3 @@ export interface ExplainedCluster {
 }
 
 export type Look<Answer> = (cluster: ExplainedCluster) => Promise<Answer>;
-
-/** Something that the user can put right; its message is all that is printed. */
-export class UsageError extends Error {}

@@ -5,7 +5,8 @@ import { ClusterAccessError, checkReachable, loadKubeconfig } from '../../shared
 import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
 import { createTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
-import { UsageError, type Look } from './cluster.ts';
+import type { Look } from './cluster.ts';
+import { UsageError } from '../usage-error.ts';
 
 /** Throws `UsageError` when the cluster cannot be reached. */
 export async function onKubeconfig<Answer>(

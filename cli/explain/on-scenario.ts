@@ -1,5 +1,4 @@
 /** The cluster of a scenario file at some moment of its run: it runs up to there. */
-import { readFile } from 'node:fs/promises';
 import { createInProcessKubernetesApi } from '../../runtime/in-process/kubernetes-api.ts';
 import { formatFault } from '../../simulator/report.ts';
 import { runScenario } from '../../simulator/run.ts';
@@ -8,8 +7,9 @@ import type { Scenario } from '../../simulator/scenario/scenario.ts';
 import { clusterCatalog } from '../../simulator/world.ts';
 import { nanosecondsToDuration, parseGoDuration } from '../../shared/domain/go-duration.ts';
 import { addDuration, parseTimestamp, type EpochMs } from '../../shared/domain/time.ts';
-import { messageOf } from '../../shared/errors.ts';
-import { UsageError, type Look } from './cluster.ts';
+import type { Look } from './cluster.ts';
+import { readScenarioFile } from '../scenario-file.ts';
+import { UsageError } from '../usage-error.ts';
 
 /**
  * Looks at the first scenario of a file, or at the one that is named after a `#`. Throws `UsageError`.
@@ -25,13 +25,7 @@ export async function onScenario<Answer>(file: string, at: string | undefined, l
 
 async function readScenario(place: string): Promise<Scenario> {
   const [file = place, name] = place.split('#');
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (error) {
-    throw new UsageError(messageOf(error), { cause: error });
-  }
-  const parsed = parseScenarios(text, file, clusterCatalog());
+  const parsed = parseScenarios(await readScenarioFile(file), file, clusterCatalog());
   if (!parsed.ok) throw new UsageError(parsed.faults.map(formatFault).join('\n'));
   const scenario = parsed.scenarios.find(each => name === undefined || each.name === name);
   if (scenario !== undefined) return scenario;

@@ -22,7 +22,7 @@ interface Happened {
   readonly deletions: Map<string, number>;
   readonly annotations: Map<string, string>;
   readonly problems: string[];
-  /** The story is told: what the parts still do is not part of it. */
+  /** The demo is over: what the parts still do is not part of it. */
   over: boolean;
 }
 
@@ -30,12 +30,10 @@ interface Happened {
 export async function playDemo(timeline: Timeline): Promise<number> {
   const happened: Happened = { audits: [], deletions: new Map(), annotations: new Map(), problems: [], over: false };
   const interrupted = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort(new Error(signal)));
-
   timeline.heading('Curfew: node auto repair, on this machine');
   timeline.plain('  Two nodes of ten fall ill. One condition is tolerated for 10 s, the other for 15 s.');
   const stack = await startLocalStack({
-    onStep: step => timeline.progress(`  ${step} …`),
+    onStep: step => timeline.step(`  ${step} …`),
     onProblem: message => happened.problems.push(message),
     onLog: line => {
       if (happened.over) return;
@@ -48,6 +46,7 @@ export async function playDemo(timeline: Timeline): Promise<number> {
       if (problem !== undefined) happened.problems.push(problem);
     },
   });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort(new Error(signal)));
   try {
     observeWrites(stack, happened, timeline);
     const began = await setTheScene(stack, timeline);

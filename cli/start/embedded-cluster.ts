@@ -1,8 +1,15 @@
 /**
+<<<<<<< HEAD
  * The embedded API server with Curfew's and Karpenter's CRDs and the roles of `deploy/`, served over HTTP on loopback. RBAC decides what
+ * Curfew's parts may do. A client without a token may do everything: over plain HTTP kubectl sends none.
+=======
+ * The embedded API server with Curfew's and Karpenter's CRDs, the roles and the admission policies of `deploy/`, served over HTTP on loopback. RBAC decides what
  * Curfew's parts may do. Whoever comes without a token may do everything: over plain HTTP kubectl sends none.
+>>>>>>> main
  */
 import { randomInt } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { rbacFiles } from '../../deploy/manifests.ts';
@@ -27,8 +34,16 @@ const manifest = z.looseObject({
   metadata: z.looseObject({ name: z.string(), namespace: z.exactOptional(z.string()) }),
 });
 
+const POLICIES = fileURLToPath(new URL('../../deploy/policies/', import.meta.url));
+
+/** The texts of `deploy/policies`. */
+function admissionPolicies(): readonly string[] {
+  const files = readdirSync(POLICIES).filter(name => name.endsWith('.yaml'));
+  return files.toSorted().map(name => readFileSync(`${POLICIES}${name}`, 'utf8'));
+}
+
 /**
- * Starts the server, installs CRDs and roles, and makes Curfew's namespace.
+ * Starts the server, installs CRDs, roles and admission policies, and makes Curfew's namespace.
  * @param port 0 takes a free one
  * @param authenticateToken whose a bearer token is; `user:NAME` is understood without
  */
@@ -40,7 +55,7 @@ export async function startEmbeddedCluster(
   const core = createApiServer({ clock, random: () => randomInt(2 ** 32) / 2 ** 32 });
   core.seed({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: CONFIG_MAP.namespace } });
   for (const definition of customResourceDefinitions()) core.seed(definition);
-  for (const { text } of rbacFiles()) {
+  for (const text of [...rbacFiles().map(file => file.text), ...admissionPolicies()]) {
     for (const document of parseAllDocuments(text)) core.seed(manifest.parse(document.toJS()));
   }
   const served = await serveApiServer(core, {

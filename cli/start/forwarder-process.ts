@@ -29,8 +29,11 @@ export function startForwarderProcess(
       env: { PATH: process.env['PATH'], ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    for (const stream of [child.stdout, child.stderr]) {
-      if (stream === null) continue;
+    // Where it could not be started, as with too many open files, it has no streams; the next try may have.
+    child.once('error', error => onProblem(`the forwarder cannot be started: ${error.message}`));
+    const streams: readonly (typeof child.stdout | undefined)[] = [child.stdout, child.stderr];
+    for (const stream of streams) {
+      if (!stream) continue;
       createInterface({ input: stream }).on('line', line => {
         lines.push(line);
         if (lines.length > 5) lines.shift();

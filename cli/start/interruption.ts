@@ -10,3 +10,22 @@ export function untilInterrupted(): Promise<void> {
     process.on('SIGTERM', end);
   });
 }
+
+/** What a shell says of a process that a signal ended. */
+const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
+
+/**
+ * Until it is disposed, SIGINT and SIGTERM end the process at once: what is still starting cannot be stopped in order. Children and
+ * temporary folders go at exit.
+ */
+export function endWhenInterrupted(): Disposable {
+  const interrupt = (signal: 'SIGINT' | 'SIGTERM'): void => process.exit(EXIT_CODES[signal]);
+  process.on('SIGINT', interrupt);
+  process.on('SIGTERM', interrupt);
+  return {
+    [Symbol.dispose]() {
+      process.off('SIGINT', interrupt);
+      process.off('SIGTERM', interrupt);
+    },
+  };
+}

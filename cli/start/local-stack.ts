@@ -1,22 +1,23 @@
 /**
  * Curfew on one machine, on real parts: the embedded API server over HTTP, the synthesized bundles in Lambda's own runtime client,
- * DynamoDB, SQS, EventBridge and Scheduler out of the synthesized template, and the forwarder as a process. Karpenter is played.
+ * DynamoDB, SQS, EventBridge and Scheduler out of the synthesized template, and the forwarder as a process. Karpenter, kubelets and the disruption
+ * controller are played.
  * Each part is who it is in production: RBAC and the roles of the template decide what it may do.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startLocalAws, type LocalAws } from '../../packages/local-aws/src/stack.ts';
 import type { LogLine } from '../../packages/local-aws/src/log-lines.ts';
 import { createRealScheduler } from '../../runtime/real-scheduler.ts';
-import { startKarpenter } from '../../simulator/actors/karpenter.ts';
-import { createCloud } from '../../simulator/cloud.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { CLUSTER_PARAMETERS, ENV } from '../../shared/contract/env.ts';
 import { CONFIG_MAP } from '../../shared/contract/names.ts';
 import { eksUserOf } from './eks-users.ts';
+import { startClusterActors } from './cluster-actors.ts';
 import { startEmbeddedCluster, type EmbeddedCluster } from './embedded-cluster.ts';
 import { startForwarderProcess, type ForwarderProcess } from './forwarder-process.ts';
+import { endWhenInterrupted } from './interruption.ts';
+import { createTempFolder } from './temp-folder.ts';
 import { synthesize } from './synthesize.ts';
 
 export const CLUSTER_NAME = 'local';
@@ -44,19 +45,19 @@ export interface LocalStackOptions {
 
 /** Throws an Error that says which part did not start; the others are stopped again by then. */
 export async function startLocalStack(options: LocalStackOptions): Promise<LocalStack> {
+  using _ = endWhenInterrupted();
   await using parts = new AsyncDisposableStack();
   const { onStep = () => undefined } = options;
-  const folder = mkdtempSync(join(tmpdir(), 'curfew-'));
-  parts.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const { path: folder, remove } = createTempFolder();
+  parts.defer(remove);
 
   onStep('synthesizing the CDK app, starting the API server');
   const assemblyDir = join(folder, 'cdk.out');
   let running: LocalAws | undefined;
-  const [cluster] = await Promise.all([
-    startEmbeddedCluster(systemClock, options.port ?? 0, token => running && eksUserOf(token, running)),
-    synthesize(assemblyDir),
-  ]);
+  // First, so that a port in use is said at once.
+  const cluster = await startEmbeddedCluster(systemClock, options.port ?? 0, token => running && eksUserOf(token, running)); // prettier-ignore
   parts.defer(() => cluster.close());
+  await synthesize(assemblyDir, folder);
   const writeKubeconfig = (name: string, text: string): string => {
     const file = join(folder, name);
     writeFileSync(file, text, { mode: 0o600 });
@@ -65,7 +66,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
   const kubeconfigFile = writeKubeconfig('kubeconfig', cluster.kubeconfig());
   const scheduler = createRealScheduler();
   parts.defer(() => scheduler.close());
-  startKarpenter({ core: cluster.core, scheduler, cloud: createCloud(scheduler) });
+  startClusterActors(cluster.core, scheduler);
 
   onStep('starting DynamoDB, SQS, EventBridge, Scheduler and Lambda');
   const aws = await startLocalAws({

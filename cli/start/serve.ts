@@ -1,17 +1,16 @@
 /** `npm start -- --serve`: the local stack stays up, for kubectl and any client. */
 import { systemClock } from '../../shared/adapters/system-clock.ts';
-import { toTimestamp } from '../../shared/domain/time.ts';
 import { untilInterrupted } from './interruption.ts';
 import { startLocalStack } from './local-stack.ts';
 import { narrateAudit, narrateWrite, readAuditLine, readProblem } from './narrate.ts';
-import { storyObjects } from './story.ts';
+import { playgroundObjects } from './story.ts';
 import type { Timeline } from './timeline.ts';
 
 /** Resolves to the exit code once SIGINT or SIGTERM came and everything is stopped. */
 export async function serve(timeline: Timeline, port: number | undefined): Promise<number> {
   const stack = await startLocalStack({
     ...(port !== undefined && { port }),
-    onStep: step => timeline.progress(`  ${step} …`),
+    onStep: step => timeline.step(`  ${step} …`),
     onProblem: message => timeline.bad(message),
     onLog: line => {
       const audit = readAuditLine(line);
@@ -21,12 +20,15 @@ export async function serve(timeline: Timeline, port: number | undefined): Promi
     },
   });
   try {
-    for (const manifest of storyObjects(toTimestamp(systemClock.now()))) stack.cluster.core.seed(manifest);
+    for (const manifest of playgroundObjects(systemClock.now())) stack.cluster.core.seed(manifest);
     stack.cluster.core.observe(write => narrateWrite(timeline, write));
     timeline.begin(systemClock.now());
     timeline.heading(`The API server listens on ${stack.cluster.url}`);
     timeline.plain(`  export KUBECONFIG=${stack.kubeconfigFile}`);
     timeline.plain('  kubectl get nodes,nodeclaims');
+    timeline.plain(
+      '  node-1 has no network since 9 minutes and a half. No policy says what to do: apply one, as in README.md.',
+    );
     timeline.plain();
     timeline.plain(`  forwarder: pid ${stack.forwarder.pid() ?? '?'}`);
     timeline.plain(`  DynamoDB:  ${stack.aws.endpoints.dynamoDb} (${stack.aws.dynamoDb.implementation})`);

@@ -4,6 +4,7 @@
  */
 import { CONFIG_MAP, KARPENTER } from '../../shared/contract/names.ts';
 import type { KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
+import { addDuration, minutes, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 
 export const POOL = 'default';
 
@@ -72,6 +73,21 @@ export function storyObjects(now: string): readonly KubernetesManifest[] {
     },
     ...all.flatMap(index => nodeAndClaim(index, now)),
   ];
+}
+
+/**
+ * The objects of a cluster to play with: as in the story, but the NodePool leaves repair to policies, and the first node has been
+ * unhealthy for 9 minutes and a half, so that the policy of the README has something to say half a minute later.
+ */
+export function playgroundObjects(now: EpochMs): readonly KubernetesManifest[] {
+  const since = toTimestamp(addDuration(now, minutes(-9.5)));
+  return storyObjects(toTimestamp(now)).map(manifest => {
+    if (manifest.kind === 'NodePool') return { ...manifest, spec: {} };
+    const sick = SICK_NODES.find(({ node }) => manifest.kind === 'Node' && node === manifest.metadata.name);
+    if (sick === undefined || sick !== SICK_NODES[0]) return manifest;
+    const ready = { type: 'Ready', status: 'True', reason: 'KubeletReady', message: '', lastTransitionTime: since };
+    return { ...manifest, status: { conditions: [ready, { ...sick.condition, lastTransitionTime: since }] } };
+  });
 }
 
 function nodeAndClaim(index: number, now: string): readonly KubernetesManifest[] {

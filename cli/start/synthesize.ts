@@ -1,18 +1,24 @@
 /** The CDK app, synthesized into a folder: the same templates and bundles that are deployed. */
 import { once } from 'node:events';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { startChild } from '../../packages/local-aws/src/child-processes.ts';
 
 const APP = join(import.meta.dirname, '..', '..', 'infra', 'app.ts');
 
-/** Runs `node infra/app.ts` into `outdir`. Throws an Error with its output when it fails. */
-export async function synthesize(outdir: string): Promise<void> {
+/**
+ * Runs `node infra/app.ts` into `outdir`. Throws an Error with its output when it fails.
+ * @param tempDir for what it leaves behind
+ */
+export async function synthesize(outdir: string, tempDir: string = tmpdir()): Promise<void> {
   const child = startChild(process.execPath, [APP], {
     // Whatever a deployment of this copy chooses, the cluster here is the local one.
-    env: { ...process.env, CDK_OUTDIR: outdir, CDK_CONTEXT_JSON: JSON.stringify({ curfew: {} }) },
+    env: { ...process.env, TMPDIR: tempDir, CDK_OUTDIR: outdir, CDK_CONTEXT_JSON: JSON.stringify({ curfew: {} }) },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  const [output] = await Promise.all([child.stderr === null ? '' : text(child.stderr), once(child, 'exit')]);
+  // Where it could not be started, as with too many open files, it has no streams.
+  const stderr: typeof child.stderr | undefined = child.stderr;
+  const [output] = await Promise.all([stderr ? text(stderr) : '', once(child, 'exit')]);
   if (child.exitCode !== 0) throw new Error(`the CDK app cannot be synthesized:\n${output.trim()}`);
 }

@@ -2,7 +2,7 @@
  * The live timeline of `npm start`: one line per thing that happened, with the time since the story began. Colours and a progress
  * line only on a terminal; plain lines otherwise, so that a log file reads the same.
  */
-import { colors as c } from '../terminal-colors.ts';
+import { colors as c } from '../../simulator/terminal-colors.ts';
 
 export type Voice = 'you' | 'cluster' | 'forwarder' | 'repair' | 'timer' | 'karpenter' | 'curfew';
 
@@ -22,6 +22,8 @@ export interface Timeline {
   bad(text: string): void;
   /** Replaces the progress line (terminals only). */
   progress(text: string): void;
+  /** A step of something long: replaces the progress line on a terminal, is a line of its own elsewhere. */
+  step(text: string): void;
   endProgress(): void;
 }
 
@@ -60,6 +62,10 @@ export function createTimeline(output: Output, now: () => number): Timeline {
     plain: (text = '') => print(text),
     good: text => print(`  ${c.green('✓')} ${text}`),
     bad: text => print(`  ${c.red('✗')} ${text}`),
+    step(text) {
+      if (output.isTTY) this.progress(text);
+      else print(text);
+    },
     progress(text) {
       if (!output.isTTY) return;
       output.write(`\r\u001b[2K${c.dim(text.slice(0, Math.max(20, output.columns - 1)))}`);

@@ -2,7 +2,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../shared/errors.ts';
-import { UsageError } from '../explain/cluster.ts';
+import { UsageError } from '../usage-error.ts';
 
 /** Longest file; an object in a cluster is at most 1.5 MB, a snapshot of one larger. */
 const MAX_BYTES = 50_000_000;

@@ -10,7 +10,7 @@ import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { ACCESS_REASONS, METRICS } from '../contract/metrics.ts';
 import { seconds } from '../domain/time.ts';
 import { messageOf, RetryableError } from '../errors.ts';
-import type { MessageVisibility } from '../adapters/sqs/visibility.ts';
+import type { MessageVisibility } from '../ports/message-visibility.ts';
 import type { MetricSink } from '../ports/metrics.ts';
 import { processMessage, type ProcessDeps } from './process-message.ts';
 import { retryDelay } from './retry-delay.ts';

@@ -1,5 +1,5 @@
 /**
- * What holds for every destructive call, whoever makes it:
+ * What holds for every destructive call of any function:
  * - I4 at most once for an object, and only after the intent was recorded
  * - I6 not while something that the run wanted to know is unknown
  * - I10 with the UID that is meant
@@ -24,7 +24,7 @@ export const checkDestructiveCalls: MakeCheck = ({ violate }) => {
       if (call.port === 'kubernetes' && textOf(dig(call.args[1], 'preconditions', 'uid')) === undefined) {
         violate('I10', `${run.by} ${does(call)} ${describe(call)} without its UID as precondition`);
       }
-      const unknown = failedReads(run);
+      const unknown = failedReads(run, targetOf(call).name);
       if (unknown.length > 0)
         violate('I6', `${run.by} ${does(call)} ${describe(call)} although it could not read ${unknown.join(', ')}`);
       if (!knowsRecord(run))

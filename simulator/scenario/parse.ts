@@ -26,12 +26,36 @@ type Locate = (path: Path) => Place;
 /** Parses one file, which may hold several documents. */
 export function parseScenarios(text: string, file: string, catalog: ResourceCatalog): ParsedScenarios {
   const lines = new LineCounter();
-  const documents = parseAllDocuments(text, { lineCounter: lines, merge: true, prettyErrors: false });
+  const tooDeep: ParsedScenarios = {
+    ok: false,
+    faults: [{ place: { file, line: 1, path: '' }, message: 'is nested too deeply to be read' }],
+  };
+  try {
+    const documents = parseAllDocuments(text, { lineCounter: lines, merge: true, prettyErrors: false });
+    const overflow = documents.some(({ errors }) => errors.some(({ message }) => isOverflow(message)));
+    return overflow ? tooDeep : parseDocuments(documents, file, lines, catalog);
+  } catch (error) {
+    // Parser and schema recurse.
+    if (error instanceof RangeError && isOverflow(error.message)) return tooDeep;
+    throw error;
+  }
+}
+
+/** What the YAML parser catches of it becomes a fault of the document. */
+const isOverflow = (message: string): boolean => message.includes('call stack size exceeded');
+
+function parseDocuments(
+  documents: readonly Document[],
+  file: string,
+  lines: LineCounter,
+  catalog: ResourceCatalog,
+): ParsedScenarios {
   const faults: ScenarioFault[] = [];
   const scenarios: Scenario[] = [];
   for (const document of documents) {
     const locate: Locate = path => placeOf(file, document, lines, path);
-    for (const error of document.errors) {
+    // Those after the first are its consequences.
+    for (const error of document.errors.slice(0, 1)) {
       faults.push({ place: { file, line: lines.linePos(error.pos[0]).line, path: '' }, message: error.message });
     }
     if (document.errors.length > 0 || isEmpty(document)) continue;

@@ -1,5 +1,5 @@
 /** What a swarm tells people. */
-import { colors as pc } from '../../cli/terminal-colors.ts';
+import { colors as pc } from '../terminal-colors.ts';
 import { formatFailure, type SeedReport } from './seed.ts';
 import type { Totals } from './totals.ts';
 

@@ -1,6 +1,20 @@
 /** Carries out one task, in whichever thread. */
+import type { FaultMixName } from '../faults/mix.ts';
 import { runTrial, trialOf, type Mutation, type SeedReport } from './seed.ts';
-import type { MutantRef, SeedTask } from './tasks.ts';
+
+/** A module that has `mutationOf(name)`: the mistake of that name. */
+export interface MutantRef {
+  /** URL. */
+  readonly module: string;
+  readonly name: string;
+}
+
+export interface SeedTask {
+  readonly seed: number;
+  /** In place of what the seed draws. */
+  readonly mix?: FaultMixName;
+  readonly mutant?: MutantRef;
+}
 
 export async function runTask({ seed, mix, mutant }: SeedTask): Promise<SeedReport> {
   return runTrial(trialOf(seed, mix), mutant && (await mutationOf(mutant)));

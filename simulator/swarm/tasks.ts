@@ -1,23 +1,8 @@
 /** Seeds run side by side, in threads or in this one. */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { FaultMixName } from '../faults/mix.ts';
 import type { SeedReport } from './seed.ts';
-import { runTask } from './run-task.ts';
-
-/** A module that has `mutationOf(name)`: the mistake of that name. */
-export interface MutantRef {
-  /** URL. */
-  readonly module: string;
-  readonly name: string;
-}
-
-export interface SeedTask {
-  readonly seed: number;
-  /** In place of what the seed draws. */
-  readonly mix?: FaultMixName;
-  readonly mutant?: MutantRef;
-}
+import { runTask, type SeedTask } from './run-task.ts';
 
 /**
  * Runs the tasks in their order, `jobs` at a time; reports come as they end. No further task is begun once `onReport` has answered

@@ -2,7 +2,7 @@
 import { parentPort } from 'node:worker_threads';
 import { invariant } from '../../shared/errors.ts';
 import { runTask } from './run-task.ts';
-import type { SeedTask } from './tasks.ts';
+import type { SeedTask } from './run-task.ts';
 
 // Most errors are injected faults, and a stack costs more than the rest of one. What fails is run again where there are stacks.
 Error.stackTraceLimit = 0;

@@ -1,30 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { globSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-
-const root = new URL('../..', import.meta.url).pathname;
-
-interface Import {
-  readonly from: string;
-  /** A path in the repository, or a package name. */
-  readonly to: string;
-}
-
-const sources = globSync('{functions,shared,forwarder,infra,runtime,simulator,packages,cli,bench}/**/*.ts', {
-  cwd: root,
-}).toSorted();
-
-function importsOf(file: string): readonly Import[] {
-  const text = readFileSync(join(root, file), 'utf8');
-  const specifiers = [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map(match => match[1] ?? '');
-  return specifiers.map(specifier => ({
-    from: file,
-    to: specifier.startsWith('.') ? normalize(join(dirname(file), specifier)) : specifier,
-  }));
-}
-
-const imports = sources.flatMap(importsOf);
+import { imports, root, sources, type Import } from './sources.ts';
 
 /** All imports of the files that match `from` go to a place that `allowed` names. */
 function violations(from: RegExp, allowed: readonly RegExp[]): readonly string[] {
@@ -87,9 +64,9 @@ describe('import direction', () => {
   });
 
   it('contract imports domain and errors; the kernel imports ports, domain and contract', () => {
-    expect(
-      violations(contract, [domain, contract, errors, ports, /^[^.]*zod/, /^node:/, /^smol-toml$/, /^re2js$/]),
-    ).toEqual([]);
+    expect(violations(contract, [domain, contract, errors, /^[^.]*zod/, /^node:/, /^smol-toml$/, /^re2js$/])).toEqual(
+      [],
+    );
     expect(violations(/^shared\/lifecycle\//, [node, domain, contract, ports, errors, /^shared\/lifecycle\//])).toEqual(
       [],
     );
@@ -124,9 +101,30 @@ describe('import direction', () => {
     const upward = imports.filter(
       edge =>
         /^(functions|shared|forwarder)\//.test(edge.from) &&
-        /^(runtime|simulator|packages\/(kube-apiserver|local-aws)|cli|infra|test)\//.test(edge.to),
+        /^(runtime|simulator|packages\/(kube-apiserver|local-aws)|cli|infra|deploy|test)\//.test(edge.to),
     );
     expect(upward).toEqual([]);
+  });
+
+  it('shared code and the forwarder never import a function', () => {
+    const upward = imports.filter(edge => /^(shared|forwarder)\//.test(edge.from) && edge.to.startsWith('functions/'));
+    expect(upward.map(edge => `${edge.from} → ${edge.to}`)).toEqual([]);
+  });
+
+  it('the runtime and the simulator know nothing of the command line, of infra and of the local AWS', () => {
+    const upward = imports.filter(
+      edge => /^(runtime|simulator)\//.test(edge.from) && /^(cli|infra|packages\/local-aws)\//.test(edge.to),
+    );
+    expect(upward.map(edge => `${edge.from} → ${edge.to}`)).toEqual([]);
+  });
+
+  it('deploy is made of the contract alone, and packages know nothing of functions, runtime and simulator', () => {
+    const text = /^yaml$/;
+    expect(violations(/^deploy\//, [node, contract, /^deploy\//, text])).toEqual([]);
+    const upward = imports.filter(
+      edge => edge.from.startsWith('packages/') && /^(functions|forwarder|runtime|simulator|cli)\//.test(edge.to),
+    );
+    expect(upward.filter(edge => !edge.from.includes('/test/')).map(edge => `${edge.from} → ${edge.to}`)).toEqual([]);
   });
 
   it('the embedded API server knows nothing of Curfew', () => {

@@ -41,7 +41,7 @@ describe('curfew explain', () => {
     ['node', 'n1', { scenario: EXAMPLES, at: '100h' }, 2, '--at 100h lies outside the scenario'],
     ['node', 'n1', { scenario: EXAMPLES, at: '4d' }, 2, 'unknown unit "d"'],
     ['node', 'n1', { scenario: `${EXAMPLES}#none` }, 2, 'holds no scenario none'],
-    ['node', 'n1', { scenario: 'no-such-file.yaml' }, 2, 'ENOENT'],
+    ['node', 'n1', { scenario: 'no-such-file.yaml' }, 2, 'no-such-file.yaml does not exist'],
     ['node', 'n1', { kubeconfig: '/does/not/exist' }, 2, 'kubeconfig /does/not/exist does not exist'],
   ])('%s %s %j ends with %i', async (kind, name, options, code, message) => {
     const ended = await run(kind, name, options);

@@ -14,8 +14,15 @@ export interface Ended {
 }
 
 /** Until it ends by itself; with `enough`, it gets one SIGINT once that holds of what it printed so far. */
-export async function runCurfew(args: readonly string[], enough?: (stdout: string) => boolean): Promise<Ended> {
-  const child = spawn(process.execPath, [CURFEW, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+export async function runCurfew(
+  args: readonly string[],
+  enough?: (stdout: string) => boolean,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Ended> {
+  const child = spawn(process.execPath, [CURFEW, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
+  });
   let seen = '';
   child.stdout.on('data', (chunk: Buffer) => (seen += chunk.toString()));
   const poll = setInterval(() => {

@@ -12,7 +12,7 @@ import { toEpochMs, toTimestamp, type DurationMs, type EpochMs } from '../../sha
 import type { AuditRecord } from '../../shared/ports/audit-log.ts';
 import type { ObjectEvent } from '../../shared/ports/event-recorder.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import type { WakeUp } from '../../shared/ports/inbox.ts';
+import type { WakeUp } from '../../shared/contract/wake-up.ts';
 import { CREATED } from '../builders/pods.ts';
 import { deployedIdentity } from './deployed-identity.ts';
 

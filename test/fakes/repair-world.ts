@@ -15,7 +15,7 @@ import type { AuditRecord } from '../../shared/ports/audit-log.ts';
 import type { ObjectEvent } from '../../shared/ports/event-recorder.ts';
 import type { NewRecord } from '../../shared/ports/record-store.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
-import type { WakeUp } from '../../shared/ports/inbox.ts';
+import type { WakeUp } from '../../shared/contract/wake-up.ts';
 import { at } from '../builders/repair.ts';
 import { deployedIdentity } from './deployed-identity.ts';
 

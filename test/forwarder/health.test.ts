@@ -3,7 +3,7 @@ import { startHealthServer, type HealthServer } from '../../forwarder/health.ts'
 import { METRICS } from '../../forwarder/metric-names.ts';
 import { createPrometheusMetrics } from '../../forwarder/prometheus.ts';
 import { toDurationMs } from '../../shared/domain/time.ts';
-import type { ForwarderStats } from '../../forwarder/forwarder.ts';
+import type { ForwarderStats } from '../../forwarder/stats.ts';
 
 const STATS: ForwarderStats = {
   resources: [

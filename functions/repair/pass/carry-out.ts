@@ -21,7 +21,7 @@ import { inBatches } from './batches.ts';
 import type { PassObservation } from './decide.ts';
 import type { Verdict } from './look.ts';
 import type { RepairAttempt } from './pool.ts';
-import type { PassDeps } from './run.ts';
+import type { PassDeps } from './deps.ts';
 
 type Granted = Extract<Verdict, { kind: 'repair' }>;
 

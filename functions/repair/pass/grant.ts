@@ -78,8 +78,11 @@ function createAttempt({ node, due, rung, previous, stale }: Candidate, limits: 
   // I7: an annotation of the attempt before is still known as ours, and so is what it stands in place of.
   const left = stale?.claim.uid === due.claim.uid ? stale : undefined;
   const until = rungDeadline(step, now);
+  const writes = step.type === 'Terminate' && !observeOnly;
   const set = due.claim.annotations[TERMINATION_TIMESTAMP_ANNOTATION];
-  const previousTimestamp = set === left?.terminationTimestamp ? left?.previousTimestamp : set;
+  // What only observes replaces nothing; what it sees there may be what is taken back at this moment.
+  const replaced = observeOnly ? undefined : set;
+  const previousTimestamp = replaced === left?.terminationTimestamp ? left?.previousTimestamp : replaced;
   return {
     number: (previous?.number ?? stale?.number ?? 0) + 1,
     phase: observeOnly ? 'observed' : 'intended',
@@ -91,7 +94,7 @@ function createAttempt({ node, due, rung, previous, stale }: Candidate, limits: 
     action: step.type,
     ...(until !== undefined && { until }),
     ...(step.type === 'Reboot' && node.bootID !== undefined && { bootID: node.bootID }),
-    ...(step.type === 'Terminate' && { terminationTimestamp: left?.terminationTimestamp ?? toTimestamp(now) }),
-    ...(step.type === 'Terminate' && previousTimestamp !== undefined && { previousTimestamp }),
+    ...(writes && { terminationTimestamp: left?.terminationTimestamp ?? toTimestamp(now) }),
+    ...(writes && previousTimestamp !== undefined && { previousTimestamp }),
   };
 }

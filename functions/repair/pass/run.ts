@@ -11,16 +11,14 @@
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { REPAIR_METRICS } from '../../../shared/contract/metrics.ts';
 import { addDuration, earliest, isDue, seconds, type EpochMs } from '../../../shared/domain/time.ts';
-import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { again, DONE, settle, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { openRecord, type Held, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
-import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
-import type { decide } from '../decide.ts';
 import { loadCluster, loadRules, type PoolRules } from '../observe.ts';
 import { reportOfVerdict, vetoFault, type Place } from '../report.ts';
 import { OUTCOME_SETTLES_AFTER } from './attempts.ts';
 import { carryOut, withdraw, type Carried } from './carry-out.ts';
-import type { decidePass, PassDecision, PassObservation } from './decide.ts';
+import type { PassDecision, PassObservation } from './decide.ts';
+import type { PassDeps } from './deps.ts';
 import { loadEpisodes } from './episodes.ts';
 import { failureOf } from './guards.ts';
 import type { Verdict } from './look.ts';
@@ -34,11 +32,6 @@ export const PASS_SPACING = seconds(1);
 const PASS_SETTLES_AFTER = seconds(60);
 /** Writes of the outcome; only a handful of functions run at once. */
 const MAX_TRIES = 5;
-
-export type PassDeps = Pick<
-  FunctionDeps,
-  'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'metrics' | 'clock'
-> & { readonly reporter: Reporter; readonly decide: typeof decide; readonly decidePass: typeof decidePass };
 
 export interface Passes {
   /** Sees to it that a pass begins at or after `since`; undefined: that one is armed. */

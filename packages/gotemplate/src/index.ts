@@ -2,7 +2,8 @@
 export { DataError, ExecError, LimitError, ParseError, TemplateError } from './errors.ts';
 export { DEFAULT_LIMITS, type Limits } from './limits.ts';
 export { ELEMENT, type Reference, references } from './references.ts';
-export { type MissingKey, parse, Template, type TemplateOptions } from './template.ts';
+export type { MissingKey } from './exec/definition.ts';
+export { parse, Template, type TemplateOptions } from './template.ts';
 export { Float, toGo } from './types/convert.ts';
 export { DURATION, TIME, timeFromUnix, timeValue } from './types/time.ts';
 export {

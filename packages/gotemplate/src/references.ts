@@ -2,7 +2,8 @@
 import { position } from './exec/state.ts';
 import { type ListNode, nodeText, type Node, type Operand, type PipeNode, type Statement } from './parse/nodes.ts';
 import { children } from './parse/children.ts';
-import type { Definition, Template } from './template.ts';
+import type { Definition } from './exec/definition.ts';
+import type { Template } from './template.ts';
 import { type Bytes, decode } from './text/bytes.ts';
 import { deep, run, type Step } from './trampoline.ts';
 

@@ -1,6 +1,7 @@
 /** Templates: parse once, execute many times. */
 import { ExecError, ParseError } from './errors.ts';
 import { BUILTIN_NAMES, builtins } from './builtins/registry.ts';
+import type { Definition, MissingKey } from './exec/definition.ts';
 import { Machine } from './exec/machine.ts';
 import { Budget, DEFAULT_LIMITS, type Limits } from './limits.ts';
 import { isEmptyTree, type ListNode } from './parse/nodes.ts';
@@ -11,9 +12,6 @@ import { isDigit, isLetter } from './text/unicode.ts';
 import { signatureOf, toGo } from './types/convert.ts';
 import type { Signature } from './types/type.ts';
 
-/** What a missing map key gives: `<no value>`, the zero value of the map's elements, or an error. */
-export type MissingKey = 'default' | 'zero' | 'error';
-
 export interface TemplateOptions {
   /** Further templates by name, parsed first, in the order of their names. */
   readonly templates?: Readonly<Record<string, string>>;
@@ -23,12 +21,6 @@ export interface TemplateOptions {
   /** Functions beside the built-in ones, or instead of them; arguments and result are plain JavaScript values. */
   readonly functions?: Readonly<Record<string, (...args: unknown[]) => unknown>>;
   readonly limits?: Partial<Limits>;
-}
-
-/** A template that can be executed. */
-export interface Definition {
-  readonly name: Bytes;
-  readonly root: ListNode;
 }
 
 /** A template and those it can call. */

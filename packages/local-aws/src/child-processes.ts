@@ -39,7 +39,8 @@ function forget(child: ChildProcess): void {
 
 function watchForExit(): void {
   reaper = startReaper();
-  process.on('exit', endAll);
+  // Before others remove what the children write to.
+  process.prependListener('exit', endAll);
   for (const signal of SIGNALS) process.on(signal, onSignal);
 }
 

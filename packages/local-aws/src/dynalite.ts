@@ -3,7 +3,7 @@ import dynalite from 'dynalite';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
-import type { DynamoDbServer } from './dynamodb.ts';
+import type { DynamoDbServer } from './dynamodb-server.ts';
 import { LOOPBACK } from './loopback.ts';
 
 export async function startDynalite(dataDir: string): Promise<DynamoDbServer> {

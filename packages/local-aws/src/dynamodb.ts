@@ -10,6 +10,7 @@ import {
   type CreateTableCommandInput,
 } from '@aws-sdk/client-dynamodb';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { DynamoDbServer } from './dynamodb-server.ts';
 import { startDynalite } from './dynalite.ts';
 import { findDynoxide, startDynoxide } from './dynoxide.ts';
 import { FAKE_CREDENTIALS } from './fake-credentials.ts';
@@ -18,18 +19,6 @@ import type { TableModel } from './model.ts';
 const ACTIVE_WITHIN_MS = 10_000;
 const POLL_PERIOD_MS = 10;
 
-/** A server that keeps its endpoint over `kill` and `start`. */
-export interface DynamoDbServer {
-  readonly endpoint: string;
-  /** `dynoxide` or `dynalite`. */
-  readonly implementation: string;
-  /** Ends it without warning, as `kill -9` does; connections break. */
-  kill(): Promise<void>;
-  /** Brings it back on the same endpoint with the same data. Throws when it runs or does not answer in time. */
-  start(): Promise<void>;
-  stop(): Promise<void>;
-}
-
 export interface DynamoDbOptions {
   readonly region: string;
   readonly tables: readonly TableModel[];
@@ -37,6 +26,8 @@ export interface DynamoDbOptions {
   readonly dataDir: string;
   /** Default: Dynoxide where it is installed. */
   readonly implementation?: 'dynoxide' | 'dynalite';
+  /** Hears when its process ended by itself, after which it is started again with its data. */
+  readonly onProblem?: (message: string) => void;
 }
 
 /** Throws an Error with what the server said when it does not start. */
@@ -45,7 +36,7 @@ export async function startDynamoDb(options: DynamoDbOptions): Promise<DynamoDbS
   if (options.implementation === 'dynoxide' && binary === undefined)
     throw new Error('there is no Dynoxide for this platform');
   const server =
-    binary === undefined ? await startDynalite(options.dataDir) : await startDynoxide(binary, options.dataDir);
+    binary === undefined ? await startDynalite(options.dataDir) : await startDynoxide(binary, options.dataDir, options.onProblem);
   try {
     await createTables(server.endpoint, options);
   } catch (error) {

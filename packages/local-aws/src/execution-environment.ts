@@ -57,8 +57,9 @@ export async function startEnvironment(options: EnvironmentOptions): Promise<Exe
   });
   const child = startRuntime(options, api.address);
   for (const stream of ['stdout', 'stderr'] as const) {
-    const input = child[stream];
-    if (input !== null) readLogLines(input, { function: fn.name, stream }, onLog);
+    // Where it could not be started, as with too many open files, it has no streams.
+    const input: (typeof child)[typeof stream] | undefined = child[stream];
+    if (input) readLogLines(input, { function: fn.name, stream }, onLog);
   }
   const gone = new Promise<string>(resolve => {
     child.once('exit', (code, signal) => resolve(signal === null ? `exit status ${code}` : `signal ${signal}`));

@@ -9,7 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { systemClock } from '../../../shared/adapters/system-clock.ts';
 import type { Clock } from '../../../shared/ports/clock.ts';
-import { startDynamoDb, type DynamoDbOptions, type DynamoDbServer } from './dynamodb.ts';
+import type { DynamoDbServer } from './dynamodb-server.ts';
+import { startDynamoDb, type DynamoDbOptions } from './dynamodb.ts';
 import { startEventBus } from './event-bus.ts';
 import { FAKE_CREDENTIALS } from './fake-credentials.ts';
 import { createAccess, type Access, type Credentials } from './iam/access.ts';
@@ -103,6 +104,7 @@ export async function startLocalAws(options: LocalAwsOptions): Promise<LocalAws>
     region: REGION,
     tables: model.tables,
     dataDir,
+    onProblem: message => report(new Error(message)),
     ...(options.dynamoDb && { implementation: options.dynamoDb }),
   });
   parts.defer(() => dynamoDb.stop());

@@ -5,11 +5,12 @@ import {
   PutItemCommand,
   QueryCommand,
 } from '@aws-sdk/client-dynamodb';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
-import { startDynamoDb, type DynamoDbServer } from '../src/dynamodb.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { DynamoDbServer } from '../src/dynamodb-server.ts';
+import { startDynamoDb } from '../src/dynamodb.ts';
 import { findDynoxide } from '../src/dynoxide.ts';
 import { FAKE_CREDENTIALS } from '../src/fake-credentials.ts';
 import type { TableModel } from '../src/model.ts';
@@ -114,4 +115,50 @@ describe.each(implementations)('%s', implementation => {
 
 it.runIf(findDynoxide() !== undefined)('says what the server said when it does not start', async () => {
   await expect(start('dynoxide', '/nonexistent')).rejects.toThrow(/Dynoxide ended: .+/);
+});
+
+/** By its port on the command line; the process is one that this test started. */
+function pidOf({ endpoint }: DynamoDbServer): number {
+  const { port } = new URL(endpoint);
+  const pid = readdirSync('/proc')
+    .filter(name => /^\d+$/.test(name))
+    .find(each => {
+      try {
+        return readFileSync(`/proc/${each}/cmdline`, 'utf8').includes(`--port\0${port}\0`);
+      } catch {
+        return false;
+      }
+    });
+  if (pid === undefined) throw new Error(`no process serves ${endpoint}`);
+  return Number(pid);
+}
+
+describe.skipIf(findDynoxide() === undefined || process.platform !== 'linux')('Dynoxide that dies by itself', () => {
+  it('is said, and started again on the same endpoint with its data', async () => {
+    const problems: string[] = [];
+    const server = await startDynamoDb({
+      region: 'us-east-1',
+      tables: [TABLE],
+      dataDir: makeDataDir(),
+      implementation: 'dynoxide',
+      onProblem: message => problems.push(message),
+    });
+    opened.push({ close: () => server.stop() });
+    const client = new DynamoDBClient({
+      endpoint: server.endpoint,
+      region: 'us-east-1',
+      credentials: FAKE_CREDENTIALS,
+    });
+    opened.push({ close: () => client.destroy() });
+    await client.send(new PutItemCommand({ TableName: 'Records', Item: ITEM }));
+    process.kill(pidOf(server), 'SIGKILL');
+    await vi.waitFor(() => expect(problems).toEqual(['DynamoDB ended with SIGKILL; it is started again with its data']));
+    await vi.waitFor(
+      async () => {
+        const { Item } = await client.send(new GetItemCommand({ TableName: 'Records', Key: { pk: ITEM.pk } }));
+        expect(Item).toEqual(ITEM);
+      },
+      { timeout: 20_000, interval: 100 },
+    );
+  }, 30_000);
 });

@@ -7,6 +7,8 @@ import type { RequestOptions } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
 import { messageOf, RetryableError } from '../../errors.ts';
 import { parseApiFailure } from './api-failure.ts';
+import { createExecPlugin } from './exec-plugin.ts';
+import { isRecord } from './objects.ts';
 import type { Authenticator, Transport, TransportOptions } from './transport.ts';
 
 /** What keeps us from the cluster, in one line that says what to do. */
@@ -30,6 +32,7 @@ export interface ClusterAccess {
 export async function loadKubeconfig(file: string, context?: string): Promise<ClusterAccess> {
   const load = (): KubeConfig => {
     const config = new KubeConfig();
+    config.addAuthenticator(createExecPlugin());
     try {
       config.loadFromFile(file);
     } catch (error) {
@@ -66,7 +69,10 @@ export async function checkReachable(transport: Transport, { options, context }:
   const where = `${options.server} (context ${context})`;
   try {
     const answer = await transport.request({ method: 'GET', path: '/version', doing: 'asking for the version' });
-    if (answer.status === 200) return;
+    if (answer.status === 200 && isVersion(answer.body)) return;
+    if (answer.status === 200) {
+      throw new ClusterAccessError(`${where} is no Kubernetes API server: check the address in the kubeconfig`);
+    }
     const { message } = parseApiFailure(answer.status, answer.body);
     const advice =
       answer.status === 401 ? 'check the credentials in the kubeconfig' : 'check the address in the kubeconfig';
@@ -76,6 +82,16 @@ export async function checkReachable(transport: Transport, { options, context }:
     const why =
       error instanceof RetryableError && error.cause !== undefined ? messageOf(error.cause) : messageOf(error);
     throw new ClusterAccessError(`${where} cannot be reached: ${why}`, { cause: error });
+  }
+}
+
+/** The answer to `/version`; whatever else answers there, a web server or a proxy's page, is no API server. */
+function isVersion(body: string): boolean {
+  try {
+    const version: unknown = JSON.parse(body);
+    return isRecord(version) && typeof version['gitVersion'] === 'string';
+  } catch {
+    return false;
   }
 }
 
@@ -102,12 +118,9 @@ async function access(load: () => KubeConfig, loaded: KubeConfig): Promise<Clust
   try {
     options = await optionsOf(config);
   } catch (error) {
-    throw new ClusterAccessError(
-      `the credentials of context ${config.currentContext} cannot be had: ${messageOf(error)}`,
-      {
-        cause: error,
-      },
-    );
+    throw new ClusterAccessError(`cannot get credentials for context ${config.currentContext}: ${messageOf(error)}`, {
+      cause: error,
+    });
   }
   const authenticator: Authenticator = {
     async headers() {

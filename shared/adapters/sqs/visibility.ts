@@ -1,12 +1,7 @@
 /** How long a received message stays hidden before it is tried again. */
 import { ChangeMessageVisibilityCommand, type SQSClient } from '@aws-sdk/client-sqs';
-import type { DurationMs } from '../../domain/time.ts';
+import type { MessageVisibility } from '../../ports/message-visibility.ts';
 import { fromAwsError } from '../aws-errors.ts';
-
-export interface MessageVisibility {
-  /** Hides the message for `duration` from now, in whole seconds, rounded up. */
-  hideFor(receiptHandle: string, duration: DurationMs): Promise<void>;
-}
 
 export function createMessageVisibility(options: {
   client: Pick<SQSClient, 'send'>;

@@ -4,7 +4,7 @@ import { decide, sweepHorizon } from '../../../functions/timer/decide.ts';
 import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts';
 import { seconds, toEpochMs, type DurationMs } from '../../../shared/domain/time.ts';
 import type { DeadLetters } from '../../../shared/ports/dead-letters.ts';
-import type { WakeUp } from '../../../shared/ports/inbox.ts';
+import type { WakeUp } from '../../../shared/contract/wake-up.ts';
 
 const NOW = toEpochMs(1_000_000_000);
 const NO_DEAD_LETTERS: DeadLetters = { park: () => Promise.reject(new Error('nothing is parked here')) };

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts';
 import { addDuration, minutes, seconds, toEpochMs, type EpochMs } from '../../../shared/domain/time.ts';
 import { openRecord, type RecordCodec } from '../../../shared/lifecycle/timed-record.ts';
-import type { WakeUp } from '../../../shared/ports/inbox.ts';
+import type { WakeUp } from '../../../shared/contract/wake-up.ts';
 
 const START = toEpochMs(Date.UTC(2024, 10, 1, 12));
 const SUBJECT = { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'u1' };
@@ -51,6 +51,19 @@ describe('saving a record', () => {
       direct: true,
     });
     expect(sent).toEqual([{ wakeUp: { owner: 'repair', subject: SUBJECT, wakeTime }, delay: 300_000 }]);
+  });
+
+  it('sends one wake-up for a timer, however often the value beside it changes', async () => {
+    const { sent, time, aRun, wanted } = aWorld();
+    const wakeTime = addDuration(START, minutes(5));
+    await (await aRun()).save(wanted('a'));
+    time.now = addDuration(START, minutes(1));
+    await (await aRun()).save(wanted('b'));
+    await (await aRun(START)).save(wanted('c'));
+    expect(sent).toHaveLength(1);
+    // One that came early used its message up.
+    await (await aRun(wakeTime)).save(wanted('d'));
+    expect(sent).toHaveLength(2);
   });
 
   it('leaves a far timer, and one that need not be punctual, to the sweep', async () => {

@@ -7,7 +7,7 @@ import { type Bytes, decode } from '../text/bytes.ts';
 import { quote } from '../text/quote.ts';
 import { type Signature } from '../types/type.ts';
 import { stringValue, type Value } from '../types/value.ts';
-import type { Definition, MissingKey } from '../template.ts';
+import type { Definition, MissingKey } from './definition.ts';
 
 /** What all templates of one execution share. */
 export interface Execution {

@@ -10,7 +10,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createWakeUpSender, delaySecondsFor } from '../../../../shared/adapters/sqs/wake-up-sender.ts';
 import { parseInboxMessage } from '../../../../shared/contract/inbox-message.ts';
 import { seconds, toDurationMs, toEpochMs } from '../../../../shared/domain/time.ts';
-import type { WakeUp } from '../../../../shared/ports/inbox.ts';
+import type { WakeUp } from '../../../../shared/contract/wake-up.ts';
 import { fakeClient, serviceError, type Sent } from '../fake-client.ts';
 
 const wakeUp = (name: string, owner: WakeUp['owner'] = 'repair'): WakeUp => ({

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { DisruptionBudget } from '../../../shared/contract/pod-disruption-budget.ts';
 import type { PodView } from '../../../shared/domain/pod.ts';
 import { hours } from '../../../shared/domain/time.ts';
-import { explainNode, type NodeExplanation } from '../../../shared/explain/explain-node.ts';
-import type { NodeObservation } from '../../../shared/explain/observation.ts';
-import { renderNode, renderPod } from '../../../shared/explain/render.ts';
+import { explainNode, type NodeExplanation } from '../../../cli/explain/explain-node.ts';
+import type { NodeObservation } from '../../../cli/explain/observation.ts';
+import { renderNode, renderPod } from '../../../cli/explain/render.ts';
 import { aPod, aPolicy } from '../../builders/pods.ts';
 import { aNode, aNodeClaim, at } from '../../builders/repair.ts';
 
@@ -178,7 +178,7 @@ describe('text', () => {
       'that it should with a duration',
       [aPod('4h')],
       'Enforce',
-      'Curfew holds nothing on the node, although pods are protected: it is late, or does not run',
+      'Curfew holds nothing on the node, although pods are protected: the grace-period function is late or not running',
     ],
     ['why not in mode Observe', [aPod('4h')], 'Observe', 'Curfew holds nothing on the node: mode is Observe'],
   ] as const)('of a node that is not held says %s', (_name, pods, mode, line) => {

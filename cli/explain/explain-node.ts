@@ -1,10 +1,10 @@
 /** Why a node may or may not be disrupted now: its protected pods, what else blocks evictions, its deadlines. Pure. */
-import { evictionRefusal } from '../contract/pod-disruption-budget.ts';
-import { ANNOTATIONS, KARPENTER } from '../contract/names.ts';
-import type { NodeClaimView } from '../domain/node-claim.ts';
-import { isFinished, isTerminating, type PodView } from '../domain/pod.ts';
-import { isActive, protectionOf, type Protection } from '../domain/protection.ts';
-import { addDuration, parseTimestamp, type DurationMs, type EpochMs } from '../domain/time.ts';
+import { evictionRefusal } from '../../shared/contract/pod-disruption-budget.ts';
+import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
+import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
+import { isFinished, isTerminating, type PodView } from '../../shared/domain/pod.ts';
+import { isActive, protectionOf, type Protection } from '../../shared/domain/protection.ts';
+import { addDuration, parseTimestamp, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import type { NodeObservation } from './observation.ts';
 
 export interface PodExplanation {

@@ -1,8 +1,8 @@
 /** Explanations as text, for people. */
-import { formatDuration } from '../domain/go-duration.ts';
-import { DO_NOT_DISRUPT_ANNOTATION } from '../domain/pod.ts';
+import { formatDuration } from '../../shared/domain/go-duration.ts';
+import { DO_NOT_DISRUPT_ANNOTATION } from '../../shared/domain/pod.ts';
 import { shown } from '../../functions/grace-period/announcements.ts';
-import { durationBetween, toDurationMs, toExactTimestamp, type EpochMs } from '../domain/time.ts';
+import { durationBetween, toDurationMs, toExactTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import type { Deadline, NodeExplanation, PodExplanation } from './explain-node.ts';
 
 /** What there is to say about one pod, and about the node it is on as far as it concerns the pod. */
@@ -67,7 +67,9 @@ function describeAnnotation({ annotation, pods, observeOnly }: NodeExplanation):
 }
 
 function whyNot(observeOnly: boolean): string {
-  return observeOnly ? ': mode is Observe' : ', although pods are protected: it is late, or does not run';
+  return observeOnly
+    ? ': mode is Observe'
+    : ', although pods are protected: the grace-period function is late or not running';
 }
 
 /** Protected or not, by what, until when. */

@@ -1,14 +1,14 @@
 /** Everything that `curfew explain` looks at about one node. Live reads only; works on any `KubernetesApi`. */
-import { readDisruptionBudget, type DisruptionBudget } from '../contract/pod-disruption-budget.ts';
-import { RESOURCES } from '../contract/resources.ts';
-import type { NodeClaimView } from '../domain/node-claim.ts';
-import { readNode, type NodeView } from '../domain/node.ts';
-import type { PodView } from '../domain/pod.ts';
-import { findNodeClaims } from '../cluster/node-pool.ts';
-import { loadPodsOnNode, loadProtection } from '../cluster/protected-pods.ts';
-import type { EffectiveProtection } from '../policies/protection-settings.ts';
-import { nodePoolOf } from '../cluster/node-pool.ts';
-import type { KubernetesApi } from '../ports/kubernetes-api.ts';
+import { readDisruptionBudget, type DisruptionBudget } from '../../shared/contract/pod-disruption-budget.ts';
+import { RESOURCES } from '../../shared/contract/resources.ts';
+import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
+import { readNode, type NodeView } from '../../shared/domain/node.ts';
+import type { PodView } from '../../shared/domain/pod.ts';
+import { findNodeClaims } from '../../shared/cluster/node-pool.ts';
+import { loadPodsOnNode, loadProtection } from '../../shared/cluster/protected-pods.ts';
+import type { EffectiveProtection } from '../../shared/policies/protection-settings.ts';
+import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
+import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 
 export interface NodeObservation {
   readonly node: NodeView;

@@ -1,0 +1,85 @@
+/** `curfew policies admission [FILES...]`: prints the admission policy that puts the termination finalizers on from the first write. */
+import { stringify } from 'yaml';
+import { RESOURCES } from '../shared/contract/resources.ts';
+import type { KubernetesObject } from '../shared/domain/kubernetes-object.ts';
+import { RetryableError, TerminalError } from '../shared/errors.ts';
+import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
+import { UsageError } from './usage-error.ts';
+import { onKubeconfig } from './explain/on-kubeconfig.ts';
+import { isEmptyTable, terminationPolicy } from './policies/termination-policy.ts';
+import { terminationTable } from './policies/termination-settings.ts';
+import { readSources } from './validate/files.ts';
+import { formatFinding } from './validate/finding.ts';
+import { asManifest } from './validate/objects.ts';
+import { readYaml } from './validate/yaml-source.ts';
+
+export interface AdmissionOptions {
+  /** Default: `$KUBECONFIG`, else `~/.kube/config`. Not with files. */
+  readonly kubeconfig?: string;
+  readonly context?: string;
+}
+
+/**
+ * Prints YAML for `kubectl apply -f -`, the same for the same NodePools and policies. Exit code 0: printed. 1: a policy or NodePool
+ * cannot be read, nothing is printed. 2: a file or the cluster cannot be read.
+ */
+export async function admissionCommand(
+  files: readonly string[],
+  options: AdmissionOptions,
+  output: CommandOutput = PROCESS_OUTPUT,
+): Promise<number> {
+  try {
+    const objects = files.length > 0 ? await fromFiles(files, options) : await fromCluster(options);
+    const result = terminationTable(objects);
+    if (result.kind === 'invalid') {
+      output.error(result.messages.map(message => `${message}\n`).join(''));
+      return 1;
+    }
+    if (isEmptyTable(result.table)) {
+      output.error('No NodePool and no policy asks for a termination finalizer: this policy puts none on.\n');
+    }
+    output.out(
+      terminationPolicy(result.table)
+        .map(manifest => stringify(manifest, { lineWidth: 0 }))
+        .join('---\n'),
+    );
+    return 0;
+  } catch (error) {
+    const refused = error instanceof RetryableError || error instanceof TerminalError;
+    if (!(error instanceof UsageError) && !refused) throw error;
+    output.error(`${error.message}\n`);
+    return 2;
+  }
+}
+
+async function fromCluster(options: AdmissionOptions): Promise<readonly KubernetesObject[]> {
+  return onKubeconfig(options, async ({ kubernetes }) => {
+    const pools = (await kubernetes.list(RESOURCES.NodePool)) ?? [];
+    const policies = (await kubernetes.list(RESOURCES.NodeLifecyclePolicy)) ?? [];
+    // The items of a list need not name their kind.
+    return [
+      ...pools.map(pool => ({ ...pool, kind: 'NodePool' })),
+      ...policies.map(policy => ({ ...policy, kind: 'NodeLifecyclePolicy' })),
+    ];
+  });
+}
+
+async function fromFiles(
+  files: readonly string[],
+  { kubeconfig, context }: AdmissionOptions,
+): Promise<readonly KubernetesObject[]> {
+  if (kubeconfig !== undefined || context !== undefined) {
+    throw new UsageError('give either files or a cluster: --kubeconfig and --context go without files');
+  }
+  const objects: KubernetesObject[] = [];
+  for (const { file, text } of await readSources(files)) {
+    const { documents, findings } = readYaml(text, file);
+    const [finding] = findings;
+    if (finding !== undefined) throw new UsageError(formatFinding(finding));
+    for (const { value } of documents) {
+      const manifest = asManifest(value);
+      if (manifest !== undefined) objects.push({ ...manifest, metadata: { ...manifest.metadata, uid: '', resourceVersion: '', creationTimestamp: '' } });
+    }
+  }
+  return objects;
+}

@@ -1,0 +1,53 @@
+/** Which finalizer the NodeClaims and Nodes of each NodePool carry, as the finalizer function will decide it. Pure. */
+import { effectiveTermination } from '../../functions/finalizer/settings.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { readPolicies } from '../../shared/policies/policy-set.ts';
+
+/** What one pool asks for; an empty text is no finalizer of ours. */
+export interface PoolFinalizers {
+  readonly nodeClaims: string;
+  readonly nodes: string;
+  /** Karpenter's own finalizer gives way to ours. */
+  readonly replaces: boolean;
+}
+
+export interface TerminationTable {
+  readonly pools: ReadonlyMap<string, PoolFinalizers>;
+  /** Of every pool that is not in `pools`, and of nodes without one. */
+  readonly others: PoolFinalizers;
+}
+
+export const NO_FINALIZERS: PoolFinalizers = { nodeClaims: '', nodes: '', replaces: false };
+
+export type TableResult =
+  | { readonly kind: 'table'; readonly table: TerminationTable }
+  /** Something cannot be read: nothing is put on by a guess (I6). */
+  | { readonly kind: 'invalid'; readonly messages: readonly string[] };
+
+/** @param objects NodePools and NodeLifecyclePolicies; what else there is is passed over */
+export function terminationTable(objects: readonly KubernetesObject[]): TableResult {
+  const policies = readPolicies(objects.filter(({ kind }) => kind === 'NodeLifecyclePolicy'));
+  const pools = objects.filter(({ kind }) => kind === 'NodePool');
+  const messages = new Set(
+    policies.faults.map(({ object, message }) => `${object.kind} ${object.metadata.name}: ${message}`),
+  );
+  const settle = (pool: KubernetesObject | undefined): PoolFinalizers => {
+    const effective = effectiveTermination(pool, policies);
+    if (effective.kind === 'invalid') messages.add(effective.message);
+    // Under Observe nothing is put on anything.
+    if (effective.kind !== 'custom' || effective.mode === 'Observe') return NO_FINALIZERS;
+    const { finalizerName, scope, builtin } = effective.settings;
+    return {
+      nodeClaims: scope === 'NodeClaimAndNode' ? finalizerName : '',
+      nodes: scope === 'None' ? '' : finalizerName,
+      replaces: builtin === 'Replace',
+    };
+  };
+  const table: TerminationTable = {
+    pools: new Map(
+      pools.map(pool => [pool.metadata.name, settle(pool)] as const).toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    ),
+    others: settle(undefined),
+  };
+  return messages.size > 0 ? { kind: 'invalid', messages: [...messages] } : { kind: 'table', table };
+}

@@ -1,0 +1,38 @@
+/** Reads scenario files, within a limit. */
+import { readFile, stat } from 'node:fs/promises';
+import { describeSystemError } from './failure.ts';
+import { UsageError } from './usage-error.ts';
+
+/** Reading YAML takes some 80 times its size of memory; this is a cluster of some 25,000 pods. */
+export const MAX_SCENARIO_BYTES = 16_000_000;
+
+/** The text of a file. Throws `UsageError` for one that is missing, not text, or larger than `MAX_SCENARIO_BYTES`. */
+export async function readScenarioFile(file: string): Promise<string> {
+  let bytes: Buffer;
+  try {
+    const { size } = await stat(file);
+    if (size > MAX_SCENARIO_BYTES) throw tooLarge(file, size);
+    bytes = await readFile(file);
+    // A pipe has no size before it is read.
+    if (bytes.length > MAX_SCENARIO_BYTES) throw tooLarge(file, bytes.length);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    const reason = describeSystemError(error)?.replace(/^the file/, file);
+    if (reason === undefined) throw error;
+    throw new UsageError(reason, { cause: error });
+  }
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    if (!text.includes('\0')) return text;
+  } catch {
+    // Not UTF-8.
+  }
+  throw new UsageError(`${file} is not a text file in UTF-8`);
+}
+
+function tooLarge(file: string, bytes: number): UsageError {
+  const megabytes = (count: number): string => (count / 1_000_000).toFixed(1);
+  return new UsageError(
+    `${file} has ${megabytes(bytes)} MB; a scenario file may have at most ${megabytes(MAX_SCENARIO_BYTES)} MB`,
+  );
+}

@@ -1,0 +1,10 @@
+/** What a pass works with. */
+import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
+import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
+import type { decide } from '../decide.ts';
+import type { decidePass } from './decide.ts';
+
+export type PassDeps = Pick<
+  FunctionDeps,
+  'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'metrics' | 'clock'
+> & { readonly reporter: Reporter; readonly decide: typeof decide; readonly decidePass: typeof decidePass };

@@ -1,0 +1,59 @@
+/** Nothing imports itself by way of others: no file, and no folder. Types count. */
+import { describe, expect, it } from 'vitest';
+import { imports, sources, type Import } from './sources.ts';
+
+/** A type in Go's sense has methods on values, and a value has a type: one definition in two files. */
+const RECURSIVE_TYPES = /^packages\/gotemplate\/src\/types\/(type|value)\.ts$/;
+
+/** The folders whose direction is looked at: of `shared`, `functions` and `packages`, those below. */
+function folderOf(file: string): string {
+  const [top = '', below = ''] = file.split('/');
+  return ['shared', 'functions', 'packages'].includes(top) ? `${top}/${below}` : top;
+}
+
+/** A shortest way from each node back to itself, if there is one; each cycle once. */
+function cyclesIn(edges: readonly Import[]): readonly string[] {
+  const next = new Map<string, Set<string>>();
+  for (const { from, to } of edges) next.set(from, (next.get(from) ?? new Set()).add(to));
+  const found = new Map<string, string>();
+  for (const start of next.keys()) {
+    const before = new Map<string, string>();
+    const queue = [start];
+    for (const node of queue) {
+      for (const to of next.get(node) ?? []) {
+        if (before.has(to)) continue;
+        before.set(to, node);
+        queue.push(to);
+      }
+    }
+    if (!before.has(start)) continue;
+    const way = [start];
+    for (let node = before.get(start); node !== undefined && node !== start; node = before.get(node)) way.unshift(node);
+    const key = way.toSorted().join();
+    if (!found.has(key)) found.set(key, [start, ...way].join(' → '));
+  }
+  return [...found.values()];
+}
+
+describe('cycles', () => {
+  it('are found where there are some', () => {
+    const edge = (from: string, to: string): Import => ({ from, to });
+    expect(cyclesIn([edge('a', 'b'), edge('b', 'c'), edge('c', 'a'), edge('c', 'd')])).toEqual(['a → b → c → a']);
+    expect(cyclesIn([edge('a', 'b'), edge('b', 'c'), edge('a', 'c')])).toEqual([]);
+  });
+
+  it('are in no file', () => {
+    const own = imports.filter(
+      ({ from, to }) => sources.includes(to) && !(RECURSIVE_TYPES.test(from) && RECURSIVE_TYPES.test(to)),
+    );
+    expect(cyclesIn(own)).toEqual([]);
+  });
+
+  it('are in no folder', () => {
+    const between = imports
+      .filter(({ to }) => sources.includes(to))
+      .map(({ from, to }) => ({ from: folderOf(from), to: folderOf(to) }))
+      .filter(({ from, to }) => from !== to);
+    expect(cyclesIn(between)).toEqual([]);
+  });
+});

@@ -1,0 +1,134 @@
+/** What a user can get wrong: each ends with exit code 2 and says what to do, without a stack trace. */
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createExecPlugin } from '../../shared/adapters/kubernetes/exec-plugin.ts';
+import { runCurfew } from './run-curfew.ts';
+
+let folder: string;
+let html: Server;
+const at = (name: string): string => join(folder, name);
+
+function kubeconfig(server: string, user: object): string {
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'c',
+    clusters: [{ name: 'c', cluster: { server } }],
+    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+    users: [{ name: 'u', user }],
+  });
+}
+
+const plugin = (command: string): object => ({
+  exec: {
+    apiVersion: 'client.authentication.k8s.io/v1',
+    command: '/bin/sh',
+    args: ['-c', command],
+    interactiveMode: 'Never',
+  },
+});
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'curfew-test-'));
+  html = createServer((_, response) => {
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<html><body>Welcome</body></html>');
+  });
+  await new Promise<void>(resolve => void html.listen(0, '127.0.0.1', resolve));
+  const { port } = html.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
+  writeFileSync(at('html'), kubeconfig(url, { token: 't' }));
+  writeFileSync(at('mute'), kubeconfig(url, plugin('exit 3')));
+  writeFileSync(at('binary.yaml'), Buffer.from(Array.from({ length: 4000 }, (_, index) => (index * 7) % 256)));
+  writeFileSync(at('latin1.yaml'), Buffer.from([0x6e, 0x61, 0x6d, 0x65, 0x3a, 0x20, 0xe9, 0x0a]));
+  writeFileSync(at('deep.yaml'), `a: ${'['.repeat(10_000)}${']'.repeat(10_000)}\n`);
+  writeFileSync(at('faults.yaml'), '}\n- ]\n'.repeat(200));
+  writeFileSync(at('huge.yaml'), `# ${'x'.repeat(100)}\n`.repeat(200_000));
+});
+afterAll(() => {
+  html.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** `{}` stands for the folder, `{port}` for the port of the server that answers HTML. */
+const CASES: readonly (readonly [string, string])[] = [
+  ['snapshot --kubeconfig {}/html --output {}/none/s.yaml', 'the folder {}/none does not exist: create it'],
+  ['snapshot --kubeconfig {}/html', 'no Kubernetes API server: check the address in the kubeconfig'],
+  ['explain node n1 --kubeconfig {}/html', 'no Kubernetes API server: check the address in the kubeconfig'],
+  ['start --kubeconfig {}/html', 'no Kubernetes API server: check the address in the kubeconfig'],
+  ['explain node n1 --kubeconfig {}/mute', 'its credential plugin /bin/sh failed and said nothing: run it by hand'],
+  ['simulate {}/deep.yaml --seeds 1..1000000000', 'at most 1,000,000 seeds'],
+  ['swarm --seeds 1..1000000000', 'at most 1,000,000 seeds'],
+  ['start --serve --port 99999', '--port must be a number from 0 to 65535, not "99999"'],
+  ['start --serve --port {port}', 'port {port} is in use: choose another one with --port'],
+  ['simulate {}/none.yaml', '{}/none.yaml does not exist'],
+  ['simulate {}', '{} is a folder; give a file'],
+  ['simulate {}/binary.yaml', '{}/binary.yaml is not a text file in UTF-8'],
+  ['simulate {}/latin1.yaml', '{}/latin1.yaml is not a text file in UTF-8'],
+  ['simulate {}/deep.yaml', '{}/deep.yaml:1: is nested too deeply to be read'],
+  ['simulate {}/huge.yaml', '{}/huge.yaml has 20.6 MB; a scenario file may have at most 16.0 MB'],
+  ['explain node n1 --scenario {}/none.yaml', '{}/none.yaml does not exist'],
+  ['snapshot --duration 5 min', '--duration takes a Go duration such as 90m or 24h'],
+];
+
+describe('what a user can put right', () => {
+  it.each(CASES)('%s', async (line, message) => {
+    const { port } = html.address() as AddressInfo;
+    const filled = (text: string): string => text.replaceAll('{}', folder).replaceAll('{port}', String(port));
+    const args = filled(line)
+      .split(' ')
+      .join('\n')
+      .replace('5\nmin', '5 min')
+      .split('\n');
+    const { code, stdout, stderr } = await runCurfew(args);
+    expect(stderr).toContain(filled(message));
+    expect(stderr).not.toMatch(/^\s+at /m);
+    expect(stderr.trimEnd().split('\n').length).toBeLessThanOrEqual(2);
+    expect({ code, stdout: stdout.includes('Error') }).toEqual({ code: 2, stdout: false });
+  }, 60_000);
+
+  it('prints no more than a few of the mistakes of one file', async () => {
+    const { code, stderr } = await runCurfew(['simulate', at('faults.yaml')]);
+    expect(code).toBe(2);
+    expect(stderr.trimEnd().split('\n').length).toBeLessThanOrEqual(11);
+  });
+
+  it('does not wait without end for a credential plugin', async () => {
+    const user = { name: 'u', exec: { command: '/bin/sh', args: ['-c', 'sleep 1000'] } };
+    await expect(createExecPlugin(50).applyAuthentication(user, {})).rejects.toThrow(
+      'its credential plugin /bin/sh gave no answer within 0.05 s: run it by hand',
+    );
+  });
+
+  it('says that the output cannot be written', async () => {
+    const script = `"${process.execPath}" cli/curfew.ts simulate examples/scenarios/node-repair-happy-path.yaml > /dev/full`;
+    const { status, stderr } = await shell(script);
+    expect(stderr).toBe('the output cannot be written: no space left on the device\n');
+    expect(status).toBe(2);
+  });
+
+  it('names TMPDIR when there is no such folder', async () => {
+    const { code, stderr } = await runCurfew(['start'], undefined, { TMPDIR: at('none') });
+    expect(stderr).toBe(`the folder for temporary files ${at('none')} does not exist: create it, or set TMPDIR\n`);
+    expect(code).toBe(2);
+  });
+
+  it.skipIf(process.getuid?.() === 0)('says that a folder may not be written to', async () => {
+    chmodSync(folder, 0o500);
+    const { stderr } = await runCurfew(['start'], undefined, { TMPDIR: folder });
+    chmodSync(folder, 0o700);
+    expect(stderr).toContain('permission denied');
+  });
+});
+
+async function shell(script: string): Promise<{ status: number | null; stderr: string }> {
+  const { spawn } = await import('node:child_process');
+  const child = spawn('/bin/sh', ['-c', script], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let stderr = '';
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+  const status = await new Promise<number | null>(resolve => child.once('close', resolve));
+  return { status, stderr };
+}
