@@ -35,6 +35,43 @@ export function evaluate(
   });
 }
 
+/** Kinds of objects by which people tell Curfew what to do. */
+const SETTINGS: readonly unknown[] = ['ConfigMap', 'NodePool', 'NodeLifecyclePolicy', 'FinalizerRule'];
+const REFUSALS: readonly unknown[] = ['refuse', 'refused'];
+
+/**
+ * The refusals of a configuration or policy that no expectation on an event or an audit line asks for, each said once: a scenario whose
+ * settings are not in force shows nothing.
+ */
+export function unexpectedRefusals(
+  expectations: readonly Expectation[],
+  entries: readonly TraceEntry[],
+): readonly TraceEntry[] {
+  const wanted = expectations.flatMap(each =>
+    each.kind === 'trace' && each.pattern.kind !== 'write' && each.times.max > 0 ? [each.pattern] : [],
+  );
+  const matched = entries.filter(entry => isMatched(wanted, entry));
+  const keyOf = ({ line }: TraceEntry): string => JSON.stringify([line['reason'], aboutKey(line)]);
+  const told = new Set(matched.map(keyOf));
+  const unexpected = new Map<string, TraceEntry>();
+  for (const entry of entries) {
+    const { line, kind } = entry;
+    if (kind !== 'audit' || !REFUSALS.includes(line['decision'])) continue;
+    if (!SETTINGS.includes(valueAt(line, 'about.kind')) || told.has(keyOf(entry))) continue;
+    unexpected.set(`${keyOf(entry)} ${JSON.stringify(line['message'])}`, entry);
+  }
+  return [...unexpected.values()];
+}
+
+const aboutKey = (line: JsonObject): readonly (JsonValue | undefined)[] => [
+  valueAt(line, 'about.kind'),
+  valueAt(line, 'about.namespace'),
+  valueAt(line, 'about.name'),
+];
+
+const isMatched = (patterns: readonly TracePattern[], entry: TraceEntry): boolean =>
+  patterns.some(pattern => pattern.kind === entry.kind && contains(pattern, entry));
+
 /** undefined: it holds. */
 function complaints(
   expectation: Expectation,

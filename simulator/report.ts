@@ -18,6 +18,7 @@ export function formatRun(result: RunResult): string {
   }
   if (verdicts.length > 0) lines.push('', ...verdicts.flatMap(formatVerdict));
   if (result.violations.length > 0) lines.push('', ...formatViolations(result));
+  if (result.refusals.length > 0) lines.push('', ...formatRefusals(result));
   lines.push('');
   lines.push(formatSummary(result));
   return lines.join('\n');
@@ -50,6 +51,7 @@ export function formatFailures(result: RunResult): string[] {
         ...seen.map(line => `    ${line}`),
       ]),
     ...formatViolations(result),
+    ...formatRefusals(result),
   ];
 }
 
@@ -64,9 +66,21 @@ export function formatFault({ place, message }: ScenarioFault): string {
   return `${place.file}:${place.line}: ${place.path === '' ? '' : `${place.path}: `}${message}`;
 }
 
-/** Every expectation holds, and no invariant was violated. */
-export function isGood({ verdicts, violations }: Pick<RunResult, 'verdicts' | 'violations'>): boolean {
-  return violations.length === 0 && verdicts.every(({ holds }) => holds);
+function formatRefusals({ scenario, refusals }: RunResult): string[] {
+  return refusals.map(({ line }) => {
+    const { message, about } = line;
+    const object = typeof about === 'object' && about !== null ? Object.values(about).slice(0, 2).join(' ') : '';
+    return `${scenario.file}: ${object} was refused, and no expectation says so: ${String(message)}`;
+  });
+}
+
+/** Every expectation holds, no invariant was violated, and what was refused was meant to be. */
+export function isGood({
+  verdicts,
+  violations,
+  refusals,
+}: Pick<RunResult, 'verdicts' | 'violations' | 'refusals'>): boolean {
+  return violations.length === 0 && refusals.length === 0 && verdicts.every(({ holds }) => holds);
 }
 
 function formatVerdict({ expectation, holds, title, seen }: Verdict): string[] {

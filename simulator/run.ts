@@ -24,7 +24,7 @@ import { aboutOf, createHookAnswers } from './hooks.ts';
 import { isLeftOut, withRuleKinds } from './rule-permissions.ts';
 import { createCloud } from './cloud.ts';
 import { withDueIndex } from './due-index.ts';
-import { evaluate, type FinalState, type Verdict } from './expect.ts';
+import { evaluate, unexpectedRefusals, type FinalState, type Verdict } from './expect.ts';
 import { planDisturbances } from './faults/disturbances.ts';
 import { createFaultInjector, type FaultInjector } from './faults/injector.ts';
 import { deliverWithFaults } from './faults/messages.ts';
@@ -83,6 +83,8 @@ export interface RunResult {
   readonly trace: readonly TraceEntry[];
   readonly timeline: readonly TimelineEntry[];
   readonly verdicts: readonly Verdict[];
+  /** Refused configurations and policies that no expectation asks for. */
+  readonly refusals: readonly TraceEntry[];
   readonly violations: readonly Violation[];
   /** Messages that ended in a dead-letter queue. */
   readonly buried: readonly BuriedMessage[];
@@ -234,6 +236,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     trace: trace.entries,
     timeline: timeline.entries,
     verdicts: evaluate(scenario.expectations, trace.entries, final),
+    refusals: unexpectedRefusals(scenario.expectations, trace.entries),
     violations: invariants.violations,
     buried,
     faults: injector?.counts ?? new Map(),

@@ -12,7 +12,7 @@ import { prepareNode } from './node.ts';
 import { noticesOf, sayNew } from './notices.ts';
 import type { Look } from './observe.ts';
 import { formatScope } from './scope.ts';
-import { lookAgain, proceed, report, safely, SAFETY_NET, save, SOON, type Parts } from './turn.ts';
+import { lookAgain, proceed, report, safely, save, SOON, type Parts } from './turn.ts';
 
 type Of<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
 
@@ -40,13 +40,7 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
       return cancel(parts, decision, look);
     case 'hold': {
       const said = `${decision.reason} ${decision.message}`;
-      if (decision.reason === 'NoConfiguration') {
-        // So that the Node is among those that a change of the configuration wakes.
-        const hold = { quarantined: false, cordon: 'none' } as const;
-        const changed = await prepareNode(deps, look.object, { id: '', hold, showDraining: false });
-        if (changed !== 'ok') return lookAgain(changed);
-      }
-      const saved = await save(look, { ...look.record, reported: said }, addDuration(look.now, SAFETY_NET));
+      const saved = await save(look, { ...look.record, reported: said }, addDuration(look.now, SOON));
       if (!saved.written || look.record.reported === said) return saved;
       await report(parts, look, {
         decision: 'hold',

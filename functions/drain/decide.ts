@@ -155,7 +155,7 @@ function rest({ now, node, record }: DrainObservation): DrainDecision {
 
 function holdOf(rules: DrainRules | undefined, mode: 'Enforce' | 'Observe'): DrainDecision | undefined {
   if (rules === undefined) {
-    const message = 'there is no configuration of drains that was ever valid: the drain waits for one';
+    const message = 'no valid configuration says how nodes are drained: the drain waits for one';
     return { kind: 'hold', reason: 'NoConfiguration', message };
   }
   if (mode === 'Enforce') return undefined;

@@ -98,7 +98,7 @@ async function lookAround(deps: DrainDeps, base: Look): Promise<Look> {
     loadPodsOnNode(deps, view.name),
   ]);
   const { policy: protection, mode } = effectiveProtection(poolObject, policies);
-  const rules = config.drain && compiled(config.drain);
+  const rules = config.drain && saysHow(config.drain) ? compiled(config.drain) : undefined;
   const isHeld = record.active !== undefined && pods.some(pod => isProtected(pod, now, protection));
   const protectionOverridden = isHeld && (await isForced(deps, view, pool, now));
   const isCustom = rules?.isCustom(view.labels) === true && record.active !== undefined;
@@ -106,6 +106,11 @@ async function lookAround(deps: DrainDeps, base: Look): Promise<Look> {
     ? await findResource(deps, rules.settings.customDrain, record.active, view.name)
     : ({ kind: 'notAsked' } as const);
   return { ...base, rules, mode, pods, protection, protectionOverridden, resource, template: config.template };
+}
+
+/** A configuration may be about other things: it does not mean that nodes are to be cordoned and nothing is to be drained. */
+function saysHow({ namespaceRules, podDrainPolicies, customDrain }: DrainSettings): boolean {
+  return namespaceRules.length > 0 || podDrainPolicies.length > 0 || customDrain !== undefined;
 }
 
 /** Whether the node's NodeClaim is past the instant at which Karpenter and Curfew force its pods. */

@@ -21,7 +21,7 @@ export interface RunMemory {
 }
 
 /** Whatever is waited for, a drain is looked at this often. */
-export const SAFETY_NET = minutes(5);
+const SAFETY_NET = minutes(5);
 /** A run that dies between two turns is made up for after this long. */
 export const SOON = minutes(1);
 
