@@ -46,7 +46,7 @@ export interface CustomResources {
   start(signal: AbortSignal): void;
 }
 
-type State = Pick<KindWatch, 'state' | 'message'>;
+type State = Pick<KindWatch, 'state' | 'message' | 'resource'>;
 
 /** One kind in one role, and who asks for it. */
 interface Wanted {
@@ -67,10 +67,16 @@ export function createCustomResources(deps: CustomResourcesDeps): CustomResource
   const keyOfOwner = new Map<string, string>();
   let whole: AbortSignal | undefined;
 
-  function report(entry: Wanted, { state, message }: State): void {
+  function report(entry: Wanted, { state, message, resource }: State): void {
     if (entry.status?.state === state && entry.status.message === message) return;
     const since = toIsoText(clock.now());
-    entry.status = { ...entry.kind, state, ...(message !== undefined && { message }), since };
+    entry.status = {
+      ...entry.kind,
+      ...(resource !== undefined && { resource }),
+      state,
+      ...(message !== undefined && { message }),
+      since,
+    };
     log.info({ ...entry.status, role: entry.role }, 'watch of a custom resource');
     for (const owner of entry.owners) deps.onChange(owner);
   }
@@ -120,7 +126,7 @@ export function createCustomResources(deps: CustomResourcesDeps): CustomResource
         if (status.state === 'notServed') return gone.abort(new Error('not served any more'));
         if (status.forbidden) report(entry, { state: 'Forbidden', message: status.problem ?? '' });
         else if (status.problem === undefined) {
-          if (status.state === 'synced') report(entry, { state: 'Watching' });
+          if (status.state === 'synced') report(entry, { state: 'Watching', resource: type.resource });
         } else if (failures >= FAILURES_BEFORE_REPORT) {
           report(entry, { state: 'Failing', message: status.problem });
         }

@@ -2,11 +2,11 @@
  * One function's inbox, with the semantics of an SQS queue that feeds a Lambda function: delays in whole seconds, redelivery
  * after a failure, or when the visibility timeout of a message that was not finished is over, and the dead letters after too many receives.
  */
-import { addDuration, seconds, toDurationMs, type DurationMs } from '../shared/domain/time.ts';
+import { addDuration, seconds, toDurationMs, type DurationMs, type EpochMs } from '../shared/domain/time.ts';
 import { invariant, RetryableError } from '../shared/errors.ts';
 import { retryDelay } from '../shared/lambda/retry-delay.ts';
 import { MAX_DELAY_SECONDS } from '../shared/contract/wake-up.ts';
-import type { Scheduler } from './scheduler.ts';
+import type { Cancel, Scheduler } from './scheduler.ts';
 
 export interface InboxSettings {
   /** How long a message that was received stays hidden. */
@@ -31,23 +31,35 @@ export interface InboxOptions {
   readonly bury: (message: InboxMessage) => void;
 }
 
+/** A message that is not finished, for carrying it over into another inbox. */
+export interface WaitingMessage {
+  readonly id: string;
+  readonly body: string;
+  /** The count of its next receive. */
+  readonly receiveCount: number;
+  /** When it is received next if nothing finishes it before. */
+  readonly visibleTime: EpochMs;
+}
+
 export interface Inbox {
   /** Queues a message, visible after `delay` (whole seconds, rounded down; at most 900 s). */
   send(body: string, delay?: DurationMs): void;
+  /** All that is not finished, in the order in which it was sent. */
+  waiting(): readonly WaitingMessage[];
+  /** Takes over what waited in another inbox, under an id of its own. */
+  takeOver(message: WaitingMessage): void;
   /** Messages that wait, are hidden or are being processed. */
   depth(): number;
 }
 
 export function createInbox({ name, settings, scheduler, consume, bury }: InboxOptions): Inbox {
   let sent = 0;
-  let depth = 0;
+  /** By id. */
+  const waiting = new Map<string, WaitingMessage>();
 
-  const receive = (message: InboxMessage, state: { finished: boolean }): void => {
-    if (state.finished) return;
-    const finish = (): void => {
-      if (!state.finished) depth -= 1;
-      state.finished = true;
-    };
+  const receive = (message: InboxMessage): void => {
+    if (!waiting.has(message.id)) return;
+    const finish = (): void => void waiting.delete(message.id);
     if (message.receiveCount > settings.maxReceiveCount) {
       finish();
       bury({ ...message, receiveCount: message.receiveCount - 1 });
@@ -55,7 +67,7 @@ export function createInbox({ name, settings, scheduler, consume, bury }: InboxO
     }
     const visibleAgain = addDuration(scheduler.now(), settings.visibilityTimeout);
     const next = { ...message, receiveCount: message.receiveCount + 1 };
-    const callOff = scheduler.at(visibleAgain, () => receive(next, state));
+    const callOff = receiveAt(visibleAgain, next);
     consume(message).then(
       () => {
         callOff();
@@ -64,10 +76,17 @@ export function createInbox({ name, settings, scheduler, consume, bury }: InboxO
       (error: unknown) => {
         const asked = error instanceof RetryableError ? error.retryAfterMs : undefined;
         callOff();
-        scheduler.at(addDuration(scheduler.now(), retryDelay(message.receiveCount, asked)), () => receive(next, state));
+        if (waiting.has(message.id))
+          receiveAt(addDuration(scheduler.now(), retryDelay(message.receiveCount, asked)), next);
       },
     );
   };
+  const receiveAt = (visibleTime: EpochMs, message: InboxMessage): Cancel => {
+    const { id, body, receiveCount } = message;
+    waiting.set(id, { id, body, receiveCount, visibleTime });
+    return scheduler.at(visibleTime, () => receive(message));
+  };
+  const nextId = (): string => `${name}-${(sent += 1)}`;
 
   return {
     send(body, delay = toDurationMs(0)) {
@@ -76,12 +95,13 @@ export function createInbox({ name, settings, scheduler, consume, bury }: InboxO
         wholeSeconds <= MAX_DELAY_SECONDS,
         `a message is delayed by at most ${MAX_DELAY_SECONDS} s, not ${wholeSeconds} s`,
       );
-      const id = `${name}-${(sent += 1)}`;
-      depth += 1;
-      const message = { id, body, receiveCount: 1 };
-      const state = { finished: false };
-      scheduler.at(addDuration(scheduler.now(), seconds(wholeSeconds)), () => receive(message, state));
+      const visibleTime = addDuration(scheduler.now(), seconds(wholeSeconds));
+      receiveAt(visibleTime, { id: nextId(), body, receiveCount: 1 });
     },
-    depth: () => depth,
+    waiting: () => [...waiting.values()],
+    takeOver({ visibleTime, ...message }) {
+      receiveAt(visibleTime, { ...message, id: nextId() });
+    },
+    depth: () => waiting.size,
   };
 }

@@ -5,6 +5,7 @@
 import { createForwarder, type Forwarder } from '../forwarder/forwarder.ts';
 import type { ForwarderSettings } from '../forwarder/settings.ts';
 import { createHooks, type InvokeFunction } from '../shared/adapters/hooks/hooks.ts';
+import { boundedAuditLog } from '../shared/adapters/log/bounded-audit.ts';
 import { createEventRecorder } from '../shared/adapters/kubernetes/event-recorder.ts';
 import type { Envelope } from '../shared/contract/envelope.ts';
 import { FUNCTION_TIMEOUT_SECONDS, MAX_RECEIVES, VISIBILITY_TIMEOUT_SECONDS } from '../shared/contract/inbox.ts';
@@ -28,10 +29,14 @@ import type { MetricSink } from '../shared/ports/metrics.ts';
 import type { DueIndex, RecordStore } from '../shared/ports/record-store.ts';
 import { createFunctionRunner, type RunnerDeps } from './function-runner.ts';
 import { RECONCILERS, type ReconcilerFactory } from './functions.ts';
-import { createInbox, type Inbox, type InboxSettings } from './inbox.ts';
+import { createInbox, type Inbox, type InboxSettings, type WaitingMessage } from './inbox.ts';
 import { portsWithin, type Identity } from './permissions/ports.ts';
 import { createLifetime, mortal, mortalClock, mortalStream, type Lifetime } from './lifetime.ts';
 import type { Cancel, Scheduler } from './scheduler.ts';
+
+export interface WaitingInInbox extends WaitingMessage {
+  readonly target: FunctionName;
+}
 
 /** What one function environment is made of; the recorder of Kubernetes Events is built on `kubernetes`. */
 export type EnvironmentPorts = Omit<FunctionDeps, 'events'>;
@@ -102,6 +107,9 @@ export interface System {
   readonly forwarder: Pick<Forwarder, 'ready' | 'stats'>;
   /** Messages in each inbox. */
   depth(name: FunctionName): number;
+  /** All messages that are not finished; another system can take them over. */
+  waiting(): readonly WaitingInInbox[];
+  takeOver(message: WaitingInInbox): void;
 }
 
 /** The deployed settings. */
@@ -171,7 +179,8 @@ export function createSystem(parts: SystemParts): System {
   });
 
   function environment(name: DeployedFunction, lifetime: Lifetime): RunnerDeps {
-    const { records, dueIndex, audit } = parts;
+    const { records, dueIndex } = parts;
+    const audit = boundedAuditLog(parts.audit);
     const identity = identityOf(name);
     const ports: EnvironmentPorts = {
       records,
@@ -301,6 +310,8 @@ export function createSystem(parts: SystemParts): System {
       stats: () => started(running).forwarder.stats(),
     },
     depth: name => inboxOf(name).depth(),
+    waiting: () => [...inboxes].flatMap(([target, inbox]) => inbox.waiting().map(message => ({ target, ...message }))),
+    takeOver: ({ target, ...message }) => inboxOf(target).takeOver(message),
   };
 }
 

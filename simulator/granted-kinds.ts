@@ -1,14 +1,23 @@
 /**
- * What the owners of custom resources grant to Curfew beside its own table: of each CustomResourceDefinition in a scenario the forwarder
- * may list and watch the objects, and the drain function may make and remove them, as `docs/configuration.md` asks for.
+ * What the owner of a custom drain grants to Curfew beside its own table: of each CustomResourceDefinition in a scenario whose kind the
+ * configuration names, the forwarder may list and watch the objects, and the drain function may make and remove them, as
+ * `docs/configuration.md` asks for.
  */
 import { PERMISSIONS, type KubernetesGrant, type Part, type Permissions } from '../shared/contract/permissions.ts';
 import { isObject, objectAt, textAt } from '../packages/kube-apiserver/src/json.ts';
 import type { Manifest, Scenario } from './scenario/scenario.ts';
 
-export function grantedPermissions({ objects, steps }: Scenario): Readonly<Partial<Record<Part, Permissions>>> {
+export function grantedPermissions({
+  objects,
+  steps,
+  config = '',
+}: Scenario): Readonly<Partial<Record<Part, Permissions>>> {
   const applied = steps.flatMap(({ action }) => (action.kind === 'apply' ? [action.manifest] : []));
-  const kinds = [...objects.map(({ manifest }) => manifest), ...applied].flatMap(kindOf);
+  const edits = steps.flatMap(({ action }) => (action.kind === 'patch' ? [JSON.stringify(action)] : []));
+  const configured = [config, ...edits].join('\n');
+  const kinds = [...objects.map(({ manifest }) => manifest), ...applied]
+    .flatMap(kindOf)
+    .filter(({ group }) => configured.includes(group));
   if (kinds.length === 0) return {};
   const granted = (part: Part, verbs: KubernetesGrant['verbs']): Permissions => ({
     ...PERMISSIONS[part],

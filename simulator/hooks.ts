@@ -1,6 +1,7 @@
 /** How hooks answer, as the scenario says. */
 import type { JsonObject } from '../shared/domain/kubernetes-object.ts';
-import type { HookCall, Hooks } from '../shared/ports/hooks.ts';
+import type { HookAnswer, HookCall, Hooks } from '../shared/ports/hooks.ts';
+import type { CleanupAnswer, CleanupAnswers } from './cleanups.ts';
 import type { HookResult } from './scenario/scenario.ts';
 
 export interface HookScript {
@@ -12,16 +13,17 @@ export interface HookAnswers {
   /** From now on. */
   set(hook: string, answer: HookScript): void;
   /** The port of a function; `onCall` hears of each call. */
-  hooks(onCall: (call: HookCall) => void): Hooks;
+  hooks(onCall: (call: HookCall) => void, cleanups: CleanupAnswers): Hooks;
 }
 
 export function createHookAnswers(): HookAnswers {
   const answers = new Map<string, HookScript>();
   return {
     set: (hook, answer) => answers.set(hook, answer),
-    hooks: onCall => ({
+    hooks: (onCall, cleanups) => ({
       async invoke(call) {
         onCall(call);
+        if (call.purpose === 'cleanup') return toAnswer(cleanups.of(call.name));
         const { result, message } = answers.get(call.name) ?? { result: 'succeed', message: '' };
         switch (result) {
           case 'succeed':
@@ -35,6 +37,9 @@ export function createHookAnswers(): HookAnswers {
     }),
   };
 }
+
+const toAnswer = ({ result, message }: CleanupAnswer): HookAnswer =>
+  result === 'fail' ? { kind: 'failed', message } : { kind: 'succeeded' };
 
 /** The object of a call, as the trace has it. */
 export const aboutOf = ({ about }: HookCall): JsonObject => ({ ...about });

@@ -18,6 +18,9 @@ import { KARPENTER } from '../../shared/contract/names.ts';
 import type { RunMemory, TerminationContext, TerminationDeps } from './steps/context.ts';
 import { isGone } from './steps/instance.ts';
 import { terminate, TERMINATION_STEPS } from './terminate.ts';
+import { decideRule } from './rules/decide.ts';
+import { reconcileObject } from './rules/reconcile-object.ts';
+import { reconcileRule } from './rules/reconcile-rule.ts';
 import { wakePool, wakeTerminations } from './wake-ups.ts';
 
 const OWNER = 'finalizer';
@@ -28,6 +31,7 @@ const MAX_STRETCHES = 20;
 export interface Rules {
   readonly decide: typeof decide;
   readonly steps: readonly Step<TerminationContext>[];
+  readonly decideRule: typeof decideRule;
 }
 
 interface Parts extends Rules {
@@ -41,6 +45,7 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
     reporter: createReporter(OWNER, deps),
     decide,
     steps: TERMINATION_STEPS,
+    decideRule,
     ...rules,
   };
   return async message => {
@@ -51,8 +56,11 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
         const { kind, name, uid } = message.subject;
         if (kind === 'NodeClaim') return reconcileTarget(parts, { kind, name, uid }, message);
         if (kind === 'Node') return reconcileNode(parts, name, { uid, wakeUp: message });
-        return;
+        if (kind === 'FinalizerRule') return reconcileRule(parts, name, undefined);
+        return reconcileObject(parts, message.subject, message);
       }
+      case 'customResource':
+        return reconcileObject(parts, message.event.subject);
       case 'tick':
       case 'busEvent':
         return;
@@ -62,7 +70,7 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
 
 type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
 
-async function reconcileClusterEvent(parts: Parts, { subject, hints, change }: ClusterEvent): Promise<void> {
+async function reconcileClusterEvent(parts: Parts, { subject, hints, change, watch }: ClusterEvent): Promise<void> {
   const { name, uid } = subject;
   switch (subject.kind) {
     case 'NodeClaim':
@@ -74,6 +82,8 @@ async function reconcileClusterEvent(parts: Parts, { subject, hints, change }: C
       return hints.nodeName === undefined ? undefined : reconcileNode(parts, hints.nodeName);
     case 'PodDisruptionBudget':
       return wakeTerminations(parts.deps);
+    case 'FinalizerRule':
+      return reconcileRule(parts, name, watch);
     case 'NodePool':
       await reportTerminationFaults(parts, subject);
       return wakePool(parts.deps, name);

@@ -61,18 +61,20 @@ export async function terminate(
     return earliest(earliest(time, atDeadline), net) ?? net;
   };
   let { armed } = look;
-  /** While steps are at work: soon enough should this run die, and no later than a timer that another run relies on. */
-  const meanwhile = (): EpochMs => wakeAt(earliest(addDuration(look.now, minutes(1)), isAhead(armed, look.now)));
-  const save = async (value: TerminationRecord, wakeTime: EpochMs): Promise<Saved> => {
+  /** A timer ahead is kept: to put it off would send one message more for every run, and each of them would start a run. */
+  const save = async (value: TerminationRecord, wanted: EpochMs, punctual = true): Promise<Saved> => {
     const { kind, apiVersion, metadata } = look.object;
     const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
-    const saved = await look.record.save({ subject, value, wakeTime });
+    const wakeTime = earliest(wanted, isAhead(armed, look.now)) ?? wanted;
+    const saved = await look.record.save({ subject, value, wakeTime, punctual: punctual || wakeTime === armed });
     if (saved.written) {
       progress = value;
       armed = wakeTime;
     }
     return saved;
   };
+  /** While steps are at work: should this run die, the sweep brings the next one. */
+  const saveMeanwhile = (value: TerminationRecord) => save(value, addDuration(look.now, minutes(1)), false);
   const context: TerminationContext = {
     deps,
     look,
@@ -84,7 +86,7 @@ export async function terminate(
     reporter,
     run,
     progress: () => progress,
-    remember: async change => (await save({ ...progress, ...change }, meanwhile())).written,
+    remember: async change => (await saveMeanwhile({ ...progress, ...change })).written,
   };
 
   const isNew = look.stored === undefined;
@@ -97,7 +99,7 @@ export async function terminate(
     ...(look.providerID !== undefined && { providerID: look.providerID }),
   };
   // Before anything else, so that the intent stands in the record when the first call is made (I4).
-  const saved = await save(begun, meanwhile());
+  const saved = await saveMeanwhile(begun);
   if (!saved.written) return saved;
   if (isNew) {
     await reportStart(context, decision);

@@ -19,6 +19,8 @@ export const kindWatchSchema = z.object({
   group: z.string(),
   version: z.string(),
   kind: z.string(),
+  /** The plural as the API server serves it; while `Watching`. */
+  resource: z.optional(z.string()),
   /**
    * `Watching`: every change is published from now on. `NotServed`: the API server does not know the kind; it is looked for again.
    * `Forbidden`: the forwarder may not list or watch it. `Failing`: anything else, see the message. `TooManyKinds`: other rules

@@ -69,6 +69,8 @@ export const PERMISSIONS: Readonly<Record<Part, Permissions>> = {
       on('NodeClaim', ['get', 'list', 'patch', 'delete']),
       on('NodeClaim', ['patch'], { subresource: 'status' }),
       on('NodeLifecyclePolicy', ['get', 'list']),
+      on('FinalizerRule', ['get', 'list', 'patch']),
+      on('FinalizerRule', ['patch'], { subresource: 'status' }),
       EVENTS,
     ],
     records: ['finalizer'],
@@ -151,6 +153,19 @@ export const PERMISSIONS: Readonly<Record<Part, Permissions>> = {
     publishesAs: [SOURCES.forwarder],
   },
 };
+
+/** What a part may do with the objects of a kind that a FinalizerRule names; granted by the user, kind by kind (`curfew rbac`). */
+export function permissionsOnRuleKind(
+  part: Part,
+  { group, resource }: { group: string; resource: string },
+): Permissions['kubernetes'] {
+  if (part === 'forwarder') return [{ group, resource, verbs: ['list', 'watch'] }];
+  if (part !== 'finalizer') return [];
+  return [
+    { group, resource, verbs: ['get', 'list', 'patch'] },
+    { group, resource, subresource: 'status', verbs: ['patch'] },
+  ];
+}
 
 /** The row of a function. Throws for a function that is not deployed. */
 export function permissionsOf(name: FunctionName): Permissions {

@@ -4,25 +4,40 @@ import type { LabelSelector } from '../domain/label-selector.ts';
 
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
 
+/**
+ * The limits of the CRD, for NodePools too, whose CRD has none: what is checked in pairs stays small. The message of one limit is
+ * enough, so what lies past it is not looked at.
+ */
+export const LIMITS = { list: 64, namespaces: 256, values: 256, durationLength: 64 } as const;
+
+/** At most `count` items or characters. */
+export const atMost = (count: number) => z.maxLength(count, { abort: true });
+
 /** `metav1.LabelSelector`. */
 export const labelSelectorSchema = z.strictObject({
-  matchLabels: z.optional(z.record(z.string(), z.string())),
+  matchLabels: z.optional(
+    z
+      .record(z.string(), z.string())
+      .check(z.refine(labels => Object.keys(labels).length <= LIMITS.list, `must have at most ${LIMITS.list} labels`)),
+  ),
   matchExpressions: z.optional(
-    z.array(
-      z
-        .strictObject({
-          key: z.string().check(z.minLength(1)),
-          operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']),
-          values: z.optional(z.array(z.string())),
-        })
-        .check(
-          z.refine(
-            // NotIn of nothing would select everything.
-            ({ operator, values = [] }) => (operator === 'In' || operator === 'NotIn') === values.length > 0,
-            'must have values for In and NotIn, and none for Exists and DoesNotExist',
+    z
+      .array(
+        z
+          .strictObject({
+            key: z.string().check(z.minLength(1)),
+            operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']),
+            values: z.optional(z.array(z.string()).check(atMost(LIMITS.values))),
+          })
+          .check(
+            z.refine(
+              // NotIn of nothing would select everything.
+              ({ operator, values = [] }) => (operator === 'In' || operator === 'NotIn') === values.length > 0,
+              'must have values for In and NotIn, and none for Exists and DoesNotExist',
+            ),
           ),
-        ),
-    ),
+      )
+      .check(atMost(LIMITS.list)),
   ),
 });
 

@@ -6,11 +6,11 @@ import * as z from './zod.ts';
 import { nanosecondsToDuration, parseGoDuration } from '../domain/go-duration.ts';
 import { COMPATIBILITIES, type ProtectionPolicy } from '../domain/protection.ts';
 import type { DurationMs } from '../domain/time.ts';
-import { parsed, type Parsed } from './policy-schema.ts';
+import { atMost, LIMITS, parsed, type Parsed } from './policy-schema.ts';
 
 /** A Go duration above zero: a cap of zero would take all protection away, which is not what a cap is for. */
 const positiveDuration = z.pipe(
-  z.string(),
+  z.string().check(atMost(LIMITS.durationLength)),
   z.transform((text: string, { issues }): DurationMs => {
     const duration = parseGoDuration(text);
     if (duration.ok && duration.nanoseconds > 0n) return nanosecondsToDuration(duration.nanoseconds);
@@ -28,7 +28,9 @@ const blockSchema = z
     maxDuration: z.optional(positiveDuration),
     /** A namespace's own cap stands in place of `maxDuration`, be it shorter or longer. */
     namespaces: z._default(
-      z.array(z.strictObject({ name: z.string().check(z.minLength(1)), maxDuration: positiveDuration })),
+      z
+        .array(z.strictObject({ name: z.string().check(z.minLength(1)), maxDuration: positiveDuration }))
+        .check(atMost(LIMITS.namespaces)),
       [],
     ),
     /** A warning Event on the pod this long before its protection ends. */

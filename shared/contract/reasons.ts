@@ -50,7 +50,7 @@ export const EVENT_REASONS = {
   invalidTerminationTimestamp: 'InvalidTerminationTimestamp',
   /** Warning on a NodePool or NodeLifecyclePolicy: what it says of terminations is not valid. */
   invalidTerminationConfiguration: 'InvalidTerminationConfiguration',
-  /** Warning on a NodeClaim: it went while its termination was under way, and its instance still runs. */
+  /** Warning on an object that our finalizer held: it went before its clean-up or termination was over. On a NodeClaim: it went while its termination was under way, and its instance still runs. */
   possibleOrphan: 'PossibleOrphan',
   /** Normal on a Pod, as Karpenter says: evicted by a drain. */
   evicted: 'Evicted',
@@ -88,6 +88,12 @@ export const EVENT_REASONS = {
   customDrainNotServed: 'CustomDrainNotServed',
   /** Warning on a Node: the custom drain has failed, the built-in modes take over. */
   customDrainFellBack: 'CustomDrainFellBack',
+  /** Warning on an object of a FinalizerRule: its clean-up failed and is tried again. */
+  finalizationError: 'FinalizationError',
+  /** Warning on an object of a FinalizerRule: its deadline passed, and it is kept. */
+  finalizationOverdue: 'FinalizationOverdue',
+  /** Warning on a FinalizerRule: it cannot be used. */
+  invalidFinalizerRule: 'InvalidFinalizerRule',
   /** Warning on the ConfigMap: refused, the last good configuration stays in force. */
   invalidConfiguration: 'InvalidConfiguration',
 } as const;

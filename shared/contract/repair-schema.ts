@@ -16,12 +16,12 @@ import {
   type RepairSettings,
 } from '../domain/repair-policy.ts';
 import type { DurationMs } from '../domain/time.ts';
-import { parsed, type Parsed } from './policy-schema.ts';
+import { atMost, LIMITS, parsed, type Parsed } from './policy-schema.ts';
 
 /** A Go duration that the predicate accepts. */
 function duration(accepts: (nanoseconds: bigint) => boolean, must: string) {
   return z.pipe(
-    z.string(),
+    z.string().check(atMost(LIMITS.durationLength)),
     z.transform((text: string, { issues }): DurationMs => {
       const read = parseGoDuration(text);
       if (read.ok && accepts(read.nanoseconds)) return nanosecondsToDuration(read.nanoseconds);
@@ -113,6 +113,7 @@ const action = z
 
 const actions = z.array(action).check(
   z.minLength(1),
+  atMost(LIMITS.list),
   z.superRefine((list, context) => {
     list.forEach(({ type }, index) => {
       const isLast = index === list.length - 1;
@@ -131,8 +132,8 @@ const futility = z.strictObject({ repairs: z.int().check(z.minimum(1), z.maximum
 const blockSchema = z
   .strictObject({
     defaultTolerationDuration: z.exactOptional(toleration),
-    policies: z._default(z.array(z.strictObject({ conditionType, toleration })), []),
-    conditions: z._default(z.array(condition), []),
+    policies: z._default(z.array(z.strictObject({ conditionType, toleration })).check(atMost(LIMITS.list)), []),
+    conditions: z._default(z.array(condition).check(atMost(LIMITS.list)), []),
     maxUnhealthy: z._default(nodeCount, DEFAULT_MAX_UNHEALTHY),
     maxConcurrentRepairs: z.exactOptional(nodeCount),
     zoneOutage: z._default(outage, DEFAULT_OUTAGE),

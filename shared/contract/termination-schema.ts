@@ -17,14 +17,14 @@ import {
 } from '../domain/termination.ts';
 import { minutes, seconds, type DurationMs } from '../domain/time.ts';
 import { KARPENTER } from './names.ts';
-import { parsed, type Parsed } from './policy-schema.ts';
+import { atMost, LIMITS, parsed, type Parsed } from './policy-schema.ts';
 
 /** In force for a hook that names no deadline. */
 export const DEFAULT_HOOK_DEADLINE = minutes(10);
 
 const duration = (minimum: 'zero' | 'positive') =>
   z.pipe(
-    z.string(),
+    z.string().check(atMost(LIMITS.durationLength)),
     z.transform((text: string, { issues }): DurationMs => {
       const value = parseGoDuration(text);
       const least = minimum === 'zero' ? 0n : 1n;
@@ -39,13 +39,16 @@ const duration = (minimum: 'zero' | 'positive') =>
     }),
   );
 
+/** A Go duration above zero. */
+export const positiveDuration = duration('positive');
+
 /** A qualified name: the API server refuses finalizers without a domain on Nodes. */
 const QUALIFIED_NAME =
   /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 
 /** A finalizer of the user's choice. */
 export const finalizerNameSchema = z.string().check(
-  z.maxLength(317),
+  z.maxLength(317, { abort: true }),
   z.regex(QUALIFIED_NAME, 'must be a domain and a name, as in "example.com/node-termination"'),
   z.refine(
     name => name !== KARPENTER.terminationFinalizer,
@@ -80,7 +83,7 @@ const blockSchema = z
     scope: z._default(z.enum(TERMINATION_SCOPES), 'NodeClaimAndNode'),
     terminationGracePeriod: z.optional(duration('zero')),
     builtin: z._default(z.enum(BUILTINS), 'Keep'),
-    hooks: z._default(z.array(hookSchema), []),
+    hooks: z._default(z.array(hookSchema).check(atMost(LIMITS.list)), []),
   })
   .check(
     z.superRefine(({ hooks }, context) => {
@@ -143,10 +146,13 @@ export interface PoolTermination {
   readonly terminationGracePeriod: DurationMs | undefined;
 }
 
+/** The longest Go duration, 292 years: a deadline must still be an instant. */
+const MAX_SECONDS = 9_223_372_036;
+
 const disruptionSchema = z.pipe(
   z.looseObject({
     customFinalizerName: z.nullish(finalizerNameSchema),
-    terminationGracePeriodSeconds: z.nullish(z.int().check(z.minimum(0))),
+    terminationGracePeriodSeconds: z.nullish(z.int().check(z.minimum(0), z.maximum(MAX_SECONDS))),
   }),
   z.transform(
     ({

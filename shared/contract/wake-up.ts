@@ -17,10 +17,11 @@ export interface WakeUp {
 /** SQS carries at most 900 s; longer delays are refused by every adapter (some emulators accept them). */
 export const MAX_DELAY_SECONDS = 900;
 
+/** Functions are rolled out one by one: each reads its own version and the next one, as with cluster events. */
 export const WAKE_UP_VERSION = 1;
 
 export const wakeUpSchema = z.object({
-  schemaVersion: z.literal(WAKE_UP_VERSION),
+  schemaVersion: z.int().check(z.gte(1), z.lte(WAKE_UP_VERSION + 1)),
   owner: z.enum(FUNCTION_NAMES),
   subject: subjectSchema,
   /** Epoch milliseconds. */

@@ -111,6 +111,9 @@ function quote(text: string): string {
   return `"${quoted}"`;
 }
 
+/** The longest Go duration, about 292 years. An instant moved by it can still be written as a date. */
+export const LONGEST_DURATION: DurationMs = toDurationMs(Number((TWO_63 - 1n) / 1_000_000n));
+
 /** Whole milliseconds, rounded up: a toleration or a protection is never shortened by rounding. */
 export function nanosecondsToDuration(nanoseconds: bigint): DurationMs {
   const wholeMs = nanoseconds / 1_000_000n;

@@ -27,7 +27,7 @@ class SelectorError extends Error {}
 /** Reads a selector; empty text selects everything. Never throws. */
 export function parseLabelSelector(text: string): ParsedLabelSelector {
   try {
-    return { ok: true, requirements: parseRequirements(tokensOf(text)) };
+    return { ok: true, requirements: parseRequirements(new Tokens(text)) };
   } catch (error) {
     if (!(error instanceof SelectorError)) throw error;
     return { ok: false, message: error.message };
@@ -62,6 +62,24 @@ function holds({ key, operator, values }: LabelRequirement, labels: Readonly<Rec
   }
 }
 
+/** The tokens of a text with the place of the next one. */
+class Tokens {
+  readonly #tokens: readonly string[];
+  #next = 0;
+
+  constructor(text: string) {
+    this.#tokens = tokensOf(text);
+  }
+
+  peek(): string | undefined {
+    return this.#tokens[this.#next];
+  }
+
+  take(): string | undefined {
+    return this.#tokens[this.#next++];
+  }
+}
+
 function tokensOf(text: string): string[] {
   const tokens: string[] = [];
   TOKEN.lastIndex = 0;
@@ -74,25 +92,25 @@ function tokensOf(text: string): string[] {
   return tokens;
 }
 
-function parseRequirements(tokens: string[]): LabelRequirement[] {
+function parseRequirements(tokens: Tokens): LabelRequirement[] {
   const requirements: LabelRequirement[] = [];
-  if (tokens.length === 0) return requirements;
+  if (tokens.peek() === undefined) return requirements;
   for (;;) {
     requirements.push(parseRequirement(tokens));
-    const separator = tokens.shift();
+    const separator = tokens.take();
     if (separator === undefined) return requirements;
     if (separator !== ',') throw new SelectorError(`expected a comma, found ${quote(separator)}`);
   }
 }
 
-function parseRequirement(tokens: string[]): LabelRequirement {
-  const negated = tokens[0] === '!';
-  if (negated) tokens.shift();
-  const key = checkKey(tokens.shift());
+function parseRequirement(tokens: Tokens): LabelRequirement {
+  const negated = tokens.peek() === '!';
+  if (negated) tokens.take();
+  const key = checkKey(tokens.take());
   if (negated) return { key, operator: 'DoesNotExist', values: [] };
-  const operator = tokens[0];
+  const operator = tokens.peek();
   if (operator === undefined || operator === ',') return { key, operator: 'Exists', values: [] };
-  tokens.shift();
+  tokens.take();
   switch (operator) {
     case '=':
     case '==':
@@ -117,15 +135,15 @@ function parseRequirement(tokens: string[]): LabelRequirement {
 const isWord = (token: string | undefined): token is string => token !== undefined && !/^[=!<>(),]/.test(token);
 
 /** An absent value is the empty one, as in `a=`. */
-function parseValue(tokens: string[]): string {
-  if (!isWord(tokens[0])) return '';
-  return checkValue(tokens.shift() ?? '');
+function parseValue(tokens: Tokens): string {
+  if (!isWord(tokens.peek())) return '';
+  return checkValue(tokens.take() ?? '');
 }
 
-function parseValues(tokens: string[]): string[] {
-  if (tokens.shift() !== '(') throw new SelectorError('expected "(" after in or notin');
+function parseValues(tokens: Tokens): string[] {
+  if (tokens.take() !== '(') throw new SelectorError('expected "(" after in or notin');
   const values = [parseValue(tokens)];
-  for (let token = tokens.shift(); token !== ')'; token = tokens.shift()) {
+  for (let token = tokens.take(); token !== ')'; token = tokens.take()) {
     if (token !== ',') throw new SelectorError('expected "," or ")" in a list of values');
     values.push(parseValue(tokens));
   }

@@ -13,7 +13,9 @@ export interface LabelSelector {
 
 /** Whether all requirements hold. `NotIn` also holds for an absent key, as in Kubernetes. */
 export function selects(selector: LabelSelector, labels: Readonly<Record<string, string>>): boolean {
-  const labelsMatch = Object.entries(selector.matchLabels ?? {}).every(([key, value]) => labels[key] === value);
+  const labelsMatch = Object.entries(selector.matchLabels ?? {}).every(
+    ([key, value]) => valueOf(labels, key) === value,
+  );
   return labelsMatch && (selector.matchExpressions ?? []).every(requirement => holds(requirement, labels));
 }
 
@@ -22,11 +24,15 @@ export function specificity(selector: LabelSelector): number {
   return Object.keys(selector.matchLabels ?? {}).length + (selector.matchExpressions?.length ?? 0);
 }
 
+/** `constructor` is a valid label key: only the labels' own properties count. */
+const valueOf = (labels: Readonly<Record<string, string>>, key: string): string | undefined =>
+  Object.hasOwn(labels, key) ? labels[key] : undefined;
+
 function holds(
   { key, operator, values = [] }: LabelSelectorRequirement,
   labels: Readonly<Record<string, string>>,
 ): boolean {
-  const value = labels[key];
+  const value = valueOf(labels, key);
   switch (operator) {
     case 'In':
       return value !== undefined && values.includes(value);

@@ -1,7 +1,8 @@
 /** The parts of a Pod that rules look at. Reading never throws: what cannot be read is absent. */
 import type { KubernetesObject, OwnerReference } from './kubernetes-object.ts';
+import { LONGEST_DURATION } from './go-duration.ts';
 import { readConditions } from './node.ts';
-import { parseTimestamp, seconds, type DurationMs, type EpochMs } from './time.ts';
+import { parseTimestamp, seconds, toDurationMs, type DurationMs, type EpochMs } from './time.ts';
 
 /** Karpenter's annotation: `"true"` or a Go duration on a Pod, `"true"` on a Node. */
 export const DO_NOT_DISRUPT_ANNOTATION = 'karpenter.sh/do-not-disrupt';
@@ -81,8 +82,9 @@ const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
+/** The API server takes any 64-bit number. */
 function gracePeriodOf(value: unknown): DurationMs | undefined {
-  return typeof value === 'number' && value >= 0 ? seconds(value) : undefined;
+  return typeof value === 'number' && value >= 0 ? toDurationMs(Math.min(seconds(value), LONGEST_DURATION)) : undefined;
 }
 
 function readToleration(value: unknown): Toleration {

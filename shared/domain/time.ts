@@ -48,11 +48,16 @@ export function earliest(a: EpochMs | undefined, b: EpochMs | undefined): EpochM
   return a <= b ? a : b;
 }
 
-const RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
+const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt]([01]\d|2[0-3]):\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
 
-/** Reads RFC 3339 text (numeric offsets and fractions allowed, below a millisecond truncated); undefined when it is not one. */
+/**
+ * Reads RFC 3339 text (numeric offsets and fractions allowed, below a millisecond truncated); undefined when it is not one. As in Go,
+ * there is no 30 February and no 24:00, which `Date.parse` would take for the day after.
+ */
 export function parseTimestamp(text: string): EpochMs | undefined {
-  if (!RFC3339.test(text)) return undefined;
+  const [, year, month, day] = RFC3339.exec(text) ?? [];
+  if (Number(day) > new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate()) return undefined;
+  if (year === undefined) return undefined;
   const ms = Date.parse(text.toUpperCase());
   return Number.isNaN(ms) ? undefined : (ms as EpochMs);
 }

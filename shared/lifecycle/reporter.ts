@@ -3,7 +3,7 @@
  * happened. A run that lost a race reports nothing; the turn that succeeds does.
  */
 import type { FunctionName } from '../contract/names.ts';
-import type { JsonObject, JsonValue } from '../domain/kubernetes-object.ts';
+import type { JsonObject } from '../domain/kubernetes-object.ts';
 import type { ObjectEvent } from '../ports/event-recorder.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 
@@ -38,12 +38,12 @@ export function createReporter(owner: FunctionName, deps: Deps): Reporter {
         function: owner,
         decision,
         reason,
-        message: cutText(message),
+        message,
         kind: about.kind,
         ...(namespace !== undefined && { namespace }),
         name,
         ...(uid !== undefined && { uid }),
-        ...(details !== undefined && { details: cutDetails(details) }),
+        ...(details !== undefined && { details }),
       });
       if (metric !== undefined) deps.metrics.count(metric.name, 1, metric.dimensions);
       if (event === undefined) return;
@@ -55,30 +55,4 @@ export function createReporter(owner: FunctionName, deps: Deps): Reporter {
       });
     },
   };
-}
-
-/** A message, and all details together, are cut to this many bytes of JSON: an audit line stays under 8 KB. */
-export const MAX_AUDIT_PART_BYTES = 3_500;
-
-function cutText(text: string): string {
-  if (Buffer.byteLength(JSON.stringify(text)) <= MAX_AUDIT_PART_BYTES) return text;
-  // A character takes at most six bytes of JSON (`\u0000`).
-  const kept = text.slice(0, Math.floor(MAX_AUDIT_PART_BYTES / 6));
-  return `${kept}… (cut, ${text.length} characters in all)`;
-}
-
-function cutDetails(details: JsonObject): JsonObject {
-  if (Buffer.byteLength(JSON.stringify(details)) <= MAX_AUDIT_PART_BYTES) return details;
-  const kept: Record<string, JsonValue> = {};
-  let left = MAX_AUDIT_PART_BYTES - 100;
-  const leftOut: string[] = [];
-  for (const [key, value] of Object.entries(details)) {
-    if (value === undefined) continue;
-    const size = Buffer.byteLength(JSON.stringify({ [key]: value }));
-    if (size <= left) {
-      kept[key] = value;
-      left -= size;
-    } else leftOut.push(key);
-  }
-  return { ...kept, cut: leftOut.slice(0, 5).map(key => key.slice(0, 15)) };
 }

@@ -147,8 +147,9 @@ export function openRecord<Value>(
       const state = { schemaVersion: codec.schemaVersion, ...codec.toState(value) };
       const stored = await put({ ...key, subject, state, nextWakeTime: wakeTime, ...(direct && { direct }) });
       if (stored === undefined) return { ...again(`another run wrote ${id} first`), written: false };
+      const isOnItsWay = held.kind === 'held' && hasMessage(held.stored, wakeTime, now) && wakeUp?.wakeTime !== wakeTime;
       held = { kind: 'held', value, stored };
-      if (direct) await send(deps, next, now);
+      if (direct && !isOnItsWay) await send(deps, next, now);
       return { ...(putOff ? again(`the timer of ${id} was put off`) : DONE), written: true };
     },
 
@@ -205,6 +206,11 @@ function isUnchanged<Value>(
 /** Whether a timer that another run may rely on is replaced by a later one. One that is due has brought its run here. */
 function isPutOff({ nextWakeTime, state }: StoredRecord, wakeTime: EpochMs, now: EpochMs): boolean {
   return state[CLOSING] === undefined && nextWakeTime !== undefined && nextWakeTime > now && nextWakeTime < wakeTime;
+}
+
+/** Whether a message for this very timer was sent with an earlier write: a second one would double every run that follows. */
+function hasMessage({ nextWakeTime, direct, state }: StoredRecord, wakeTime: EpochMs, now: EpochMs): boolean {
+  return state[CLOSING] === undefined && direct === true && nextWakeTime === wakeTime && wakeTime > now;
 }
 
 const delayUntil = (now: EpochMs, wakeTime: EpochMs) => toDurationMs(Math.max(0, durationBetween(now, wakeTime)));

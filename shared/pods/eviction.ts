@@ -69,6 +69,8 @@ export async function deletePod(
 
 /** Failures after which an eviction is tried only as a safety net: the budget's own event wakes the drain sooner. */
 const PATIENT_AFTER = 20;
+/** More of them make no difference to the next delay. */
+export const REFUSALS_COUNTED = PATIENT_AFTER + 1;
 const PATIENT_RETRY = seconds(60);
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY = seconds(10);

@@ -1,18 +1,25 @@
 /**
- * Work that somebody else does for Curfew: a hook of a termination. Each call carries a key that stays the same when it is repeated,
+ * Work that somebody else does for Curfew: a hook of a termination, or the clean-up of a FinalizerRule. Each call carries a key that stays the same when it is repeated,
  * so that a worker that has done the work already can say so.
  */
 import type { JsonObject } from '../domain/kubernetes-object.ts';
 import type { HookTarget } from '../domain/termination.ts';
 
 export interface HookCall {
-  /** The hook's name. */
+  readonly purpose: 'hook' | 'cleanup';
+  /** The hook's or the rule's name. */
   readonly name: string;
   readonly target: HookTarget;
-  /** Equal for all calls about one hook of one termination. */
+  /** Equal for all calls about one hook of one termination, or one clean-up of one object. */
   readonly key: string;
-  /** The object that is terminated: kind, name, uid. */
-  readonly about: { readonly kind: string; readonly name: string; readonly namespace?: string; readonly uid: string };
+  /** The object that is terminated. */
+  readonly about: {
+    readonly apiVersion: string;
+    readonly kind: string;
+    readonly name: string;
+    readonly namespace?: string;
+    readonly uid: string;
+  };
   /** What the worker is told beside that. */
   readonly details: JsonObject;
 }

@@ -1,37 +1,75 @@
-/** What a schedule left behind, without what differs from run to run: versions, the instants of the runs themselves, Events. */
+/**
+ * What a schedule left behind, without what differs from run to run: versions and the instants of the runs themselves. Of Events counts
+ * the object and the reason: a message may be older than the next one, and a count depends on who looked how often.
+ */
 import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { TouchedObject } from './explored-cluster.ts';
 import type { StoredRecord } from '../../shared/ports/record-store.ts';
-import { annotationOf, TERMINATION_TIMESTAMP } from '../invariants/reading.ts';
+import { annotationOf, dig, textOf, TERMINATION_TIMESTAMP } from '../invariants/reading.ts';
 
-/** Lines of text, sorted; two schedules ended alike when theirs are equal. */
-export type EndState = readonly string[];
+/** Lines of text, sorted. */
+type Lines = readonly string[];
 
-/** @param volatile fields of records that count what was tried, and not what came of it */
+export interface EndState {
+  readonly world: Lines;
+  /** The same without the fields that a run that dies leaves uncounted. */
+  readonly uncounted: Lines;
+  readonly events: Lines;
+}
+
+/** @param uncounted paths of such fields in records, without the places in lists: `attempts.number` */
 export function endStateOf(
   touched: readonly TouchedObject[],
   records: readonly StoredRecord[],
-  volatile: readonly string[],
+  uncounted: readonly string[],
 ): EndState {
-  const lines: string[] = [];
-  for (const { key, original, current } of touched) {
-    if (key.startsWith('events.')) continue;
+  const [objects, events]: [string[], string[]] = [[], []];
+  for (const { thing, original, current } of touched) {
+    if (thing.startsWith('events/')) {
+      if (current !== undefined) events.push(`Event ${eventOf(current)}`);
+      continue;
+    }
     const text = current && canonical(withoutRunTimes(current));
-    if (text !== (original && canonical(withoutRunTimes(original)))) lines.push(`${key} ${text ?? 'is gone'}`);
+    if (text !== (original && canonical(withoutRunTimes(original)))) objects.push(`${thing} ${text ?? 'is gone'}`);
   }
-  for (const { owner, id, state, subject, nextWakeTime } of records) {
-    const timer = nextWakeTime === undefined ? 'without timer' : 'with timer';
-    lines.push(`record ${owner} ${id} ${timer} about ${subject.name}: ${canonical(withoutInstants(state, volatile))}`);
-  }
-  return lines.toSorted();
+  const linesWithout = (paths: readonly string[]): Lines =>
+    [...objects, ...records.map(record => describeRecord(record, paths))].toSorted();
+  return { world: linesWithout([]), uncounted: linesWithout(uncounted), events: [...new Set(events)].toSorted() };
 }
 
-/** What stands in one and not in the other. */
-export function differenceOf(actual: EndState, expected: EndState): readonly string[] {
-  return [
-    ...expected.filter(line => !actual.includes(line)).map(line => `- ${line}`),
-    ...actual.filter(line => !expected.includes(line)).map(line => `+ ${line}`),
+function describeRecord({ owner, id, state, subject, nextWakeTime }: StoredRecord, without: readonly string[]): string {
+  const timer = nextWakeTime === undefined ? 'without timer' : 'with timer';
+  return `record ${owner} ${id} ${timer} about ${subject.name}: ${canonical(withoutInstants(state, without))}`;
+}
+
+/**
+ * What stands in the end state and not in the nearest of those expected, and the other way round; empty where it is one of them. A run
+ * that dies has perhaps not counted, and not said, what it had done: reports come after the effect, and are not made up for. What is
+ * said must be what some order says: a run that looked before a change says what was so then.
+ */
+export function differenceFrom(actual: EndState, expected: readonly EndState[], isCrashed: boolean): Lines {
+  const linesOf = ({ world, uncounted, events }: EndState): Lines => (isCrashed ? uncounted : [...world, ...events]);
+  const without = (lines: Lines, others: Lines): Lines => lines.filter(line => !others.includes(line));
+  const sayable = expected.flatMap(({ events }) => events);
+  const unheardOf = without(actual.events, sayable).map(line => `+ ${line}`);
+  const differences = expected.map(each => [
+    ...without(linesOf(each), linesOf(actual)).map(line => `- ${line}`),
+    ...without(without(linesOf(actual), linesOf(each)), actual.events).map(line => `+ ${line}`),
+    ...unheardOf,
+  ]);
+  return differences.toSorted((a, b) => a.length - b.length)[0] ?? [];
+}
+
+function eventOf(event: KubernetesObject): string {
+  const about = dig(event, 'involvedObject');
+  const parts = [
+    dig(about, 'kind'),
+    dig(about, 'namespace'),
+    dig(about, 'name'),
+    dig(about, 'uid'),
+    dig(event, 'reason'),
   ];
+  return parts.flatMap(part => textOf(part) ?? []).join(' ');
 }
 
 /** What differs from run to run. */
@@ -58,13 +96,17 @@ function withoutRunTimes(object: KubernetesObject): JsonObject {
 const FIRST_INSTANT = Date.parse('2000-01-01T00:00:00Z');
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
-function withoutInstants(value: unknown, volatile: readonly string[]): unknown {
+function withoutInstants(value: unknown, without: readonly string[], path = ''): unknown {
   if (typeof value === 'number') return value > FIRST_INSTANT ? 'an instant' : value;
   if (typeof value === 'string') return RFC_3339.test(value) ? 'an instant' : value;
-  if (Array.isArray(value)) return value.map(item => withoutInstants(item, volatile));
+  if (Array.isArray(value)) return value.map(item => withoutInstants(item, without, path));
   if (typeof value !== 'object' || value === null) return value;
-  const fields = Object.entries(value).filter(([key]) => !volatile.includes(key));
-  return Object.fromEntries(fields.map(([key, field]) => [key, withoutInstants(field, volatile)]));
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, field]) => {
+      const own = path === '' ? key : `${path}.${key}`;
+      return without.includes(own) ? [] : [[key, withoutInstants(field, without, own)]];
+    }),
+  );
 }
 
 /** JSON with sorted keys. */

@@ -1,50 +1,53 @@
 /**
- * What a call touches. Two calls that touch nothing in common, or only read what they have in common, may change places without
- * anybody seeing it.
+ * What a call may depend on, and what it adds to. Which objects and records it changes is not said here but seen when it is made. Two
+ * calls that see nothing of each other may change places without anybody noticing.
  */
 import { dig, textOf } from '../invariants/reading.ts';
 import type { DescribedCall } from './describe-call.ts';
+import { thingOf } from './explored-cluster.ts';
 
 export interface Footprint {
-  /** What the answer depends on. */
+  /** What answer and effect depend on; `pods/*` is all pods. */
   readonly reads: readonly string[];
-  readonly writes: readonly string[];
+  /** What is added to messages or to what happened outside of the cluster. */
+  readonly adds?: Addition;
 }
 
+export interface Addition {
+  readonly to: string;
+  readonly text: string;
+}
+
+/** Messages that were sent; their order does not matter. */
+export const MESSAGES = 'messages';
 const READING: ReadonlySet<string> = new Set(['get', 'list', 'describe', 'queryDue']);
-/** Every write of a record may change what the due index answers. */
-const DUE = 'due index';
-/** Where messages wait; their order matters. */
-export const INBOXES = 'inboxes';
+
+export const recordThing = (owner: string, id: string): string => `record/${owner}/${id}`;
 
 export function footprintOf({ port, method, args }: DescribedCall): Footprint {
-  const isRead = READING.has(method);
+  const [first, second] = args;
+  const text = `${port} ${method} ${JSON.stringify(args)}`;
   switch (port) {
-    case 'kubernetes': {
-      const { list, own } = kubernetesThings(method, args);
-      return { reads: [own], writes: isRead ? [] : [...new Set([own, list])] };
-    }
-    case 'records': {
-      const record = `record ${textOf(dig(args[0], 'owner')) ?? ''} ${textOf(dig(args[0], 'id')) ?? ''}`;
-      return { reads: [record], writes: isRead ? [] : [record, DUE] };
-    }
+    case 'kubernetes':
+      return { reads: kubernetesThings(method, first, second) };
+    case 'records':
+      return { reads: [recordThing(textOf(dig(first, 'owner')) ?? '', textOf(dig(first, 'id')) ?? '')] };
     case 'dueIndex':
-      return { reads: [DUE], writes: [] };
+      return { reads: ['record/*'] };
     case 'wakeUps':
     case 'bus':
-      return { reads: [], writes: [INBOXES] };
+      return { reads: [], adds: { to: MESSAGES, text } };
     default:
-      return { reads: [port], writes: isRead ? [] : [port] };
+      return READING.has(method) ? { reads: [port] } : { reads: [port], adds: { to: port, text } };
   }
 }
 
-export const changesSomething = ({ writes }: Footprint): boolean => writes.length > 0;
-
-/** All objects of a resource are one thing, because lists show them all; but of Events, of which runs write many, each is one, too. */
-function kubernetesThings(method: string, args: readonly unknown[]): { readonly list: string; readonly own: string } {
-  const [first, second] = args;
+function kubernetesThings(method: string, first: unknown, second: unknown): readonly string[] {
   const type = method === 'list' || method === 'create' ? first : dig(first, 'type');
-  const list = textOf(dig(type, 'resource')) ?? '';
-  if (list !== 'events' || method === 'list') return { list, own: list };
-  return { list, own: `event ${textOf(dig(method === 'create' ? dig(second, 'metadata') : first, 'name')) ?? ''}` };
+  const resource = textOf(dig(type, 'resource')) ?? '';
+  if (method === 'list') return [`${resource}/*`];
+  const object = method === 'create' ? dig(second, 'metadata') : first;
+  const own = thingOf(resource, textOf(dig(object, 'namespace')), textOf(dig(object, 'name')));
+  // An eviction asks the budgets, and they count pods.
+  return method === 'evict' ? [own, 'pods/*', 'poddisruptionbudgets/*'] : [own];
 }

@@ -1,76 +1,114 @@
 /**
- * What is known of the two runs from the schedules that were carried out. A run is deterministic: what it does next depends on nothing
- * but the answers that it had, and an answer on nothing but the writes before it. So most schedules need not be carried out: that
- * they come to the same as an earlier one, call by call and answer by answer, can be foreseen.
+ * What is known of the runs from the schedules that were carried out. A run is deterministic: what it does next depends on nothing
+ * but the answers that it had, and what a call answers and changes on nothing but what it reads. So most schedules need not be carried
+ * out: where each step was seen before, on the same values, it is known what comes of it; and once everything that is still to come was
+ * seen from the same objects, records and messages, too, the schedule has nothing new in it.
  */
-import { changesSomething, type Footprint } from './footprint.ts';
+import { MESSAGES, type Addition, type Footprint } from './footprint.ts';
 import type { Death } from './gate.ts';
-import { stepsOf, type Position, type Schedule, type Step } from './schedule.ts';
-import type { RunName, Situation } from './situation.ts';
-
-export interface ForeseenStep {
-  readonly step: Step;
-  /** Of a call. */
-  readonly footprint: Footprint | undefined;
-}
+import { stepsOf, type Position, type Schedule } from './schedule.ts';
+import { runsOf, type RunName, type Situation } from './situation.ts';
 
 export interface Course {
   readonly positions: readonly (Position & { readonly changesSomething: boolean })[];
-  /** Two courses with the same key are the same but for the order of calls that do not see each other. */
+  /** Everything afterwards follows from it: objects, records, messages, and how the runs ended. */
   readonly key: string;
 }
 
+/** Things and what they came to be, as text. */
+export type Writes = readonly (readonly [thing: string, text: string])[];
+
 /** What happened in a schedule that was carried out. */
 export type Witnessed =
-  | { readonly kind: 'call'; readonly run: RunName; readonly footprint: Footprint; readonly death: Death | undefined }
-  | { readonly kind: 'change'; readonly index: number; readonly writes: readonly string[] };
+  | {
+      readonly kind: 'call';
+      readonly run: RunName;
+      readonly footprint: Footprint;
+      readonly death: Death | undefined;
+      /** Answer or error, as text. */
+      readonly answer: string;
+      readonly writes: Writes;
+    }
+  | { readonly kind: 'change'; readonly index: number; readonly writes: Writes; readonly adds?: Addition };
+
+/** How a run that did not die came to stand at the end: done, failed and why, or asleep. */
+export type RunEnds = Readonly<Partial<Record<RunName, string>>>;
 
 export interface Foresight {
   /** undefined: some run comes to where none has been. */
   foresee(schedule: Schedule): Course | undefined;
-  learn(happened: readonly Witnessed[]): void;
+  learn(happened: readonly Witnessed[], ends: RunEnds): void;
 }
 
-type Known = Footprint | 'end';
+interface Effect {
+  readonly seen: number;
+  readonly writes: readonly (readonly [thing: string, value: number])[];
+  readonly adds: Addition | undefined;
+}
 
-export function createForesight(situation: Pick<Situation, 'changes'>): Foresight {
-  const ids = new Map<string, number>();
-  const idOf = (text: string): number => {
-    const known = ids.get(text);
+type Next = { readonly kind: 'call'; readonly footprint: Footprint } | { readonly kind: 'end'; readonly how: string };
+
+/** A number for each text. */
+function createNumbers(): (text: string) => number {
+  const numbers = new Map<string, number>();
+  return text => {
+    const known = numbers.get(text);
     if (known !== undefined) return known;
-    ids.set(text, ids.size + 1);
-    return ids.size;
+    numbers.set(text, numbers.size + 1);
+    return numbers.size;
   };
-  /** What a run does next, by what it has seen so far. */
-  const next = new Map<number, Known>();
-  /** What each change touches. */
-  const touchedBy = new Map<number, readonly string[]>();
+}
 
-  /** The world and the two runs, as numbers that are equal when all that led to them is. */
+export function createForesight(situation: Pick<Situation, 'changes' | 'messages'>): Foresight {
+  const numberOf = createNumbers();
+  /** What a run does next, by what it has seen so far. */
+  const next = new Map<number, Next>();
+  /** What came of a call or change, by who made it and the values that it read. */
+  const effects = new Map<string, Effect>();
+  /** What each change touches. */
+  const touchedBy = new Map<number, Set<string>>();
+  const runs = runsOf(situation);
+
+  /** The values of all things that are not as they were, and what the runs have seen. */
   const createState = () => {
-    const versions = new Map<string, number>();
-    const seen: Record<RunName, number> = { A: idOf('A'), B: idOf('B') };
+    const values = new Map<string, number>();
+    const added = new Map<string, string[]>();
+    const seen: Record<RunName, number> = { A: numberOf('A'), B: numberOf('B'), C: numberOf('C') };
     const dead = new Set<RunName>();
-    const write = (things: readonly string[], cause: string): void => {
-      for (const thing of things) versions.set(thing, idOf(`${versions.get(thing) ?? 0} ${cause}`));
+
+    const valueOf = (thing: string): string => {
+      if (added.has(thing)) return added.get(thing)?.join() ?? '';
+      if (!thing.endsWith('*')) return String(values.get(thing) ?? 0);
+      const prefix = thing.slice(0, -1);
+      const entries = [...values].filter(([key]) => key.startsWith(prefix));
+      return entries
+        .map(([key, value]) => `${key}=${value}`)
+        .toSorted()
+        .join();
+    };
+    const apply = ({ writes, adds }: Effect): void => {
+      for (const [thing, value] of writes) values.set(thing, value);
+      if (adds !== undefined) added.set(adds.to, [...(added.get(adds.to) ?? []), String(numberOf(adds.text))]);
     };
     return {
       seen,
       dead,
-      call(run: RunName, { reads, writes }: Footprint, death: Death | undefined): void {
-        if (death !== 'before') {
-          const answers = reads.map(thing => versions.get(thing) ?? 0).join(',');
-          seen[run] = idOf(`${seen[run]} saw ${answers}`);
-          write(writes, `by ${seen[run]}`);
-        }
-        if (death !== undefined) dead.add(run);
-      },
-      change: (index: number, things: readonly string[]): void => write(things, `change ${index}`),
-      /** What a dead run had seen does not matter any more. */
+      apply,
+      callKey: (run: RunName, { reads }: Footprint): string => `${seen[run]} ${reads.map(valueOf).join(' ')}`,
+      changeKey: (index: number): string =>
+        `change ${index} ${[...(touchedBy.get(index) ?? [])].map(thing => `${thing}=${valueOf(thing)}`).join(' ')}`,
       key(): string {
-        const worlds = [...versions].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(entry => entry.join('='));
-        const runs = (['A', 'B'] as const).map(run => (dead.has(run) ? 'dead' : String(seen[run])));
-        return `${runs.join(' ')} ${worlds.join(' ')}`;
+        const things = [...values].map(([thing, value]) => `${thing}=${value}`);
+        const additions = [...added].map(
+          ([to, texts]) => `${to}: ${(to === MESSAGES ? texts.toSorted() : texts).join()}`,
+        );
+        const ends = runs.map(run => {
+          if (dead.has(run)) return 'dead';
+          const known = next.get(seen[run]);
+          const how = known?.kind === 'end' ? known.how : '';
+          return how === ASLEEP ? `${how} ${seen[run]}` : how;
+        });
+        return [...ends, ...things.toSorted(), ...additions.toSorted()].join(' ');
       },
     };
   };
@@ -84,35 +122,62 @@ export function createForesight(situation: Pick<Situation, 'changes'>): Foresigh
         if (state.dead.has(run)) return false;
         const known = next.get(state.seen[run]);
         if (known === undefined) isKnown = false;
-        return known !== undefined && known !== 'end';
+        return known?.kind === 'call';
       };
       for (const step of stepsOf(schedule, situation, isWaiting)) {
         if (!isKnown) return undefined;
         if (step.kind === 'change') {
-          const things = touchedBy.get(step.index);
-          if (things === undefined) return undefined;
-          state.change(step.index, things);
+          const effect = effects.get(state.changeKey(step.index));
+          if (effect === undefined) return undefined;
+          state.apply(effect);
           continue;
         }
-        const footprint = next.get(state.seen[step.run]);
-        if (footprint === undefined || footprint === 'end') return undefined;
-        positions.push({ ...step.position, changesSomething: changesSomething(footprint) });
-        state.call(step.run, footprint, step.death);
+        const { run, death } = step;
+        const known = next.get(state.seen[run]);
+        const effect = known?.kind === 'call' ? effects.get(state.callKey(run, known.footprint)) : undefined;
+        // What it would have come to need not be known of a call that is never made.
+        if (effect === undefined && death !== 'before') return undefined;
+        const changesSomething = effect === undefined || effect.writes.length > 0 || effect.adds !== undefined;
+        positions.push({ ...step.position, changesSomething });
+        if (death !== 'before' && effect !== undefined) {
+          state.apply(effect);
+          state.seen[run] = effect.seen;
+        }
+        if (death !== undefined) state.dead.add(run);
       }
       return isKnown ? { positions, key: state.key() } : undefined;
     },
-    learn(happened) {
+    learn(happened, ends) {
       const state = createState();
       for (const each of happened) {
+        const writes = each.writes.map(([thing, text]) => [thing, numberOf(text)] as const);
         if (each.kind === 'change') {
-          touchedBy.set(each.index, each.writes);
-          state.change(each.index, each.writes);
+          const touched = touchedBy.get(each.index) ?? new Set();
+          for (const [thing] of writes) touched.add(thing);
+          touchedBy.set(each.index, touched);
+          const effect = { seen: 0, writes, adds: each.adds };
+          effects.set(state.changeKey(each.index), effect);
+          state.apply(effect);
           continue;
         }
-        next.set(state.seen[each.run], each.footprint);
-        state.call(each.run, each.footprint, each.death);
+        const { run, footprint, death, answer } = each;
+        next.set(state.seen[run], { kind: 'call', footprint });
+        if (death !== 'before') {
+          const seen = numberOf(`${state.seen[run]} saw ${answer}`);
+          const effect = { seen, writes, adds: footprint.adds };
+          effects.set(state.callKey(run, footprint), effect);
+          state.apply(effect);
+          state.seen[run] = seen;
+        }
+        if (death !== undefined) state.dead.add(run);
       }
-      for (const run of ['A', 'B'] as const) if (!state.dead.has(run)) next.set(state.seen[run], 'end');
+      for (const run of runs) {
+        const how = ends[run];
+        if (how !== undefined) next.set(state.seen[run], { kind: 'end', how });
+      }
     },
   };
 }
+
+/** A run that waits for time to pass: what it does then depends on what it has seen. */
+export const ASLEEP = 'asleep';

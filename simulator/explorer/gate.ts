@@ -5,6 +5,7 @@
 import { aroundCalls, type PortMethodCall } from '../../runtime/around-calls.ts';
 import { never, type Lifetime } from '../../runtime/lifetime.ts';
 import type { EnvironmentPorts } from '../../runtime/system.ts';
+import type { Clock } from '../../shared/ports/clock.ts';
 import { describeCall } from './describe-call.ts';
 import type { RunName } from './situation.ts';
 
@@ -45,10 +46,14 @@ export interface Gate {
   hold(run: RunName, lifetime: Lifetime): void;
   /** The call that the run stands before; undefined: it has ended, or sleeps. */
   next(run: RunName): MadeCall | undefined;
+  /** The run waits for time to pass. */
+  isAsleep(run: RunName): boolean;
   /** The run makes its next call, or dies at it. What it does then happens in microtasks. */
   step(run: RunName, death?: Death): void;
   /** The next time that somebody is about to make a call of that description he dies before it. */
   dieBefore(description: RegExp): void;
+  /** Nobody has made such a call yet. */
+  readonly isDeathDue: boolean;
   /** Nothing waits any more. */
   open(): void;
   /** All calls, in the order in which they were made. */
@@ -59,6 +64,7 @@ export function createGate(): Gate {
   const runs = new Map<RunName, HeldRun>();
   const names = new Map<Lifetime, RunName>();
   const calls: MadeCall[] = [];
+  const sleepers = new Set<Lifetime>();
   let deadly: RegExp | undefined;
 
   const isDeadly = (made: MadeCall): boolean => {
@@ -93,13 +99,25 @@ export function createGate(): Gate {
       const gatedPorts = Object.entries(ports)
         .filter(([name]) => !NOT_GATED.has(name))
         .map(([name, port]) => [name, gated(name, port, by, lifetime)] as const);
-      return { ...ports, ...Object.fromEntries(gatedPorts) };
+      const clock: Clock = {
+        now: () => ports.clock.now(),
+        async sleep(duration, signal) {
+          sleepers.add(lifetime);
+          await ports.clock.sleep(duration, signal);
+          sleepers.delete(lifetime);
+        },
+      };
+      return { ...ports, ...Object.fromEntries(gatedPorts), clock };
     },
     hold(run, lifetime) {
       runs.set(run, { lifetime, waiting: [] });
       names.set(lifetime, run);
     },
     next: run => runs.get(run)?.waiting[0]?.made,
+    isAsleep(run) {
+      const held = runs.get(run);
+      return held !== undefined && held.waiting.length === 0 && sleepers.has(held.lifetime);
+    },
     step(run, death) {
       const held = runs.get(run);
       const call = held?.waiting.shift();
@@ -117,6 +135,9 @@ export function createGate(): Gate {
     },
     dieBefore(description) {
       deadly = description;
+    },
+    get isDeathDue() {
+      return deadly !== undefined;
     },
     open() {
       const held = [...runs.values()];

@@ -2,20 +2,20 @@
 import { describeAnswer, describeCall } from './describe-call.ts';
 import type { Exploration, Failure } from './explore.ts';
 import type { Happening } from './run-schedule.ts';
+import { runsOf } from './situation.ts';
 
-/** Lines of what came after the two runs that are shown. */
+/** Lines of what came after the runs that are shown. */
 const MAX_LATER_LINES = 40;
 
 /** The shortest failing schedule, with what is wrong at its end. */
 export function describeFailure({ situation }: Pick<Exploration, 'situation'>, { outcome, reasons }: Failure): string {
-  const { happenings, witnessed } = outcome;
-  const both = happenings.slice(0, witnessed.length).map(describe);
-  const later = happenings.slice(witnessed.length).filter(isOfInterest);
+  const both = outcome.interleaved.map(describe);
+  const later = outcome.later.filter(isOfInterest);
   const shown = later.slice(0, MAX_LATER_LINES).map(describe);
-  const { A, B } = situation.messages;
+  const messages = runsOf(situation).map(run => `${run}: ${situation.messages[run]?.name}`);
   return [
     `${situation.concern}: ${situation.name}`,
-    `  A: ${A.name}; B: ${B.name}`,
+    `  ${messages.join('; ')}`,
     ...both.map((line, index) => `  ${String(index + 1).padStart(3)}  ${line}`),
     ...(shown.length > 0 ? ['       then:'] : []),
     ...shown.map(line => `       ${line}`),

@@ -1,14 +1,16 @@
 /** Schedules, and the order of steps that one means. */
 import type { Death } from './gate.ts';
-import type { RunName, Situation } from './situation.ts';
+import { runsOf, type RunName, type Situation } from './situation.ts';
 
 /**
- * A departure from "the run that is at work goes on to its end, then the other one", before the call of that number of the two runs
+ * A departure from "the run that is at work goes on to its end, then the next one", before the call of that number of all runs
  * together (from 0).
  */
 export interface Turn {
   readonly before: number;
   readonly what: 'switch' | 'change' | 'dies before' | 'dies after';
+  /** Of a switch: who goes on. */
+  readonly to?: RunName;
 }
 
 export interface Schedule {
@@ -22,33 +24,37 @@ export type Step =
   /** The next change of the situation. */
   | { readonly kind: 'change'; readonly index: number };
 
-/** What stood before a call of one of the two runs, for choosing the next schedules. */
+/** What stood before a call of one of the runs, for choosing the next schedules. */
 export interface Position {
   readonly run: RunName;
-  /** The other run had calls to make, too. */
-  readonly canSwitch: boolean;
-  /** The other run, or none, had made the call before. */
+  /** Other runs that had calls to make, too. */
+  readonly others: readonly RunName[];
+  /** Another run, or none, had made the call before. */
   readonly isBoundary: boolean;
   /** Changes that had happened. */
   readonly changes: number;
 }
 
-export const otherThan = (run: RunName): RunName => (run === 'A' ? 'B' : 'A');
-
 /** The steps of a schedule, one at a time: whoever takes them says what is possible next. */
 export function* stepsOf(
   schedule: Schedule,
-  { changes = [] }: Pick<Situation, 'changes'>,
+  situation: Pick<Situation, 'changes' | 'messages'>,
   isWaiting: (run: RunName) => boolean,
 ): Generator<Step, void, void> {
+  const { changes = [] } = situation;
+  const runs = runsOf(situation);
   let run = schedule.first;
   let last: RunName | undefined;
   let changed = 0;
   for (let number = 0; ; number += 1) {
     const due = schedule.turns.filter(({ before }) => before === number);
-    if (due.some(({ what }) => what === 'switch')) run = otherThan(run);
-    if (!isWaiting(run)) run = otherThan(run);
-    if (!isWaiting(run)) break;
+    run = due.find(({ what }) => what === 'switch')?.to ?? run;
+    if (!isWaiting(run)) {
+      const own = runs.indexOf(run);
+      const next = [...runs.slice(own + 1), ...runs.slice(0, own)].find(isWaiting);
+      if (next === undefined) break;
+      run = next;
+    }
     for (const { what } of due) {
       if (what === 'change' && changed < changes.length) yield { kind: 'change', index: changed++ };
     }
@@ -56,7 +62,8 @@ export function* stepsOf(
     const needed = changes.findIndex(({ tells }) => tells === run);
     while (changed <= needed) yield { kind: 'change', index: changed++ };
     const death = due.find(({ what }) => what.startsWith('dies'))?.what;
-    const position = { run, canSwitch: isWaiting(otherThan(run)), isBoundary: run !== last, changes: changed };
+    const others = runs.filter(other => other !== run && isWaiting(other));
+    const position = { run, others, isBoundary: run !== last, changes: changed };
     yield {
       kind: 'call',
       run,

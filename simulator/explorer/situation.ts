@@ -1,10 +1,11 @@
 /**
- * A situation: what there is, what happened before, the two messages that are processed at the same time, and what changes in the
+ * A situation: what there is, what happened before, the two or three messages that are processed at the same time, and what changes in the
  * world while they are. The explorer tries every order of these within its bounds.
  */
 import type { KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
 import type { DurationMs, EpochMs } from '../../shared/domain/time.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
+import type { ReconcilerFactory } from '../../runtime/functions.ts';
 import type { ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
 
 /** A message as it stands in the inbox, made when it is sent. */
@@ -15,8 +16,14 @@ export interface Message {
   readonly body: (now: EpochMs) => string;
 }
 
-/** Which of the two runs. */
-export type RunName = 'A' | 'B';
+export type Reconcilers = Readonly<Partial<Record<FunctionName, ReconcilerFactory>>>;
+
+/** Which of the runs. */
+export type RunName = 'A' | 'B' | 'C';
+const RUN_NAMES: readonly RunName[] = ['A', 'B', 'C'];
+
+export const runsOf = ({ messages }: Pick<Situation, 'messages'>): readonly RunName[] =>
+  RUN_NAMES.filter(name => messages[name] !== undefined);
 
 /** Something that happens in the cluster without Curfew. */
 export interface Change {
@@ -25,7 +32,7 @@ export interface Change {
   readonly apply: (core: ApiServerCore) => void;
   /**
    * Who hears of it: the run whose message tells of this change, and which therefore begins after it; or a message of its own, which is
-   * processed after the two. A change that nobody is told of is one that Curfew need not react to.
+   * processed after them. A change that nobody is told of is one that Curfew need not react to.
    */
   readonly tells?: RunName | Message;
 }
@@ -40,17 +47,20 @@ export type Earlier =
   | { readonly kind: 'dieBefore'; readonly description: RegExp };
 
 export interface Situation {
-  readonly concern: FunctionName;
+  /** A function, or what stands in for one. */
+  readonly concern: string;
   readonly name: string;
+  /** What stands in for functions. */
+  readonly reconcilers?: Reconcilers;
   readonly start: EpochMs;
   readonly objects: readonly KubernetesManifest[];
   /** What made the records and marks that stand there at the beginning: made by the functions themselves. */
   readonly earlier?: readonly Earlier[];
-  readonly messages: { readonly A: Message; readonly B: Message };
+  readonly messages: { readonly A: Message; readonly B: Message; readonly C?: Message };
   /** In the order in which they happen. */
   readonly changes?: readonly Change[];
   /** How long the system runs after both messages, until all that was due has happened; default `DEFAULT_AFTERMATH`. */
   readonly aftermath?: DurationMs;
-  /** Fields of records that count what was tried, and not what came of it: they may differ at the end. */
-  readonly volatile?: readonly string[];
+  /** Fields of records that a run that dies leaves uncounted, such as `attempts.number`: then alone they may differ at the end. */
+  readonly uncounted?: readonly string[];
 }

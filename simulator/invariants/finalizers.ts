@@ -4,16 +4,18 @@
  */
 import { deadlineOf, hasOneClaim, providerIDOf } from './deadline.ts';
 import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { MakeCheck } from './invariant.ts';
 import type { Mirror } from './mirror.ts';
 import { dig, listOf, nameOf } from './reading.ts';
 
-const DEFAULT_FINALIZER = 'curfew.dev/termination';
+const OWN_FINALIZERS: readonly string[] = ['curfew.dev/termination', 'curfew.dev/finalizer-rule'];
 const KARPENTER_FINALIZER = 'karpenter.sh/termination';
 
-/** Whether it is the name of Curfew's finalizer: the default one, or one that a NodePool or policy asks for now. */
+/** Whether it is the name of Curfew's finalizer: one of its own, or one that a NodePool, policy or rule asks for now. */
 export function isOurFinalizer(name: string, mirror: Mirror): boolean {
-  if (name === DEFAULT_FINALIZER) return true;
+  if (OWN_FINALIZERS.includes(name)) return true;
+  if (rulesWith(name, mirror).length > 0) return true;
   const pools = [...mirror.all('nodepools').values()];
   const policies = [...mirror.all('nodelifecyclepolicies').values()];
   return (
@@ -21,6 +23,9 @@ export function isOurFinalizer(name: string, mirror: Mirror): boolean {
     policies.some(policy => dig(policy, 'spec', 'termination', 'finalizerName') === name)
   );
 }
+
+export const rulesWith = (finalizer: string, mirror: Mirror): readonly KubernetesObject[] =>
+  [...mirror.all('finalizerrules').values()].filter(rule => dig(rule, 'spec', 'finalizerName') === finalizer);
 
 export const checkFinalizers: MakeCheck = context => {
   const { mirror, now, clockTolerance, instanceState, violate } = context;

@@ -8,6 +8,7 @@ const TYPES = {
   configmaps: { group: '', version: 'v1', resource: 'configmaps' },
   nodeclaims: { group: 'karpenter.sh', version: 'v1', resource: 'nodeclaims' },
   nodepools: { group: 'karpenter.sh', version: 'v1', resource: 'nodepools' },
+  finalizerrules: { group: 'curfew.dev', version: 'v1alpha1', resource: 'finalizerrules' },
   nodelifecyclepolicies: { group: 'curfew.dev', version: 'v1alpha1', resource: 'nodelifecyclepolicies' },
 } as const satisfies Readonly<Record<string, ResourceType>>;
 
@@ -41,6 +42,7 @@ export function createMirror(core: ApiServerCore): Mirror {
     configmaps: watch('configmaps'),
     nodeclaims: watch('nodeclaims'),
     nodepools: watch('nodepools'),
+    finalizerrules: watch('finalizerrules'),
     nodelifecyclepolicies: watch('nodelifecyclepolicies'),
   };
   return {

@@ -17,6 +17,7 @@ const OVERRIDDEN: readonly string[] = [
 ];
 
 const FINALIZER = 'finalizer ';
+const DISRUPTED = 'taint karpenter.sh/disrupted:';
 const HOLD = 'annotation karpenter.sh/do-not-disrupt';
 const MARK = 'annotation curfew.dev/protected-until';
 
@@ -43,6 +44,8 @@ export const checkOwnership: MakeCheck = ({ mirror, violate }) => {
         // By its name, whoever put it on; when it may go is another check's business.
         if (field.startsWith(FINALIZER) && isOurFinalizer(field.slice(FINALIZER.length), mirror)) continue;
         if (OVERRIDDEN.includes(field) && (now !== undefined || field.startsWith('label'))) continue;
+        // Who drains replaces a taint of that key with another effect (reference on Karpenter, §2.2 step 5).
+        if (field.startsWith(DISRUPTED) && next.has(`${DISRUPTED}NoSchedule`)) continue;
         const change = now === undefined ? 'takes away' : `changes to ${now}`;
         violate('I7', `${by} ${change} ${field} of ${nameOf(before)}, which somebody else had set to ${value}`);
       }

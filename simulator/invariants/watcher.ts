@@ -11,6 +11,7 @@ import type { Scheduler } from '../../runtime/scheduler.ts';
 import type { EnvironmentPorts } from '../../runtime/system.ts';
 import { checkDestructiveCalls } from './destructive-calls.ts';
 import { checkFinalizers } from './finalizers.ts';
+import { checkRuleFinalizers } from './rule-finalizers.ts';
 import type { Check, MakeCheck, PortCall, Run, Violation } from './invariant.ts';
 import { checkLeftBehind } from './left-behind.ts';
 import { createMirror } from './mirror.ts';
@@ -23,6 +24,7 @@ import { checkTimers } from './timers.ts';
 /** One line each; a check that is not listed does not run. */
 const CHECKS: readonly MakeCheck[] = [
   checkFinalizers,
+  checkRuleFinalizers,
   checkDestructiveCalls,
   checkRepair,
   checkProtection,
@@ -118,6 +120,7 @@ export function createInvariantWatcher({
       kubernetes: observed(ports.kubernetes, 'kubernetes', lifetime),
       records: observed(ports.records, 'records', lifetime),
       instances: observed(ports.instances, 'instances', lifetime),
+      hooks: observed(ports.hooks, 'hooks', lifetime),
     }),
     observeRecords: records => ({
       get: key => records.get(key),

@@ -1,6 +1,8 @@
 /** Conformance lines that need no test of Curfew, each with its reason. Nothing else may be left out. */
 
 const SELECTION = 'which candidates Karpenter disrupts is its own decision; Curfew holds the node by an annotation';
+const LAUNCH = 'launch, registration and initialization of a NodeClaim are Karpenter\'s; Curfew acts from the deletion on';
+const COLLECTION = 'garbage collection and expiration delete NodeClaims, which Karpenter does; Curfew ends what was deleted';
 
 export const NOT_APPLICABLE: ReadonlyMap<string, string> = new Map([
   ['P4', "budgets in Karpenter's scheduling simulation, which Curfew has not"],
@@ -9,4 +11,35 @@ export const NOT_APPLICABLE: ReadonlyMap<string, string> = new Map([
   ['A17', SELECTION],
   ['A18', SELECTION],
   ['A19', SELECTION],
+  ['N26', 'the least time of a drain covers a cache that lags; Curfew reads the pods of the node live in every look'],
+  ['N30', "names and samples of Karpenter's metrics; Curfew has metrics of its own"],
+  ['N45', 'the order over real kubelets: the groups are tested on the simulated ones (N15)'],
+  ['L4', 'Curfew releases the NodeClaim in the look that finds everything done: no later generation is seen'],
+  ['L6', LAUNCH],
+  ['L7', LAUNCH],
+  ['L9', LAUNCH],
+  ['L11', LAUNCH],
+  ['L12', LAUNCH],
+  ['L14', LAUNCH],
+  ['L15', LAUNCH],
+  ['L17', LAUNCH],
+  ['L18', LAUNCH],
+  ['L20', LAUNCH],
+  ['L21', LAUNCH],
+  ['L23', LAUNCH],
+  ['L24', LAUNCH],
+  ['L26', LAUNCH],
+  ['L28', LAUNCH],
+  ['L29', LAUNCH],
+  ['L31', LAUNCH],
+  ['L32', LAUNCH],
+  ['L43', LAUNCH],
+  ['L48', COLLECTION],
+  ['G1', COLLECTION],
+  ['G3', COLLECTION],
+  ['G4', COLLECTION],
+  ['G6', COLLECTION],
+  ['G8', COLLECTION],
+  ['G9', COLLECTION],
+  ['G11', COLLECTION],
 ]);

@@ -52,6 +52,16 @@ export function defineManifestsContract(name: string, makeSubject: MakeSubject):
       expect(await complaints({ repair: { maxUnhealthy: '120%' } })).toBe('spec.repair.maxUnhealthy');
       expect(await complaints({ repair: { maxUnhealthy: -1 } })).toBe('spec.repair.maxUnhealthy');
       expect(await complaints({ protection: { compatibility: 'Both' } })).toBe('spec.protection.compatibility');
+      const termination = { finalizerName: 'example.com/own', builtin: 'Replace', terminationGracePeriod: '72h' };
+      const hook = { name: 'notify', at: 'before-drain', event: { detailType: 'Notify' } };
+      const whole = { ...termination, scope: 'NodeOnly', hooks: [hook] };
+      expect(at((await make({ termination: whole })).body, 'spec.termination')).toEqual(whole);
+      expect(await complaints({ termination: { finalizerName: 'karpenter.sh/termination' } })).toBe(
+        'spec.termination.finalizerName',
+      );
+      expect(await complaints({ termination: { builtin: 'Remove' } })).toBe('spec.termination.builtin');
+      const twice = { ...hook, lambda: { functionName: 'notify' } };
+      expect(await complaints({ termination: { hooks: [twice] } })).toBe('spec.termination.hooks[0]');
       const operator = { matchExpressions: [{ key: 'team', operator: 'Exists', values: ['a'] }] };
       expect(await complaints({ nodePoolSelector: operator })).toBe('spec.nodePoolSelector.matchExpressions[0]');
     });

@@ -100,7 +100,7 @@ describe.skipIf(KARPENTER_CRDS.length === 0)('end to end', () => {
       expect([...new Set(refused.map(describeRefusal))]).toEqual([]);
     });
 
-    it.each(PARTS)('%s uses all that it is allowed, but for what crashes and faults need', part => {
+    it.each(PARTS)('%s uses all that it is allowed and nothing simulated uses', part => {
       expect(unusedOf(part, PERMISSIONS[part].kubernetes, requestsOf(part))).toEqual([]);
     });
 

@@ -33,7 +33,7 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^node infra\/app\.ts$/, 'half a minute: packages/local-aws/test/own-app.test.ts'],
   [/^aws /, 'needs an AWS account'],
   [/^docker /, 'needs Docker'],
-  [/^curfew (…|stop$|resume$|explain|republish$)/, 'names a command; its full form is run'],
+  [/^curfew (…|stop$|resume$|explain|republish$|policies admission$)/, 'names a command; its full form is run'],
   [/^kubectl (apply|create|auth|describe node|describe nodepool)$/, 'names a command'],
   [/^kubectl .*(logs|rollout|annotate|describe|get pods)/, 'needs pods that run, or an object of the reader'],
 ];
@@ -80,7 +80,7 @@ describe('the commands of the documents', () => {
     const filledIn = command
       .replaceAll('FILE', join(home, '.kube', 'config'))
       .replaceAll('node NAME', 'node node-1')
-      .replaceAll('snapshot.yaml', join(home, 'snapshot.yaml'));
+      .replaceAll(/snapshot\.yaml|admission\.yaml|patch\.json/g, file => join(home, file));
     const env = {
       PATH: process.env['PATH'],
       HOME: home,

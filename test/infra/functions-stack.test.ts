@@ -25,6 +25,8 @@ const VARIABLES_OF: Readonly<Record<string, readonly string[]>> = {
   wakeUps: [ENV.inboxUrls],
   bus: [ENV.eventBusName],
   deadLetters: [ENV.deadLetterQueueUrl],
+  instances: [],
+  hooks: [ENV.eventBusName],
 };
 function variablesOf(name: string): object {
   const found = Object.values(functions).find(({ Properties }) =>
@@ -42,7 +44,9 @@ describe('functions', () => {
 
   it.each(DEPLOYED_FUNCTIONS)('%s gets the variables that its adapters read, and no others', name => {
     const handler = readFileSync(join(import.meta.dirname, `../../functions/${name}/handler.ts`), 'utf8');
-    const adapters = [...(/createHandler\('[\w-]+', \[([^\]]*)\]/.exec(handler)?.[1] ?? '').matchAll(/'(\w+)'/g)];
+    const [, named = '', more = ''] =
+      /createHandler\(\s*'[\w-]+',\s*\[([^\]]*)\],\s*\w+(?:,\s*\{([^}]*)\})?/.exec(handler) ?? [];
+    const adapters = [...named.matchAll(/'(\w+)'/g), ...more.matchAll(/(\w+):/g)];
     const read = adapters.flatMap(([, adapter]) => VARIABLES_OF[adapter ?? ''] ?? [`unknown adapter ${adapter}`]);
     expect(Object.keys(variablesOf(name)).toSorted()).toEqual([...new Set([...VARIABLES_OF_ALL, ...read])].toSorted());
   });

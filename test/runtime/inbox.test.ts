@@ -75,4 +75,26 @@ describe('createInbox', () => {
     expect(buried).toMatchObject([{ body: 'x', receiveCount: 3 }]);
     expect(inbox.depth()).toBe(0);
   });
+
+  it('hands what waits over to another inbox, hidden and counted as it was', async () => {
+    const first = start(() => new Promise(() => undefined));
+    first.inbox.send('dead reader');
+    first.inbox.send('delayed', seconds(100));
+    await first.runFor(10);
+    const waiting = first.inbox.waiting();
+    expect(waiting).toMatchObject([
+      { body: 'dead reader', receiveCount: 2, visibleTime: addDuration(START, seconds(180)) },
+      { body: 'delayed', receiveCount: 1, visibleTime: addDuration(START, seconds(100)) },
+    ]);
+
+    const second = start(async () => undefined);
+    for (const message of waiting) second.inbox.takeOver(message);
+    expect(second.inbox.depth()).toBe(2);
+    await second.runFor(1000);
+    expect(second.received).toEqual([
+      [100, 1],
+      [180, 2],
+    ]);
+    expect(second.inbox.depth()).toBe(0);
+  });
 });

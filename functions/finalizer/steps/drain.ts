@@ -18,7 +18,7 @@ import type { About } from '../../../shared/lifecycle/reporter.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import { carryOutDrain, type PodOutcome } from '../../../shared/pods/drain-pass.ts';
-import { evictionRetryDelay } from '../../../shared/pods/eviction.ts';
+import { evictionRetryDelay, REFUSALS_COUNTED } from '../../../shared/pods/eviction.ts';
 import { leaving, soon, stepDone, waitFor, type TerminationContext } from './context.ts';
 
 export const drainNodes = {
@@ -68,7 +68,7 @@ async function countRefusals(
   const refused = outcomes.filter(({ answer }) => answer.kind === 'blocked' || answer.kind === 'misconfigured');
   const changed = outcomes.some(({ answer }) => answer.kind === 'changed');
   const before = context.progress().refusedEvictions;
-  const failures = refused.length === 0 ? 0 : before + 1;
+  const failures = refused.length === 0 ? 0 : Math.min(before + 1, REFUSALS_COUNTED);
   if (failures !== before) await context.remember({ refusedEvictions: failures });
   if (changed) return context.now;
   if (refused.length === 0) return undefined;

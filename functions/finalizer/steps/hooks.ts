@@ -94,15 +94,16 @@ const store = (context: TerminationContext, { name }: TerminationHook, progress:
 
 async function call(context: TerminationContext, hook: TerminationHook, progress: HookProgress): Promise<StepOutcome> {
   const { look, deadline, deps } = context;
-  const { kind, metadata } = look.object;
+  const { kind, apiVersion, metadata } = look.object;
   context.run.ownHooks.delete(callId(hook, progress));
   let answer: HookAnswer;
   try {
     answer = await deps.hooks.invoke({
+      purpose: 'hook',
       name: hook.name,
       target: hook.target,
       key: `${metadata.uid}/${hook.name}`,
-      about: { kind, name: metadata.name, uid: metadata.uid },
+      about: { apiVersion, kind, name: metadata.name, uid: metadata.uid },
       details: {
         at: hook.at,
         attempt: progress.attempts,

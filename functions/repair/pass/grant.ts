@@ -80,7 +80,9 @@ function createAttempt({ node, due, rung, previous, stale }: Candidate, limits: 
   const until = rungDeadline(step, now);
   const writes = step.type === 'Terminate' && !observeOnly;
   const set = due.claim.annotations[TERMINATION_TIMESTAMP_ANNOTATION];
-  const previousTimestamp = set === left?.terminationTimestamp ? left?.previousTimestamp : set;
+  // What only observes replaces nothing; what it sees there may be what is taken back at this moment.
+  const replaced = observeOnly ? undefined : set;
+  const previousTimestamp = replaced === left?.terminationTimestamp ? left?.previousTimestamp : replaced;
   return {
     number: (previous?.number ?? stale?.number ?? 0) + 1,
     phase: observeOnly ? 'observed' : 'intended',

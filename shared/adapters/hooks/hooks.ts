@@ -23,7 +23,8 @@ export interface HooksOptions {
 }
 
 const answerSchema = z.object({
-  result: z.enum(['succeed', 'fail', 'pending']),
+  /** `notFound`: there is nothing left to do, which is success. */
+  result: z.enum(['succeed', 'notFound', 'fail', 'pending']),
   message: z._default(z.string(), ''),
 });
 
@@ -53,8 +54,11 @@ export function createHooks({ bus, cluster, invokeFunction }: HooksOptions): Hoo
   };
 }
 
-function toPayload({ name, key, about, details }: HookCall, cluster: string): Readonly<Record<string, unknown>> {
-  return { schemaVersion: 1, cluster, hook: name, key, about, ...details };
+function toPayload(
+  { purpose, name, key, about, details }: HookCall,
+  cluster: string,
+): Readonly<Record<string, unknown>> {
+  return { schemaVersion: 1, cluster, [purpose === 'hook' ? 'hook' : 'rule']: name, key, about, ...details };
 }
 
 function readAnswer(functionName: string, value: unknown): HookAnswer {
@@ -68,6 +72,7 @@ function readAnswer(functionName: string, value: unknown): HookAnswer {
   const { result, message } = answer.data;
   switch (result) {
     case 'succeed':
+    case 'notFound':
       return { kind: 'succeeded' };
     case 'pending':
       return { kind: 'pending' };

@@ -1,62 +1,33 @@
 /** Grace periods: what two runs on one node may get in each other's way with. */
 import { minutes } from '../../../shared/domain/time.ts';
-import { clusterEvent, wakeUpOfNode } from '../messages.ts';
-import type { Earlier, Message, Situation } from '../situation.ts';
+import type { Situation } from '../situation.ts';
 import {
   created,
   node,
   nodePool,
   nodeRef,
   patched,
-  pod,
-  podRef,
   policy,
   policyRef,
-  PROD,
   removed,
   replaced,
-  START,
+  pod,
+  podRef,
+  PROD,
 } from './changes.ts';
-
-const DO_NOT_DISRUPT = 'karpenter.sh/do-not-disrupt';
-const MARK = 'curfew.dev/protected-until';
-
-const podEvent = (name: string, change: 'Added' | 'Modified' | 'Deleted'): Message =>
-  clusterEvent('grace-period', {
-    kind: 'Pod',
-    apiVersion: 'v1',
-    namespace: 'prod',
-    name,
-    uid: `uid-${name}`,
-    change,
-    hints: { nodeName: 'n1' },
-  });
-
-const nodeEvent = (change: 'Added' | 'Modified' | 'Deleted', uid = 'uid-n1'): Message =>
-  clusterEvent('grace-period', {
-    kind: 'Node',
-    apiVersion: 'v1',
-    name: 'n1',
-    uid,
-    change,
-    changed: ['annotations'],
-    hints: { nodePool: 'default', nodeName: 'n1' },
-  });
-
-const WAKE_UP = wakeUpOfNode('grace-period', 'n1');
-
-/** How often an annotation that was removed was put back. */
-const VOLATILE = ['effort'];
-const BASE = { concern: 'grace-period', start: START, volatile: VOLATILE } as const;
-/** The node is held for pod p1. */
-const HELD: readonly Earlier[] = [{ kind: 'message', message: podEvent('p1', 'Added') }];
-const wait = (duration: number): Earlier => ({ kind: 'wait', duration: minutes(duration) });
-const unattended = (duration: number): Earlier => ({ kind: 'wait', duration: minutes(duration), unattended: true });
-const P1_DELETED = removed('pod p1 deleted', podRef('p1'), 'A');
-
-const annotation = (value: string | null): { metadata: { annotations: Record<string, string | null> } } => ({
-  metadata: { annotations: { [DO_NOT_DISRUPT]: value } },
-});
+import {
+  DO_NOT_DISRUPT,
+  MARK,
+  podEvent,
+  nodeEvent,
+  WAKE_UP,
+  BASE,
+  HELD,
+  wait,
+  unattended,
+  P1_DELETED,
+  annotation,
+} from './grace-period-world.ts';
 
 export const GRACE_PERIOD_SITUATIONS: readonly Situation[] = [
   {

@@ -1,14 +1,11 @@
 /** Repair: what two runs on one node, or on two nodes of one pool, may get in each other's way with. */
-import type { JsonObject, KubernetesManifest } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, minutes } from '../../../shared/domain/time.ts';
-import { clusterEvent, wakeUpOfNode } from '../messages.ts';
-import type { Change, Earlier, Message, Situation } from '../situation.ts';
+import type { Situation } from '../situation.ts';
 import {
   created,
   node,
   nodeClaim,
   nodeClaimRef,
-  nodePool,
   nodePoolRef,
   nodeRef,
   patched,
@@ -19,82 +16,27 @@ import {
   replaced,
   START,
 } from './changes.ts';
-
-/** Longer than a message can wait: the record alone brings the timer. */
-const TOLERATION = 30;
-const REPAIR = { defaultTolerationDuration: `${TOLERATION}m` };
-const GATE: KubernetesManifest = {
-  apiVersion: 'v1',
-  kind: 'ConfigMap',
-  metadata: { namespace: 'curfew', name: 'curfew-config' },
-  data: { 'config.toml': '[featureGates]\nnodeRepair = true\n' },
-};
-const SICK = ready('False');
-const WELL = ready('True');
-
-const cluster = (repair: JsonObject | undefined, n1: JsonObject, n2: JsonObject): readonly KubernetesManifest[] => [
-  GATE,
-  nodePool(repair === undefined ? {} : { repair }),
-  node('n1', { conditions: [n1] }),
-  nodeClaim('n1'),
-  node('n2', { conditions: [n2] }),
-  nodeClaim('n2'),
-];
-/** Node n1 is not ready, n2 is. */
-const ONE_SICK = cluster(REPAIR, SICK, WELL);
-const BOTH_SICK = cluster(REPAIR, SICK, SICK);
-
-const nodeEvent = (name: string, change: 'Added' | 'Modified' | 'Deleted' = 'Modified', uid = `uid-${name}`): Message =>
-  clusterEvent('repair', {
-    kind: 'Node',
-    apiVersion: 'v1',
-    name,
-    uid,
-    change,
-    changed: ['conditions'],
-    hints: { nodePool: 'default', nodeName: name },
-  });
-const claimEvent = (nodeName: string, change: 'Added' | 'Modified' | 'Deleted'): Message =>
-  clusterEvent('repair', {
-    kind: 'NodeClaim',
-    apiVersion: 'karpenter.sh/v1',
-    name: `claim-${nodeName}`,
-    uid: `uid-claim-${nodeName}`,
-    change,
-    hints: { nodePool: 'default', nodeName },
-  });
-const POOL_EVENT = clusterEvent('repair', {
-  kind: 'NodePool',
-  apiVersion: 'karpenter.sh/v1',
-  name: 'default',
-  uid: 'uid-default',
-  changed: ['repair'],
-});
-const wakeUp = (name: string): Message => wakeUpOfNode('repair', name);
-
-const conditions = (name: string, condition: JsonObject, tells?: Change['tells']): Change =>
-  patched(
-    `node ${name} is ${condition['status'] === 'True' ? 'ready' : 'not ready'}`,
-    nodeRef(name),
-    { status: { conditions: [condition] } },
-    tells,
-  );
-
-/** How often a repair was tried, and what was said already: what came of it is in the cluster. */
-const VOLATILE = ['number', 'said'];
-const BASE = { concern: 'repair', start: START, volatile: VOLATILE } as const;
-const seen = (...names: readonly string[]): readonly Earlier[] =>
-  names.map(name => ({ kind: 'message', message: nodeEvent(name) }));
-const wait = (duration: number): Earlier => ({ kind: 'wait', duration: minutes(duration) });
-const unattended = (duration: number): Earlier => ({ kind: 'wait', duration: minutes(duration), unattended: true });
-/** A repair is in the record, and whoever began it has ended before it could delete the NodeClaim. */
-const BEGUN: readonly Earlier[] = [
-  ...seen('n1'),
-  wait(TOLERATION - 2),
-  { kind: 'dieBefore', description: /^delete nodeclaims/ },
-  wait(2),
-];
-const LONG = minutes(TOLERATION + 15);
+import {
+  TOLERATION,
+  REPAIR,
+  SICK,
+  WELL,
+  cluster,
+  ONE_SICK,
+  BOTH_SICK,
+  nodeEvent,
+  claimEvent,
+  POOL_EVENT,
+  wakeUp,
+  conditions,
+  BASE,
+  seen,
+  wait,
+  unattended,
+  BEGUN,
+  LONG,
+  POOL_WAKE_UP,
+} from './repair-world.ts';
 
 export const REPAIR_SITUATIONS: readonly Situation[] = [
   {
@@ -135,6 +77,20 @@ export const REPAIR_SITUATIONS: readonly Situation[] = [
     objects: ONE_SICK,
     earlier: [...seen('n1'), unattended(TOLERATION)],
     messages: { A: wakeUp('n1'), B: wakeUp('n1') },
+  },
+  {
+    ...BASE,
+    name: 'the wake-ups of a node and of its pool come at once when a repair is due',
+    objects: ONE_SICK,
+    earlier: [...seen('n1'), unattended(TOLERATION)],
+    messages: { A: wakeUp('n1'), B: POOL_WAKE_UP },
+  },
+  {
+    ...BASE,
+    name: 'the wake-up of a pool comes twice after a run was ended in the middle of a repair',
+    objects: ONE_SICK,
+    earlier: [...BEGUN, unattended(2)],
+    messages: { A: POOL_WAKE_UP, B: POOL_WAKE_UP },
   },
   {
     ...BASE,

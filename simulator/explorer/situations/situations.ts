@@ -1,7 +1,13 @@
 /** All situations; one line for each concern. */
 import type { Situation } from '../situation.ts';
 import { GRACE_PERIOD_SITUATIONS } from './grace-period.ts';
+import { KERNEL_SITUATIONS } from './kernel.ts';
 import { REPAIR_SITUATIONS } from './repair.ts';
 import { TIMER_SITUATIONS } from './timer.ts';
 
-export const SITUATIONS: readonly Situation[] = [...REPAIR_SITUATIONS, ...GRACE_PERIOD_SITUATIONS, ...TIMER_SITUATIONS];
+export const SITUATIONS: readonly Situation[] = [
+  ...KERNEL_SITUATIONS,
+  ...REPAIR_SITUATIONS,
+  ...GRACE_PERIOD_SITUATIONS,
+  ...TIMER_SITUATIONS,
+];

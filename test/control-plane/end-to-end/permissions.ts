@@ -5,7 +5,10 @@ import type { KubernetesGrant } from '../../../shared/contract/permissions.ts';
 import { describeUse, SELDOM_USED } from '../../shared/contract/seldom-used.ts';
 import type { AuditedRequest } from './audit-log.ts';
 
-/** Each single permission of the grants of which no request made use, unless it is listed as seldom used. */
+/**
+ * Each single permission that only a real API server can show to be used, and of which no request made use. Of the others scenarios and
+ * swarm make use (`test/examples`): unused means unused under crashes and faults, too.
+ */
 export function unusedOf(
   part: string,
   grants: readonly KubernetesGrant[],
@@ -14,7 +17,9 @@ export function unusedOf(
   const used = new Set(requests.filter(({ allowed }) => allowed).map(request => describeUsed(grants, request)));
   return grants
     .flatMap(grant => grant.verbs.map(verb => describeGrant(verb, grant)))
-    .filter(permission => !used.has(permission) && !(describeUse(part, permission) in SELDOM_USED));
+    .filter(
+      permission => !used.has(permission) && SELDOM_USED[describeUse(part, permission)]?.where === 'controlPlane',
+    );
 }
 
 /** The permission that allows the request; undefined for what every identity may do, such as discovery. */

@@ -1,8 +1,10 @@
 /** The lines as CloudWatch gets them: written by Powertools, read back from what it prints. */
 import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics } from '@aws-lambda-powertools/metrics';
+import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { createAuditLog } from '../../../shared/adapters/log/audit-log.ts';
+import type { AuditRecord } from '../../../shared/ports/audit-log.ts';
 import { createMetricSink } from '../../../shared/adapters/log/metrics.ts';
 
 function captureLines(print: () => void): unknown[] {
@@ -46,6 +48,56 @@ describe('AuditLog', () => {
     expect(lines).toEqual([
       expect.objectContaining({ audit: true, service: 'curfew-repair', function_request_id: 'r1', ...record }),
     ]);
+  });
+});
+
+/** The line of a record as CloudWatch gets it. */
+function lineOf(written: AuditRecord): string {
+  const texts: string[] = [];
+  const print = (text: unknown): boolean => texts.push(String(text)) > 0;
+  const stdout = vi.spyOn(process.stdout, 'write').mockImplementation(print);
+  try {
+    const logger = new Logger({ serviceName: 'curfew-grace-period', logLevel: 'INFO' });
+    logger.appendKeys({ function_request_id: '0f8fad5b-d9cb-469f-a165-70867728950e' });
+    createAuditLog(logger).write(written);
+  } finally {
+    stdout.mockRestore();
+  }
+  return texts.join('');
+}
+
+describe('an audit line', () => {
+  const long = 'x'.repeat(120_000);
+
+  it('is cut where its author wrote an annotation of 120,000 characters, and says so', () => {
+    const details = { 'prod/web-0': long, other: { value: long, list: [long] }, last: 7 };
+    const line = lineOf({ ...record, message: `do-not-disrupt: ${long} is not valid`, details });
+    expect(Buffer.byteLength(line)).toBeLessThanOrEqual(8_000);
+    expect(JSON.parse(line)).toMatchObject({
+      ...record,
+      message: expect.stringMatching(/^do-not-disrupt: x+… \(cut, 120029 characters in all\)$/),
+      details: { 'prod/web-0': expect.stringContaining('cut, 120000 characters'), last: 7, cut: ['other'] },
+    });
+  });
+
+  it('stays below 8,000 bytes whatever stands in it, and small ones stay as they are', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc
+        .tuple(fc.constantFrom('\u0000', '"', 'é', '💥', '\ud800', 'a'), fc.nat(9_000))
+        .map(([one, times]) => one.repeat(times)),
+    );
+    const details = fc.dictionary(text, fc.oneof(text, fc.array(text, { maxLength: 3 })), { maxKeys: 5 });
+    fc.assert(
+      fc.property(text, text, text, details, (message, name, reason, given) => {
+        const written = { ...record, message, name, reason, uid: name, namespace: name, details: given };
+        const line = lineOf(written);
+        expect(Buffer.byteLength(line)).toBeLessThanOrEqual(8_000);
+        if (Buffer.byteLength(JSON.stringify(written)) < 300)
+          expect(JSON.parse(line)).toMatchObject({ details: given });
+      }),
+      { numRuns: 300 },
+    );
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createInProcessKubernetesApi } from '../../../runtime/in-process/kubernetes-api.ts';
 import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts';
 import { loadConfig } from '../../../shared/cluster/configuration.ts';
-import type { FunctionName } from '../../../shared/contract/names.ts';
+import { FUNCTION_NAMES, type FunctionName } from '../../../shared/contract/names.ts';
 import { minutes } from '../../../shared/domain/time.ts';
 import type { AuditRecord } from '../../../shared/ports/audit-log.ts';
 import type { ObjectEvent } from '../../../shared/ports/event-recorder.ts';
@@ -111,6 +111,21 @@ describe('a refusal is said once', () => {
     write({ 'config.toml': BROKEN });
     await Promise.all(Array.from({ length: 5 }, () => load()));
     expect([events.length, audit.length]).toEqual([1, 1]);
+  });
+
+  it('by all functions that look at the same moment, three times each, and once more for the next version', async () => {
+    const { write, load, events, audit } = setUp();
+    for (const text of [BROKEN, '[featuregates]\n']) {
+      write({ 'config.toml': text });
+      const looks = FUNCTION_NAMES.flatMap(owner => [owner, owner, owner]);
+      await Promise.all(looks.map(owner => load(owner)));
+      await Promise.all(looks.map(owner => load(owner)));
+    }
+    expect(events.map(({ message }) => message)).toEqual([
+      expect.stringContaining('line 1, column'),
+      expect.stringContaining('featuregates: unknown table'),
+    ]);
+    expect(audit).toHaveLength(2);
   });
 
   it('and not by every function', async () => {

@@ -6,12 +6,12 @@ import { describePermissions } from '../../../runtime/permissions/describe.ts';
 import { PERMISSIONS } from '../../../shared/contract/permissions.ts';
 
 export interface SeldomUsed {
-  /** `faults`: used by the swarm at the latest. `elsewhere`: by nothing that is simulated. */
-  readonly where: 'faults' | 'elsewhere';
+  /** `faults`: used by the swarm at the latest. `controlPlane`: on a real API server. `elsewhere`: by the test that the reason names. */
+  readonly where: 'faults' | 'controlPlane' | 'elsewhere';
   readonly reason: string;
 }
 
-const LEASE = 'electing the forwarder that works is part of its process: test/forwarder/main.test.ts, control plane';
+const LEASE = 'electing the forwarder that works is part of its process';
 
 /** By `PART: PERMISSION` in the words of `describePermissions`. */
 export const SELDOM_USED: Readonly<Record<string, SeldomUsed>> = {
@@ -35,9 +35,9 @@ export const SELDOM_USED: Readonly<Record<string, SeldomUsed>> = {
     where: 'elsewhere',
     reason: 'watched where the CRD is installed: test/forwarder/custom-resources.test.ts',
   },
-  'forwarder: create leases.coordination.k8s.io in curfew': { where: 'elsewhere', reason: LEASE },
-  'forwarder: get leases.coordination.k8s.io curfew-forwarder in curfew': { where: 'elsewhere', reason: LEASE },
-  'forwarder: patch leases.coordination.k8s.io curfew-forwarder in curfew': { where: 'elsewhere', reason: LEASE },
+  'forwarder: create leases.coordination.k8s.io in curfew': { where: 'controlPlane', reason: LEASE },
+  'forwarder: get leases.coordination.k8s.io curfew-forwarder in curfew': { where: 'controlPlane', reason: LEASE },
+  'forwarder: patch leases.coordination.k8s.io curfew-forwarder in curfew': { where: 'controlPlane', reason: LEASE },
 };
 
 /** `PART: PERMISSION`. */

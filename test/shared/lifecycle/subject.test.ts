@@ -34,7 +34,11 @@ async function find(
   };
   const open = openRecords(deps, codec);
   const found = await findSubject(
-    { kubernetes: { get: async ({ name }: { name: string }) => nodes.find(node => node.metadata.name === name) } as never },
+    {
+      kubernetes: {
+        get: async ({ name }: { name: string }) => nodes.find(node => node.metadata.name === name),
+      } as never,
+    },
     { ref: { type: RESOURCES.Node, name: sought.name }, uid: sought.uid, recordOf: uid => open(`node/${uid}`) },
   );
   return found.kind === 'here' ? `here ${found.object.metadata.name} ${found.held.kind}` : found.kind;

@@ -53,6 +53,19 @@ describe('saving a record', () => {
     expect(sent).toEqual([{ wakeUp: { owner: 'repair', subject: SUBJECT, wakeTime }, delay: 300_000 }]);
   });
 
+  it('sends one wake-up for a timer, however often the value beside it changes', async () => {
+    const { sent, time, aRun, wanted } = aWorld();
+    const wakeTime = addDuration(START, minutes(5));
+    await (await aRun()).save(wanted('a'));
+    time.now = addDuration(START, minutes(1));
+    await (await aRun()).save(wanted('b'));
+    await (await aRun(START)).save(wanted('c'));
+    expect(sent).toHaveLength(1);
+    // One that came early used its message up.
+    await (await aRun(wakeTime)).save(wanted('d'));
+    expect(sent).toHaveLength(2);
+  });
+
   it('leaves a far timer, and one that need not be punctual, to the sweep', async () => {
     const { records, sent, aRun, wanted } = aWorld();
     await (await aRun()).save(wanted('a', addDuration(START, minutes(16))));

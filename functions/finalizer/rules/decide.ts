@@ -1,0 +1,128 @@
+/**
+ * The rule of FinalizerRules: what one object needs now (DESIGN §3.3, I1). Pure: no I/O, no clock.
+ */
+import type { FinalizerRule } from '../../../shared/domain/finalizer-rule.ts';
+import {
+  addDuration,
+  earliest,
+  hours,
+  isDue,
+  minutes,
+  seconds,
+  type DurationMs,
+  type EpochMs,
+} from '../../../shared/domain/time.ts';
+
+/** What the ledger says of the object. */
+export interface Entry {
+  readonly phase: 'held' | 'intended' | 'pending' | 'failed' | 'cleaned' | 'orphaned';
+  readonly attempts: number;
+  readonly time: EpochMs;
+  readonly slotTime?: EpochMs;
+  readonly overdue?: boolean;
+}
+
+export interface RuleObservation {
+  readonly now: EpochMs;
+  readonly rule: FinalizerRule;
+  /** The rule itself is being deleted: living objects are set free. */
+  readonly ruleEnds: boolean;
+  /** undefined: it is gone. */
+  readonly object: { readonly isHeld: boolean; readonly deletionTime: EpochMs | undefined } | undefined;
+  readonly entry: Entry | undefined;
+  /** Whether this run noted the intended call down. */
+  readonly ownIntent: boolean;
+}
+
+export type RuleDecision =
+  | { readonly kind: 'ignore' }
+  /** Put the finalizer on, the ledger first. */
+  | { readonly kind: 'hold' }
+  /** Look again then: the ledger is compared with the cluster once a day. */
+  | { readonly kind: 'watch'; readonly until: EpochMs }
+  /** Take it off a living object. */
+  | { readonly kind: 'free' }
+  /** Note the next call down. */
+  | { readonly kind: 'intend' }
+  | { readonly kind: 'call' }
+  | { readonly kind: 'wait'; readonly until: EpochMs; readonly overdue: boolean }
+  /** `cleaned`: I1; `deadline`: the user asked for it. */
+  | { readonly kind: 'release'; readonly because: 'cleaned' | 'deadline' }
+  | { readonly kind: 'orphan' }
+  | { readonly kind: 'close' };
+
+/** An object that lives, and an orphan, is looked at this often. */
+export const LEDGER_CHECK = hours(24);
+/** A run that noted a call down has made it after this long, or has ended. */
+const CALL_SETTLES_AFTER = minutes(1);
+/** A worker that has not answered is asked again with the same key. */
+const ASKED_AGAIN_AFTER = minutes(10);
+const LONGEST_RETRY = minutes(5);
+
+export function decideRule(observation: RuleObservation): RuleDecision {
+  const { object, entry, rule, ruleEnds, now } = observation;
+  if (object === undefined) {
+    if (entry === undefined) return { kind: 'ignore' };
+    if (entry.phase === 'cleaned') return { kind: 'close' };
+    return entry.phase === 'orphaned' ? { kind: 'watch', until: addDuration(now, LEDGER_CHECK) } : { kind: 'orphan' };
+  }
+  if (object.deletionTime === undefined) {
+    if (ruleEnds) return object.isHeld || entry !== undefined ? { kind: 'free' } : { kind: 'ignore' };
+    return object.isHeld && entry !== undefined
+      ? { kind: 'watch', until: addDuration(now, LEDGER_CHECK) }
+      : { kind: 'hold' };
+  }
+  if (!object.isHeld) {
+    if (entry === undefined || entry.phase === 'orphaned') return { kind: 'ignore' };
+    return entry.phase === 'cleaned' ? { kind: 'close' } : { kind: 'orphan' };
+  }
+  if (entry?.phase === 'cleaned') return { kind: 'release', because: 'cleaned' };
+
+  const end = rule.deadline === undefined ? undefined : addDuration(object.deletionTime, rule.deadline);
+  const isOver = end !== undefined && isDue(now, end);
+  if (isOver && rule.onDeadline === 'Release') return { kind: 'release', because: 'deadline' };
+  const wait = (until: EpochMs): RuleDecision => ({
+    kind: 'wait',
+    until: (isOver ? undefined : earliest(until, end)) ?? until,
+    overdue: isOver,
+  });
+  if (entry === undefined || (entry.phase === 'held' && entry.slotTime === undefined)) return { kind: 'intend' };
+  if (entry.phase === 'intended' && observation.ownIntent) return { kind: 'call' };
+  const next = nextCall(entry);
+  return isDue(now, next) ? { kind: 'intend' } : wait(next);
+}
+
+function nextCall({ phase, time, attempts, slotTime }: Entry): EpochMs {
+  switch (phase) {
+    case 'intended':
+      return addDuration(time, CALL_SETTLES_AFTER);
+    case 'pending':
+      return addDuration(time, ASKED_AGAIN_AFTER);
+    default:
+      return slotTime ?? addDuration(time, retryDelay(attempts));
+  }
+}
+
+/** 5 s, 10 s, 20 s … 5 min. @param attempts that failed, from 1 */
+export function retryDelay(attempts: number): DurationMs {
+  const doubled = seconds(5 * 2 ** Math.min(Math.max(attempts - 1, 0), 10));
+  return doubled < LONGEST_RETRY ? doubled : LONGEST_RETRY;
+}
+
+/** Calls of one rule: this many at once, then one each interval. */
+export const CALLS_AT_ONCE = 20;
+export const CALL_INTERVAL = seconds(0.2);
+
+/**
+ * A place in a rule's queue.
+ *
+ * @param taken until when places are taken
+ */
+export function takeSlot(
+  taken: EpochMs | undefined,
+  now: EpochMs,
+): { readonly slot: EpochMs; readonly taken: EpochMs } {
+  const from = taken !== undefined && taken > now ? taken : now;
+  const early = addDuration(from, seconds((-CALLS_AT_ONCE * CALL_INTERVAL) / 1000));
+  return { slot: early > now ? early : now, taken: addDuration(from, CALL_INTERVAL) };
+}

@@ -1,0 +1,43 @@
+/**
+ * The ledger: one record for each object that carries the finalizer of a rule, from before the finalizer is put on until after it went.
+ * What is in it and not in the cluster was not cleaned up by us.
+ */
+import * as z from '../../../shared/contract/zod.ts';
+import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
+import { toEpochMs, type EpochMs } from '../../../shared/domain/time.ts';
+import type { RecordCodec } from '../../../shared/lifecycle/timed-record.ts';
+
+const instant = z.pipe(
+  z.number(),
+  z.transform((ms: number): EpochMs => toEpochMs(ms)),
+);
+
+const schema = z.object({
+  rule: z.string(),
+  finalizerName: z.string(),
+  /**
+   * `held`: the object lives; `intended`: a call is noted down; `pending`: a worker is at it; `failed`: it is tried again; `cleaned`: the
+   * finalizer may go; `orphaned`: the object went without a clean-up.
+   */
+  phase: z.enum(['held', 'intended', 'pending', 'failed', 'cleaned', 'orphaned']),
+  attempts: z.int().check(z.minimum(0)),
+  /** Of the last change of phase. */
+  time: instant,
+  /** When the next call may be made: a place in the rule's queue. */
+  slotTime: z.exactOptional(instant),
+  message: z.exactOptional(z.string()),
+  /** The deadline passed and was reported. */
+  overdue: z.exactOptional(z.boolean()),
+});
+
+export type LedgerEntry = z.output<typeof schema>;
+
+export const LEDGER_CODEC: RecordCodec<LedgerEntry> = {
+  owner: 'finalizer',
+  schemaVersion: 1,
+  parse: state => schema.parse(state),
+  toState(value) {
+    schema.parse(value);
+    return JSON.parse(JSON.stringify(value)) as JsonObject;
+  },
+};

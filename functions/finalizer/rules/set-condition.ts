@@ -1,0 +1,53 @@
+/** Conditions on the status of rules and of their objects. What cannot be written is written with the next change. */
+import type { JsonObject, JsonValue, KubernetesObject, ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
+import { readConditions } from '../../../shared/domain/node.ts';
+import { toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
+
+export interface Condition {
+  readonly type: string;
+  readonly status: 'True' | 'False';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** `absent` takes the condition off. */
+export type ConditionChange = Condition | { readonly type: string; readonly status: 'absent' };
+
+/** @param fields other fields of the status */
+export async function setConditions(
+  { kubernetes }: Pick<FunctionDeps, 'kubernetes'>,
+  ref: ObjectRef,
+  object: KubernetesObject,
+  changes: readonly ConditionChange[],
+  now: EpochMs,
+  fields: JsonObject = {},
+): Promise<void> {
+  const stored = object.status?.['conditions'];
+  const raw: readonly JsonValue[] = Array.isArray(stored) ? [...stored] : [];
+  const before = readConditions(stored);
+  const changed = changes.filter(change => {
+    const old = before.find(({ type }) => type === change.type);
+    if (change.status === 'absent') return old !== undefined;
+    return old?.status !== change.status || old.reason !== change.reason || old.message !== change.message;
+  });
+  const isSame = Object.entries(fields).every(([key, value]) => object.status?.[key] === value);
+  if (changed.length === 0 && isSame) return;
+  const types = new Set(changed.map(({ type }) => type));
+  const { uid, resourceVersion, generation } = object.metadata;
+  const written = changed.flatMap((change): JsonObject[] => {
+    if (change.status === 'absent') return [];
+    const old = before.find(({ type }) => type === change.type);
+    const since = old?.status === change.status ? old.lastTransitionTime : undefined;
+    const observed = generation === undefined ? {} : { observedGeneration: generation };
+    return [{ ...change, lastTransitionTime: toTimestamp(since ?? now), ...observed }];
+  });
+  const kept = raw.filter(condition => !types.has(typeOf(condition)));
+  const body = { metadata: { uid, resourceVersion }, status: { ...fields, conditions: [...kept, ...written] } };
+  await kubernetes.patch(ref, { type: 'merge', body }, { subresource: 'status' });
+}
+
+function typeOf(condition: JsonValue): string {
+  if (typeof condition !== 'object' || condition === null || !('type' in condition)) return '';
+  return typeof condition.type === 'string' ? condition.type : '';
+}

@@ -1,0 +1,24 @@
+/** A FinalizerRule (design "Kubernetes Finalizers: A Deep Dive"; DESIGN §3.3): which kind it holds, and what cleans up. Pure. */
+import type { DurationMs } from './time.ts';
+
+export type Cleanup =
+  | { readonly kind: 'lambda'; readonly functionName: string }
+  /** An external worker answers the event. */
+  | { readonly kind: 'event'; readonly detailType: string }
+  /** Nothing to clean up. */
+  | { readonly kind: 'none' };
+
+export const ON_DEADLINES = ['Keep', 'Release'] as const;
+/** `Keep`: the object stays and is reported; `Release`: the finalizer goes, and what is left behind is noted as a possible orphan. */
+export type OnDeadline = (typeof ON_DEADLINES)[number];
+
+export interface FinalizerRule {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly finalizerName: string;
+  readonly cleanup: Cleanup;
+  /** From the deletion on. */
+  readonly deadline: DurationMs | undefined;
+  readonly onDeadline: OnDeadline;
+}

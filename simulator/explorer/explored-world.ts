@@ -1,0 +1,174 @@
+/** Everything that one schedule runs in: virtual time, records, the functions behind a gate, and the checks of the invariants. */
+import { addDuration, minutes, seconds, type EpochMs } from '../../shared/domain/time.ts';
+import { invariant, messageOf } from '../../shared/errors.ts';
+import type { AuditRecord } from '../../shared/ports/audit-log.ts';
+import type { ClusterWatch } from '../../shared/ports/cluster-watch.ts';
+import type { StoredRecord } from '../../shared/ports/record-store.ts';
+import type { ObservedWrite } from '../../packages/kube-apiserver/src/types.ts';
+import { createInProcessKubernetesApi } from '../../runtime/in-process/kubernetes-api.ts';
+import type { Lifetime } from '../../runtime/lifetime.ts';
+import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
+import { createSystem, type System, type WaitingInInbox } from '../../runtime/system.ts';
+import { createCloud } from '../cloud.ts';
+import { createInvariantWatcher, type InvariantWatcher } from '../invariants/watcher.ts';
+import { createVirtualTime, Standstill, type VirtualTime } from '../virtual-time.ts';
+import type { ExploredCluster } from './explored-cluster.ts';
+import { createGate, type Gate } from './gate.ts';
+import { CLUSTER, TICK_MESSAGE } from './messages.ts';
+import type { Message, Reconcilers } from './situation.ts';
+
+const CURFEW_USER = 'curfew:';
+/** The sweep looks a little further ahead than a minute. */
+const SWEEP_AHEAD = seconds(90);
+
+/** What a world takes over from an earlier one beside the cluster. */
+export interface Past {
+  readonly time: EpochMs;
+  readonly records: readonly StoredRecord[];
+  readonly messages: readonly WaitingInInbox[];
+  /** What the checks of the invariants remember. */
+  readonly seen: readonly Seen[];
+}
+
+type Seen = { readonly time: EpochMs } & (
+  | { readonly kind: 'write'; readonly write: ObservedWrite; readonly by: string }
+  | { readonly kind: 'audit'; readonly record: AuditRecord }
+);
+
+const NO_FORWARDER: ClusterWatch = {
+  list: () => Promise.reject(new Error('there is no forwarder here')),
+  resolve: () => Promise.reject(new Error('there is no forwarder here')),
+  watch() {
+    throw new Error('there is no forwarder here');
+  },
+};
+
+const minuteOf = (time: EpochMs): EpochMs => addDuration(time, seconds(-(time % 60_000) / 1000));
+
+/** Its functions remember nothing of before: each begins in an environment of its own. Closed after use. */
+export class ExploredWorld {
+  readonly time: VirtualTime;
+  readonly gate: Gate = createGate();
+  readonly store = createMemoryRecordStore();
+  readonly watcher: InvariantWatcher;
+  readonly system: System;
+  /** Hears of each run that begins. */
+  onRun: ((lifetime: Lifetime) => void) | undefined;
+  /** Since when nobody disturbs what the functions do; undefined: somebody does. */
+  quietSince: EpochMs | undefined;
+  readonly #cluster: ExploredCluster;
+  readonly #seen: Seen[] = [];
+  readonly #stops: (() => void)[] = [];
+  /** While the checks are told of the past. */
+  #pastTime: EpochMs | undefined;
+
+  constructor(cluster: ExploredCluster, start: EpochMs, reconcilers: Reconcilers) {
+    this.#cluster = cluster;
+    this.time = createVirtualTime({ start });
+    const { core } = cluster;
+    const cloud = createCloud(this.time);
+    this.watcher = this.#createWatcher(providerID => cloud.stateOf(providerID));
+    const observer = core.observe(write => {
+      if (write.user.startsWith(CURFEW_USER))
+        this.#see({ kind: 'write', write, by: write.user.slice(CURFEW_USER.length), time: this.time.now() });
+    });
+    this.#stops.push(() => observer.stop());
+    const { watcher } = this;
+    this.system = createSystem({
+      cluster: CLUSTER,
+      scheduler: this.time,
+      kubernetes: by => createInProcessKubernetesApi(core, `${CURFEW_USER}${by}`),
+      watch: NO_FORWARDER,
+      records: watcher.observeRecords(this.store),
+      dueIndex: this.store,
+      instances: () => cloud.instances(() => undefined),
+      audit: { write: record => this.#see({ kind: 'audit', record, time: this.time.now() }) },
+      reconcilers,
+      hooks: {
+        onRun: (name, lifetime) => {
+          watcher.runStarted(name, lifetime);
+          this.onRun?.(lifetime);
+        },
+        onFailed: (name, error) => watcher.failed(name, error),
+        onBuried: ({ function: name, reason, explanation }) => watcher.buried(name, reason, explanation),
+        onPermissionRefused: (part, message) => watcher.refused(part, message),
+        environment: (ports, name, lifetime) => this.gate.around(watcher.observe(ports, lifetime), name, lifetime),
+      },
+    });
+    this.#tick();
+  }
+
+  #createWatcher(instanceState: (providerID: string) => string | undefined): InvariantWatcher {
+    const { core } = this.#cluster;
+    return createInvariantWatcher({
+      core: {
+        ...core,
+        resourceVersion: core.resourceVersion,
+        watch: (type, options, deliver) => {
+          const watch = core.watch(type, options, deliver);
+          this.#stops.push(() => watch.stop());
+          return watch;
+        },
+      },
+      scheduler: { ...this.time, now: () => this.#pastTime ?? this.time.now() },
+      instanceState,
+      clockTolerance: seconds(0),
+      quietSince: () => this.quietSince,
+    });
+  }
+
+  #see(seen: Seen): void {
+    this.#seen.push(seen);
+    if (seen.kind === 'write') this.watcher.written(seen.write, seen.by);
+    else this.watcher.audited(seen.record);
+  }
+
+  /** Goes on from there. */
+  async takeOver({ records, messages, seen }: Past): Promise<void> {
+    const observed = this.watcher.observeRecords(this.store);
+    for (const { version: _, ...record } of records) await observed.put(record, 0);
+    for (const message of messages) this.system.takeOver(message);
+    for (const each of seen) {
+      this.#pastTime = each.time;
+      this.#see(each);
+    }
+    this.#pastTime = undefined;
+  }
+
+  /** What another world can take over. */
+  past(): Past {
+    const { time, store, system } = this;
+    return { time: time.now(), records: store.all(), messages: system.waiting(), seen: this.#seen };
+  }
+
+  /** Answers the id of the message in its inbox. */
+  send({ to, body }: Message): string | undefined {
+    this.system.send(to, body(this.time.now()));
+    return this.system.waiting().findLast(({ target }) => target === to)?.id;
+  }
+
+  /** Lets time go on until `end`. */
+  async pass(end: EpochMs): Promise<void> {
+    try {
+      await this.time.runUntil(end);
+    } catch (error) {
+      invariant(error instanceof Standstill, messageOf(error));
+      this.watcher.stoodStill(error.message);
+    }
+  }
+
+  /** The minute ticks, as far as they have something to do. */
+  #tick(): void {
+    const next = addDuration(minuteOf(this.time.now()), minutes(1));
+    this.time.at(next, () => {
+      const horizon = addDuration(next, SWEEP_AHEAD);
+      const isDue = this.store.all().some(({ nextWakeTime }) => nextWakeTime !== undefined && nextWakeTime <= horizon);
+      if (isDue) this.send(TICK_MESSAGE);
+      this.#tick();
+    });
+  }
+
+  close(): void {
+    for (const stop of this.#stops) stop();
+  }
+}
