@@ -66,7 +66,7 @@ function describeAnnotation({ annotation, pods, observeOnly }: NodeExplanation):
   );
   switch (annotation.kind) {
     case 'ours':
-      return `Curfew holds ${DO_NOT_DISRUPT_ANNOTATION}: "true" on the node, until ${annotation.until}`;
+      return `Curfew holds ${DO_NOT_DISRUPT_ANNOTATION}: "true" on the node, ${annotation.until === 'indefinite' ? 'without end' : `until ${annotation.until}`}`;
     case 'theirs': {
       const effect = annotation.value === 'true' ? 'Karpenter leaves the node alone' : 'it has no effect';
       return `${DO_NOT_DISRUPT_ANNOTATION}: ${shown(annotation.value)} on the node is not Curfew's and stays: ${effect}`;
