@@ -51,7 +51,7 @@ interface Sample {
   readonly peakRssBytes: number;
   readonly listCpuMs: number;
   readonly published: Published & {
-    /** Changes that nobody was told of, neither by an event of their own nor by a later one of the object. */
+    /** Changes without an event, neither of their own nor a later one of the object. */
     readonly missing: number;
   };
 }
@@ -169,7 +169,7 @@ function toRows(ours: readonly Sample[], reference: readonly Sample[]): Row[] {
       limit: atMost(1),
     }),
     counted('events beyond one per change', p => p.surplus),
-    counted('changes not told of', p => p.missing),
+    counted('changes without an event', p => p.missing),
   ];
 }
 

@@ -4,7 +4,7 @@ import { describeFailure } from './failure.ts';
 import type { RedriveCommandOptions } from './redrive.ts';
 import type { SwitchOptions } from './stop-resume.ts';
 
-// Whoever read the output (`| head`) has seen enough: that is no error.
+// The reader of the output (`| head`) has seen enough: that is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit();
   const reason = error.code === 'ENOSPC' ? 'no space left on the device' : error.message;
@@ -171,7 +171,7 @@ onDeployment(program.command('redrive'))
   .description("move a function's dead letters back into its inbox")
   .requiredOption('--function <name>', 'whose dead letters')
   .option('--reason <reason>', 'only those with this reason, as the command prints it')
-  .option('--limit <number>', 'at most so many')
+  .option('--limit <number>', 'at most this many messages')
   .option('--dry-run', 'say what would be moved, move nothing')
   .action(async (options: RedriveCommandOptions) => {
     const { redriveCommand } = await import('./redrive.ts');

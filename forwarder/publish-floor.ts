@@ -1,5 +1,5 @@
 /**
- * A floor on how often one object is published. Whoever may edit an object can make it change a hundred times a second; each event
+ * A floor on how often one object is published. A user who may edit an object can change it a hundred times a second; each event
  * costs money and a run of each function that it is routed to.
  *
  * Each part of an object has its own allowance: `burst` publications at once, then one per `period`. So a flapping label never

@@ -17,7 +17,7 @@ import { keyOfChange, type ObjectChange } from './tracker.ts';
 
 export interface QueuedChange {
   readonly change: ObjectChange;
-  /** How often it was tried in vain. */
+  /** How often publishing it failed. */
   readonly attempts: number;
 }
 

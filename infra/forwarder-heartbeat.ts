@@ -19,7 +19,7 @@ export class ForwarderHeartbeat extends Construct {
 
   constructor(scope: Construct, id: string, { bus, cluster }: { readonly bus: EventBus; readonly cluster: string }) {
     super(scope, id);
-    this.queue = new Queue(this, 'Forgotten', {
+    this.queue = new Queue(this, 'Heartbeats', {
       retentionPeriod: Duration.minutes(1),
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,

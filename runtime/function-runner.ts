@@ -1,6 +1,6 @@
 /**
  * Runs one function's messages in environments as Lambda does: an environment is made when none is free, works on one message at a
- * time, and is used again. One whose run takes too long is ended: the run stands still for ever, and its message comes again.
+ * time, and is used again. A run that takes too long is stopped: none of its calls goes on, and its message comes again.
  */
 import type { FunctionName } from '../shared/contract/names.ts';
 import { addDuration, type DurationMs } from '../shared/domain/time.ts';

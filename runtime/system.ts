@@ -249,7 +249,7 @@ export function createSystem(parts: SystemParts): System {
           function: name,
           body,
           reason: 'TooManyReceives',
-          explanation: `received ${receiveCount} times in vain`,
+          explanation: `received ${receiveCount} times without success`,
         }),
     });
     inboxes.set(name, inbox);

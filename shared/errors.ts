@@ -24,7 +24,10 @@ export class RetryableError extends Error {
   }
 }
 
-/** Trying again cannot help: not a valid message, an unknown version, forbidden. The message is parked in the DLQ with its reason (I9). */
+/**
+ * Trying again cannot help: not a valid message, an unknown version, a request that the API server finds not valid. (Missing permissions
+ * are retryable.) The message is parked in the DLQ with its reason (I9).
+ */
 export class TerminalError extends Error {
   /** One CamelCase word, a message attribute in the DLQ. */
   readonly reason: string;

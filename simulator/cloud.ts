@@ -15,7 +15,7 @@ export interface Cloud {
   /** How calls about that instance fail from now on. */
   setFailure(providerID: string, failure: CloudFailure): void;
   stateOf(providerID: string): InstanceState | undefined;
-  /** Ends an instance at once, as whoever owns it does. */
+  /** Ends an instance at once, as its owner does. */
   remove(providerID: string): void;
   /** The port of a function; `onCall` hears of each call that the cloud accepts. */
   instances(onCall: (verb: 'terminate' | 'reboot', providerID: string) => void): Instances;

@@ -55,7 +55,12 @@ export function outcomeOf(entries: readonly TraceEntry[]): Outcome {
   return { done, held: [...held.values()] };
 }
 
-const TITLES = { repair: 'repaired', wouldRepair: 'would be repaired', evict: 'evicted', terminate: 'terminated' } as const;
+const TITLES = {
+  repair: 'repaired',
+  wouldRepair: 'would be repaired',
+  evict: 'evicted',
+  terminate: 'terminated',
+} as const;
 
 /** A line each, for people. */
 export function formatOutcome({ done, held }: Outcome): readonly string[] {

@@ -22,7 +22,8 @@ export function formatRun(result: RunResult): string {
   if (result.violations.length > 0) lines.push('', ...formatViolations(result));
   lines.push('');
   // Without expectations, what happened is the answer.
-  if (verdicts.length === 0) lines.push('What came of it:', ...formatOutcome(outcomeOf(result.trace)).map(line => `  ${line}`), '');
+  if (verdicts.length === 0)
+    lines.push('What came of it:', ...formatOutcome(outcomeOf(result.trace)).map(line => `  ${line}`), '');
   lines.push(formatSummary(result));
   return lines.join('\n');
 }

@@ -42,7 +42,7 @@ function perform(
       return world.remove(action.target, action.gracePeriodSeconds) ? undefined : 'no effect: it does not exist';
     case 'busEvent': {
       const { source, detailType, detail } = action;
-      // Whoever publishes goes on trying until the bus is back.
+      // A publisher goes on trying until the bus is back.
       outages.whenBack('bus', () => system.publish({ source, 'detail-type': detailType, detail }));
       return undefined;
     }

@@ -31,7 +31,7 @@ export function createTimeline(now: () => EpochMs): Timeline {
       entries.push({ time: now(), by: 'scenario', text: problem === undefined ? text : `${text} (${problem})` });
     },
     addWrite({ user, verb, resource, ref, subresource, before, after }) {
-      // Status upkeep is noise; the author's own writes are told of as steps.
+      // Status upkeep is noise; the author's own writes are shown as steps.
       if (!user.startsWith(ACTOR) || subresource === 'status') return;
       const name = `${ref.namespace === undefined ? '' : `${ref.namespace}/`}${ref.name}`;
       const isGone = before !== undefined && after === undefined && verb !== 'delete';

@@ -58,7 +58,7 @@ export async function startEmbedded(): Promise<Cluster> {
         if (manifest.kind === 'Node') writeOne(firstPost(manifest));
         done += 1;
         onProgress(done);
-        // Whoever asks for the progress is answered in between.
+        // Requests for the progress are answered in between.
         if (done % 1000 === 0) await setImmediate();
       }
     },

@@ -1,7 +1,7 @@
 /** Which steps of a workload are carried out next. Pure. */
 import type { Step } from './workload.ts';
 
-/** A server is told of writes one by one: more at once would be a burst that no cluster makes. */
+/** A server gets its writes one by one: more at once would be a burst that no cluster makes. */
 const BATCH_MAX = 64;
 
 /**

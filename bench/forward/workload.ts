@@ -41,13 +41,13 @@ export interface ClusterSize {
 
 export const WORKLOAD_DURATION = minutes(5);
 const HEARTBEATS_PER_NODE = 2;
-/** In five minutes one pod of so many is replaced. */
+/** In five minutes one pod of this many is replaced. */
 const PODS_PER_REPLACEMENT = 20;
-/** One node of so many loses its kubelet for a while. */
+/** One node of this many loses its kubelet for a while. */
 const NODES_PER_FLIP = 100;
-/** One node of so many is cordoned. */
+/** One node of this many is cordoned. */
 const NODES_PER_CORDON = 200;
-/** One pod of so many carries the annotation. */
+/** One pod of this many carries the annotation. */
 const PODS_PER_ANNOTATION = 100;
 
 export const isAnnotated = (index: number): boolean => index % PODS_PER_ANNOTATION === 0;
@@ -91,7 +91,7 @@ function heartbeats(index: number, start: EpochMs): Step[] {
   });
 }
 
-/** Unknown, and a while later ready again; both are told of, in the place of the heartbeats. */
+/** Unknown, and a while later ready again; both are published, in the place of the heartbeats. */
 function flips(index: number, start: EpochMs): Step[] {
   const lost = spread(index, toDurationMs(WORKLOAD_DURATION / 2));
   const back = toDurationMs(lost + WORKLOAD_DURATION / 2);

@@ -1,4 +1,4 @@
-/** Stands before DynamoDB's stand-in and counts the writes that pass, whoever makes them. */
+/** Stands before DynamoDB's stand-in and counts the writes that pass, of any client. */
 import { createServer, request, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
 

@@ -1,4 +1,4 @@
-/** The API servers of the react bench, as seen by whoever breaks nodes and watches what becomes of their NodeClaims. */
+/** The API servers of the react bench, as the bench sees them: it breaks nodes and watches what becomes of their NodeClaims. */
 import { spawnSync } from 'node:child_process';
 import { createApiServer } from '../../packages/kube-apiserver/src/api-server.ts';
 import { serveApiServer, type RequestLogEntry } from '../../packages/kube-apiserver/src/http/server.ts';

@@ -21,13 +21,13 @@ export interface DaySize {
 /** What such a scenario must end in. */
 export interface Day {
   readonly scenario: JsonObject;
-  /** Nodes that break for good, so many NodeClaims are deleted. */
+  /** Nodes that break for good: as many NodeClaims are deleted. */
   readonly broken: number;
 }
 
 const START = toEpochMs(Date.UTC(2024, 10, 1, 0, 0, 0));
 const NODES_PER_POOL = 50;
-/** In a day one node of so many … */
+/** In a day one node of this many … */
 const NODES_PER_BLIP = 10;
 const NODES_PER_BREAK = 50;
 const NODES_PER_PROTECTION = 5;

@@ -44,7 +44,9 @@ export function renderGroup({ kind, name, mode, fault, nodePools, nodes }: Group
   return [
     `${title}: ${nodes.length} ${nodes.length === 1 ? 'node' : 'nodes'}, ${unhealthy.length} unhealthy${mode === undefined ? '' : `, mode ${mode}`}`,
     ...(fault === undefined ? [] : [`  not in force: ${fault}`]),
-    ...(kind === 'policy' ? [`  selects ${nodePools.length === 0 ? 'no NodePool' : `NodePool ${nodePools.join(', ')}`}`] : []),
+    ...(kind === 'policy'
+      ? [`  selects ${nodePools.length === 0 ? 'no NodePool' : `NodePool ${nodePools.join(', ')}`}`]
+      : []),
     ...(kind === 'nodepool' ? nodes.slice(0, 1).flatMap(({ lifecycle }) => describeRules(lifecycle)) : []),
     ...unhealthy.map(each => `  node ${each.name}: repair ${repairText(each.lifecycle, now)}`),
   ].join('\n');

@@ -28,7 +28,11 @@ export interface RepairExplanation {
 export interface LifecycleExplanation {
   readonly nodePool: string | undefined;
   readonly repair: RepairExplanation;
-  readonly termination: { readonly source: string | undefined; readonly message: string; readonly since: EpochMs | undefined };
+  readonly termination: {
+    readonly source: string | undefined;
+    readonly message: string;
+    readonly since: EpochMs | undefined;
+  };
   /** The drain that has cordoned the node. */
   readonly drain: string | undefined;
   /** That apply, in order of precedence. */

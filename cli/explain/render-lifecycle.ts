@@ -1,7 +1,7 @@
 /** What becomes of a node, of the nodes of a NodePool or of a policy, as text for people. */
 import type { LifecycleExplanation } from './lifecycle.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
-import { instant } from './render.ts';
+import { instant } from './instant.ts';
 
 /** Lines about one node. */
 export function renderLifecycle(explained: LifecycleExplanation, now: EpochMs): readonly string[] {

@@ -2,8 +2,9 @@
 import { formatDuration } from '../../shared/domain/go-duration.ts';
 import { DO_NOT_DISRUPT_ANNOTATION } from '../../shared/domain/pod.ts';
 import { shown } from '../../functions/grace-period/announcements.ts';
-import { durationBetween, toDurationMs, toExactTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import type { EpochMs } from '../../shared/domain/time.ts';
 import type { LifecycleExplanation } from './lifecycle.ts';
+import { instant } from './instant.ts';
 import { renderLifecycle } from './render-lifecycle.ts';
 import type { Deadline, NodeExplanation, PodExplanation } from './explain-node.ts';
 
@@ -77,7 +78,9 @@ function describeAnnotation({ annotation, pods, observeOnly }: NodeExplanation):
 }
 
 function whyNot(observeOnly: boolean): string {
-  return observeOnly ? ': mode is Observe' : ', although pods are protected: it is late, or does not run';
+  return observeOnly
+    ? ': mode is Observe'
+    : ', although pods are protected: the grace-period function is late or not running';
 }
 
 /** Protected or not, by what, until when. */
@@ -129,11 +132,4 @@ function describePolicy({ policy, compatibility, observeOnly }: NodeExplanation)
   const rules =
     compatibility === 'Unknown' ? 'what either rule set protects is protected' : `rules of ${compatibility}`;
   return `protection: ${policy ?? 'no policy, the defaults hold'} (${rules}${observeOnly ? ', mode Observe' : ''})`;
-}
-
-/** `2024-01-01T14:00:00Z (in 3h12m0s)`, or `(2m0s ago)`. */
-export function instant(time: EpochMs, now: EpochMs): string {
-  const distance = durationBetween(now, time);
-  const length = formatDuration(toDurationMs(Math.round(Math.abs(distance) / 1000) * 1000));
-  return `${toExactTimestamp(time)} (${distance > 0 ? `in ${length}` : `${length} ago`})`;
 }

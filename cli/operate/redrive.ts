@@ -18,7 +18,7 @@ export interface RedriveOptions {
   readonly to: string;
   /** Only messages with this reason. */
   readonly reason?: string;
-  /** At most so many messages. */
+  /** Most messages to move. */
   readonly limit?: number;
   /** Moves nothing. */
   readonly dryRun?: boolean;

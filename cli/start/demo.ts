@@ -22,7 +22,7 @@ interface Happened {
   readonly deletions: Map<string, number>;
   readonly annotations: Map<string, string>;
   readonly problems: string[];
-  /** The story is told: what the parts still do is not part of it. */
+  /** The demo is over: what the parts still do is not part of it. */
   over: boolean;
 }
 

@@ -67,7 +67,7 @@ export function announcementsFor(
   const key = toExactTimestamp(expiry);
   const limit = cappedTo === undefined ? '' : ` (limited to ${formatDuration(cappedTo)} by ${policyName ?? 'policy'})`;
   if (!isActive(protection, now)) {
-    // Karpenter looks at the annotation itself: what it reads without end is only for Curfew at an end.
+    // Karpenter still treats "true" as indefinite; only Curfew's protection has ended.
     const caveat = protection.source === 'True' ? '; Karpenter itself still honours the annotation' : '';
     said.push(say('elapsed', key, `the protection by ${annotation}${limit} ended at ${key}${caveat}`));
     return said;

@@ -1,7 +1,7 @@
 /**
  * The rule of grace periods (design "Do-not-disrupt grace period"; DESIGN §3.2, I2, I7): while a protection that Karpenter does not
  * see by itself is active on a node, the node carries `karpenter.sh/do-not-disrupt: "true"` with our mark beside it; each pod hears
- * of its own expiry; at the last one the node is let go. Pure: no I/O, no clock.
+ * of its own expiry; at the last one the node is released. Pure: no I/O, no clock.
  *
  * Whose annotation it is (A: do-not-disrupt on the Node, M: our mark):
  * - no A, no M: nobody's; with A and without M: somebody's, never touched

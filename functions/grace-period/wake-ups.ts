@@ -19,7 +19,7 @@ export async function wakeAnnotatedNodes(deps: Deps, pool: string | undefined): 
   const nodes = await loadPoolNodes(deps, pool);
   for (let start = 0; start < nodes.length; start += READ_AT_ONCE) {
     const batch = nodes.slice(start, start + READ_AT_ONCE);
-    // One record of many that cannot be read must not hold up all others: such a node is looked at, in vain at worst.
+    // One record of many that cannot be read must not hold up all others: such a node is looked at, if need be for nothing.
     const answers = await Promise.allSettled(batch.map(({ uid }) => deps.records.get(keyOf(uid))));
     const failures = answers.flatMap(answer => (answer.status === 'rejected' ? [answer] : []));
     if (failures.length === batch.length) throw failures[0]?.reason;

@@ -7,8 +7,8 @@ export const FUNCTION_TIMEOUT_SECONDS = 30;
 export const VISIBILITY_TIMEOUT_SECONDS = 6 * FUNCTION_TIMEOUT_SECONDS;
 
 /**
- * Receives before a queue gives a message up. At one per three minutes an outage of a day is sat out: what a message tells of is
- * told only once (I5, I9).
+ * Receives before dead-lettering: about a day at one per three minutes. A change is published once, and again only hours later, so
+ * its message must outlive a day's outage (I5, I9).
  */
 export const MAX_RECEIVES = 500;
 

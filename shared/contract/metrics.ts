@@ -1,4 +1,7 @@
-/** Custom metrics that an alarm watches: the functions emit exactly these names, infra's alarms read them. */
+/**
+ * The custom metrics that alarms watch, by the names that functions emit and alarms read. Metrics without an alarm are named where
+ * they are counted.
+ */
 import type { FunctionName } from './names.ts';
 
 /** CloudWatch namespace of every metric. */

@@ -1,4 +1,7 @@
-/** Every name that crosses a process boundary or that a user sees, in one place. */
+/**
+ * Names that several processes share or that users see: functions, event types, annotations, labels. Event reasons stand in
+ * `reasons.ts`, metrics in `metrics.ts`, environment variables in `env.ts`, the table's in `table.ts`, tags in `tags.ts`.
+ */
 import { NODE_POOL_LABEL, TERMINATION_TIMESTAMP_ANNOTATION } from '../domain/node-claim.ts';
 import { DO_NOT_REPAIR_ANNOTATION } from '../domain/node.ts';
 import { DO_NOT_DISRUPT_ANNOTATION } from '../domain/pod.ts';

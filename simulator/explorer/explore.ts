@@ -93,7 +93,7 @@ export async function explore(
   return { situation, ...counts, failure: undefined };
 }
 
-/** Whoever reads it follows each turn; then each call. */
+/** For the reader: each turn, then each call. */
 const lengthOf = ({ outcome }: Failure): number =>
   outcome.schedule.turns.length * 1000 + outcome.interleaved.filter(({ kind }) => kind === 'call').length;
 

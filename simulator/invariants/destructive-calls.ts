@@ -1,5 +1,5 @@
 /**
- * What holds for every destructive call, whoever makes it:
+ * What holds for every destructive call of any function:
  * - I4 at most once for an object, and only after the intent was recorded
  * - I6 not while something that the run wanted to know is unknown
  * - I10 with the UID that is meant

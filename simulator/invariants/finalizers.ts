@@ -1,6 +1,6 @@
 /**
  * I1: the finalizer that keeps a Node or NodeClaim for Curfew's termination goes only when the instance is gone, or at a deadline that
- * the user set. Whoever takes it off, and why, makes no difference.
+ * the user set. Who takes it off, and why, makes no difference.
  */
 import { deadlineOf, hasOneClaim, providerIDOf } from './deadline.ts';
 import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';

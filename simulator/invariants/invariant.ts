@@ -60,7 +60,7 @@ export interface Check {
   readonly onWrite?: (write: ObservedWrite, by: string) => void;
   /** A decision of a function, as it stands in the audit log. */
   readonly onAudit?: (record: AuditRecord) => void;
-  /** A message was processed in vain and will come again. */
+  /** A message failed and will come again. */
   readonly onFailure?: (by: FunctionName, error: unknown) => void;
   /** A message will not be tried again. */
   readonly onBuried?: (by: FunctionName, reason: string, explanation: string) => void;

@@ -41,7 +41,7 @@ export const checkOwnership: MakeCheck = ({ mirror, violate }) => {
       for (const [field, value] of old) {
         const now = next.get(field);
         if (now === value || ours.get(field) === value || isMarkedOurs(field, value, old)) continue;
-        // By its name, whoever put it on; when it may go is another check's business.
+        // By its name, not by its author; when it may go is another check's business.
         if (field.startsWith(FINALIZER) && isOurFinalizer(field.slice(FINALIZER.length), mirror)) continue;
         if (OVERRIDDEN.includes(field) && (now !== undefined || field.startsWith('label'))) continue;
         // Who drains replaces a taint of that key with another effect (reference on Karpenter, §2.2 step 5).

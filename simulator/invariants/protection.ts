@@ -1,8 +1,8 @@
 /**
  * Pods that must not be disrupted:
  * - I2 none is evicted or deleted while its protection is active, but for a deadline that its NodeClaim has
- * - I2 a node is not let go while a pod on it is protected for a time
- * - I5 a node is held within five minutes of such a protection, and let go within five minutes of the last one
+ * - I2 a node is not released while a pod on it is protected for a time
+ * - I5 a node is held within five minutes of such a protection, and released within five minutes of the last one
  *
  * A decision is judged by what its run had seen; what happens between a look and the call is nobody's fault.
  */

@@ -34,7 +34,7 @@ const CHECKS: readonly MakeCheck[] = [
   checkRobustness,
 ];
 
-/** After so many the rest adds nothing. */
+/** Violations that are kept; more add nothing. */
 const MAX_VIOLATIONS = 20;
 
 export interface InvariantWatcher {

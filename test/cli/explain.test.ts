@@ -69,7 +69,13 @@ describe('curfew explain', () => {
   it.each([
     ['node', 'nowhere', { scenario: EXAMPLES, at: '1s' }, 1, 'node nowhere does not exist\n'],
     ['pod', 'web', {}, 2, 'a pod is NAMESPACE/NAME, not web\n'],
-    ['deployment', 'web', {}, 2, 'explain pod NAMESPACE/NAME, node NAME, nodepool NAME or policy NAME, not deployment\n'],
+    [
+      'deployment',
+      'web',
+      {},
+      2,
+      'explain pod NAMESPACE/NAME, node NAME, nodepool NAME or policy NAME, not deployment\n',
+    ],
     ['node', 'n1', { at: '1h' }, 2, '--at needs --scenario'],
     ['node', 'n1', { scenario: EXAMPLES, at: '100h' }, 2, '--at 100h lies outside the scenario'],
     ['node', 'n1', { scenario: EXAMPLES, at: '4d' }, 2, 'unknown unit "d"'],

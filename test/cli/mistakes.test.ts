@@ -75,20 +75,20 @@ const CASES: readonly (readonly [string, string])[] = [
 ];
 
 describe('what a user can put right', () => {
-  it.each(CASES)('%s', async (line, message) => {
-    const { port } = html.address() as AddressInfo;
-    const filled = (text: string): string => text.replaceAll('{}', folder).replaceAll('{port}', String(port));
-    const args = filled(line)
-      .split(' ')
-      .join('\n')
-      .replace('5\nmin', '5 min')
-      .split('\n');
-    const { code, stdout, stderr } = await runCurfew(args);
-    expect(stderr).toContain(filled(message));
-    expect(stderr).not.toMatch(/^\s+at /m);
-    expect(stderr.trimEnd().split('\n').length).toBeLessThanOrEqual(2);
-    expect({ code, stdout: stdout.includes('Error') }).toEqual({ code: 2, stdout: false });
-  }, 60_000);
+  it.each(CASES)(
+    '%s',
+    async (line, message) => {
+      const { port } = html.address() as AddressInfo;
+      const filled = (text: string): string => text.replaceAll('{}', folder).replaceAll('{port}', String(port));
+      const args = filled(line).split(' ').join('\n').replace('5\nmin', '5 min').split('\n');
+      const { code, stdout, stderr } = await runCurfew(args);
+      expect(stderr).toContain(filled(message));
+      expect(stderr).not.toMatch(/^\s+at /m);
+      expect(stderr.trimEnd().split('\n').length).toBeLessThanOrEqual(2);
+      expect({ code, stdout: stdout.includes('Error') }).toEqual({ code: 2, stdout: false });
+    },
+    60_000,
+  );
 
   it('prints no more than a few of the mistakes of one file', async () => {
     const { code, stderr } = await runCurfew(['simulate', at('faults.yaml')]);

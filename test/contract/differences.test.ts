@@ -1,4 +1,4 @@
-/** The known differences are where they belong: asserted by the contract, and told to whoever reads about the embedded server. */
+/** The known differences are where they belong: asserted by the contract, and documented with the embedded server. */
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { DIFFERENCES } from './differences.ts';

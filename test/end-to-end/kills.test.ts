@@ -53,7 +53,7 @@ afterAll(async () => {
   await stack.stop();
 });
 
-/** Polls until `condition` holds; the test's own time-out ends a wait in vain. */
+/** Polls until `condition` holds; the test's own time-out ends a wait for nothing. */
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await systemClock.sleep(seconds(0.05));
 }

@@ -29,7 +29,7 @@ describe('tracker', () => {
     expect(tracker.observe(aNode(version('2')), NOW)).toBeUndefined();
   });
 
-  it('compares with what was last told of, not with the last heartbeat', () => {
+  it('compares with what was published last, not with the last heartbeat', () => {
     const tracker = trackerOf('Node');
     tracker.observe(aNode(version('1')), NOW);
     tracker.observe(aNode(version('2')), NOW);

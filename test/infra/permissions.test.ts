@@ -59,6 +59,7 @@ describe('permissions', () => {
       .map(({ role, statement }) => [role.replace(/Role.*/, ''), statement.Condition]);
     expect(sources).toEqual([
       ['Finalizer', { StringEquals: { 'events:source': ['curfew.finalizer'] } }],
+      ['Drain', { StringEquals: { 'events:source': ['curfew.drain'] } }],
       ['ClusterAccessForwarder', { StringEquals: { 'events:source': ['curfew.forwarder'] } }],
     ]);
   });

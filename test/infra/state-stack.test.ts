@@ -33,7 +33,7 @@ describe('state stack', () => {
   });
 
   // Weak ones are read when the other stack is deployed, so they neither follow a replaced table nor protect it.
-  it('is referenced by exports, which CloudFormation does not let go while they are in use', () => {
+  it('is referenced by exports, which CloudFormation does not remove while they are in use', () => {
     expect(JSON.stringify(functionsTemplate.toJSON())).not.toContain('Fn::GetStackOutput');
     expect(JSON.stringify(functionsTemplate.toJSON())).toContain('Fn::ImportValue');
   });

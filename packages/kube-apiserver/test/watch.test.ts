@@ -225,7 +225,7 @@ describe('an observer', () => {
     ]);
   });
 
-  it('is told of an eviction as such', () => {
+  it('shows an eviction as an eviction', () => {
     const { api } = aServer();
     api.create(PODS, aPod('p'));
     const verbs: string[] = [];

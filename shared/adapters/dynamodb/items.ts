@@ -56,7 +56,7 @@ const dueItemSchema = z.object({
   direct: z.optional(z.boolean()),
 });
 
-/** The shard of the due index that a record stands in, the same for ever. */
+/** The shard of the due index that a record stands in; it never changes. */
 export function dueShardOf(partitionKey: string): number {
   return createHash('sha256').update(partitionKey).digest().readUInt32BE(0) % TABLE.dueShards;
 }

@@ -42,10 +42,7 @@ export function takeExecPlugins(config: KubeConfig): void {
  * Runs a plugin once for as long as its credential is valid. Rejects with an Error that says what to do.
  * @param plugins `exec` by the name of the user
  */
-export function createExecPlugin(
-  plugins: ReadonlyMap<string, unknown>,
-  timeoutMs = DEFAULT_TIMEOUT_MS,
-): Authenticator {
+export function createExecPlugin(plugins: ReadonlyMap<string, unknown>, timeoutMs = DEFAULT_TIMEOUT_MS): Authenticator {
   const known = new Map<string, Credential>();
   return {
     isAuthProvider: ({ name }: User) => plugins.has(name),

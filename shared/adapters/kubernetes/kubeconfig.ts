@@ -118,12 +118,9 @@ async function access(load: () => KubeConfig, loaded: KubeConfig): Promise<Clust
   try {
     options = await optionsOf(config);
   } catch (error) {
-    throw new ClusterAccessError(
-      `the credentials of context ${config.currentContext} are missing: ${messageOf(error)}`,
-      {
-        cause: error,
-      },
-    );
+    throw new ClusterAccessError(`cannot get credentials for context ${config.currentContext}: ${messageOf(error)}`, {
+      cause: error,
+    });
   }
   const authenticator: Authenticator = {
     async headers() {

@@ -7,8 +7,8 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
 }
 
 /**
- * Whether `value` is an object as the API server stores it. Of the metadata only what identifies it is looked at: the server
- * decodes the rest into its own types before it ever stores or sends it.
+ * Whether `value` is an object as the API server stores it. Of the metadata only name and resourceVersion are looked at: the
+ * server decodes the rest, the UID too, into its own types before it ever stores or sends it.
  */
 export function isKubernetesObject(value: unknown): value is KubernetesObject {
   if (!isRecord(value) || typeof value['apiVersion'] !== 'string' || typeof value['kind'] !== 'string') return false;

@@ -122,7 +122,7 @@ export function createTransport(options: TransportOptions): Transport {
         );
       } catch (error) {
         if (!(error instanceof ExchangeFailure)) throw error;
-        // To read twice does no harm. It ends: each try takes a kept connection out of the pool, and a fresh one is not stale.
+        // Retrying a GET is safe, and the loop ends: each attempt removes one stale keep-alive socket.
         if (method === 'GET' && error.stale) continue;
         throw fromNetworkFailure(
           { error: error.cause, sent: error.sent },

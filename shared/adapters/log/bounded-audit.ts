@@ -1,5 +1,5 @@
 /**
- * Keeps each audit line small, whoever writes it and wherever it goes: what a user can write into an object (an annotation of 250 KB)
+ * Keeps each audit line small, of every function and on its way to any log: what a user can write into an object (an annotation of 250 KB)
  * must not fill the log. What is cut says so.
  */
 import type { JsonObject, JsonValue } from '../../domain/kubernetes-object.ts';

@@ -5,7 +5,7 @@ import type { MetricSink } from '../../ports/metrics.ts';
 type Dimensions = Readonly<Record<string, string>>;
 type Unit = (typeof MetricUnit)[keyof typeof MetricUnit];
 
-/** Metrics without dimensions of their own are collected and written at the end of the invocation (`logMetrics`). */
+/** Metrics without dimensions of their own are collected and written at the end of the invocation (`publishStoredMetrics`). */
 export function createMetricSink(metrics: Metrics): MetricSink {
   const add = (name: string, unit: Unit, value: number, dimensions: Dimensions): void => {
     if (Object.keys(dimensions).length === 0) {

@@ -77,7 +77,7 @@ const flapping: Story = ({ random, model, time }) => {
   });
 };
 
-/** Many nodes at once: a zone, a pool, or whoever; most of them recover. */
+/** Many nodes at once: a zone, a pool, or any; most of them recover. */
 const wave: Story = ({ random, model, time }) => {
   const { pool, zone } = random.pick(model.nodes);
   const together = model.nodes.filter(node => (random.chance(0.5) ? node.pool === pool : node.zone === zone));

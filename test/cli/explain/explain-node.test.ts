@@ -178,7 +178,7 @@ describe('text', () => {
       'that it should with a duration',
       [aPod('4h')],
       'Enforce',
-      'Curfew holds nothing on the node, although pods are protected: it is late, or does not run',
+      'Curfew holds nothing on the node, although pods are protected: the grace-period function is late or not running',
     ],
     ['why not in mode Observe', [aPod('4h')], 'Observe', 'Curfew holds nothing on the node: mode is Observe'],
   ] as const)('of a node that is not held says %s', (_name, pods, mode, line) => {

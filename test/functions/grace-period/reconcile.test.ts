@@ -52,6 +52,26 @@ describe('one pod', () => {
     expect(world.writes.at(-1)?.body).toEqual({ metadata: { uid, resourceVersion, annotations } });
   });
 
+  it.each([
+    ['after it, which is enough', '2024-01-01T14:00:00Z', []],
+    ['before it, of an earlier end', '2024-01-01T13:59:58Z', ['DoNotDisruptGracePeriodElapsed ci']],
+  ])('Karpenter said that the protection ended %s', async (_, lastTimestamp, said) => {
+    await runPod(world, 'ci', '4h');
+    world.core.seed({
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { namespace: 'prod', name: 'ci.1' },
+      reason: 'DoNotDisruptGracePeriodElapsed',
+      involvedObject: { kind: 'Pod', namespace: 'prod', name: 'ci', uid: 'uid-ci' },
+      source: { component: 'karpenter' },
+      lastTimestamp,
+    });
+    world.setTime(at('2024-01-01T14:00:01Z'));
+    await world.wakeUp();
+    expect(world.said()).toEqual(said);
+    expect(world.decisions()).toEqual(['hold', 'release', 'elapsed']);
+  });
+
   it('never touches the annotation of the pod', async () => {
     await runPod(world, 'ci', '4h');
     world.advance(hours(5));
@@ -89,7 +109,7 @@ describe('one pod', () => {
     expect([world.writes, world.storeWrites, world.audit]).toEqual([[], [], []]);
   });
 
-  it('is let go early when the pod finishes, is being deleted, or is gone', async () => {
+  it('is released early when the pod finishes, is being deleted, or is gone', async () => {
     const ends: readonly ((name: string) => void)[] = [
       name => world.core.patch(world.podRef(name), { type: 'merge', body: { status: { phase: 'Succeeded' } } }, STATUS),
       name => world.core.patch(world.podRef(name), { type: 'merge', body: { status: { phase: 'Failed' } } }, STATUS),
@@ -133,7 +153,7 @@ describe('renewal by editing', () => {
     expect(world.held().until).toBe('2024-01-01T13:00:00Z');
 
     world.advance(minutes(30));
-    await world.wakeUp(); // for the first end: in vain
+    await world.wakeUp(); // for the first end: nothing to do
     expect(world.said()).toEqual([]);
     expect(world.record()?.nextWakeTime).toBe(at('2024-01-01T13:00:00Z'));
 
@@ -391,6 +411,17 @@ describe('policy', () => {
     await world.podEvent('ci');
     expect(world.held()).toEqual(untouched);
     expect(world.said()).toEqual(['DoNotDisruptObserved n1']);
+  });
+
+  it('mode Observe keeps a timer with its record, so that a node whose deletion was missed leaves none behind', async () => {
+    seedPolicy(world, 'observed', { mode: 'Observe' });
+    await runPod(world, 'ci', '1h');
+    await world.podEvent('ci');
+    expect(world.record()?.nextWakeTime).toBe(at('2024-01-01T11:00:00Z'));
+    world.core.delete(world.nodeRef);
+    world.setTime(at('2024-01-01T11:00:00Z'));
+    await world.wakeUp();
+    expect(world.record()).toBeUndefined();
   });
 
   it('a change to Observe lets what is held run out', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
 
 describe('what runs in parallel', () => {
-  it('answers in the order in which it was asked, whoever ends first', async () => {
+  it('answers in the order in which it was asked, whichever ends first', async () => {
     const slow = Promise.withResolvers<string>();
     const both = inParallel([slow.promise, Promise.resolve(2), undefined]);
     slow.resolve('slow');

@@ -94,7 +94,7 @@ describe('shrink', () => {
     expect(shrunk.trial.scenario.steps).toEqual([]);
   });
 
-  it('ends after about so many runs', async () => {
+  it('ends after about the number of runs it is given', async () => {
     const first = at(trial.scenario.end);
     let runs = 0;
     const count = async (): Promise<Failure> => {

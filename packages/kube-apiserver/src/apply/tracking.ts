@@ -59,7 +59,7 @@ interface Change {
 function trackChange(served: ServedResource, change: Change, managers: readonly Manager[], now: string): JsonObject {
   const tracked = changedManagers(served, change, managers, now);
   const { old, next } = change;
-  // Whoever changes nothing leaves even the times of the entries as they are.
+  // An apply that changes nothing keeps the entries' times, too.
   const managedFields = tracked === managers ? metadataOf(old).managedFields : writeManagers(tracked);
   return withField(next, 'metadata', withField(metadataOf(next), 'managedFields', managedFields));
 }

@@ -14,7 +14,7 @@ import { parseRequestPath } from './request-path.ts';
 import { answerResource, type Front } from './resource-answer.ts';
 import { processTimers, type Timers } from './timers.ts';
 
-/** One answered request, for whoever wants to see the traffic; a watch counts as answered when it starts. */
+/** One answered request, for a log of the traffic; a watch counts as answered when it starts. */
 export interface RequestLogEntry {
   readonly method: string;
   readonly url: string;

@@ -53,7 +53,7 @@ describe('items', () => {
     expect(toItem({ ...record, nextWakeTime: toEpochMs(1000.2) }, 1, 'w').nextWakeTime).toBe(1001);
   });
 
-  it('keeps the shard of a key for ever', () => {
+  it('never changes the shard of a key', () => {
     // Literals: a change would hide the records that are in the index already.
     expect(['repair/node/u1', 'repair/node/u2', 'drain/node/u1', ''].map(dueShardOf)).toEqual([0, 7, 6, 2]);
   });

@@ -121,7 +121,7 @@ describe('loadKubeconfig', () => {
         loadKubeconfig(
           kubeconfig({ user: { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'no-such-plugin' } } }),
         ),
-      message: /^the credentials of context one cannot be had: .*no-such-plugin/,
+      message: /^cannot get credentials for context one: .*no-such-plugin/,
     },
   ])('says in one line what is wrong with $what', async ({ load, message }) => {
     await expect(load()).rejects.toMatchObject({

@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import type { DrainRecord } from '../../../functions/drain/model.ts';
+import { DRAIN_CODEC } from '../../../functions/drain/record.ts';
+import { SAMPLE_EVENT } from '../../../shared/cluster/drain-template.ts';
+import { toEpochMs } from '../../../shared/domain/time.ts';
+
+/** A record as it was stored by the first version; it must be read for as long as one may be in a table. */
+const fixture = new URL('../../fixtures/items/drain-v1.json', import.meta.url);
+const time = toEpochMs(Date.UTC(2024, 10, 1, 15));
+
+const RECORD: DrainRecord = {
+  active: {
+    id: 'e2',
+    requests: [
+      { id: 'e2', requestedBy: 'nvsentinel', event: { ...SAMPLE_EVENT, id: 'e2' }, quarantine: 'Quarantined' },
+      {
+        id: 'r1',
+        requestedBy: 'curfew.repair',
+        event: { ...SAMPLE_EVENT, id: 'r1', generatedTimestamp: undefined, drainOverrides: undefined },
+        quarantine: undefined,
+      },
+    ],
+    scope: { kind: 'entities', entities: ['GPU-1'] },
+    startTime: time,
+    force: true,
+    hold: { quarantined: true, cordon: 'none' },
+    warned: ['uid-a'],
+    drained: 3,
+    refusals: 2,
+    reported: 'AwaitingCustomDrain …',
+    custom: {
+      name: 'drain-n1-e2',
+      namespace: 'nvsentinel',
+      group: 'nvsentinel.nvidia.com',
+      version: 'v1alpha1',
+      kind: 'DrainRequest',
+      resource: 'drainrequests',
+      uid: 'uid-cr',
+      createdTime: time,
+      recreated: 1,
+      seen: { resourceVersion: '17', since: time },
+    },
+    fellBack: 'TimedOut: not complete within 3600 s',
+    end: {
+      status: 'Failed',
+      reason: 'TimedOut',
+      message: 'not complete within 3600 s',
+      left: ['ml/a (Running)'],
+      time,
+    },
+  },
+  requests: [{ id: 'e3', requestedBy: 'nvsentinel', event: { ...SAMPLE_EVENT, id: 'e3' }, quarantine: undefined }],
+  finished: [
+    {
+      id: 'e1',
+      status: 'Succeeded',
+      reason: 'Drained',
+      message: '2 pods were drained',
+      left: [],
+      scope: { kind: 'full' },
+      drained: 2,
+      startTime: time,
+      endTime: time,
+      fault: {
+        agent: 'gpu-health-monitor',
+        componentClass: 'GPU',
+        checkName: 'GpuMemWatch',
+        entities: ['GPU_UUID/GPU-1'],
+      },
+      recovered: false,
+    },
+  ],
+  reported: 'NoConfiguration …',
+};
+
+it('reads and writes version 1', () => {
+  const state: unknown = JSON.parse(readFileSync(fixture, 'utf8'));
+  expect(DRAIN_CODEC.parse({ ...Object(state) })).toEqual(RECORD);
+  expect({ schemaVersion: DRAIN_CODEC.schemaVersion, ...DRAIN_CODEC.toState(RECORD) }).toEqual(state);
+});
+
+it('reads back exactly what it wrote, what is absent included', () => {
+  expect(DRAIN_CODEC.parse(DRAIN_CODEC.toState(RECORD))).toStrictEqual(RECORD);
+  const empty: DrainRecord = { requests: [], finished: [] };
+  expect(DRAIN_CODEC.parse(DRAIN_CODEC.toState(empty))).toStrictEqual(empty);
+});
+
+it('refuses what has another shape, and passes over what a newer version adds', () => {
+  expect(() => DRAIN_CODEC.parse({ requests: 'x', finished: [] })).toThrow('requests');
+  expect(DRAIN_CODEC.parse({ requests: [], finished: [], added: true })).toEqual({ requests: [], finished: [] });
+});
