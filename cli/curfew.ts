@@ -40,7 +40,7 @@ program
   .option('--seed <number>', 'seed of every random choice')
   .option('--seeds <range>', 'run each seed of A..B')
   .addOption(new Option('--faults <mix>', 'faults to inject').choices(['none', 'light', 'heavy']).default('none'))
-  .addOption(new Option('--output <form>', 'what to print').choices(['text', 'jsonl']).default('text'))
+  .addOption(new Option('--output <form>', 'what to print').choices(['text', 'json', 'jsonl']).default('text'))
   .action(async (files: string[], options: Record<string, string>) => {
     const { simulateCommand } = await import('./simulate.ts');
     process.exitCode = await simulateCommand(files, options);
@@ -79,8 +79,8 @@ program
 program
   .command('explain')
   .description('say whether a pod or node is protected from disruption, by what, until when, and what else blocks it')
-  .argument('<kind>', 'pod or node')
-  .argument('<name>', 'NAMESPACE/NAME of a pod, NAME of a node')
+  .argument('<kind>', 'pod, node, nodepool or policy')
+  .argument('<name>', 'NAMESPACE/NAME of a pod, NAME of anything else')
   .option('--kubeconfig <file>', 'default: $KUBECONFIG, else ~/.kube/config')
   .option('--context <name>', 'context of the kubeconfig')
   .option('--scenario <file>', 'look at a scenario in place of a cluster; FILE#NAME when the file holds several')

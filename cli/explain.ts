@@ -3,7 +3,11 @@ import { RESOURCES } from '../shared/contract/resources.ts';
 import { readPod } from '../shared/domain/pod.ts';
 import { explainNode, explainPod } from './explain/explain-node.ts';
 import { observeNode } from './explain/observation.ts';
+import { explainGroup, renderGroup } from './explain/group.ts';
+import { toJson } from './explain/json.ts';
+import { explainLifecycle, observeLifecycle } from './explain/lifecycle.ts';
 import { renderNode, renderPod } from './explain/render.ts';
+import { describeFailure } from './failure.ts';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
 import type { ExplainedCluster, Look } from './explain/cluster.ts';
 import { UsageError } from './usage-error.ts';
@@ -22,6 +26,8 @@ export interface ExplainOptions {
 /** What can be explained. */
 export type ExplainSubject =
   | { readonly kind: 'node'; readonly name: string }
+  | { readonly kind: 'nodepool'; readonly name: string }
+  | { readonly kind: 'policy'; readonly name: string }
   | { readonly kind: 'pod'; readonly namespace: string; readonly name: string };
 
 /** Exit code 0: explained. 1: there is no such object. 2: the arguments, the file or the cluster cannot be used. */
@@ -38,9 +44,9 @@ export async function explainCommand(
     else output.out(`${text}\n`);
     return text === undefined ? 1 : 0;
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    output.error(`${error.message}\n`);
-    return 2;
+    const { exitCode, message } = describeFailure(error);
+    output.error(`${message}\n`);
+    return exitCode;
   }
 }
 
@@ -50,12 +56,17 @@ export async function explain(
   subject: ExplainSubject,
   asJson: boolean,
 ): Promise<string | undefined> {
-  const json = (value: unknown): string => JSON.stringify(value, undefined, 2);
+  const json = toJson;
+  if (subject.kind === 'nodepool' || subject.kind === 'policy') {
+    const group = explainGroup(await observeLifecycle(kubernetes), subject.kind, subject.name, now);
+    return group && (asJson ? json(group) : renderGroup(group, now));
+  }
   if (subject.kind === 'node') {
     const observation = await observeNode(kubernetes, subject.name);
     if (observation === undefined) return undefined;
     const node = explainNode(observation, now);
-    return asJson ? json(node) : renderNode(node);
+    const lifecycle = explainLifecycle(await observeLifecycle(kubernetes), observation.node, now);
+    return asJson ? json({ ...node, lifecycle }) : renderNode(node, lifecycle);
   }
   const object = await kubernetes.get({ type: RESOURCES.Pod, namespace: subject.namespace, name: subject.name });
   if (object === undefined) return undefined;
@@ -72,8 +83,10 @@ export async function explain(
 }
 
 function parseSubject(kind: string, name: string): ExplainSubject {
-  if (kind === 'node') return { kind, name };
-  if (kind !== 'pod') throw new UsageError(`explain pod NAMESPACE/NAME or node NAME, not ${kind}`);
+  if (kind === 'node' || kind === 'nodepool' || kind === 'policy') return { kind, name };
+  if (kind !== 'pod') {
+    throw new UsageError(`explain pod NAMESPACE/NAME, node NAME, nodepool NAME or policy NAME, not ${kind}`);
+  }
   const [namespace, pod, ...rest] = name.split('/');
   if (!namespace || !pod || rest.length > 0) throw new UsageError(`a pod is NAMESPACE/NAME, not ${name}`);
   return { kind, namespace, name: pod };

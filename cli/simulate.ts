@@ -1,11 +1,12 @@
 /** `curfew simulate FILE...`: runs scenario files on virtual time and says whether what they expect came true. */
 import { toIsoText } from '../shared/domain/time.ts';
 import type { FaultMixName } from '../simulator/faults/mix.ts';
-import { formatFailures, formatFault, formatRun, formatSummary, isGood } from '../simulator/report.ts';
+import { formatFailures, formatFault, formatRun, formatSummary, isGood, toReport } from '../simulator/report.ts';
 import { runScenario } from '../simulator/run.ts';
 import { parseScenarios } from '../simulator/scenario/parse.ts';
 import type { Scenario, ScenarioFault } from '../simulator/scenario/scenario.ts';
 import { formatLine } from '../simulator/trace.ts';
+import { outcomeOf } from '../simulator/outcome.ts';
 import { clusterCatalog, UnusableObject } from '../simulator/world.ts';
 import { faultsFor } from '../simulator/swarm/trial-file.ts';
 import { toFaultMix } from '../simulator/swarm/faults.ts';
@@ -88,6 +89,8 @@ async function runAll(
       output.out(result.trace.map(entry => `${formatLine(entry)}\n`).join(''));
       if (runs.length > 1) output.error(`${formatSummary(result)}\n`);
       for (const line of formatFailures(result)) output.error(`${line}\n`);
+    } else if (form === 'json') {
+      output.out(`${JSON.stringify({ ...toReport(result), outcome: outcomeOf(result.trace) })}\n`);
     } else if (runs.length === 1) {
       output.out(`${formatRun(result)}\n`);
     } else {

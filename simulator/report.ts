@@ -2,6 +2,8 @@
 import { colors as pc } from './terminal-colors.ts';
 import { formatDuration } from '../shared/domain/go-duration.ts';
 import { durationBetween, toIsoText, type EpochMs } from '../shared/domain/time.ts';
+import type { JsonObject } from '../shared/domain/kubernetes-object.ts';
+import { formatOutcome, outcomeOf } from './outcome.ts';
 import type { Verdict } from './expect.ts';
 import type { RunResult } from './run.ts';
 import type { ScenarioFault } from './scenario/scenario.ts';
@@ -20,6 +22,9 @@ export function formatRun(result: RunResult): string {
   if (result.violations.length > 0) lines.push('', ...formatViolations(result));
   if (result.refusals.length > 0) lines.push('', ...formatRefusals(result));
   lines.push('');
+  // Without expectations, what happened is the answer.
+  if (verdicts.length === 0)
+    lines.push('What came of it:', ...formatOutcome(outcomeOf(result.trace)).map(line => `  ${line}`), '');
   lines.push(formatSummary(result));
   return lines.join('\n');
 }
@@ -30,12 +35,32 @@ export function formatSummary(result: RunResult): string {
   const held = verdicts.filter(({ holds }) => holds).length;
   const word = isGood(result) ? pc.green('ok') : pc.red('FAILED');
   const writes = trace.filter(({ kind }) => kind === 'write').length;
-  const parts = [`${held} of ${verdicts.length} expectations hold`, count(writes, 'write')];
+  const expectations = verdicts.length === 0 ? 'no expectations' : `${held} of ${verdicts.length} expectations hold`;
+  const parts = [expectations, count(writes, 'write')];
   if (buried.length > 0) parts.push(`${count(buried.length, 'message')} in dead-letter queues`);
   if (violations.length > 0) parts.push(`${count(violations.length, 'violation')} of invariants`);
   const injected = [...faults.values()].reduce((sum, number) => sum + number, 0);
   if (injected > 0) parts.push(`${count(injected, 'fault')}, seed ${seed}`);
   return `${word} ${scenario.name}: ${parts.join(', ')}`;
+}
+
+/** A run as data: whether it is good, and what is not. */
+export function toReport(result: RunResult): JsonObject {
+  const { scenario, seed, verdicts, violations } = result;
+  return {
+    name: scenario.name,
+    file: scenario.file,
+    seed,
+    ok: isGood(result),
+    expectations: verdicts.map(({ expectation, holds, title, seen }) => ({
+      line: expectation.place.line,
+      path: expectation.place.path,
+      holds,
+      title,
+      seen: [...seen],
+    })),
+    violations: violations.map(({ invariant, time, message }) => ({ invariant, time: toIsoText(time), message })),
+  };
 }
 
 const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;

@@ -2,7 +2,10 @@
 import { formatDuration } from '../../shared/domain/go-duration.ts';
 import { DO_NOT_DISRUPT_ANNOTATION } from '../../shared/domain/pod.ts';
 import { shown } from '../../functions/grace-period/announcements.ts';
-import { durationBetween, toDurationMs, toExactTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import type { EpochMs } from '../../shared/domain/time.ts';
+import type { LifecycleExplanation } from './lifecycle.ts';
+import { instant } from './instant.ts';
+import { renderLifecycle } from './render-lifecycle.ts';
 import type { Deadline, NodeExplanation, PodExplanation } from './explain-node.ts';
 
 /** What there is to say about one pod, and about the node it is on as far as it concerns the pod. */
@@ -19,14 +22,15 @@ export function renderPod(pod: PodExplanation, node: NodeExplanation): string {
 }
 
 /** What there is to say about a node. */
-export function renderNode(node: NodeExplanation): string {
+export function renderNode(node: NodeExplanation, lifecycle?: LifecycleExplanation): string {
   const pool = node.nodePool === undefined ? '' : ` (NodePool ${node.nodePool})`;
   const pods = node.pods.flatMap(pod => [
     `    ${pod.namespace}/${pod.name}: ${describePod(pod, node)}`,
     ...(pod.evictionRefusal === undefined ? [] : [`      ${pod.evictionRefusal}`]),
   ]);
   const lines = [
-    `Node ${node.name}${pool}: ${describeVerdict(node)}`,
+    `Node ${node.name}${pool}: ${lifecycle === undefined ? '' : headline(lifecycle, node.now)}${describeVerdict(node)}`,
+    ...(lifecycle === undefined ? [] : renderLifecycle(lifecycle, node.now).map(line => `  ${line}`)),
     `  ${describeAnnotation(node)}`,
     ...(pods.length === 0 ? [] : ['  pods that are annotated or cannot be evicted:', ...pods]),
     `  ${node.otherPods} other ${node.otherPods === 1 ? 'pod' : 'pods'}`,
@@ -34,6 +38,13 @@ export function renderNode(node: NodeExplanation): string {
     `  ${describePolicy(node)}`,
   ];
   return lines.join('\n');
+}
+
+/** What comes without anybody asking for it. */
+function headline({ repair, termination }: LifecycleExplanation, now: EpochMs): string {
+  if (termination.since !== undefined) return 'is being terminated; ';
+  if (repair.dueTime === undefined) return '';
+  return `repair ${repair.dueTime > now ? 'is due' : 'has been due since'} ${instant(repair.dueTime, now)}; `;
 }
 
 function describeVerdict({ verdict, now }: NodeExplanation): string {
@@ -56,7 +67,7 @@ function describeAnnotation({ annotation, pods, observeOnly }: NodeExplanation):
   );
   switch (annotation.kind) {
     case 'ours':
-      return `Curfew holds ${DO_NOT_DISRUPT_ANNOTATION}: "true" on the node, until ${annotation.until}`;
+      return `Curfew holds ${DO_NOT_DISRUPT_ANNOTATION}: "true" on the node, ${annotation.until === 'indefinite' ? 'without end' : `until ${annotation.until}`}`;
     case 'theirs': {
       const effect = annotation.value === 'true' ? 'Karpenter leaves the node alone' : 'it has no effect';
       return `${DO_NOT_DISRUPT_ANNOTATION}: ${shown(annotation.value)} on the node is not Curfew's and stays: ${effect}`;
@@ -120,12 +131,5 @@ function describeDeadline(deadline: Deadline, now: EpochMs): string {
 function describePolicy({ policy, compatibility, observeOnly }: NodeExplanation): string {
   const rules =
     compatibility === 'Unknown' ? 'what either rule set protects is protected' : `rules of ${compatibility}`;
-  return `policy: ${policy ?? 'none, the defaults hold'} (${rules}${observeOnly ? ', mode Observe' : ''})`;
-}
-
-/** `2024-01-01T14:00:00Z (in 3h12m0s)`, or `(2m0s ago)`. */
-function instant(time: EpochMs, now: EpochMs): string {
-  const distance = durationBetween(now, time);
-  const length = formatDuration(toDurationMs(Math.round(Math.abs(distance) / 1000) * 1000));
-  return `${toExactTimestamp(time)} (${distance > 0 ? `in ${length}` : `${length} ago`})`;
+  return `protection: ${policy ?? 'no policy, the defaults hold'} (${rules}${observeOnly ? ', mode Observe' : ''})`;
 }

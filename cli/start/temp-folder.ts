@@ -9,7 +9,7 @@ const NAME = /^curfew-run-(\d+)-/;
 
 export interface TempFolder {
   readonly path: string;
-  remove(): void;
+  readonly remove: () => void;
 }
 
 /**

@@ -81,7 +81,7 @@ const appliedManifest = manifestWith(z.record(z.string(), z.string().nullable())
 
 const target = { resource: text, namespace: text.optional(), name: text };
 
-const STEP_ACTIONS = {
+export const STEP_ACTIONS = {
   apply: appliedManifest,
   patch: z.strictObject({ ...target, merge: jsonObject }),
   delete: z.strictObject({ ...target, gracePeriodSeconds: z.int().min(0).optional() }),
@@ -191,9 +191,9 @@ const times = z.union(
   'must be a whole number or { min, max }',
 );
 
-const EXPECTED = { write, event, audit: jsonObject, final };
+export const EXPECTED = { write, event, audit: jsonObject, final };
 
-const expectation = z
+export const expectation = z
   .strictObject({
     at: moment.optional(),
     within: duration.optional(),

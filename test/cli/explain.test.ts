@@ -3,6 +3,8 @@ import { explainCommand, type ExplainOptions } from '../../cli/explain.ts';
 
 const EXAMPLES = 'examples/scenarios/do-not-disrupt-worked-examples.yaml';
 
+const UNHEALTHY = 'examples/scenarios/repair-empty-block-means-on.yaml';
+
 async function run(kind: string, name: string, options: ExplainOptions) {
   let out = '';
   let error = '';
@@ -28,6 +30,37 @@ describe('curfew explain', () => {
     expect((await at('2024-01-01T14:00:00Z')).out).toContain('Pod ci/e2e on node n1: not protected\n');
   });
 
+  it('says when and by what a node is repaired, before anything about disruption', async () => {
+    const { out } = await run('node', 'n1', { scenario: UNHEALTHY, at: '10m' });
+    expect(out).toContain('Node n1 (NodePool default): repair is due 2024-11-01T15:32:48Z (in 22m48s); ');
+    expect(out).toContain('tolerated 30m0s');
+    expect(out).toContain(', by NodePool default');
+    expect(out).toContain('policies: no NodeLifecyclePolicy applies');
+  });
+
+  it('prints instants in RFC 3339 as JSON', async () => {
+    const { out } = await run('node', 'n1', { scenario: UNHEALTHY, at: '10m', output: 'json' });
+    expect(JSON.parse(out)).toMatchObject({
+      now: '2024-11-01T15:10:00Z',
+      lifecycle: { repair: { kind: 'tolerate', dueTime: '2024-11-01T15:32:48Z', mode: 'Enforce' } },
+    });
+  });
+
+  it('says what is held, and by what', async () => {
+    const held = 'examples/scenarios/repair-holds-in-a-zone-outage.yaml';
+    const { out } = await run('nodepool', 'default', { scenario: held, at: '40m' });
+    expect(out).toContain('held: ');
+    expect(out).toContain('of zone us-west-2a are unhealthy');
+  });
+
+  it('explains a NodePool and a policy: rules, and nodes that are unhealthy', async () => {
+    const { out } = await run('nodepool', 'default', { scenario: UNHEALTHY, at: '10m' });
+    expect(out).toContain('NodePool default: 1 node, 1 unhealthy\n  repair: by NodePool default, mode Enforce');
+    const policies = 'examples/scenarios/repair-follows-its-policies.yaml';
+    const absent = await run('policy', 'nowhere', { scenario: policies, at: '1s' });
+    expect(absent).toMatchObject({ code: 1, error: 'policy nowhere does not exist\n' });
+  });
+
   it('prints JSON', async () => {
     const { out } = await run('node', 'critical', { scenario: EXAMPLES, at: '1h', output: 'json' });
     expect(JSON.parse(out)).toMatchObject({ name: 'critical', verdict: { kind: 'protectedWithoutEnd' } });
@@ -36,7 +69,13 @@ describe('curfew explain', () => {
   it.each([
     ['node', 'nowhere', { scenario: EXAMPLES, at: '1s' }, 1, 'node nowhere does not exist\n'],
     ['pod', 'web', {}, 2, 'a pod is NAMESPACE/NAME, not web\n'],
-    ['deployment', 'web', {}, 2, 'explain pod NAMESPACE/NAME or node NAME, not deployment\n'],
+    [
+      'deployment',
+      'web',
+      {},
+      2,
+      'explain pod NAMESPACE/NAME, node NAME, nodepool NAME or policy NAME, not deployment\n',
+    ],
     ['node', 'n1', { at: '1h' }, 2, '--at needs --scenario'],
     ['node', 'n1', { scenario: EXAMPLES, at: '100h' }, 2, '--at 100h lies outside the scenario'],
     ['node', 'n1', { scenario: EXAMPLES, at: '4d' }, 2, 'unknown unit "d"'],

@@ -75,20 +75,20 @@ const CASES: readonly (readonly [string, string])[] = [
 ];
 
 describe('what a user can put right', () => {
-  it.each(CASES)('%s', async (line, message) => {
-    const { port } = html.address() as AddressInfo;
-    const filled = (text: string): string => text.replaceAll('{}', folder).replaceAll('{port}', String(port));
-    const args = filled(line)
-      .split(' ')
-      .join('\n')
-      .replace('5\nmin', '5 min')
-      .split('\n');
-    const { code, stdout, stderr } = await runCurfew(args);
-    expect(stderr).toContain(filled(message));
-    expect(stderr).not.toMatch(/^\s+at /m);
-    expect(stderr.trimEnd().split('\n').length).toBeLessThanOrEqual(2);
-    expect({ code, stdout: stdout.includes('Error') }).toEqual({ code: 2, stdout: false });
-  }, 60_000);
+  it.each(CASES)(
+    '%s',
+    async (line, message) => {
+      const { port } = html.address() as AddressInfo;
+      const filled = (text: string): string => text.replaceAll('{}', folder).replaceAll('{port}', String(port));
+      const args = filled(line).split(' ').join('\n').replace('5\nmin', '5 min').split('\n');
+      const { code, stdout, stderr } = await runCurfew(args);
+      expect(stderr).toContain(filled(message));
+      expect(stderr).not.toMatch(/^\s+at /m);
+      expect(stderr.trimEnd().split('\n').length).toBeLessThanOrEqual(2);
+      expect({ code, stdout: stdout.includes('Error') }).toEqual({ code: 2, stdout: false });
+    },
+    60_000,
+  );
 
   it('prints no more than a few of the mistakes of one file', async () => {
     const { code, stderr } = await runCurfew(['simulate', at('faults.yaml')]);
@@ -97,14 +97,14 @@ describe('what a user can put right', () => {
   });
 
   it('does not wait without end for a credential plugin', async () => {
-    const user = { name: 'u', exec: { command: '/bin/sh', args: ['-c', 'sleep 1000'] } };
-    await expect(createExecPlugin(50).applyAuthentication(user, {})).rejects.toThrow(
+    const plugins = new Map([['u', { command: '/bin/sh', args: ['-c', 'exec sleep 1000'] }]]);
+    await expect(createExecPlugin(plugins, 50).applyAuthentication({ name: 'u' }, {})).rejects.toThrow(
       'its credential plugin /bin/sh gave no answer within 0.05 s: run it by hand',
     );
   });
 
   it('says that the output cannot be written', async () => {
-    const script = `"${process.execPath}" cli/curfew.ts simulate examples/scenarios/node-repair-happy-path.yaml > /dev/full`;
+    const script = `"${process.execPath}" cli/curfew.ts simulate examples/scenarios/repair-empty-block-means-on.yaml > /dev/full`;
     const { status, stderr } = await shell(script);
     expect(stderr).toBe('the output cannot be written: no space left on the device\n');
     expect(status).toBe(2);

@@ -1,3 +1,4 @@
+import { createLateProgress } from '../../cli/progress.ts';
 import { describe, expect, it } from 'vitest';
 import { createProgress } from '../../cli/progress.ts';
 
@@ -28,4 +29,16 @@ describe('createProgress', () => {
     createProgress(screen).say('a long text');
     expect(screen.written).toEqual(['\r\u001b[Ka lon']);
   });
+});
+
+it('of a run says nothing in the first two seconds', () => {
+  let written = '';
+  let now = 0;
+  const progress = createLateProgress({ isTTY: true, write: text => (written += text) }, () => now);
+  progress.say('early');
+  progress.clear();
+  expect(written).toBe('');
+  now = 2000;
+  progress.say('late');
+  expect(written).toContain('late');
 });

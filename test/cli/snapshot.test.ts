@@ -98,6 +98,8 @@ describe('a snapshot', () => {
     expect(printed).toContain('delete nodeclaims default-1');
     expect(printed).not.toContain('delete nodeclaims default-2');
     expect(printed).toContain('patch nodes node-3');
+    expect(printed).toMatch(/What came of it:\n.* Node node-1 repaired: NetworkUnavailable=True since /);
+    expect(printed).toContain('no expectations');
   });
 });
 

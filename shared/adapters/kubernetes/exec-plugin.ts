@@ -27,15 +27,29 @@ const credential = z.object({
 });
 type Credential = z.output<typeof credential>['status'];
 
-/** Runs the plugin once for as long as its credential is valid. Rejects with an Error that says what to do. */
-export function createExecPlugin(timeoutMs = DEFAULT_TIMEOUT_MS): Authenticator {
+/** Takes the plugins of a loaded kubeconfig over from the library, whose own runner would win. */
+export function takeExecPlugins(config: KubeConfig): void {
+  const plugins = new Map<string, unknown>();
+  config.users = config.users.map(({ exec, ...user }) => {
+    if (exec === undefined || exec === null) return user;
+    plugins.set(user.name, exec);
+    return user;
+  });
+  config.addAuthenticator(createExecPlugin(plugins));
+}
+
+/**
+ * Runs a plugin once for as long as its credential is valid. Rejects with an Error that says what to do.
+ * @param plugins `exec` by the name of the user
+ */
+export function createExecPlugin(plugins: ReadonlyMap<string, unknown>, timeoutMs = DEFAULT_TIMEOUT_MS): Authenticator {
   const known = new Map<string, Credential>();
   return {
-    isAuthProvider: ({ exec }: User) => exec !== undefined && exec !== null,
+    isAuthProvider: ({ name }: User) => plugins.has(name),
     async applyAuthentication(user, options) {
       let found = known.get(user.name);
       if (found === undefined || Date.parse(found.expirationTimestamp ?? '9999-12-31') <= Date.now()) {
-        found = await run(user.exec, timeoutMs);
+        found = await run(plugins.get(user.name), timeoutMs);
         known.set(user.name, found);
       }
       if (found.clientCertificateData !== undefined) options.cert = found.clientCertificateData;

@@ -7,7 +7,7 @@ import type { RequestOptions } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
 import { messageOf, RetryableError } from '../../errors.ts';
 import { parseApiFailure } from './api-failure.ts';
-import { createExecPlugin } from './exec-plugin.ts';
+import { takeExecPlugins } from './exec-plugin.ts';
 import { isRecord } from './objects.ts';
 import type { Authenticator, Transport, TransportOptions } from './transport.ts';
 
@@ -32,7 +32,6 @@ export interface ClusterAccess {
 export async function loadKubeconfig(file: string, context?: string): Promise<ClusterAccess> {
   const load = (): KubeConfig => {
     const config = new KubeConfig();
-    config.addAuthenticator(createExecPlugin());
     try {
       config.loadFromFile(file);
     } catch (error) {
@@ -43,6 +42,7 @@ export async function loadKubeconfig(file: string, context?: string): Promise<Cl
         { cause: error },
       );
     }
+    takeExecPlugins(config);
     config.setCurrentContext(context ?? config.currentContext);
     return config;
   };

@@ -137,7 +137,7 @@ describe('text', () => {
       '  then it may be evicted, as far as PodDisruptionBudgets allow, and an Event DoNotDisruptGracePeriodElapsed says so',
       '  PodDisruptionBudget web allows no disruption now',
       '  deadline: none yet; 72h0m0s after its NodeClaim is deleted, what is left is removed by force',
-      '  policy: NodeLifecyclePolicy caps (rules of Design)',
+      '  protection: NodeLifecyclePolicy caps (rules of Design)',
     ]);
   });
 
@@ -168,7 +168,7 @@ describe('text', () => {
       '    prod/b: karpenter.sh/do-not-disrupt: "4h" protects until 2024-01-01T14:00:00Z (in 2h0m0s)',
       '  1 other pod',
       '  deadline: none',
-      '  policy: none, the defaults hold (rules of Design)',
+      '  protection: no policy, the defaults hold (rules of Design)',
     ]);
   });
 

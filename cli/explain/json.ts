@@ -1,0 +1,16 @@
+/** Explanations as JSON: instants in RFC 3339, durations as Go writes them. */
+import { formatDuration } from '../../shared/domain/go-duration.ts';
+import { toDurationMs, toEpochMs, toExactTimestamp } from '../../shared/domain/time.ts';
+
+const INSTANTS: ReadonlySet<string> = new Set(['now', 'until', 'expiry', 'time', 'dueTime', 'since']);
+const DURATIONS: ReadonlySet<string> = new Set(['gracePeriod', 'cappedTo']);
+
+export function toJson(value: unknown): string {
+  return JSON.stringify(value, readable, 2);
+}
+
+function readable(key: string, value: unknown): unknown {
+  if (typeof value !== 'number') return value;
+  if (INSTANTS.has(key)) return toExactTimestamp(toEpochMs(value));
+  return DURATIONS.has(key) ? formatDuration(toDurationMs(value)) : value;
+}

@@ -1,0 +1,139 @@
+/** What becomes of a node by itself: repair, termination, drain, and which policies say so. Reads the cluster only, changes nothing. */
+import { DEFAULT_CONFIG, parseConfig, type CurfewConfig } from '../../shared/contract/config-schema.ts';
+import { ANNOTATIONS, CONFIG_MAP } from '../../shared/contract/names.ts';
+import { RESOURCES } from '../../shared/contract/resources.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { readNodeClaim, type NodeClaimView } from '../../shared/domain/node-claim.ts';
+import { DO_NOT_REPAIR_ANNOTATION, readNode, type NodeView } from '../../shared/domain/node.ts';
+import type { EpochMs } from '../../shared/domain/time.ts';
+import { policiesFor, readPolicies, type PolicySet } from '../../shared/policies/policy-set.ts';
+import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
+import { effectiveTermination } from '../../functions/finalizer/settings.ts';
+import { decide, type RepairRules } from '../../functions/repair/decide.ts';
+import { indexOwners, ownerOf } from '../../functions/repair/owner.ts';
+import { decidePass } from '../../functions/repair/pass/decide.ts';
+import { poolOf } from '../../functions/repair/pass/look.ts';
+import { effectiveRepair } from '../../functions/repair/settings.ts';
+
+export interface RepairExplanation {
+  /** As the rule of repair decides it (`functions/repair/decide.ts`), `blocked` also by what a whole pool allows. */
+  readonly kind: string;
+  readonly message: string;
+  /** From when on the node may be repaired. */
+  readonly dueTime: EpochMs | undefined;
+  readonly source: string | undefined;
+  readonly mode: 'Enforce' | 'Observe';
+}
+
+export interface LifecycleExplanation {
+  readonly nodePool: string | undefined;
+  readonly repair: RepairExplanation;
+  readonly termination: {
+    readonly source: string | undefined;
+    readonly message: string;
+    readonly since: EpochMs | undefined;
+  };
+  /** The drain that has cordoned the node. */
+  readonly drain: string | undefined;
+  /** That apply, in order of precedence. */
+  readonly policies: readonly { readonly name: string; readonly mode: 'Enforce' | 'Observe' }[];
+}
+
+/** What decides over all nodes, read once. */
+export interface LifecycleCluster {
+  readonly nodes: readonly NodeView[];
+  readonly claims: readonly NodeClaimView[];
+  readonly policies: PolicySet;
+  readonly gateOpen: boolean;
+  readonly pools: ReadonlyMap<string, KubernetesObject>;
+}
+
+export async function observeLifecycle(kubernetes: KubernetesApi): Promise<LifecycleCluster> {
+  const { namespace, name } = CONFIG_MAP;
+  const [nodes, claims, policies, pools, configMap] = await Promise.all([
+    kubernetes.list(RESOURCES.Node),
+    kubernetes.list(RESOURCES.NodeClaim),
+    kubernetes.list(RESOURCES.NodeLifecyclePolicy),
+    kubernetes.list(RESOURCES.NodePool),
+    kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name }),
+  ]);
+  const data = configMap?.['data'];
+  const text: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, CONFIG_MAP.key) : undefined;
+  const config = (typeof text === 'string' ? parsedConfig(text) : undefined) ?? DEFAULT_CONFIG;
+  return {
+    nodes: (nodes ?? []).map(readNode),
+    claims: (claims ?? []).map(readNodeClaim),
+    policies: readPolicies(policies ?? []),
+    gateOpen: config.featureGates.nodeRepair,
+    pools: new Map((pools ?? []).map(pool => [pool.metadata.name, pool])),
+  };
+}
+
+export function explainLifecycle(cluster: LifecycleCluster, node: NodeView, now: EpochMs): LifecycleExplanation {
+  const owner = ownerOf(node, indexOwners(cluster.nodes, cluster.claims));
+  const nodePool = poolOf(node, owner);
+  const pool = nodePool === undefined ? undefined : cluster.pools.get(nodePool);
+  const rules = rulesOf(cluster, pool);
+  const termination = effectiveTermination(pool, cluster.policies);
+  const claim = owner.kind === 'claim' ? owner.claim : undefined;
+  return {
+    nodePool,
+    repair: explainRepair(cluster, node, nodePool, rules, now),
+    termination: {
+      source: termination.kind === 'none' ? undefined : termination.source,
+      message: terminationText(termination),
+      since: claim?.deletionTime,
+    },
+    drain: node.annotations[ANNOTATIONS.cordonedByDrain],
+    policies: policiesFor(pool, cluster.policies).map(({ object, mode }) => ({ name: object.metadata.name, mode })),
+  };
+}
+
+function rulesOf({ gateOpen, policies }: LifecycleCluster, pool: KubernetesObject | undefined): RepairRules {
+  const value = pool?.metadata.annotations?.[DO_NOT_REPAIR_ANNOTATION];
+  const poolVeto = pool && { kind: 'NodePool' as const, name: pool.metadata.name, uid: pool.metadata.uid, value };
+  return { ...effectiveRepair(pool, policies), gateOpen, poolVeto };
+}
+
+/** Attempts and unhealthy times of the past stand in Curfew's table, which is not read: a budget that is used up is not seen. */
+function explainRepair(
+  { nodes, claims }: LifecycleCluster,
+  node: NodeView,
+  pool: string | undefined,
+  rules: RepairRules,
+  now: EpochMs,
+): RepairExplanation {
+  const { source, mode } = rules;
+  const owner = ownerOf(node, indexOwners(nodes, claims));
+  const decision = decide({ now, node, owner, rules, episodes: [] });
+  const dueTime = 'incident' in decision ? decision.incident.dueTime : undefined;
+  const own = { kind: decision.kind, message: decision.message, dueTime, source, mode };
+  if (decision.kind !== 'due') return own;
+  const state = { passTime: now, attempts: [], outages: [], repairs: [], said: { againTime: now, nodes: {} } };
+  const { verdicts } = decidePass({ now, pool, rules, nodes, claims, episodes: new Map(), state });
+  const verdict = verdicts.find(each => each.node.uid === node.uid);
+  return verdict?.kind === 'blocked' ? { ...own, kind: 'blocked', message: `${decision.message}; held: ${verdict.message}` } : own; // prettier-ignore
+}
+
+function terminationText(termination: ReturnType<typeof effectiveTermination>): string {
+  switch (termination.kind) {
+    case 'none':
+      return 'Curfew takes no part in it';
+    case 'invalid':
+      return termination.message;
+    case 'custom':
+      return `finalizer ${termination.settings.finalizerName}, scope ${termination.settings.scope}, mode ${termination.mode}`;
+  }
+}
+
+/** A configuration that is not valid is not in force; the last valid one stands in Curfew's table, which is not read. */
+function parsedConfig(text: string): CurfewConfig | undefined {
+  const parsed = parseConfig(text);
+  return parsed.ok ? parsed.value : undefined;
+}
+
+/** The nodes of a pool, by their NodeClaims. */
+export function nodesOfPool({ nodes, claims }: LifecycleCluster, pool: string): readonly NodeView[] {
+  const index = indexOwners(nodes, claims);
+  return nodes.filter(node => poolOf(node, ownerOf(node, index)) === pool);
+}
