@@ -26,7 +26,11 @@ export function deadlineOf(object: KubernetesObject, mirror: Mirror): number | u
 /** Whether the cluster holds a NodeClaim for the object's instance, and only one: then the instance ends with it. */
 export function hasOneClaim(object: KubernetesObject, mirror: Mirror): boolean {
   const providerID = providerIDOf(object);
-  return [...mirror.all('nodeclaims').values()].filter(claim => providerIDOf(claim) === providerID).length === 1;
+  const others = [...mirror.all('nodeclaims').values()].filter(
+    claim => providerIDOf(claim) === providerID && claim.metadata.uid !== object.metadata.uid,
+  );
+  // A NodeClaim counts itself, also in the write that ends it.
+  return others.length === (object.kind === 'NodeClaim' ? 0 : 1);
 }
 
 /** The annotation; else the deletion and the period of NodeClaim, NodePool or the shortest of any policy, or of a hook that escalates. */

@@ -1,6 +1,7 @@
 /** I1 notices a finalizer that goes too early: a function that takes it off at 15:10, whatever the state of the instance. */
 import { describe, expect, it } from 'vitest';
 import type { ReconcilerFactory } from '../../../runtime/functions.ts';
+import { PERMISSIONS } from '../../../shared/contract/permissions.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { parseTimestamp, toEpochMs } from '../../../shared/domain/time.ts';
 import { simulate } from '../simulate.ts';
@@ -42,7 +43,10 @@ ${pool === undefined ? '' : `    - { apiVersion: karpenter.sh/v1, kind: NodePool
     }  steps:
     - { at: 5m, delete: { resource: nodeclaims, name: a } }
 ${steps}`,
-    { reconcilers: { timer: takesItOff } },
+    {
+      reconcilers: { timer: takesItOff, finalizer: () => async () => undefined },
+      permissions: { timer: { ...PERMISSIONS.finalizer, readsDueIndex: true } },
+    },
   );
   return found.map(({ invariant, message }) => `${invariant}: ${message.replace(/ \(uid [^)]*\)/, '')}`);
 }

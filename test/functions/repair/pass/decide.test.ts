@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { RepairRules } from '../../../../functions/repair/decide.ts';
 import { decidePass, type PassDecision } from '../../../../functions/repair/pass/decide.ts';
 import type { PoolState } from '../../../../functions/repair/pass/pool.ts';
 import { NEW_POOL } from '../../../../functions/repair/pass/record.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
+import type { RepairAction } from '../../../../shared/domain/repair-policy.ts';
 import { addDuration, minutes, seconds, toEpochMs, type EpochMs } from '../../../../shared/domain/time.ts';
 import {
   aCondition,
@@ -15,6 +17,7 @@ import {
   READY,
   SICK,
   someRules,
+  someSettings,
   T,
   verdictsOf,
 } from '../../../builders/repair.ts';
@@ -235,8 +238,13 @@ describe('futility', () => {
 });
 
 describe('the ladder', () => {
-  const actions = [{ type: 'Reboot', timeout: '10m' }, { type: 'Terminate' }];
-  const rules = someRules({ maxUnhealthy: '100%', maxConcurrentRepairs: 1, actions });
+  // The schema refuses rungs that nothing carries out yet; the rule knows them.
+  const withActions = (...actions: readonly RepairAction[]): RepairRules => ({
+    ...someRules(),
+    settings: { ...someSettings({ maxUnhealthy: '100%', maxConcurrentRepairs: 1 }), actions },
+  });
+  const REBOOT: RepairAction = { type: 'Reboot', timeout: minutes(10) };
+  const rules = withActions(REBOOT, { type: 'Terminate', timeout: minutes(10) });
   const node = aPoolNode('n1', SICK, { bootID: 'boot-1' });
   const reboot = anAttempt('n1', { action: 'Reboot', until: addDuration(NOW, minutes(10)) });
 
@@ -261,7 +269,7 @@ describe('the ladder', () => {
     const state = withAttempts(reboot);
     const well = decidePass(aPass([{ ...node, conditions: [READY] }], { rules, state }));
     expect(well).toMatchObject({ verdicts: [{ kind: 'recovered' }], state: { attempts: [] }, wakeTime: undefined });
-    const only = someRules({ actions: [{ type: 'Reboot', timeout: '10m' }] });
+    const only = withActions(REBOOT);
     const now = addDuration(NOW, minutes(11));
     expect(verdictsOf(aPass([node], { rules: only, state, now }))).toEqual(['exhausted n1']);
   });
