@@ -2,9 +2,20 @@
  * zod in its small edition, for all that the functions' bundles carry: the full one, whose schemas have a method for everything,
  * makes up a third of a function's start. Its messages are those of the full edition, which users read.
  */
-import { config } from 'zod/mini';
+import * as mini from 'zod/mini';
 import en from 'zod/v4/locales/en.js';
 
-config(en());
+mini.config(en());
 
 export * from 'zod/mini';
+
+/** Checks of a length look at texts and lists only: JSON may hold an object whose own `length` cannot be compared. */
+function ofTextsAndLists<Check extends ReturnType<typeof mini.minLength> | ReturnType<typeof mini.maxLength>>(
+  check: Check,
+): Check {
+  check._zod.def.when = ({ value }) => typeof value === 'string' || Array.isArray(value);
+  return check;
+}
+
+export const minLength: typeof mini.minLength = (minimum, params) => ofTextsAndLists(mini.minLength(minimum, params));
+export const maxLength: typeof mini.maxLength = (maximum, params) => ofTextsAndLists(mini.maxLength(maximum, params));

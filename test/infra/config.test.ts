@@ -8,6 +8,7 @@ describe('configuration', () => {
       name: 'Curfew',
       forwarder: { namespace: 'curfew', serviceAccount: 'curfew-forwarder' },
       logRetentionDays: 180,
+      hookFunctions: [],
     });
   });
 
