@@ -1,8 +1,10 @@
 /** Conformance lines that need no test of Curfew, each with its reason. Nothing else may be left out. */
 
 const SELECTION = 'which candidates Karpenter disrupts is its own decision; Curfew holds the node by an annotation';
-const LAUNCH = 'launch, registration and initialization of a NodeClaim are Karpenter\'s; Curfew acts from the deletion on';
-const COLLECTION = 'garbage collection and expiration delete NodeClaims, which Karpenter does; Curfew ends what was deleted';
+const LAUNCH =
+  "launch, registration and initialization of a NodeClaim are Karpenter's; Curfew acts from the deletion on";
+const COLLECTION =
+  'garbage collection and expiration delete NodeClaims, which Karpenter does; Curfew ends what was deleted';
 
 export const NOT_APPLICABLE: ReadonlyMap<string, string> = new Map([
   ['P4', "budgets in Karpenter's scheduling simulation, which Curfew has not"],
