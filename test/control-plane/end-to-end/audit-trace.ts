@@ -34,9 +34,10 @@ export function traceOf({ requests, remarks, partOf }: TraceSources): readonly T
     () => time,
     () => undefined,
   );
+  const answered = new Map<string, KubernetesObject>();
   const writes = requests.flatMap(request => {
     const by = partOf(request.user);
-    const write = by === undefined ? undefined : toWrite(request);
+    const write = by === undefined ? undefined : withBefore(toWrite(request), answered);
     return by === undefined || write === undefined
       ? []
       : [{ time: request.time, add: () => trace.addWrite(write, by) }];
@@ -79,6 +80,19 @@ function toWrite(request: AuditedRequest): ObservedWrite | undefined {
     ...(requestObject !== undefined && !isDelete && !isEviction && { body: requestObject }),
     ...(after === undefined ? withUidOf(responseObject, name ?? '') : { after }),
   };
+}
+
+/** The log holds no object as it was before a change: it is what the last write of Curfew was answered with, as far as there is one. */
+function withBefore(
+  write: ObservedWrite | undefined,
+  answered: Map<string, KubernetesObject>,
+): ObservedWrite | undefined {
+  if (write?.after === undefined) return write;
+  const { ref, verb, after } = write;
+  const key = JSON.stringify([ref.type.group, ref.type.resource, ref.namespace, ref.name]);
+  const before = answered.get(key);
+  answered.set(key, after);
+  return verb === 'patch' && before?.metadata.uid === after.metadata.uid ? { ...write, before } : write;
 }
 
 /** A Status that tells of a deletion names the object; the rest of it is not known any more. */

@@ -163,5 +163,7 @@ async function carryOut(action: StepAction, { author, cloud, outages, system }: 
       return system.restartForwarder();
     case 'cleanup':
       throw new Error('clean-ups have no answer here');
+    case 'hook':
+      throw new Error('hooks have no answer here');
   }
 }
