@@ -33,7 +33,10 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^node infra\/app\.ts$/, 'half a minute: packages/local-aws/test/own-app.test.ts'],
   [/^aws /, 'needs an AWS account'],
   [/^docker /, 'needs Docker'],
-  [/^curfew (…|stop$|resume$|explain|republish$|validate$|policies admission$)/, 'names a command; its full form is run'],
+  [
+    /^curfew (…|stop$|resume$|explain|republish$|validate$|policies admission$)/,
+    'names a command; its full form is run',
+  ],
   [/^kubectl (apply|create|auth|describe node|describe nodepool|-l)$/, 'names a command'],
   [/^kubectl .*(logs|rollout|annotate|describe|get pods)/, 'needs pods that run, or an object of the reader'],
 ];
