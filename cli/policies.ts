@@ -78,7 +78,11 @@ async function fromFiles(
     if (finding !== undefined) throw new UsageError(formatFinding(finding));
     for (const { value } of documents) {
       const manifest = asManifest(value);
-      if (manifest !== undefined) objects.push({ ...manifest, metadata: { ...manifest.metadata, uid: '', resourceVersion: '', creationTimestamp: '' } });
+      if (manifest !== undefined)
+        objects.push({
+          ...manifest,
+          metadata: { ...manifest.metadata, uid: '', resourceVersion: '', creationTimestamp: '' },
+        });
     }
   }
   return objects;

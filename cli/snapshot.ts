@@ -64,7 +64,8 @@ export async function snapshotCommand(
 /** Throws `UsageError` when there is no folder to write the file into. */
 function checkWritable(file: string): void {
   const folder = dirname(file);
-  if (!existsSync(folder)) throw new UsageError(`the folder ${folder} does not exist: create it, or choose another --output`);
+  if (!existsSync(folder))
+    throw new UsageError(`the folder ${folder} does not exist: create it, or choose another --output`);
 }
 
 /** The cluster as it is now, as a scenario that starts now. */

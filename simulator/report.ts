@@ -94,8 +94,13 @@ export function formatFault({ place, message }: ScenarioFault): string {
 function formatRefusals({ scenario, refusals }: RunResult): string[] {
   return refusals.map(({ line }) => {
     const { message, about } = line;
-    const object = typeof about === 'object' && about !== null ? Object.values(about).slice(0, 2).join(' ') : '';
-    return `${scenario.file}: ${object} was refused, and no expectation says so: ${String(message)}`;
+    const words = typeof about === 'object' && about !== null ? Object.values(about) : [];
+    const object = words
+      .filter(word => typeof word === 'string')
+      .slice(0, 2)
+      .join(' ');
+    const why = typeof message === 'string' ? message : 'no reason was given';
+    return `${scenario.file}: ${object} was refused, and no expectation says so: ${why}`;
   });
 }
 

@@ -105,7 +105,8 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
 
   const time = createVirtualTime({
     start: scenario.start,
-    maxActionsPerInstant: MAX_ACTIONS_PER_INSTANT + ACTIONS_PER_OBJECT * (scenario.objects.length + scenario.steps.length),
+    maxActionsPerInstant:
+      MAX_ACTIONS_PER_INSTANT + ACTIONS_PER_OBJECT * (scenario.objects.length + scenario.steps.length),
     ...(injector && { tieBreak: tieBreaker(injector, random) }),
   });
   const world = createWorld(scenario, time);

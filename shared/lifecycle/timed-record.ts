@@ -147,7 +147,8 @@ export function openRecord<Value>(
       const state = { schemaVersion: codec.schemaVersion, ...codec.toState(value) };
       const stored = await put({ ...key, subject, state, nextWakeTime: wakeTime, ...(direct && { direct }) });
       if (stored === undefined) return { ...again(`another run wrote ${id} first`), written: false };
-      const isOnItsWay = held.kind === 'held' && hasMessage(held.stored, wakeTime, now) && wakeUp?.wakeTime !== wakeTime;
+      const isOnItsWay =
+        held.kind === 'held' && hasMessage(held.stored, wakeTime, now) && wakeUp?.wakeTime !== wakeTime;
       held = { kind: 'held', value, stored };
       if (direct && !isOnItsWay) await send(deps, next, now);
       return { ...(putOff ? again(`the timer of ${id} was put off`) : DONE), written: true };

@@ -80,10 +80,7 @@ export interface KubernetesApi {
     options: { preconditions: Preconditions; gracePeriodSeconds?: number },
   ): Promise<DeleteOutcome>;
   /** Without `gracePeriodSeconds` the pod's own grace period holds. */
-  evict(
-    ref: ObjectRef,
-    options: { preconditions: Preconditions; gracePeriodSeconds?: number },
-  ): Promise<EvictOutcome>;
+  evict(ref: ObjectRef, options: { preconditions: Preconditions; gracePeriodSeconds?: number }): Promise<EvictOutcome>;
   /** The resource that serves a kind, by discovery; undefined when it is not served. */
   resolve(kind: GroupVersionKind): Promise<ResourceType | undefined>;
 }

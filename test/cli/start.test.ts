@@ -110,7 +110,7 @@ describe('start --kubeconfig', () => {
       /^your user may not list nodes, watch nodes, .*get configmaps curfew-config in curfew/,
     );
     expect(observing.stderr).toContain(
-      ': bind it to the roles in deploy/forwarder/rbac.yaml, deploy/rbac/repair.yaml, and deploy/rbac/grace-period.yaml\n',
+      ': bind it to the roles in deploy/forwarder/rbac.yaml, deploy/rbac/finalizer.yaml, deploy/rbac/drain.yaml, deploy/rbac/repair.yaml, and deploy/rbac/grace-period.yaml\n',
     );
     expect(observing.stderr).not.toContain('delete');
     expect(observing.code).toBe(2);

@@ -36,7 +36,9 @@ export async function startDynamoDb(options: DynamoDbOptions): Promise<DynamoDbS
   if (options.implementation === 'dynoxide' && binary === undefined)
     throw new Error('there is no Dynoxide for this platform');
   const server =
-    binary === undefined ? await startDynalite(options.dataDir) : await startDynoxide(binary, options.dataDir, options.onProblem);
+    binary === undefined
+      ? await startDynalite(options.dataDir)
+      : await startDynoxide(binary, options.dataDir, options.onProblem);
   try {
     await createTables(server.endpoint, options);
   } catch (error) {

@@ -152,7 +152,9 @@ describe.skipIf(findDynoxide() === undefined || process.platform !== 'linux')('D
     opened.push({ close: () => client.destroy() });
     await client.send(new PutItemCommand({ TableName: 'Records', Item: ITEM }));
     process.kill(pidOf(server), 'SIGKILL');
-    await vi.waitFor(() => expect(problems).toEqual(['DynamoDB ended with SIGKILL; it is started again with its data']));
+    await vi.waitFor(() =>
+      expect(problems).toEqual(['DynamoDB ended with SIGKILL; it is started again with its data']),
+    );
     await vi.waitFor(
       async () => {
         const { Item } = await client.send(new GetItemCommand({ TableName: 'Records', Key: { pk: ITEM.pk } }));

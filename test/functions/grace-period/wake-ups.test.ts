@@ -15,7 +15,15 @@ const cluster = (...names: string[]): KubernetesApi => {
   const unused = (): never => {
     throw new Error('not used here');
   };
-  return { list: async () => nodes, get: unused, create: unused, patch: unused, delete: unused, evict: unused, resolve: unused };
+  return {
+    list: async () => nodes,
+    get: unused,
+    create: unused,
+    patch: unused,
+    delete: unused,
+    evict: unused,
+    resolve: unused,
+  };
 };
 
 async function wokenBy(kubernetes: KubernetesApi, records: RecordStore): Promise<readonly string[]> {

@@ -15,7 +15,8 @@ const NOTHING: Permissions = {
   readsDueIndex: false,
   wakes: [],
   publishesAs: [],
-  ec2: [], invokesHooks: false,
+  ec2: [],
+  invokesHooks: false,
 };
 const SUBJECT = { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'u1' };
 const RECORD = { owner: 'repair', id: 'node/u1', subject: SUBJECT, state: {} } as const;

@@ -12,7 +12,7 @@ const targets = (sent: ReturnType<typeof event>): readonly string[] =>
 
 describe('routes', () => {
   it("take the events of the cluster's own forwarder", () => {
-    expect(targets(event('NodeClaimChanged', { cluster: 'prod' }))).toEqual(['repair']);
+    expect(targets(event('NodeClaimChanged', { cluster: 'prod' }))).toEqual(['finalizer', 'repair']);
     expect(targets(event('NodeChanged', { cluster: 'prod' }))).toEqual(
       expect.arrayContaining(['repair', 'grace-period']),
     );
