@@ -7,7 +7,6 @@ export const FORWARDER_MUTANTS: readonly Mutant[] = [
     name: 'forwarder-drops-refused-entries',
     mistake: 'takes entries that the bus refused for published',
     breaks: ['I5'],
-    seed: 5,
     mutation: {
       forwarder: ports => ({
         ...ports,
@@ -24,7 +23,6 @@ export const FORWARDER_MUTANTS: readonly Mutant[] = [
     name: 'forwarder-drops-failed-calls',
     mistake: 'logs that the bus could not be reached, and goes on',
     breaks: ['I5'],
-    seed: 51,
     mutation: {
       forwarder: ports => ({
         ...ports,
@@ -39,7 +37,6 @@ export const FORWARDER_MUTANTS: readonly Mutant[] = [
     name: 'forwarder-ignores-deletions',
     mistake: 'does not pass on that an object is gone',
     breaks: ['I5'],
-    seed: 857,
     mutation: {
       forwarder: ports => ({
         ...ports,

@@ -43,21 +43,20 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     name: 'protection-ends-early',
     mistake: 'lets a protection end a second early',
     breaks: ['I2'],
-    seed: 1,
+    seed: 271,
     mutation: withMovedPods(seconds(-1)),
   },
   {
     name: 'protection-never-ends',
     mistake: 'lets no protection end before an hour has passed',
     breaks: ['I5'],
-    seed: 10,
     mutation: withMovedPods(seconds(3600)),
   },
   {
     name: 'protection-keeps-the-node',
     mistake: 'does not take the annotation off the node when the last protection ends',
     breaks: ['I5'],
-    seed: 1,
+    seed: 48,
     mutation: withoutRemovalOf('grace-period', DO_NOT_DISRUPT),
   },
   {
@@ -74,7 +73,7 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     name: 'protection-overwrites-annotation',
     mistake: 'holds the node whatever annotation stands there',
     breaks: ['I7'],
-    seed: 10,
+    seed: 261,
     mutation: withNodes(node =>
       node.metadata.annotations?.[DO_NOT_DISRUPT] === 'true' ? node : annotated(node, { [DO_NOT_DISRUPT]: undefined }),
     ),
@@ -83,7 +82,7 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     name: 'protection-takes-errors-for-no-pods',
     mistake: 'takes an error of the API server for a node without pods',
     breaks: ['I5', 'I6'],
-    seed: 2,
+    seed: 48,
     mutation: withKubernetes('grace-period', api => ({
       list: (type, query, options) => api.list(type, query, options).catch(() => []),
     })),
@@ -92,7 +91,7 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     name: 'protection-without-precondition',
     mistake: 'patches the node of that name, whichever it is by now',
     breaks: ['I10'],
-    seed: 1,
+    seed: 271,
     mutation: withKubernetes('grace-period', api => ({
       patch(ref, patch, options) {
         if (patch.type !== 'merge') return api.patch(ref, patch, options);
@@ -107,7 +106,6 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     name: 'protection-without-timer',
     mistake: 'leaves the wake-up time out of the record: what is not sent at once is forgotten',
     breaks: ['I5'],
-    seed: 10,
     mutation: withRecords('grace-period', records => ({
       put: (record, version) => records.put(withoutTimer(record), version),
     })),
@@ -116,14 +114,13 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     name: 'protection-swallows-errors',
     mistake: 'logs what went wrong and reports success',
     breaks: ['I5'],
-    seed: 19,
     mutation: withoutErrors('grace-period'),
   },
   {
     name: 'protection-counts-finished-pods',
     mistake: 'holds a node for pods that have ended',
     breaks: ['I5'],
-    seed: 6,
+    seed: 19,
     mutation: withListed('grace-period', 'Pod', pod => ({ ...pod, status: { ...pod.status, phase: 'Running' } })),
   },
 ];

