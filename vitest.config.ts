@@ -4,6 +4,6 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
     exclude: ['test/control-plane/**', 'node_modules/**'],
-    testTimeout: 20_000,
+    testTimeout: 60_000,
   },
 });

@@ -1,4 +1,5 @@
 /** Evaluates a scenario's expectations against the trace and the end of a run. What fails says what came nearest. */
+import { EVENT_REASONS } from '../shared/contract/reasons.ts';
 import type { JsonObject, JsonValue, KubernetesObject } from '../shared/domain/kubernetes-object.ts';
 import { toIsoText, type EpochMs } from '../shared/domain/time.ts';
 import type { InstanceState } from '../shared/ports/instances.ts';
@@ -38,6 +39,8 @@ export function evaluate(
 /** Kinds of objects by which people tell Curfew what to do. */
 const SETTINGS: readonly unknown[] = ['ConfigMap', 'NodePool', 'NodeLifecyclePolicy', 'FinalizerRule'];
 const REFUSALS: readonly unknown[] = ['refuse', 'refused'];
+/** Warnings about settings that are in force all the same. */
+const WARNINGS: readonly unknown[] = [EVENT_REASONS.unknownConditionType, EVENT_REASONS.policyConflict];
 
 /**
  * The refusals of a configuration or policy that no expectation on an event or an audit line asks for, each said once: a scenario whose
@@ -56,7 +59,7 @@ export function unexpectedRefusals(
   const unexpected = new Map<string, TraceEntry>();
   for (const entry of entries) {
     const { line, kind } = entry;
-    if (kind !== 'audit' || !REFUSALS.includes(line['decision'])) continue;
+    if (kind !== 'audit' || !REFUSALS.includes(line['decision']) || WARNINGS.includes(line['reason'])) continue;
     if (!SETTINGS.includes(valueAt(line, 'about.kind')) || told.has(keyOf(entry))) continue;
     unexpected.set(`${keyOf(entry)} ${JSON.stringify(line['message'])}`, entry);
   }

@@ -4,7 +4,7 @@ import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import { toTimestamp, type DurationMs } from '../../shared/domain/time.ts';
 import type { About, Reporter } from '../../shared/lifecycle/reporter.ts';
-import { deletePod, evictPod, type EvictionAnswer } from '../../shared/pods/eviction.ts';
+import { deleteUnchangedPod, evictPod, type EvictionAnswer } from '../../shared/pods/eviction.ts';
 import type { DrainPass, PodAct } from './pass.ts';
 import type { DrainDeps } from './observe.ts';
 
@@ -82,7 +82,7 @@ async function carryOut({ deps, reporter }: Parts, node: string, act: PodAct): P
       return answer;
     }
     case 'delete': {
-      const answer = await deletePod(deps, pod, act.gracePeriodSeconds);
+      const answer = await deleteUnchangedPod(deps, pod, act.gracePeriodSeconds);
       if (answer.kind !== 'deleted') return answer;
       await reporter.report({
         about,

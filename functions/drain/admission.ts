@@ -1,6 +1,5 @@
 /** What becomes of a request, and of messages that end one. Pure; part of `decide`. */
 import { addDuration, hours, isDue, type EpochMs } from '../../shared/domain/time.ts';
-import type { DrainedNode, DrainObservation, DrainRules } from './decide.ts';
 import {
   faultOf,
   isEndedBy,
@@ -11,6 +10,7 @@ import {
   type FinishedDrain,
   type Incoming,
 } from './model.ts';
+import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { covers, FULL, formatScope, scopeOf, type DrainScope } from './scope.ts';
 
 export type Admission =

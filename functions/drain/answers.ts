@@ -1,7 +1,7 @@
 /** Tells whoever asked how a drain ended: `DrainCompleted` on the bus, one for each request. */
-import { toDrainCompleted } from '../../shared/contract/drain-messages.ts';
 import { RetryableError, TerminalError } from '../../shared/errors.ts';
 import { MAX_ENTRIES_PER_CALL, type EventBus } from '../../shared/ports/event-bus.ts';
+import { toDrainCompleted } from './messages.ts';
 import type { FinishedDrain } from './model.ts';
 
 interface Deps {

@@ -4,55 +4,14 @@
  *
  * One drain at a time per node. A request of the same or a narrower scope joins it and ends with it; a wider one follows it.
  */
-import type { DrainMode, DrainSettings } from '../../shared/domain/drain-settings.ts';
-import type { PodView } from '../../shared/domain/pod.ts';
 import { DRAIN_STATES, REMEDIATING, STATE_LABEL } from '../../shared/domain/quarantine.ts';
-import type { ProtectionPolicy } from '../../shared/domain/protection.ts';
 import { addDuration, earliest, type EpochMs } from '../../shared/domain/time.ts';
 import { admit, begin, cancelledBy, isRemembered, REMEMBERED_FOR, type Admission } from './admission.ts';
-import { decideCustom, type CustomDecision, type SeenResource } from './custom.ts';
+import { decideCustom, type CustomDecision } from './custom.ts';
 import type { ActiveDrain, DrainOutcome, DrainRecord, FinishedDrain, Hold, Incoming } from './model.ts';
+import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { planPass, type DrainPass } from './pass.ts';
 import type { DrainPodRules } from './pods.ts';
-
-/** The configuration in force, with its patterns compiled. */
-export interface DrainRules {
-  readonly settings: DrainSettings;
-  readonly modeOf: (pod: Pick<PodView, 'namespace' | 'labels'>) => DrainMode | 'system' | undefined;
-  /** Whether the custom drain is there for a node with these labels. */
-  readonly isCustom: (nodeLabels: Readonly<Record<string, string>>) => boolean;
-}
-
-export interface DrainedNode {
-  readonly name: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly unschedulable: boolean;
-  /** Our mark beside a cordon: the id of the drain that cordoned. */
-  readonly cordonMark: string | undefined;
-  /** Ids that NVSentinel's quarantine annotation lists; undefined: there is no such annotation. */
-  readonly quarantine: readonly string[] | undefined;
-  /** A person took the quarantine back. */
-  readonly released: boolean;
-  /** Its pods are published for drains. */
-  readonly watched: boolean;
-}
-
-export interface DrainObservation {
-  readonly now: EpochMs;
-  readonly node: DrainedNode;
-  readonly record: DrainRecord;
-  /** The message in hand, until it stands in the record. */
-  readonly incoming: Incoming | undefined;
-  /** Undefined: no configuration was ever valid. */
-  readonly rules: DrainRules | undefined;
-  /** Of the policy that applies to the node's pool. */
-  readonly mode: 'Enforce' | 'Observe';
-  /** All pods on the node. */
-  readonly pods: readonly PodView[];
-  readonly protection: ProtectionPolicy;
-  readonly protectionOverridden: boolean;
-  readonly resource: SeenResource;
-}
 
 export type DrainDecision =
   /** Nothing is under way. `until`: earlier drains are remembered that long; undefined: nothing is. */

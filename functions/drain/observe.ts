@@ -17,8 +17,8 @@ import { openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lif
 import { effectiveProtection } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { findResource } from './custom-resource.ts';
-import type { DrainedNode, DrainObservation, DrainRules } from './decide.ts';
 import { NO_DRAINS, type DrainRecord, type Incoming } from './model.ts';
+import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { DRAIN_CODEC } from './record.ts';
 import { compileSettings } from './settings.ts';
 

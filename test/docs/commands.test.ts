@@ -33,8 +33,11 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^node infra\/app\.ts$/, 'half a minute: packages/local-aws/test/own-app.test.ts'],
   [/^aws /, 'needs an AWS account'],
   [/^docker /, 'needs Docker'],
-  [/^curfew (…|stop$|resume$|explain|republish$|policies admission$)/, 'names a command; its full form is run'],
-  [/^kubectl (apply|create|auth|describe node|describe nodepool)$/, 'names a command'],
+  [
+    /^curfew (…|stop$|resume$|explain|republish$|validate$|policies admission$)/,
+    'names a command; its full form is run',
+  ],
+  [/^kubectl (apply|create|auth|describe node|describe nodepool|-l)$/, 'names a command'],
   [/^kubectl .*(logs|rollout|annotate|describe|get pods)/, 'needs pods that run, or an object of the reader'],
 ];
 const reasonNotToRun = (command: string): string | undefined => NOT_RUN.find(([pattern]) => pattern.test(command))?.[1];
@@ -80,6 +83,7 @@ describe('the commands of the documents', () => {
     const filledIn = command
       .replaceAll('FILE', join(home, '.kube', 'config'))
       .replaceAll('node NAME', 'node node-1')
+      .replaceAll('PATH...', 'deploy/config deploy/samples')
       .replaceAll(/snapshot\.yaml|admission\.yaml|patch\.json/g, file => join(home, file));
     const env = {
       PATH: process.env['PATH'],

@@ -16,20 +16,25 @@ const used = new Set<string>();
 const onPermissionUsed = (part: string, permission: string): void => void used.add(describeUse(part, permission));
 const unused = (): readonly string[] => allPermissions().filter(permission => !used.has(permission));
 
+const TIMEOUT_MS = 60_000;
+
 describe('examples/scenarios', () => {
-  it.each(files)('%s', async file => {
-    const parsed = parseScenarios(readFileSync(new URL(file, FOLDER), 'utf8'), file, catalog);
-    if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults));
-    for (const scenario of parsed.scenarios) {
-      expect(scenario.expectations.length).toBeGreaterThan(0);
-      expect(formatFailures(await runScenario(scenario, { onPermissionUsed }))).toEqual([]);
-    }
-  });
+  it.each(files)(
+    '%s',
+    async file => {
+      const parsed = parseScenarios(readFileSync(new URL(file, FOLDER), 'utf8'), file, catalog);
+      if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults));
+      for (const scenario of parsed.scenarios) {
+        expect(scenario.expectations.length).toBeGreaterThan(0);
+        expect(formatFailures(await runScenario(scenario, { onPermissionUsed }))).toEqual([]);
+      }
+    },
+    TIMEOUT_MS,
+  );
 });
 
 /** Seeds with faults; any others would do. */
 const SEEDS = [20, 31, 78];
-const TIMEOUT_MS = 60_000;
 
 describe('what the permission table grants', () => {
   it('is made use of by these scenarios, but for what is listed with its reason', () => {

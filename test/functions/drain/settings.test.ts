@@ -79,7 +79,7 @@ statusConditionStatus = "True"
       isCustom({}),
     ]).toEqual([true, true, false, false, false]);
   });
-  it('66: is there for no node while it is off', () => {
+  it('NV66: is there for no node while it is off', () => {
     expect(compiled(custom(false)).isCustom({ scheduler: 'slurm' })).toBe(false);
   });
 });

@@ -259,6 +259,16 @@ describe('what is refused names line and key', () => {
       'line 3: podDrainPolicies[0].podSelector: must not be empty; use userNamespaces for a fallback',
     ],
     [
+      'NV69: a policy with a bad selector',
+      policy('name = "a"', 'podSelector = "a in b"', 'mode = "Immediate"'),
+      'line 3: podDrainPolicies[0].podSelector: expected "(" after in or notin',
+    ],
+    [
+      'a policy with an unknown mode',
+      policy('name = "a"', 'podSelector = "a"', 'mode = "Imediate"'),
+      'line 4: podDrainPolicies[0].mode: unknown mode "Imediate", did you mean "Immediate"?; modes are Immediate, DeleteAfterTimeout, AllowCompletion',
+    ],
+    [
       'a policy without a name',
       policy('name = ""', 'podSelector = "a"', 'mode = "Immediate"'),
       'line 2: podDrainPolicies[0].name: Too small: expected string to have >=1 characters',

@@ -21,7 +21,7 @@ export const SELDOM_USED: Readonly<Record<string, SeldomUsed>> = {
   },
   'timer: records of timer': {
     where: 'elsewhere',
-    reason: 'which unreadable entries of the due index were parked: test/functions/timer.test.ts',
+    reason: 'which unreadable entries of the due index were parked: test/functions/timer/timer.test.ts',
   },
   'finalizer: publish as curfew.finalizer': {
     where: 'elsewhere',
@@ -29,7 +29,11 @@ export const SELDOM_USED: Readonly<Record<string, SeldomUsed>> = {
   },
   'timer: wake finalizer': {
     where: 'elsewhere',
-    reason: 'its waits are short, and only a lost wake-up needs the sweep: test/functions/timer.test.ts',
+    reason: 'its waits are short, and only a lost wake-up needs the sweep: test/functions/timer/timer.test.ts',
+  },
+  'timer: wake drain': {
+    where: 'elsewhere',
+    reason: 'its waits are short, and only a lost wake-up needs the sweep: test/functions/timer/timer.test.ts',
   },
   'forwarder: watch finalizerrules.curfew.dev': {
     where: 'elsewhere',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createInProcessKubernetesApi } from '../../../runtime/in-process/kubernetes-api.ts';
 import { createApiServer } from '../../../packages/kube-apiserver/src/api-server.ts';
-import { deletePod, evictionRetryDelay, evictPod } from '../../../shared/pods/eviction.ts';
+import { deletePod, deleteUnchangedPod, evictionRetryDelay, evictPod } from '../../../shared/pods/eviction.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { JsonObject, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { readPod, type PodView } from '../../../shared/domain/pod.ts';
@@ -46,6 +46,12 @@ describe('an eviction', () => {
     expect(live().metadata.deletionTimestamp).toBe('2024-11-01T15:00:30Z');
   });
 
+  it('is accepted where a budget allows one (Q4)', async () => {
+    const { deps, seedPod, live } = cluster([{ ...CLOSED, disruptionsAllowed: 1, desiredHealthy: 0 }]);
+    expect(await evictPod(deps, seedPod())).toEqual({ kind: 'evicted' });
+    expect(live().metadata.deletionTimestamp).toBe('2024-11-01T15:00:30Z');
+  });
+
   it('is refused by a budget', async () => {
     const { deps, seedPod, live } = cluster([CLOSED]);
     expect(await evictPod(deps, seedPod())).toMatchObject({ kind: 'blocked' });
@@ -76,7 +82,7 @@ describe('an eviction', () => {
     expect(live().metadata.deletionTimestamp).toBeUndefined();
   });
 
-  it('never reaches a pod that was protected in between', async () => {
+  it('never reaches a pod that was protected in between (NV80)', async () => {
     const { core, deps, seedPod, live } = cluster();
     const pod = seedPod();
     const body = { metadata: { annotations: { 'karpenter.sh/do-not-disrupt': 'true' } } };
@@ -93,13 +99,40 @@ describe('a forced deletion', () => {
     expect(live().metadata).toMatchObject({ deletionTimestamp: '2024-11-01T15:00:07Z', deletionGracePeriodSeconds: 7 });
   });
 
-  it('never reaches another pod of that name, and a pod that is gone is done (Q12)', async () => {
+  it('never reaches another pod of that name, and a pod that is gone is done (Q12, NV80)', async () => {
     const { core, deps, seedPod, live } = cluster();
     const pod = seedPod();
     core.delete(ref, { gracePeriodSeconds: 0 });
     expect(await deletePod(deps, pod, 1)).toEqual({ kind: 'gone' });
     seedPod();
     expect(await deletePod(deps, pod, 1)).toEqual({ kind: 'gone' });
+    expect(live().metadata.deletionTimestamp).toBeUndefined();
+  });
+});
+
+describe('a deletion of what was looked at', () => {
+  it('grants the given grace', async () => {
+    const { deps, seedPod, live } = cluster([CLOSED]);
+    expect(await deleteUnchangedPod(deps, seedPod(), 7)).toEqual({ kind: 'deleted' });
+    expect(live().metadata.deletionGracePeriodSeconds).toBe(7);
+  });
+
+  it('never reaches a pod that changed in between (NV80)', async () => {
+    const { core, deps, seedPod, live } = cluster();
+    const pod = seedPod();
+    const body = { metadata: { annotations: { 'karpenter.sh/do-not-disrupt': 'true' } } };
+    core.patch(ref, { type: 'merge', body });
+    expect(await deleteUnchangedPod(deps, pod, 1)).toEqual({ kind: 'changed' });
+    expect(live().metadata.deletionTimestamp).toBeUndefined();
+  });
+
+  it('never reaches another pod of that name, and a pod that is gone is done', async () => {
+    const { core, deps, seedPod, live } = cluster();
+    const pod = seedPod();
+    core.delete(ref, { gracePeriodSeconds: 0 });
+    expect(await deleteUnchangedPod(deps, pod, 1)).toEqual({ kind: 'gone' });
+    seedPod();
+    expect(await deleteUnchangedPod(deps, pod, 1)).toEqual({ kind: 'changed' });
     expect(live().metadata.deletionTimestamp).toBeUndefined();
   });
 });

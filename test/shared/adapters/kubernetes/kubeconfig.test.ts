@@ -37,7 +37,7 @@ const transportFor = (access: Awaited<ReturnType<typeof loadKubeconfig>>) =>
 
 describe('loadKubeconfig', () => {
   it('uses the token of the current context', async () => {
-    const server = await serve((_, response) => json(response, 200, {}));
+    const server = await serve((_, response) => json(response, 200, { gitVersion: 'v1.36.3' }));
     const access = await loadKubeconfig(kubeconfig({ server: server.url, user: { token: 'secret' } }));
     expect(access.context).toBe('one');
     await checkReachable(transportFor(access), access);
@@ -45,7 +45,9 @@ describe('loadKubeconfig', () => {
   });
 
   it('runs a credential plugin, and runs it again after a refusal', async () => {
-    const server = await serve((_, response, index) => json(response, index === 0 ? 401 : 200, {}));
+    const server = await serve((_, response, index) =>
+      json(response, index === 0 ? 401 : 200, { gitVersion: 'v1.36.3' }),
+    );
     const folder = mkdtempSync(join(tmpdir(), 'curfew-plugin-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const counter = join(folder, 'runs');
@@ -70,7 +72,7 @@ describe('loadKubeconfig', () => {
     const ca = createCertificateAuthority();
     const serving = ca.issueServing();
     const client = ca.issueClient({ commonName: 'somebody' });
-    const server = await serve((_, response) => json(response, 200, {}), {
+    const server = await serve((_, response) => json(response, 200, { gitVersion: 'v1.36.3' }), {
       cert: serving.certPem,
       key: serving.keyPem,
       ca: ca.certPem,

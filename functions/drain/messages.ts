@@ -1,10 +1,10 @@
 /** What is said on the bus about drains of nodes: `DrainRequested`, from anybody, and `DrainCompleted`, our answer. */
-import type { HealthEvent } from '../domain/health-event.ts';
-import { toTimestamp, type EpochMs } from '../domain/time.ts';
-import type { BusEntry } from './envelope.ts';
-import { DRAIN_COMPLETED, SOURCES } from './names.ts';
-import { parsed, type Parsed } from './policy-schema.ts';
-import * as z from './zod.ts';
+import type { HealthEvent } from '../../shared/domain/health-event.ts';
+import { toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import type { BusEntry } from '../../shared/contract/envelope.ts';
+import { DRAIN_COMPLETED, SOURCES } from '../../shared/contract/names.ts';
+import { parsed, type Parsed } from '../../shared/contract/policy-schema.ts';
+import * as z from '../../shared/contract/zod.ts';
 
 export const DRAIN_MESSAGE_VERSION = 1;
 

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { finishNode, prepareNode } from '../../../functions/drain/node.ts';
+import { createApiServer } from '../../../packages/kube-apiserver/src/api-server.ts';
+import { createInProcessKubernetesApi } from '../../../runtime/in-process/kubernetes-api.ts';
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+
+const ref = { type: RESOURCES.Node, name: 'n1' };
+const STATE = 'dgxc.nvidia.com/nvsentinel-state';
+const PREPARED = { id: 'e1', hold: { quarantined: false, cordon: 'own' }, showDraining: true } as const;
+
+function cluster() {
+  const core = createApiServer({ clock: { now: () => Date.parse('2024-11-01T15:00:00Z') } });
+  core.seed({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } });
+  const deps = { kubernetes: createInProcessKubernetesApi(core, 'curfew:drain') };
+  const live = (): KubernetesObject => core.get(ref);
+  return { core, deps, live };
+}
+
+describe('the Node of a drain', () => {
+  it('is not written when it is as it should be (NV107)', async () => {
+    const { deps, live } = cluster();
+    expect(await prepareNode(deps, live(), PREPARED)).toBe('ok');
+    const prepared = live();
+    expect(prepared).toMatchObject({ metadata: { labels: { [STATE]: 'draining' } }, spec: { unschedulable: true } });
+    expect(await prepareNode(deps, prepared, PREPARED)).toBe('ok');
+    expect(live().metadata.resourceVersion).toBe(prepared.metadata.resourceVersion);
+
+    const end = { status: 'Succeeded', uncordon: false } as const;
+    expect(await finishNode(deps, live(), end)).toBe('ok');
+    const finished = live();
+    expect(finished.metadata.labels).toEqual({ [STATE]: 'drain-succeeded' });
+    expect(await finishNode(deps, finished, end)).toBe('ok');
+    expect(live().metadata.resourceVersion).toBe(finished.metadata.resourceVersion);
+  });
+
+  it('is not written over when it changed in between', async () => {
+    const { core, deps, live } = cluster();
+    const seen = live();
+    core.patch(ref, { type: 'merge', body: { metadata: { labels: { [STATE]: 'remediating' } } } });
+    expect(await prepareNode(deps, seen, PREPARED)).toBe('changed');
+    expect(live().metadata.labels).toEqual({ [STATE]: 'remediating' });
+  });
+});
