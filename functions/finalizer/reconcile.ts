@@ -70,7 +70,8 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
 
 type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
 
-async function reconcileClusterEvent(parts: Parts, { subject, hints, change, watch }: ClusterEvent): Promise<void> {
+async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise<void> {
+  const { subject, hints, change, watch, resync } = event;
   const { name, uid } = subject;
   switch (subject.kind) {
     case 'NodeClaim':
@@ -86,10 +87,11 @@ async function reconcileClusterEvent(parts: Parts, { subject, hints, change, wat
       return reconcileRule(parts, name, watch);
     case 'NodePool':
       await reportTerminationFaults(parts, subject);
-      return wakePool(parts.deps, name);
+      // When everything is published again, what it applies to comes in events of its own.
+      return resync === true ? undefined : wakePool(parts.deps, name);
     case 'NodeLifecyclePolicy':
       await reportTerminationFaults(parts, subject);
-      return wakePool(parts.deps, undefined);
+      return resync === true ? undefined : wakePool(parts.deps, undefined);
     case 'ConfigMap':
       return;
   }

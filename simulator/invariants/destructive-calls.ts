@@ -12,7 +12,12 @@ const DESTROYED_RESOURCES: readonly string[] = ['pods', 'nodes', 'nodeclaims'];
 /** Objects whose patches must name the object that is meant. */
 const KNOWN_BY_UID: readonly string[] = ['pods', 'nodes', 'nodeclaims'];
 
-export const checkDestructiveCalls: MakeCheck = ({ violate }) => {
+export const checkDestructiveCalls: MakeCheck = ({ mirror, violate }) => {
+  /** The Node of a NodeClaim that is acted on. */
+  const nodeOf = (name: string | undefined): string | undefined => {
+    const claim = [...mirror.all('nodeclaims').values()].find(({ metadata }) => metadata.name === name);
+    return textOf(dig(claim, 'status', 'nodeName'));
+  };
   /** UIDs of NodeClaims and Nodes that Curfew deleted. */
   const deleted = new Set<string>();
   return {
@@ -24,7 +29,8 @@ export const checkDestructiveCalls: MakeCheck = ({ violate }) => {
       if (call.port === 'kubernetes' && textOf(dig(call.args[1], 'preconditions', 'uid')) === undefined) {
         violate('I10', `${run.by} ${does(call)} ${describe(call)} without its UID as precondition`);
       }
-      const unknown = failedReads(run, targetOf(call).name);
+      const { name } = targetOf(call);
+      const unknown = failedReads(run, [name, nodeOf(name)]);
       if (unknown.length > 0)
         violate('I6', `${run.by} ${does(call)} ${describe(call)} although it could not read ${unknown.join(', ')}`);
       if (!knowsRecord(run))

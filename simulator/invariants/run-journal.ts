@@ -56,15 +56,18 @@ const ACTED_ON_ONE_BY_ONE: readonly string[] = ['nodes', 'nodeclaims', 'pods'];
  * check.
  * An Event that is counted up says nothing of the world.
  *
- * @param target the name of the object that is acted on: a failed read of another single object is left out
+ * @param targets names of the object that is acted on and of its Node: a failed read of other single objects, and of the pods on other
+ *   Nodes, is left out
  */
-export function failedReads(run: Run, target: string | undefined): readonly string[] {
+export function failedReads(run: Run, targets: readonly (string | undefined)[]): readonly string[] {
   const failed = new Set<string>();
   for (const call of run.calls) {
     if (!isKubernetes(call, 'get', 'list') && !(call.port === 'records' && call.method === 'get')) continue;
     const { resource, name } = targetOf(call);
     if (isKubernetes(call, 'get', 'list') && resource === 'events') continue;
-    if (isKubernetes(call, 'get') && ACTED_ON_ONE_BY_ONE.includes(resource) && name !== target) continue;
+    if (isKubernetes(call, 'get') && ACTED_ON_ONE_BY_ONE.includes(resource) && !targets.includes(name)) continue;
+    const ofNode = /^spec\.nodeName=(.*)$/.exec(textOf(dig(call.args[1], 'fieldSelector')) ?? '')?.[1];
+    if (isKubernetes(call, 'list') && ofNode !== undefined && !targets.includes(ofNode)) continue;
     const key = `${call.port} ${call.method} ${JSON.stringify(call.args)}`;
     if (call.outcome.kind === 'failed') failed.add(key);
     if (call.outcome.kind === 'answered') failed.delete(key);

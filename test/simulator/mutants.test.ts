@@ -7,9 +7,8 @@ import { CI_SEEDS } from '../../simulator/swarm/ci.ts';
 import { runTrial, trialOf, type Failure } from '../../simulator/swarm/seed.ts';
 import { MUTANTS, mutationOf } from '../../simulator/mutants/mutants.ts';
 
-/** Those with a seed that finds them. The others are to do: they show in the report of the tests. */
+/** Those with a seed that finds them. `--mutants` looks for seeds of the others and names those that it did not find. */
 const KNOWN = MUTANTS.flatMap(mutant => (mutant.seed === undefined ? [] : [{ ...mutant, seed: mutant.seed }]));
-const UNKNOWN = MUTANTS.filter(({ seed }) => seed === undefined);
 /** Where the known seed does not find it any more, because the code draws its chances in another order, another mutant's may. */
 const SEEDS = [...new Set(KNOWN.map(({ seed }) => seed))];
 const TIMEOUT_MS = 120_000;
@@ -32,8 +31,6 @@ describe('the swarm finds a Curfew that', () => {
     },
     TIMEOUT_MS,
   );
-
-  for (const { mistake } of UNKNOWN) it.todo(`${mistake}`);
 
   it(
     'does nothing wrong: not one of these seeds fails without a mistake',
