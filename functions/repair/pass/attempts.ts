@@ -2,6 +2,7 @@
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import { addDuration, isDue, seconds, type EpochMs } from '../../../shared/domain/time.ts';
+import { holdsPastInstant } from '../decide.ts';
 import type { RepairAttempt } from './pool.ts';
 
 /**
@@ -56,7 +57,7 @@ export function sortAttempts(
           settleTime = settleTime === undefined || settled < settleTime ? settled : settleTime;
           continue;
         }
-        if (wasCarriedOut(attempt, claimsByUid)) {
+        if (wasCarriedOut(attempt, claimsByUid, now)) {
           if (isNodeThere) kept.push({ ...attempt, phase: 'accepted' });
         } else if (isNodeThere) stale.push(attempt);
         else withdrawals.push(attempt);
@@ -67,13 +68,18 @@ export function sortAttempts(
 }
 
 /**
- * A termination that was begun, by us or by somebody else: the NodeClaim is gone, or on its way. Nothing tells for certain that a
+ * A termination that was begun: the NodeClaim is gone, or on its way and forceful. A graceful deletion that somebody else had begun is
+ * not what the attempt was for. Nothing tells for certain that a
  * machine was not rebooted, so every other act counts as carried out, and the next rung follows when its time is over.
  */
-function wasCarriedOut({ action, claim }: RepairAttempt, claims: ReadonlyMap<string, NodeClaimView>): boolean {
+function wasCarriedOut(
+  { action, claim }: RepairAttempt,
+  claims: ReadonlyMap<string, NodeClaimView>,
+  now: EpochMs,
+): boolean {
   if (action !== 'Terminate') return true;
   const seen = claims.get(claim.uid);
-  return seen === undefined || seen.deletionTime !== undefined;
+  return seen === undefined || (seen.deletionTime !== undefined && holdsPastInstant(seen, now));
 }
 
 /** Accepted, and yet the NodeClaim stands there as if nothing had happened. */

@@ -6,7 +6,7 @@ import type { PoolState } from '../../../../functions/repair/pass/pool.ts';
 import { NEW_POOL } from '../../../../functions/repair/pass/record.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import type { RepairAction } from '../../../../shared/domain/repair-policy.ts';
-import { addDuration, minutes, seconds, toEpochMs, type EpochMs } from '../../../../shared/domain/time.ts';
+import { addDuration, minutes, seconds, toEpochMs, toTimestamp, type EpochMs } from '../../../../shared/domain/time.ts';
 import {
   aCondition,
   aPass,
@@ -312,10 +312,18 @@ describe('attempts of other runs', () => {
     expect(verdictsOf(aPass(nodes, { state: other, now: settled }))).toEqual(['finishing n1']);
   });
 
-  it('are known as carried out when the NodeClaim is on its way', () => {
-    const claims = nodes.map(node => claimOf(node, { deletionTime: NOW }));
+  it('are known as carried out when the NodeClaim is on its way forcefully', () => {
+    const annotations = { 'karpenter.sh/nodeclaim-termination-timestamp': toTimestamp(NOW) };
+    const claims = nodes.map(node => claimOf(node, { deletionTime: NOW, annotations }));
     const decision = decidePass(aPass(nodes, { state, claims, now: settled }));
     expect(decision.state.attempts).toMatchObject([{ number: 1, phase: 'accepted' }]);
+  });
+
+  // A run that died before it wrote anything, on a NodeClaim that somebody else had deleted: its deletion stayed graceful for good.
+  it('are tried again when the NodeClaim is on its way gracefully', () => {
+    const claims = nodes.map(node => claimOf(node, { deletionTime: NOW }));
+    const decision = decidePass(aPass(nodes, { state, claims, now: settled }));
+    expect(decision.verdicts).toMatchObject([{ kind: 'repair', attempt: { number: 2 } }]);
   });
 
   it.each([
