@@ -62,7 +62,7 @@ type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 /** Remembers a policy that can be used. */
 export async function rememberAccepted(deps: Deps, object: KubernetesObject, wakeUp?: UsedWakeUp): Promise<void> {
   const { metadata, spec = {} } = object;
-  if (faultOf(object) !== undefined) return;
+  const isFaulty = faultOf(object) !== undefined;
   const record = openRecord(deps, codec, recordId(metadata.uid), wakeUp);
   const value: AcceptedPolicy = { generation: metadata.generation ?? 0, spec };
   const { apiVersion, kind } = object;
@@ -72,9 +72,12 @@ export async function rememberAccepted(deps: Deps, object: KubernetesObject, wak
     decide: held => held,
     async apply(held) {
       if (held.kind === 'newer') return DONE;
-      if (held.kind === 'held' && held.value.generation > value.generation) return DONE;
+      if (!isFaulty && held.kind === 'held' && held.value.generation > value.generation) return DONE;
       const subject = { apiVersion, kind, name: metadata.name, uid: metadata.uid };
-      const saved = await record.save({ subject, value, wakeTime: addDuration(deps.clock.now(), CHECK) });
+      // A policy that was broken keeps what was accepted last, and its timer.
+      if (isFaulty && held.kind === 'none') return DONE;
+      const kept = isFaulty && held.kind === 'held' ? held.value : value;
+      const saved = await record.save({ subject, value: kept, wakeTime: addDuration(deps.clock.now(), CHECK) });
       return saved.written ? DONE : again('another run wrote first');
     },
   });
