@@ -11,7 +11,7 @@ import { addDuration, hours, minutes, type EpochMs } from '../../shared/domain/t
 import { again, DONE, settle, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { findSubject } from '../../shared/lifecycle/subject.ts';
-import { openRecord, type Held, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
+import { openRecords, type Held, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { decide, NodeDecision } from './decide.ts';
 import { nextEpisodes } from './episodes.ts';
@@ -63,12 +63,8 @@ type Gone = {
 
 export async function reconcileNode(deps: NodeDeps, first: NodeTarget, wakeUp?: UsedWakeUp): Promise<void> {
   let target = first;
-  const records = new Map<string, TimedRecord<NodeRecord>>();
-  const recordOf = (uid: string): TimedRecord<NodeRecord> => {
-    const record = records.get(uid) ?? openRecord(deps, nodeCodec, nodeRecordId(uid), wakeUp);
-    records.set(uid, record);
-    return record;
-  };
+  const records = openRecords(deps, nodeCodec, wakeUp);
+  const recordOf = (uid: string): TimedRecord<NodeRecord> => records(nodeRecordId(uid));
   if (first.uid !== undefined && (await recordOf(first.uid).isServed())) return;
   await settle<Here | Gone, NodeDecision | undefined>({
     what: `node ${first.name}`,
