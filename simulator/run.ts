@@ -133,6 +133,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     core,
     scheduler: time,
     instanceState: providerID => cloud.stateOf(providerID),
+    failsInstance: providerID => cloud.fails(providerID),
     clockTolerance: mix?.clockSkew.ahead ?? seconds(0),
     quietSince,
   });

@@ -45,6 +45,8 @@ export interface CheckContext {
   readonly mirror: Mirror;
   /** Of the instance in the cloud; undefined when there is none. */
   readonly instanceState: (providerID: string) => string | undefined;
+  /** Whether calls about the instance fail at the moment. */
+  readonly failsInstance: (providerID: string) => boolean;
   /** How far a function's clock may be off. */
   readonly clockTolerance: DurationMs;
   /** Since when nothing is disturbed: no fault, no outage. Undefined while something is. */

@@ -8,6 +8,8 @@ const TYPES = {
   configmaps: { group: '', version: 'v1', resource: 'configmaps' },
   nodeclaims: { group: 'karpenter.sh', version: 'v1', resource: 'nodeclaims' },
   nodepools: { group: 'karpenter.sh', version: 'v1', resource: 'nodepools' },
+  poddisruptionbudgets: { group: 'policy', version: 'v1', resource: 'poddisruptionbudgets' },
+  volumeattachments: { group: 'storage.k8s.io', version: 'v1', resource: 'volumeattachments' },
   finalizerrules: { group: 'curfew.dev', version: 'v1alpha1', resource: 'finalizerrules' },
   nodelifecyclepolicies: { group: 'curfew.dev', version: 'v1alpha1', resource: 'nodelifecyclepolicies' },
 } as const satisfies Readonly<Record<string, ResourceType>>;
@@ -42,6 +44,8 @@ export function createMirror(core: ApiServerCore): Mirror {
     configmaps: watch('configmaps'),
     nodeclaims: watch('nodeclaims'),
     nodepools: watch('nodepools'),
+    poddisruptionbudgets: watch('poddisruptionbudgets'),
+    volumeattachments: watch('volumeattachments'),
     finalizerrules: watch('finalizerrules'),
     nodelifecyclepolicies: watch('nodelifecyclepolicies'),
   };

@@ -19,7 +19,7 @@ import {
   type ProtectionFacts,
 } from './protection-oracle.ts';
 import { annotationOf, dig, nameOf, textOf } from './reading.ts';
-import { does, isKubernetes, lastGet, lastList, targetOf } from './run-journal.ts';
+import { does, isKubernetes, lastGet, lastList, seenPod, targetOf } from './run-journal.ts';
 
 const DO_NOT_DISRUPT = 'karpenter.sh/do-not-disrupt';
 const MARK = 'curfew.dev/protected-until';
@@ -83,15 +83,6 @@ export const checkProtection: MakeCheck = context => {
     },
   };
 };
-
-/** The pod of the call as the run saw it last. */
-function seenPod(call: PortCall, run: Run): KubernetesObject | undefined {
-  const { name, namespace } = targetOf(call);
-  const isMeant = ({ metadata }: KubernetesObject): boolean =>
-    metadata.name === name && metadata.namespace === namespace;
-  const got = lastGet(run, 'pods')?.object;
-  return got !== undefined && isMeant(got) ? got : lastList(run, 'pods')?.find(isMeant);
-}
 
 /** What the run saw of policies and pool, else what is there. */
 function factsOfRun(run: Run, { mirror }: CheckContext): ProtectionFacts {

@@ -10,7 +10,10 @@ import { toIsoText, toEpochMs } from '../../shared/domain/time.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
 import { annotationOf, dig, instantOf, nameOf, textOf, TERMINATION_TIMESTAMP } from './reading.ts';
 import { isGateOpen, isPolicyReadable, isUnhealthy, poolNameOf, repairAnswer } from './repair-oracle.ts';
-import { does, isKubernetes, lastGet, lastList, lastRecordWrite, targetOf } from './run-journal.ts';
+import { does, isTermination, lastGet, lastList, lastRecordWrite, targetOf } from './run-journal.ts';
+
+/** Every other reason for a hold is judged by the objects themselves. */
+const HELD_BY_THE_PAST: readonly string[] = ['RampUp', 'FutileRepairs'];
 
 const text = (ms: number): string => toIsoText(toEpochMs(ms));
 
@@ -36,7 +39,7 @@ export const checkRepair: MakeCheck = context => {
     if (object !== undefined && isUnhealthy(object)) unhealthy.set(uid, object);
     else unhealthy.delete(uid);
   });
-  /** Nodes of which Curfew says that it holds their repair, for another reason than the threshold, which is checked here; by name. */
+  /** Nodes of which Curfew says that it holds their repair for a reason that lies in the past; by name. */
   const held = new Map<string, { readonly time: number }>();
   /** Since when each node could be repaired and is not. */
   const waiting = new Map<string, number>();
@@ -60,7 +63,7 @@ export const checkRepair: MakeCheck = context => {
     onAudit({ decision, reason, kind, name }) {
       if (kind === 'ConfigMap' && reason === 'InvalidConfiguration') isConfigurationRefused = true;
       if (kind !== 'Node') return;
-      if (decision === 'blocked' && reason !== 'UnhealthyThreshold') held.set(name, { time: context.now() });
+      if (decision === 'blocked' && HELD_BY_THE_PAST.includes(reason ?? '')) held.set(name, { time: context.now() });
       else held.delete(name);
     },
     onMinute() {
@@ -73,7 +76,7 @@ export const checkRepair: MakeCheck = context => {
         const hold = held.get(node.metadata.name);
         // A hold that is said again and again is a wait that can be seen (I6), and another check's business.
         const isHeld = hold !== undefined && context.now() - hold.time <= 2 * LONGEST_DELAY;
-        const due = isHeld || isConfigurationRefused ? undefined : overdueSince(node, facts, context.now());
+        const due = isHeld || isConfigurationRefused ? undefined : overdueSince(node, facts, context.now(), underWay);
         if (due === undefined) waiting.delete(uid);
         else if (!waiting.has(uid)) waiting.set(uid, Math.max(due, context.now() - 60_000));
         const since = Math.max(waiting.get(uid) ?? Infinity, quietSince);
@@ -90,13 +93,6 @@ interface Remembered {
   readonly wasOpen: boolean;
   readonly everReadable: ReadonlySet<string>;
   readonly underWay: (poolName: string | undefined) => readonly string[];
-}
-
-/** A delete, or the annotation that makes a termination forceful. */
-function isTermination(call: PortCall): boolean {
-  if (targetOf(call).resource !== 'nodeclaims') return false;
-  const annotation = dig(call.args[1], 'body', 'metadata', 'annotations', TERMINATION_TIMESTAMP);
-  return isKubernetes(call, 'delete') || (isKubernetes(call, 'patch') && textOf(annotation) !== undefined);
 }
 
 function complainAboutTermination(
@@ -201,7 +197,12 @@ function factsOf({ mirror }: CheckContext, everReadable: ReadonlySet<string>): C
 }
 
 /** Since when the node could be repaired; undefined when it cannot be, or is being terminated forcefully already. */
-function overdueSince(node: KubernetesObject, facts: ClusterFacts, now: number): number | undefined {
+function overdueSince(
+  node: KubernetesObject,
+  facts: ClusterFacts,
+  now: number,
+  underWay: Remembered['underWay'],
+): number | undefined {
   if (!facts.gateOpen) return undefined;
   const { nodes, ownership, policies, everReadable } = facts;
   const instance = textOf(dig(node, 'spec', 'providerID'));
@@ -216,5 +217,6 @@ function overdueSince(node: KubernetesObject, facts: ClusterFacts, now: number):
   const pool = poolName === undefined ? undefined : facts.pools.get(poolName);
   const neighbours = ownership.neighboursIn(poolName);
   const answer = repairAnswer({ now, node, claim, pool, policies, everReadable, neighbours, nodes });
-  return answer.kind === 'from' && answer.time <= now ? answer.time : undefined;
+  if (answer.kind !== 'from' || answer.time > now) return undefined;
+  return answer.budget !== undefined && underWay(poolName).length >= answer.budget ? undefined : answer.time;
 }

@@ -1,7 +1,7 @@
 /** What one run has seen and done, out of its calls. */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { PortCall, Run } from './invariant.ts';
-import { dig, fieldsOf, listOf, textOf } from './reading.ts';
+import { dig, fieldsOf, listOf, TERMINATION_TIMESTAMP, textOf } from './reading.ts';
 
 /** `patch nodeclaims nc1`: the resource and the name of a Kubernetes call. */
 export interface Target {
@@ -23,6 +23,13 @@ export function targetOf({ method, args }: PortCall): Target {
 
 export const isKubernetes = (call: PortCall, ...methods: readonly string[]): boolean =>
   call.port === 'kubernetes' && methods.includes(call.method);
+
+/** Of a NodeClaim: a delete, or the annotation that makes a termination forceful. */
+export function isTermination(call: PortCall): boolean {
+  if (targetOf(call).resource !== 'nodeclaims') return false;
+  const annotation = dig(call.args[1], 'body', 'metadata', 'annotations', TERMINATION_TIMESTAMP);
+  return isKubernetes(call, 'delete') || (isKubernetes(call, 'patch') && textOf(annotation) !== undefined);
+}
 
 /** The last answered read of one object of a resource, and its place among the calls. */
 export function lastGet(
@@ -46,6 +53,15 @@ export function lastList(run: Run, resource: string): readonly KubernetesObject[
   );
   if (call?.outcome.kind !== 'answered') return undefined;
   return listOf(call.outcome.value).flatMap(item => asObject(item) ?? []);
+}
+
+/** The pod of the call as the run saw it last. */
+export function seenPod(call: PortCall, run: Run): KubernetesObject | undefined {
+  const { name, namespace } = targetOf(call);
+  const isMeant = ({ metadata }: KubernetesObject): boolean =>
+    metadata.name === name && metadata.namespace === namespace;
+  const got = lastGet(run, 'pods')?.object;
+  return got !== undefined && isMeant(got) ? got : lastList(run, 'pods')?.find(isMeant);
 }
 
 /** One run may act on several of these, and what it cannot learn of one is nothing to the others. */

@@ -17,16 +17,22 @@ import { checkLeftBehind } from './left-behind.ts';
 import { createMirror } from './mirror.ts';
 import { checkOwnership } from './ownership.ts';
 import { checkProtection } from './protection.ts';
+import { checkRamp } from './ramp.ts';
 import { checkRepair } from './repair.ts';
 import { checkRobustness } from './robustness.ts';
+import { checkTerminationEnd } from './termination-end.ts';
+import { checkTermination } from './termination.ts';
 import { checkTimers } from './timers.ts';
 
 /** One line each; a check that is not listed does not run. */
 const CHECKS: readonly MakeCheck[] = [
   checkFinalizers,
   checkRuleFinalizers,
+  checkTermination,
+  checkTerminationEnd,
   checkDestructiveCalls,
   checkRepair,
+  checkRamp,
   checkProtection,
   checkTimers,
   checkOwnership,
@@ -59,6 +65,7 @@ export interface WatcherOptions {
   readonly core: ApiServerCore;
   readonly scheduler: Scheduler;
   readonly instanceState: (providerID: string) => string | undefined;
+  readonly failsInstance: (providerID: string) => boolean;
   /** How far a function's clock may be ahead of the cluster's. */
   readonly clockTolerance: DurationMs;
   readonly quietSince: () => EpochMs | undefined;
@@ -68,6 +75,7 @@ export function createInvariantWatcher({
   core,
   scheduler,
   instanceState,
+  failsInstance,
   clockTolerance,
   quietSince,
 }: WatcherOptions): InvariantWatcher {
@@ -77,6 +85,7 @@ export function createInvariantWatcher({
     now: () => scheduler.now(),
     mirror: createMirror(core),
     instanceState,
+    failsInstance,
     clockTolerance,
     quietSince,
     violate(invariant: Violation['invariant'], message: string): void {

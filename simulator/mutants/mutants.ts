@@ -1,4 +1,5 @@
 /** All mistakes that the swarm must find. */
+import { FINALIZER_MUTANTS } from './finalizer.ts';
 import { FORWARDER_MUTANTS } from './forwarder.ts';
 import { GRACE_PERIOD_MUTANTS } from './grace-period.ts';
 import type { Mutation } from '../swarm/seed.ts';
@@ -11,6 +12,7 @@ import { TIMER_MUTANTS } from './timer.ts';
 export const MUTANTS: readonly Mutant[] = [
   ...REPAIR_RULE_MUTANTS,
   ...REPAIR_MUTANTS,
+  ...FINALIZER_MUTANTS,
   ...GRACE_PERIOD_MUTANTS,
   ...TIMER_MUTANTS,
   ...FORWARDER_MUTANTS,

@@ -4,7 +4,7 @@ import type { PassObservation } from '../../functions/repair/pass/decide.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import type { NodeCondition, NodeView } from '../../shared/domain/node.ts';
 import { resolveNodeCount, type RepairSettings } from '../../shared/domain/repair-policy.ts';
-import { addDuration, seconds, toDurationMs, type EpochMs } from '../../shared/domain/time.ts';
+import { addDuration, parseTimestamp, seconds, toDurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import type { Mutation } from '../swarm/seed.ts';
 import { withObjects, withRepairRules, type Mutant } from './mutant.ts';
 
@@ -55,6 +55,7 @@ const withSettings = (
 };
 
 const POOL = 'karpenter.sh/nodepool';
+const VETO = 'curfew.dev/do-not-repair';
 
 /** The threshold with another count in its place. */
 const withThreshold = (count: (settings: RepairSettings, nodes: number) => number): Mutation =>
@@ -75,6 +76,10 @@ const withEarlierTransitions = (node: NodeView): NodeView => ({
     lastTransitionTime: condition.lastTransitionTime && addDuration(condition.lastTransitionTime, seconds(-1)),
   })),
 });
+
+function without(annotations: Readonly<Record<string, string>>, key: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(annotations).filter(([name]) => name !== key));
+}
 
 export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
   {
@@ -125,6 +130,82 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     mistake: 'acts in a pool whose mode is Observe',
     breaks: ['I3'],
     mutation: seeing({ rules: rules => ({ ...rules, mode: 'Enforce' }) }),
+  },
+  {
+    name: 'repair-against-a-veto',
+    mistake: 'does not read the veto of Nodes and NodeClaims',
+    breaks: ['I3'],
+    mutation: seeing({
+      node: node => ({ ...node, annotations: without(node.annotations, VETO) }),
+      claim: claim => ({ ...claim, annotations: without(claim.annotations, VETO) }),
+    }),
+  },
+  {
+    name: 'repair-against-the-veto-of-a-pool',
+    mistake: 'reads the veto of Nodes and NodeClaims, not that of the NodePool',
+    breaks: ['I3'],
+    mutation: seeing({ rules: rules => ({ ...rules, poolVeto: undefined }) }),
+  },
+  {
+    name: 'repair-vetoed-until-it-can-be-read',
+    mistake: 'takes a veto that it cannot read for none',
+    breaks: ['I3'],
+    mutation: seeing({
+      node: node =>
+        isReadable(node.annotations[VETO]) ? node : { ...node, annotations: without(node.annotations, VETO) },
+    }),
+  },
+  {
+    name: 'repair-vetoed-for-ever',
+    mistake: 'does not see that a veto has ended',
+    breaks: ['I5'],
+    mutation: seeing({
+      node: node =>
+        node.annotations[VETO] === undefined ? node : { ...node, annotations: { ...node.annotations, [VETO]: 'true' } },
+    }),
+  },
+  {
+    name: 'repair-above-budget',
+    mistake: 'forgets maxConcurrentRepairs',
+    breaks: ['I3'],
+    mutation: seeing({ rules: rules => withSettings(rules, () => ({ maxConcurrentRepairs: undefined })) }),
+  },
+  {
+    name: 'repair-budget-until-the-deletion',
+    mistake: 'counts a repair as over as soon as the deletion was accepted',
+    breaks: ['I3'],
+    mutation: passSeeing(seen => ({
+      ...seen,
+      state: { ...seen.state, attempts: seen.state.attempts.filter(({ phase }) => phase === 'intended') },
+    })),
+  },
+  {
+    name: 'repair-without-a-ramp',
+    mistake: 'repairs all that an outage had held at once when it ends',
+    breaks: ['I3'],
+    mutation: passSeeing(seen => ({ ...seen, state: { ...seen.state, outages: [], ramp: undefined } })),
+  },
+  {
+    name: 'repair-outage-of-the-pool',
+    mistake: 'counts a zone by the nodes of the pool instead of all',
+    breaks: ['I3', 'I5'],
+    mutation: passSeeing(seen => {
+      const own = new Set(
+        seen.claims.filter(({ labels }) => labels[POOL] === seen.pool).map(({ providerID }) => providerID),
+      );
+      return { ...seen, nodes: seen.nodes.filter(({ providerID }) => own.has(providerID)) };
+    }),
+  },
+  {
+    name: 'repair-for-any-reason',
+    mistake: 'does not match the reason of a condition of the user',
+    breaks: ['I3'],
+    mutation: seeing({
+      rules: rules =>
+        withSettings(rules, ({ conditions }) => ({
+          conditions: conditions.map(condition => ({ ...condition, matchesReason: undefined })),
+        })),
+    }),
   },
   {
     name: 'repair-by-the-last-condition',
@@ -181,6 +262,9 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     mutation: withObjects('repair', 'ConfigMap', object => ({ ...object, data: { 'config.toml': OPEN_GATE } })),
   },
 ];
+
+const isReadable = (veto: string | undefined): boolean =>
+  veto === undefined || veto === 'true' || parseTimestamp(veto) !== undefined;
 
 const isReady = ({ conditions }: NodeView): boolean =>
   conditions.find(({ type }) => type === 'Ready')?.status === 'True';

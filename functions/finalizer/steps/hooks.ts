@@ -49,14 +49,15 @@ async function runHook(context: TerminationContext, hook: TerminationHook): Prom
   if (progress === undefined) return await note(context, hook, undefined);
   if (progress.phase === 'succeeded' || progress.phase === 'passed') return stepDone;
 
-  const timeout = timeOf(hook, progress);
-  if (isDue(now, timeout)) return await timedOut(context, hook, progress);
+  // A run that ended may not have called it: whether it ran out of time is asked once it was called for certain.
   if (progress.phase === 'intended') {
     if (context.run.ownHooks.has(callId(hook, progress))) return await call(context, hook, progress);
     const settled = addDuration(progress.lastSeenTime, CALL_SETTLES_AFTER);
     if (isDue(now, settled)) return await note(context, hook, progress);
-    return waitFor(`hook ${hook.name} is being called`, earliest(settled, timeout) ?? settled);
+    return waitFor(`hook ${hook.name} is being called`, settled);
   }
+  const timeout = timeOf(hook, progress);
+  if (isDue(now, timeout)) return await timedOut(context, hook, progress);
   if (progress.phase === 'pending') return waitFor(`hook ${hook.name} is at work`, timeout);
   const retryTime = addDuration(progress.lastSeenTime, retryDelay(progress.attempts));
   if (isDue(now, retryTime)) return await note(context, hook, progress);
@@ -76,6 +77,9 @@ const callId = ({ name }: TerminationHook, { attempts }: HookProgress): string =
 /** 5 s, 10 s, 20 s … 60 s. */
 const retryDelay = (attempts: number) => seconds(Math.min(5 * 2 ** Math.min(attempts - 1, 10), LONGEST_RETRY / 1000));
 
+/** Its time begins with a call that was made: not with one that a run which ended had in mind. */
+const isFirstCallUnknown = ({ phase, attempts }: HookProgress): boolean => phase === 'intended' && attempts === 1;
+
 async function note(
   context: TerminationContext,
   hook: TerminationHook,
@@ -83,7 +87,7 @@ async function note(
 ): Promise<StepOutcome> {
   const next: HookProgress = {
     phase: 'intended',
-    firstInvokedTime: before?.firstInvokedTime ?? context.now,
+    firstInvokedTime: before === undefined || isFirstCallUnknown(before) ? context.now : before.firstInvokedTime,
     lastSeenTime: context.now,
     attempts: (before?.attempts ?? 0) + 1,
   };

@@ -15,7 +15,7 @@ import type { Manifest } from '../../scenario/scenario.ts';
 import { pickWeighted, wholeSecond } from './draw.ts';
 import { toManifest, type ConditionPlan, type Model, type NodePlan } from './model.ts';
 
-const ZONES = ['us-west-2a', 'us-west-2b', 'us-west-2c'] as const;
+export const ZONES = ['us-west-2a', 'us-west-2b', 'us-west-2c'] as const;
 const POOL_LABEL = 'karpenter.sh/nodepool';
 const DO_NOT_DISRUPT = 'karpenter.sh/do-not-disrupt';
 const TERMINATION_TIMESTAMP = 'karpenter.sh/nodeclaim-termination-timestamp';
@@ -61,16 +61,17 @@ export function healthyStatus(type: string): string {
 }
 
 export function conditionsBody(conditions: readonly ConditionPlan[]): JsonValue {
-  return conditions.map(({ type, status, lastTransitionTime }) => ({
+  return conditions.map(({ type, status, lastTransitionTime, reason }) => ({
     type,
     status,
     ...(lastTransitionTime !== undefined && { lastTransitionTime }),
+    ...(reason !== undefined && { reason }),
   }));
 }
 
 /** A node that joins at `time` under that name, or under a new one. */
 export function drawNode(random: Random, model: Model, time: EpochMs, name = `n${(model.counter += 1)}`): NodePlan {
-  const zone = random.pick(ZONES);
+  const zone = random.pick(model.zones);
   const since = toTimestamp(addDuration(time, toDurationMs(0 - random.integer(0, hours(2)))));
   let conditions: readonly ConditionPlan[] = [{ type: 'Ready', status: 'True', lastTransitionTime: since }];
   if (random.chance(0.3)) {

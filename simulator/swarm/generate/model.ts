@@ -1,7 +1,7 @@
 /** The cluster as the generator believes it to be at an instant of the story; Curfew and the actors may have changed it since. */
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { DurationMs, EpochMs } from '../../../shared/domain/time.ts';
-import type { Manifest, PlacedManifest, Place, StepAction } from '../../scenario/scenario.ts';
+import type { Manifest, PlacedManifest, Place, StepAction, TargetRef } from '../../scenario/scenario.ts';
 import type { Random } from '../../random.ts';
 
 export interface ConditionPlan {
@@ -9,6 +9,7 @@ export interface ConditionPlan {
   readonly status: string;
   /** As written, RFC 3339 as a rule; undefined: missing. */
   readonly lastTransitionTime: string | undefined;
+  readonly reason?: string | undefined;
 }
 
 export interface NodePlan {
@@ -35,10 +36,20 @@ export interface PodPlan {
 }
 
 export interface Model {
+  /** Where nodes are. */
+  readonly zones: readonly string[];
   readonly pools: readonly string[];
   readonly nodes: NodePlan[];
   readonly pods: PodPlan[];
   readonly policies: readonly string[];
+  /** What somebody else's finalizer keeps. */
+  readonly slow: TargetRef[];
+  /** PodDisruptionBudgets that stories turn. */
+  readonly budgets: Manifest[];
+  /** Names of VolumeAttachments, the oldest first. */
+  readonly attachments: string[];
+  /** Names of objects under a FinalizerRule. */
+  readonly databases: string[];
   /** Tolerations and protections in use: something is due that long after what began it. */
   readonly durations: DurationMs[];
   /** For names that were not used yet. */

@@ -16,43 +16,51 @@ import {
 } from './cluster.ts';
 import { drawDuration, drawNear, pickSome, times } from './draw.ts';
 import { DEFAULT_TOLERATIONS } from './settings.ts';
-import type { Draft, Model, NodePlan, Story } from './model.ts';
+import type { ConditionPlan, Draft, Model, NodePlan, Story } from './model.ts';
 
-const patchNode = (node: NodePlan, merge: JsonObject): StepAction => ({
+export const patchNode = (node: NodePlan, merge: JsonObject): StepAction => ({
   kind: 'patch',
   target: { resource: 'nodes', name: node.name },
   merge,
 });
 
 /** At `time`, the condition takes that status. */
-function flip(random: Random, node: NodePlan, time: EpochMs, type: string, status: string): Draft {
+export function flip(
+  random: Random,
+  node: NodePlan,
+  time: EpochMs,
+  { type, status, reason }: Omit<ConditionPlan, 'lastTransitionTime'>,
+): Draft {
   const lastTransitionTime = drawTransitionTime(random, time);
   return {
     time,
     act() {
-      node.conditions = withCondition(node.conditions, { type, status, lastTransitionTime });
+      node.conditions = withCondition(node.conditions, { type, status, lastTransitionTime, reason });
       return patchNode(node, { status: { conditions: conditionsBody(node.conditions) } });
     },
   };
 }
 
 /** When something about a trouble of `time` may happen: as a rule about when a repair is due. */
-function laterTime(random: Random, model: Model, time: EpochMs): EpochMs {
+export function laterTime(random: Random, model: Model, time: EpochMs): EpochMs {
   const after = random.chance(0.6)
     ? random.pick([...model.durations, ...DEFAULT_TOLERATIONS])
     : drawDuration(random, seconds(0), minutes(50));
   return drawNear(random, time, after);
 }
 
-const trouble: Story = ({ random, model, time }) => {
+export const trouble: Story = ({ random, model, time }) => {
   const node = random.pick(model.nodes);
   const { type, status } = drawTrouble(random);
-  const drafts = [flip(random, node, time, type, status)];
+  const drafts = [flip(random, node, time, { type, status })];
   if (random.chance(0.2)) {
     // From one kind of trouble straight to another: the transition restarts the clock.
-    drafts.push(flip(random, node, laterTime(random, model, time), type, status === 'Unknown' ? 'False' : 'Unknown'));
+    drafts.push(
+      flip(random, node, laterTime(random, model, time), { type, status: status === 'Unknown' ? 'False' : 'Unknown' }),
+    );
   }
-  if (random.chance(0.6)) drafts.push(flip(random, node, laterTime(random, model, time), type, healthyStatus(type)));
+  if (random.chance(0.6))
+    drafts.push(flip(random, node, laterTime(random, model, time), { type, status: healthyStatus(type) }));
   if (random.chance(0.1)) {
     // Something cannot be reached just when a repair is due.
     const begin = laterTime(random, model, time);
@@ -66,12 +74,12 @@ const trouble: Story = ({ random, model, time }) => {
   return drafts;
 };
 
-const flapping: Story = ({ random, model, time }) => {
+export const flapping: Story = ({ random, model, time }) => {
   const node = random.pick(model.nodes);
   const { type, status } = drawTrouble(random);
   let next = time;
   return times(random.integer(3, 9)).map(index => {
-    const draft = flip(random, node, next, type, index % 2 === 0 ? status : healthyStatus(type));
+    const draft = flip(random, node, next, { type, status: index % 2 === 0 ? status : healthyStatus(type) });
     next = addDuration(next, drawDuration(random, seconds(1), minutes(6)));
     return draft;
   });
@@ -86,14 +94,14 @@ const wave: Story = ({ random, model, time }) => {
   return pickSome(random, together, random.pick([0.3, 0.7, 1])).flatMap(node => {
     const begin = addDuration(time, drawDuration(random, seconds(0), seconds(45)));
     const end = addDuration(recovery, drawDuration(random, seconds(0), minutes(4)));
-    const drafts = [flip(random, node, begin, type, status)];
-    if (random.chance(0.7)) drafts.push(flip(random, node, end, type, healthyStatus(type)));
+    const drafts = [flip(random, node, begin, { type, status })];
+    if (random.chance(0.7)) drafts.push(flip(random, node, end, { type, status: healthyStatus(type) }));
     return drafts;
   });
 };
 
 /** Deleted and, as a rule, there again under the same name: another node. */
-const replaced: Story = ({ random, model, time }) => {
+export const replaced: Story = ({ random, model, time }) => {
   const node = random.pick(model.nodes);
   const drafts: Draft[] = [
     // Without its finalizers it goes at once, so that what comes back under its name is another node.
@@ -119,7 +127,7 @@ const replaced: Story = ({ random, model, time }) => {
   return drafts;
 };
 
-const joined: Story = ({ random, model, time }) => {
+export const joined: Story = ({ random, model, time }) => {
   const node = drawNode(random, model, time);
   const { claim } = node;
   const drafts: Draft[] = [
@@ -141,7 +149,7 @@ const joined: Story = ({ random, model, time }) => {
   return drafts;
 };
 
-const claimDeleted: Story = ({ random, model, time }) => {
+export const claimDeleted: Story = ({ random, model, time }) => {
   const { claim } = random.pick(model.nodes);
   return claim === undefined
     ? []
@@ -177,7 +185,7 @@ const annotationsChanged: Story = ({ random, model, time }) => {
 };
 
 /** The node moves to another pool, or out of all pools. */
-const relabelled: Story = ({ random, model, time }) => {
+export const relabelled: Story = ({ random, model, time }) => {
   const node = random.pick(model.nodes);
   const pool = random.pick<JsonValue>([...model.pools, null]);
   const labels = { 'karpenter.sh/nodepool': pool };
@@ -185,7 +193,7 @@ const relabelled: Story = ({ random, model, time }) => {
 };
 
 /** A second NodeClaim points at the instance. */
-const mixedUp: Story = ({ random, model, time }) => {
+export const mixedUp: Story = ({ random, model, time }) => {
   const node = random.pick(model.nodes);
   const name = `${node.name}-second-${(model.counter += 1)}`;
   return [{ time, act: () => ({ kind: 'apply', manifest: claimManifest(random, node, name, time) }) }];

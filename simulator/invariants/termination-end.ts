@@ -1,0 +1,95 @@
+/**
+ * I5: a termination ends. When its deadline has come, or nothing is left that it may wait for, NodeClaim and Node are gone within five
+ * minutes; so is an object of a FinalizerRule whose clean-up would succeed.
+ */
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
+import { providerIDOf } from './deadline.ts';
+import { isOurFinalizer } from './finalizers.ts';
+import { LONGEST_DELAY, type CheckContext, type MakeCheck } from './invariant.ts';
+import { annotationOf, dig, instantOf, millisecondsOf, nameOf, TERMINATION_TIMESTAMP } from './reading.ts';
+import { poolNameOf } from './repair-oracle.ts';
+import { protectionEnd, protectionFactsOf } from './protection-oracle.ts';
+import { countsForDrain, terminationPlan, type TerminationPlan } from './termination-oracle.ts';
+
+const KARPENTER_FINALIZER = 'karpenter.sh/termination';
+
+export const checkTerminationEnd: MakeCheck = context => {
+  const { mirror, now, quietSince, violate } = context;
+  /** By UID: since when nothing holds its end. */
+  const free = new Map<string, number>();
+  return {
+    onMinute() {
+      const quiet = quietSince();
+      if (quiet === undefined) return free.clear();
+      const ending = [...mirror.all('nodeclaims').values(), ...mirror.all('nodes').values()].filter(isHeldByUs(context));
+      const uids = new Set(ending.map(({ metadata }) => metadata.uid));
+      for (const uid of free.keys()) if (!uids.has(uid)) free.delete(uid);
+      for (const object of ending) {
+        const { uid } = object.metadata;
+        if (isHeldUp(object, context)) {
+          free.delete(uid);
+          continue;
+        }
+        const since = Math.max(free.get(uid) ?? now(), quiet);
+        free.set(uid, since);
+        if (now() - since <= LONGEST_DELAY) continue;
+        violate('I5', `nothing holds the end of ${nameOf(object)} since ${toIsoText(toEpochMs(since))}, and it is not over`);
+        free.set(uid, Infinity);
+      }
+    },
+  };
+};
+
+const isHeldByUs =
+  ({ mirror }: CheckContext) =>
+  ({ metadata }: KubernetesObject): boolean =>
+    metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).some(name => isOurFinalizer(name, mirror));
+
+/** Whether anything may keep the termination from its end now: an object that is being deleted and has our finalizer. */
+function isHeldUp(object: KubernetesObject, context: CheckContext): boolean {
+  const { mirror, instanceState, failsInstance, now } = context;
+  const instance = providerIDOf(object);
+  const claims = [...mirror.all('nodeclaims').values()].filter(claim => providerIDOf(claim) === instance);
+  const nodes = [...mirror.all('nodes').values()].filter(
+    node => instance !== undefined && providerIDOf(node) === instance,
+  );
+  // Who shares an instance, or names none, is judged by nobody here.
+  if (instance === undefined || claims.length > 1 || nodes.length > 1) return true;
+  const [claim] = claims;
+  if ((claim?.metadata.finalizers ?? []).includes(KARPENTER_FINALIZER) || failsInstance(instance)) return true;
+  const poolName = poolNameOf(claim ?? object);
+  const pool = [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === poolName);
+  const plan = terminationPlan(pool, [...mirror.all('nodelifecyclepolicies').values()]);
+  if (plan === 'unknown') return true;
+  if (latestDeadline(claim ?? object, plan) <= now()) return false;
+  if (plan !== 'none' && plan.hooks.length > 0) return true;
+  const state = instanceState(instance);
+  if (state === undefined || state === 'terminated') return false;
+  return nodes.some(node => isBusy(node, context));
+}
+
+/** What sets the deadline now; the one in force may be nearer. */
+function latestDeadline(object: KubernetesObject, plan: TerminationPlan | 'none'): number {
+  const declared = instantOf(annotationOf(object, TERMINATION_TIMESTAMP));
+  const deletion = instantOf(object.metadata.deletionTimestamp);
+  const period =
+    millisecondsOf(dig(object, 'spec', 'terminationGracePeriod')) ?? (plan === 'none' ? undefined : plan.periodMs);
+  return declared ?? (deletion === undefined || period === undefined ? Infinity : deletion + period);
+}
+
+/** A pod that may not go, or is on its way, or a volume that is attached. */
+function isBusy(node: KubernetesObject, { mirror, now }: CheckContext): boolean {
+  const { name } = node.metadata;
+  const facts = protectionFactsOf(node, mirror);
+  const namespaces = new Set([...mirror.all('poddisruptionbudgets').values()].map(({ metadata }) => metadata.namespace));
+  const isStaying = (pod: KubernetesObject): boolean =>
+    pod.metadata.deletionTimestamp !== undefined ||
+    namespaces.has(pod.metadata.namespace) ||
+    (protectionEnd(pod, facts) ?? 0) > now();
+  const pods = [...mirror.all('pods').values()].filter(pod => dig(pod, 'spec', 'nodeName') === name);
+  return (
+    pods.some(pod => countsForDrain(pod, now()) && isStaying(pod)) ||
+    [...mirror.all('volumeattachments').values()].some(attachment => dig(attachment, 'spec', 'nodeName') === name)
+  );
+}

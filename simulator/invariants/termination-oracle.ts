@@ -1,0 +1,97 @@
+/**
+ * What a termination must wait for, told from raw objects: an answer of its own to what `functions/finalizer` and the drain plan decide
+ * (designs "Custom Node termination" and "Kubernetes Finalizers: A Deep Dive", DESIGN §3.3).
+ */
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import {
+  annotationOf,
+  dig,
+  instantOf,
+  isSelected,
+  isSelectorReadable,
+  listOf,
+  millisecondsOf,
+  requirementsOf,
+  textOf,
+} from './reading.ts';
+
+const CRITICAL: readonly string[] = ['system-cluster-critical', 'system-node-critical'];
+const MINUTE = 60_000;
+
+export interface HookPlan {
+  readonly name: string;
+  readonly at: string;
+  /** How long it may take or be silent, from its first call. */
+  readonly periodMs: number;
+  readonly onTimeout: string;
+}
+
+export interface TerminationPlan {
+  readonly hooks: readonly HookPlan[];
+  /** Of NodePool or policy; ms. */
+  readonly periodMs: number | undefined;
+}
+
+/** What is in force for the pool; `unknown` where something stands there that this oracle does not judge. */
+export function terminationPlan(
+  pool: KubernetesObject | undefined,
+  policies: readonly KubernetesObject[],
+): TerminationPlan | 'none' | 'unknown' {
+  const selectorOf = (policy: KubernetesObject): unknown => dig(policy, 'spec', 'nodePoolSelector') ?? {};
+  if (!policies.every(policy => isSelectorReadable(selectorOf(policy)))) return 'unknown';
+  if (policies.some(policy => dig(policy, 'spec', 'mode') === 'Observe')) return 'unknown';
+  const [block] = policies
+    .filter(policy => dig(policy, 'spec', 'termination') !== undefined)
+    .filter(policy =>
+      pool === undefined
+        ? requirementsOf(selectorOf(policy)) === 0
+        : isSelected(selectorOf(policy), pool.metadata.labels),
+    )
+    .toSorted(
+      (a, b) =>
+        requirementsOf(selectorOf(b)) - requirementsOf(selectorOf(a)) || (a.metadata.name < b.metadata.name ? -1 : 1),
+    )
+    .map(policy => dig(policy, 'spec', 'termination'));
+  const disruption = dig(pool, 'spec', 'disruption');
+  if (block === undefined && dig(disruption, 'customFinalizerName') === undefined) return 'none';
+  const ofPool = dig(disruption, 'terminationGracePeriodSeconds');
+  return {
+    hooks: listOf(dig(block, 'hooks')).map(hook => ({
+      name: String(dig(hook, 'name')),
+      at: String(dig(hook, 'at')),
+      periodMs: Math.min(
+        millisecondsOf(dig(hook, 'deadline') ?? '10m') ?? Infinity,
+        millisecondsOf(dig(hook, 'heartbeat')) ?? Infinity,
+      ),
+      onTimeout: textOf(dig(hook, 'onTimeout')) ?? 'Proceed',
+    })),
+    periodMs: typeof ofPool === 'number' ? ofPool * 1000 : millisecondsOf(dig(block, 'terminationGracePeriod')),
+  };
+}
+
+/** Whether the end of a node must wait for the pod. */
+export function countsForDrain(pod: KubernetesObject, now: number): boolean {
+  const phase = dig(pod, 'status', 'phase');
+  if (phase === 'Succeeded' || phase === 'Failed') return false;
+  if (annotationOf(pod, 'kubernetes.io/config.mirror') !== undefined) return false;
+  if (toleratesEverything(pod)) return false;
+  const end = instantOf(pod.metadata.deletionTimestamp);
+  return end === undefined || now <= end + MINUTE;
+}
+
+/** The generator knows this toleration alone. */
+const toleratesEverything = (pod: KubernetesObject): boolean =>
+  listOf(dig(pod, 'spec', 'tolerations')).some(
+    toleration => dig(toleration, 'operator') === 'Exists' && dig(toleration, 'key') === undefined,
+  );
+
+/** Pods of a lower class go before those of a higher one. */
+export function classOf(pod: KubernetesObject): number {
+  const isDaemon = (pod.metadata.ownerReferences ?? []).some(({ kind }) => kind === 'DaemonSet');
+  const isCritical = CRITICAL.includes(textOf(dig(pod, 'spec', 'priorityClassName')) ?? '');
+  return (isCritical ? 2 : 0) + (isDaemon ? 1 : 0);
+}
+
+/** The grace period of the pod itself; ms. */
+export const graceOf = (pod: KubernetesObject): number =>
+  Number(dig(pod, 'spec', 'terminationGracePeriodSeconds') ?? 30) * 1000;

@@ -1,0 +1,156 @@
+/**
+ * The end of a node under our finalizer, by what each run of the function had seen:
+ * - I1 drain → volumes → hooks → instance → release: nothing before what comes before it, but at a deadline
+ * - I2 pods go by eviction, class by class, from a Node that is being deleted; a delete is for the deadline
+ * - I4 a hook is called after that was noted down, and not again when its answer was
+ */
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { deadlineOf, providerIDOf } from './deadline.ts';
+import { isOurFinalizer } from './finalizers.ts';
+import { createHookJournal, type HookJournal } from './hook-journal.ts';
+import type { CheckContext, MakeCheck, PortCall, Run } from './invariant.ts';
+import { dig, listOf, nameOf, textOf } from './reading.ts';
+import { poolNameOf } from './repair-oracle.ts';
+import { does, isKubernetes, lastGet, lastList, seenPod, targetOf } from './run-journal.ts';
+import { classOf, countsForDrain, graceOf, terminationPlan } from './termination-oracle.ts';
+
+const POINTS = ['before-drain', 'before-terminate', 'after-terminate'] as const;
+type Point = (typeof POINTS)[number];
+
+export const checkTermination: MakeCheck = context => {
+  const hooks = createHookJournal(context);
+  return {
+    onCall(call, run) {
+      if (run.by !== 'finalizer') return;
+      hooks.onCall(call, run);
+      if (isKubernetes(call, 'evict', 'delete') && targetOf(call).resource === 'pods') {
+        return complainAboutPod(call, run, context, hooks);
+      }
+      if (call.port === 'instances' && call.method === 'terminate') {
+        const instance = String(call.args[0]);
+        const ending = objectsOf(instance, context).filter(isDeleted);
+        if (ending.length === 0)
+          return context.violate('I1', `${run.by} ends ${instance}, of which nothing is deleted`);
+        const why = leftToDo(ending, run, 'before-terminate', context, hooks);
+        if (why !== undefined) context.violate('I1', `${run.by} ends instance ${instance} although ${why}`);
+      }
+      const released = releasedBy(call, context);
+      if (released === undefined) return;
+      const why = leftToDo([released], run, 'after-terminate', context, hooks);
+      if (why !== undefined) context.violate('I1', `${run.by} releases ${nameOf(released)} although ${why}`);
+    },
+  };
+};
+
+const isDeleted = ({ metadata }: KubernetesObject): boolean => metadata.deletionTimestamp !== undefined;
+
+/** NodeClaims and Nodes of an instance. */
+const objectsOf = (instance: string, { mirror }: CheckContext): readonly KubernetesObject[] =>
+  [...mirror.all('nodeclaims').values(), ...mirror.all('nodes').values()].filter(
+    object => providerIDOf(object) === instance,
+  );
+
+/** What the function is about to take the last finalizer of ours off. */
+function releasedBy(call: PortCall, { mirror }: CheckContext): KubernetesObject | undefined {
+  const { resource, name } = targetOf(call);
+  if (!isKubernetes(call, 'patch') || (resource !== 'nodes' && resource !== 'nodeclaims')) return undefined;
+  const finalizers = dig(call.args[1], 'body', 'metadata', 'finalizers');
+  if (finalizers === undefined) return undefined;
+  const object = [...mirror.all(resource).values()].find(({ metadata }) => metadata.name === name);
+  if (object === undefined || !isDeleted(object)) return undefined;
+  const taken = (object.metadata.finalizers ?? []).filter(each => !listOf(finalizers).includes(each));
+  return taken.some(each => isOurFinalizer(each, mirror)) ? object : undefined;
+}
+
+/** Why the objects' end is not at that point yet; undefined when it is, or when a deadline has come. */
+function leftToDo(
+  objects: readonly KubernetesObject[],
+  run: Run,
+  until: Point,
+  context: CheckContext,
+  hooks: HookJournal,
+): string | undefined {
+  const { mirror, now, clockTolerance, instanceState } = context;
+  const [first] = objects;
+  if (first === undefined) return undefined;
+  const isDue = objects.some(object => (deadlineOf(object, mirror) ?? Infinity) <= now() + clockTolerance);
+  if (isDue) return undefined;
+  const instance = providerIDOf(first);
+  for (const hook of planOf(first, run, context)) {
+    const isBefore = POINTS.findIndex(point => point === hook.at) <= POINTS.indexOf(until);
+    if (isBefore && !hooks.isOver(instance, hook)) return `hook ${hook.name} has not done its work`;
+  }
+  const state = instance === undefined ? undefined : instanceState(instance);
+  // Without an instance nothing runs on the Node.
+  if (state === undefined || state === 'terminated' || state === 'shutting-down') return undefined;
+  for (const node of objects.filter(object => object.kind === 'Node')) {
+    const pods = lastList(run, 'pods')?.filter(pod => dig(pod, 'spec', 'nodeName') === node.metadata.name);
+    if (pods === undefined) return `the run has not looked at the pods of ${nameOf(node)}`;
+    const left = pods.find(pod => countsForDrain(pod, run.startTime));
+    if (left !== undefined) return `${nameOf(left)} is still on ${nameOf(node)}`;
+    const attachment = (lastList(run, 'volumeattachments') ?? []).find(isBlocking(node, run));
+    if (attachment !== undefined) return `${nameOf(attachment)} holds a volume at ${nameOf(node)}`;
+    if (lastList(run, 'volumeattachments') === undefined) return 'the run has not looked at the volumes';
+  }
+  return undefined;
+}
+
+/** A volume of a pod that stays is not waited for: the run has read its claim. */
+const isBlocking =
+  (node: KubernetesObject, run: Run) =>
+  (attachment: KubernetesObject): boolean => {
+    const volume = textOf(dig(attachment, 'spec', 'source', 'persistentVolumeName'));
+    if (volume === undefined || dig(attachment, 'spec', 'nodeName') !== node.metadata.name) return false;
+    const claim = lastGet(run, 'persistentvolumeclaims', object => dig(object, 'spec', 'volumeName') === volume);
+    return claim?.object === undefined;
+  };
+
+/** The hooks in force, by what the run saw of pool and policies. */
+function planOf(object: KubernetesObject, run: Run, { mirror }: CheckContext) {
+  const name = poolNameOf(object);
+  const seen = lastGet(run, 'nodepools', ({ metadata }) => metadata.name === name)?.object;
+  const pool = seen ?? [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === name);
+  const policies = lastList(run, 'nodelifecyclepolicies') ?? [...mirror.all('nodelifecyclepolicies').values()];
+  const plan = terminationPlan(pool, policies);
+  return plan === 'none' || plan === 'unknown' ? [] : plan.hooks;
+}
+
+function complainAboutPod(call: PortCall, run: Run, context: CheckContext, hooks: HookJournal): void {
+  const { mirror, now, clockTolerance, violate } = context;
+  const pod = seenPod(call, run);
+  if (pod === undefined) return;
+  const nodeName = dig(pod, 'spec', 'nodeName');
+  const node = [...mirror.all('nodes').values()].find(({ metadata }) => metadata.name === nodeName);
+  // A Node that went with this run's last look is not judged by its successor.
+  if (node === undefined) return;
+  if (!isDeleted(node))
+    return violate('I2', `${run.by} ${does(call)} ${nameOf(pod)} from ${nameOf(node)}, which lives`);
+  const instance = providerIDOf(node);
+  const ending = instance === undefined ? [node] : objectsOf(instance, context).filter(isDeleted);
+  const deadline = Math.min(...ending.map(object => deadlineOf(object, mirror) ?? Infinity));
+  const isForced = (each: KubernetesObject): boolean => deadline - graceOf(each) <= now() + clockTolerance;
+  if (call.method === 'delete') {
+    const end = instantEnd(pod);
+    if (!isForced(pod) && !(end !== undefined && end > deadline)) {
+      violate('I2', `${run.by} deletes ${nameOf(pod)} instead of evicting it, although no deadline asks for that`);
+    }
+    return;
+  }
+  const earlier = (lastList(run, 'pods') ?? []).find(
+    other =>
+      dig(other, 'spec', 'nodeName') === nodeName &&
+      countsForDrain(other, run.startTime) &&
+      !isForced(other) &&
+      classOf(other) < classOf(pod),
+  );
+  if (earlier !== undefined) return violate('I2', `${run.by} evicts ${nameOf(pod)} before ${nameOf(earlier)} is gone`);
+  if (deadline <= now() + clockTolerance) return;
+  const waiting = planOf(node, run, context).find(hook => hook.at === 'before-drain' && !hooks.isOver(instance, hook));
+  if (waiting !== undefined)
+    violate('I1', `${run.by} evicts ${nameOf(pod)} before hook ${waiting.name} has done its work`);
+}
+
+/** When a pod that is stopping will be gone. */
+function instantEnd({ metadata }: KubernetesObject): number | undefined {
+  return metadata.deletionTimestamp === undefined ? undefined : Date.parse(metadata.deletionTimestamp);
+}

@@ -1,0 +1,134 @@
+/**
+ * What a seed is about: any cluster at all, or a small one in which the stories of one concern lie close together, so that they meet
+ * at the same nodes.
+ */
+import { hours, minutes, type DurationMs, type EpochMs } from '../../../shared/domain/time.ts';
+import type { Random } from '../../random.ts';
+import type { PlacedManifest } from '../../scenario/scenario.ts';
+import { claimManifest, drawNode, nodeManifest, ZONES } from './cluster.ts';
+import { drawDuration, pickWeighted, times } from './draw.ts';
+import { RULE_STORIES } from './finalizer-rules.ts';
+import { GUARD_STORIES } from './guard-stories.ts';
+import { drawGuardedObjects } from './guards.ts';
+import { place, type Model, type Story } from './model.ts';
+import { NODE_STORIES } from './node-stories.ts';
+import { POD_STORIES } from './pod-stories.ts';
+import { budgetManifest, drawPod, podManifest } from './pods.ts';
+import { ENVIRONMENT_STORIES, SETTINGS_STORIES } from './settings-stories.ts';
+import { TERMINATION_STORIES } from './termination-stories.ts';
+import { drawTerminatingObjects } from './terminations.ts';
+import { drawConfig, drawPolicy, drawPool, names } from './settings.ts';
+
+type Weighted<Item> = readonly (readonly [weight: number, item: Item])[];
+
+export interface Focus {
+  readonly drawZones: (random: Random) => readonly string[];
+  /** How many. */
+  readonly drawPools: (random: Random) => number;
+  readonly drawPolicies: (random: Random) => number;
+  readonly drawDuration: (random: Random) => DurationMs;
+  readonly drawConfig: (random: Random) => string | undefined;
+  /** @param shape the stream that sizes come from */
+  readonly drawObjects: (random: Random, model: Model, start: EpochMs, shape: Random) => readonly PlacedManifest[];
+  readonly mostStories: number;
+  readonly drawStories: (random: Random) => Weighted<Story>;
+  /**
+   * After the last step, until the end: long enough for timers of half an hour to come due, or so short that what was lost at the end
+   * must be made up for when the faults have stopped.
+   */
+  readonly calmEnds: readonly DurationMs[];
+}
+
+const OPEN_GATE = '[featureGates]\nnodeRepair = true\n';
+/** Small clusters, where stories meet at the same nodes, and some as large as those that need pages and batches. */
+const MOST_NODES: Weighted<number> = [
+  [4, 8],
+  [8, 30],
+  [3, 150],
+];
+const KINDS: Weighted<Weighted<Story>> = [
+  [6, NODE_STORIES],
+  [4, POD_STORIES],
+  [1.5, SETTINGS_STORIES],
+  [0.7, ENVIRONMENT_STORIES],
+];
+
+const anything: Focus = {
+  drawZones: () => ZONES,
+  drawPools: random => (random.integer(0, 9) === 0 ? 0 : random.integer(1, 4)),
+  drawPolicies: random => random.integer(0, 4),
+  drawDuration: random =>
+    pickWeighted<DurationMs>(random, [
+      [5, drawDuration(random, hours(1.5), hours(4))],
+      [3, drawDuration(random, hours(4), hours(12))],
+      [2.5, hours(24)],
+    ]),
+  drawConfig: random => (random.chance(0.9) ? OPEN_GATE : drawConfig(random)),
+  drawObjects,
+  mostStories: 30,
+  drawStories: random => pickWeighted(random, KINDS),
+  calmEnds: [minutes(1), minutes(10), minutes(40)],
+};
+
+function drawObjects(random: Random, model: Model, start: EpochMs, shape: Random): readonly PlacedManifest[] {
+  const manifests = [
+    ...model.pools.map(name => drawPool(random, name, model.durations)),
+    ...model.policies.map(name => drawPolicy(random, name, model.durations)),
+  ];
+  for (const _ of times(random.integer(1, pickWeighted(shape, MOST_NODES)))) {
+    const node = drawNode(random, model, start);
+    model.nodes.push(node);
+    manifests.push(nodeManifest(random, node));
+    if (node.claim !== undefined) manifests.push(claimManifest(random, node, node.claim, start));
+  }
+  for (const _ of times(random.integer(0, Math.min(40, 2 * model.nodes.length)))) {
+    const pod = drawPod(random, model, start);
+    model.pods.push(pod);
+    manifests.push(podManifest(random, model, pod));
+  }
+  for (const name of names('budget', random.integer(0, 2))) manifests.push(budgetManifest(random, name));
+  return manifests.map(place);
+}
+
+/** What a small cluster has in common with others. */
+const small = {
+  drawZones: (random: Random) => ZONES.slice(0, random.integer(1, 2)),
+  drawPools: (random: Random) => random.integer(1, 2),
+  drawPolicies: (random: Random) => random.integer(0, 1),
+  drawDuration: (random: Random) => drawDuration(random, minutes(25), minutes(75)),
+  calmEnds: [minutes(1), minutes(8), minutes(16)],
+};
+
+/** Repairs, and all that may hold them. */
+const guards: Focus = {
+  ...small,
+  drawConfig: random => (random.chance(0.97) ? OPEN_GATE : drawConfig(random)),
+  drawObjects: drawGuardedObjects,
+  mostStories: 12,
+  drawStories: random =>
+    pickWeighted<Weighted<Story>>(random, [
+      [12, GUARD_STORIES],
+      [0.7, ENVIRONMENT_STORIES],
+    ]),
+};
+
+/** The end of nodes under our finalizer, and of what FinalizerRules hold. */
+const terminations: Focus = {
+  ...small,
+  drawPolicies: random => (random.chance(0.75) ? 1 : 0),
+  drawConfig: random => (random.chance(0.97) ? OPEN_GATE : drawConfig(random)),
+  drawObjects: drawTerminatingObjects,
+  mostStories: 14,
+  drawStories: random =>
+    pickWeighted<Weighted<Story>>(random, [
+      [10, TERMINATION_STORIES],
+      [2, RULE_STORIES],
+      [0.6, ENVIRONMENT_STORIES],
+    ]),
+};
+
+export const FOCUSES: Weighted<Focus> = [
+  [2, guards],
+  [2, terminations],
+  [6, anything],
+];
