@@ -36,7 +36,7 @@ import { grantedPermissions } from './granted-kinds.ts';
 import { createOutages } from './outages.ts';
 import { createRandom, type Random } from './random.ts';
 import type { Actor, Scenario } from './scenario/scenario.ts';
-import { carryOut, describeStep } from './steps.ts';
+import { carryOut, describeStep, type StepTargets } from './steps.ts';
 import { createTimeline, type TimelineEntry } from './timeline.ts';
 import { createTrace, type TraceEntry } from './trace.ts';
 import { createVirtualTime, MAX_ACTIONS_PER_INSTANT, Standstill } from './virtual-time.ts';
@@ -199,9 +199,16 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     },
   });
 
+  const heard: StepTargets['system'] = {
+    restartForwarder: downtime => system.restartForwarder(downtime),
+    publish(envelope) {
+      invariants.published({ detailType: envelope['detail-type'], detail: envelope.detail });
+      system.publish(envelope);
+    },
+  };
   for (const step of scenario.steps) {
     time.at(step.time, () => {
-      const problem = carryOut(step, { world, cloud, outages, cleanups, hooks, system });
+      const problem = carryOut(step, { world, cloud, outages, cleanups, hooks, system: heard });
       timeline.addStep(describeStep(step), problem);
     });
   }

@@ -3,6 +3,7 @@
  * no code with the rules that it watches over.
  */
 import type { FunctionName } from '../../shared/contract/names.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { AuditRecord } from '../../shared/ports/audit-log.ts';
 import type { DurationMs, EpochMs } from '../../shared/domain/time.ts';
 import type { ObservedWrite } from '../../packages/kube-apiserver/src/types.ts';
@@ -39,12 +40,20 @@ export interface Run {
   readonly calls: PortCall[];
 }
 
+/** What somebody, or a function, put on the bus. */
+export interface BusEventSeen {
+  readonly detailType: string;
+  readonly detail: unknown;
+}
+
 export interface CheckContext {
   readonly now: () => EpochMs;
   /** What is in the cluster. */
   readonly mirror: Mirror;
   /** Of the instance in the cloud; undefined when there is none. */
   readonly instanceState: (providerID: string) => string | undefined;
+  /** All objects of a resource that is not mirrored, by its plural and group; none when it is not served. */
+  readonly objects: (resource: string) => readonly KubernetesObject[];
   /** Whether calls about the instance fail at the moment. */
   readonly failsInstance: (providerID: string) => boolean;
   /** How far a function's clock may be off. */
@@ -67,6 +76,7 @@ export interface Check {
   /** A message will not be tried again. */
   readonly onBuried?: (by: FunctionName, reason: string, explanation: string) => void;
   readonly onRun?: (run: Run) => void;
+  readonly onBusEvent?: (event: BusEventSeen) => void;
   /** A record of a function was stored, or removed (`nextWakeTime` undefined). */
   readonly onRecord?: (key: string, nextWakeTime: EpochMs | undefined) => void;
   /** Once a simulated minute, and at the end. */

@@ -201,6 +201,10 @@ function conditionOf(node: KubernetesObject, type: string): Fields | undefined {
     .find(condition => condition['type'] === type);
 }
 
+/** The mode in force for a pool. */
+export const modeFor = (pool: KubernetesObject | undefined, policies: readonly KubernetesObject[]): unknown =>
+  blockFor(pool, policies).mode;
+
 /** The pool's own block, else that of the most specific policy that selects the pool and has one, ties by name. */
 function blockFor(
   pool: KubernetesObject | undefined,

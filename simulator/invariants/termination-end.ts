@@ -7,7 +7,7 @@ import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
 import { providerIDOf } from './deadline.ts';
 import { isOurFinalizer } from './finalizers.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck } from './invariant.ts';
-import { annotationOf, dig, instantOf, millisecondsOf, nameOf, TERMINATION_TIMESTAMP } from './reading.ts';
+import { annotationOf, dig, instantOf, listOf, millisecondsOf, nameOf, TERMINATION_TIMESTAMP } from './reading.ts';
 import { poolNameOf } from './repair-oracle.ts';
 import { protectionEnd, protectionFactsOf } from './protection-oracle.ts';
 import { countsForDrain, terminationPlan, type TerminationPlan } from './termination-oracle.ts';
@@ -22,7 +22,9 @@ export const checkTerminationEnd: MakeCheck = context => {
     onMinute() {
       const quiet = quietSince();
       if (quiet === undefined) return free.clear();
-      const ending = [...mirror.all('nodeclaims').values(), ...mirror.all('nodes').values()].filter(isHeldByUs(context));
+      const ending = [...mirror.all('nodeclaims').values(), ...mirror.all('nodes').values()].filter(
+        isHeldByUs(context),
+      );
       const uids = new Set(ending.map(({ metadata }) => metadata.uid));
       for (const uid of free.keys()) if (!uids.has(uid)) free.delete(uid);
       for (const object of ending) {
@@ -34,7 +36,10 @@ export const checkTerminationEnd: MakeCheck = context => {
         const since = Math.max(free.get(uid) ?? now(), quiet);
         free.set(uid, since);
         if (now() - since <= LONGEST_DELAY) continue;
-        violate('I5', `nothing holds the end of ${nameOf(object)} since ${toIsoText(toEpochMs(since))}, and it is not over`);
+        violate(
+          'I5',
+          `nothing holds the end of ${nameOf(object)} since ${toIsoText(toEpochMs(since))}, and it is not over`,
+        );
         free.set(uid, Infinity);
       }
     },
@@ -65,9 +70,15 @@ function isHeldUp(object: KubernetesObject, context: CheckContext): boolean {
   if (latestDeadline(claim ?? object, plan) <= now()) return false;
   if (plan !== 'none' && plan.hooks.length > 0) return true;
   const state = instanceState(instance);
-  if (state === undefined || state === 'terminated') return false;
-  return nodes.some(node => isBusy(node, context));
+  const isGone = state === undefined || state === 'terminated';
+  // While a Node is Ready its kubelet speaks, whatever the cloud says.
+  return nodes.some(node => !(isGone && !isReady(node)) && isBusy(node, context));
 }
+
+const isReady = (node: KubernetesObject): boolean =>
+  listOf(dig(node, 'status', 'conditions')).some(
+    condition => dig(condition, 'type') === 'Ready' && dig(condition, 'status') === 'True',
+  );
 
 /** What sets the deadline now; the one in force may be nearer. */
 function latestDeadline(object: KubernetesObject, plan: TerminationPlan | 'none'): number {
@@ -82,7 +93,9 @@ function latestDeadline(object: KubernetesObject, plan: TerminationPlan | 'none'
 function isBusy(node: KubernetesObject, { mirror, now }: CheckContext): boolean {
   const { name } = node.metadata;
   const facts = protectionFactsOf(node, mirror);
-  const namespaces = new Set([...mirror.all('poddisruptionbudgets').values()].map(({ metadata }) => metadata.namespace));
+  const namespaces = new Set(
+    [...mirror.all('poddisruptionbudgets').values()].map(({ metadata }) => metadata.namespace),
+  );
   const isStaying = (pod: KubernetesObject): boolean =>
     pod.metadata.deletionTimestamp !== undefined ||
     namespaces.has(pod.metadata.namespace) ||

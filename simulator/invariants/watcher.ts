@@ -1,6 +1,7 @@
 /** Runs all checks over one simulation: tells them of what happens, and gathers the violations. */
 import type { FunctionName } from '../../shared/contract/names.ts';
 import type { Part } from '../../shared/contract/permissions.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration, minutes, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import type { AuditRecord } from '../../shared/ports/audit-log.ts';
 import type { RecordStore } from '../../shared/ports/record-store.ts';
@@ -9,10 +10,11 @@ import type { ApiServerCore, ObservedWrite } from '../../packages/kube-apiserver
 import type { Lifetime } from '../../runtime/lifetime.ts';
 import type { Scheduler } from '../../runtime/scheduler.ts';
 import type { EnvironmentPorts } from '../../runtime/system.ts';
+import { checkDrain } from './drain.ts';
 import { checkDestructiveCalls } from './destructive-calls.ts';
 import { checkFinalizers } from './finalizers.ts';
 import { checkRuleFinalizers } from './rule-finalizers.ts';
-import type { Check, MakeCheck, PortCall, Run, Violation } from './invariant.ts';
+import type { BusEventSeen, Check, MakeCheck, PortCall, Run, Violation } from './invariant.ts';
 import { checkLeftBehind } from './left-behind.ts';
 import { createMirror } from './mirror.ts';
 import { checkOwnership } from './ownership.ts';
@@ -29,6 +31,7 @@ const CHECKS: readonly MakeCheck[] = [
   checkFinalizers,
   checkRuleFinalizers,
   checkTermination,
+  checkDrain,
   checkTerminationEnd,
   checkDestructiveCalls,
   checkRepair,
@@ -48,6 +51,7 @@ export interface InvariantWatcher {
   /** Ports whose calls the checks see. The record store is watched apart, where writes take effect. */
   observe(ports: EnvironmentPorts, lifetime: Lifetime): EnvironmentPorts;
   observeRecords(records: RecordStore): RecordStore;
+  published(event: BusEventSeen): void;
   runStarted(by: FunctionName, lifetime: Lifetime): void;
   written(write: ObservedWrite, by: string): void;
   audited(record: AuditRecord): void;
@@ -65,7 +69,8 @@ export interface WatcherOptions {
   readonly core: ApiServerCore;
   readonly scheduler: Scheduler;
   readonly instanceState: (providerID: string) => string | undefined;
-  readonly failsInstance: (providerID: string) => boolean;
+  /** Whether calls about the instance fail at the moment; default: they never do. */
+  readonly failsInstance?: (providerID: string) => boolean;
   /** How far a function's clock may be ahead of the cluster's. */
   readonly clockTolerance: DurationMs;
   readonly quietSince: () => EpochMs | undefined;
@@ -75,7 +80,7 @@ export function createInvariantWatcher({
   core,
   scheduler,
   instanceState,
-  failsInstance,
+  failsInstance = () => false,
   clockTolerance,
   quietSince,
 }: WatcherOptions): InvariantWatcher {
@@ -84,6 +89,11 @@ export function createInvariantWatcher({
   const context = {
     now: () => scheduler.now(),
     mirror: createMirror(core),
+    objects(resource: string): readonly KubernetesObject[] {
+      const [plural, ...group] = resource.split('.');
+      const known = core.resources().find(each => each.resource === plural && each.group === group.join('.'));
+      return known === undefined ? [] : core.list(known).items;
+    },
     instanceState,
     failsInstance,
     clockTolerance,
@@ -126,6 +136,12 @@ export function createInvariantWatcher({
     violations,
     observe: (ports, lifetime) => ({
       ...ports,
+      bus: {
+        publish(entries) {
+          for (const event of entries) tell(check => check.onBusEvent?.(event));
+          return ports.bus.publish(entries);
+        },
+      },
       kubernetes: observed(ports.kubernetes, 'kubernetes', lifetime),
       records: observed(ports.records, 'records', lifetime),
       instances: observed(ports.instances, 'instances', lifetime),
@@ -150,6 +166,7 @@ export function createInvariantWatcher({
       runs.set(lifetime, run);
       tell(check => check.onRun?.(run));
     },
+    published: event => tell(check => check.onBusEvent?.(event)),
     written: (write, by) => tell(check => check.onWrite?.(write, by)),
     audited: record => tell(check => check.onAudit?.(record)),
     failed: (by, error) => tell(check => check.onFailure?.(by, error)),

@@ -1,4 +1,5 @@
 /** All mistakes that the swarm must find. */
+import { DRAIN_MUTANTS } from './drain.ts';
 import { FINALIZER_MUTANTS } from './finalizer.ts';
 import { FORWARDER_MUTANTS } from './forwarder.ts';
 import { GRACE_PERIOD_MUTANTS } from './grace-period.ts';
@@ -13,6 +14,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...REPAIR_RULE_MUTANTS,
   ...REPAIR_MUTANTS,
   ...FINALIZER_MUTANTS,
+  ...DRAIN_MUTANTS,
   ...GRACE_PERIOD_MUTANTS,
   ...TIMER_MUTANTS,
   ...FORWARDER_MUTANTS,

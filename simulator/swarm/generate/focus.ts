@@ -7,6 +7,8 @@ import type { Random } from '../../random.ts';
 import type { PlacedManifest } from '../../scenario/scenario.ts';
 import { claimManifest, drawNode, nodeManifest, ZONES } from './cluster.ts';
 import { drawDuration, pickWeighted, times } from './draw.ts';
+import { DRAIN_STORIES } from './drain-stories.ts';
+import { drawDrainConfig, drawDrainedObjects, TEMPLATES } from './drains.ts';
 import { RULE_STORIES } from './finalizer-rules.ts';
 import { GUARD_STORIES } from './guard-stories.ts';
 import { drawGuardedObjects } from './guards.ts';
@@ -27,7 +29,9 @@ export interface Focus {
   readonly drawPools: (random: Random) => number;
   readonly drawPolicies: (random: Random) => number;
   readonly drawDuration: (random: Random) => DurationMs;
-  readonly drawConfig: (random: Random) => string | undefined;
+  readonly drawConfig: (random: Random, model: Model) => string | undefined;
+  /** Other keys of the ConfigMap. */
+  readonly templates: Readonly<Record<string, string>>;
   /** @param shape the stream that sizes come from */
   readonly drawObjects: (random: Random, model: Model, start: EpochMs, shape: Random) => readonly PlacedManifest[];
   readonly mostStories: number;
@@ -64,6 +68,7 @@ const anything: Focus = {
       [2.5, hours(24)],
     ]),
   drawConfig: random => (random.chance(0.9) ? OPEN_GATE : drawConfig(random)),
+  templates: {},
   drawObjects,
   mostStories: 30,
   drawStories: random => pickWeighted(random, KINDS),
@@ -96,6 +101,7 @@ const small = {
   drawPools: (random: Random) => random.integer(1, 2),
   drawPolicies: (random: Random) => random.integer(0, 1),
   drawDuration: (random: Random) => drawDuration(random, minutes(25), minutes(75)),
+  templates: {},
   calmEnds: [minutes(1), minutes(8), minutes(16)],
 };
 
@@ -127,8 +133,24 @@ const terminations: Focus = {
     ]),
 };
 
+/** Drains on request, by modes or by somebody else's controller. */
+const drains: Focus = {
+  ...small,
+  drawPolicies: random => (random.chance(0.4) ? 1 : 0),
+  drawConfig: (random, model) => (random.chance(0.95) ? drawDrainConfig(random, model) : drawConfig(random)),
+  templates: TEMPLATES,
+  drawObjects: drawDrainedObjects,
+  mostStories: 12,
+  drawStories: random =>
+    pickWeighted<Weighted<Story>>(random, [
+      [12, DRAIN_STORIES],
+      [0.6, ENVIRONMENT_STORIES],
+    ]),
+};
+
 export const FOCUSES: Weighted<Focus> = [
   [2, guards],
   [2, terminations],
-  [6, anything],
+  [2, drains],
+  [4, anything],
 ];

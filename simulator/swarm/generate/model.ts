@@ -48,6 +48,8 @@ export interface Model {
   readonly budgets: Manifest[];
   /** Names of VolumeAttachments, the oldest first. */
   readonly attachments: string[];
+  /** Plurals and groups of kinds whose definition stands there from the start. */
+  readonly kinds: string[];
   /** Names of objects under a FinalizerRule. */
   readonly databases: string[];
   /** Tolerations and protections in use: something is due that long after what began it. */

@@ -30,13 +30,14 @@ export function generateScenario(seed: number): Scenario {
     slow: [],
     budgets: [],
     attachments: [],
+    kinds: [],
     databases: [],
     durations: [],
     counter: 0,
   };
   const duration = focus.drawDuration(shape);
   const end = addDuration(START, duration);
-  const config = focus.drawConfig(shape);
+  const config = focus.drawConfig(shape, model);
   const objects = focus.drawObjects(root.stream('objects'), model, START, shape);
   const lastTime = addDuration(end, toDurationMs(0 - shape.pick(focus.calmEnds)));
   const drafts = drawDrafts(root.stream('stories'), model, durationBetween(START, lastTime), focus);
@@ -47,7 +48,7 @@ export function generateScenario(seed: number): Scenario {
     start: START,
     end,
     config,
-    templates: {},
+    templates: focus.templates,
     actors: new Set(shape.chance(0.9) ? ACTORS : pickSome(shape, ACTORS, 0.7)),
     objects,
     steps: carryOut(drafts, lastTime),

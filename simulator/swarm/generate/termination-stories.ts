@@ -19,7 +19,7 @@ const claimOf = ({ claim }: NodePlan): TargetRef | undefined =>
   claim === undefined ? undefined : { resource: 'nodeclaims', name: claim };
 
 /** `kubectl delete` of a NodeClaim, of a Node, or of both. */
-const deleted: Story = ({ random, model, time }) => {
+export const deleted: Story = ({ random, model, time }) => {
   const node = random.pick(model.nodes);
   const claim = claimOf(node);
   const targets = [{ resource: 'nodes', name: node.name }, ...(claim === undefined ? [] : [claim, claim])];
@@ -50,7 +50,7 @@ const hookAnswers: Story = ({ random, model, time }) => {
 };
 
 /** A budget shuts, opens, or goes. */
-const budgetTurned: Story = ({ random, model, time }) => {
+export const budgetTurned: Story = ({ random, model, time }) => {
   if (model.budgets.length === 0) return [];
   const { name, namespace } = random.pick(model.budgets);
   const target = { resource: 'poddisruptionbudgets', namespace, name };
@@ -127,11 +127,11 @@ const deadlineSet: Story = ({ random, model, time }) => {
   return [{ time, act: () => ({ kind: 'patch', target, merge: { metadata: { annotations } } }) }];
 };
 
-const podComes: Story = ({ random, model, time }) => [
+export const podComes: Story = ({ random, model, time }) => [
   { time, act: () => ({ kind: 'apply', manifest: drawBusyPod(random, model, time) }) },
 ];
 
-const podChanges: Story = ({ random, model, time }) => {
+export const podChanges: Story = ({ random, model, time }) => {
   const pod = model.pods.length === 0 ? undefined : random.pick(model.pods);
   if (pod === undefined) return [];
   const target = { resource: 'pods', namespace: pod.namespace, name: pod.name };
@@ -150,7 +150,7 @@ const podChanges: Story = ({ random, model, time }) => {
 };
 
 /** Somebody takes every finalizer off by hand. */
-const stripped: Story = ({ random, model, time }) => {
+export const stripped: Story = ({ random, model, time }) => {
   const node = random.pick(model.nodes);
   const claim = claimOf(node);
   if (claim === undefined || random.chance(0.4)) {

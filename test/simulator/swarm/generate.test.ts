@@ -34,15 +34,30 @@ describe('a generated scenario', () => {
   it('covers, over some seeds, every kind of step and of object that Curfew looks at', () => {
     const scenarios = SEEDS.map(generateScenario);
     const steps = new Set(scenarios.flatMap(scenario => scenario.steps.map(({ action }) => action.kind)));
-    expect([...steps].toSorted()).toEqual(['apply', 'delete', 'outage', 'patch', 'restart']);
+    expect([...steps].toSorted()).toEqual([
+      'apply',
+      'busEvent',
+      'cleanup',
+      'cloud',
+      'delete',
+      'hook',
+      'outage',
+      'patch',
+      'restart',
+    ]);
     const kinds = new Set(scenarios.flatMap(({ objects }) => objects.map(({ manifest }) => manifest.kind)));
     expect([...kinds].toSorted()).toEqual([
+      'CustomResourceDefinition',
+      'FinalizerRule',
+      'ManagedDatabase',
+      'Namespace',
       'Node',
       'NodeClaim',
       'NodeLifecyclePolicy',
       'NodePool',
       'Pod',
       'PodDisruptionBudget',
+      'VolumeAttachment',
     ]);
   });
 

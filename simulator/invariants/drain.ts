@@ -1,0 +1,133 @@
+/**
+ * Drains, by what each run of the function had seen and what went over the bus:
+ * - I2 a pod is disrupted for a drain that somebody asked for and nobody took back, in the way that the configuration says, after the
+ *   warning that belongs to it, and never in mode Observe; a Node is called drained when no pod is left that counts
+ * - I4 a custom resource is made again once at most
+ * - I7 only from a Node that is kept free, and only our own custom resources are deleted
+ */
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { checkDrainEnd } from './drain-end.ts';
+import { drainConfig, isComplete, isDrainable, isLeftBehind, STATE_LABEL } from './drain-oracle.ts';
+import { createDrainRequests, type DrainRequests } from './drain-requests.ts';
+import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
+import { annotationOf, dig, instantOf, nameOf } from './reading.ts';
+import { isPolicyReadable, modeFor, poolNameOf } from './repair-oracle.ts';
+import { does, isKubernetes, lastGet, lastList, seenPod, targetOf } from './run-journal.ts';
+
+const MARK = 'curfew.dev/drain';
+/** The first one, and one more when somebody removed it. */
+const MOST_RESOURCES = 2;
+
+export const checkDrain: MakeCheck = context => {
+  const { now, quietSince, violate } = context;
+  const requests = createDrainRequests(now);
+  const end = checkDrainEnd(context, requests);
+  /** UIDs of pods that were warned of. */
+  const warned = new Set<string>();
+  /** Custom resources made, by name. */
+  const made = new Map<string, number>();
+  /** Nodes of which a custom resource was seen to be complete. */
+  const complete = new Set<string>();
+  return {
+    ...end,
+    onBusEvent: event => requests.onBusEvent(event),
+    onAudit(record) {
+      end.onAudit?.(record);
+      if (record.decision === 'warn' && record.uid !== undefined) warned.add(record.uid);
+    },
+    onCall(call, run) {
+      if (run.by !== 'drain') return;
+      const resource = lastGet(run, 'drainrequests')?.object;
+      if (resource !== undefined && isComplete(resource)) complete.add(String(dig(resource, 'spec', 'nodeName')));
+      if (isKubernetes(call, 'evict', 'delete') && targetOf(call).resource === 'pods') {
+        const why = complainAboutPod(call, run, { context, requests, warned });
+        if (why !== undefined) violate('I2', `drain ${does(call)} pods ${targetOf(call).name ?? ''}: ${why}`);
+        const node = lastGet(run, 'nodes')?.object;
+        if (node !== undefined && !isKeptFree(node)) {
+          violate('I7', `drain ${does(call)} pods of ${nameOf(node)}, which nobody keeps free`);
+        }
+      }
+      const label = dig(call.args[1], 'body', 'metadata', 'labels', STATE_LABEL);
+      if (!isKubernetes(call, 'patch') || label !== 'drain-succeeded' || quietSince() === undefined) return;
+      const why = leftOn(targetOf(call).name, run, complete, now());
+      if (why !== undefined) violate('I2', `drain calls node ${targetOf(call).name ?? ''} drained: ${why}`);
+    },
+    onWrite({ verb, resource, before, after }, by) {
+      if (by !== 'drain' || resource.resource !== 'drainrequests') return;
+      if (verb === 'create' && after !== undefined) {
+        const times = (made.get(after.metadata.name) ?? 0) + 1;
+        made.set(after.metadata.name, times);
+        if (times > MOST_RESOURCES) violate('I4', `drain makes ${nameOf(after)} for the ${times}. time`);
+      }
+      if (verb === 'delete' && before !== undefined && annotationOf(before, MARK) === undefined) {
+        violate('I7', `drain deletes ${nameOf(before)}, which it has not made`);
+      }
+    },
+  };
+};
+
+/** Cordoned, or in quarantine. */
+const isKeptFree = (node: KubernetesObject): boolean =>
+  dig(node, 'spec', 'unschedulable') === true || annotationOf(node, 'quarantineHealthEvent') !== undefined;
+
+interface Known {
+  readonly context: CheckContext;
+  readonly requests: DrainRequests;
+  readonly warned: ReadonlySet<string>;
+}
+
+function complainAboutPod(call: PortCall, run: Run, { context, requests, warned }: Known): string | undefined {
+  const { now, clockTolerance, quietSince } = context;
+  const pod = seenPod(call, run);
+  const node = lastGet(run, 'nodes')?.object;
+  if (pod === undefined || node === undefined) return undefined;
+  const since = Math.max(now() - LONGEST_DELAY, 0);
+  const open = requests.open(node.metadata.name, (quietSince() ?? Infinity) <= since ? since : 0);
+  if (open.length === 0) return 'nobody asks for a drain of its node';
+  if (isObserved(node, run, context)) return 'the mode is Observe';
+  const config = drainConfig(lastGet(run, 'configmaps')?.object);
+  if (config === undefined) return undefined;
+  const rule = config.modeOf(pod);
+  if (!isDrainable(pod) || rule === undefined) return 'it is none of the drain’s';
+  if (config.custom !== undefined && config.custom.fallback === undefined) return 'the custom drain is to end it';
+  const mode = open.some(({ force }) => force) && rule !== 'Immediate' ? 'any' : rule;
+  switch (mode) {
+    case 'AllowCompletion':
+      return 'it may complete';
+    case 'Immediate':
+      return call.method === 'evict' ? undefined : 'its mode is Immediate, which evicts';
+    case 'DeleteAfterTimeout': {
+      if (call.method === 'evict') return 'its mode is DeleteAfterTimeout, which does not evict';
+      const first = Math.min(...open.map(({ time }) => time));
+      if (now() + clockTolerance < first + config.deleteAfterMs) return 'its time is not over';
+      return warned.has(pod.metadata.uid) ? undefined : 'its owner was not warned';
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** By what the run saw of the policies; false where one of them cannot be read. */
+function isObserved(node: KubernetesObject, run: Run, { mirror }: CheckContext): boolean {
+  const policies = lastList(run, 'nodelifecyclepolicies') ?? [];
+  if (!policies.every(isPolicyReadable)) return false;
+  const name = poolNameOf(node);
+  const seen = lastGet(run, 'nodepools', ({ metadata }) => metadata.name === name)?.object;
+  const pool = seen ?? [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === name);
+  return modeFor(pool, policies) === 'Observe';
+}
+
+/** Why a Node is not drained, by what the run saw; pods that came lately may have come in between. */
+function leftOn(name: string | undefined, run: Run, complete: ReadonlySet<string>, now: number): string | undefined {
+  const config = drainConfig(lastGet(run, 'configmaps')?.object);
+  if (config === undefined || complete.has(name ?? '')) return undefined;
+  const left = (lastList(run, 'pods') ?? []).find(
+    pod =>
+      dig(pod, 'spec', 'nodeName') === name &&
+      isDrainable(pod) &&
+      config.modeOf(pod) !== undefined &&
+      !isLeftBehind(pod, now) &&
+      (instantOf(pod.metadata.creationTimestamp) ?? Infinity) < now - LONGEST_DELAY,
+  );
+  return left === undefined ? undefined : `${nameOf(left)} is still there`;
+}

@@ -1,0 +1,217 @@
+/** Mistakes in drains. */
+import { createReconciler } from '../../functions/drain/reconcile.ts';
+import { decide, type DrainDecision } from '../../functions/drain/decide.ts';
+import type { DrainObservation, DrainRules } from '../../functions/drain/observation.ts';
+import { hours, seconds } from '../../shared/domain/time.ts';
+import type { Mutation } from '../swarm/seed.ts';
+import {
+  annotated,
+  isA,
+  withKubernetes,
+  withListed,
+  withoutErrors,
+  withRecords,
+  withoutTimer,
+  type Mutant,
+} from './mutant.ts';
+
+const deciding = (change: (decision: DrainDecision, seen: DrainObservation) => DrainDecision): Mutation => ({
+  reconcilers: { drain: deps => createReconciler(deps, { decide: seen => change(decide(seen), seen) }) },
+});
+
+const seeing = (change: (seen: DrainObservation) => DrainObservation): Mutation => ({
+  reconcilers: { drain: deps => createReconciler(deps, { decide: seen => decide(change(seen)) }) },
+});
+
+const withRules = (change: (rules: DrainRules) => DrainRules): Mutation =>
+  seeing(seen => ({ ...seen, rules: seen.rules && change(seen.rules) }));
+
+const withSettings = (change: Partial<DrainRules['settings']>): Mutation =>
+  withRules(rules => ({ ...rules, settings: { ...rules.settings, ...change } }));
+
+export const DRAIN_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'drain-ignores-protection',
+    mistake: 'does not look at do-not-disrupt',
+    breaks: ['I2'],
+    mutation: withListed('drain', 'Pod', pod => annotated(pod, { 'karpenter.sh/do-not-disrupt': undefined })),
+  },
+  {
+    name: 'drain-ignores-modes',
+    mistake: 'evicts at once, whatever the mode of the namespace',
+    breaks: ['I2'],
+    mutation: withRules(rules => ({
+      ...rules,
+      modeOf: pod => (rules.modeOf(pod) === undefined ? undefined : 'Immediate'),
+    })),
+  },
+  {
+    name: 'drain-of-every-namespace',
+    mistake: 'takes pods along whose namespace no rule is about',
+    breaks: ['I2'],
+    mutation: withRules(rules => ({ ...rules, modeOf: pod => rules.modeOf(pod) ?? 'Immediate' })),
+  },
+  {
+    name: 'drain-of-daemons',
+    mistake: 'evicts the pods of DaemonSets, which come back at once',
+    breaks: ['I2'],
+    mutation: withListed('drain', 'Pod', pod => {
+      const { ownerReferences: _, ...metadata } = pod.metadata;
+      return { ...pod, metadata };
+    }),
+  },
+  {
+    name: 'drain-deletes-early',
+    mistake: 'deletes what has until a deadline at once',
+    breaks: ['I2'],
+    mutation: withSettings({ deleteAfterTimeout: seconds(0) }),
+  },
+  {
+    name: 'drain-deletes-unwarned',
+    mistake: 'deletes without a warning',
+    breaks: ['I2'],
+    mutation: seeing(seen => {
+      const { active } = seen.record;
+      if (active === undefined) return seen;
+      const warned = seen.pods.map(({ uid }) => uid);
+      return { ...seen, record: { ...seen.record, active: { ...active, warned } } };
+    }),
+  },
+  {
+    name: 'drain-deletes-instead-of-evicting',
+    mistake: 'deletes pods where it should evict them, past every PodDisruptionBudget',
+    breaks: ['I2'],
+    mutation: withKubernetes('drain', api => ({ evict: (ref, options) => api.delete(ref, options) })),
+  },
+  {
+    name: 'drain-evicts-without-uid',
+    mistake: 'evicts the pod of that name, whichever it is',
+    breaks: ['I10'],
+    mutation: withKubernetes('drain', api => ({
+      evict: (ref, options) => api.evict(ref, { ...options, preconditions: {} }),
+    })),
+  },
+  {
+    name: 'drain-without-a-cordon',
+    mistake: 'does not cordon the node',
+    breaks: ['I7', 'I5'],
+    mutation: withKubernetes('drain', api => ({
+      patch(ref, patch, options) {
+        if (patch.type !== 'merge' || !isA('Node', ref)) return api.patch(ref, patch, options);
+        const { spec: _, ...body } = patch.body;
+        return api.patch(ref, { type: 'merge', body }, options);
+      },
+    })),
+  },
+  {
+    name: 'drain-despite-a-hand',
+    mistake: 'goes on although somebody has uncordoned the node',
+    breaks: ['I7'],
+    mutation: seeing(seen =>
+      seen.record.active?.hold === undefined ? seen : { ...seen, node: { ...seen.node, unschedulable: true } },
+    ),
+  },
+  {
+    name: 'drain-despite-a-recovery',
+    mistake: 'does not listen when the fault is over',
+    breaks: ['I2', 'I5'],
+    mutation: seeing(seen => {
+      const { incoming, ...rest } = seen;
+      return incoming === undefined || incoming.kind === 'drain' ? seen : { ...rest, incoming: undefined };
+    }),
+  },
+  {
+    name: 'drain-of-the-skipped',
+    mistake: 'does not read drainOverrides.skip',
+    breaks: ['I2'],
+    mutation: seeing(seen => {
+      const { incoming } = seen;
+      if (incoming?.kind !== 'drain') return seen;
+      const { request } = incoming;
+      const event = { ...request.event, drainOverrides: undefined };
+      return { ...seen, incoming: { ...incoming, request: { ...request, event } } };
+    }),
+  },
+  {
+    name: 'drain-in-observe-mode',
+    mistake: 'acts where the mode is Observe',
+    breaks: ['I2'],
+    mutation: seeing(seen => ({ ...seen, mode: 'Enforce' })),
+  },
+  {
+    name: 'drain-succeeds-too-soon',
+    mistake: 'calls a node drained when every pod was asked to go',
+    breaks: ['I2'],
+    mutation: deciding(decision => {
+      if (decision.kind !== 'drain') return decision;
+      const { active, pass } = decision;
+      return { kind: 'finish', active, pass, outcome: { status: 'Succeeded', reason: 'Drained', message: '', left: [] } };
+    }),
+  },
+  {
+    name: 'drain-beside-the-custom-one',
+    mistake: 'evicts pods that the custom drain is to end',
+    breaks: ['I2'],
+    mutation: withRules(rules => ({ ...rules, isCustom: () => false, modeOf: () => 'Immediate' })),
+  },
+  {
+    name: 'drain-of-a-foreign-resource',
+    mistake: 'takes a custom resource of its name for its own',
+    breaks: ['I7'],
+    mutation: seeing(seen =>
+      seen.resource.kind === 'present' ? { ...seen, resource: { ...seen.resource, ours: true } } : seen,
+    ),
+  },
+  {
+    name: 'drain-leaves-its-resource',
+    mistake: 'does not delete the custom resource when the drain is over',
+    breaks: ['I5'],
+    mutation: withKubernetes('drain', api => ({
+      delete: (ref, options) =>
+        ref.type.resource === 'drainrequests' ? Promise.resolve({ kind: 'ok' }) : api.delete(ref, options),
+    })),
+  },
+  {
+    name: 'drain-makes-it-again-and-again',
+    mistake: 'makes the custom resource again as often as somebody removes it',
+    breaks: ['I4'],
+    mutation: seeing(seen => {
+      const { active } = seen.record;
+      if (active?.custom === undefined) return seen;
+      const custom = { ...active.custom, recreated: 0 };
+      return { ...seen, record: { ...seen.record, active: { ...active, custom } } };
+    }),
+  },
+  {
+    name: 'drain-waits-for-ever',
+    mistake: 'does not enforce the time-out of a custom drain',
+    breaks: ['I5'],
+    mutation: withRules(rules => {
+      const { customDrain } = rules.settings;
+      if (customDrain === undefined) return rules;
+      return { ...rules, settings: { ...rules.settings, customDrain: { ...customDrain, timeout: hours(24) } } };
+    }),
+  },
+  {
+    name: 'drain-takes-errors-for-nothing',
+    mistake: 'takes an error of the API server for a node without pods',
+    breaks: ['I2', 'I5', 'I6'],
+    mutation: withKubernetes('drain', api => ({
+      list: (type, query, options) => api.list(type, query, options).catch(() => []),
+    })),
+  },
+  {
+    name: 'drain-without-timer',
+    mistake: 'leaves the wake-up time out of the record: what is not sent at once is forgotten',
+    breaks: ['I5'],
+    mutation: withRecords('drain', records => ({
+      put: (record, version) => records.put(withoutTimer(record), version),
+    })),
+  },
+  {
+    name: 'drain-swallows-errors',
+    mistake: 'logs what went wrong and reports success',
+    breaks: ['I5'],
+    mutation: withoutErrors('drain'),
+  },
+];
