@@ -39,7 +39,7 @@ export function createDrainRequests(now: () => number): DrainRequests {
       const status = dig(detail, 'healthEventStatus', 'nodeQuarantined');
       const node = textOf(dig(event, 'nodeName')) ?? '';
       const id = textOf(dig(event, 'id')) ?? '';
-      const fault = ['agent', 'componentClass', 'checkName'].map(key => String(dig(event, key) ?? '')).join('/');
+      const fault = ['agent', 'componentClass', 'checkName'].map(key => textOf(dig(event, key)) ?? '').join('/');
       if (status === 'UnQuarantined') return end(node, () => true);
       if (status === 'Cancelled') return end(node, each => each === id);
       if (dig(event, 'isHealthy') === true) return end(node, (_, request) => request.fault === fault);

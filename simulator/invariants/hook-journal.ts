@@ -51,5 +51,9 @@ export function createHookJournal({ now, clockTolerance, mirror, violate }: Chec
   };
 }
 
-/** Whether the run that called wrote a record afterwards: it has the answer for certain. */
-const isStored = ({ call, run }: HookCallMade): boolean => lastRecordWrite(run) > run.calls.indexOf(call);
+/** Whether the run that called wrote the record right afterwards: then it has the answer for certain. */
+function isStored({ call, run }: HookCallMade): boolean {
+  const after = run.calls.slice(run.calls.indexOf(call) + 1);
+  const outcome = after.find(({ port, method }) => port === 'records' && method === 'put')?.outcome;
+  return outcome?.kind === 'answered' && fieldsOf(outcome.value)['kind'] === 'written';
+}

@@ -6,7 +6,6 @@ import { hours, seconds } from '../../shared/domain/time.ts';
 import type { Mutation } from '../swarm/seed.ts';
 import {
   annotated,
-  isA,
   withKubernetes,
   withListed,
   withoutErrors,
@@ -94,14 +93,10 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
   {
     name: 'drain-without-a-cordon',
     mistake: 'does not cordon the node',
-    breaks: ['I7', 'I5'],
-    mutation: withKubernetes('drain', api => ({
-      patch(ref, patch, options) {
-        if (patch.type !== 'merge' || !isA('Node', ref)) return api.patch(ref, patch, options);
-        const { spec: _, ...body } = patch.body;
-        return api.patch(ref, { type: 'merge', body }, options);
-      },
-    })),
+    breaks: ['I7'],
+    mutation: deciding(decision =>
+      decision.kind === 'prepare' ? { ...decision, hold: { ...decision.hold, cordon: 'none' } } : decision,
+    ),
   },
   {
     name: 'drain-despite-a-hand',

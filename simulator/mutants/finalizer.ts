@@ -5,7 +5,6 @@ import { decideRule } from '../../functions/finalizer/rules/decide.ts';
 import { TERMINATION_STEPS } from '../../functions/finalizer/terminate.ts';
 import { releaseObjects } from '../../functions/finalizer/steps/release.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { addDuration, hours } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import type { Mutation } from '../swarm/seed.ts';
 import {
@@ -256,18 +255,6 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     breaks: ['I5'],
     mutation: withRecords('finalizer', records => ({
       put: (record, version) => records.put(withoutTimer(record), version),
-    })),
-  },
-  {
-    name: 'finalizer-looks-tomorrow',
-    mistake: 'sets every timer hours late',
-    breaks: ['I5'],
-    mutation: withRecords('finalizer', records => ({
-      put: ({ nextWakeTime, ...record }, version) =>
-        records.put(
-          { ...record, ...(nextWakeTime !== undefined && { nextWakeTime: addDuration(nextWakeTime, hours(6)) }) },
-          version,
-        ),
     })),
   },
   {

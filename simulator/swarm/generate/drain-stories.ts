@@ -55,6 +55,11 @@ const fault: Story = context => {
     const end = laterTime(random, model, time);
     drafts.push({ time: end, act: () => healthEvent(over, { isHealthy: true, isFatal: false }) });
   }
+  if (random.chance(0.2)) {
+    // A person wants the node back, just when its pods wait.
+    const hand = drawNear(random, time, drawDuration(random, seconds(20), minutes(3)));
+    drafts.push({ time: hand, act: () => patchNode(found.node, { spec: { unschedulable: null } }) });
+  }
   if (model.kinds.includes(DRAIN_REQUESTS) && random.chance(0.12)) {
     const name = drainRequestName(found.node.name, found.id);
     drafts.push({
