@@ -73,4 +73,3 @@ export const isComplete = (resource: KubernetesObject): boolean =>
   listOf(dig(resource, 'status', 'conditions')).some(
     condition => dig(condition, 'type') === 'DrainComplete' && dig(condition, 'status') === 'True',
   );
-

@@ -54,6 +54,8 @@ export interface CheckContext {
   readonly instanceState: (providerID: string) => string | undefined;
   /** All objects of a resource that is not mirrored, by its plural and group; none when it is not served. */
   readonly objects: (resource: string) => readonly KubernetesObject[];
+  /** Whether the clean-up of that FinalizerRule fails at the moment. */
+  readonly failsCleanup: (rule: string) => boolean;
   /** Whether calls about the instance fail at the moment. */
   readonly failsInstance: (providerID: string) => boolean;
   /** How far a function's clock may be off. */

@@ -1,18 +1,23 @@
 /**
  * I1 for FinalizerRules: the finalizer of a rule goes from an object that is being deleted only after its clean-up answered that it is
- * done, or at a deadline whose rule says Release. I4: a clean-up is not called before an intent was recorded.
+ * done, or at a deadline whose rule says Release. I4: a clean-up is not called before an intent was recorded. I5: an object whose
+ * clean-up would be done by now is gone within five minutes.
  */
 import { parseGoDuration } from '../../shared/domain/go-duration.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
 import { rulesWith } from './finalizers.ts';
-import type { MakeCheck, PortCall } from './invariant.ts';
+import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall } from './invariant.ts';
 import { dig, fieldsOf, listOf, nameOf, textOf } from './reading.ts';
 import { lastRecordWrite } from './run-journal.ts';
 
 const isCleanup = ({ port, args }: PortCall): boolean =>
   port === 'hooks' && textOf(dig(args[0], 'purpose')) === 'cleanup';
 
-export const checkRuleFinalizers: MakeCheck = ({ mirror, now, clockTolerance, violate }) => {
+export const checkRuleFinalizers: MakeCheck = context => {
+  const { mirror, now, clockTolerance, quietSince, violate } = context;
+  /** By UID: since when nothing keeps the object. */
+  const free = new Map<string, number>();
   /** UIDs of objects with a call that may have an answer by now. */
   const calls = new Map<string, PortCall[]>();
   const isCleaned = (uid: string): boolean =>
@@ -20,6 +25,23 @@ export const checkRuleFinalizers: MakeCheck = ({ mirror, now, clockTolerance, vi
       ({ outcome }) => outcome.kind === 'answered' && fieldsOf(outcome.value)['kind'] === 'succeeded',
     );
   return {
+    onMinute() {
+      const quiet = quietSince();
+      const kept = quiet === undefined ? [] : keptObjects(context);
+      const uids = new Set(kept.map(({ metadata }) => metadata.uid));
+      for (const uid of free.keys()) if (!uids.has(uid)) free.delete(uid);
+      for (const object of kept) {
+        const { uid } = object.metadata;
+        const since = Math.max(free.get(uid) ?? now(), quiet ?? now());
+        free.set(uid, since);
+        if (now() - since <= LONGEST_DELAY) continue;
+        violate(
+          'I5',
+          `${nameOf(object)} could be gone since ${toIsoText(toEpochMs(since))}, and its finalizer is still on`,
+        );
+        free.set(uid, Infinity);
+      }
+    },
     onCall(call, run) {
       if (!isCleanup(call)) return;
       const uid = textOf(dig(call.args[0], 'about', 'uid')) ?? '';
@@ -46,3 +68,16 @@ export const checkRuleFinalizers: MakeCheck = ({ mirror, now, clockTolerance, vi
     },
   };
 };
+
+/** Objects that are being deleted and wait for a clean-up which does not fail. */
+function keptObjects({ mirror, objects, failsCleanup }: CheckContext): readonly KubernetesObject[] {
+  return [...mirror.all('finalizerrules').values()].flatMap(rule => {
+    const resource = textOf(dig(rule, 'status', 'resource'));
+    if (resource === undefined || failsCleanup(rule.metadata.name)) return [];
+    return objects(`${resource}.${textOf(dig(rule, 'spec', 'group')) ?? ''}`).filter(
+      ({ metadata }) =>
+        metadata.deletionTimestamp !== undefined &&
+        (metadata.finalizers ?? []).some(name => name === dig(rule, 'spec', 'finalizerName')),
+    );
+  });
+}

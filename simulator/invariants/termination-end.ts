@@ -1,6 +1,6 @@
 /**
  * I5: a termination ends. When its deadline has come, or nothing is left that it may wait for, NodeClaim and Node are gone within five
- * minutes; so is an object of a FinalizerRule whose clean-up would succeed.
+ * minutes.
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';

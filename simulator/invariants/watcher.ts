@@ -71,6 +71,8 @@ export interface WatcherOptions {
   readonly instanceState: (providerID: string) => string | undefined;
   /** Whether calls about the instance fail at the moment; default: they never do. */
   readonly failsInstance?: (providerID: string) => boolean;
+  /** The same for the clean-up of a FinalizerRule. */
+  readonly failsCleanup?: (rule: string) => boolean;
   /** How far a function's clock may be ahead of the cluster's. */
   readonly clockTolerance: DurationMs;
   readonly quietSince: () => EpochMs | undefined;
@@ -81,6 +83,7 @@ export function createInvariantWatcher({
   scheduler,
   instanceState,
   failsInstance = () => false,
+  failsCleanup = () => false,
   clockTolerance,
   quietSince,
 }: WatcherOptions): InvariantWatcher {
@@ -96,6 +99,7 @@ export function createInvariantWatcher({
     },
     instanceState,
     failsInstance,
+    failsCleanup,
     clockTolerance,
     quietSince,
     violate(invariant: Violation['invariant'], message: string): void {

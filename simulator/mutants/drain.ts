@@ -140,7 +140,12 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
     mutation: deciding(decision => {
       if (decision.kind !== 'drain') return decision;
       const { active, pass } = decision;
-      return { kind: 'finish', active, pass, outcome: { status: 'Succeeded', reason: 'Drained', message: '', left: [] } };
+      return {
+        kind: 'finish',
+        active,
+        pass,
+        outcome: { status: 'Succeeded', reason: 'Drained', message: '', left: [] },
+      };
     }),
   },
   {

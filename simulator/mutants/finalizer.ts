@@ -5,6 +5,7 @@ import { decideRule } from '../../functions/finalizer/rules/decide.ts';
 import { TERMINATION_STEPS } from '../../functions/finalizer/terminate.ts';
 import { releaseObjects } from '../../functions/finalizer/steps/release.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { addDuration, hours } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import type { Mutation } from '../swarm/seed.ts';
 import {
@@ -15,7 +16,6 @@ import {
   withoutErrors,
   withPorts,
   withRecords,
-  withoutTimer,
   type Mutant,
 } from './mutant.ts';
 
@@ -97,6 +97,18 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
       decideRule: seen => {
         const decision = decideRule(seen);
         return decision.kind === 'intend' ? { kind: 'call' } : decision;
+      },
+    }),
+  },
+  {
+    name: 'finalizer-gives-up-a-cleanup',
+    mistake: 'does not try a clean-up again that has failed twice',
+    breaks: ['I5'],
+    mutation: withRules({
+      decideRule: seen => {
+        const decision = decideRule(seen);
+        const isSpent = decision.kind === 'intend' && (seen.entry?.attempts ?? 0) >= 2;
+        return isSpent ? { kind: 'wait', until: addDuration(seen.now, hours(6)), overdue: false } : decision;
       },
     }),
   },
@@ -247,14 +259,6 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
           return await api.delete(ref, { preconditions: { uid: options?.preconditions?.uid ?? '' } });
         }
       },
-    })),
-  },
-  {
-    name: 'finalizer-without-timer',
-    mistake: 'leaves the wake-up time out of the record: what is not sent at once is forgotten',
-    breaks: ['I5'],
-    mutation: withRecords('finalizer', records => ({
-      put: (record, version) => records.put(withoutTimer(record), version),
     })),
   },
   {
