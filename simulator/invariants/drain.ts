@@ -9,7 +9,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { checkDrainEnd } from './drain-end.ts';
 import { drainConfig, isComplete, isDrainable, isLeftBehind, STATE_LABEL } from './drain-oracle.ts';
 import { createDrainRequests, type DrainRequests } from './drain-requests.ts';
-import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
+import { CLOCK_LAG, LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
 import { annotationOf, dig, instantOf, nameOf } from './reading.ts';
 import { isPolicyReadable, modeFor, poolNameOf } from './repair-oracle.ts';
 import { does, isKubernetes, lastGet, lastList, seenPod, targetOf } from './run-journal.ts';
@@ -99,7 +99,7 @@ function complainAboutPod(call: PortCall, run: Run, { context, requests, warned 
     case 'DeleteAfterTimeout': {
       if (call.method === 'evict') return 'its mode is DeleteAfterTimeout, which does not evict';
       const first = Math.min(...open.map(({ time }) => time));
-      if (now() + clockTolerance < first + config.deleteAfterMs) return 'its time is not over';
+      if (now() + clockTolerance + CLOCK_LAG < first + config.deleteAfterMs) return 'its time is not over';
       return warned.has(pod.metadata.uid) ? undefined : 'its owner was not warned';
     }
     default:

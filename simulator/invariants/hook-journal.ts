@@ -1,5 +1,5 @@
 /** Which hooks of which instance were called, and what came of it. */
-import type { CheckContext, PortCall, Run } from './invariant.ts';
+import { CLOCK_LAG, type CheckContext, type PortCall, type Run } from './invariant.ts';
 import { dig, fieldsOf, textOf } from './reading.ts';
 import { lastRecordWrite } from './run-journal.ts';
 import type { HookPlan } from './termination-oracle.ts';
@@ -45,7 +45,7 @@ export function createHookJournal({ now, clockTolerance, mirror, violate }: Chec
       if (made.some(({ call }) => answerOf(call) === 'succeeded')) return true;
       const [first] = made;
       if (first === undefined) return false;
-      const isElapsed = onTimeout === 'Proceed' && first.run.startTime + periodMs <= now() + clockTolerance;
+      const isElapsed = onTimeout === 'Proceed' && first.run.startTime + periodMs <= now() + clockTolerance + CLOCK_LAG;
       return isElapsed || editTime > first.run.startTime;
     },
   };

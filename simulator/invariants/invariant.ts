@@ -12,6 +12,9 @@ import type { Mirror } from './mirror.ts';
 /** I5, and a minute between two looks of the checks; ms. */
 export const LONGEST_DELAY = 6 * 60_000;
 
+/** A function that notes an instant down may do so by a clock that is this much behind; ms. */
+export const CLOCK_LAG = 2_000;
+
 export type InvariantName = 'I1' | 'I2' | 'I3' | 'I4' | 'I5' | 'I6' | 'I7' | 'I8' | 'I9' | 'I10';
 
 export interface Violation {

@@ -172,17 +172,6 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
     })),
   },
   {
-    name: 'drain-makes-it-again-and-again',
-    mistake: 'makes the custom resource again as often as somebody removes it',
-    breaks: ['I4'],
-    mutation: seeing(seen => {
-      const { active } = seen.record;
-      if (active?.custom === undefined) return seen;
-      const custom = { ...active.custom, recreated: 0 };
-      return { ...seen, record: { ...seen.record, active: { ...active, custom } } };
-    }),
-  },
-  {
     name: 'drain-waits-for-ever',
     mistake: 'does not enforce the time-out of a custom drain',
     breaks: ['I5'],

@@ -1,8 +1,11 @@
 /** Mistakes that the simulator found, each as the shortest history that shows it. */
 import { describe, expect, it } from 'vitest';
+import { createReconciler as createFinalizer } from '../../functions/finalizer/reconcile.ts';
 import { createReconciler } from '../../functions/repair/reconcile.ts';
 import type { ReconcilerFactory } from '../../runtime/functions.ts';
 import { toIsoText } from '../../shared/domain/time.ts';
+import { RetryableError } from '../../shared/errors.ts';
+import { methodsOf } from '../../simulator/mutants/mutant.ts';
 import { complaints, GATE, nodeObjects, simulate } from './simulate.ts';
 
 const SICK = `${GATE}  objects:\n${nodeObjects('a')}`;
@@ -54,5 +57,50 @@ describe('repair', () => {
     expect(wakeUps.get('15:42')).toBeLessThan(2 * 40);
     // Nor later: nothing changes in the minutes before the next pass.
     expect([wakeUps.get('15:43'), wakeUps.get('15:44')]).toEqual([undefined, undefined]);
+  });
+});
+
+describe('the finalizer', () => {
+  it('calls a hook that a run which died had only noted down, however short its deadline is', async () => {
+    // The hook ran out of time a minute later, and the termination went on although nobody had called it.
+    let died = false;
+    const dying: ReconcilerFactory = deps => async message => {
+      let isDead = false;
+      const unlessDead = async <Value>(call: () => Promise<Value>): Promise<Value> => {
+        if (isDead) throw new RetryableError('the run has ended');
+        return await call();
+      };
+      await createFinalizer({
+        ...deps,
+        kubernetes: { ...methodsOf(deps.kubernetes), get: ref => unlessDead(() => deps.kubernetes.get(ref)) },
+        records: {
+          get: key => deps.records.get(key),
+          delete: (key, version) => deps.records.delete(key, version),
+          async put(record, version) {
+            const outcome = await deps.records.put(record, version);
+            if (!died && JSON.stringify(record.state).includes('"deregister":{"phase":"intended"'))
+              died = isDead = true;
+            return outcome;
+          },
+        },
+      })(message);
+    };
+    const spec = `  objects:
+    - apiVersion: curfew.dev/v1alpha1
+      kind: NodeLifecyclePolicy
+      metadata: { name: all }
+      spec: { termination: { hooks: [{ name: deregister, at: before-drain, lambda: { functionName: f }, deadline: 30s }] } }
+    - { apiVersion: karpenter.sh/v1, kind: NodeClaim, metadata: { name: a }, status: { nodeName: a, providerID: "aws:///us-west-2a/i-a" } }
+    - { apiVersion: v1, kind: Node, metadata: { name: a }, spec: { providerID: "aws:///us-west-2a/i-a" } }
+  steps:
+    - { at: 1m, delete: { resource: nodeclaims, name: a } }
+  expect:
+    - { write: { verb: invoke, resource: hooks, name: deregister }, times: 1 }
+    - { final: { resource: nodeclaims, name: a, exists: false } }
+`;
+    const result = await simulate(spec, { reconcilers: { finalizer: dying } });
+    expect(died).toBe(true);
+    expect(result.violations).toEqual([]);
+    expect(complaints(result)).toEqual([]);
   });
 });
