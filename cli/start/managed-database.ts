@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { Client } from 'pg';
 import { parseAllDocuments } from 'yaml';
 import { bundleCleanup } from '../../examples/managed-database/cleanup/bundle.ts';
-import { ADMIN, missingForPostgres, startPostgres } from '../../examples/managed-database/local/postgres.ts';
+import { ADMIN, PostgresCannotRun, startPostgres } from '../../examples/managed-database/local/postgres.ts';
 import { CLEANUP_FUNCTION, CONTROLLER_USER } from '../../examples/managed-database/names.ts';
 import { endChild, startChild } from '../../packages/local-aws/src/child-processes.ts';
 import type { LogLine } from '../../packages/local-aws/src/log-lines.ts';
@@ -24,8 +24,6 @@ const OPERATOR = 'operator';
 
 /** Resolves to the exit code once SIGINT or SIGTERM came and everything is stopped. Throws `UsageError` where PostgreSQL does not run. */
 export async function serveManagedDatabase(timeline: Timeline, port: number | undefined): Promise<number> {
-  const missing = missingForPostgres();
-  if (missing !== undefined) throw new UsageError(missing);
   await using parts = new AsyncDisposableStack();
   const { stack, databaseUrl } = await start(parts, timeline, port);
 
@@ -64,7 +62,9 @@ async function start(
   const { path: folder, remove } = createTempFolder();
   parts.defer(remove);
   timeline.step('  starting PostgreSQL …');
-  const postgres = await startPostgres(folder);
+  const postgres = await startPostgres(folder).catch((error: unknown) => {
+    throw error instanceof PostgresCannotRun ? new UsageError(error.message) : error;
+  });
   parts.defer(() => postgres.stop());
   const databaseUrl = postgres.url(ADMIN);
   await createOperator(databaseUrl);

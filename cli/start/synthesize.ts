@@ -21,7 +21,12 @@ export async function synthesize(
 ): Promise<void> {
   const child = startChild(process.execPath, [APP], {
     // Whatever a deployment of this copy chooses, the cluster here is the local one.
-    env: { ...process.env, TMPDIR: tempDir, CDK_OUTDIR: outdir, CDK_CONTEXT_JSON: JSON.stringify({ curfew: { hookFunctions } }) },
+    env: {
+      ...process.env,
+      TMPDIR: tempDir,
+      CDK_OUTDIR: outdir,
+      CDK_CONTEXT_JSON: JSON.stringify({ curfew: { hookFunctions } }),
+    },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   // Where it could not be started, as with too many open files, it has no streams.

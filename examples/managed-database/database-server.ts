@@ -18,7 +18,7 @@ export interface DatabaseServer {
 }
 
 /** Milliseconds. The statement ends on the server before the client gives it up. */
-const LIMITS = { connectionTimeoutMillis: 5000, statement_timeout: 15_000, query_timeout: 20_000 } as const;
+const LIMITS = { connectionTimeoutMillis: 5000, statement_timeout: 10_000, query_timeout: 12_000 } as const;
 
 /** SQLSTATEs of a role and of a database that are there already. */
 const TAKEN: ReadonlySet<string | undefined> = new Set(['42710', '42P04']);

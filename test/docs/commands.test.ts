@@ -21,7 +21,8 @@ import { commands, DOCUMENTS, ROOT } from './documents.ts';
 /** What is not run, and why. */
 const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^npm (ci|test)\b|^npm run (check|bench|test:control-plane)\b|^bash \.ci\/run$/, 'installs, or is the gate itself'],
-  [/^npm start\b/, 'half a minute: test/cli/start.test.ts'],
+  [/^npm start\b/, 'half a minute: test/cli/start.test.ts, test/control-plane/managed-database.test.ts'],
+  [/^node examples\/managed-database\//, 'needs its PostgreSQL: test/control-plane/managed-database.test.ts'],
   [/^npm run --silent simulate -- examples\//, 'half a minute: test/examples runs every scenario'],
   [/^npm run simulate:swarm\b/, 'minutes: test/simulator/swarm'],
   [/^npm run (--silent )?explore\b/, 'half a minute: test/simulator/explorer'],

@@ -14,6 +14,8 @@ export const DOCUMENTS: readonly Document[] = [
   'README.md',
   'ARCHITECTURE.md',
   'CONTRIBUTING.md',
+  'examples/README.md',
+  'examples/managed-database/README.md',
   ...globSync('docs/*.md', { cwd: ROOT }).toSorted(),
 ].map(file => ({ file, text: readFileSync(join(ROOT, file), 'utf8') }));
 

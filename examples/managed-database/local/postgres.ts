@@ -3,7 +3,7 @@
  * As root, too: the server refuses to run as root, so it runs as `nobody` then.
  */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -22,6 +22,11 @@ export interface LocalPostgres {
   stop(): Promise<void>;
 }
 
+/** This machine or this folder does not allow it; the message says what to do. */
+export class PostgresCannotRun extends Error {
+  override readonly name = 'PostgresCannotRun';
+}
+
 /** Of the superuser. */
 export const ADMIN = 'admin';
 
@@ -33,11 +38,12 @@ export function missingForPostgres(): string | undefined {
 }
 
 /**
- * @param folder for its data, socket and libraries; it must exist, and is left behind. Every user must be able to pass through its parents.
+ * Throws `PostgresCannotRun`.
+ * @param folder for its data and libraries; it must exist, and is left behind
  */
 export async function startPostgres(folder: string): Promise<LocalPostgres> {
   const native = findBinaries();
-  if (native === undefined) throw new Error(missingForPostgres());
+  if (native === undefined) throw new PostgresCannotRun(missingForPostgres());
   const data = join(folder, 'postgres');
   mkdirSync(data, { mode: 0o700 });
   const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
@@ -45,6 +51,12 @@ export async function startPostgres(folder: string): Promise<LocalPostgres> {
     chownSync(data, NOBODY, NOBODY);
     // mkdtemp lets nobody else pass.
     chmodSync(folder, 0o711);
+    const closed = ancestorsOf(folder).find(parent => (statSync(parent).mode & 0o001) === 0);
+    if (closed !== undefined) {
+      throw new PostgresCannotRun(
+        `PostgreSQL does not run as root, and user nobody cannot pass through ${closed}: set TMPDIR to a folder that all users may enter`,
+      );
+    }
   }
   const options = {
     ...user,
@@ -78,6 +90,11 @@ export async function startPostgres(folder: string): Promise<LocalPostgres> {
     url: (name, database = 'postgres') => `postgres://${name}@${LOOPBACK}:${port}/${database}`,
     stop: () => endChild(child, 'SIGINT'),
   };
+}
+
+function ancestorsOf(folder: string): readonly string[] {
+  const parent = dirname(folder);
+  return parent === folder ? [] : [parent, ...ancestorsOf(parent)];
 }
 
 function findBinaries(): string | undefined {

@@ -9,7 +9,8 @@ const running = new Map<ChildProcess, NodeJS.Signals>();
 let reaper: Reaper | undefined;
 
 /**
- * Like `spawn`. The standard streams are those of `options`.
+ * Like `spawn`, in a session of its own: Ctrl-C reaches this process alone, which ends its children in order. The standard streams are
+ * those of `options`.
  * @param lastSignal ends it when this process ends first
  */
 export function startChild(
@@ -18,7 +19,7 @@ export function startChild(
   options: SpawnOptions,
   lastSignal: NodeJS.Signals = 'SIGKILL',
 ): ChildProcess {
-  const child = spawn(command, args, options);
+  const child = spawn(command, args, { detached: true, ...options });
   if (running.size === 0) watchForExit();
   running.set(child, lastSignal);
   if (child.pid !== undefined) reaper?.add(child.pid, lastSignal);

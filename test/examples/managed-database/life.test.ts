@@ -58,11 +58,11 @@ describe.skipIf(missing !== undefined)(
       message: expect.stringContaining(message),
     });
     /** Nothing is left of it. */
-  const expectGone = async (dbName: string): Promise<void> => {
-    expect(world.get(dbName)).toBeUndefined();
-    expect(await found()).toEqual([]);
-  };
-  /** One that is there, with its database. */
+    const expectGone = async (dbName: string): Promise<void> => {
+      expect(world.get(dbName)).toBeUndefined();
+      expect(await found()).toEqual([]);
+    };
+    /** One that is there, with its database. */
     const start = async (dbName: string): Promise<void> => {
       world.applyRule();
       world.startController();
@@ -236,7 +236,7 @@ describe.skipIf(missing !== undefined)(
       await world.pass(seconds(10));
       expect(world.get('legacy')).toBeUndefined();
       expect(await found()).toEqual(['database legacy']);
-      });
+    });
 
     it('notices that somebody took the finalizer off, and what that leaves behind', async () => {
       await start('stripped');
@@ -266,7 +266,7 @@ describe.skipIf(missing !== undefined)(
       expect(first).toBe('creation');
       expect(await drop).toEqual(['database slow', 'role slow']);
       expect(await found()).toEqual([]);
-    expect(await found()).toEqual([]);
+      expect(await found()).toEqual([]);
     });
 
     /** Lets the creation go on once the drop waits for it. */

@@ -31,8 +31,10 @@ export function readManifests(file: string): readonly KubernetesManifest[] {
 }
 
 export interface World {
-  /** A ManagedDatabase with that database name, and the same name. */
-  create(dbName: string): void;
+  /** A ManagedDatabase with that database name, and the same name unless another is given. */
+  create(dbName: string, name?: string): void;
+  /** Asks for another database name. */
+  rename(name: string, dbName: string): void;
   remove(dbName: string): void;
   get(dbName: string): KubernetesObject | undefined;
   /** Takes all finalizers off, as somebody impatient does. */
@@ -124,9 +126,17 @@ export function createWorld(url: string): World {
     audits,
     answers,
     pass,
-    create(dbName) {
-      const metadata = { name: dbName, namespace: NAMESPACE };
-      core.seed({ apiVersion: 'database.example.com/v1', kind: 'ManagedDatabase', metadata, spec: { dbName } });
+    create(dbName, name = dbName) {
+      const manifest = {
+        apiVersion: 'database.example.com/v1',
+        kind: 'ManagedDatabase',
+        metadata: { name, namespace: NAMESPACE },
+        spec: { dbName },
+      };
+      core.create(MANAGED_DATABASES, manifest, { user: 'somebody', namespace: NAMESPACE });
+    },
+    rename(name, dbName) {
+      core.patch(ref(name), { type: 'merge', body: { spec: { dbName } } }, { user: 'somebody' });
     },
     remove: dbName => void core.delete(ref(dbName), { user: 'somebody' }),
     get(dbName) {
