@@ -196,4 +196,4 @@ export function toTerminated({ kind, metadata }: KubernetesObject): TerminatedOb
 }
 
 /** The record of a termination under way, or that of one which begins. */
-export const storedOrEmpty = ({ stored }: Look): TerminationRecord => stored ?? EMPTY_TERMINATION;
+export const storedOrEmpty = ({ stored }: Pick<Look, 'stored'>): TerminationRecord => stored ?? EMPTY_TERMINATION;

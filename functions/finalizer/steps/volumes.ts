@@ -11,7 +11,7 @@ import type { EpochMs } from '../../../shared/domain/time.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
-import { leaving, soon, stepDone, waitFor, type TerminationContext, type TerminationDeps } from './context.ts';
+import { leaving, safetyLook, stepDone, waitFor, type TerminationContext, type TerminationDeps } from './context.ts';
 
 export const awaitVolumes = {
   name: 'DetachVolumes',
@@ -33,7 +33,7 @@ export const awaitVolumes = {
     if (blocking.length === 0) return stepDone;
     const listed = blocking.toSorted().slice(0, 5).join(', ');
     const more = blocking.length > 5 ? ` and ${blocking.length - 5} more` : '';
-    return waitFor(`volumes are attached: VolumeAttachments ${listed}${more}`, soon(context));
+    return waitFor(`volumes are attached: VolumeAttachments ${listed}${more}`, safetyLook(context));
   },
   event: EVENT_REASONS.awaitingVolumeDetachment,
 };
