@@ -1,6 +1,6 @@
 /** What a worker answered to a hook, as the record keeps it. Pure. */
 import type { EpochMs } from '../../shared/domain/time.ts';
-import type { HookAnswer } from '../../shared/ports/hooks.ts';
+import type { HookAnswer } from '../../shared/contract/hook-answer.ts';
 import type { HookProgress } from './record.ts';
 
 /**

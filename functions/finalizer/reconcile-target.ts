@@ -6,11 +6,12 @@ import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { again, settle, type Concern, type Observed, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { Step } from '../../shared/lifecycle/steps.ts';
 import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
-import type { HookAnswer } from '../../shared/ports/hooks.ts';
+import type { HookAnswer } from '../../shared/contract/hook-answer.ts';
 import type { decide, TerminationDecision } from './decide.ts';
 import { setFinalizers } from './finalizers.ts';
 import { close, handOver } from './gone.ts';
-import { createObserver, storedOrEmpty, toTerminated, type Look, type Target } from './observe.ts';
+import { toTerminated } from './objects.ts';
+import { createObserver, storedOrEmpty, type Look, type Target } from './observe.ts';
 import { reportObserved } from './reports.ts';
 import type { RunMemory, TerminationContext, TerminationDeps } from './steps/context.ts';
 import { terminate } from './terminate.ts';
@@ -62,7 +63,14 @@ export async function reconcileTarget(
   for (const node of left) await reconcileTarget(parts, node, undefined);
 }
 
-function toObservation({ now, claim, nodes, termination, stored }: Look): Parameters<typeof decide>[0] {
+function toObservation({
+  now,
+  claim,
+  nodes,
+  termination,
+  takesBackDeadline,
+  stored,
+}: Look): Parameters<typeof decide>[0] {
   return {
     now,
     claim: claim && toTerminated(claim),
@@ -71,6 +79,7 @@ function toObservation({ now, claim, nodes, termination, stored }: Look): Parame
     nodes: nodes.map(toTerminated),
     settings: termination,
     storedDeadline: stored?.deadline,
+    takesBackDeadline,
     storedNames: stored?.finalizerNames ?? [],
   };
 }

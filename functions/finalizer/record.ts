@@ -55,7 +55,10 @@ const hook = z.pipe(
     onTimeout: z.enum(ON_TIMEOUTS),
   }),
   z.transform(
-    ({ heartbeat, ...rest }: Omit<TerminationHook, 'heartbeat'> & { heartbeat?: DurationMs | undefined }): TerminationHook => ({
+    ({
+      heartbeat,
+      ...rest
+    }: Omit<TerminationHook, 'heartbeat'> & { heartbeat?: DurationMs | undefined }): TerminationHook => ({
       ...rest,
       heartbeat,
     }),

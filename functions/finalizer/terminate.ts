@@ -11,7 +11,8 @@ import { withAnswers } from './answers.ts';
 import { showProgress } from './conditions.ts';
 import type { TerminationDecision } from './decide.ts';
 import { settingsInForce } from './kept-settings.ts';
-import { isRegistered, type Look } from './observe.ts';
+import { isRegistered } from './objects.ts';
+import type { Look } from './observe.ts';
 import { openProgress, type Progress } from './progress.ts';
 import type { TerminationRecord } from './record.ts';
 import {
@@ -148,8 +149,9 @@ function wakeTimeOf({ now, deadline }: TerminationContext, until: EpochMs | unde
 }
 
 /** Nodes that went while there is still something to do before they may: nobody but us releases them. */
-function strippedNodes({ look, progress }: TerminationContext): readonly (readonly [string, { name: string }])[] {
+function strippedNodes(context: TerminationContext): readonly (readonly [string, { name: string }])[] {
+  const { look } = context;
   if (look.claim === undefined || look.sharedWith.length > 0 || !isRegistered(look.claim)) return [];
   const here = new Set(look.nodes.map(({ metadata }) => metadata.uid));
-  return Object.entries(progress().nodes).filter(([uid, { stripped }]) => !here.has(uid) && stripped !== true);
+  return Object.entries(context.progress().nodes).filter(([uid, { stripped }]) => !here.has(uid) && stripped !== true);
 }

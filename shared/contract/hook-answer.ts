@@ -1,6 +1,11 @@
 /** What a Lambda function returns, or a worker's event carries, in answer to a hook or a clean-up. */
-import type { HookAnswer } from '../ports/hooks.ts';
 import * as z from './zod.ts';
+
+export type HookAnswer =
+  | { readonly kind: 'succeeded' }
+  | { readonly kind: 'failed'; readonly message: string }
+  /** Taken on; the worker answers later by an event. */
+  | { readonly kind: 'pending' };
 
 const answerSchema = z.object({
   /** `notFound`: there is nothing left to do, which is success. `pending`: at work, and a heartbeat. */

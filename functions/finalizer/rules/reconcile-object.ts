@@ -11,13 +11,13 @@ import { messageOf, RetryableError } from '../../../shared/errors.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { again, DONE, settle, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { openRecord, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
-import type { HookAnswer } from '../../../shared/ports/hooks.ts';
+import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
 import type { TerminationDeps } from '../steps/context.ts';
 import { reserveCall } from './call-rate.ts';
 import { LEDGER_CHECK, retryDelay, type decideRule, type RuleDecision, type RuleObservation } from './decide.ts';
 import { LEDGER_CODEC, type LedgerEntry } from './record.ts';
 import { loadRules, ruleFor, type RuleInForce } from './rule-set.ts';
-import { setConditions } from './set-condition.ts';
+import { setConditions } from '../set-condition.ts';
 
 export interface RuleParts {
   readonly deps: TerminationDeps;

@@ -14,7 +14,7 @@ import type { Deadline } from '../../../shared/domain/termination.ts';
 import type { Report, Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
-import type { HookAnswer } from '../../../shared/ports/hooks.ts';
+import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
 import type { Look } from '../observe.ts';
 import type { KeptSettings, TerminationRecord } from '../record.ts';
 

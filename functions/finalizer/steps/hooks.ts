@@ -16,7 +16,7 @@ import {
 } from '../../../shared/domain/time.ts';
 import { messageOf, RetryableError } from '../../../shared/errors.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
-import type { HookAnswer } from '../../../shared/ports/hooks.ts';
+import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
 import type { HookProgress } from '../record.ts';
 import { reportHook } from './hook-reports.ts';
 import { lookAgain, stepDone, tell, waitFor, type TerminationContext } from './context.ts';

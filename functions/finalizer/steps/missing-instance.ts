@@ -6,8 +6,11 @@ import { stepDone, type TerminationContext } from './context.ts';
 import { isGone } from './instance.ts';
 
 /** The step, done at once where the instance is gone. */
-export function unlessInstanceGone({ name, run }: Step<TerminationContext>): Step<TerminationContext> {
-  return { name, run: async context => ((await isInstanceMissing(context)) ? stepDone : run(context)) };
+export function unlessInstanceGone(step: Step<TerminationContext>): Step<TerminationContext> {
+  return {
+    name: step.name,
+    run: async context => ((await isInstanceMissing(context)) ? stepDone : step.run(context)),
+  };
 }
 
 /** Only of Nodes that are not Ready: while a Node is Ready its kubelet speaks, whatever the cloud says (N18, N19). */
