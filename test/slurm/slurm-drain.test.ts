@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FOREIGN, OURS } from '../examples/slurm-drain/builders.ts';
 import { NAME } from '../examples/slurm-drain/bridge-cluster.ts';
-import { nodeOf, slurmContract } from '../examples/slurm-drain/slurm.contract.ts';
+import { defineSlurmContract, nodeOf } from '../examples/slurm-drain/slurm.contract.ts';
 import { reasonToSkip } from './install.ts';
 import { startSlurm, type RealSlurm } from './real-slurm.ts';
 import { startWholeFlow, type WholeFlow } from './whole-flow.ts';
@@ -18,7 +18,7 @@ describe.skipIf(skipped !== undefined)(`Slurm${skipped === undefined ? '' : ` (s
   });
   afterAll(() => slurm.stop());
 
-  slurmContract('Slurm itself', () => slurm);
+  defineSlurmContract(() => slurm);
 
   describe('with Curfew and the bridge', () => {
     let flow: WholeFlow;

@@ -58,6 +58,7 @@ export function startWholeFlow(slurm: Slurm): WholeFlow {
       describe: async () => undefined,
       terminate: async () => ({ kind: 'notFound' }),
       reboot: async () => ({ kind: 'notFound' }),
+      terminateInAutoScalingGroup: async () => ({ kind: 'notFound' }),
     }),
     // Not the 30 s of production: a request changes more often here.
     forwarder: { publishFloor: { period: seconds(1), burst: 3 } },

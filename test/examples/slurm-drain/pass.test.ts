@@ -7,10 +7,10 @@ import { REQUESTS } from '../../../examples/slurm-drain/bridge/request.ts';
 import { createBridgeCluster, NAME } from './bridge-cluster.ts';
 import { FOREIGN, OURS } from './builders.ts';
 import { createFakeSlurm } from './fake-slurm.ts';
-import { nodeOf, slurmContract } from './slurm.contract.ts';
+import { defineSlurmContract, nodeOf } from './slurm.contract.ts';
 
 const fake = createFakeSlurm();
-slurmContract('the fake Slurm', () => fake);
+defineSlurmContract(() => fake);
 
 function bridge() {
   const clock = createManualClock(at('2024-11-01T15:00:00Z'));

@@ -27,8 +27,8 @@ const isFree = (view: SlurmView, name: string): boolean => {
   return node?.state === 'idle' && !node.flags.includes('COMPLETING');
 };
 
-export function slurmContract(name: string, subjectOf: () => SlurmSubject): void {
-  describe(name, () => {
+export function defineSlurmContract(subjectOf: () => SlurmSubject): void {
+  describe('contract', () => {
     afterEach(() => subjectOf().reset());
 
     it('drains with a reason, and undrains', async () => {
