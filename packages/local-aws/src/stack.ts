@@ -11,14 +11,16 @@ import { systemClock } from '../../../shared/adapters/system-clock.ts';
 import type { Clock } from '../../../shared/ports/clock.ts';
 import type { DynamoDbServer } from './dynamodb-server.ts';
 import { startDynamoDb, type DynamoDbOptions } from './dynamodb.ts';
+import { startEc2, type LocalEc2 } from './ec2/ec2.ts';
 import { startEventBus } from './event-bus.ts';
 import { FAKE_CREDENTIALS } from './fake-credentials.ts';
 import { createAccess, type Access, type Credentials } from './iam/access.ts';
 import { guardDynamoDb } from './iam/dynamodb-guard.ts';
+import { startLambdaEndpoint } from './lambda-endpoint.ts';
 import { startLambda } from './lambda-runtime.ts';
 import type { LogLine } from './log-lines.ts';
 import { LOOPBACK } from './loopback.ts';
-import type { AwsModel, EventSourceModel } from './model.ts';
+import type { AwsModel, EventSourceModel, FunctionModel } from './model.ts';
 import { startPoller } from './poller.ts';
 import { startScheduler } from './scheduler.ts';
 import { startSqs, type QueueContents } from './sqs.ts';
@@ -27,6 +29,8 @@ import { loadAssembly } from './template.ts';
 /** fauxqs knows no other account. */
 const ACCOUNT = '000000000000';
 const REGION = 'us-east-1';
+/** A key that no role has. */
+const NOBODY: Credentials = { accessKeyId: 'nobody', secretAccessKey: 'nobody' };
 /** Whatever has no local stand-in is refused here, and never reaches AWS. */
 const NOWHERE = `http://${LOOPBACK}:9`;
 
@@ -37,8 +41,10 @@ export interface LocalAwsOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Values of CloudFormation parameters by name, as given to a deployment. */
   readonly parameters?: Readonly<Record<string, string>>;
-  /** More variables for every function, e.g. `AWS_ENDPOINT_URL_EC2`. */
+  /** More variables for every function, e.g. `AWS_ENDPOINT_URL_S3`. */
   readonly extraEnv?: Readonly<Record<string, string>>;
+  /** Functions that do not stand in the template, as those of users; others invoke them by name. */
+  readonly otherFunctions?: readonly OtherFunction[];
   /** Keeps the table over runs; without it a temporary folder that is removed at the end. */
   readonly dataDir?: string;
   readonly onLog?: (line: LogLine) => void;
@@ -51,9 +57,28 @@ export interface LocalAwsOptions {
   readonly maxConcurrency?: number;
 }
 
+/** It has no role: AWS is closed to it. */
+export interface OtherFunction {
+  readonly name: string;
+  /** Folder of the bundle. */
+  readonly taskRoot: string;
+  /** `FILE.EXPORT`. */
+  readonly handler: string;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
 export interface LocalAws {
   readonly model: AwsModel;
-  readonly endpoints: { readonly dynamoDb: string; readonly sqs: string; readonly eventBridge: string };
+  readonly endpoints: {
+    readonly dynamoDb: string;
+    readonly sqs: string;
+    readonly eventBridge: string;
+    /** Of EC2 and Auto Scaling. */
+    readonly ec2: string;
+    readonly lambda: string;
+  };
+  /** Without an instance at the start. */
+  readonly ec2: Pick<LocalEc2, 'fleet' | 'fail'>;
   /** For another process to speak to these endpoints by the unchanged SDK as the account itself, which may do everything: region, credentials, `AWS_ENDPOINT_URL_*`. */
   readonly clientEnv: Readonly<Record<string, string>>;
   /** The same as the role of a service account, such as the forwarder's. Throws when none is associated with it. */
@@ -113,7 +138,23 @@ export async function startLocalAws(options: LocalAwsOptions): Promise<LocalAws>
   const send = (queueName: string, body: string) => sqs.send(queueName, body);
   const bus = await startEventBus({ model, clock, send, access });
   parts.defer(() => bus.stop());
-  const endpoints = { dynamoDb: guard.endpoint, sqs: sqs.endpoint, eventBridge: bus.endpoint };
+  const ec2 = await startEc2({ model, clock, access });
+  parts.defer(() => ec2.stop());
+  const functions = [...model.functions, ...(options.otherFunctions ?? []).map(toFunctionModel)];
+  const lambdaEndpoint = await startLambdaEndpoint({
+    model,
+    access,
+    invoke: (name, payload) =>
+      functions.some(fn => fn.physicalName === name) ? lambda.invoke(name, payload) : undefined,
+  });
+  parts.defer(() => lambdaEndpoint.stop());
+  const endpoints = {
+    dynamoDb: guard.endpoint,
+    sqs: sqs.endpoint,
+    eventBridge: bus.endpoint,
+    ec2: ec2.endpoint,
+    lambda: lambdaEndpoint.endpoint,
+  };
   const clientEnv = clientEnvironment(endpoints, FAKE_CREDENTIALS);
   const limit = options.maxConcurrency ?? availableParallelism();
   const sources = model.eventSources.map(source => ({
@@ -121,9 +162,9 @@ export async function startLocalAws(options: LocalAwsOptions): Promise<LocalAws>
     maxConcurrency: Math.min(source.maxConcurrency, limit),
   }));
   const lambda = startLambda({
-    functions: model.functions,
+    functions,
     environment: ({ roleArn }) => ({
-      ...clientEnvironment(endpoints, known.credentialsOf(roleArn)),
+      ...clientEnvironment(endpoints, roleArn === '' ? NOBODY : known.credentialsOf(roleArn)),
       ...options.extraEnv,
     }),
     maxConcurrency: physicalName => concurrencyOf(sources, physicalName),
@@ -152,6 +193,7 @@ export async function startLocalAws(options: LocalAwsOptions): Promise<LocalAws>
   return {
     model,
     endpoints,
+    ec2,
     clientEnv,
     clientEnvOf(namespace, serviceAccount) {
       const identity = model.podIdentities.find(
@@ -204,6 +246,25 @@ function clientEnvironment(endpoints: LocalAws['endpoints'], credentials: Creden
     AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamoDb,
     AWS_ENDPOINT_URL_SQS: endpoints.sqs,
     AWS_ENDPOINT_URL_EVENTBRIDGE: endpoints.eventBridge,
+    AWS_ENDPOINT_URL_EC2: endpoints.ec2,
+    AWS_ENDPOINT_URL_AUTO_SCALING: endpoints.ec2,
+    AWS_ENDPOINT_URL_LAMBDA: endpoints.lambda,
+  };
+}
+
+/** With Lambda's time-out for what waits for others, and its usual size. */
+function toFunctionModel(given: OtherFunction): FunctionModel {
+  const { name } = given;
+  return {
+    ...given,
+    physicalName: name,
+    arn: `arn:aws:lambda:${REGION}:${ACCOUNT}:function:${name}`,
+    roleArn: '',
+    runtime: 'nodejs24.x',
+    memoryMiB: 256,
+    timeoutSeconds: 30,
+    logGroup: `/aws/lambda/${name}`,
+    logFormat: 'JSON',
   };
 }
 
