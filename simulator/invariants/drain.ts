@@ -12,7 +12,7 @@ import { createDrainRequests, type DrainRequests } from './drain-requests.ts';
 import { CLOCK_LAG, LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
 import { annotationOf, dig, instantOf, nameOf } from './reading.ts';
 import { isPolicyReadable, modeFor, poolNameOf } from './repair-oracle.ts';
-import { does, isKubernetes, lastGet, lastList, seenPod, targetOf } from './run-journal.ts';
+import { does, failedReads, isKubernetes, lastGet, lastList, seenPod, targetOf } from './run-journal.ts';
 
 const MARK = 'curfew.dev/drain';
 /** The first one, and one more when somebody removed it. */
@@ -48,7 +48,12 @@ export const checkDrain: MakeCheck = context => {
         }
       }
       const label = dig(call.args[1], 'body', 'metadata', 'labels', STATE_LABEL);
-      if (!isKubernetes(call, 'patch') || label !== 'drain-succeeded' || quietSince() === undefined) return;
+      if (!isKubernetes(call, 'patch') || label !== 'drain-succeeded') return;
+      const unknown = failedReads(run, [targetOf(call).name]).filter(read => read.includes('"pods"'));
+      if (unknown.length > 0) {
+        violate('I6', `drain calls node ${targetOf(call).name ?? ''} drained although it could not read its pods`);
+      }
+      if (quietSince() === undefined) return;
       const why = leftOn(targetOf(call).name, run, complete, now());
       if (why !== undefined) violate('I2', `drain calls node ${targetOf(call).name ?? ''} drained: ${why}`);
     },

@@ -26,7 +26,7 @@ export const checkTermination: MakeCheck = context => {
       if (isKubernetes(call, 'evict', 'delete') && targetOf(call).resource === 'pods') {
         return complainAboutPod(call, run, context, hooks);
       }
-      if (call.port === 'instances' && call.method === 'terminate') {
+      if (call.port === 'instances' && call.method.startsWith('terminate')) {
         const instance = String(call.args[0]);
         const ending = objectsOf(instance, context).filter(isDeleted);
         if (ending.length === 0)

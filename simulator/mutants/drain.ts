@@ -9,8 +9,6 @@ import {
   withKubernetes,
   withListed,
   withoutErrors,
-  withRecords,
-  withoutTimer,
   type Mutant,
 } from './mutant.ts';
 
@@ -33,12 +31,14 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
     name: 'drain-ignores-protection',
     mistake: 'does not look at do-not-disrupt',
     breaks: ['I2'],
+    seed: 106,
     mutation: withListed('drain', 'Pod', pod => annotated(pod, { 'karpenter.sh/do-not-disrupt': undefined })),
   },
   {
     name: 'drain-ignores-modes',
     mistake: 'evicts at once, whatever the mode of the namespace',
     breaks: ['I2'],
+    seed: 54,
     mutation: withRules(rules => ({
       ...rules,
       modeOf: pod => (rules.modeOf(pod) === undefined ? undefined : 'Immediate'),
@@ -48,12 +48,14 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
     name: 'drain-of-every-namespace',
     mistake: 'takes pods along whose namespace no rule is about',
     breaks: ['I2'],
+    seed: 112,
     mutation: withRules(rules => ({ ...rules, modeOf: pod => rules.modeOf(pod) ?? 'Immediate' })),
   },
   {
     name: 'drain-of-daemons',
     mistake: 'evicts the pods of DaemonSets, which come back at once',
     breaks: ['I2'],
+    seed: 67,
     mutation: withListed('drain', 'Pod', pod => {
       const { ownerReferences: _, ...metadata } = pod.metadata;
       return { ...pod, metadata };
@@ -63,12 +65,14 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
     name: 'drain-deletes-early',
     mistake: 'deletes what has until a deadline at once',
     breaks: ['I2'],
+    seed: 112,
     mutation: withSettings({ deleteAfterTimeout: seconds(0) }),
   },
   {
     name: 'drain-deletes-unwarned',
     mistake: 'deletes without a warning',
     breaks: ['I2'],
+    seed: 29,
     mutation: seeing(seen => {
       const { active } = seen.record;
       if (active === undefined) return seen;
@@ -80,12 +84,14 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
     name: 'drain-deletes-instead-of-evicting',
     mistake: 'deletes pods where it should evict them, past every PodDisruptionBudget',
     breaks: ['I2'],
+    seed: 67,
     mutation: withKubernetes('drain', api => ({ evict: (ref, options) => api.delete(ref, options) })),
   },
   {
     name: 'drain-evicts-without-uid',
     mistake: 'evicts the pod of that name, whichever it is',
     breaks: ['I10'],
+    seed: 31,
     mutation: withKubernetes('drain', api => ({
       evict: (ref, options) => api.evict(ref, { ...options, preconditions: {} }),
     })),
@@ -94,6 +100,7 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
     name: 'drain-without-a-cordon',
     mistake: 'does not cordon the node',
     breaks: ['I7'],
+    seed: 29,
     mutation: deciding(decision =>
       decision.kind === 'prepare' ? { ...decision, hold: { ...decision.hold, cordon: 'none' } } : decision,
     ),
@@ -102,6 +109,7 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
     name: 'drain-despite-a-hand',
     mistake: 'goes on although somebody has uncordoned the node',
     breaks: ['I7'],
+    seed: 108,
     mutation: seeing(seen =>
       seen.record.active?.hold === undefined ? seen : { ...seen, node: { ...seen.node, unschedulable: true } },
     ),
@@ -110,6 +118,7 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
     name: 'drain-despite-a-recovery',
     mistake: 'does not listen when the fault is over',
     breaks: ['I2', 'I5'],
+    seed: 176,
     mutation: seeing(seen => {
       const { incoming, ...rest } = seen;
       return incoming === undefined || incoming.kind === 'drain' ? seen : { ...rest, incoming: undefined };
@@ -131,12 +140,14 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
     name: 'drain-in-observe-mode',
     mistake: 'acts where the mode is Observe',
     breaks: ['I2'],
+    seed: 67,
     mutation: seeing(seen => ({ ...seen, mode: 'Enforce' })),
   },
   {
     name: 'drain-succeeds-too-soon',
     mistake: 'calls a node drained when every pod was asked to go',
     breaks: ['I2'],
+    seed: 112,
     mutation: deciding(decision => {
       if (decision.kind !== 'drain') return decision;
       const { active, pass } = decision;
@@ -152,12 +163,14 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
     name: 'drain-beside-the-custom-one',
     mistake: 'evicts pods that the custom drain is to end',
     breaks: ['I2'],
+    seed: 29,
     mutation: withRules(rules => ({ ...rules, isCustom: () => false, modeOf: () => 'Immediate' })),
   },
   {
     name: 'drain-of-a-foreign-resource',
     mistake: 'takes a custom resource of its name for its own',
     breaks: ['I7'],
+    seed: 86,
     mutation: seeing(seen =>
       seen.resource.kind === 'present' ? { ...seen, resource: { ...seen.resource, ours: true } } : seen,
     ),
@@ -166,6 +179,7 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
     name: 'drain-leaves-its-resource',
     mistake: 'does not delete the custom resource when the drain is over',
     breaks: ['I5'],
+    seed: 29,
     mutation: withKubernetes('drain', api => ({
       delete: (ref, options) =>
         ref.type.resource === 'drainrequests' ? Promise.resolve({ kind: 'ok' }) : api.delete(ref, options),
@@ -187,14 +201,6 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
     breaks: ['I2', 'I5', 'I6'],
     mutation: withKubernetes('drain', api => ({
       list: (type, query, options) => api.list(type, query, options).catch(() => []),
-    })),
-  },
-  {
-    name: 'drain-without-timer',
-    mistake: 'leaves the wake-up time out of the record: what is not sent at once is forgotten',
-    breaks: ['I5'],
-    mutation: withRecords('drain', records => ({
-      put: (record, version) => records.put(withoutTimer(record), version),
     })),
   },
   {

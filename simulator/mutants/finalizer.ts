@@ -49,6 +49,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-in-a-finally',
     mistake: 'takes the finalizer off in a `finally`, whatever the steps before have come to',
     breaks: ['I1'],
+    seed: 5,
     mutation: withRules({
       steps: [
         {
@@ -72,6 +73,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-off-at-once',
     mistake: 'takes a failed clean-up for a done one',
     breaks: ['I1'],
+    seed: 44,
     mutation: withPorts('finalizer', ({ hooks }) => ({
       hooks: {
         async invoke(call) {
@@ -85,6 +87,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-off-at-any-deadline',
     mistake: 'releases at the deadline of a FinalizerRule that says Keep',
     breaks: ['I1'],
+    seed: 46,
     mutation: withRules({
       decideRule: seen => decideRule({ ...seen, rule: { ...seen.rule, onDeadline: 'Release' } }),
     }),
@@ -93,6 +96,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-cleanup-without-intent',
     mistake: 'calls a clean-up before it has noted that down',
     breaks: ['I4', 'I1'],
+    seed: 5,
     mutation: withRules({
       decideRule: seen => {
         const decision = decideRule(seen);
@@ -130,6 +134,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-forces-early',
     mistake: 'forces as soon as there is a deadline',
     breaks: ['I1', 'I2'],
+    seed: 15,
     mutation: deciding(decision =>
       decision.kind === 'terminate' ? { ...decision, forced: decision.deadline !== undefined } : decision,
     ),
@@ -138,6 +143,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-never-forces',
     mistake: 'forgets the deadline',
     breaks: ['I5'],
+    seed: 15,
     mutation: deciding(decision =>
       decision.kind === 'terminate' ? { ...decision, forced: false, deadline: undefined } : decision,
     ),
@@ -146,6 +152,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-evicts-without-uid',
     mistake: 'evicts the pod of that name, whichever it is',
     breaks: ['I10'],
+    seed: 5,
     mutation: withKubernetes('finalizer', api => ({
       evict: (ref, options) => api.evict(ref, { ...options, preconditions: {} }),
     })),
@@ -154,12 +161,14 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-ignores-protection',
     mistake: 'does not look at do-not-disrupt',
     breaks: ['I2'],
+    seed: 24,
     mutation: withListed('finalizer', 'Pod', pod => annotated(pod, { 'karpenter.sh/do-not-disrupt': undefined })),
   },
   {
     name: 'finalizer-ignores-budgets',
     mistake: 'deletes pods where it should evict them, past every PodDisruptionBudget',
     breaks: ['I2'],
+    seed: 5,
     mutation: withKubernetes('finalizer', api => ({
       evict: (ref, options) => api.delete(ref, options),
     })),
@@ -168,42 +177,49 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-ignores-classes',
     mistake: 'evicts critical pods together with the others',
     breaks: ['I2'],
+    seed: 5,
     mutation: withListed('finalizer', 'Pod', withoutPriority),
   },
   {
     name: 'finalizer-ignores-volumes',
     mistake: 'does not wait until volumes are detached',
     breaks: ['I1'],
+    seed: 5,
     mutation: without('DetachVolumes'),
   },
   {
     name: 'finalizer-without-drain',
     mistake: 'does not drain',
     breaks: ['I1'],
+    seed: 5,
     mutation: without('Drain'),
   },
   {
     name: 'finalizer-ends-the-instance-first',
     mistake: 'ends the instance before it drains',
     breaks: ['I1'],
+    seed: 5,
     mutation: moved('TerminateInstance', 'Drain'),
   },
   {
     name: 'finalizer-without-hooks',
     mistake: 'does not call the hooks that come before the end of the instance',
     breaks: ['I1'],
+    seed: 23,
     mutation: without('Hooks:before-drain', 'Hooks:before-terminate'),
   },
   {
     name: 'finalizer-hook-after-the-drain',
     mistake: 'calls the hooks before the drain after it',
     breaks: ['I1'],
+    seed: 24,
     mutation: moved('Drain', 'Hooks:before-drain'),
   },
   {
     name: 'finalizer-calls-hooks-again',
     mistake: 'does not remember the answer of a hook',
     breaks: ['I4', 'I5', 'I8'],
+    seed: 24,
     mutation: withRecords('finalizer', records => ({
       put(record, version) {
         const text = JSON.stringify(record.state).replaceAll('"phase":"succeeded"', '"phase":"failed"');
@@ -215,6 +231,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-releases-the-shutting-down',
     mistake: 'takes an instance that is shutting down for one that is gone',
     breaks: ['I1'],
+    seed: 5,
     mutation: withPorts('finalizer', ({ instances }) => ({
       instances: {
         async describe(providerID) {
@@ -222,6 +239,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
           return instance?.state === 'shutting-down' ? { ...instance, state: 'terminated' } : instance;
         },
         terminate: providerID => instances.terminate(providerID),
+        terminateInAutoScalingGroup: (...args) => instances.terminateInAutoScalingGroup(...args),
         reboot: providerID => instances.reboot(providerID),
       },
     })),
@@ -230,10 +248,12 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-takes-errors-for-the-end',
     mistake: 'takes an error of the cloud for an instance that is gone',
     breaks: ['I1'],
+    seed: 103,
     mutation: withPorts('finalizer', ({ instances }) => ({
       instances: {
         describe: providerID => instances.describe(providerID).catch(() => undefined),
         terminate: providerID => instances.terminate(providerID),
+        terminateInAutoScalingGroup: (...args) => instances.terminateInAutoScalingGroup(...args),
         reboot: providerID => instances.reboot(providerID),
       },
     })),
@@ -242,6 +262,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-takes-errors-for-nothing',
     mistake: 'takes an error of the API server for an empty list',
     breaks: ['I1', 'I6'],
+    seed: 5,
     mutation: withKubernetes('finalizer', api => ({
       list: (type, query, options) => api.list(type, query, options).catch(() => []),
     })),
@@ -265,6 +286,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-swallows-errors',
     mistake: 'logs what went wrong and reports success',
     breaks: ['I5'],
+    seed: 5,
     mutation: withoutErrors('finalizer'),
   },
 ];

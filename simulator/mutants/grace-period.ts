@@ -43,27 +43,28 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     name: 'protection-ends-early',
     mistake: 'lets a protection end a second early',
     breaks: ['I2'],
-    seed: 271,
+    seed: 54,
     mutation: withMovedPods(seconds(-1)),
   },
   {
     name: 'protection-never-ends',
     mistake: 'lets no protection end before an hour has passed',
     breaks: ['I5'],
+    seed: 4,
     mutation: withMovedPods(seconds(3600)),
   },
   {
     name: 'protection-keeps-the-node',
     mistake: 'does not take the annotation off the node when the last protection ends',
     breaks: ['I5'],
-    seed: 48,
+    seed: 4,
     mutation: withoutRemovalOf('grace-period', DO_NOT_DISRUPT),
   },
   {
     name: 'protection-takes-foreign-annotation',
     mistake: 'takes every do-not-disrupt annotation on a node for its own',
     breaks: ['I7'],
-    seed: 1,
+    seed: 27,
     mutation: withNodes(node => {
       const { [DO_NOT_DISRUPT]: value, [MARK]: mark = 'indefinite' } = node.metadata.annotations ?? {};
       return value === 'true' ? annotated(node, { [MARK]: mark }) : node;
@@ -73,7 +74,6 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     name: 'protection-overwrites-annotation',
     mistake: 'holds the node whatever annotation stands there',
     breaks: ['I7'],
-    seed: 261,
     mutation: withNodes(node =>
       node.metadata.annotations?.[DO_NOT_DISRUPT] === 'true' ? node : annotated(node, { [DO_NOT_DISRUPT]: undefined }),
     ),
@@ -82,7 +82,7 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     name: 'protection-takes-errors-for-no-pods',
     mistake: 'takes an error of the API server for a node without pods',
     breaks: ['I5', 'I6'],
-    seed: 48,
+    seed: 24,
     mutation: withKubernetes('grace-period', api => ({
       list: (type, query, options) => api.list(type, query, options).catch(() => []),
     })),
@@ -91,7 +91,7 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     name: 'protection-without-precondition',
     mistake: 'patches the node of that name, whichever it is by now',
     breaks: ['I10'],
-    seed: 271,
+    seed: 4,
     mutation: withKubernetes('grace-period', api => ({
       patch(ref, patch, options) {
         if (patch.type !== 'merge') return api.patch(ref, patch, options);
@@ -120,7 +120,7 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     name: 'protection-counts-finished-pods',
     mistake: 'holds a node for pods that have ended',
     breaks: ['I5'],
-    seed: 19,
+    seed: 98,
     mutation: withListed('grace-period', 'Pod', pod => ({ ...pod, status: { ...pod.status, phase: 'Running' } })),
   },
 ];

@@ -86,7 +86,7 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     name: 'repair-a-second-early',
     mistake: 'counts the toleration from a second before the transition',
     breaks: ['I3'],
-    seed: 7,
+    seed: 87,
     mutation: seeing({ node: withEarlierTransitions }),
   },
   {
@@ -99,14 +99,14 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     name: 'repair-above-threshold',
     mistake: 'forgets the unhealthy threshold',
     breaks: ['I3'],
-    seed: 90,
+    seed: 133,
     mutation: withThreshold(() => Infinity),
   },
   {
     name: 'repair-threshold-rounds-down',
     mistake: 'rounds the threshold down instead of up',
     breaks: ['I5'],
-    seed: 71,
+    seed: 189,
     mutation: withThreshold(({ maxUnhealthy }, nodes) =>
       'count' in maxUnhealthy ? maxUnhealthy.count : Math.floor((maxUnhealthy.percent * nodes) / 100),
     ),
@@ -115,14 +115,14 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     name: 'repair-threshold-exclusive',
     mistake: 'stops at the threshold instead of above it',
     breaks: ['I5'],
-    seed: 71,
+    seed: 115,
     mutation: withThreshold(({ maxUnhealthy }, nodes) => resolveNodeCount(maxUnhealthy, nodes) - 1),
   },
   {
     name: 'repair-threshold-of-healthy-pool',
     mistake: 'counts the unhealthy nodes of the whole pool but one',
     breaks: ['I3'],
-    seed: 90,
+    seed: 133,
     mutation: withThreshold(({ maxUnhealthy }, nodes) => resolveNodeCount(maxUnhealthy, nodes) + 1),
   },
   {
@@ -135,6 +135,7 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     name: 'repair-against-a-veto',
     mistake: 'does not read the veto of Nodes and NodeClaims',
     breaks: ['I3'],
+    seed: 87,
     mutation: seeing({
       node: node => ({ ...node, annotations: without(node.annotations, VETO) }),
       claim: claim => ({ ...claim, annotations: without(claim.annotations, VETO) }),
@@ -144,6 +145,7 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     name: 'repair-against-the-veto-of-a-pool',
     mistake: 'reads the veto of Nodes and NodeClaims, not that of the NodePool',
     breaks: ['I3'],
+    seed: 11,
     mutation: seeing({ rules: rules => ({ ...rules, poolVeto: undefined }) }),
   },
   {

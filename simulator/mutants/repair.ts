@@ -39,7 +39,6 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-without-second-look',
     mistake: 'does not look at the node again after it has recorded its intent',
     breaks: ['I3'],
-    seed: 271,
     mutation: withPortsOfRun('repair', ({ kubernetes, clock }) => ({
       kubernetes: { ...methodsOf(kubernetes), ...remembering(kubernetes, () => clock.now(), Infinity) },
     })),
@@ -48,7 +47,6 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-from-cache',
     mistake: 'looks at a copy of the node that is up to a minute old',
     breaks: ['I3', 'I5'],
-    seed: 9,
     mutation: withPorts('repair', ({ kubernetes, clock }) => ({
       kubernetes: { ...methodsOf(kubernetes), ...remembering(kubernetes, () => clock.now(), minutes(1)) },
     })),
@@ -57,7 +55,6 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-without-uid',
     mistake: 'deletes the NodeClaim of that name, whichever it is',
     breaks: ['I10'],
-    seed: 9,
     mutation: withKubernetes('repair', api => ({
       delete: (ref, options) => api.delete(ref, { ...options, preconditions: {} }),
     })),
@@ -66,7 +63,6 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-without-timer',
     mistake: 'leaves the wake-up time out of the record: what is not sent at once is forgotten',
     breaks: ['I5', 'I8'],
-    seed: 61,
     mutation: withRecords('repair', records => ({
       put: (record, version) => records.put(withoutTimer(record), version),
     })),
@@ -123,6 +119,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-keeps-its-annotation',
     mistake: 'does not take its annotation back when a repair is called off',
     breaks: ['I7'],
+    seed: 120,
     mutation: withoutRemovalOf('repair', TERMINATION_TIMESTAMP),
   },
   {
@@ -146,7 +143,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-strips-finalizers',
     mistake: 'takes all finalizers off the NodeClaim in a `finally`, so that it is gone at once',
     breaks: ['I1', 'I7'],
-    seed: 9,
+    seed: 59,
     mutation: withKubernetes('repair', api => ({
       async delete(ref, options) {
         try {
