@@ -23,6 +23,7 @@ export type Project = (object: KubernetesObject, interest?: PodInterest) => Proj
 export const projectNode: Project = object => ({
   parts: {
     annotations: pickEntries(object.metadata.annotations, isRelevantKey),
+    bootID: textAt(object, 'status', 'nodeInfo', 'bootID'),
     conditions: conditions(object),
     deletionTimestamp: object.metadata.deletionTimestamp,
     finalizers: finalizers(object),

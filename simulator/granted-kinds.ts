@@ -1,7 +1,7 @@
 /**
- * What the owner of a custom drain grants to Curfew beside its own table: of each CustomResourceDefinition in a scenario whose kind the
- * configuration names, the forwarder may list and watch the objects, and the drain function may make and remove them, as
- * `docs/configuration.md` asks for.
+ * What the owner of a custom drain or remediation grants to Curfew beside its own table: of each CustomResourceDefinition in a scenario
+ * whose kind the configuration or a template names, the forwarder may list and watch the objects, and the drain and repair functions may
+ * make and remove them, as `docs/configuration.md` and `docs/node-repair.md` ask for.
  */
 import { PERMISSIONS, type KubernetesGrant, type Part, type Permissions } from '../shared/contract/permissions.ts';
 import { isObject, objectAt, textAt } from '../packages/kube-apiserver/src/json.ts';
@@ -11,10 +11,11 @@ export function grantedPermissions({
   objects,
   steps,
   config = '',
+  templates,
 }: Scenario): Readonly<Partial<Record<Part, Permissions>>> {
   const applied = steps.flatMap(({ action }) => (action.kind === 'apply' ? [action.manifest] : []));
   const edits = steps.flatMap(({ action }) => (action.kind === 'patch' ? [JSON.stringify(action)] : []));
-  const configured = [config, ...edits].join('\n');
+  const configured = [config, ...Object.values(templates), ...edits].join('\n');
   const kinds = [...objects.map(({ manifest }) => manifest), ...applied]
     .flatMap(kindOf)
     .filter(({ group }) => configured.includes(group));
@@ -23,7 +24,11 @@ export function grantedPermissions({
     ...PERMISSIONS[part],
     kubernetes: [...PERMISSIONS[part].kubernetes, ...kinds.map(kind => ({ ...kind, verbs }))],
   });
-  return { forwarder: granted('forwarder', ['list', 'watch']), drain: granted('drain', ['get', 'create', 'delete']) };
+  return {
+    forwarder: granted('forwarder', ['list', 'watch']),
+    drain: granted('drain', ['get', 'create', 'delete']),
+    repair: granted('repair', ['get', 'create', 'patch', 'delete']),
+  };
 }
 
 function kindOf({ kind, body }: Manifest): readonly { readonly group: string; readonly resource: string }[] {

@@ -4,19 +4,25 @@
  */
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
+import { DRAIN_COMPLETED } from '../../shared/contract/names.ts';
+import { TerminalError } from '../../shared/errors.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
-
+import { openRecord } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
+import { nodeOfRequest, parseDrainCompleted } from './actions/drain-answer.ts';
 import { decide } from './decide.ts';
 import { reconcileNode } from './node.ts';
 import { decidePass } from './pass/decide.ts';
 import { poolOfSubject } from './pass/record.ts';
 import { createPasses, type Passes } from './pass/run.ts';
 import { reportNodePool, reportPolicy } from './policies/report.ts';
-import { OWNER } from './record.ts';
+import { nodeCodec, nodeRecordId, OWNER } from './record.ts';
 import { settingsChanged } from './wake-ups.ts';
 
-type Ports = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'metrics' | 'clock'>;
+type Ports = Pick<
+  FunctionDeps,
+  'kubernetes' | 'records' | 'wakeUps' | 'bus' | 'instances' | 'events' | 'audit' | 'metrics' | 'clock'
+>;
 /** The rule for one node, and that for a pool. */
 export interface Rules {
   readonly decide: typeof decide;
@@ -34,8 +40,9 @@ export function createReconciler(ports: Ports, rules: Rules = { decide, decidePa
         return reconcileClusterEvent(deps, message.event);
       case 'wakeUp':
         return reconcileWakeUp(deps, message);
-      case 'tick':
       case 'busEvent':
+        return reconcileAnswer(deps, message);
+      case 'tick':
       case 'customResource':
         return;
     }
@@ -54,14 +61,26 @@ async function reconcileWakeUp(deps: Deps, wakeUp: Extract<InboxMessage, { kind:
   }
 }
 
+/** A drain has ended that a repair may have asked for; the others are not ours. */
+async function reconcileAnswer(deps: Deps, { detailType, detail }: BusEvent): Promise<void> {
+  if (detailType !== DRAIN_COMPLETED) return;
+  const ended = parseDrainCompleted(detail);
+  if (!ended.ok) throw new TerminalError('InvalidMessage', `${DRAIN_COMPLETED} is not valid: ${ended.message}`);
+  const nodeUid = nodeOfRequest(ended.value.requestId);
+  if (nodeUid === undefined) return;
+  const held = await openRecord(deps, nodeCodec, nodeRecordId(nodeUid)).load();
+  if (held.kind === 'held') await deps.passes.drainEnded(held.value.pool, ended.value);
+}
+
+type BusEvent = Extract<InboxMessage, { kind: 'busEvent' }>;
 type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
 
 async function reconcileClusterEvent(deps: Deps, event: ClusterEvent): Promise<void> {
   const { subject, change, changed, hints } = event;
   switch (subject.kind) {
     case 'Node': {
-      const flipped = changed.includes('conditions');
-      const isCalm = change === 'Modified' && !flipped;
+      // A new boot ID shows that a reboot took place.
+      const isCalm = change === 'Modified' && !changed.includes('conditions') && !changed.includes('bootID');
       await reconcileNode(deps, { name: subject.name, uid: subject.uid, cause: 'node', isCalm });
       // A node that came, went or recovered may let the others of its pool go on; those without a pool count all nodes.
       if (isCalm) return;

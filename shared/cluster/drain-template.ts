@@ -4,7 +4,14 @@
  * the template's; apiVersion, kind, name and namespace are the configuration's.
  */
 import { parseAllDocuments, type Tags } from 'yaml';
-import { ExecError, parse, TemplateError, toGo, type Template } from '../../packages/gotemplate/src/index.ts';
+import {
+  ExecError,
+  parse,
+  TemplateError,
+  toGo,
+  type GoType,
+  type Template,
+} from '../../packages/gotemplate/src/index.ts';
 import { TEMPLATE_DATA } from '../../packages/gotemplate/src/nvsentinel.ts';
 import type { ConfigFault } from '../contract/config-schema.ts';
 import type { CustomDrainSettings } from '../domain/drain-settings.ts';
@@ -49,13 +56,22 @@ export function renderDrainResource(
   data: DrainTemplateData,
   name: string,
 ): RenderedResource {
+  const rendered = renderObject(template, templateData(data), TEMPLATE_DATA);
+  return rendered.ok ? { ok: true, manifest: complete(settings, rendered.value, name) } : rendered;
+}
+
+/** What a template renders to, before anything is made of it. */
+export type RenderedObject =
+  { readonly ok: true; readonly value: JsonObject } | Extract<RenderedResource, { ok: false }>;
+
+/** Renders one object of YAML; `type` says which fields the data has. Never throws. */
+export function renderObject(template: string, data: JsonObject, type: GoType): RenderedObject {
   const parsed = parseTemplate(template);
   if (!parsed.ok) return { ok: false, reason: 'InvalidTemplate', ...parsed.fault };
-  const run = execute(parsed.template, templateData(data));
+  const run = execute(parsed.template, data, type);
   if (!run.ok) return { ok: false, reason: 'TemplateNotExecuted', ...run.fault };
   const document = parseYaml(run.text);
-  if (!document.ok) return { ok: false, reason: 'RenderedYamlInvalid', message: document.message };
-  return { ok: true, manifest: complete(settings, document.value, name) };
+  return document.ok ? document : { ok: false, reason: 'RenderedYamlInvalid', message: document.message };
 }
 
 interface TemplateFault {
@@ -77,9 +93,10 @@ function parseTemplate(
 function execute(
   template: Template,
   data: JsonObject,
+  type: GoType = TEMPLATE_DATA,
 ): { readonly ok: true; readonly text: string } | { readonly ok: false; readonly fault: TemplateFault } {
   try {
-    return { ok: true, text: template.execute(toGo(data, TEMPLATE_DATA)) };
+    return { ok: true, text: template.execute(toGo(data, type)) };
   } catch (error) {
     return { ok: false, fault: toFault(error) };
   }
@@ -92,7 +109,7 @@ function toFault(error: unknown): TemplateFault {
 }
 
 /** The data under Go's names. */
-function templateData({ event, podsToDrain }: DrainTemplateData): JsonObject {
+export function templateData({ event, podsToDrain }: DrainTemplateData): JsonObject {
   const overrides = (value: BehaviourOverrides | undefined): JsonValue =>
     value === undefined ? null : { Force: value.force, Skip: value.skip };
   return {

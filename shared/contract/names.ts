@@ -16,6 +16,7 @@ export const SOURCES = {
   timer: 'curfew.timer',
   finalizer: 'curfew.finalizer',
   drain: 'curfew.drain',
+  repair: 'curfew.repair',
   worker: 'curfew.worker',
 } as const;
 

@@ -97,6 +97,7 @@ export const PERMISSIONS: Readonly<Record<Part, Permissions>> = {
     wakes: ['drain'],
     publishesAs: [SOURCES.drain],
   },
+  // Beside these, the verbs `get`, `create`, `patch` and `delete` on the custom resources of `repair.actions`, which their owner grants.
   repair: {
     ...NOTHING,
     kubernetes: [
@@ -112,6 +113,8 @@ export const PERMISSIONS: Readonly<Record<Part, Permissions>> = {
     ],
     records: ['repair'],
     wakes: ['repair'],
+    publishesAs: [SOURCES.repair],
+    ec2: ['ec2:DescribeInstances', 'ec2:RebootInstances', 'autoscaling:TerminateInstanceInAutoScalingGroup'],
   },
   'grace-period': {
     ...NOTHING,

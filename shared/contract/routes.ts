@@ -6,6 +6,7 @@ import { detailTypeFor } from './cluster-event.ts';
 import type { Envelope } from './envelope.ts';
 import {
   CUSTOM_RESOURCE_CHANGED,
+  DRAIN_COMPLETED,
   DRAIN_REQUESTED,
   DRAIN_RESOURCE_CHANGED,
   FORWARDER_HEARTBEAT,
@@ -64,6 +65,11 @@ const REPAIR_ROUTES: readonly Route[] = [
     name: 'ClusterToRepair',
     target: 'repair',
     pattern: changesOf('Node', 'NodeClaim', 'NodePool', 'NodeLifecyclePolicy', 'ConfigMap'),
+  },
+  {
+    name: 'DrainsToRepair',
+    target: 'repair',
+    pattern: () => ({ source: [SOURCES.drain], 'detail-type': [DRAIN_COMPLETED] }),
   },
 ];
 

@@ -6,5 +6,5 @@ import type { decidePass } from './decide.ts';
 
 export type PassDeps = Pick<
   FunctionDeps,
-  'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'metrics' | 'clock'
+  'kubernetes' | 'records' | 'wakeUps' | 'bus' | 'instances' | 'events' | 'audit' | 'metrics' | 'clock'
 > & { readonly reporter: Reporter; readonly decide: typeof decide; readonly decidePass: typeof decidePass };

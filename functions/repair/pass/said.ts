@@ -52,6 +52,8 @@ function codeOf(verdict: Verdict): string | undefined {
       return 'x';
     case 'settle':
       return 's';
+    case 'retry':
+      return 'r';
     case 'repair':
     case 'wouldRepair':
     case 'recovered':
