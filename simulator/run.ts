@@ -158,7 +158,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     instances: by =>
       cloud.instances((verb, providerID) => {
         trace.addCall({ by, verb, resource: 'instances', name: providerID });
-        if (verb === 'reboot' && scenario.actors.includes('cloud')) reboot(providerID);
+        if (verb === 'reboot' && scenario.actors.has('cloud')) reboot(providerID);
       }),
     callHooks: by =>
       hooks.hooks(call => {

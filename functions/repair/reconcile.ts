@@ -5,6 +5,7 @@
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { DRAIN_COMPLETED } from '../../shared/contract/names.ts';
+import { RESOURCES } from '../../shared/contract/resources.ts';
 import { TerminalError } from '../../shared/errors.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
 import { openRecord } from '../../shared/lifecycle/timed-record.ts';
@@ -42,8 +43,9 @@ export function createReconciler(ports: Ports, rules: Rules = { decide, decidePa
         return reconcileWakeUp(deps, message);
       case 'busEvent':
         return reconcileAnswer(deps, message);
-      case 'tick':
       case 'customResource':
+        return reconcileRemediation(deps, message.event.hints.nodeName);
+      case 'tick':
         return;
     }
   };
@@ -70,6 +72,14 @@ async function reconcileAnswer(deps: Deps, { detailType, detail }: BusEvent): Pr
   if (nodeUid === undefined) return;
   const held = await openRecord(deps, nodeCodec, nodeRecordId(nodeUid)).load();
   if (held.kind === 'held') await deps.passes.drainEnded(held.value.pool, ended.value);
+}
+
+/** The custom resource of a repair changed: its pool's pass looks at it. */
+async function reconcileRemediation(deps: Deps, nodeName: string | undefined): Promise<void> {
+  const node = nodeName === undefined ? undefined : await deps.kubernetes.get({ type: RESOURCES.Node, name: nodeName });
+  if (node === undefined) return;
+  const held = await openRecord(deps, nodeCodec, nodeRecordId(node.metadata.uid)).load();
+  if (held.kind === 'held') await deps.passes.poolChanged(held.value.pool);
 }
 
 type BusEvent = Extract<InboxMessage, { kind: 'busEvent' }>;

@@ -12,6 +12,7 @@ import {
   FORWARDER_HEARTBEAT,
   HEALTH_EVENT,
   HOOK_ANSWERED,
+  REMEDIATION_CHANGED,
   SOURCES,
   type FunctionName,
 } from './names.ts';
@@ -66,6 +67,7 @@ const REPAIR_ROUTES: readonly Route[] = [
     target: 'repair',
     pattern: changesOf('Node', 'NodeClaim', 'NodePool', 'NodeLifecyclePolicy', 'ConfigMap'),
   },
+  { name: 'RemediationsToRepair', target: 'repair', pattern: published(REMEDIATION_CHANGED) },
   {
     name: 'DrainsToRepair',
     target: 'repair',

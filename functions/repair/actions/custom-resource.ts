@@ -3,7 +3,7 @@
  * node-healthcheck-operator: named after the node, condition `Processing` while it works, `Succeeded` True or False at its end,
  * annotated when its time is over, deleted by us once the node is well or gone.
  */
-import { CONFIG_MAP } from '../../../shared/contract/names.ts';
+import { ANNOTATIONS, CONFIG_MAP } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { parseApiVersion, type KubernetesManifest, type ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
@@ -14,8 +14,6 @@ import type { MadeResource, RepairAttempt, RungAnswer } from '../pass/pool.ts';
 import { TAKEN, type Action, type ActionContext, type ActionDeps } from './action.ts';
 import { renderRemediation } from './remediation-template.ts';
 
-/** Which repair it was made for: one of that name that lacks it is somebody else's. */
-const REPAIR_ANNOTATION = 'curfew.dev/repair';
 /** The annotation by which remediators of node-healthcheck-operator know that they are out of time. */
 const TIMED_OUT_ANNOTATION = 'remediation.medik8s.io/nhc-timed-out';
 const SUCCEEDED = 'Succeeded';
@@ -83,7 +81,11 @@ async function render(
     return { kind: 'failed', reason: rendered.reason, message: `${key}: ${place}${rendered.message}` };
   }
   const { manifest } = rendered;
-  const annotations = { ...manifest.metadata.annotations, [REPAIR_ANNOTATION]: context.attempt.requestId ?? '' };
+  const annotations = {
+    ...manifest.metadata.annotations,
+    [ANNOTATIONS.repair]: context.attempt.requestId ?? '',
+    [ANNOTATIONS.repairedNode]: context.node.name,
+  };
   return { kind: 'ok', manifest: { ...manifest, metadata: { ...manifest.metadata, annotations } } };
 }
 
@@ -93,7 +95,7 @@ function adopt(
   ref: ObjectRef,
   { uid, annotations }: { readonly uid: string; readonly annotations?: Readonly<Record<string, string>> | undefined },
 ): StepOutcome {
-  if (annotations?.[REPAIR_ANNOTATION] === context.attempt.requestId) {
+  if (annotations?.[ANNOTATIONS.repair] === context.attempt.requestId) {
     remember(context, ref, uid);
     return TAKEN;
   }
