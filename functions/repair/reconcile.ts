@@ -17,6 +17,7 @@ import { decidePass } from './pass/decide.ts';
 import { poolOfSubject } from './pass/record.ts';
 import { createPasses, type Passes } from './pass/run.ts';
 import { reportNodePool, reportPolicy } from './policies/report.ts';
+import { isAllPolicies, policyChanged, statusDue, surroundingsChanged } from './policies/status.ts';
 import { nodeCodec, nodeRecordId, OWNER } from './record.ts';
 import { settingsChanged } from './wake-ups.ts';
 
@@ -34,7 +35,9 @@ type Deps = Ports & Rules & { readonly reporter: Reporter; readonly passes: Pass
 /** @param rules replaced in mutation tests */
 export function createReconciler(ports: Ports, rules: Rules = { decide, decidePass }): Reconcile {
   const reporter = createReporter(OWNER, ports);
-  const deps: Deps = { ...ports, ...rules, reporter, passes: createPasses({ ...ports, ...rules, reporter }) };
+  const repairsChanged = (): Promise<void> => surroundingsChanged(ports);
+  const passes = createPasses({ ...ports, ...rules, reporter, repairsChanged });
+  const deps: Deps = { ...ports, ...rules, reporter, passes };
   return async message => {
     switch (message.kind) {
       case 'clusterEvent':
@@ -59,7 +62,7 @@ async function reconcileWakeUp(deps: Deps, wakeUp: Extract<InboxMessage, { kind:
     case 'NodePool':
       return deps.passes.timerDue(poolOfSubject(subject), wakeUp);
     case 'NodeLifecyclePolicy':
-      return reportPolicy(deps, subject, wakeUp);
+      return isAllPolicies(subject) ? statusDue(deps, wakeUp) : reportPolicy(deps, subject, wakeUp);
   }
 }
 
@@ -94,6 +97,7 @@ async function reconcileClusterEvent(deps: Deps, event: ClusterEvent): Promise<v
       await reconcileNode(deps, { name: subject.name, uid: subject.uid, cause: 'node', isCalm });
       // A node that came, went or recovered may let the others of its pool go on; those without a pool count all nodes.
       if (isCalm) return;
+      if (change !== 'Modified') await surroundingsChanged(deps);
       if (hints.nodePool !== undefined) await deps.passes.poolChanged(hints.nodePool);
       return deps.passes.poolChanged(undefined);
     }
@@ -103,12 +107,15 @@ async function reconcileClusterEvent(deps: Deps, event: ClusterEvent): Promise<v
       return deps.passes.poolChanged(hints.nodePool);
     case 'NodePool':
       await reportNodePool(deps, subject);
+      await surroundingsChanged(deps);
       return settingsChanged(deps, subject.name);
     case 'NodeLifecyclePolicy':
       await reportPolicy(deps, subject);
+      await policyChanged(deps);
       return settingsChanged(deps, undefined);
     case 'ConfigMap':
       await loadConfig(OWNER, deps);
+      await surroundingsChanged(deps);
       return settingsChanged(deps, undefined);
     case 'Pod':
     case 'PodDisruptionBudget':

@@ -6,13 +6,18 @@
 import { parseAllDocuments, type Tags } from 'yaml';
 import {
   ExecError,
+  mapOf,
   parse,
+  pointerTo,
+  sliceOf,
+  STRING,
+  structType,
   TemplateError,
   toGo,
   type GoType,
   type Template,
 } from '../../packages/gotemplate/src/index.ts';
-import { TEMPLATE_DATA } from '../../packages/gotemplate/src/nvsentinel.ts';
+import { HEALTH_EVENT, TEMPLATE_DATA } from '../../packages/gotemplate/src/nvsentinel.ts';
 import type { ConfigFault } from '../contract/config-schema.ts';
 import type { CustomDrainSettings } from '../domain/drain-settings.ts';
 import type { BehaviourOverrides, HealthEvent } from '../domain/health-event.ts';
@@ -60,12 +65,30 @@ export function renderDrainResource(
   return rendered.ok ? { ok: true, manifest: complete(settings, rendered.value, name) } : rendered;
 }
 
+/**
+ * Renders the object of a repair: its template has the data of a drain, so that one template can serve both, and these further texts.
+ * Never throws.
+ */
+export function renderRepairObject(
+  template: string,
+  data: DrainTemplateData,
+  texts: Readonly<Record<string, string>>,
+): RenderedObject {
+  const type = structType('repair.TemplateData', {
+    HealthEvent: pointerTo(HEALTH_EVENT),
+    EventID: STRING,
+    PodsToDrain: mapOf(sliceOf(STRING)),
+    ...Object.fromEntries(Object.keys(texts).map(name => [name, STRING])),
+  });
+  return renderObject(template, { ...templateData(data), ...texts }, type);
+}
+
 /** What a template renders to, before anything is made of it. */
 export type RenderedObject =
   { readonly ok: true; readonly value: JsonObject } | Extract<RenderedResource, { ok: false }>;
 
 /** Renders one object of YAML; `type` says which fields the data has. Never throws. */
-export function renderObject(template: string, data: JsonObject, type: GoType): RenderedObject {
+function renderObject(template: string, data: JsonObject, type: GoType): RenderedObject {
   const parsed = parseTemplate(template);
   if (!parsed.ok) return { ok: false, reason: 'InvalidTemplate', ...parsed.fault };
   const run = execute(parsed.template, data, type);
@@ -109,7 +132,7 @@ function toFault(error: unknown): TemplateFault {
 }
 
 /** The data under Go's names. */
-export function templateData({ event, podsToDrain }: DrainTemplateData): JsonObject {
+function templateData({ event, podsToDrain }: DrainTemplateData): JsonObject {
   const overrides = (value: BehaviourOverrides | undefined): JsonValue =>
     value === undefined ? null : { Force: value.force, Skip: value.skip };
   return {

@@ -113,6 +113,7 @@ export const PERMISSIONS: Readonly<Record<Part, Permissions>> = {
       // `get` is for the way back: an attempt that was not carried out takes its annotation off the NodeClaim.
       on('NodeClaim', ['get', 'list', 'patch', 'delete']),
       on('NodeLifecyclePolicy', ['list']),
+      on('NodeLifecyclePolicy', ['patch'], { subresource: 'status' }),
       on('ConfigMap', ['get'], { namespace: CONFIG_MAP.namespace, names: [CONFIG_MAP.name] }),
       EVENTS,
     ],

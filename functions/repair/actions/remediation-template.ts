@@ -2,27 +2,10 @@
  * The template of a remediation: Go's text/template over the data of a drain template, so that one template can serve both, and over
  * what is known of the repair. It names apiVersion and kind itself; without a name of its own the object is named after the node.
  */
-import { mapOf, pointerTo, sliceOf, STRING, structType } from '../../../packages/gotemplate/src/index.ts';
-import { HEALTH_EVENT } from '../../../packages/gotemplate/src/nvsentinel.ts';
-import { renderObject, templateData } from '../../../shared/cluster/drain-template.ts';
+import { renderRepairObject, type DrainTemplateData } from '../../../shared/cluster/drain-template.ts';
 import type { HealthEvent } from '../../../shared/domain/health-event.ts';
 import type { JsonObject, KubernetesManifest } from '../../../shared/domain/kubernetes-object.ts';
 import type { ActionContext } from './action.ts';
-
-const REPAIR_DATA = structType('repair.TemplateData', {
-  HealthEvent: pointerTo(HEALTH_EVENT),
-  EventID: STRING,
-  PodsToDrain: mapOf(sliceOf(STRING)),
-  NodeName: STRING,
-  NodeUID: STRING,
-  ProviderID: STRING,
-  BootID: STRING,
-  NodeClaim: STRING,
-  NodePool: STRING,
-  ConditionType: STRING,
-  ConditionStatus: STRING,
-  ConditionReason: STRING,
-});
 
 export type RenderedRemediation =
   | { readonly ok: true; readonly manifest: KubernetesManifest }
@@ -30,7 +13,7 @@ export type RenderedRemediation =
 
 /** What is rendered of the template for this attempt. Never throws. */
 export function renderRemediation(template: string, context: ActionContext): RenderedRemediation {
-  const rendered = renderObject(template, dataOf(context), REPAIR_DATA);
+  const rendered = renderRepairObject(template, dataOf(context), textsOf(context));
   if (!rendered.ok) return rendered;
   const { apiVersion, kind, metadata, ...rest } = rendered.value;
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') {
@@ -45,8 +28,8 @@ export function renderRemediation(template: string, context: ActionContext): Ren
 const isTable = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function dataOf({ attempt, node, claim, pool, pods, message }: ActionContext): JsonObject {
-  const { conditionType, conditionStatus } = attempt.incident;
+function dataOf({ attempt, node, pods, message }: ActionContext): DrainTemplateData {
+  const { conditionType } = attempt.incident;
   const condition = node.conditions.find(({ type }) => type === conditionType);
   const event: HealthEvent = {
     id: attempt.requestId ?? '',
@@ -72,8 +55,12 @@ function dataOf({ attempt, node, claim, pool, pods, message }: ActionContext): J
   const podsToDrain = Object.fromEntries(
     [...namespaces].map(([namespace, members]) => [namespace, members.map(({ name }) => name).toSorted()]),
   );
+  return { event, podsToDrain };
+}
+
+function textsOf({ attempt, node, claim, pool }: ActionContext): Readonly<Record<string, string>> {
+  const { conditionType, conditionStatus } = attempt.incident;
   return {
-    ...templateData({ event, podsToDrain }),
     NodeName: node.name,
     NodeUID: node.uid,
     ProviderID: node.providerID ?? '',
@@ -82,6 +69,6 @@ function dataOf({ attempt, node, claim, pool, pods, message }: ActionContext): J
     NodePool: pool ?? '',
     ConditionType: conditionType,
     ConditionStatus: conditionStatus,
-    ConditionReason: condition?.reason ?? '',
+    ConditionReason: node.conditions.find(({ type }) => type === conditionType)?.reason ?? '',
   };
 }

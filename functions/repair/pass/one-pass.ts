@@ -74,21 +74,22 @@ async function conclude(
   deps: PassDeps,
   record: TimedRecord<PoolState>,
   pool: string | undefined,
-  { decision }: Seen,
+  { decision, state: before }: Seen,
   place: Place,
 ): Promise<Turn> {
   const now = deps.clock.now();
   const news = newsOf(decision.verdicts, decision.state.said, now);
+  const after = { ...decision.state, said: news.said };
   const turn =
     decision.wakeTime === undefined && news.verdicts.length === 0
       ? await record.release()
       : written(
           await record.save({
             subject: poolSubject(pool),
-            value: { ...decision.state, said: news.said },
+            value: after,
             wakeTime: wakeTimeOf(decision.wakeTime, news, now),
           }),
         );
-  if (turn.kind === 'done') await say(deps, decision.verdicts, news, place, decision.state);
+  if (turn.kind === 'done') await say(deps, decision.verdicts, news, place, { before, after });
   return turn;
 }

@@ -55,7 +55,7 @@ export async function recordOutcomes(
     const wakeTime = soon.reduce(earliest, wakeTimeOf(decision.wakeTime, news, now)) ?? now;
     const other = held.stored.nextWakeTime ?? now;
     const saved = await record.save({ subject: poolSubject(pool), value, wakeTime: isOurs ? wakeTime : other });
-    if (saved.written) return say(deps, decision.verdicts, isOurs ? news : undefined, place, value);
+    if (saved.written) return say(deps, decision.verdicts, isOurs ? news : undefined, place, { before, after: value });
   }
   // The attempts are intended still: the next pass finds out by looking (I4).
 }

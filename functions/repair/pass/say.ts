@@ -5,7 +5,7 @@ import { reportOfVerdict, vetoFault, type Place } from '../report.ts';
 import type { PassDeps } from './deps.ts';
 import type { Verdict } from './look.ts';
 import type { PoolState } from './pool.ts';
-import type { News } from './said.ts';
+import { countHeld, type News } from './said.ts';
 import { PASS_SETTLES_AFTER, PASS_SPACING } from './timing.ts';
 
 /** When the next pass is needed, for the pool's sake or to say something. */
@@ -21,7 +21,7 @@ export async function say(
   verdicts: readonly Verdict[],
   news: News | undefined,
   place: Place,
-  state: PoolState,
+  { before, after }: { readonly before: PoolState; readonly after: PoolState },
 ): Promise<void> {
   const acts = verdicts.filter(({ kind }) => kind === 'wouldRepair' || kind === 'recovered');
   for (const verdict of [...acts, ...(news?.verdicts ?? [])]) {
@@ -32,5 +32,7 @@ export async function say(
   const nodePool = place.pool ?? 'none';
   const held = verdicts.filter(({ kind }) => kind === 'blocked' || kind === 'vetoed').length;
   deps.metrics.count(REPAIR_METRICS.held, held, { nodePool });
-  deps.metrics.count(REPAIR_METRICS.underWay, state.attempts.length, { nodePool });
+  deps.metrics.count(REPAIR_METRICS.underWay, after.attempts.length, { nodePool });
+  const isSame = countHeld(before.said) === countHeld(after.said) && before.attempts.length === after.attempts.length;
+  if (!isSame) await deps.repairsChanged();
 }
