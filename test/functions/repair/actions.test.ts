@@ -131,3 +131,44 @@ describe('DrainThenTerminate', () => {
     await expect(dueWorld(drain).reconcile(message)).rejects.toMatchObject({ reason: 'InvalidMessage' });
   });
 });
+
+describe('Terminate without a NodeClaim', () => {
+  const CALL = 'terminateInAutoScalingGroup aws:///us-west-2a/i-g1';
+
+  function groupWorld(): RepairWorld {
+    const world = createRepairWorld();
+    seedPool(world, ['n1', 'n2', 'n3', 'n4', 'n5']);
+    world.seed({
+      apiVersion: 'curfew.dev/v1alpha1',
+      kind: 'NodeLifecyclePolicy',
+      metadata: { name: 'all' },
+      spec: { repair: { nodesWithoutNodeClaim: 'TerminateInAutoScalingGroup' } },
+    });
+    const spec = { providerID: 'aws:///us-west-2a/i-g1' };
+    world.seed({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'g1' }, spec });
+    world.setCondition('g1', 'Ready', 'False');
+    world.advance(minutes(30));
+    return world;
+  }
+
+  it('goes through the Auto Scaling group, once', async () => {
+    const world = groupWorld();
+    await world.look('g1');
+    await pass(world, 5, 5);
+    expect(world.instanceCalls).toEqual([CALL]);
+  });
+
+  it.each([
+    ['shutting-down', []],
+    [undefined, []],
+    ['running', [CALL]],
+  ] as const)('I4: after a lost answer looks first: %s', async (state, calls) => {
+    const world = groupWorld();
+    world.cloud.fails = new RetryableError('no answer', { outcomeUnknown: true });
+    world.cloud.state = state;
+    await world.look('g1');
+    world.cloud.fails = undefined;
+    await pass(world, 1, 1, 5);
+    expect(world.instanceCalls).toEqual(calls);
+  });
+});
