@@ -4,7 +4,7 @@
  * Curfew's parts may do. A client without a token may do everything: over plain HTTP kubectl sends none.
 =======
  * The embedded API server with Curfew's and Karpenter's CRDs, the roles and the admission policies of `deploy/`, served over HTTP on loopback. RBAC decides what
- * Curfew's parts may do. Whoever comes without a token may do everything: over plain HTTP kubectl sends none.
+ * Curfew's parts may do. A client without a token may do everything: over plain HTTP kubectl sends none.
 >>>>>>> main
  */
 import { randomInt } from 'node:crypto';

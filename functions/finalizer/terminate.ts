@@ -113,13 +113,14 @@ export async function terminate(
   if (run.progressed) return DONE;
   if (outcome.kind === 'done') return finish(context);
   const mark = `${forced ? FORCED : ''}${outcome.step}: ${outcome.kind === 'notYet' ? outcome.on : outcome.message}`;
+  // Before the mark says that it is told: a run that dies in between is made up for.
+  if (begun.reported !== mark) await showProgress(context, outcome);
   const turn = await save(
     { ...progress, reported: mark },
     wakeAt(outcome.kind === 'notYet' ? outcome.until : undefined),
   );
   if (!turn.written || begun.reported === mark) return turn;
   await reportWait(context, outcome);
-  await showProgress(context, outcome);
   return turn;
 }
 

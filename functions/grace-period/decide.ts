@@ -44,7 +44,7 @@ export interface Counts {
 }
 
 export type GracePeriodDecision =
-  /** No annotated pod is left: the Node is let free, then the record goes. */
+  /** No annotated pod is left: the Node is released, then the record is deleted. */
   | { readonly kind: 'close'; readonly node: NodeChange; readonly counts: Counts }
   | {
       readonly kind: 'keep';
