@@ -36,7 +36,7 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^node infra\/app\.ts$/, 'half a minute: packages/local-aws/test/own-app.test.ts'],
   [/^aws /, 'needs an AWS account'],
   [/^docker /, 'needs Docker'],
-  [/^node examples\/[\w-]+\/bridge\/main\.ts/, 'runs until it is ended, on a Slurm: test/slurm'],
+  [/^node examples\/[\w-]+\/\w+\/main\.ts/, 'runs until it is ended'],
   [
     /^curfew (…|stop$|resume$|explain|republish$|validate$|policies admission$)/,
     'names a command; its full form is run',
