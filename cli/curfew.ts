@@ -92,6 +92,22 @@ program
   });
 
 program
+  .command('drain')
+  .description('ask for the drain of a node, say what becomes of every pod, and follow it')
+  .argument('<node>', 'name of the Node')
+  .option('--dry-run', 'say what would become of every pod, change nothing')
+  .option('--cancel', 'withdraw the request, or uncordon the node of a drain that others asked for')
+  .option('--kubeconfig <file>', 'default: $KUBECONFIG, else ~/.kube/config')
+  .option('--context <name>', 'context of the kubeconfig')
+  .addOption(new Option('--output <form>', 'what a dry run prints').choices(['text', 'json']).default('text'))
+  .action(async (node: string, options: Record<string, string>) => {
+    const { drainCommand } = await import('./drain.ts');
+    const interruption = new AbortController();
+    process.once('SIGINT', () => interruption.abort());
+    process.exitCode = await drainCommand(node, { ...options, interrupted: interruption.signal });
+  });
+
+program
   .command('validate')
   .description('say what Curfew would refuse: configurations, policies, FinalizerRules, drain templates, scenarios')
   .argument('<paths...>', 'files and folders')
