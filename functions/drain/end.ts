@@ -104,7 +104,7 @@ export async function tidy(
   const held = await store.load();
   const isIdle = held.kind === 'held' && held.value.active === undefined && held.value.requests.length === 0;
   if (!isIdle) return again('a drain has begun');
-  const changed = await finishNode(deps, object, { status, uncordon });
+  const changed = await finishNode(deps, object, { status, uncordon, ended: [] });
   return changed === 'ok' ? proceed(run) : lookAgain(changed);
 }
 
