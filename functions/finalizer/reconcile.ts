@@ -4,6 +4,7 @@ import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { addDuration, minutes, toTimestamp } from '../../shared/domain/time.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
+import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
 import { again, DONE, settle, type Concern, type Observed, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { Step } from '../../shared/lifecycle/steps.ts';
 import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
@@ -21,7 +22,7 @@ import { terminate, TERMINATION_STEPS } from './terminate.ts';
 import { decideRule } from './rules/decide.ts';
 import { reconcileObject } from './rules/reconcile-object.ts';
 import { reconcileRule } from './rules/reconcile-rule.ts';
-import { wakePool, wakeTerminations } from './wake-ups.ts';
+import { createSettingsRounds, createTerminationRounds, SETTINGS_ROUND, TERMINATIONS_ROUND } from './wake-ups.ts';
 
 const OWNER = 'finalizer';
 /** Things that one run carries out one after the other: deletions, taints, the calls of hooks and of the cloud. */
@@ -37,12 +38,16 @@ export interface Rules {
 interface Parts extends Rules {
   readonly deps: TerminationDeps;
   readonly reporter: Reporter;
+  readonly settings: Rounds;
+  readonly terminations: Rounds;
 }
 
 export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = {}): Reconcile {
   const parts: Parts = {
     deps,
     reporter: createReporter(OWNER, deps),
+    settings: createSettingsRounds(deps),
+    terminations: createTerminationRounds(deps),
     decide,
     steps: TERMINATION_STEPS,
     decideRule,
@@ -54,6 +59,8 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
         return reconcileClusterEvent(parts, message.event);
       case 'wakeUp': {
         const { kind, name, uid } = message.subject;
+        if (isRound(message.subject, SETTINGS_ROUND)) return parts.settings.timerDue(message);
+        if (isRound(message.subject, TERMINATIONS_ROUND)) return parts.terminations.timerDue(message);
         if (kind === 'NodeClaim') return reconcileTarget(parts, { kind, name, uid }, message);
         if (kind === 'Node') return reconcileNode(parts, name, { uid, wakeUp: message });
         if (kind === 'FinalizerRule') return reconcileRule(parts, name, undefined);
@@ -73,6 +80,8 @@ type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
 async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise<void> {
   const { subject, hints, change, watch, resync } = event;
   const { name, uid } = subject;
+  // When everything is published again, what settings apply to comes in events of its own.
+  const isRepeated = resync === true && change === 'Modified';
   switch (subject.kind) {
     case 'NodeClaim':
       return reconcileTarget(parts, { kind: 'NodeClaim', name, uid }, undefined);
@@ -82,16 +91,15 @@ async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise
     case 'VolumeAttachment':
       return hints.nodeName === undefined ? undefined : reconcileNode(parts, hints.nodeName);
     case 'PodDisruptionBudget':
-      return wakeTerminations(parts.deps);
+      return parts.terminations.request(undefined);
     case 'FinalizerRule':
       return reconcileRule(parts, name, watch);
     case 'NodePool':
       await reportTerminationFaults(parts, subject);
-      // When everything is published again, what it applies to comes in events of its own.
-      return resync === true ? undefined : wakePool(parts.deps, name);
+      return isRepeated ? undefined : parts.settings.request(name);
     case 'NodeLifecyclePolicy':
       await reportTerminationFaults(parts, subject);
-      return resync === true ? undefined : wakePool(parts.deps, undefined);
+      return isRepeated ? undefined : parts.settings.request(undefined);
     case 'ConfigMap':
       return;
   }
@@ -118,7 +126,7 @@ async function closeNodeRecord(deps: TerminationDeps, uid: string | undefined): 
 /** Its NodeClaim may wait for it, or it went with our finalizer stripped. */
 async function reconcileGoneNode(parts: Parts, { name, uid }: ClusterEvent['subject']): Promise<void> {
   await reconcileTarget(parts, { kind: 'Node', name, uid }, undefined);
-  await wakeTerminations(parts.deps);
+  await parts.terminations.request(undefined);
 }
 
 async function reconcileTarget(parts: Parts, target: Target, wakeUp: UsedWakeUp | undefined): Promise<void> {
