@@ -4,6 +4,7 @@
  */
 import { Validations } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
+import { permissionsOf } from '../shared/contract/permissions.ts';
 import type { FunctionsStack } from './functions-stack.ts';
 import type { StateStack } from './state-stack.ts';
 
@@ -24,7 +25,7 @@ export function acknowledgeFindings(stacks: { readonly state: StateStack; readon
       'Serverless::Serverless-LambdaTracing',
       'X-Ray needs permissions on *; audit lines carry the ids that join a story.',
     );
-    if (name === 'finalizer') {
+    if (permissionsOf(name).ec2.length > 0) {
       acknowledge(
         role,
         'AwsSolutions::AwsSolutions-IAM5[Resource::*]',
@@ -34,6 +35,11 @@ export function acknowledgeFindings(stacks: { readonly state: StateStack; readon
         role,
         'AwsSolutions::AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ec2:<AWS::Region>:<AWS::AccountId>:instance/*]',
         'Instances are not known beforehand; a condition limits the statement to those tagged with the cluster.',
+      );
+      acknowledge(
+        role,
+        'AwsSolutions::AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:autoscaling:<AWS::Region>:<AWS::AccountId>:autoScalingGroup:*:autoScalingGroupName/*]',
+        'Groups are not known beforehand; a condition limits the statement to those tagged with the cluster.',
       );
     }
     if (functions.privateAccess !== undefined) {

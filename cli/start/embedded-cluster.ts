@@ -1,11 +1,6 @@
 /**
-<<<<<<< HEAD
- * The embedded API server with Curfew's and Karpenter's CRDs and the roles of `deploy/`, served over HTTP on loopback. RBAC decides what
- * Curfew's parts may do. A client without a token may do everything: over plain HTTP kubectl sends none.
-=======
- * The embedded API server with Curfew's and Karpenter's CRDs, the roles and the admission policies of `deploy/`, served over HTTP on loopback. RBAC decides what
- * Curfew's parts may do. Whoever comes without a token may do everything: over plain HTTP kubectl sends none.
->>>>>>> main
+ * The embedded API server with Curfew's and Karpenter's CRDs, the roles and the admission policies of `deploy/`, served over HTTP on
+ * loopback. RBAC decides what Curfew's parts may do. A client without a token may do everything: over plain HTTP kubectl sends none.
  */
 import { randomInt } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -129,4 +129,5 @@ const NO_INSTANCES: Instances = {
   describe: () => Promise.resolve(undefined),
   terminate: () => Promise.resolve({ kind: 'notFound' }),
   reboot: () => Promise.resolve({ kind: 'notFound' }),
+  terminateInAutoScalingGroup: () => Promise.resolve({ kind: 'notFound' }),
 };

@@ -23,9 +23,9 @@ import { join } from 'node:path';
 import { ENV } from '../../shared/contract/env.ts';
 import { FUNCTION_TIMEOUT_SECONDS, MAX_RECEIVES, VISIBILITY_TIMEOUT_SECONDS } from '../../shared/contract/inbox.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
-import type { Permissions } from '../../shared/contract/permissions.ts';
+import type { InstanceAction, Permissions } from '../../shared/contract/permissions.ts';
 import { partitionKeyPrefix, TABLE } from '../../shared/contract/table.ts';
-import { FUNCTION_TAG } from '../../shared/contract/tags.ts';
+import { CLUSTER_TAGS, FUNCTION_TAG } from '../../shared/contract/tags.ts';
 import type { ClusterConnection } from '../cluster-connection.ts';
 import type { FunctionDefinition } from '../function-definitions.ts';
 import type { PrivateAccess } from '../private-access.ts';
@@ -166,15 +166,33 @@ export class FunctionWithInbox extends Construct {
     );
   }
 
-  /** EC2's reads know no resources. Its writes are limited to instances that Karpenter tagged as the cluster's. */
+  /** EC2's reads know no resources. Writes are limited to the instances and Auto Scaling groups that are tagged as the cluster's. */
   actsOnInstances(cluster: ClusterConnection): void {
-    const { ec2 } = this.permissions;
-    const instances = Stack.of(this).formatArn({ service: 'ec2', resource: 'instance', resourceName: '*' });
-    for (const action of ec2) {
-      if (action === 'ec2:DescribeInstances') this.allow([action], ['*']);
-      else
-        this.allow([action], [instances], { StringEquals: { 'aws:ResourceTag/eks:eks-cluster-name': cluster.name } });
+    for (const action of this.permissions.ec2) {
+      if (action === 'ec2:DescribeInstances') {
+        this.allow([action], ['*']);
+        continue;
+      }
+      for (const tag of CLUSTER_TAGS) {
+        this.allow([action], [this.arnPatternOf(action)], {
+          StringEquals: { [`aws:ResourceTag/${tag}`]: cluster.name },
+        });
+      }
     }
+  }
+
+  /** Of the resources that an action can be limited to. */
+  private arnPatternOf(action: InstanceAction): string {
+    return Stack.of(this).formatArn(
+      action === 'autoscaling:TerminateInstanceInAutoScalingGroup'
+        ? {
+            service: 'autoscaling',
+            resource: 'autoScalingGroup',
+            resourceName: '*:autoScalingGroupName/*',
+            arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+          }
+        : { service: 'ec2', resource: 'instance', resourceName: '*' },
+    );
   }
 
   private allow(actions: string[], resources: string[], conditions?: Record<string, Record<string, unknown>>): void {

@@ -1,5 +1,5 @@
 /** All ports of one part of Curfew within its row of the permission table; what is outside of it fails as the real services fail. */
-import type { Ec2Action, Permissions } from '../../shared/contract/permissions.ts';
+import type { InstanceAction, Permissions } from '../../shared/contract/permissions.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import type { ClusterWatch } from '../../shared/ports/cluster-watch.ts';
@@ -105,10 +105,14 @@ function busWithin(bus: EventBus, identity: Identity): EventBus {
 }
 
 function instancesWithin(instances: Instances, identity: Identity): Instances {
-  const action = (name: Ec2Action) => [{ allowed: identity.permissions.ec2.includes(name), permission: name }];
+  const action = (name: InstanceAction) => [{ allowed: identity.permissions.ec2.includes(name), permission: name }];
   return {
     describe: id => within(identity, action('ec2:DescribeInstances'), () => instances.describe(id)),
     terminate: id => within(identity, action('ec2:TerminateInstances'), () => instances.terminate(id)),
     reboot: id => within(identity, action('ec2:RebootInstances'), () => instances.reboot(id)),
+    terminateInAutoScalingGroup: id =>
+      within(identity, action('autoscaling:TerminateInstanceInAutoScalingGroup'), () =>
+        instances.terminateInAutoScalingGroup(id),
+      ),
   };
 }

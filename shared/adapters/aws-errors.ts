@@ -44,6 +44,8 @@ const THROTTLING_CODES = new Set([
   'TooManyRequestsException',
   'LimitExceededException',
   'TransactionConflictException',
+  // Auto Scaling is at work on the group.
+  'ScalingActivityInProgress',
 ]);
 
 /** The error code of an AWS client, or of the connection below it. */

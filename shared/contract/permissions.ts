@@ -21,7 +21,11 @@ export interface KubernetesGrant {
   readonly names?: readonly string[];
 }
 
-export type Ec2Action = 'ec2:DescribeInstances' | 'ec2:RebootInstances' | 'ec2:TerminateInstances';
+export type InstanceAction =
+  | 'ec2:DescribeInstances'
+  | 'ec2:RebootInstances'
+  | 'ec2:TerminateInstances'
+  | 'autoscaling:TerminateInstanceInAutoScalingGroup';
 
 export interface Permissions {
   readonly kubernetes: readonly KubernetesGrant[];
@@ -33,7 +37,8 @@ export interface Permissions {
   readonly wakes: readonly FunctionName[];
   /** Under which `source` it publishes on the bus. */
   readonly publishesAs: readonly string[];
-  readonly ec2: readonly Ec2Action[];
+  /** On the instances of the cluster. */
+  readonly ec2: readonly InstanceAction[];
   /** Calls the Lambda functions that hooks of terminations name. */
   readonly invokesHooks: boolean;
 }

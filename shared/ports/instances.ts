@@ -1,10 +1,32 @@
 /** Cloud instances by providerID (`aws:///us-west-2a/i-0abc`), never by node name (I10). */
 export type InstanceState = 'pending' | 'running' | 'stopping' | 'stopped' | 'shutting-down' | 'terminated';
 
+export interface Instance {
+  readonly state: InstanceState;
+  /** Name of the Auto Scaling group that it is part of. */
+  readonly autoScalingGroup?: string;
+}
+
+/**
+ * What a call came to. `notFound`: the cloud knows no such instance, there is nothing left to do. `refused`: the call had no effect,
+ * because of what the instance is (stopped, protected from termination, in no group); the same call meets the same until that changes.
+ */
+export type InstanceOutcome =
+  | { readonly kind: 'ok' }
+  | { readonly kind: 'notFound' }
+  | { readonly kind: 'refused'; readonly reason: string; readonly message: string };
+
+/**
+ * All throw a `RetryableError` when throttled, not allowed, or without an answer (then with `outcomeUnknown` for a call that changes
+ * something), and a `TerminalError` for what is no providerID.
+ */
 export interface Instances {
   /** undefined: the cloud knows no such instance. */
-  describe(providerID: string): Promise<{ state: InstanceState } | undefined>;
-  /** Idempotent; `notFound` means there is nothing left to do. */
-  terminate(providerID: string): Promise<{ kind: 'ok' | 'notFound' }>;
-  reboot(providerID: string): Promise<{ kind: 'ok' | 'notFound' }>;
+  describe(providerID: string): Promise<Instance | undefined>;
+  /** `ok` also for an instance that is shutting down or terminated. */
+  terminate(providerID: string): Promise<InstanceOutcome>;
+  /** `ok` also for a terminated instance, which ignores it. */
+  reboot(providerID: string): Promise<InstanceOutcome>;
+  /** Ends an instance so that its Auto Scaling group starts another in its place: the group's capacity stays. */
+  terminateInAutoScalingGroup(providerID: string): Promise<InstanceOutcome>;
 }

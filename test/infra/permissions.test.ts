@@ -14,8 +14,10 @@ describe('permissions', () => {
       const { Action, Resource, Condition } = statement;
       expect(JSON.stringify(Action)).not.toContain('*');
       if (Action === 'ec2:DescribeInstances') expect(Resource).toBe('*');
-      else if (String(Action).startsWith('ec2:'))
-        expect(JSON.stringify(Condition)).toContain('aws:ResourceTag/eks:eks-cluster-name');
+      else if (/^(ec2|autoscaling):/.test(String(Action)))
+        expect(JSON.stringify(Condition)).toMatch(
+          /^\{"StringEquals":\{"aws:ResourceTag\/eks:(eks-)?cluster-name":"prod"\}\}$/,
+        );
       else expect(JSON.stringify(Resource)).not.toContain('*');
     }
   });

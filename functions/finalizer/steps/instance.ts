@@ -55,10 +55,11 @@ async function call(context: TerminationContext, providerID: string, attempt: Ca
   try {
     const outcome = await deps.instances.terminate(providerID);
     if (outcome.kind === 'notFound') return stepDone;
+    if (outcome.kind === 'refused') return await failed(context, providerID, attempt, outcome);
   } catch (error) {
     // What may have taken effect is resolved by looking; what certainly has not is tried again as a new attempt.
     if (!(error instanceof RetryableError) || error.outcomeUnknown) throw error;
-    return await failed(context, providerID, attempt, error);
+    return await failed(context, providerID, attempt, { reason: error.reason, message: messageOf(error) });
   }
   await context.remember({ instance: { ...attempt, phase: 'accepted' } });
   context.run.ownAttempt = undefined;
@@ -79,7 +80,7 @@ async function failed(
   context: TerminationContext,
   providerID: string,
   { number }: CallAttempt,
-  error: RetryableError,
+  { reason, message }: { readonly reason: string | undefined; readonly message: string },
 ): Promise<StepOutcome> {
   const delay = seconds(Math.min(5 * 2 ** Math.min(number - 1, 10), 60));
   const retryTime = addDuration(context.now, delay);
@@ -90,9 +91,9 @@ async function failed(
   await tell(context, {
     decision: 'retry',
     reason: EVENT_REASONS.instanceTerminationFailed,
-    message: `instance ${providerID} could not be ended: ${messageOf(error)}; it is tried again in ${delay / 1000} s`,
-    details: { providerID, attempt: number, error: error.reason ?? 'Unknown' },
+    message: `instance ${providerID} could not be ended: ${message}; it is tried again in ${delay / 1000} s`,
+    details: { providerID, attempt: number, error: reason ?? 'Unknown' },
     event: { type: 'Warning' },
   });
-  return waitFor(`instance ${providerID} could not be ended: ${error.reason ?? messageOf(error)}`, retryTime);
+  return waitFor(`instance ${providerID} could not be ended: ${reason ?? message}`, retryTime);
 }

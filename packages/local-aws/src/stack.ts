@@ -11,6 +11,7 @@ import { systemClock } from '../../../shared/adapters/system-clock.ts';
 import type { Clock } from '../../../shared/ports/clock.ts';
 import type { DynamoDbServer } from './dynamodb-server.ts';
 import { startDynamoDb, type DynamoDbOptions } from './dynamodb.ts';
+import { startEc2, type LocalEc2 } from './ec2/ec2.ts';
 import { startEventBus } from './event-bus.ts';
 import { FAKE_CREDENTIALS } from './fake-credentials.ts';
 import { createAccess, type Access, type Credentials } from './iam/access.ts';
@@ -37,7 +38,7 @@ export interface LocalAwsOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Values of CloudFormation parameters by name, as given to a deployment. */
   readonly parameters?: Readonly<Record<string, string>>;
-  /** More variables for every function, e.g. `AWS_ENDPOINT_URL_EC2`. */
+  /** More variables for every function, e.g. `AWS_ENDPOINT_URL_LAMBDA`. */
   readonly extraEnv?: Readonly<Record<string, string>>;
   /** Keeps the table over runs; without it a temporary folder that is removed at the end. */
   readonly dataDir?: string;
@@ -53,7 +54,15 @@ export interface LocalAwsOptions {
 
 export interface LocalAws {
   readonly model: AwsModel;
-  readonly endpoints: { readonly dynamoDb: string; readonly sqs: string; readonly eventBridge: string };
+  readonly endpoints: {
+    readonly dynamoDb: string;
+    readonly sqs: string;
+    readonly eventBridge: string;
+    /** Of EC2 and Auto Scaling. */
+    readonly ec2: string;
+  };
+  /** Without an instance at the start. */
+  readonly ec2: Pick<LocalEc2, 'fleet' | 'fail'>;
   /** For another process to speak to these endpoints by the unchanged SDK as the account itself, which may do everything: region, credentials, `AWS_ENDPOINT_URL_*`. */
   readonly clientEnv: Readonly<Record<string, string>>;
   /** The same as the role of a service account, such as the forwarder's. Throws when none is associated with it. */
@@ -113,7 +122,14 @@ export async function startLocalAws(options: LocalAwsOptions): Promise<LocalAws>
   const send = (queueName: string, body: string) => sqs.send(queueName, body);
   const bus = await startEventBus({ model, clock, send, access });
   parts.defer(() => bus.stop());
-  const endpoints = { dynamoDb: guard.endpoint, sqs: sqs.endpoint, eventBridge: bus.endpoint };
+  const ec2 = await startEc2({ model, clock, access });
+  parts.defer(() => ec2.stop());
+  const endpoints = {
+    dynamoDb: guard.endpoint,
+    sqs: sqs.endpoint,
+    eventBridge: bus.endpoint,
+    ec2: ec2.endpoint,
+  };
   const clientEnv = clientEnvironment(endpoints, FAKE_CREDENTIALS);
   const limit = options.maxConcurrency ?? availableParallelism();
   const sources = model.eventSources.map(source => ({
@@ -152,6 +168,7 @@ export async function startLocalAws(options: LocalAwsOptions): Promise<LocalAws>
   return {
     model,
     endpoints,
+    ec2,
     clientEnv,
     clientEnvOf(namespace, serviceAccount) {
       const identity = model.podIdentities.find(
@@ -204,6 +221,8 @@ function clientEnvironment(endpoints: LocalAws['endpoints'], credentials: Creden
     AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamoDb,
     AWS_ENDPOINT_URL_SQS: endpoints.sqs,
     AWS_ENDPOINT_URL_EVENTBRIDGE: endpoints.eventBridge,
+    AWS_ENDPOINT_URL_EC2: endpoints.ec2,
+    AWS_ENDPOINT_URL_AUTO_SCALING: endpoints.ec2,
   };
 }
 

@@ -1,4 +1,5 @@
 /** Curfew's own bundles in the local stack: what is deployed and what is run here are held together. */
+import { EC2Client, TerminateInstancesCommand } from '@aws-sdk/client-ec2';
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { Template } from 'aws-cdk-lib/assertions';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -8,6 +9,7 @@ import { z } from 'zod';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../../infra/build-app.ts';
 import { FAKE_CREDENTIALS } from '../src/fake-credentials.ts';
+import { createAccess } from '../src/iam/access.ts';
 import type { LogLine } from '../src/log-lines.ts';
 import { startLocalAws, type LocalAws } from '../src/stack.ts';
 import { SOURCES } from '../../../shared/contract/names.ts';
@@ -111,5 +113,23 @@ describe('the synthesized bundles', () => {
       source: SOURCES.forwarder,
       detail: { schemaVersion: 99 },
     });
+  });
+
+  it("may end the instances of the cluster, Karpenter's and those of node groups, and no others", async () => {
+    const roleArn = aws.model.functions.find(({ name }) => name === 'finalizer')?.roleArn ?? '';
+    const client = new EC2Client({
+      endpoint: aws.endpoints.ec2,
+      region: 'us-east-1',
+      credentials: createAccess(aws.model).credentialsOf(roleArn),
+      maxAttempts: 1,
+    });
+    const terminate = (tags: Record<string, string>) =>
+      client.send(new TerminateInstancesCommand({ InstanceIds: [aws.ec2.fleet.launch({ tags }).instanceId] }));
+    for (const tag of ['eks:eks-cluster-name', 'eks:cluster-name']) {
+      expect((await terminate({ [tag]: 'local' })).TerminatingInstances).toHaveLength(1);
+      await expect(terminate({ [tag]: 'another' })).rejects.toMatchObject({ name: 'UnauthorizedOperation' });
+    }
+    await expect(terminate({})).rejects.toMatchObject({ name: 'UnauthorizedOperation' });
+    client.destroy();
   });
 });

@@ -1,18 +1,28 @@
 /**
- * `Instances` on EC2. Kept apart from the other adapters: the EC2 client is the largest of all, and only functions that end or
- * reboot instances carry it.
+ * `Instances` on EC2 and Auto Scaling. Kept apart from the other adapters: the EC2 client is the largest of all, and only functions
+ * that end or reboot instances carry it.
  */
+import { TerminateInstanceInAutoScalingGroupCommand, type AutoScalingClient } from '@aws-sdk/client-auto-scaling';
 import {
   DescribeInstancesCommand,
   RebootInstancesCommand,
   TerminateInstancesCommand,
   type EC2Client,
 } from '@aws-sdk/client-ec2';
-import { TerminalError } from '../../errors.ts';
-import type { Instances, InstanceState } from '../../ports/instances.ts';
+import { messageOf, TerminalError } from '../../errors.ts';
+import type { InstanceOutcome, Instances, InstanceState } from '../../ports/instances.ts';
 import { awsErrorCode, fromAwsError } from '../aws-errors.ts';
 
 const NOT_FOUND = 'InvalidInstanceID.NotFound';
+/** Errors of EC2 about what the instance is, and not about the call. `OperationNotPermitted`: it is protected from termination. */
+const REFUSALS: ReadonlySet<string | undefined> = new Set([
+  'IncorrectInstanceState',
+  'IncorrectState',
+  'OperationNotPermitted',
+  'UnsupportedOperation',
+]);
+/** Written by Auto Scaling; users cannot set tags that begin with `aws:`. */
+const AUTO_SCALING_GROUP_TAG = 'aws:autoscaling:groupName';
 const PROVIDER_ID = /^aws:\/\/\/[a-z0-9-]+\/(i-[0-9a-f]+)$/;
 const STATES: readonly InstanceState[] = ['pending', 'running', 'stopping', 'stopped', 'shutting-down', 'terminated'];
 
@@ -28,50 +38,73 @@ export function parseProviderID(providerID: string): string {
   return instanceId;
 }
 
+export interface InstanceClients {
+  readonly ec2: Pick<EC2Client, 'send'>;
+  readonly autoScaling: Pick<AutoScalingClient, 'send'>;
+}
+
 /**
- * The client must be of the cluster's Region. EC2 forgets a terminated instance after about an hour and answers NotFound from
+ * The clients must be of the cluster's Region. EC2 forgets a terminated instance after about an hour and answers NotFound from
  * then on; it may also answer NotFound in the first seconds of an instance's life.
  */
-export function createInstances(client: Pick<EC2Client, 'send'>): Instances {
+export function createInstances({ ec2, autoScaling }: InstanceClients): Instances {
   return {
     async describe(providerID) {
       const instanceId = parseProviderID(providerID);
-      const answer = await unlessNotFound({ doing: `describing instance ${instanceId}`, write: false }, () =>
-        client.send(new DescribeInstancesCommand({ InstanceIds: [instanceId] })),
-      );
-      const instances = (answer?.Reservations ?? []).flatMap(reservation => reservation.Instances ?? []);
-      const name = instances.find(instance => instance.InstanceId === instanceId)?.State?.Name;
-      const state = STATES.find(known => known === name);
-      return state === undefined ? undefined : { state };
+      try {
+        const answer = await ec2.send(new DescribeInstancesCommand({ InstanceIds: [instanceId] }));
+        const instances = (answer.Reservations ?? []).flatMap(reservation => reservation.Instances ?? []);
+        const instance = instances.find(({ InstanceId }) => InstanceId === instanceId);
+        const state = STATES.find(known => known === instance?.State?.Name);
+        if (state === undefined) return undefined;
+        const group = instance?.Tags?.find(({ Key }) => Key === AUTO_SCALING_GROUP_TAG)?.Value;
+        return { state, ...(group !== undefined && { autoScalingGroup: group }) };
+      } catch (error) {
+        if (awsErrorCode(error) === NOT_FOUND) return undefined;
+        throw fromAwsError(error, { doing: `describing instance ${instanceId}`, write: false });
+      }
     },
 
     async terminate(providerID) {
       const instanceId = parseProviderID(providerID);
-      const answer = await unlessNotFound({ doing: `terminating instance ${instanceId}`, write: true }, () =>
-        client.send(new TerminateInstancesCommand({ InstanceIds: [instanceId] })),
+      return await call(`terminating instance ${instanceId}`, () =>
+        ec2.send(new TerminateInstancesCommand({ InstanceIds: [instanceId] })),
       );
-      return { kind: answer === undefined ? 'notFound' : 'ok' };
     },
 
     async reboot(providerID) {
       const instanceId = parseProviderID(providerID);
-      const answer = await unlessNotFound({ doing: `rebooting instance ${instanceId}`, write: true }, () =>
-        client.send(new RebootInstancesCommand({ InstanceIds: [instanceId] })),
+      return await call(`rebooting instance ${instanceId}`, () =>
+        ec2.send(new RebootInstancesCommand({ InstanceIds: [instanceId] })),
       );
-      return { kind: answer === undefined ? 'notFound' : 'ok' };
+    },
+
+    async terminateInAutoScalingGroup(providerID) {
+      const instanceId = parseProviderID(providerID);
+      return await call(`terminating instance ${instanceId} in its Auto Scaling group`, () =>
+        autoScaling.send(
+          new TerminateInstanceInAutoScalingGroupCommand({
+            InstanceId: instanceId,
+            ShouldDecrementDesiredCapacity: false,
+          }),
+        ),
+      );
     },
   };
 }
 
-/** The answer, or undefined when EC2 knows no such instance. */
-async function unlessNotFound<Answer>(
-  attempt: { doing: string; write: boolean },
-  send: () => Promise<Answer>,
-): Promise<Answer | undefined> {
+async function call(doing: string, send: () => Promise<unknown>): Promise<InstanceOutcome> {
   try {
-    return await send();
+    await send();
+    return { kind: 'ok' };
   } catch (error) {
-    if (awsErrorCode(error) === NOT_FOUND) return undefined;
-    throw fromAwsError(error, attempt);
+    const code = awsErrorCode(error);
+    if (code === NOT_FOUND) return { kind: 'notFound' };
+    if (code !== undefined && REFUSALS.has(code)) return { kind: 'refused', reason: code, message: messageOf(error) };
+    // Auto Scaling says so of an instance in no group, be it gone or not: whether it is gone, EC2 knows (I6).
+    if (code === 'ValidationError' && messageOf(error).includes('No managed instance found')) {
+      return { kind: 'refused', reason: 'NotInAutoScalingGroup', message: messageOf(error) };
+    }
+    throw fromAwsError(error, { doing, write: true });
   }
 }

@@ -48,6 +48,7 @@ function ports(permissions: Partial<Permissions>) {
       describe: async () => undefined,
       terminate: async () => ({ kind: 'ok' as const }),
       reboot: async () => ({ kind: 'ok' as const }),
+      terminateInAutoScalingGroup: async () => ({ kind: 'ok' }),
     },
   };
   const guarded = portsWithin(behind, identity);
@@ -140,6 +141,7 @@ describe('AWS within its permissions', () => {
       () => instances.describe('i'),
       () => instances.terminate('i'),
       () => instances.reboot('i'),
+      () => instances.terminateInAutoScalingGroup('i'),
     ];
     for (const call of calls) {
       await expect(call()).rejects.toMatchObject({ name: 'RetryableError', reason: 'AccessDenied' });

@@ -145,6 +145,7 @@ describe('createHandler', () => {
       describe: () => Promise.resolve({ state: 'running' }),
       terminate: () => Promise.resolve({ kind: 'ok' }),
       reboot: () => Promise.resolve({ kind: 'ok' }),
+      terminateInAutoScalingGroup: async () => ({ kind: 'ok' }),
     };
     const states: unknown[] = [];
     const handler = createHandler(

@@ -33,3 +33,26 @@ export function toSqsError(refusal: Refusal): ErrorAnswer {
       return { status: 403, code: 'AccessDenied', message: refusal.message };
   }
 }
+
+/** EC2 and Auto Scaling, each in its own words. */
+export function toQueryError(refusal: Refusal, service: 'ec2' | 'autoscaling'): ErrorAnswer {
+  const isEc2 = service === 'ec2';
+  switch (refusal.kind) {
+    case 'unsigned':
+      return isEc2
+        ? { status: 400, code: 'MissingParameter', message: 'The request must contain the parameter AWSAccessKeyId' }
+        : { status: 403, code: 'MissingAuthenticationToken', message: UNSIGNED };
+    case 'unknownKey':
+      return isEc2
+        ? { status: 401, code: 'AuthFailure', message: 'AWS was not able to validate the provided access credentials' }
+        : { status: 403, code: 'InvalidClientTokenId', message: UNKNOWN_KEY };
+    case 'denied':
+      return isEc2
+        ? {
+            status: 403,
+            code: 'UnauthorizedOperation',
+            message: `You are not authorized to perform this operation. ${refusal.message}`,
+          }
+        : { status: 403, code: 'AccessDenied', message: refusal.message };
+  }
+}

@@ -1,17 +1,13 @@
-import type { EC2Client } from '@aws-sdk/client-ec2';
-import { describe, expect, it } from 'vitest';
+import { AutoScalingClient } from '@aws-sdk/client-auto-scaling';
+import { EC2Client } from '@aws-sdk/client-ec2';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startEc2, type LocalEc2 } from '../../../../packages/local-aws/src/ec2/ec2.ts';
+import { FAKE_CREDENTIALS } from '../../../../packages/local-aws/src/fake-credentials.ts';
 import { createInstances, parseProviderID } from '../../../../shared/adapters/ec2/instances.ts';
-import { fakeClient, serviceError } from '../fake-client.ts';
+import { addDuration, hours, minutes, seconds, toEpochMs } from '../../../../shared/domain/time.ts';
+import { defineInstancesContract } from '../../../contract/instances.contract.ts';
 
 const ID = 'aws:///us-west-2a/i-0abc';
-
-function make(answer: Parameters<typeof fakeClient>[0]) {
-  const { client, sent } = fakeClient<EC2Client>(answer);
-  return { instances: createInstances(client), sent };
-}
-
-const notFound = serviceError('InvalidInstanceID.NotFound', 'client');
-const describing = (...instances: object[]) => ({ Reservations: [{ Instances: instances }] });
 
 describe('parseProviderID', () => {
   it('finds the instance', () => {
@@ -32,49 +28,124 @@ describe('parseProviderID', () => {
 });
 
 describe('Instances on EC2', () => {
-  it('tells the state of an instance', async () => {
-    const { instances, sent } = make(() => describing({ InstanceId: 'i-0abc', State: { Name: 'shutting-down' } }));
-    expect(await instances.describe(ID)).toEqual({ state: 'shutting-down' });
-    expect(sent).toEqual([{ name: 'DescribeInstancesCommand', input: { InstanceIds: ['i-0abc'] } }]);
+  let now = toEpochMs(Date.UTC(2026, 0, 1));
+  let ec2: LocalEc2;
+  let clients: { readonly ec2: EC2Client; readonly autoScaling: AutoScalingClient };
+
+  beforeAll(async () => {
+    ec2 = await startEc2({
+      model: { region: 'us-east-1', account: '000000000000' },
+      clock: { now: () => now, sleep: () => Promise.resolve() },
+    });
+    const options = { endpoint: ec2.endpoint, region: 'us-east-1', credentials: FAKE_CREDENTIALS, maxAttempts: 1 };
+    clients = { ec2: new EC2Client(options), autoScaling: new AutoScalingClient(options) };
+  });
+  afterAll(async () => {
+    for (const client of Object.values(clients)) client.destroy();
+    await ec2.stop();
   });
 
-  it('knows no instance that EC2 does not know', async () => {
-    expect(await make(() => notFound).instances.describe(ID)).toBeUndefined();
-    expect(await make(() => ({ Reservations: [] })).instances.describe(ID)).toBeUndefined();
-    expect(
-      await make(() => describing({ InstanceId: 'i-0other', State: { Name: 'running' } })).instances.describe(ID),
-    ).toBeUndefined();
+  const ACTIONS = [
+    'DescribeInstances',
+    'TerminateInstances',
+    'RebootInstances',
+    'TerminateInstanceInAutoScalingGroup',
+  ] as const;
+  const failAll = (failure: Parameters<LocalEc2['fail']>[1]): void => {
+    for (const action of ACTIONS) ec2.fail(action, failure);
+  };
+  const providerIDOf = (instanceId: string): string => `aws:///us-east-1a/${instanceId}`;
+  const instanceIdOf = (providerID: string): string => providerID.slice(providerID.lastIndexOf('/') + 1);
+  const launch = (options?: Parameters<LocalEc2['fleet']['launch']>[0]): string => {
+    const { instanceId } = ec2.fleet.launch(options);
+    ec2.fleet.setState(instanceId, 'running');
+    return providerIDOf(instanceId);
+  };
+  const start = () => {
+    failAll(undefined);
+    return createInstances(clients);
+  };
+
+  defineInstancesContract('EC2 and Auto Scaling', () => ({
+    instances: start(),
+    launch,
+    setState: (providerID, state) => ec2.fleet.setState(instanceIdOf(providerID), state),
+    throttle: () => failAll({ code: 'RequestLimitExceeded', message: 'Request limit exceeded.', status: 503 }),
+    async pass(duration) {
+      now = addDuration(now, duration);
+    },
+  }));
+
+  it('sees a new instance start, and nothing of one that ended an hour ago', async () => {
+    const instances = start();
+    const id = providerIDOf(ec2.fleet.launch().instanceId);
+    expect(await instances.describe(id)).toEqual({ state: 'pending' });
+    now = addDuration(now, seconds(10));
+    expect(await instances.describe(id)).toEqual({ state: 'running' });
+    await instances.terminate(id);
+    now = addDuration(now, minutes(59));
+    expect(await instances.describe(id)).toEqual({ state: 'terminated' });
+    now = addDuration(now, hours(1));
+    expect(await instances.describe(id)).toBeUndefined();
+    expect(await instances.terminate(id)).toEqual({ kind: 'notFound' });
   });
 
-  it('terminates and reboots', async () => {
-    const { instances, sent } = make(() => ({}));
-    expect(await instances.terminate(ID)).toEqual({ kind: 'ok' });
-    expect(await instances.reboot(ID)).toEqual({ kind: 'ok' });
-    expect(sent).toEqual([
-      { name: 'TerminateInstancesCommand', input: { InstanceIds: ['i-0abc'] } },
-      { name: 'RebootInstancesCommand', input: { InstanceIds: ['i-0abc'] } },
-    ]);
+  it('lets the Auto Scaling group keep its size', async () => {
+    const instances = start();
+    const id = launch({ autoScalingGroup: 'eks-green' });
+    await instances.terminateInAutoScalingGroup(id);
+    const states = ec2.fleet.all().filter(({ tags }) => tags['aws:autoscaling:groupName'] === 'eks-green');
+    expect(states.map(({ state }) => state)).toEqual(['shutting-down', 'pending']);
   });
 
-  it('has nothing to do for an instance that is gone', async () => {
-    const { instances } = make(() => notFound);
-    expect(await instances.terminate(ID)).toEqual({ kind: 'notFound' });
-    expect(await instances.reboot(ID)).toEqual({ kind: 'notFound' });
+  it('gives the reason why an instance that is protected from termination stays', async () => {
+    const instances = start();
+    const id = launch({ protected: true });
+    expect(await instances.terminate(id)).toMatchObject({
+      kind: 'refused',
+      reason: 'OperationNotPermitted',
+      message: expect.stringContaining('disableApiTermination'),
+    });
+    expect(await instances.describe(id)).toEqual({ state: 'running' });
+  });
+
+  it('reboots an instance that runs', async () => {
+    const instances = start();
+    const id = launch();
+    await instances.reboot(id);
+    expect(ec2.fleet.rebootsOf(instanceIdOf(id))).toBe(1);
+  });
+
+  it('knows a malformed ID from one that is gone (I6)', async () => {
+    const instances = start();
+    for (const method of ['describe', 'terminate', 'reboot'] as const) {
+      await expect(instances[method](ID)).rejects.toMatchObject({
+        name: 'TerminalError',
+        reason: 'InvalidInstanceID.Malformed',
+      });
+    }
   });
 
   it.each([
-    { code: 'RequestLimitExceeded', fault: 'client', expected: { name: 'RetryableError', outcomeUnknown: false } },
-    { code: 'UnauthorizedOperation', fault: 'client', expected: { name: 'RetryableError', outcomeUnknown: false } },
-    { code: 'InternalError', fault: 'server', expected: { name: 'RetryableError', outcomeUnknown: true } },
-    // Termination protection.
-    {
-      code: 'OperationNotPermitted',
-      fault: 'client',
-      expected: { name: 'TerminalError', reason: 'OperationNotPermitted' },
-    },
-    { code: 'InvalidInstanceID.Malformed', fault: 'client', expected: { name: 'TerminalError' } },
-  ] as const)('throws $expected.name after $code', async ({ code, fault, expected }) => {
-    const { instances } = make(() => serviceError(code, fault));
-    await expect(instances.terminate(ID)).rejects.toMatchObject(expected);
+    { code: 'UnauthorizedOperation', status: 403, outcomeUnknown: false },
+    { code: 'InternalError', status: 500, outcomeUnknown: true },
+    { code: 'Unavailable', status: 503, outcomeUnknown: true },
+  ])('tries again after $code', async ({ outcomeUnknown, ...failure }) => {
+    const instances = start();
+    const id = launch();
+    failAll(failure);
+    for (const method of ['terminate', 'reboot', 'terminateInAutoScalingGroup'] as const) {
+      await expect(instances[method](id)).rejects.toMatchObject({ name: 'RetryableError', outcomeUnknown });
+    }
+    await expect(instances.describe(id)).rejects.toMatchObject({ name: 'RetryableError', outcomeUnknown: false });
+  });
+
+  it('tries again when Auto Scaling is busy with the group', async () => {
+    const instances = start();
+    const id = launch({ autoScalingGroup: 'eks-busy' });
+    for (const code of ['ScalingActivityInProgress', 'ResourceContention']) {
+      failAll({ code, status: code === 'ResourceContention' ? 500 : 400 });
+      await expect(instances.terminateInAutoScalingGroup(id)).rejects.toMatchObject({ name: 'RetryableError' });
+    }
   });
 });

@@ -1,0 +1,12 @@
+/** An error as EC2 and Auto Scaling answer it. */
+export class AwsError extends Error {
+  readonly code: string;
+  readonly status: number;
+
+  constructor(code: string, message: string, status = 400) {
+    super(message);
+    this.name = 'AwsError';
+    this.code = code;
+    this.status = status;
+  }
+}

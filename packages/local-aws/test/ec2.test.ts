@@ -1,0 +1,134 @@
+/** IAM at the endpoint of EC2, with the statements that the app is deployed with. */
+import { AutoScalingClient, TerminateInstanceInAutoScalingGroupCommand } from '@aws-sdk/client-auto-scaling';
+import {
+  DescribeInstancesCommand,
+  EC2Client,
+  RebootInstancesCommand,
+  StartInstancesCommand,
+  TerminateInstancesCommand,
+} from '@aws-sdk/client-ec2';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../shared/adapters/system-clock.ts';
+import { startEc2, type LocalEc2 } from '../src/ec2/ec2.ts';
+import { FAKE_CREDENTIALS } from '../src/fake-credentials.ts';
+import { createAccess, type Credentials } from '../src/iam/access.ts';
+import { policyDocumentSchema } from '../src/iam/statements.ts';
+
+const REGION = 'us-east-1';
+const ACCOUNT = '000000000000';
+const ROLE = `arn:aws:iam::${ACCOUNT}:role/FinalizerRole`;
+const tagged = (tag: string) => ({ StringEquals: { [`aws:ResourceTag/${tag}`]: 'prod' } });
+const instances = `arn:aws:ec2:${REGION}:${ACCOUNT}:instance/*`;
+const groups = `arn:aws:autoscaling:${REGION}:${ACCOUNT}:autoScalingGroup:*:autoScalingGroupName/*`;
+const { Statement: statements } = policyDocumentSchema.parse({
+  Statement: [
+    { Effect: 'Allow', Action: 'ec2:DescribeInstances', Resource: '*' },
+    { Effect: 'Allow', Action: 'ec2:TerminateInstances', Resource: instances, Condition: tagged('cluster') },
+    {
+      Effect: 'Allow',
+      Action: 'autoscaling:TerminateInstanceInAutoScalingGroup',
+      Resource: groups,
+      Condition: tagged('cluster'),
+    },
+  ],
+});
+
+describe('EC2', () => {
+  const access = createAccess({ account: ACCOUNT, roles: [{ name: 'FinalizerRole', arn: ROLE, statements }] });
+  let ec2: LocalEc2;
+  const opened: { destroy(): void }[] = [];
+  beforeAll(async () => {
+    ec2 = await startEc2({ model: { region: REGION, account: ACCOUNT }, clock: systemClock, access });
+  });
+  afterAll(async () => {
+    for (const client of opened) client.destroy();
+    await ec2.stop();
+  });
+
+  const as = (credentials: Credentials) => {
+    const options = { endpoint: ec2.endpoint, region: REGION, credentials, maxAttempts: 1 };
+    const clients = { ec2: new EC2Client(options), autoScaling: new AutoScalingClient(options) };
+    opened.push(clients.ec2, clients.autoScaling);
+    return clients;
+  };
+  const launch = (tags: Record<string, string>, autoScalingGroup?: string) =>
+    ec2.fleet.launch({ tags, ...(autoScalingGroup !== undefined && { autoScalingGroup }) }).instanceId;
+
+  it('lets a role end the instances with its tag, and no others: not even together with them', async () => {
+    const { ec2: client } = as(access.credentialsOf(ROLE));
+    const own = launch({ cluster: 'prod' });
+    const terminate = (...InstanceIds: string[]) => client.send(new TerminateInstancesCommand({ InstanceIds }));
+    for (const other of [launch({}), launch({ cluster: 'staging' })]) {
+      await expect(terminate(own, other)).rejects.toMatchObject({
+        name: 'UnauthorizedOperation',
+        message: expect.stringContaining(`ec2:TerminateInstances on resource: ${instances.replace('*', other)}`),
+        $metadata: expect.objectContaining({ httpStatusCode: 403 }),
+      });
+      expect(ec2.fleet.look(other)?.state).toBe('pending');
+    }
+    expect(ec2.fleet.look(own)?.state).toBe('pending');
+    expect((await terminate(own)).TerminatingInstances).toEqual([
+      {
+        InstanceId: own,
+        CurrentState: { Code: 32, Name: 'shutting-down' },
+        PreviousState: { Code: 0, Name: 'pending' },
+      },
+    ]);
+  });
+
+  it('shows all instances with their tags, escaped as XML wants it', async () => {
+    const tags = { Name: 'a <b> & "c"', cluster: 'prod' };
+    const instanceId = launch(tags);
+    const { ec2: client } = as(access.credentialsOf(ROLE));
+    const { Reservations = [] } = await client.send(new DescribeInstancesCommand({ InstanceIds: [instanceId] }));
+    const [instance] = Reservations.flatMap(({ Instances = [] }) => Instances);
+    expect(instance).toMatchObject({
+      InstanceId: instanceId,
+      State: { Code: 0, Name: 'pending' },
+      Placement: { AvailabilityZone: 'us-east-1a' },
+    });
+    expect(Object.fromEntries((instance?.Tags ?? []).map(({ Key, Value }) => [Key, Value]))).toEqual(tags);
+    const all = await client.send(new DescribeInstancesCommand({}));
+    expect(all.Reservations?.length).toBe(ec2.fleet.all().length);
+  });
+
+  it('refuses an action that no statement names', async () => {
+    const own = launch({ cluster: 'prod' });
+    const { ec2: client } = as(access.credentialsOf(ROLE));
+    await expect(client.send(new RebootInstancesCommand({ InstanceIds: [own] }))).rejects.toMatchObject({
+      name: 'UnauthorizedOperation',
+    });
+    expect(ec2.fleet.rebootsOf(own)).toBe(0);
+  });
+
+  it('limits Auto Scaling to groups with the tag', async () => {
+    const { autoScaling } = as(access.credentialsOf(ROLE));
+    const end = (InstanceId: string) =>
+      autoScaling.send(
+        new TerminateInstanceInAutoScalingGroupCommand({ InstanceId, ShouldDecrementDesiredCapacity: true }),
+      );
+    const own = launch({ cluster: 'prod' }, 'own');
+    const { Activity } = await end(own);
+    expect(Activity).toMatchObject({ AutoScalingGroupName: 'own', StatusCode: 'InProgress' });
+    expect(ec2.fleet.all().filter(({ tags }) => tags['aws:autoscaling:groupName'] === 'own')).toHaveLength(1);
+    await expect(end(launch({}, 'other'))).rejects.toMatchObject({ name: 'AccessDenied' });
+  });
+
+  it('knows who signs', async () => {
+    const InstanceIds = [launch({})];
+    const describe = (accessKeyId: string) =>
+      as({ accessKeyId, secretAccessKey: 'x' }).ec2.send(new DescribeInstancesCommand({ InstanceIds }));
+    expect((await describe(FAKE_CREDENTIALS.accessKeyId)).Reservations).toHaveLength(1);
+    await expect(describe('nobody')).rejects.toMatchObject({ name: 'AuthFailure' });
+  });
+
+  it('answers what does not run here as an error', async () => {
+    const { ec2: client } = as(FAKE_CREDENTIALS);
+    await expect(client.send(new StartInstancesCommand({ InstanceIds: ['i-00000000'] }))).rejects.toMatchObject({
+      name: 'InvalidAction',
+    });
+    await expect(
+      client.send(new DescribeInstancesCommand({ Filters: [{ Name: 'tag:a', Values: ['b'] }] })),
+    ).rejects.toMatchObject({ name: 'UnsupportedOperation' });
+  });
+});
