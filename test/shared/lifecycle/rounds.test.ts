@@ -129,5 +129,5 @@ describe('the next turn of a round', () => {
 });
 
 it('the record of a round is refused in another shape', () => {
-  expect(() => roundCodec('repair').parse({ waiting: 'some', underWay: [], nextTime: 0 })).toThrow();
+  expect(() => roundCodec('repair').parse({ waiting: 'some', underWay: [], nextTime: 0 })).toThrow('Invalid input');
 });
