@@ -32,6 +32,8 @@ export interface TerminationObservation {
     | { readonly kind: 'custom'; readonly settings: TerminationSettings; readonly mode: 'Enforce' | 'Observe' };
   /** Of the termination under way. */
   readonly storedDeadline: Deadline | undefined;
+  /** The NodePool or policy that set it was edited and sets none any more. */
+  readonly takesBackDeadline: boolean;
   /** Names under which an earlier look knew our finalizer on these objects. */
   readonly storedNames: readonly string[];
 }
@@ -58,6 +60,9 @@ export type TerminationDecision =
       /** Set when the deadline annotation cannot be read: it counts as absent. */
       readonly badTimestamp: string | undefined;
     };
+
+/** What set a deadline that stands in Karpenter's annotation. */
+const ANNOTATION = 'annotation';
 
 /** Karpenter's own: never ours, whatever a mark says (I7). */
 export const KARPENTER_FINALIZER = 'karpenter.sh/termination';
@@ -133,11 +138,14 @@ function resolveDeadline(observation: TerminationObservation): {
   const grace = claimGracePeriod === undefined ? ofSettings : { period: claimGracePeriod, source: 'NodeClaim' };
   const current =
     declared !== undefined
-      ? { time: declared, source: 'annotation' }
+      ? { time: declared, source: ANNOTATION }
       : deletion === undefined || grace === undefined
         ? undefined
         : { time: addDuration(deletion, grace.period), source: grace.source };
-  return { deadline: deadlineInForce(storedDeadline, current), badTimestamp };
+  // Who takes the annotation off takes back what it asked for; one that cannot be read does not.
+  const isTakenBack =
+    observation.takesBackDeadline || (storedDeadline?.source === ANNOTATION && terminationTimestamp === undefined);
+  return { deadline: deadlineInForce(isTakenBack ? undefined : storedDeadline, current), badTimestamp };
 }
 
 function earliestOf(instants: readonly (EpochMs | undefined)[]): EpochMs | undefined {

@@ -2,13 +2,10 @@
  * What a termination looks at: the NodeClaim, its Nodes, what is in force for its pool, and the record. A Node that no NodeClaim
  * stands for, or several do, is a subject of its own (reference on Karpenter, §2.8). Always live reads.
  */
-import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
+import { KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject, ResourceType } from '../../shared/domain/kubernetes-object.ts';
-import { readNodeClaim } from '../../shared/domain/node-claim.ts';
-import { readConditions, readNode } from '../../shared/domain/node.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
-import { parseTimestamp } from '../../shared/domain/time.ts';
 import { findSubject } from '../../shared/lifecycle/subject.ts';
 import { openRecord, openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
@@ -16,9 +13,9 @@ import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
 import { loadNodePool, loadPolicies } from '../../shared/cluster/node-pool.ts';
 import { effectiveProtection, type EffectiveProtection } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import type { TerminatedObject } from './decide.ts';
+import { providerIDOf } from './objects.ts';
 import { EMPTY_TERMINATION, TERMINATION_CODEC, type TerminationRecord } from './record.ts';
-import { effectiveTermination, type EffectiveTermination } from './settings.ts';
+import { effectiveTermination, takesBackDeadline, type EffectiveTermination } from './settings.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
@@ -43,6 +40,8 @@ export interface Look {
   readonly providerID: string | undefined;
   readonly pool: string | undefined;
   readonly termination: EffectiveTermination;
+  /** What set the deadline so far was edited and sets none any more. */
+  readonly takesBackDeadline: boolean;
   readonly protection: EffectiveProtection;
   readonly record: TimedRecord<TerminationRecord>;
   /** undefined: no termination is under way. */
@@ -92,6 +91,8 @@ export function createObserver(deps: Deps, wakeUp: UsedWakeUp | undefined) {
       providerID,
       pool,
       termination: effectiveTermination(poolObject, policies),
+      takesBackDeadline:
+        stored?.deadline !== undefined && takesBackDeadline(stored.deadline.source, poolObject, policies),
       protection: effectiveProtection(poolObject, policies),
       record,
       stored,
@@ -169,29 +170,5 @@ async function nodesOf(
   return (await inParallel([...names].map(name => deps.kubernetes.get({ type: RESOURCES.Node, name })))).filter(isIts);
 }
 
-/** `spec.providerID` of a Node, `status.providerID` of a NodeClaim. */
-export function providerIDOf(object: KubernetesObject): string | undefined {
-  return object.kind === 'Node' ? readNode(object).providerID : readNodeClaim(object).providerID;
-}
-
-/** Whether the NodeClaim has registered its Node: Nodes of one that has not are left alone (L42). */
-export function isRegistered({ status }: KubernetesObject): boolean {
-  const registered = readConditions(status?.['conditions']).find(({ type }) => type === 'Registered');
-  return registered === undefined ? typeof status?.['nodeName'] === 'string' : registered.status === 'True';
-}
-
-/** What the rule looks at. */
-export function toTerminated({ kind, metadata }: KubernetesObject): TerminatedObject {
-  const { name, uid, finalizers = [], annotations, deletionTimestamp } = metadata;
-  return {
-    kind: kind === 'Node' ? 'Node' : 'NodeClaim',
-    name,
-    uid,
-    finalizers,
-    mark: annotations?.[ANNOTATIONS.terminationFinalizer],
-    deletionTime: deletionTimestamp === undefined ? undefined : parseTimestamp(deletionTimestamp),
-  };
-}
-
 /** The record of a termination under way, or that of one which begins. */
-export const storedOrEmpty = ({ stored }: Look): TerminationRecord => stored ?? EMPTY_TERMINATION;
+export const storedOrEmpty = ({ stored }: Pick<Look, 'stored'>): TerminationRecord => stored ?? EMPTY_TERMINATION;

@@ -1,7 +1,14 @@
 /** What a termination must not forget: its deadline, what it called and how that went. One record per NodeClaim or lone Node. */
 import * as z from '../../shared/contract/zod.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
-import { toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
+import {
+  HOOK_POINTS,
+  ON_TIMEOUTS,
+  TERMINATION_SCOPES,
+  type TerminationHook,
+  type TerminationSettings,
+} from '../../shared/domain/termination.ts';
+import { toDurationMs, toEpochMs, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import type { RecordCodec } from '../../shared/lifecycle/timed-record.ts';
 
 const instant = z.pipe(
@@ -29,13 +36,49 @@ const hookProgress = z.object({
   message: z.exactOptional(z.string()),
 });
 
+const duration = z.pipe(
+  z.number(),
+  z.transform((ms: number): DurationMs => toDurationMs(ms)),
+);
+
+const hook = z.pipe(
+  z.object({
+    name: z.string(),
+    at: z.enum(HOOK_POINTS),
+    target: z.discriminatedUnion('kind', [
+      z.object({ kind: z.literal('lambda'), functionName: z.string() }),
+      z.object({ kind: z.literal('event'), detailType: z.string() }),
+      z.object({ kind: z.literal('customResource'), template: z.string(), conditionType: z.string() }),
+    ]),
+    deadline: duration,
+    heartbeat: z.optional(duration),
+    onTimeout: z.enum(ON_TIMEOUTS),
+  }),
+  z.transform(
+    ({
+      heartbeat,
+      ...rest
+    }: Omit<TerminationHook, 'heartbeat'> & { heartbeat?: DurationMs | undefined }): TerminationHook => ({
+      ...rest,
+      heartbeat,
+    }),
+  ),
+);
+
 const schema = z.object({
   /** The names of our finalizer on these objects. */
   finalizerNames: z.array(z.string()),
   deadline: z.exactOptional(z.object({ time: instant, source: z.string() })),
   providerID: z.exactOptional(z.string()),
   /** The Nodes of the NodeClaim, by UID; those that went stay listed. */
-  nodes: z.record(z.string(), z.object({ name: z.string() })),
+  nodes: z.record(
+    z.string(),
+    z.object({
+      name: z.string(),
+      /** It went before it was released, which was reported. */
+      stripped: z.exactOptional(z.boolean()),
+    }),
+  ),
   instance: z.exactOptional(attempt),
   /** By hook name. */
   hooks: z.record(z.string(), hookProgress),
@@ -43,17 +86,25 @@ const schema = z.object({
   refusedEvictions: z.number(),
   /** What the audit was told last: step, and what it waits on. */
   reported: z.exactOptional(z.string()),
+  /** The settings when they were last valid: they stay in force when NodePool and policy go, or become unreadable. */
+  settings: z.exactOptional(
+    z.object({ finalizerName: z.string(), scope: z.enum(TERMINATION_SCOPES), hooks: z.readonly(z.array(hook)) }),
+  ),
+  /** Mode is Observe: nothing has begun, and that was said. */
+  observed: z.exactOptional(z.boolean()),
 });
 
 export type TerminationRecord = z.output<typeof schema>;
 export type CallAttempt = z.output<typeof attempt>;
+/** What of the settings a termination holds on to; its deadline stands beside them. */
+export type KeptSettings = Pick<TerminationSettings, 'finalizerName' | 'scope' | 'hooks'>;
 export type HookProgress = z.output<typeof hookProgress>;
 
 export const EMPTY_TERMINATION: TerminationRecord = { finalizerNames: [], nodes: {}, hooks: {}, refusedEvictions: 0 };
 
 export const TERMINATION_CODEC: RecordCodec<TerminationRecord> = {
   owner: 'finalizer',
-  schemaVersion: 1,
+  schemaVersion: 2,
   parse: state => schema.parse(state),
   toState(value) {
     schema.parse(value);

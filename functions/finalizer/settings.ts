@@ -74,6 +74,29 @@ function gracePeriodOf(
   return policy === undefined || ofPolicy === undefined ? undefined : { period: ofPolicy, source: nameOf(policy) };
 }
 
+/**
+ * Whether the NodePool or policy that set a deadline is there, can be read, and sets none any more: somebody edited it. One that went, or
+ * that an edit broke, takes nothing back.
+ *
+ * @param source as `GracePeriod.source` names it
+ */
+export function takesBackDeadline(
+  source: string,
+  pool: KubernetesObject | undefined,
+  { policies }: PolicySet,
+): boolean {
+  if (pool !== undefined && source === nameOf(pool)) {
+    const ofPool = parsePoolTermination(pool.spec?.['disruption'], 'spec.disruption');
+    return ofPool.ok && ofPool.value.terminationGracePeriod === undefined;
+  }
+  const policy = policies.find(({ object }) => nameOf(object) === source)?.object;
+  if (policy === undefined) return false;
+  const block = policy.spec?.['termination'];
+  if (block === undefined) return true;
+  const parsed = parseTerminationBlock(block, 'spec.termination');
+  return parsed.ok && parsed.value.terminationGracePeriod === undefined;
+}
+
 const invalid = (object: KubernetesObject, message: string): EffectiveTermination => ({
   kind: 'invalid',
   message: `${nameOf(object)}: ${message}`,

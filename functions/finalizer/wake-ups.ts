@@ -13,7 +13,7 @@ import { seconds, type EpochMs } from '../../shared/domain/time.ts';
 import { createRounds, type Rounds, type Scopes } from '../../shared/lifecycle/rounds.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { decide } from './decide.ts';
-import { providerIDOf, toTerminated } from './observe.ts';
+import { providerIDOf, toTerminated } from './objects.ts';
 import { effectiveTermination, type EffectiveTermination } from './settings.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
@@ -99,6 +99,7 @@ function isConcerned({ claim, nodes }: JudgedTarget, settings: EffectiveTerminat
     nodes: nodes.map(toTerminated),
     settings,
     storedDeadline: undefined,
+    takesBackDeadline: false,
     storedNames: [],
   });
   return decision.kind === 'prepare';

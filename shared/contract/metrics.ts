@@ -76,6 +76,16 @@ export const GRACE_PERIOD_METRICS = {
   refused: 'NodeChangesRefused',
 } as const;
 
+/** Metrics of the finalizer function that alarms watch; no dimension beside the service. */
+export const TERMINATION_METRICS = {
+  /** Objects that went before what their finalizer stood for was done: something may be left behind. */
+  possibleOrphan: 'PossibleOrphan',
+  /** Nodes that went in the middle of their NodeClaim's termination. */
+  finalizerStripped: 'FinalizerStripped',
+  /** Terminations and clean-ups that are past their time, once each. */
+  overdue: 'FinalizationOverdue',
+} as const;
+
 /** Metrics of the repair function, for dashboards; all by `nodePool`. */
 export const REPAIR_METRICS = {
   /** Decisions about nodes, by `decision`. */

@@ -52,6 +52,10 @@ export const EVENT_REASONS = {
   invalidTerminationConfiguration: 'InvalidTerminationConfiguration',
   /** Warning on an object that our finalizer held: it went before its clean-up or termination was over. On a NodeClaim: it went while its termination was under way, and its instance still runs. */
   possibleOrphan: 'PossibleOrphan',
+  /** Warning on a NodeClaim: one of its Nodes went while its termination was under way. */
+  finalizerStripped: 'FinalizerStripped',
+  /** Warning on NodeClaim and Node: the termination is long past its deadline, or waits for more than a day without one. */
+  terminationOverdue: 'TerminationOverdue',
   /** Normal on a Pod, as Karpenter says: evicted by a drain. */
   evicted: 'Evicted',
   /** Normal on a Pod, as Karpenter says: deleted by a drain because of its deadline. */

@@ -2,6 +2,7 @@
  * Work that somebody else does for Curfew: a hook of a termination, or the clean-up of a FinalizerRule. Each call carries a key that stays the same when it is repeated,
  * so that a worker that has done the work already can say so.
  */
+import type { HookAnswer } from '../contract/hook-answer.ts';
 import type { JsonObject } from '../domain/kubernetes-object.ts';
 import type { HookTarget } from '../domain/termination.ts';
 
@@ -23,12 +24,6 @@ export interface HookCall {
   /** What the worker is told beside that. */
   readonly details: JsonObject;
 }
-
-export type HookAnswer =
-  | { readonly kind: 'succeeded' }
-  | { readonly kind: 'failed'; readonly message: string }
-  /** Taken on; the worker answers later by an event. */
-  | { readonly kind: 'pending' };
 
 export interface Hooks {
   /** Throws `RetryableError` when the call could not be made or its outcome is not known. */

@@ -27,7 +27,7 @@ function ownFiles(file: string): readonly string[] {
   }
   return [...reached];
 }
-const rules = sources.filter(file => /^functions\/.*\/decide\.ts$/.test(file));
+const rules = sources.filter(file => /^(functions|examples)\/.*\/decide\.ts$/.test(file));
 const ruleFiles = [...new Set(rules.flatMap(ownFiles))];
 
 describe('import direction', () => {

@@ -10,7 +10,7 @@ export interface Import {
   readonly to: string;
 }
 
-const FOLDERS = 'functions,shared,forwarder,infra,deploy,runtime,simulator,packages,cli,bench';
+const FOLDERS = 'functions,shared,forwarder,infra,deploy,runtime,simulator,packages,cli,bench,examples';
 export const sources: readonly string[] = globSync(`{${FOLDERS}}/**/*.ts`, { cwd: root }).toSorted();
 
 function importsOf(file: string): readonly Import[] {

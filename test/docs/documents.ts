@@ -14,7 +14,9 @@ export const DOCUMENTS: readonly Document[] = [
   'README.md',
   'ARCHITECTURE.md',
   'CONTRIBUTING.md',
-  ...globSync('docs/*.md', { cwd: ROOT }).toSorted(),
+  ...globSync('{docs,examples/*}/*.md', { cwd: ROOT })
+    .filter(file => file !== 'examples/regressions/README.md')
+    .toSorted(),
 ].map(file => ({ file, text: readFileSync(join(ROOT, file), 'utf8') }));
 
 /** Texts between backticks, outside of blocks, with line breaks made spaces. */

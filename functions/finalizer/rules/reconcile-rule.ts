@@ -9,7 +9,7 @@ import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.
 import { addDuration, minutes, toDurationMs } from '../../../shared/domain/time.ts';
 import type { RuleParts } from './reconcile-object.ts';
 import { loadRules, standingOf, type RuleInForce, type Standing } from './rule-set.ts';
-import { setConditions, type Condition } from './set-condition.ts';
+import { setConditions, type Condition } from '../set-condition.ts';
 
 /** Keeps a rule until its objects are free. */
 export const RULE_FINALIZER = 'curfew.dev/finalizer-rule';

@@ -1,12 +1,22 @@
 /** What the steps of a termination share: the look that they stand on, what is remembered, and how it is told. */
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import { addDuration, seconds, type EpochMs } from '../../../shared/domain/time.ts';
-import type { Deadline, TerminationSettings } from '../../../shared/domain/termination.ts';
+import {
+  addDuration,
+  durationBetween,
+  minutes,
+  parseTimestamp,
+  seconds,
+  toDurationMs,
+  type DurationMs,
+  type EpochMs,
+} from '../../../shared/domain/time.ts';
+import type { Deadline } from '../../../shared/domain/termination.ts';
 import type { Report, Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
+import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
 import type { Look } from '../observe.ts';
-import type { TerminationRecord } from '../record.ts';
+import type { KeptSettings, TerminationRecord } from '../record.ts';
 
 export type TerminationDeps = Pick<
   FunctionDeps,
@@ -20,8 +30,8 @@ export interface TerminationContext {
   readonly deadline: Deadline | undefined;
   readonly forced: boolean;
   readonly finalizerNames: readonly string[];
-  /** In force, or undefined when NodePool and policy are gone: no hooks then. */
-  readonly settings: TerminationSettings | undefined;
+  /** In force now, or when NodePool and policy went; undefined: there never were any, and there are no hooks. */
+  readonly settings: KeptSettings | undefined;
   readonly reporter: Reporter;
   /** What this run wrote itself; the same in all of its turns. */
   readonly run: RunMemory;
@@ -36,12 +46,11 @@ export interface RunMemory {
   ownAttempt: number | undefined;
   /** Hooks whose invocation this run recorded, as `name/attempt`. */
   readonly ownHooks: Set<string>;
+  /** What workers answered to hooks, by hook name, until it stands in the record. */
+  readonly answers: Map<string, HookAnswer>;
   /** Something was carried out, and the next look starts from there. */
   progressed: boolean;
 }
-
-/** How long a step waits for news of the cluster before it looks by itself. */
-export const CLUSTER_CHECK = seconds(5);
 
 export const stepDone: StepOutcome = { kind: 'done' };
 
@@ -55,7 +64,30 @@ export function lookAgain(context: TerminationContext, because: string): StepOut
   return waitFor(because, context.now);
 }
 
-export const soon = ({ now }: TerminationContext): EpochMs => addDuration(now, CLUSTER_CHECK);
+const FIRST_SAFETY_LOOK = minutes(1);
+const LAST_SAFETY_LOOK = minutes(5);
+
+/**
+ * When a step that waits for news of the cluster looks by itself, should that news be lost: after a minute, and the longer the
+ * termination takes the later, up to five minutes (I5).
+ */
+export function safetyLook({ now, look }: TerminationContext): EpochMs {
+  const begin = parseTimestamp(look.object.metadata.deletionTimestamp ?? '') ?? now;
+  return nextLook(begin, now, FIRST_SAFETY_LOOK, LAST_SAFETY_LOOK);
+}
+
+const FIRST_INSTANCE_LOOK = seconds(1);
+const LAST_INSTANCE_LOOK = minutes(1);
+
+/** The same for an instance that is about to end, which nobody tells: after 1 s, 2 s, 4 s … 60 s. @param since when its end began */
+export function instanceLook({ now }: TerminationContext, since: EpochMs): EpochMs {
+  return nextLook(since, now, FIRST_INSTANCE_LOOK, LAST_INSTANCE_LOOK);
+}
+
+/** After as long as it has taken so far, between these bounds: each wait is twice the one before. */
+function nextLook(since: EpochMs, now: EpochMs, least: DurationMs, most: DurationMs): EpochMs {
+  return addDuration(now, toDurationMs(Math.min(Math.max(durationBetween(since, now), least), most)));
+}
 
 /** Tells of NodeClaim and Nodes alike. */
 export async function tell(context: TerminationContext, report: Omit<Report, 'about'>): Promise<void> {

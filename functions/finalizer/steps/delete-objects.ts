@@ -6,7 +6,7 @@ import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { setFinalizers } from '../finalizers.ts';
-import { isRegistered, toTerminated } from '../observe.ts';
+import { isRegistered, toTerminated } from '../objects.ts';
 import { isLive, lookAgain, stepDone, type TerminationContext } from './context.ts';
 
 export const deleteObjects = {

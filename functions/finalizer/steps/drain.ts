@@ -19,7 +19,7 @@ import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import { carryOutDrain, type PodOutcome } from '../../../shared/pods/drain-pass.ts';
 import { evictionRetryDelay, REFUSALS_COUNTED } from '../../../shared/pods/eviction.ts';
-import { leaving, soon, stepDone, waitFor, type TerminationContext } from './context.ts';
+import { leaving, safetyLook, stepDone, waitFor, type TerminationContext } from './context.ts';
 
 export const drainNodes = {
   name: 'Drain',
@@ -39,15 +39,14 @@ export const drainNodes = {
       if (isDrained(context, plan, outcomes)) continue;
       const retry = await countRefusals(context, outcomes);
       waits.push(describeWait(plan, outcomes));
-      until = earliest(until, earliest(plan.nextLook, retry) ?? soon(context));
-      // An eviction that was accepted shows in the next look: its pod may be gone, and the next group's turn has come.
-      until = earliest(until, soon(context));
+      until = earliest(until, earliest(plan.nextLook, retry));
     }
     if (waits.length === 0) {
       if (context.progress().refusedEvictions > 0) await context.remember({ refusedEvictions: 0 });
       return stepDone;
     }
-    return waitFor(waits.join('; '), until ?? soon(context));
+    // Pods that go, and budgets that open, wake the termination by their events.
+    return waitFor(waits.join('; '), earliest(until, safetyLook(context)) ?? safetyLook(context));
   },
 };
 

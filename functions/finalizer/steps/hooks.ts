@@ -16,8 +16,9 @@ import {
 } from '../../../shared/domain/time.ts';
 import { messageOf, RetryableError } from '../../../shared/errors.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
-import type { HookAnswer } from '../../../shared/ports/hooks.ts';
+import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
 import type { HookProgress } from '../record.ts';
+import { reportHook } from './hook-reports.ts';
 import { lookAgain, stepDone, tell, waitFor, type TerminationContext } from './context.ts';
 
 /** A run that noted a call down has made it after this long, or has ended. */
@@ -119,27 +120,20 @@ async function call(context: TerminationContext, hook: TerminationHook, progress
     if (!(error instanceof RetryableError)) throw error;
     answer = { kind: 'failed', message: messageOf(error) };
   }
-  const phase = answer.kind;
-  const message = answer.kind === 'failed' ? answer.message : undefined;
   const { message: _, ...rest } = progress;
-  const next = { ...rest, phase, lastSeenTime: context.now, ...(message !== undefined && { message }) };
-  await store(context, hook, next);
-  if (phase === 'succeeded') {
-    const done = `hook ${hook.name} has done its work`;
-    await tell(context, { decision: 'hook', reason: 'HookSucceeded', message: done, details: { hook: hook.name } });
-    return stepDone;
+  const next: HookProgress = {
+    ...rest,
+    phase: answer.kind,
+    lastSeenTime: context.now,
+    ...(answer.kind === 'failed' && { message: answer.message }),
+  };
+  if (!(await store(context, hook, next))) {
+    // Its worker may have answered already: both answers count in the next turn.
+    context.run.answers.set(hook.name, answer);
+    return lookAgain(context, `hook ${hook.name} changed`);
   }
-  if (phase === 'failed') {
-    const failed = `hook ${hook.name} failed: ${message ?? ''}`;
-    await tell(context, {
-      decision: 'hook',
-      reason: EVENT_REASONS.terminationHookFailed,
-      message: failed,
-      details: { hook: hook.name, attempt: progress.attempts },
-      event: { type: 'Warning' },
-    });
-  }
-  return runHook(context, hook);
+  await reportHook(context, hook.name, next);
+  return answer.kind === 'succeeded' ? stepDone : runHook(context, hook);
 }
 
 async function timedOut(

@@ -3,13 +3,21 @@
  * Karpenter ends it and we wait. An instance that several NodeClaims name is not ended with one of them.
  */
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
-import { addDuration, isDue, seconds } from '../../../shared/domain/time.ts';
+import {
+  addDuration,
+  earliest,
+  isDue,
+  minutes,
+  parseTimestamp,
+  seconds,
+  type EpochMs,
+} from '../../../shared/domain/time.ts';
 import { messageOf, RetryableError } from '../../../shared/errors.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { InstanceState } from '../../../shared/ports/instances.ts';
 import { KARPENTER_FINALIZER } from '../decide.ts';
 import type { CallAttempt } from '../record.ts';
-import { lookAgain, soon, stepDone, tell, waitFor, type TerminationContext } from './context.ts';
+import { instanceLook, lookAgain, stepDone, tell, waitFor, type TerminationContext } from './context.ts';
 
 /** How long the attempt of another run may still act; see the same constant of repair. */
 const OUTCOME_SETTLES_AFTER = seconds(60);
@@ -23,15 +31,22 @@ export const terminateInstance = {
     if (claim === undefined || providerID === undefined || sharedWith.length > 0) return stepDone;
     const state = (await deps.instances.describe(providerID))?.state;
     if (isGone(state)) return stepDone;
-    if (claim.metadata.finalizers?.includes(KARPENTER_FINALIZER) === true) {
-      return waitFor(`Karpenter ends instance ${providerID}`, soon(context));
-    }
+    const { instance } = context.progress();
+    const isKarpenters = claim.metadata.finalizers?.includes(KARPENTER_FINALIZER) === true;
+    const deletion = parseTimestamp(claim.metadata.deletionTimestamp ?? '') ?? now;
     if (state === 'shutting-down') {
       // At the deadline nobody waits for an end that is certain.
-      return forced ? stepDone : waitFor(`instance ${providerID} is shutting down`, soon(context));
+      const since = isKarpenters ? deletion : (instance?.intendedTime ?? deletion);
+      return forced ? stepDone : waitFor(`instance ${providerID} is shutting down`, instanceLook(context, since));
+    }
+    if (isKarpenters) {
+      const end = takeOverTime(context, deletion);
+      const next = instanceLook(context, deletion);
+      if (end === undefined || !isDue(now, end)) {
+        return waitFor(`Karpenter ends instance ${providerID}`, earliest(next, end) ?? next);
+      }
     }
 
-    const { instance } = context.progress();
     if (instance !== undefined && context.run.ownAttempt !== instance.number) {
       const settled = addDuration(instance.intendedTime, OUTCOME_SETTLES_AFTER);
       if (!isDue(now, settled)) {
@@ -47,11 +62,20 @@ export const terminateInstance = {
   },
 };
 
+/** How much longer than the deadline Karpenter may take; its own deadline is the same. */
+const KARPENTER_GRACE = minutes(1);
+
+/** When an instance that Karpenter should have ended is ended by us: the deadline is a promise (I5). undefined: there is none. */
+function takeOverTime({ deadline }: TerminationContext, deletion: EpochMs): EpochMs | undefined {
+  if (deadline === undefined) return undefined;
+  return addDuration(deadline.time > deletion ? deadline.time : deletion, KARPENTER_GRACE);
+}
+
 /** `undefined`: the cloud knows no such instance. */
 export const isGone = (state: InstanceState | undefined): boolean => state === undefined || state === 'terminated';
 
 async function call(context: TerminationContext, providerID: string, attempt: CallAttempt): Promise<StepOutcome> {
-  const { deps, now } = context;
+  const { deps } = context;
   try {
     const outcome = await deps.instances.terminate(providerID);
     if (outcome.kind === 'notFound') return stepDone;
@@ -70,10 +94,7 @@ async function call(context: TerminationContext, providerID: string, attempt: Ca
     details: { providerID, attempt: attempt.number },
     metric: { name: 'InstanceTermination' },
   });
-  // At the deadline the next look finds it shutting down, and does not wait.
-  return context.forced
-    ? lookAgain(context, 'the instance is being ended')
-    : waitFor(`instance ${providerID} is shutting down`, addDuration(now, seconds(1)));
+  return lookAgain(context, `instance ${providerID} is being ended`);
 }
 
 async function failed(

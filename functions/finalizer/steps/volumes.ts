@@ -2,41 +2,61 @@
  * Waits until the volumes of the Nodes are detached (reference on Karpenter, §2.6): an instance that ends with a volume attached keeps
  * the volume from its next pod for minutes. Volumes of pods that the drain passed over will not be detached, and are not waited for.
  */
-import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { drainStanding } from '../../../shared/domain/drainable-pod.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { PodView } from '../../../shared/domain/pod.ts';
+import { RetryableError } from '../../../shared/errors.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
-import { leaving, soon, stepDone, waitFor, type TerminationContext, type TerminationDeps } from './context.ts';
+import { showVolumesLeft } from '../conditions.ts';
+import { leaving, safetyLook, stepDone, waitFor, type TerminationContext, type TerminationDeps } from './context.ts';
 
 export const awaitVolumes = {
   name: 'DetachVolumes',
   async run(context: TerminationContext): Promise<StepOutcome> {
-    const { deps, forced, now } = context;
-    if (forced || leaving(context).length === 0) return stepDone;
-    const names = new Set(leaving(context).map(({ metadata }) => metadata.name));
-    const attachments = ((await deps.kubernetes.list(RESOURCES.VolumeAttachment)) ?? []).filter(({ spec }) => {
-      const nodeName = spec?.['nodeName'];
-      return typeof nodeName === 'string' && names.has(nodeName);
-    });
-    const withVolume = attachments.flatMap(attachment => {
-      const volume = volumeOf(attachment);
-      return volume === undefined ? [] : [{ name: attachment.metadata.name, volume }];
-    });
-    if (withVolume.length === 0) return stepDone;
-    const staying = await volumesThatStay(deps, names, now);
-    const blocking = withVolume.filter(({ volume }) => !staying.has(volume)).map(({ name }) => name);
-    if (blocking.length === 0) return stepDone;
-    const listed = blocking.toSorted().slice(0, 5).join(', ');
-    const more = blocking.length > 5 ? ` and ${blocking.length - 5} more` : '';
-    return waitFor(`volumes are attached: VolumeAttachments ${listed}${more}`, soon(context));
+    if (leaving(context).length === 0) return stepDone;
+    if (context.forced) {
+      await showWhatIsLeft(context);
+      return stepDone;
+    }
+    const message = await describeAttached(context);
+    return message === undefined ? stepDone : waitFor(message, safetyLook(context));
   },
-  event: EVENT_REASONS.awaitingVolumeDetachment,
 };
+
+/** The end does not wait for an answer: what cannot be found out now is not said. */
+async function showWhatIsLeft(context: TerminationContext): Promise<void> {
+  try {
+    const message = await describeAttached(context);
+    if (message !== undefined) await showVolumesLeft(context, message);
+  } catch (error) {
+    if (!(error instanceof RetryableError)) throw error;
+  }
+}
+
+/** Which attachments keep the Nodes; undefined: none. */
+async function describeAttached(context: TerminationContext): Promise<string | undefined> {
+  const { deps, now } = context;
+  const names = new Set(leaving(context).map(({ metadata }) => metadata.name));
+  const attachments = ((await deps.kubernetes.list(RESOURCES.VolumeAttachment)) ?? []).filter(({ spec }) => {
+    const nodeName = spec?.['nodeName'];
+    return typeof nodeName === 'string' && names.has(nodeName);
+  });
+  const withVolume = attachments.flatMap(attachment => {
+    const volume = volumeOf(attachment);
+    return volume === undefined ? [] : [{ name: attachment.metadata.name, volume }];
+  });
+  if (withVolume.length === 0) return undefined;
+  const staying = await volumesThatStay(deps, names, now);
+  const blocking = withVolume.filter(({ volume }) => !staying.has(volume)).map(({ name }) => name);
+  if (blocking.length === 0) return undefined;
+  const listed = blocking.toSorted().slice(0, 5).join(', ');
+  const more = blocking.length > 5 ? ` and ${blocking.length - 5} more` : '';
+  return `volumes are attached: VolumeAttachments ${listed}${more}`;
+}
 
 /** Inline volumes have no PersistentVolume and do not count. */
 function volumeOf({ spec }: KubernetesObject): string | undefined {

@@ -3,10 +3,10 @@
  * Lambda answers is checked: garbage is a failure with a message, never a success (I1).
  */
 import { SOURCES } from '../../contract/names.ts';
-import * as z from '../../contract/zod.ts';
+import { hookAnswerOf } from '../../contract/hook-answer.ts';
 import { RetryableError } from '../../errors.ts';
 import type { EventBus } from '../../ports/event-bus.ts';
-import type { HookAnswer, HookCall, Hooks } from '../../ports/hooks.ts';
+import type { HookCall, Hooks } from '../../ports/hooks.ts';
 
 /** Runs a function and answers its JSON, or says why it failed. Throws `RetryableError` when the call could not be made. */
 export type InvokeFunction = (
@@ -22,12 +22,6 @@ export interface HooksOptions {
   readonly invokeFunction: InvokeFunction;
 }
 
-const answerSchema = z.object({
-  /** `notFound`: there is nothing left to do, which is success. */
-  result: z.enum(['succeed', 'notFound', 'fail', 'pending']),
-  message: z._default(z.string(), ''),
-});
-
 export function createHooks({ bus, cluster, invokeFunction }: HooksOptions): Hooks {
   return {
     async invoke(call) {
@@ -35,7 +29,7 @@ export function createHooks({ bus, cluster, invokeFunction }: HooksOptions): Hoo
       switch (target.kind) {
         case 'lambda': {
           const outcome = await invokeFunction(target.functionName, toPayload(call, cluster));
-          return outcome.kind === 'failed' ? outcome : readAnswer(target.functionName, outcome.value);
+          return outcome.kind === 'failed' ? outcome : hookAnswerOf(outcome.value, `function ${target.functionName}`);
         }
         case 'event': {
           const detail = { ...toPayload(call, cluster), detailType: target.detailType };
@@ -59,24 +53,4 @@ function toPayload(
   cluster: string,
 ): Readonly<Record<string, unknown>> {
   return { schemaVersion: 1, cluster, [purpose === 'hook' ? 'hook' : 'rule']: name, key, about, ...details };
-}
-
-function readAnswer(functionName: string, value: unknown): HookAnswer {
-  const answer = answerSchema.safeParse(value);
-  if (!answer.success) {
-    return {
-      kind: 'failed',
-      message: `function ${functionName} answered what is no answer: ${z.prettifyError(answer.error)}`,
-    };
-  }
-  const { result, message } = answer.data;
-  switch (result) {
-    case 'succeed':
-    case 'notFound':
-      return { kind: 'succeeded' };
-    case 'pending':
-      return { kind: 'pending' };
-    case 'fail':
-      return { kind: 'failed', message };
-  }
 }

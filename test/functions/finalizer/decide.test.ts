@@ -27,6 +27,7 @@ const seen = (fields: Partial<TerminationObservation> = {}): TerminationObservat
   nodes: [object('Node')],
   settings: custom,
   storedDeadline: undefined,
+  takesBackDeadline: false,
   storedNames: [],
   ...fields,
 });
@@ -103,8 +104,20 @@ describe('the deadline', () => {
     );
   });
 
+  it('goes back when somebody takes back what set it, the annotation included, and not when that became unreadable', () => {
+    const byPool = { time: addDuration(NOW, hours(1)), source: 'NodePool default' };
+    const later = { settings: pool(7200, 'NodeLifecyclePolicy x') };
+    expect(deadlineOf({ ...later, storedDeadline: byPool, takesBackDeadline: true })?.deadline).toEqual({
+      time: addDuration(NOW, hours(2)),
+      source: 'NodeLifecyclePolicy x',
+    });
+    const declared = { time: addDuration(NOW, minutes(1)), source: 'annotation' };
+    expect(deadlineOf({ ...later, storedDeadline: declared })?.deadline?.time).toBe(addDuration(NOW, hours(2)));
+    expect(deadlineOf({ ...later, storedDeadline: declared, terminationTimestamp: 'soon' })?.deadline).toBe(declared);
+  });
+
   it('forces from its own instant on', () => {
-    const storedDeadline = { time: NOW, source: 'annotation' };
+    const storedDeadline = { time: NOW, source: 'NodePool default' };
     expect(deadlineOf({ storedDeadline })?.forced).toBe(true);
     expect(deadlineOf({ storedDeadline, now: addDuration(NOW, seconds(-1)) })?.forced).toBe(false);
   });

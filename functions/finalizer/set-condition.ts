@@ -1,12 +1,12 @@
-/** Conditions on the status of rules and of their objects. What cannot be written is written with the next change. */
-import type { JsonObject, JsonValue, KubernetesObject, ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
-import { readConditions } from '../../../shared/domain/node.ts';
-import { toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
-import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
+/** Conditions on the status of an object. What cannot be written is written with the next change. */
+import type { JsonObject, JsonValue, KubernetesObject, ObjectRef } from '../../shared/domain/kubernetes-object.ts';
+import { readConditions } from '../../shared/domain/node.ts';
+import { toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 
 export interface Condition {
   readonly type: string;
-  readonly status: 'True' | 'False';
+  readonly status: 'True' | 'False' | 'Unknown';
   readonly reason: string;
   readonly message: string;
 }
@@ -39,7 +39,8 @@ export async function setConditions(
     if (change.status === 'absent') return [];
     const old = before.find(({ type }) => type === change.type);
     const since = old?.status === change.status ? old.lastTransitionTime : undefined;
-    const observed = generation === undefined ? {} : { observedGeneration: generation };
+    // A Node's conditions are the kubelet's, and know no generation.
+    const observed = generation === undefined || object.kind === 'Node' ? {} : { observedGeneration: generation };
     return [{ ...change, lastTransitionTime: toTimestamp(since ?? now), ...observed }];
   });
   const kept = raw.filter(condition => !types.has(typeOf(condition)));

@@ -1,0 +1,31 @@
+/** The parts of NodeClaims and Nodes that terminations look at. Pure. */
+import { ANNOTATIONS } from '../../shared/contract/names.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { readNodeClaim } from '../../shared/domain/node-claim.ts';
+import { readConditions, readNode } from '../../shared/domain/node.ts';
+import { parseTimestamp } from '../../shared/domain/time.ts';
+import type { TerminatedObject } from './decide.ts';
+
+/** `spec.providerID` of a Node, `status.providerID` of a NodeClaim. */
+export function providerIDOf(object: KubernetesObject): string | undefined {
+  return object.kind === 'Node' ? readNode(object).providerID : readNodeClaim(object).providerID;
+}
+
+/** Whether the NodeClaim has registered its Node: Nodes of one that has not are left alone (L42). */
+export function isRegistered({ status }: KubernetesObject): boolean {
+  const registered = readConditions(status?.['conditions']).find(({ type }) => type === 'Registered');
+  return registered === undefined ? typeof status?.['nodeName'] === 'string' : registered.status === 'True';
+}
+
+/** What the rule looks at. */
+export function toTerminated({ kind, metadata }: KubernetesObject): TerminatedObject {
+  const { name, uid, finalizers = [], annotations, deletionTimestamp } = metadata;
+  return {
+    kind: kind === 'Node' ? 'Node' : 'NodeClaim',
+    name,
+    uid,
+    finalizers,
+    mark: annotations?.[ANNOTATIONS.terminationFinalizer],
+    deletionTime: deletionTimestamp === undefined ? undefined : parseTimestamp(deletionTimestamp),
+  };
+}

@@ -1,0 +1,39 @@
+/** The record of one termination within one turn: its value as it stands, and how it is written together with its timer. */
+import { addDuration, earliest, minutes, type EpochMs } from '../../shared/domain/time.ts';
+import type { Saved } from '../../shared/lifecycle/timed-record.ts';
+import { storedOrEmpty, type Look } from './observe.ts';
+import type { TerminationRecord } from './record.ts';
+
+export interface Progress {
+  /** As it was last read or written. */
+  value(): TerminationRecord;
+  /** While steps are at work: should this run die, the sweep brings the next one. */
+  saveMeanwhile(value: TerminationRecord): Promise<Saved>;
+  /** With the timer of what is waited for. */
+  save(value: TerminationRecord, wakeTime: EpochMs): Promise<Saved>;
+}
+
+export function openProgress(look: Look): Progress {
+  let value = storedOrEmpty(look);
+  let { armed } = look;
+  /** A timer ahead is kept: to put it off would send one message more for every run, and each of them would start a run. */
+  const save = async (next: TerminationRecord, wanted: EpochMs, punctual: boolean): Promise<Saved> => {
+    const { kind, apiVersion, metadata } = look.object;
+    const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
+    const wakeTime = earliest(wanted, isAhead(armed, look.now)) ?? wanted;
+    const saved = await look.record.save({ subject, value: next, wakeTime, punctual: punctual || wakeTime === armed });
+    if (saved.written) {
+      value = next;
+      armed = wakeTime;
+    }
+    return saved;
+  };
+  return {
+    value: () => value,
+    saveMeanwhile: next => save(next, addDuration(look.now, minutes(1)), false),
+    save: (next, wakeTime) => save(next, wakeTime, true),
+  };
+}
+
+const isAhead = (armed: EpochMs | undefined, now: EpochMs): EpochMs | undefined =>
+  armed !== undefined && armed > now ? armed : undefined;

@@ -1,0 +1,129 @@
+/** One NodeClaim with its Nodes, or one Node without a NodeClaim: look, decide, act, until nothing is left to do now. */
+import { KARPENTER } from '../../shared/contract/names.ts';
+import { readNodeClaim } from '../../shared/domain/node-claim.ts';
+import { addDuration, hours } from '../../shared/domain/time.ts';
+import type { Reporter } from '../../shared/lifecycle/reporter.ts';
+import { again, settle, type Concern, type Observed, type Turn } from '../../shared/lifecycle/settle.ts';
+import type { Step } from '../../shared/lifecycle/steps.ts';
+import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
+import type { HookAnswer } from '../../shared/contract/hook-answer.ts';
+import type { decide, TerminationDecision } from './decide.ts';
+import { setFinalizers } from './finalizers.ts';
+import { close, handOver } from './gone.ts';
+import { toTerminated } from './objects.ts';
+import { createObserver, storedOrEmpty, type Look, type Target } from './observe.ts';
+import { reportObserved } from './reports.ts';
+import type { RunMemory, TerminationContext, TerminationDeps } from './steps/context.ts';
+import { terminate } from './terminate.ts';
+
+/** Things that one run carries out one after the other: deletions, taints, the calls of hooks and of the cloud. */
+const MAX_STRETCHES = 20;
+/** A deletion that is only observed is looked at by itself this often. */
+const OBSERVED_CHECK = hours(24);
+
+/** What carries terminations out; other rules than the real ones prove what a mistake in them would do. */
+export interface TargetParts {
+  readonly deps: TerminationDeps;
+  readonly reporter: Reporter;
+  readonly decide: typeof decide;
+  readonly steps: readonly Step<TerminationContext>[];
+}
+
+/** @param answers of workers to hooks of this termination, by hook name */
+export async function reconcileTarget(
+  parts: TargetParts,
+  target: Target,
+  wakeUp: UsedWakeUp | undefined,
+  answers: ReadonlyMap<string, HookAnswer> = new Map(),
+): Promise<void> {
+  const { deps } = parts;
+  const observe = createObserver(deps, wakeUp);
+  const run: RunMemory = { ownAttempt: undefined, ownHooks: new Set(), answers: new Map(answers), progressed: false };
+  let left: readonly Target[] = [];
+  const concern: Concern<Look, TerminationDecision> = {
+    what: `${target.kind} ${target.name}`,
+    async observe(): Promise<Observed<Look>> {
+      const seen = await observe(target);
+      if (seen.kind === 'here') return { kind: 'here', observation: seen.look };
+      if (seen.kind === 'gone') {
+        left = await handOver(parts, seen.value);
+        await close(parts, target, seen);
+      }
+      return { kind: 'over' };
+    },
+    decide: look => parts.decide(toObservation(look)),
+    apply: (decision, look) => apply(parts, run, decision, look),
+  };
+  // Turns that carried something out are not turns in which others were in the way: those alone are bounded by the loop.
+  for (let stretch = 0; stretch < MAX_STRETCHES; stretch++) {
+    run.progressed = false;
+    await settle(concern);
+    if (!run.progressed) break;
+  }
+  for (const node of left) await reconcileTarget(parts, node, undefined);
+}
+
+function toObservation({
+  now,
+  claim,
+  nodes,
+  termination,
+  takesBackDeadline,
+  stored,
+}: Look): Parameters<typeof decide>[0] {
+  return {
+    now,
+    claim: claim && toTerminated(claim),
+    claimGracePeriod: claim && readNodeClaim(claim).terminationGracePeriod,
+    terminationTimestamp: claim?.metadata.annotations?.[KARPENTER.terminationTimestampAnnotation],
+    nodes: nodes.map(toTerminated),
+    settings: termination,
+    storedDeadline: stored?.deadline,
+    takesBackDeadline,
+    storedNames: stored?.finalizerNames ?? [],
+  };
+}
+
+async function apply(parts: TargetParts, run: RunMemory, decision: TerminationDecision, look: Look): Promise<Turn> {
+  const { deps, reporter, steps } = parts;
+  switch (decision.kind) {
+    case 'terminate':
+      return terminate({ deps, reporter, steps, run }, decision, look);
+    case 'prepare': {
+      for (const { object, finalizers, mark } of decision.changes) {
+        const source = [look.object, ...look.nodes].find(({ metadata }) => metadata.uid === object.uid);
+        if (source === undefined) continue;
+        if ((await setFinalizers(deps, source, finalizers, mark)) === 'changed') {
+          return again(`${object.kind} ${object.name} changed`);
+        }
+        await reporter.report({
+          about: source,
+          decision: 'prepare',
+          reason: mark === undefined ? 'FinalizerRemoved' : 'FinalizerAdded',
+          message: mark === undefined ? 'no termination of ours applies any more' : `the finalizer ${mark} is on`,
+          details: { finalizers: [...finalizers] },
+        });
+      }
+      return look.record.release();
+    }
+    case 'wouldTerminate':
+      return watch(parts, decision, look);
+    case 'refuse':
+    case 'ignore':
+      return look.record.release();
+  }
+}
+
+/** Mode Observe: said once, which stands in the record; a termination that was under way keeps what it had reached. */
+async function watch(
+  { reporter }: TargetParts,
+  decision: Extract<TerminationDecision, { kind: 'wouldTerminate' }>,
+  { object, record, stored, now }: Look,
+): Promise<Turn> {
+  const { kind, apiVersion, metadata } = object;
+  const value = { ...storedOrEmpty({ stored }), observed: true };
+  const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
+  const turn = await record.save({ subject, value, wakeTime: addDuration(now, OBSERVED_CHECK) });
+  if (turn.written && stored?.observed !== true) await reportObserved(reporter, object, decision);
+  return turn;
+}

@@ -1,0 +1,111 @@
+/** What a termination says on its way: audit line, metric, Event. */
+import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
+import { TERMINATION_METRICS } from '../../shared/contract/metrics.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { toTimestamp } from '../../shared/domain/time.ts';
+import type { Reporter } from '../../shared/lifecycle/reporter.ts';
+import type { StepsOutcome } from '../../shared/lifecycle/steps.ts';
+import type { TerminationDecision } from './decide.ts';
+import { tell, type TerminationContext } from './steps/context.ts';
+
+/** What the steps wait on. */
+export type Waiting = Exclude<StepsOutcome, { kind: 'done' }>;
+
+export const messageOfWait = (outcome: Waiting): string => (outcome.kind === 'notYet' ? outcome.on : outcome.message);
+
+export async function reportStart(
+  context: TerminationContext,
+  { badTimestamp }: Extract<TerminationDecision, { kind: 'terminate' }>,
+): Promise<void> {
+  const { deadline } = context;
+  const end =
+    deadline === undefined ? 'without a deadline' : `until ${toTimestamp(deadline.time)} (${deadline.source})`;
+  await tell(context, {
+    decision: 'terminate',
+    reason: EVENT_REASONS.terminationStarted,
+    message: `the termination has begun, ${end}`,
+    details: { deadline: deadline === undefined ? null : toTimestamp(deadline.time) },
+    metric: { name: 'TerminationStarted' },
+    event: { type: 'Normal' },
+  });
+  if (badTimestamp === undefined) return;
+  await tell(context, {
+    decision: 'refuse',
+    reason: EVENT_REASONS.invalidTerminationTimestamp,
+    message: `the deadline annotation ${JSON.stringify(badTimestamp)} is not RFC 3339 and counts as absent`,
+    event: { type: 'Warning' },
+  });
+}
+
+export async function reportForce(context: TerminationContext): Promise<void> {
+  const { deadline } = context;
+  const which = deadline === undefined ? '' : ` ${toTimestamp(deadline.time)} (${deadline.source})`;
+  await tell(context, {
+    decision: 'force',
+    reason: EVENT_REASONS.terminationForced,
+    message: `the deadline${which} has come: pods, volumes and hooks are not waited for any more`,
+    metric: { name: 'TerminationForced' },
+    event: { type: 'Warning' },
+  });
+}
+
+export async function reportWait(context: TerminationContext, outcome: Waiting): Promise<void> {
+  const message = messageOfWait(outcome);
+  const reason = REASONS[outcome.step] ?? 'Waiting';
+  await tell(context, {
+    decision: 'wait',
+    reason,
+    message,
+    details: { step: outcome.step, ...(outcome.kind === 'notYet' && { until: toTimestamp(outcome.until) }) },
+  });
+  const { claim, nodes } = context.look;
+  const about = nodes[0] ?? claim;
+  const isBlocked = outcome.step === 'Drain' && message.includes('must not go');
+  if (about === undefined || (!isBlocked && outcome.step !== 'DetachVolumes')) return;
+  await context.deps.events.record({ type: isBlocked ? 'Warning' : 'Normal', reason, message, about });
+}
+
+/** Per step: the reason of the wait, as Karpenter names it where it does. */
+const REASONS: Readonly<Record<string, string>> = {
+  Drain: EVENT_REASONS.failedDraining,
+  DetachVolumes: EVENT_REASONS.awaitingVolumeDetachment,
+  TerminateInstance: 'AwaitingInstanceTermination',
+};
+
+/** A Node went while its termination was under way: only the end of its finalizer lets it. */
+export async function reportStripped(context: TerminationContext, names: readonly string[]): Promise<void> {
+  await tell(context, {
+    decision: 'stripped',
+    reason: EVENT_REASONS.finalizerStripped,
+    message: `Node ${names.join(', ')} went before its termination was over: somebody else took the finalizer off; its pods were not waited for`,
+    details: { nodes: [...names] },
+    metric: { name: TERMINATION_METRICS.finalizerStripped },
+    event: { type: 'Warning' },
+  });
+}
+
+export async function reportFinish(context: TerminationContext): Promise<void> {
+  await tell(context, {
+    decision: 'release',
+    reason: EVENT_REASONS.terminationFinished,
+    message: `everything is done: ${context.finalizerNames.join(', ')} is off`,
+    details: { providerID: context.look.providerID ?? null, forced: context.forced },
+    metric: { name: 'TerminationFinished' },
+  });
+}
+
+/** Said once, when the deletion is first seen. */
+export async function reportObserved(
+  reporter: Reporter,
+  about: KubernetesObject,
+  { deadline }: Extract<TerminationDecision, { kind: 'wouldTerminate' }>,
+): Promise<void> {
+  const end = deadline === undefined ? '' : `; its deadline is ${toTimestamp(deadline.time)}`;
+  await reporter.report({
+    about,
+    decision: 'wouldTerminate',
+    reason: EVENT_REASONS.terminationObserved,
+    message: `mode is Observe: nothing is done, the deletion waits${end}`,
+    event: { type: 'Normal' },
+  });
+}

@@ -1,0 +1,94 @@
+/** Calls the clean-up of an object, and keeps what it answered: in the ledger first, then as a condition on the object (I1). */
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
+import { addDuration } from '../../../shared/domain/time.ts';
+import { messageOf, RetryableError } from '../../../shared/errors.ts';
+import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
+import { again, type Turn } from '../../../shared/lifecycle/settle.ts';
+import { setConditions } from '../set-condition.ts';
+import type { TerminationDeps } from '../steps/context.ts';
+import { LEDGER_CHECK, retryDelay } from './decide.ts';
+import { nextEntry, saveEntry } from './ledger.ts';
+import type { ObjectLook } from './observe-object.ts';
+import type { LedgerEntry } from './record.ts';
+import { reportObject } from './report.ts';
+
+interface Parts {
+  readonly deps: TerminationDeps;
+  readonly reporter: Reporter;
+}
+
+/** One call, with the same key each time; a call whose outcome is not known is a failure. */
+export async function callCleanUp(
+  { deps }: Parts,
+  { inForce, object, subject }: ObjectLook,
+  attempts: number,
+): Promise<HookAnswer> {
+  const { cleanup } = inForce.rule;
+  if (cleanup.kind === 'none') return { kind: 'succeeded' };
+  const { name, namespace, uid = '', kind, apiVersion } = subject;
+  const rule = inForce.object.metadata.name;
+  try {
+    return await deps.hooks.invoke({
+      purpose: 'cleanup',
+      name: rule,
+      target: cleanup,
+      key: `${uid}/${rule}`,
+      about: { apiVersion, kind, name, uid, ...(namespace !== undefined && { namespace }) },
+      details: { attempt: attempts, spec: object?.spec ?? {}, status: object?.status ?? {} },
+    });
+  } catch (error) {
+    if (!(error instanceof RetryableError)) throw error;
+    return { kind: 'failed', message: messageOf(error) };
+  }
+}
+
+/** Stores an answer, whether it came from the call or by a worker's event. */
+export async function keepAnswer(
+  parts: Parts,
+  look: ObjectLook,
+  entry: LedgerEntry,
+  answer: HookAnswer,
+): Promise<Turn> {
+  const { now } = look.observation;
+  const { message: _, ...rest } = nextEntry(look);
+  if (answer.kind === 'succeeded') {
+    const saved = await saveEntry(look, { ...rest, phase: 'cleaned', time: now }, addDuration(now, retryDelay(5)));
+    return saved.written ? again('the clean-up is done') : saved;
+  }
+  if (answer.kind === 'pending') {
+    const saved = await saveEntry(look, { ...rest, phase: 'pending', time: now }, addDuration(now, LEDGER_CHECK));
+    return saved.written ? again('a worker is at it') : saved;
+  }
+  const { message } = answer;
+  const next = { ...rest, phase: 'failed', time: now, message } as const;
+  const saved = await saveEntry(look, next, addDuration(now, retryDelay(entry.attempts)));
+  if (!saved.written) return saved;
+  await degrade(parts, look, entry.attempts, message);
+  return again('the clean-up failed');
+}
+
+const CONDITION = 'Degraded';
+const REASON = 'FinalizationError';
+
+async function degrade({ deps, reporter }: Parts, look: ObjectLook, attempts: number, message: string): Promise<void> {
+  const { object, ref, observation } = look;
+  const text = `clean-up failed: ${message}`;
+  const reason = EVENT_REASONS.finalizationError;
+  await reportObject(reporter, look, { decision: 'retry', reason, message: text, type: 'Warning', attempts });
+  if (object === undefined) return;
+  const change = { type: CONDITION, status: 'True', reason: REASON, message: text } as const;
+  await setConditions(deps, ref, object, [change], observation.now);
+}
+
+/** Takes our condition off once the clean-up has succeeded; one of somebody else stays. */
+export async function clearDegraded({ deps }: Parts, { object, ref, observation }: ObjectLook): Promise<void> {
+  const conditions = object?.status?.['conditions'];
+  const isOurs =
+    Array.isArray(conditions) &&
+    conditions.some(
+      (each: { type?: unknown; reason?: unknown } | null) => each?.type === CONDITION && each.reason === REASON,
+    );
+  if (object === undefined || !isOurs) return;
+  await setConditions(deps, ref, object, [{ type: CONDITION, status: 'absent' }], observation.now);
+}

@@ -1,0 +1,68 @@
+/** Puts the finalizer of a rule on an object, and takes it off: the ledger first (I1), and exactly the object that was looked at (I10). */
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { addDuration } from '../../../shared/domain/time.ts';
+import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
+import { again, DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
+import type { TerminationDeps } from '../steps/context.ts';
+import { LEDGER_CHECK } from './decide.ts';
+import { nextEntry, saveEntry } from './ledger.ts';
+import type { ObjectLook } from './observe-object.ts';
+import type { LedgerEntry } from './record.ts';
+import { reportObject } from './report.ts';
+
+interface Parts {
+  readonly deps: TerminationDeps;
+  readonly reporter: Reporter;
+}
+
+export async function hold({ deps, reporter }: Parts, look: ObjectLook): Promise<Turn> {
+  const { object, observation, entry, inForce, ref } = look;
+  if (object === undefined) return DONE;
+  const { now, rule } = observation;
+  const value: LedgerEntry = { ...nextEntry(look), phase: 'held', attempts: 0, time: entry?.time ?? now };
+  const saved = await saveEntry(look, value, addDuration(now, LEDGER_CHECK));
+  if (!saved.written || observation.object?.isHeld === true) return saved;
+  const { uid, resourceVersion, finalizers = [] } = object.metadata;
+  const body = { metadata: { uid, resourceVersion, finalizers: [...finalizers, rule.finalizerName] } };
+  const outcome = await deps.kubernetes.patch(ref, { type: 'merge', body });
+  if (outcome.kind !== 'ok') return again('it changed');
+  await reportObject(reporter, look, {
+    decision: 'hold',
+    reason: entry === undefined ? 'FinalizerAdded' : 'FinalizerRestored',
+    message: `FinalizerRule ${inForce.object.metadata.name} put ${rule.finalizerName} on`,
+  });
+  return saved;
+}
+
+/** `ok` also when there is nothing to take off any more. */
+export async function strip(
+  { deps }: Pick<Parts, 'deps'>,
+  { ref, inForce }: ObjectLook,
+  object: KubernetesObject,
+): Promise<'ok' | 'changed'> {
+  // A condition may just have been taken off it.
+  const now = await deps.kubernetes.get(ref);
+  const { metadata } = now?.metadata.uid === object.metadata.uid ? now : object;
+  const { uid, resourceVersion, finalizers = [] } = metadata;
+  const kept = finalizers.filter(name => name !== inForce.rule.finalizerName);
+  if (kept.length === finalizers.length) return 'ok';
+  const body = { metadata: { uid, resourceVersion, finalizers: kept } };
+  const outcome = await deps.kubernetes.patch(ref, { type: 'merge', body });
+  return outcome.kind === 'conflict' ? 'changed' : 'ok';
+}
+
+/** The object went, or goes, without its clean-up: its entry stays in the ledger until a person has seen to it. */
+export async function orphan({ reporter }: Parts, look: ObjectLook, because: string): Promise<Turn> {
+  const { observation, subject } = look;
+  const value: LedgerEntry = { ...nextEntry(look), phase: 'orphaned', time: observation.now, message: because };
+  const saved = await saveEntry(look, value, addDuration(observation.now, LEDGER_CHECK));
+  if (!saved.written) return saved;
+  await reportObject(reporter, look, {
+    decision: 'orphan',
+    reason: EVENT_REASONS.possibleOrphan,
+    message: `what ${subject.kind} ${subject.name} stood for may be left behind: ${because}`,
+    type: 'Warning',
+  });
+  return saved;
+}

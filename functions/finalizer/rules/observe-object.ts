@@ -1,0 +1,60 @@
+/** What the clean-up of one object looks at: the object, its entry in the ledger, and the rule that is in force for its kind. */
+import type { Subject } from '../../../shared/contract/subject.ts';
+import type { KubernetesObject, ObjectRef, ResourceType } from '../../../shared/domain/kubernetes-object.ts';
+import { parseTimestamp } from '../../../shared/domain/time.ts';
+import type { Observed } from '../../../shared/lifecycle/settle.ts';
+import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
+import type { TerminationDeps } from '../steps/context.ts';
+import type { RuleObservation } from './decide.ts';
+import type { LedgerEntry } from './record.ts';
+import type { RuleInForce } from './rule-set.ts';
+
+export interface ObjectLook {
+  readonly observation: RuleObservation;
+  readonly inForce: RuleInForce;
+  readonly ref: ObjectRef;
+  readonly object: KubernetesObject | undefined;
+  readonly subject: Subject;
+  readonly record: TimedRecord<LedgerEntry>;
+  readonly entry: LedgerEntry | undefined;
+}
+
+export interface SoughtObject {
+  /** With its UID. */
+  readonly subject: Subject;
+  readonly inForce: RuleInForce;
+  readonly type: ResourceType;
+  readonly record: TimedRecord<LedgerEntry>;
+  /** Number of the call that this run noted down. */
+  readonly ownAttempt: number | undefined;
+}
+
+/** One look. `over`: the entry is a newer version's. */
+export async function observeObject(
+  { kubernetes, clock }: Pick<TerminationDeps, 'kubernetes' | 'clock'>,
+  { subject, inForce, type, record, ownAttempt }: SoughtObject,
+): Promise<Observed<ObjectLook>> {
+  const held = await record.load();
+  if (held.kind === 'newer') return { kind: 'over' };
+  const entry = held.kind === 'held' ? held.value : undefined;
+  // The name that the ledger stores: a message may be wrong in it (I10).
+  const known = held.kind === 'held' ? held.stored.subject : subject;
+  const { name, namespace } = known;
+  const ref = { type, name, ...(namespace !== undefined && { namespace }) };
+  const found = await kubernetes.get(ref);
+  const object = found?.metadata.uid === subject.uid ? found : undefined;
+  const deletion = object?.metadata.deletionTimestamp;
+  const { rule } = inForce;
+  const observation: RuleObservation = {
+    now: clock.now(),
+    rule,
+    ruleEnds: inForce.object.metadata.deletionTimestamp !== undefined,
+    object: object && {
+      isHeld: object.metadata.finalizers?.includes(rule.finalizerName) === true,
+      deletionTime: deletion === undefined ? undefined : parseTimestamp(deletion),
+    },
+    entry,
+    ownIntent: entry !== undefined && ownAttempt === entry.attempts,
+  };
+  return { kind: 'here', observation: { observation, inForce, ref, object, subject: known, record, entry } };
+}

@@ -1,0 +1,34 @@
+/** What is said of an object of a rule: audit line, metric, and an Event where somebody should look. */
+import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
+import type { ObjectLook } from './observe-object.ts';
+
+export interface ObjectReport {
+  readonly decision: string;
+  /** Also the metric's name. */
+  readonly reason: string;
+  readonly message: string;
+  /** Of the Event; absent: none is recorded. */
+  readonly type?: 'Normal' | 'Warning';
+  readonly attempts?: number;
+}
+
+export async function reportObject(
+  reporter: Reporter,
+  { subject, inForce }: ObjectLook,
+  { decision, reason, message, type, attempts }: ObjectReport,
+): Promise<void> {
+  const { apiVersion, kind, name, namespace, uid } = subject;
+  await reporter.report({
+    about: {
+      apiVersion,
+      kind,
+      metadata: { name, ...(namespace !== undefined && { namespace }), ...(uid !== undefined && { uid }) },
+    },
+    decision,
+    reason,
+    message,
+    details: { rule: inForce.object.metadata.name, ...(attempts !== undefined && { attempts }) },
+    metric: { name: reason },
+    ...(type !== undefined && { event: { type } }),
+  });
+}

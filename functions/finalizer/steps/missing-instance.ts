@@ -1,0 +1,24 @@
+/** Without an instance nothing runs on the Node: there is nothing to drain or detach (reference on Karpenter, §2.2 step 3). */
+import { readConditions } from '../../../shared/domain/node.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import type { Step } from '../../../shared/lifecycle/steps.ts';
+import { stepDone, type TerminationContext } from './context.ts';
+import { isGone } from './instance.ts';
+
+/** The step, done at once where the instance is gone. */
+export function unlessInstanceGone(step: Step<TerminationContext>): Step<TerminationContext> {
+  return {
+    name: step.name,
+    run: async context => ((await isInstanceMissing(context)) ? stepDone : step.run(context)),
+  };
+}
+
+/** Only of Nodes that are not Ready: while a Node is Ready its kubelet speaks, whatever the cloud says (N18, N19). */
+async function isInstanceMissing({ deps, look }: TerminationContext): Promise<boolean> {
+  const { claim, nodes, providerID } = look;
+  if (claim === undefined || providerID === undefined || nodes.some(isReady)) return false;
+  return isGone((await deps.instances.describe(providerID))?.state);
+}
+
+const isReady = ({ status }: KubernetesObject): boolean =>
+  readConditions(status?.['conditions']).some(({ type, status: state }) => type === 'Ready' && state === 'True');

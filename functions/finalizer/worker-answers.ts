@@ -1,0 +1,43 @@
+/** The event by which a worker answers a hook or a clean-up: finds what it is about by its key. */
+import { hookAnswerOf } from '../../shared/contract/hook-answer.ts';
+import { TerminalError } from '../../shared/errors.ts';
+import { openRecord } from '../../shared/lifecycle/timed-record.ts';
+import type { Target } from './observe.ts';
+import { TERMINATION_CODEC } from './record.ts';
+import { reconcileTarget, type TargetParts } from './reconcile-target.ts';
+import { LEDGER_CODEC } from './rules/record.ts';
+import { reconcileObject, type RuleParts } from './rules/reconcile-object.ts';
+
+const KINDS = ['NodeClaim', 'Node'] as const satisfies readonly Target['kind'][];
+
+/**
+ * The key says it all: it was made of the object's UID and the name of the hook or rule. What cannot be read as an answer is a failure of
+ * its hook or clean-up; without a key nobody can be told, and `TerminalError` parks the message.
+ */
+export async function reconcileAnswer(
+  parts: TargetParts & RuleParts,
+  detail: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const { key } = detail;
+  const [, uid, name] = (typeof key === 'string' ? /^([^/]+)\/(.+)$/.exec(key) : null) ?? [];
+  if (uid === undefined || name === undefined) {
+    throw new TerminalError('InvalidMessage', 'detail of TerminationHookAnswered: key: must be the key of the call');
+  }
+  const answer = hookAnswerOf(detail, 'the worker');
+  for (const kind of KINDS) {
+    const held = await openRecord(parts.deps, TERMINATION_CODEC, `${kind.toLowerCase()}/${uid}`).load();
+    if (held.kind !== 'held') continue;
+    const target = { kind, name: held.stored.subject.name, uid };
+    return reconcileTarget(parts, target, undefined, new Map([[name, answer]]));
+  }
+  const held = await openRecord(parts.deps, LEDGER_CODEC, `object/${uid}`).load();
+  if (held.kind === 'held') {
+    return reconcileObject(parts, held.stored.subject, undefined, { ...answer, rule: name });
+  }
+  await parts.reporter.report({
+    about: { apiVersion: '', kind: 'TerminationHook', metadata: { name, uid } },
+    decision: 'ignore',
+    reason: 'NothingWaits',
+    message: `an answer to ${name} came for an object that nothing waits for any more`,
+  });
+}
