@@ -8,6 +8,7 @@ import { DRAIN_COMPLETED } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { TerminalError } from '../../shared/errors.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
+import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
 import { openRecord } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
 import { nodeOfRequest, parseDrainCompleted } from './actions/drain-answer.ts';
@@ -19,7 +20,7 @@ import { createPasses, type Passes } from './pass/run.ts';
 import { reportNodePool, reportPolicy } from './policies/report.ts';
 import { isAllPolicies, policyChanged, statusDue, surroundingsChanged } from './policies/status.ts';
 import { nodeCodec, nodeRecordId, OWNER } from './record.ts';
-import { settingsChanged } from './wake-ups.ts';
+import { createSettingsRounds, SETTINGS_ROUND } from './wake-ups.ts';
 
 type Ports = Pick<
   FunctionDeps,
@@ -30,14 +31,15 @@ export interface Rules {
   readonly decide: typeof decide;
   readonly decidePass: typeof decidePass;
 }
-type Deps = Ports & Rules & { readonly reporter: Reporter; readonly passes: Passes };
+type Deps = Ports & Rules & { readonly reporter: Reporter; readonly passes: Passes; readonly settings: Rounds };
 
 /** @param rules replaced in mutation tests */
 export function createReconciler(ports: Ports, rules: Rules = { decide, decidePass }): Reconcile {
   const reporter = createReporter(OWNER, ports);
   const repairsChanged = (): Promise<void> => surroundingsChanged(ports);
   const passes = createPasses({ ...ports, ...rules, reporter, repairsChanged });
-  const deps: Deps = { ...ports, ...rules, reporter, passes };
+  const settings = createSettingsRounds({ ...ports, passes });
+  const deps: Deps = { ...ports, ...rules, reporter, passes, settings };
   return async message => {
     switch (message.kind) {
       case 'clusterEvent':
@@ -56,6 +58,7 @@ export function createReconciler(ports: Ports, rules: Rules = { decide, decidePa
 
 async function reconcileWakeUp(deps: Deps, wakeUp: Extract<InboxMessage, { kind: 'wakeUp' }>): Promise<void> {
   const { subject } = wakeUp;
+  if (isRound(subject, SETTINGS_ROUND)) return deps.settings.timerDue(wakeUp);
   switch (subject.kind) {
     case 'Node':
       return reconcileNode(deps, { name: subject.name, uid: subject.uid, cause: 'timer' }, wakeUp);
@@ -108,15 +111,15 @@ async function reconcileClusterEvent(deps: Deps, event: ClusterEvent): Promise<v
     case 'NodePool':
       await reportNodePool(deps, subject);
       await surroundingsChanged(deps);
-      return settingsChanged(deps, subject.name);
+      return deps.settings.request(subject.name);
     case 'NodeLifecyclePolicy':
       await reportPolicy(deps, subject);
       await policyChanged(deps);
-      return settingsChanged(deps, undefined);
+      return deps.settings.request(undefined);
     case 'ConfigMap':
       await loadConfig(OWNER, deps);
       await surroundingsChanged(deps);
-      return settingsChanged(deps, undefined);
+      return deps.settings.request(undefined);
     case 'Pod':
     case 'PodDisruptionBudget':
     case 'VolumeAttachment':
