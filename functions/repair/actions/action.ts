@@ -23,7 +23,7 @@ export interface ActionContext {
   /** The incident in words. */
   readonly message: string;
   /** What of the attempt is recorded with its outcome. */
-  note(made: Pick<RepairAttempt, 'resources'>): void;
+  readonly note: (made: Pick<RepairAttempt, 'resources'>) => void;
 }
 
 /**
