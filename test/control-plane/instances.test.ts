@@ -43,7 +43,7 @@ describe('a termination on the local stack', () => {
   async function until(holds: () => boolean): Promise<void> {
     const end = Date.now() + LIMIT_MS;
     while (!holds() && Date.now() < end) await sleep(100);
-    expect(holds(), JSON.stringify({ audits: audits.slice(-5), problems })).toBe(true);
+    expect({ holds: holds(), problems, audits: audits.slice(-5) }).toMatchObject({ holds: true });
   }
   /** A NodeClaim with its Node, both under the finalizer. */
   async function start(name: string, instanceId: string): Promise<void> {
@@ -75,5 +75,16 @@ describe('a termination on the local stack', () => {
     await until(() => audits.some(({ message }) => message.includes('UnauthorizedOperation')));
     expect(claim('foreign')?.metadata.finalizers).toEqual([FINALIZER]);
     expect(stateOf(instanceId)).toBe('running');
+  }, 200_000);
+
+  it('takes termination protection for a reason to try again, and not for the end', async () => {
+    const instanceId = 'i-00000000000000003';
+    stack.aws.ec2.fleet.launch({ instanceId, tags: { 'eks:eks-cluster-name': CLUSTER_NAME }, protected: true });
+    await start('protected', instanceId);
+    stack.cluster.core.delete({ type: RESOURCES.NodeClaim, name: 'protected' }, { user: 'somebody' });
+    const refusals = () => audits.filter(({ message }) => message.includes('disableApiTermination'));
+    await until(() => refusals().length >= 2);
+    expect(claim('protected')?.metadata.finalizers).toEqual([FINALIZER]);
+    expect((await stack.aws.deadLetters('finalizer')).ready).toEqual([]);
   }, 200_000);
 });
