@@ -19,6 +19,8 @@ export interface Cloud {
   stateOf(providerID: string): InstanceState | undefined;
   /** Whether calls about that instance fail at the moment. */
   fails(providerID: string): boolean;
+  /** All instances, with their states. */
+  states(): readonly (readonly [providerID: string, state: InstanceState])[];
   /** Ends an instance at once, as its owner does. */
   remove(providerID: string): void;
   /** The port of a function; `onCall` hears of each call that the cloud accepts. */
@@ -59,6 +61,7 @@ export function createCloud(scheduler: Scheduler): Cloud {
     setFailure: (providerID, failure) => failures.set(providerID, failure),
     stateOf: providerID => states.get(providerID),
     fails: providerID => (failures.get(providerID) ?? 'none') !== 'none',
+    states: () => [...states],
     remove(providerID) {
       if (states.has(providerID)) states.set(providerID, 'terminated');
     },

@@ -10,7 +10,7 @@ import { checkDrainEnd } from './drain-end.ts';
 import { drainConfig, isComplete, isDrainable, isLeftBehind, STATE_LABEL } from './drain-oracle.ts';
 import { createDrainRequests, type DrainRequests } from './drain-requests.ts';
 import { CLOCK_LAG, LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
-import { annotationOf, dig, instantOf, nameOf } from './reading.ts';
+import { annotationOf, dig, instantOf, listOf, nameOf } from './reading.ts';
 import { isPolicyReadable, modeFor, poolNameOf } from './repair-oracle.ts';
 import { does, failedReads, isKubernetes, lastGet, lastList, seenPod, targetOf } from './run-journal.ts';
 
@@ -36,6 +36,11 @@ export const checkDrain: MakeCheck = context => {
       if (record.decision === 'warn' && record.uid !== undefined) warned.add(record.uid);
     },
     onCall(call, run) {
+      if (call.port === 'bus') {
+        for (const entry of listOf(call.args[0])) {
+          requests.onBusEvent({ detailType: String(dig(entry, 'detailType')), detail: dig(entry, 'detail') });
+        }
+      }
       if (run.by !== 'drain') return;
       const resource = lastGet(run, 'drainrequests')?.object;
       if (resource !== undefined && isComplete(resource)) complete.add(String(dig(resource, 'spec', 'nodeName')));

@@ -26,7 +26,7 @@ export interface Violation {
 
 /** A call that a function made in one run, as it asked for it; `answer` once it has one. */
 export interface PortCall {
-  readonly port: 'kubernetes' | 'records' | 'instances' | 'hooks';
+  readonly port: 'kubernetes' | 'records' | 'instances' | 'hooks' | 'bus';
   readonly method: string;
   readonly args: readonly unknown[];
   readonly time: EpochMs;
@@ -43,7 +43,7 @@ export interface Run {
   readonly calls: PortCall[];
 }
 
-/** What somebody, or a function, put on the bus. */
+/** What somebody else put on the bus. */
 export interface BusEventSeen {
   readonly detailType: string;
   readonly detail: unknown;

@@ -140,16 +140,11 @@ export function createInvariantWatcher({
     violations,
     observe: (ports, lifetime) => ({
       ...ports,
-      bus: {
-        publish(entries) {
-          for (const event of entries) tell(check => check.onBusEvent?.(event));
-          return ports.bus.publish(entries);
-        },
-      },
       kubernetes: observed(ports.kubernetes, 'kubernetes', lifetime),
       records: observed(ports.records, 'records', lifetime),
       instances: observed(ports.instances, 'instances', lifetime),
       hooks: observed(ports.hooks, 'hooks', lifetime),
+      bus: observed(ports.bus, 'bus', lifetime),
     }),
     observeRecords: records => ({
       get: key => records.get(key),

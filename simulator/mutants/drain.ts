@@ -4,13 +4,7 @@ import { decide, type DrainDecision } from '../../functions/drain/decide.ts';
 import type { DrainObservation, DrainRules } from '../../functions/drain/observation.ts';
 import { hours, seconds } from '../../shared/domain/time.ts';
 import type { Mutation } from '../swarm/seed.ts';
-import {
-  annotated,
-  withKubernetes,
-  withListed,
-  withoutErrors,
-  type Mutant,
-} from './mutant.ts';
+import { annotated, withKubernetes, withListed, withoutErrors, type Mutant } from './mutant.ts';
 
 const deciding = (change: (decision: DrainDecision, seen: DrainObservation) => DrainDecision): Mutation => ({
   reconcilers: { drain: deps => createReconciler(deps, { decide: seen => change(decide(seen), seen) }) },
@@ -118,7 +112,6 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
     name: 'drain-despite-a-recovery',
     mistake: 'does not listen when the fault is over',
     breaks: ['I2', 'I5'],
-    seed: 176,
     mutation: seeing(seen => {
       const { incoming, ...rest } = seen;
       return incoming === undefined || incoming.kind === 'drain' ? seen : { ...rest, incoming: undefined };

@@ -73,7 +73,6 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-off-at-once',
     mistake: 'takes a failed clean-up for a done one',
     breaks: ['I1'],
-    seed: 44,
     mutation: withPorts('finalizer', ({ hooks }) => ({
       hooks: {
         async invoke(call) {
@@ -143,7 +142,6 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-never-forces',
     mistake: 'forgets the deadline',
     breaks: ['I5'],
-    seed: 15,
     mutation: deciding(decision =>
       decision.kind === 'terminate' ? { ...decision, forced: false, deadline: undefined } : decision,
     ),
@@ -248,7 +246,6 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-takes-errors-for-the-end',
     mistake: 'takes an error of the cloud for an instance that is gone',
     breaks: ['I1'],
-    seed: 103,
     mutation: withPorts('finalizer', ({ instances }) => ({
       instances: {
         describe: providerID => instances.describe(providerID).catch(() => undefined),

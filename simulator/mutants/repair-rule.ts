@@ -99,14 +99,12 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     name: 'repair-above-threshold',
     mistake: 'forgets the unhealthy threshold',
     breaks: ['I3'],
-    seed: 133,
     mutation: withThreshold(() => Infinity),
   },
   {
     name: 'repair-threshold-rounds-down',
     mistake: 'rounds the threshold down instead of up',
     breaks: ['I5'],
-    seed: 189,
     mutation: withThreshold(({ maxUnhealthy }, nodes) =>
       'count' in maxUnhealthy ? maxUnhealthy.count : Math.floor((maxUnhealthy.percent * nodes) / 100),
     ),
@@ -122,7 +120,6 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     name: 'repair-threshold-of-healthy-pool',
     mistake: 'counts the unhealthy nodes of the whole pool but one',
     breaks: ['I3'],
-    seed: 133,
     mutation: withThreshold(({ maxUnhealthy }, nodes) => resolveNodeCount(maxUnhealthy, nodes) + 1),
   },
   {
@@ -135,7 +132,6 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     name: 'repair-against-a-veto',
     mistake: 'does not read the veto of Nodes and NodeClaims',
     breaks: ['I3'],
-    seed: 87,
     mutation: seeing({
       node: node => ({ ...node, annotations: without(node.annotations, VETO) }),
       claim: claim => ({ ...claim, annotations: without(claim.annotations, VETO) }),
@@ -191,6 +187,7 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     name: 'repair-outage-of-the-pool',
     mistake: 'counts a zone by the nodes of the pool instead of all',
     breaks: ['I3', 'I5'],
+    seed: 27,
     mutation: passSeeing(seen => {
       const own = new Set(
         seen.claims.filter(({ labels }) => labels[POOL] === seen.pool).map(({ providerID }) => providerID),
@@ -219,18 +216,21 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     name: 'repair-in-a-zone-outage',
     mistake: 'does not see that a whole zone is out',
     breaks: ['I3'],
+    seed: 9,
     mutation: seeing({ rules: rules => withSettings(rules, () => ({ zoneOutage: undefined })) }),
   },
   {
     name: 'repair-in-a-frozen-cluster',
     mistake: 'does not see that most of the cluster is Unknown at once',
     breaks: ['I3'],
+    seed: 27,
     mutation: seeing({ rules: rules => withSettings(rules, () => ({ freeze: undefined })) }),
   },
   {
     name: 'repair-of-a-shared-instance',
     mistake: 'does not notice that two Nodes state the same instance',
     breaks: ['I3'],
+    seed: 9,
     mutation: passSeeing(seen => {
       const unhealthyFirst = seen.nodes.toSorted((a, b) => Number(isReady(a)) - Number(isReady(b)));
       const instances = unhealthyFirst.map(({ providerID }) => providerID);
@@ -246,6 +246,7 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     name: 'repair-by-the-label',
     mistake: 'takes the pool from the label of the Node',
     breaks: ['I3', 'I5'],
+    seed: 9,
     mutation: passSeeing(seen => {
       const labels = new Map(seen.nodes.map(node => [node.providerID, node.labels[POOL]]));
       return {

@@ -39,6 +39,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-without-second-look',
     mistake: 'does not look at the node again after it has recorded its intent',
     breaks: ['I3'],
+    seed: 59,
     mutation: withPortsOfRun('repair', ({ kubernetes, clock }) => ({
       kubernetes: { ...methodsOf(kubernetes), ...remembering(kubernetes, () => clock.now(), Infinity) },
     })),
@@ -119,7 +120,6 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-keeps-its-annotation',
     mistake: 'does not take its annotation back when a repair is called off',
     breaks: ['I7'],
-    seed: 120,
     mutation: withoutRemovalOf('repair', TERMINATION_TIMESTAMP),
   },
   {

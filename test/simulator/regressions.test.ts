@@ -47,7 +47,8 @@ describe('repair', () => {
       const reconcile = createReconciler(deps);
       return async message => {
         const minute = toIsoText(deps.clock.now()).slice(11, 16);
-        if (message.kind === 'wakeUp') wakeUps.set(minute, (wakeUps.get(minute) ?? 0) + 1);
+        const isAboutNodes = message.kind === 'wakeUp' && message.subject.kind !== 'Round';
+        if (isAboutNodes) wakeUps.set(minute, (wakeUps.get(minute) ?? 0) + 1);
         await reconcile(message);
       };
     };
@@ -102,5 +103,37 @@ describe('the finalizer', () => {
     expect(died).toBe(true);
     expect(result.violations).toEqual([]);
     expect(complaints(result)).toEqual([]);
+  });
+});
+
+describe('settings', () => {
+  it('that change in a burst do not wake every node for each change', async () => {
+    // Each of twenty policies woke each unhealthy node, and for the finalizer every Node and NodeClaim: 20 x 92 wake-ups.
+    const nodes = Array.from({ length: 40 }, (_, index) => nodeObjects(`n${index}`, index < 12 ? 'False' : 'True'));
+    const onePool = nodes.join('').replaceAll(/nodepool: n\d+/g, 'nodepool: n0');
+    const woken = new Map<string, number>();
+    const counting =
+      (name: 'repair' | 'finalizer', create: ReconcilerFactory): ReconcilerFactory =>
+      deps => {
+        const reconcile = create(deps);
+        return async message => {
+          const isAboutOne = message.kind === 'wakeUp' && ['Node', 'NodeClaim'].includes(message.subject.kind);
+          if (isAboutOne) woken.set(name, (woken.get(name) ?? 0) + 1);
+          await reconcile(message);
+        };
+      };
+    const policies = Array.from({ length: 20 }, (_, index) => {
+      const spec = '{ nodePoolSelector: {}, repair: { defaultTolerationDuration: 4h } }';
+      return `    - { at: 5m${index}s, apply: { apiVersion: curfew.dev/v1alpha1, kind: NodeLifecyclePolicy, metadata: { name: p${index} }, spec: ${spec} } }\n`;
+    });
+    await simulate(`  duration: 7m\n${GATE}  objects:\n${onePool}  steps:\n${policies.join('')}`, {
+      reconcilers: {
+        repair: counting('repair', createReconciler),
+        finalizer: counting('finalizer', createFinalizer),
+      },
+    });
+    // Two rounds at the start; for the burst of twenty seconds one at once, and one every ten seconds.
+    expect(woken.get('repair')).toBe(5 * 12);
+    expect(woken.get('finalizer')).toBeUndefined();
   });
 });
