@@ -86,7 +86,6 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-off-at-any-deadline',
     mistake: 'releases at the deadline of a FinalizerRule that says Keep',
     breaks: ['I1'],
-    seed: 46,
     mutation: withRules({
       decideRule: seen => decideRule({ ...seen, rule: { ...seen.rule, onDeadline: 'Release' } }),
     }),

@@ -48,7 +48,10 @@ ${steps}`,
       permissions: { timer: { ...PERMISSIONS.finalizer, readsDueIndex: true } },
     },
   );
-  return found.map(({ invariant, message }) => `${invariant}: ${message.replace(/ \(uid [^)]*\)/, '')}`);
+  // Without its timer nothing is swept, which is another check's business.
+  return found
+    .filter(({ invariant }) => invariant !== 'I5')
+    .map(({ invariant, message }) => `${invariant}: ${message.replace(/ \(uid [^)]*\)/, '')}`);
 }
 
 const ENDED = '    - { at: 6m, cloud: { providerID: "aws:///us-west-2a/i-a", state: terminated } }\n';
