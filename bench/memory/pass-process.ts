@@ -7,6 +7,7 @@ import { createTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { seconds } from '../../shared/domain/time.ts';
 import type { AuditRecord } from '../../shared/ports/audit-log.ts';
+import type { Instances } from '../../shared/ports/instances.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { nodeName } from '../forward/objects.ts';
 import { answerQuestions } from '../measure/answering.ts';
@@ -29,6 +30,8 @@ answerQuestions({
       kubernetes: whole ? withWholeLists(api) : api,
       records: createMemoryRecordStore(),
       wakeUps: { send: async () => undefined },
+      bus: { publish: async entries => entries.map(() => ({ kind: 'published' }) as const) },
+      instances: NO_INSTANCES,
       events: { record: async () => undefined },
       audit: { write: record => void audit.push(record) },
       metrics: { count: () => undefined, milliseconds: () => undefined },
@@ -42,6 +45,17 @@ answerQuestions({
     return { passMs, decision: audit.at(-1)?.decision ?? 'nothing', idle, usage: readUsage() };
   },
 });
+
+/** The pass asks for a termination by way of the NodeClaim alone. */
+const unasked = (): never => {
+  throw new Error('no instance is asked for');
+};
+const NO_INSTANCES: Instances = {
+  describe: unasked,
+  terminate: unasked,
+  reboot: unasked,
+  terminateInAutoScalingGroup: unasked,
+};
 
 /** As before lists were projected: objects are kept whole until the list has ended. */
 function withWholeLists(api: KubernetesApi): KubernetesApi {
