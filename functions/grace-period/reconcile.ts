@@ -7,6 +7,7 @@ import type { InboxMessage, WatchedEvent } from '../../shared/contract/inbox-mes
 import { GRACE_PERIOD_METRICS } from '../../shared/contract/metrics.ts';
 import { durationBetween } from '../../shared/domain/time.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
+import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
 import { again, DONE, settle, type Turn } from '../../shared/lifecycle/settle.ts';
 import { openRecords, type TimedRecord } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
@@ -19,19 +20,25 @@ import { look, type Gone, type Here, type Progress, type Target } from './observ
 import { reportProtectionFaults } from './policy-faults.ts';
 import { gracePeriodCodec, OWNER, recordIdOf } from './record.ts';
 import { createSeenPods, type SeenPods } from './seen-pods.ts';
-import { wakeAnnotatedNodes } from './wake-ups.ts';
+import { createSettingsRounds, SETTINGS_ROUND } from './wake-ups.ts';
 
 type Ports = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'metrics' | 'clock'>;
-type Deps = Ports & { readonly reporter: Reporter; readonly seenPods: SeenPods };
+type Deps = Ports & { readonly reporter: Reporter; readonly seenPods: SeenPods; readonly settings: Rounds };
 
 export function createReconciler(ports: Ports): Reconcile {
-  const deps: Deps = { ...ports, reporter: createReporter(OWNER, ports), seenPods: createSeenPods() };
+  const deps: Deps = {
+    ...ports,
+    reporter: createReporter(OWNER, ports),
+    seenPods: createSeenPods(),
+    settings: createSettingsRounds(ports),
+  };
   return async message => {
     switch (message.kind) {
       case 'clusterEvent':
         return reconcileClusterEvent(deps, message.event);
       case 'wakeUp': {
         const { kind, name, uid } = message.subject;
+        if (isRound(message.subject, SETTINGS_ROUND)) return deps.settings.timerDue(message);
         if (kind === 'Node') await reconcileNode(deps, { name, uid, pods: 'always' }, message);
         return;
       }
@@ -47,6 +54,8 @@ type WakeUp = Extract<InboxMessage, { kind: 'wakeUp' }>;
 
 async function reconcileClusterEvent(deps: Deps, event: WatchedEvent): Promise<void> {
   const { subject, change, hints, resourceVersion } = event;
+  // When everything is published again, what settings apply to comes in events of its own.
+  const isRepeated = event.resync === true && change === 'Modified';
   switch (subject.kind) {
     case 'Pod':
       if (hints.nodeName === undefined) return;
@@ -58,10 +67,10 @@ async function reconcileClusterEvent(deps: Deps, event: WatchedEvent): Promise<v
       return reconcileNode(deps, { name: subject.name, uid: subject.uid, pods });
     }
     case 'NodePool':
-      return wakeAnnotatedNodes(deps, subject.name);
+      return isRepeated ? undefined : deps.settings.request(subject.name);
     case 'NodeLifecyclePolicy':
       await reportProtectionFaults(deps, subject);
-      return wakeAnnotatedNodes(deps, undefined);
+      return isRepeated ? undefined : deps.settings.request(undefined);
     case 'NodeClaim':
     case 'FinalizerRule':
     case 'PodDisruptionBudget':

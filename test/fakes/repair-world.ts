@@ -15,6 +15,8 @@ import type { AuditRecord } from '../../shared/ports/audit-log.ts';
 import type { ObjectEvent } from '../../shared/ports/event-recorder.ts';
 import type { NewRecord } from '../../shared/ports/record-store.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
+import type { BusEntry } from '../../shared/contract/envelope.ts';
+import type { InstanceOutcome, InstanceState } from '../../shared/ports/instances.ts';
 import type { WakeUp } from '../../shared/contract/wake-up.ts';
 import { at } from '../builders/repair.ts';
 import { deployedIdentity } from './deployed-identity.ts';
@@ -41,6 +43,20 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
   const audit: AuditRecord[] = [];
   const events: ObjectEvent[] = [];
   const wakeUps: { wakeUp: WakeUp; delay: DurationMs }[] = [];
+  const published: BusEntry[] = [];
+  /** Calls that end or restart instances. */
+  const instanceCalls: string[] = [];
+  /** How the next calls are answered. */
+  const cloud: { fails: Error | undefined; outcome: InstanceOutcome; state: InstanceState | undefined } = {
+    fails: undefined,
+    outcome: { kind: 'ok' },
+    state: 'running',
+  };
+  const callInstance = async (call: string): Promise<InstanceOutcome> => {
+    if (cloud.fails !== undefined) throw cloud.fails;
+    if (cloud.outcome.kind === 'ok') instanceCalls.push(call);
+    return cloud.outcome;
+  };
   let calls = 0;
   /** Calls without an answer yet, and the most that there were. */
   let underWay = 0;
@@ -68,6 +84,18 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
       send: async sent => {
         wakeUps.push(...sent);
       },
+    }),
+    bus: crashing<FunctionDeps['bus']>({
+      publish: async entries => {
+        published.push(...entries);
+        return entries.map(() => ({ kind: 'published' }));
+      },
+    }),
+    instances: crashing<FunctionDeps['instances']>({
+      describe: async () => (cloud.state === undefined ? undefined : { state: cloud.state }),
+      terminate: id => callInstance(`terminate ${id}`),
+      reboot: id => callInstance(`reboot ${id}`),
+      terminateInAutoScalingGroup: id => callInstance(`terminateInAutoScalingGroup ${id}`),
     }),
     events: {
       record: async event => {
@@ -108,6 +136,9 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
     audit,
     events,
     wakeUps,
+    published,
+    instanceCalls,
+    cloud,
     reconcile,
     node,
     seed: (manifest: KubernetesManifest) => core.seed(manifest),
