@@ -1,6 +1,7 @@
 /**
  * What users grant to Curfew beside its own table, on kinds of theirs: the simulated cluster has it for each FinalizerRule of the scenario
- * (`curfew rbac`), and for each CustomResourceDefinition of it whose group the configuration names (`docs/configuration.md`).
+ * (`curfew rbac`), and for each CustomResourceDefinition of it whose group the configuration or a template names
+ * (`docs/configuration.md`, `docs/node-repair.md`).
  */
 import {
   PERMISSIONS,
@@ -28,17 +29,18 @@ export function withGrantedKinds(scenario: Scenario, served: readonly KnownResou
   const known = resourcesOf(scenario, { resources: served });
   const ruled = manifestsOf(scenario).filter(isGranted);
   const ruleKinds = ruled.flatMap(rule => resourceOfManifest(kindOfRule(rule), known) ?? []);
-  const drainKinds = drainKindsOf(scenario);
+  const customKinds = customKindsOf(scenario);
   const ofRules = (part: Part): readonly KubernetesGrant[] =>
     ruleKinds.flatMap(kind => permissionsOnRuleKind(part, kind));
-  const ofDrains = (verbs: KubernetesGrant['verbs']): readonly KubernetesGrant[] =>
-    drainKinds.map(kind => ({ ...kind, verbs }));
+  const onCustomKinds = (verbs: KubernetesGrant['verbs']): readonly KubernetesGrant[] =>
+    customKinds.map(kind => ({ ...kind, verbs }));
   const added = {
-    forwarder: [...ofDrains(['list', 'watch']), ...ofRules('forwarder')],
-    drain: ofDrains(['get', 'create', 'delete']),
+    forwarder: [...onCustomKinds(['list', 'watch']), ...ofRules('forwarder')],
+    drain: onCustomKinds(['get', 'create', 'delete']),
+    repair: onCustomKinds(['get', 'create', 'patch', 'delete']),
     finalizer: ofRules('finalizer'),
   } as const satisfies Partial<Record<Part, readonly KubernetesGrant[]>>;
-  const rows = (['forwarder', 'drain', 'finalizer'] as const).map(part => {
+  const rows = (['forwarder', 'drain', 'repair', 'finalizer'] as const).map(part => {
     const row = table[part] ?? PERMISSIONS[part];
     return [part, { ...row, kubernetes: [...row.kubernetes, ...added[part]] }] as const;
   });
@@ -68,11 +70,11 @@ function kindOfRule({ body }: Manifest): { readonly apiVersion: string; readonly
   return { apiVersion: `${prefix}${text(version)}`, kind: text(kind) };
 }
 
-/** The kinds of custom drains: those whose group the configuration names, now or after an edit. */
-function drainKindsOf(scenario: Scenario): readonly { readonly group: string; readonly resource: string }[] {
-  const { steps, config = '' } = scenario;
+/** The kinds of custom drains and remediations: those whose group the configuration or a template names, now or after an edit. */
+function customKindsOf(scenario: Scenario): readonly { readonly group: string; readonly resource: string }[] {
+  const { steps, config = '', templates } = scenario;
   const edits = steps.flatMap(({ action }) => (action.kind === 'patch' ? [JSON.stringify(action)] : []));
-  const configured = [config, ...edits].join('\n');
+  const configured = [config, ...Object.values(templates), ...edits].join('\n');
   return manifestsOf(scenario)
     .flatMap(definedKind)
     .filter(({ group }) => configured.includes(group));
