@@ -129,6 +129,25 @@ program
   });
 
 program
+  .command('rbac')
+  .description('print the permissions that a user grants, for kubectl apply -f -')
+  .command('finalizerrules')
+  .description('those on the kinds of FinalizerRules, for the forwarder and the finalizer function')
+  .argument(
+    '[files...]',
+    'files and folders with FinalizerRules and their CustomResourceDefinitions (default: the rules of the cluster)',
+  )
+  .option(
+    '--kubeconfig <file>',
+    'the cluster that serves the kinds (default without files: $KUBECONFIG, else ~/.kube/config)',
+  )
+  .option('--context <name>', 'context of the kubeconfig')
+  .action(async (files: string[], options: Record<string, string>) => {
+    const { rbacCommand } = await import('./rbac.ts');
+    process.exitCode = await rbacCommand(files, options);
+  });
+
+program
   .command('crd-patch')
   .description("print the patch by which Karpenter's definition keeps the fields that Curfew reads")
   .addArgument(new Argument('<definition>', 'which definition').choices(['nodepool']))

@@ -90,6 +90,10 @@ const schema = z.object({
   settings: z.exactOptional(
     z.object({ finalizerName: z.string(), scope: z.enum(TERMINATION_SCOPES), hooks: z.readonly(z.array(hook)) }),
   ),
+  /** That it is past its time was reported. */
+  overdue: z.exactOptional(z.boolean()),
+  /** The object went before its termination was over, and its instance ran on: since when that is known. */
+  orphanedTime: z.exactOptional(instant),
   /** Mode is Observe: nothing has begun, and that was said. */
   observed: z.exactOptional(z.boolean()),
 });
