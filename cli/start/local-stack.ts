@@ -6,7 +6,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startLocalAws, type LocalAws } from '../../packages/local-aws/src/stack.ts';
+import { startLocalAws, type LocalAws, type OtherFunction } from '../../packages/local-aws/src/stack.ts';
 import type { LogLine } from '../../packages/local-aws/src/log-lines.ts';
 import { createRealScheduler } from '../../runtime/real-scheduler.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
@@ -35,6 +35,8 @@ export interface LocalStack {
 export interface LocalStackOptions {
   /** Port of the API server; 0, the default, takes a free one. */
   readonly port?: number;
+  /** Functions of users, which Curfew may invoke: hooks and clean-ups. */
+  readonly hookFunctions?: readonly OtherFunction[];
   /** More variables for every function, e.g. another endpoint of a service. */
   readonly extraEnv?: Readonly<Record<string, string>>;
   readonly onLog?: (line: LogLine) => void;
@@ -57,7 +59,8 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
   // First, so that a port in use is said at once.
   const cluster = await startEmbeddedCluster(systemClock, options.port ?? 0, token => running && eksUserOf(token, running)); // prettier-ignore
   parts.defer(() => cluster.close());
-  await synthesize(assemblyDir, folder);
+  const { hookFunctions = [] } = options;
+  await synthesize(assemblyDir, { tempDir: folder, hookFunctions: hookFunctions.map(({ name }) => name) });
   const writeKubeconfig = (name: string, text: string): string => {
     const file = join(folder, name);
     writeFileSync(file, text, { mode: 0o600 });
@@ -74,6 +77,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     parameters: { [CLUSTER_PARAMETERS.name]: CLUSTER_NAME },
     env: { [ENV.clusterName]: CLUSTER_NAME, [ENV.clusterEndpoint]: cluster.url, [ENV.clusterCertificateAuthority]: '' },
     dataDir: join(folder, 'data'),
+    otherFunctions: hookFunctions,
     ...(options.extraEnv && { extraEnv: options.extraEnv }),
     ...(options.onLog && { onLog: options.onLog }),
     onProblem: problem => options.onProblem(problem.message),

@@ -54,7 +54,7 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
       return begin(parts, decision, look);
     case 'prepare': {
       const { active, hold, showDraining } = decision;
-      const changed = await prepareNode(deps, look.object, { id: active.id, hold, showDraining });
+      const changed = await prepareNode(deps, look.object, { active, hold, showDraining });
       if (changed !== 'ok') return lookAgain(changed);
       const saved = await save(look, { ...look.record, active: { ...active, hold } }, addDuration(look.now, SOON));
       return saved.written ? proceed(run) : saved;

@@ -138,7 +138,7 @@ async function closeGone(
   const asked = [...(active?.requests ?? []), ...requests];
   const now = deps.clock.now();
   const node = { name, ...(uid !== undefined && { uid }) };
-  await deleteResource(deps, active?.custom);
+  await deleteResource(deps, active);
   const scope = active?.scope ?? FULL;
   const ended = asked.map(request =>
     toFinished(request, goneOutcome(name), { now, scope, drained: active?.drained ?? 0 }),

@@ -4,7 +4,14 @@
  * the template's; apiVersion, kind, name and namespace are the configuration's.
  */
 import { parseAllDocuments, type Tags } from 'yaml';
-import { ExecError, parse, TemplateError, toGo, type Template } from '../../packages/gotemplate/src/index.ts';
+import {
+  ExecError,
+  parse,
+  TemplateError,
+  toGo,
+  unknownFields,
+  type Template,
+} from '../../packages/gotemplate/src/index.ts';
 import { TEMPLATE_DATA } from '../../packages/gotemplate/src/nvsentinel.ts';
 import type { ConfigFault } from '../contract/config-schema.ts';
 import type { CustomDrainSettings } from '../domain/drain-settings.ts';
@@ -25,17 +32,31 @@ const TEMPLATE_NAME = 'drain-template';
 /** A template renders one object; the API server takes 1.5 MB. */
 const LIMITS = { outputBytes: 1 << 20 };
 
-/** What is wrong with a template, whatever event comes: it does not parse, or names a field that its data does not have. */
+/**
+ * What is wrong with a template, whatever event comes: it does not parse, or refers to a field, a template or a number of arguments that
+ * is not there. Each fault once, by line.
+ */
 export function checkDrainTemplate(text: string, file: string): readonly ConfigFault[] {
   const parsed = parseTemplate(text);
   if (!parsed.ok) return [{ file, key: '', ...parsed.fault }];
-  const faults = [FULL_DATA, EMPTY_DATA].flatMap(data => {
-    const run = execute(parsed.template, data);
+  const { template } = parsed;
+  const unknown = unknownFields(template, TEMPLATE_DATA).map(({ line, column, message }): TemplateFault => ({
+    line,
+    column: column + 1,
+    message,
+  }));
+  const failed = [FULL_DATA, EMPTY_DATA].flatMap(data => {
+    const run = execute(template, data);
     // What else can go wrong depends on the event, and is its drain's to say.
-    return run.ok || !/can't evaluate field/.test(run.fault.message) ? [] : [run.fault];
+    return run.ok || !WHATEVER_THE_EVENT.test(run.fault.message) ? [] : [run.fault];
   });
-  return faults.slice(0, 1).map(fault => ({ file, key: '', ...fault }));
+  const places = new Map([...unknown, ...failed].map(fault => [`${fault.line}:${fault.column}`, fault]));
+  const faults = [...places.values()].toSorted((a, b) => a.line - b.line || (a.column ?? 0) - (b.column ?? 0));
+  return faults.map(fault => ({ file, key: '', ...fault }));
 }
+
+const WHATEVER_THE_EVENT =
+  /can't evaluate field|wrong number of args for|has arguments but cannot be invoked|is not a method but has arguments|invalid function signature|return values; should be|template "[^"]*" not defined/;
 
 export type RenderedResource =
   | { readonly ok: true; readonly manifest: KubernetesManifest }

@@ -24,7 +24,8 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
     /^npm (ci|test)\b|^npm run (check|bench|test:control-plane|test:slurm)\b|^bash \.ci\/run$/,
     'installs, or is the gate itself',
   ],
-  [/^npm start\b/, 'half a minute: test/cli/start.test.ts'],
+  [/^npm start\b/, 'half a minute: test/cli/start.test.ts, test/control-plane/managed-database.test.ts'],
+  [/^node examples\/managed-database\//, 'needs its PostgreSQL: test/control-plane/managed-database.test.ts'],
   [/^npm run --silent simulate -- examples\//, 'half a minute: test/examples runs every scenario'],
   [/^npm run simulate:swarm\b/, 'minutes: test/simulator/swarm'],
   [/^npm run (--silent )?explore\b/, 'half a minute: test/simulator/explorer'],
@@ -36,7 +37,7 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^node infra\/app\.ts$/, 'half a minute: packages/local-aws/test/own-app.test.ts'],
   [/^aws /, 'needs an AWS account'],
   [/^docker /, 'needs Docker'],
-  [/^node examples\/[\w-]+\/bridge\/main\.ts/, 'runs until it is ended, on a Slurm: test/slurm'],
+  [/^node examples\/[\w-]+\/\w+\/main\.ts/, 'runs until it is ended'],
   [
     /^curfew (…|stop$|resume$|explain|republish$|validate$|policies admission$)/,
     'names a command; its full form is run',

@@ -1,5 +1,6 @@
 /** Curfew in this process, on an embedded API server with the example's own manifests and configuration, beside the bridge. */
-import { runLoop } from '../../examples/slurm-drain/bridge/loop.ts';
+import { runLoop } from '../../examples/loop.ts';
+import { runPass } from '../../examples/slurm-drain/bridge/pass.ts';
 import { REQUESTS } from '../../examples/slurm-drain/bridge/request.ts';
 import type { Slurm } from '../../examples/slurm-drain/bridge/slurm.ts';
 import { createInProcessClusterWatch } from '../../runtime/in-process/cluster-watch.ts';
@@ -70,17 +71,17 @@ export function startWholeFlow(slurm: Slurm): WholeFlow {
   });
   system.start();
   const ended = new AbortController();
+  const deps = {
+    kubernetes: cluster.asBridge,
+    slurm,
+    clock: systemClock,
+    owner: 'curfew',
+    namespace: 'slurm',
+    log: () => undefined,
+  };
+  const pass = () => runPass(deps);
   const bridge = runLoop(
-    {
-      kubernetes: cluster.asBridge,
-      watch,
-      slurm,
-      clock: systemClock,
-      owner: 'curfew',
-      namespace: 'slurm',
-      log: () => undefined,
-      period: PERIOD_MS,
-    },
+    { watch, type: REQUESTS, namespace: 'slurm', pass, period: PERIOD_MS, log: deps.log },
     ended.signal,
   );
   return {

@@ -6,7 +6,9 @@ import { createKubernetesApi } from '../../../shared/adapters/kubernetes/kuberne
 import { createTransport } from '../../../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../../../shared/adapters/system-clock.ts';
 import { messageOf } from '../../../shared/errors.ts';
-import { runLoop } from './loop.ts';
+import { runLoop } from '../../loop.ts';
+import { runPass } from './pass.ts';
+import { REQUESTS } from './request.ts';
 import { connectSlurm, readSettings } from './settings.ts';
 
 /** The design's: jobs are asked for every 30 seconds. */
@@ -26,10 +28,8 @@ async function main(): Promise<void> {
   log('started', { owner, namespace, server: options.server });
   const kubernetes = createKubernetesApi(transport);
   const watch = createClusterWatch(transport);
-  await runLoop(
-    { kubernetes, watch, slurm, clock: systemClock, owner, namespace, log, period: PERIOD_MS },
-    ended.signal,
-  );
+  const pass = () => runPass({ kubernetes, slurm, clock: systemClock, owner, namespace, log });
+  await runLoop({ watch, type: REQUESTS, namespace, pass, period: PERIOD_MS, log }, ended.signal);
   slurm.close();
   transport.close();
 }
