@@ -21,7 +21,6 @@ import { startKarpenter } from './actors/karpenter.ts';
 import { startKubelet } from './actors/kubelet.ts';
 import { createCleanupAnswers } from './cleanups.ts';
 import { aboutOf, createHookAnswers } from './hooks.ts';
-import { isLeftOut, withRuleKinds } from './rule-permissions.ts';
 import { createCloud } from './cloud.ts';
 import { withDueIndex } from './due-index.ts';
 import { evaluate, unexpectedRefusals, type FinalState, type Verdict } from './expect.ts';
@@ -32,7 +31,7 @@ import { FAULT_MIXES, SURVIVABLE_CALL_FAULTS, type FaultKind, type FaultMix, typ
 import { faultyEnvironment, faultyForwarder } from './faults/ports.ts';
 import type { Violation } from './invariants/invariant.ts';
 import { createInvariantWatcher } from './invariants/watcher.ts';
-import { grantedPermissions } from './granted-kinds.ts';
+import { isLeftOut, withGrantedKinds } from './granted-kinds.ts';
 import { createOutages } from './outages.ts';
 import { createRandom, type Random } from './random.ts';
 import type { Actor, Scenario } from './scenario/scenario.ts';
@@ -167,7 +166,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
       },
     },
     ...(options.reconcilers && { reconcilers: options.reconcilers }),
-    permissions: withRuleKinds(scenario, core.resources(), { ...grantedPermissions(scenario), ...options.permissions }),
+    permissions: withGrantedKinds(scenario, core.resources(), options.permissions),
     ...(injector && { random: jitter(injector, random) }),
     hooks: {
       ...(options.onPermissionUsed && { onPermissionUsed: options.onPermissionUsed }),

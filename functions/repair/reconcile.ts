@@ -6,6 +6,7 @@ import { loadConfig } from '../../shared/cluster/configuration.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
 
+import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
 import { decide } from './decide.ts';
 import { reconcileNode } from './node.ts';
@@ -14,7 +15,7 @@ import { poolOfSubject } from './pass/record.ts';
 import { createPasses, type Passes } from './pass/run.ts';
 import { reportNodePool, reportPolicy } from './policies/report.ts';
 import { OWNER } from './record.ts';
-import { settingsChanged } from './wake-ups.ts';
+import { createSettingsRounds, SETTINGS_ROUND } from './wake-ups.ts';
 
 type Ports = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'metrics' | 'clock'>;
 /** The rule for one node, and that for a pool. */
@@ -22,12 +23,14 @@ export interface Rules {
   readonly decide: typeof decide;
   readonly decidePass: typeof decidePass;
 }
-type Deps = Ports & Rules & { readonly reporter: Reporter; readonly passes: Passes };
+type Deps = Ports & Rules & { readonly reporter: Reporter; readonly passes: Passes; readonly settings: Rounds };
 
 /** @param rules replaced in mutation tests */
 export function createReconciler(ports: Ports, rules: Rules = { decide, decidePass }): Reconcile {
   const reporter = createReporter(OWNER, ports);
-  const deps: Deps = { ...ports, ...rules, reporter, passes: createPasses({ ...ports, ...rules, reporter }) };
+  const passes = createPasses({ ...ports, ...rules, reporter });
+  const settings = createSettingsRounds({ ...ports, passes });
+  const deps: Deps = { ...ports, ...rules, reporter, passes, settings };
   return async message => {
     switch (message.kind) {
       case 'clusterEvent':
@@ -44,6 +47,7 @@ export function createReconciler(ports: Ports, rules: Rules = { decide, decidePa
 
 async function reconcileWakeUp(deps: Deps, wakeUp: Extract<InboxMessage, { kind: 'wakeUp' }>): Promise<void> {
   const { subject } = wakeUp;
+  if (isRound(subject, SETTINGS_ROUND)) return deps.settings.timerDue(wakeUp);
   switch (subject.kind) {
     case 'Node':
       return reconcileNode(deps, { name: subject.name, uid: subject.uid, cause: 'timer' }, wakeUp);
@@ -74,13 +78,13 @@ async function reconcileClusterEvent(deps: Deps, event: ClusterEvent): Promise<v
       return deps.passes.poolChanged(hints.nodePool);
     case 'NodePool':
       await reportNodePool(deps, subject);
-      return settingsChanged(deps, subject.name);
+      return deps.settings.request(subject.name);
     case 'NodeLifecyclePolicy':
       await reportPolicy(deps, subject);
-      return settingsChanged(deps, undefined);
+      return deps.settings.request(undefined);
     case 'ConfigMap':
       await loadConfig(OWNER, deps);
-      return settingsChanged(deps, undefined);
+      return deps.settings.request(undefined);
     case 'Pod':
     case 'PodDisruptionBudget':
     case 'VolumeAttachment':

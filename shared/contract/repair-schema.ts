@@ -2,6 +2,7 @@
  * Reads the `repair` block of a NodePool or NodeLifecyclePolicy. Strict: a misspelt field or a duration that does not parse makes the
  * whole block invalid, with a message that names the path, because a repair must not rest on a guess (I8).
  */
+import { parsedOnce } from './parsed-once.ts';
 import { RE2JS } from 're2js';
 import * as z from './zod.ts';
 import { nanosecondsToDuration, parseGoDuration } from '../domain/go-duration.ts';
@@ -174,6 +175,6 @@ const repairSchema = z.pipe(
 );
 
 /** Parses a `repair` block; `{}` means on, with the provider's defaults. */
-export function parseRepairBlock(block: unknown, path: string): Parsed<RepairSettings> {
-  return parsed(repairSchema.safeParse(block), path);
-}
+export const parseRepairBlock = parsedOnce((block, path): Parsed<RepairSettings> =>
+  parsed(repairSchema.safeParse(block), path),
+);

@@ -62,7 +62,7 @@ export interface RepairSettings {
   readonly actions: readonly RepairAction[];
   /** A node that was unhealthy for `unhealthyFor` in all within `window` is due, however often it recovered in between. */
   readonly flapping: { readonly window: DurationMs; readonly unhealthyFor: DurationMs } | undefined;
-  /** After so many repairs within `window` that did not help, replacements that fail the same way are left alone. */
+  /** After this many repairs within `window` that did not help, replacements that fail the same way are left alone. */
   readonly futility: { readonly repairs: number; readonly window: DurationMs } | undefined;
 }
 
