@@ -165,6 +165,17 @@ program
   });
 
 program
+  .command('uninstall')
+  .description("take termination finalizers off what lives and give Karpenter's own back; after `curfew stop`")
+  .option('--kubeconfig <file>', 'default: $KUBECONFIG, else ~/.kube/config')
+  .option('--context <name>', 'context of the kubeconfig')
+  .option('--dry-run', 'say what would be done, change nothing')
+  .action(async (options: Record<string, string>) => {
+    const { uninstallCommand } = await import('./uninstall.ts');
+    process.exitCode = await uninstallCommand(options);
+  });
+
+program
   .command('crd-patch')
   .description("print the patch by which Karpenter's definition keeps the fields that Curfew reads")
   .addArgument(new Argument('<definition>', 'which definition').choices(['nodepool']))

@@ -1,6 +1,7 @@
 /**
  * What users grant to Curfew beside its own table, on kinds of theirs: the simulated cluster has it for each FinalizerRule of the scenario
- * (`curfew rbac`), and for each CustomResourceDefinition of it whose group the configuration names (`docs/configuration.md`).
+ * (`curfew rbac`), and for each CustomResourceDefinition of it whose group the configuration names (`docs/configuration.md`), or the
+ * template of a hook (`docs/finalizers.md`).
  */
 import {
   PERMISSIONS,
@@ -33,10 +34,15 @@ export function withGrantedKinds(scenario: Scenario, served: readonly KnownResou
     ruleKinds.flatMap(kind => permissionsOnRuleKind(part, kind));
   const ofDrains = (verbs: KubernetesGrant['verbs']): readonly KubernetesGrant[] =>
     drainKinds.map(kind => ({ ...kind, verbs }));
+  // Custom resources of hooks: their templates are keys of the ConfigMap.
+  const ofHooks = kindsIn(scenario, Object.values(scenario.templates).join('\n')).map((kind): KubernetesGrant => ({
+    ...kind,
+    verbs: ['get', 'create'],
+  }));
   const added = {
     forwarder: [...ofDrains(['list', 'watch']), ...ofRules('forwarder')],
     drain: ofDrains(['get', 'create', 'delete']),
-    finalizer: ofRules('finalizer'),
+    finalizer: [...ofHooks, ...ofRules('finalizer')],
   } as const satisfies Partial<Record<Part, readonly KubernetesGrant[]>>;
   const rows = (['forwarder', 'drain', 'finalizer'] as const).map(part => {
     const row = table[part] ?? PERMISSIONS[part];
@@ -68,17 +74,26 @@ function kindOfRule({ body }: Manifest): { readonly apiVersion: string; readonly
   return { apiVersion: `${prefix}${text(version)}`, kind: text(kind) };
 }
 
-/** The kinds of custom drains: those whose group the configuration names, now or after an edit. */
-function drainKindsOf(scenario: Scenario): readonly { readonly group: string; readonly resource: string }[] {
-  const { steps, config = '' } = scenario;
-  const edits = steps.flatMap(({ action }) => (action.kind === 'patch' ? [JSON.stringify(action)] : []));
-  const configured = [config, ...edits].join('\n');
-  return manifestsOf(scenario)
-    .flatMap(definedKind)
-    .filter(({ group }) => configured.includes(group));
+interface GrantedKind {
+  readonly group: string;
+  readonly resource: string;
 }
 
-function definedKind({ kind, body }: Manifest): readonly { readonly group: string; readonly resource: string }[] {
+/** The kinds of custom drains: those whose group the configuration names, now or after an edit. */
+function drainKindsOf(scenario: Scenario): readonly GrantedKind[] {
+  const { steps, config = '' } = scenario;
+  const edits = steps.flatMap(({ action }) => (action.kind === 'patch' ? [JSON.stringify(action)] : []));
+  return kindsIn(scenario, [config, ...edits].join('\n'));
+}
+
+/** Those whose group a text names. */
+function kindsIn(scenario: Scenario, text: string): readonly GrantedKind[] {
+  return manifestsOf(scenario)
+    .flatMap(definedKind)
+    .filter(({ group }) => text.includes(group));
+}
+
+function definedKind({ kind, body }: Manifest): readonly GrantedKind[] {
   const spec = body['spec'];
   if (kind !== 'CustomResourceDefinition' || !isObject(spec)) return [];
   const group = textAt(spec, 'group');

@@ -34,6 +34,17 @@ const hookProgress = z.object({
   lastSeenTime: instant,
   attempts: z.int().check(z.positive()),
   message: z.exactOptional(z.string()),
+  /** The custom resource that stands for the call, as it was last seen. */
+  resource: z.exactOptional(
+    z.object({
+      group: z.string(),
+      version: z.string(),
+      resource: z.string(),
+      namespace: z.exactOptional(z.string()),
+      name: z.string(),
+      seenVersion: z.string(),
+    }),
+  ),
 });
 
 const duration = z.pipe(
