@@ -1,7 +1,7 @@
 /**
  * What users grant to Curfew beside its own table, on kinds of theirs: the simulated cluster has it for each FinalizerRule of the scenario
- * (`curfew rbac`), and for each CustomResourceDefinition of it whose group the configuration names (`docs/configuration.md`), or the
- * template of a hook (`docs/finalizers.md`).
+ * (`curfew rbac`), and for each CustomResourceDefinition of it whose group the configuration or a template names
+ * (`docs/configuration.md`, `docs/node-repair.md`, `docs/finalizers.md`).
  */
 import {
   PERMISSIONS,
@@ -29,22 +29,18 @@ export function withGrantedKinds(scenario: Scenario, served: readonly KnownResou
   const known = resourcesOf(scenario, { resources: served });
   const ruled = manifestsOf(scenario).filter(isGranted);
   const ruleKinds = ruled.flatMap(rule => resourceOfManifest(kindOfRule(rule), known) ?? []);
-  const drainKinds = drainKindsOf(scenario);
+  const customKinds = customKindsOf(scenario);
   const ofRules = (part: Part): readonly KubernetesGrant[] =>
     ruleKinds.flatMap(kind => permissionsOnRuleKind(part, kind));
-  const ofDrains = (verbs: KubernetesGrant['verbs']): readonly KubernetesGrant[] =>
-    drainKinds.map(kind => ({ ...kind, verbs }));
-  // Custom resources of hooks: their templates are keys of the ConfigMap.
-  const ofHooks = kindsIn(scenario, Object.values(scenario.templates).join('\n')).map((kind): KubernetesGrant => ({
-    ...kind,
-    verbs: ['get', 'create'],
-  }));
+  const onCustomKinds = (verbs: KubernetesGrant['verbs']): readonly KubernetesGrant[] =>
+    customKinds.map(kind => ({ ...kind, verbs }));
   const added = {
-    forwarder: [...ofDrains(['list', 'watch']), ...ofRules('forwarder')],
-    drain: ofDrains(['get', 'create', 'delete']),
-    finalizer: [...ofHooks, ...ofRules('finalizer')],
+    forwarder: [...onCustomKinds(['list', 'watch']), ...ofRules('forwarder')],
+    drain: onCustomKinds(['get', 'create', 'delete']),
+    repair: onCustomKinds(['get', 'create', 'patch', 'delete']),
+    finalizer: [...onCustomKinds(['get', 'create']), ...ofRules('finalizer')],
   } as const satisfies Partial<Record<Part, readonly KubernetesGrant[]>>;
-  const rows = (['forwarder', 'drain', 'finalizer'] as const).map(part => {
+  const rows = (['forwarder', 'drain', 'repair', 'finalizer'] as const).map(part => {
     const row = table[part] ?? PERMISSIONS[part];
     return [part, { ...row, kubernetes: [...row.kubernetes, ...added[part]] }] as const;
   });
@@ -74,26 +70,17 @@ function kindOfRule({ body }: Manifest): { readonly apiVersion: string; readonly
   return { apiVersion: `${prefix}${text(version)}`, kind: text(kind) };
 }
 
-interface GrantedKind {
-  readonly group: string;
-  readonly resource: string;
-}
-
-/** The kinds of custom drains: those whose group the configuration names, now or after an edit. */
-function drainKindsOf(scenario: Scenario): readonly GrantedKind[] {
-  const { steps, config = '' } = scenario;
+/** The kinds of custom drains, remediations and hooks: those whose group the configuration or a template names, now or after an edit. */
+function customKindsOf(scenario: Scenario): readonly { readonly group: string; readonly resource: string }[] {
+  const { steps, config = '', templates } = scenario;
   const edits = steps.flatMap(({ action }) => (action.kind === 'patch' ? [JSON.stringify(action)] : []));
-  return kindsIn(scenario, [config, ...edits].join('\n'));
-}
-
-/** Those whose group a text names. */
-function kindsIn(scenario: Scenario, text: string): readonly GrantedKind[] {
+  const configured = [config, ...Object.values(templates), ...edits].join('\n');
   return manifestsOf(scenario)
     .flatMap(definedKind)
-    .filter(({ group }) => text.includes(group));
+    .filter(({ group }) => configured.includes(group));
 }
 
-function definedKind({ kind, body }: Manifest): readonly GrantedKind[] {
+function definedKind({ kind, body }: Manifest): readonly { readonly group: string; readonly resource: string }[] {
   const spec = body['spec'];
   if (kind !== 'CustomResourceDefinition' || !isObject(spec)) return [];
   const group = textAt(spec, 'group');

@@ -34,6 +34,7 @@ import { createInvariantWatcher } from './invariants/watcher.ts';
 import { isLeftOut, withGrantedKinds } from './granted-kinds.ts';
 import { createOutages } from './outages.ts';
 import { createRandom, type Random } from './random.ts';
+import { createReboots } from './reboots.ts';
 import type { Actor, Scenario } from './scenario/scenario.ts';
 import { carryOut, describeStep } from './steps.ts';
 import { createTimeline, type TimelineEntry } from './timeline.ts';
@@ -111,6 +112,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
   const world = createWorld(scenario, time);
   const { core } = world;
   const cloud = createCloud(time);
+  const reboot = createReboots(core, time);
   const outages = createOutages(time);
   const cleanups = createCleanupAnswers();
   const hooks = createHookAnswers();
@@ -153,7 +155,10 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     records: outages.guard('store', invariants.observeRecords(store.records)),
     dueIndex: outages.guard('store', store.dueIndex),
     instances: by =>
-      cloud.instances((verb, providerID) => trace.addCall({ by, verb, resource: 'instances', name: providerID })),
+      cloud.instances((verb, providerID) => {
+        trace.addCall({ by, verb, resource: 'instances', name: providerID });
+        if (verb === 'reboot' && scenario.actors.has('cloud')) reboot(providerID);
+      }),
     callHooks: by =>
       hooks.hooks(call => {
         const resource = call.purpose === 'cleanup' ? 'cleanups' : 'hooks';

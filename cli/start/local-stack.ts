@@ -12,6 +12,7 @@ import { createRealScheduler } from '../../runtime/real-scheduler.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { CLUSTER_PARAMETERS, ENV } from '../../shared/contract/env.ts';
 import { CONFIG_MAP } from '../../shared/contract/names.ts';
+import { cloudOnEc2 } from './ec2-cloud.ts';
 import { eksUserOf } from './eks-users.ts';
 import { startClusterActors } from './cluster-actors.ts';
 import { startEmbeddedCluster, type EmbeddedCluster } from './embedded-cluster.ts';
@@ -69,7 +70,6 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
   const kubeconfigFile = writeKubeconfig('kubeconfig', cluster.kubeconfig());
   const scheduler = createRealScheduler();
   parts.defer(() => scheduler.close());
-  startClusterActors(cluster.core, scheduler);
 
   onStep('starting DynamoDB, SQS, EventBridge, Scheduler and Lambda');
   const aws = await startLocalAws({
@@ -84,6 +84,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
   });
   parts.defer(() => aws.stop());
   running = aws;
+  startClusterActors(cluster.core, scheduler, cloudOnEc2(aws.ec2.fleet, CLUSTER_NAME));
 
   onStep('starting the forwarder');
   const { namespace, name } = FORWARDER_ACCOUNT;

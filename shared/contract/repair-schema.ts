@@ -12,6 +12,7 @@ import {
   DEFAULT_MAX_UNHEALTHY,
   DEFAULT_OUTAGE,
   REPAIR_ACTIONS,
+  WITHOUT_NODE_CLAIM,
   type NodeCount,
   type OutageRule,
   type RepairSettings,
@@ -117,11 +118,6 @@ const actions = z.array(action).check(
   atMost(LIMITS.list),
   z.superRefine((list, context) => {
     list.forEach(({ type }, index) => {
-      if (type !== 'Terminate') {
-        // A rung that were taken for a termination would delete what its author meant to reboot.
-        const message = `${type} is not carried out by this version; only Terminate is`;
-        context.addIssue({ code: 'custom', path: [index, 'type'], message });
-      }
       const isLast = index === list.length - 1;
       if (isLast || (type !== 'Terminate' && type !== 'DrainThenTerminate')) return;
       context.addIssue({ code: 'custom', path: [index, 'type'], message: `nothing can follow ${type}` });
@@ -147,6 +143,7 @@ const blockSchema = z
     actions: z.exactOptional(actions),
     flapping: z.exactOptional(flapping),
     futility: z.exactOptional(futility),
+    nodesWithoutNodeClaim: z._default(z.enum(WITHOUT_NODE_CLAIM), 'Ignore'),
   })
   .check(
     z.superRefine(({ policies }, context) => {
@@ -171,6 +168,7 @@ const repairSchema = z.pipe(
     actions: block.actions ?? DEFAULT_ACTIONS,
     flapping: block.flapping,
     futility: block.futility,
+    nodesWithoutNodeClaim: block.nodesWithoutNodeClaim,
   })),
 );
 

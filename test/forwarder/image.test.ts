@@ -49,7 +49,7 @@ describe('the image of the forwarder', () => {
   });
 
   it('has a build context with what it copies, and nothing else', () => {
-    const ignored = read('.dockerignore')
+    const ignored = read('forwarder/Dockerfile.dockerignore')
       .split('\n')
       .filter(line => line !== '' && !line.startsWith('#'));
     expect(ignored[0]).toBe('*');
