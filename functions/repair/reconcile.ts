@@ -50,7 +50,7 @@ async function reconcileWakeUp(deps: Deps, wakeUp: Extract<InboxMessage, { kind:
     case 'NodePool':
       return deps.passes.timerDue(poolOfSubject(subject), wakeUp);
     case 'NodeLifecyclePolicy':
-      return reportPolicy(deps, subject, wakeUp);
+      return reportPolicy(deps, subject, { wakeUp });
   }
 }
 
@@ -58,6 +58,8 @@ type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
 
 async function reconcileClusterEvent(deps: Deps, event: ClusterEvent): Promise<void> {
   const { subject, change, changed, hints } = event;
+  // The first list of a forwarder is a resync, too, of objects that it did not know.
+  const resync = event.resync === true && change === 'Modified';
   switch (subject.kind) {
     case 'Node': {
       const flipped = changed.includes('conditions');
@@ -73,10 +75,10 @@ async function reconcileClusterEvent(deps: Deps, event: ClusterEvent): Promise<v
       // Some node may have waited for it, or for its end.
       return deps.passes.poolChanged(hints.nodePool);
     case 'NodePool':
-      await reportNodePool(deps, subject);
+      await reportNodePool(deps, subject, resync);
       return settingsChanged(deps, subject.name);
     case 'NodeLifecyclePolicy':
-      await reportPolicy(deps, subject);
+      await reportPolicy(deps, subject, { resync });
       return settingsChanged(deps, undefined);
     case 'ConfigMap':
       await loadConfig(OWNER, deps);

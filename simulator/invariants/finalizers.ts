@@ -31,8 +31,8 @@ export const checkFinalizers: MakeCheck = context => {
   const { mirror, now, clockTolerance, instanceState, violate } = context;
   return {
     onRun() {
-      for (const object of [...mirror.all('nodeclaims').values(), ...mirror.all('nodes').values()]) {
-        if (object.metadata.deletionTimestamp !== undefined) deadlineOf(object, mirror);
+      for (const resource of ['nodeclaims', 'nodes'] as const) {
+        for (const object of mirror.terminating(resource).values()) deadlineOf(object, mirror);
       }
     },
     onWrite({ before, after, resource }, by) {
