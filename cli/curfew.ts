@@ -23,7 +23,8 @@ program
   .command('start')
   .description('play the node repair story on local parts, or watch a cluster')
   .option('--serve', 'stay up and print a kubeconfig for the embedded API server')
-  .option('--port <number>', 'port of the embedded API server with --serve')
+  .option('--example <name>', 'as --serve, with an example of examples/: managed-database')
+  .option('--port <number>', 'port of the embedded API server with --serve or --example')
   .option('--kubeconfig <file>', 'a real cluster: observe it, change nothing')
   .option('--context <name>', 'context of the kubeconfig')
   .option('--enforce', 'with --kubeconfig: act')
@@ -89,6 +90,22 @@ program
   .action(async (kind: string, name: string, options: Record<string, string>) => {
     const { explainCommand } = await import('./explain.ts');
     process.exitCode = await explainCommand(kind, name, options);
+  });
+
+program
+  .command('drain')
+  .description('ask for the drain of a node, say what becomes of every pod, and follow it')
+  .argument('<node>', 'name of the Node')
+  .option('--dry-run', 'say what would become of every pod, change nothing')
+  .option('--cancel', 'withdraw the request, or uncordon the node of a drain that others asked for')
+  .option('--kubeconfig <file>', 'default: $KUBECONFIG, else ~/.kube/config')
+  .option('--context <name>', 'context of the kubeconfig')
+  .addOption(new Option('--output <form>', 'what a dry run prints').choices(['text', 'json']).default('text'))
+  .action(async (node: string, options: Record<string, string>) => {
+    const { drainCommand } = await import('./drain.ts');
+    const interruption = new AbortController();
+    process.once('SIGINT', () => interruption.abort());
+    process.exitCode = await drainCommand(node, { ...options, interrupted: interruption.signal });
   });
 
 program

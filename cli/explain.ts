@@ -1,11 +1,17 @@
 /** `curfew explain pod NS/NAME`, `curfew explain node NAME`: on a cluster, or on a scenario at some moment of its run. */
+import { readUnderWay } from '../functions/drain/under-way.ts';
+import { ANNOTATIONS } from '../shared/contract/names.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
 import { readPod } from '../shared/domain/pod.ts';
+import type { EpochMs } from '../shared/domain/time.ts';
+import type { KubernetesApi } from '../shared/ports/kubernetes-api.ts';
+import { loadConfiguration } from './drain/observe.ts';
+import { planDrain } from './drain/plan.ts';
 import { explainNode, explainPod } from './explain/explain-node.ts';
-import { observeNode } from './explain/observation.ts';
+import { observeNode, type NodeObservation } from './explain/observation.ts';
 import { explainGroup, renderGroup } from './explain/group.ts';
 import { toJson } from './explain/json.ts';
-import { explainLifecycle, observeLifecycle } from './explain/lifecycle.ts';
+import { explainLifecycle, observeLifecycle, type LifecycleExplanation } from './explain/lifecycle.ts';
 import { renderNode, renderPod } from './explain/render.ts';
 import { describeFailure } from './failure.ts';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
@@ -65,7 +71,12 @@ export async function explain(
     const observation = await observeNode(kubernetes, subject.name);
     if (observation === undefined) return undefined;
     const node = explainNode(observation, now);
-    const lifecycle = explainLifecycle(await observeLifecycle(kubernetes), observation.node, now);
+    const lifecycle = await withDrain(
+      kubernetes,
+      explainLifecycle(await observeLifecycle(kubernetes), observation.node, now),
+      observation,
+      now,
+    );
     return asJson ? json({ ...node, lifecycle }) : renderNode(node, lifecycle);
   }
   const object = await kubernetes.get({ type: RESOURCES.Pod, namespace: subject.namespace, name: subject.name });
@@ -80,6 +91,19 @@ export async function explain(
   }
   const explained = explainPod(pod, observation, now);
   return asJson ? json(explained) : renderPod(explained, explainNode(observation, now));
+}
+
+async function withDrain(
+  kubernetes: KubernetesApi,
+  lifecycle: LifecycleExplanation,
+  observation: NodeObservation,
+  now: EpochMs,
+): Promise<LifecycleExplanation> {
+  const underWay = readUnderWay(observation.node.annotations[ANNOTATIONS.drainUnderWay]);
+  if (underWay === undefined) return lifecycle;
+  const plan = planDrain(observation, await loadConfiguration(kubernetes), underWay, now);
+  const { id, since } = underWay;
+  return { ...lifecycle, drain: { ...lifecycle.drain, underWay: { id, since, plan } } };
 }
 
 function parseSubject(kind: string, name: string): ExplainSubject {

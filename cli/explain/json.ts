@@ -3,7 +3,7 @@ import { formatDuration } from '../../shared/domain/go-duration.ts';
 import { toDurationMs, toEpochMs, toExactTimestamp } from '../../shared/domain/time.ts';
 
 const INSTANTS: ReadonlySet<string> = new Set(['now', 'until', 'expiry', 'time', 'dueTime', 'since']);
-const DURATIONS: ReadonlySet<string> = new Set(['gracePeriod', 'cappedTo']);
+const DURATIONS: ReadonlySet<string> = new Set(['gracePeriod', 'cappedTo', 'timeout']);
 
 export function toJson(value: unknown): string {
   return JSON.stringify(value, readable, 2);

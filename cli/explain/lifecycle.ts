@@ -1,6 +1,6 @@
 /** What becomes of a node by itself: repair, termination, drain, and which policies say so. Reads the cluster only, changes nothing. */
 import { DEFAULT_CONFIG, parseConfig, type CurfewConfig } from '../../shared/contract/config-schema.ts';
-import { ANNOTATIONS, CONFIG_MAP } from '../../shared/contract/names.ts';
+import { ANNOTATIONS, CONFIG_MAP, NVSENTINEL } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { readNodeClaim, type NodeClaimView } from '../../shared/domain/node-claim.ts';
@@ -8,6 +8,7 @@ import { DO_NOT_REPAIR_ANNOTATION, readNode, type NodeView } from '../../shared/
 import type { EpochMs } from '../../shared/domain/time.ts';
 import { policiesFor, readPolicies, type PolicySet } from '../../shared/policies/policy-set.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
+import type { DrainPlan } from '../drain/plan.ts';
 import { effectiveTermination } from '../../functions/finalizer/settings.ts';
 import { decide, type RepairRules } from '../../functions/repair/decide.ts';
 import { indexOwners, ownerOf } from '../../functions/repair/owner.ts';
@@ -25,6 +26,16 @@ export interface RepairExplanation {
   readonly mode: 'Enforce' | 'Observe';
 }
 
+export interface DrainExplanation {
+  /** The drain that has cordoned the node. */
+  readonly cordonedBy: string | undefined;
+  /** A person asks for a drain with this id. */
+  readonly requested: string | undefined;
+  /** NVSentinel's state label. */
+  readonly state: string | undefined;
+  readonly underWay: { readonly id: string; readonly since: EpochMs; readonly plan: DrainPlan } | undefined;
+}
+
 export interface LifecycleExplanation {
   readonly nodePool: string | undefined;
   readonly repair: RepairExplanation;
@@ -33,8 +44,7 @@ export interface LifecycleExplanation {
     readonly message: string;
     readonly since: EpochMs | undefined;
   };
-  /** The drain that has cordoned the node. */
-  readonly drain: string | undefined;
+  readonly drain: DrainExplanation;
   /** That apply, in order of precedence. */
   readonly policies: readonly { readonly name: string; readonly mode: 'Enforce' | 'Observe' }[];
 }
@@ -84,7 +94,12 @@ export function explainLifecycle(cluster: LifecycleCluster, node: NodeView, now:
       message: terminationText(termination),
       since: claim?.deletionTime,
     },
-    drain: node.annotations[ANNOTATIONS.cordonedByDrain],
+    drain: {
+      cordonedBy: node.annotations[ANNOTATIONS.cordonedByDrain],
+      requested: node.annotations[ANNOTATIONS.drainRequested],
+      state: node.labels[NVSENTINEL.stateLabel],
+      underWay: undefined,
+    },
     policies: policiesFor(pool, cluster.policies).map(({ object, mode }) => ({ name: object.metadata.name, mode })),
   };
 }

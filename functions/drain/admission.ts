@@ -1,17 +1,15 @@
-/** What becomes of a request, and of messages that end one. Pure; part of `decide`. */
+/** What becomes of a request: answered at once, queued, joined, begun. Pure; part of `decide`. */
 import { addDuration, hours, isDue, type EpochMs } from '../../shared/domain/time.ts';
 import {
   faultOf,
-  isEndedBy,
   type ActiveDrain,
   type DrainOutcome,
   type DrainRecord,
   type DrainRequest,
   type FinishedDrain,
-  type Incoming,
 } from './model.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
-import { covers, FULL, formatScope, scopeOf, type DrainScope } from './scope.ts';
+import { covers, FULL, formatScope, scopeOf, type DrainScope, type WantedScope } from './scope.ts';
 
 export type Admission =
   /** Its end is known: it was answered before, or needs no drain. */
@@ -29,25 +27,35 @@ export type Admission =
       readonly how: 'next' | 'joins' | 'follows';
     };
 
-/** Ended drains are remembered this long, and for as long as the quarantine lists them. */
+/** Ended drains are remembered this long, and for as long as the Node lists or asks for them. */
 export const REMEMBERED_FOR = hours(24);
 /** The newest ones; a record holds at most 400 KB. */
 const MAX_FINISHED = 100;
 /** Requests of one node that wait at once: more than its monitors have checks. */
 const MAX_REQUESTS = 50;
 
-export function isRemembered({ id, endTime }: FinishedDrain, { quarantine }: DrainedNode, now: EpochMs): boolean {
-  return quarantine?.includes(id) === true || !isDue(now, addDuration(endTime, REMEMBERED_FOR));
+export function isRemembered(
+  { id, endTime }: FinishedDrain,
+  { quarantine, requested }: DrainedNode,
+  now: EpochMs,
+): boolean {
+  if (id === requested) return true;
+  return (
+    (quarantine !== undefined && quarantine !== 'unreadable' && quarantine.includes(id)) ||
+    !isDue(now, addDuration(endTime, REMEMBERED_FOR))
+  );
 }
 
 /** Undefined: the request is already under way. */
-export function admit(observation: DrainObservation, request: DrainRequest): Admission | undefined {
+export function admit(observation: DrainObservation, asked: DrainRequest): Admission | undefined {
+  const request = { ...asked, time: observation.now };
   const { record, rules } = observation;
   const { active, requests, finished } = record;
   const before = finished.find(({ id }) => id === request.id);
   if (before !== undefined) return { kind: 'answer', record, answer: before, repeated: true };
   if ([...requests, ...(active?.requests ?? [])].some(({ id }) => id === request.id)) return undefined;
-  const outcome = immediateOutcome(observation, request);
+  const isFull = requests.length + (active?.requests.length ?? 0) >= MAX_REQUESTS;
+  const outcome = isFull ? TOO_MANY : immediateOutcome(observation, request);
   if (outcome !== undefined) {
     const answer = toFinished(request, outcome, { now: observation.now, scope: FULL, drained: 0 });
     return { kind: 'answer', record: remember(record, [answer]), answer, repeated: false };
@@ -64,6 +72,13 @@ export function admit(observation: DrainObservation, request: DrainRequest): Adm
   return { kind: 'take', record: { ...record, requests: [...requests, request] }, request, how };
 }
 
+const TOO_MANY: DrainOutcome = {
+  status: 'Failed',
+  reason: 'TooManyRequests',
+  message: `${MAX_REQUESTS} requests wait for drains of this node already`,
+  left: [],
+};
+
 /** The end of a request that no pod is touched for (reference §2.2, E5 to E8). */
 function immediateOutcome(
   { node, record, rules }: DrainObservation,
@@ -75,17 +90,17 @@ function immediateOutcome(
     message,
     left: [],
   });
-  if (record.requests.length + (record.active?.requests.length ?? 0) >= MAX_REQUESTS) {
-    return ends('Failed', 'TooManyRequests', `${MAX_REQUESTS} requests wait for drains of this node already`);
-  }
   if (event.isHealthy) return ends('AlreadyDrained', 'Recovered', 'the event reports a recovery');
   if (event.drainOverrides?.skip === true) return ends('AlreadyDrained', 'Skipped', 'drainOverrides.skip is set');
   const scope = rules && scopeOf(event, rules.settings.partialDrain);
   if (scope?.kind === 'unusable') return ends('Failed', 'NoSupportedEntity', scope.message);
-  if (quarantine !== 'AlreadyQuarantined') return undefined;
   const listed = node.quarantine;
+  if (quarantine !== undefined && listed === undefined && node.released) {
+    return ends('Cancelled', 'ManuallyReleased', 'somebody took the quarantine of the node back');
+  }
+  if (quarantine !== 'AlreadyQuarantined') return undefined;
   if (listed === undefined) return ends('Cancelled', 'StaleEvent', 'the node is not quarantined any more');
-  if (scope === undefined) return undefined;
+  if (scope === undefined || listed === 'unreadable') return undefined;
   const earlier = record.finished.find(
     ({ id, status, scope: done }) => status === 'Succeeded' && listed.includes(id) && covers(done, scope),
   );
@@ -97,124 +112,48 @@ function immediateOutcome(
   );
 }
 
-/** The next drain, of all requests that wait: wide enough for each of them. */
+/**
+ * The next drain, of all requests that wait: wide enough for each of them. Those that need none any more are answered first: they may have
+ * come while there was no configuration, or waited for a drain that covers them.
+ */
 export function begin(
-  { now, record }: DrainObservation,
+  observation: DrainObservation,
   { settings }: DrainRules,
 ): { readonly kind: 'begin'; readonly record: DrainRecord; readonly active: ActiveDrain } | Admission {
-  const [first, ...others] = record.requests;
-  if (first === undefined) throw new RangeError('no request waits');
-  const scopeFor = (request: DrainRequest) => scopeOf(request.event, settings.partialDrain);
-  const scope = scopeFor(first);
-  const rest = { ...record, requests: others };
-  if (scope.kind === 'unusable') {
-    // Taken while there was no configuration that says how far events reach.
-    const outcome = { status: 'Failed', reason: 'NoSupportedEntity', message: scope.message, left: [] } as const;
-    const answer = toFinished(first, outcome, { now, scope: FULL, drained: 0 });
+  const { now, record } = observation;
+  for (const request of record.requests) {
+    const outcome = immediateOutcome(observation, request);
+    if (outcome === undefined) continue;
+    const answer = toFinished(request, outcome, { now, scope: FULL, drained: 0 });
+    const rest = { ...record, requests: record.requests.filter(each => each !== request) };
     return { kind: 'answer', record: remember(rest, [answer]), answer, repeated: false };
   }
-  const usable = others.map(scopeFor);
-  const wide = [scope, ...usable].reduce<DrainScope>(
-    (sum, each) => (each.kind === 'unusable' ? sum : union(sum, each)),
-    scope,
-  );
-  const requests = [first, ...others.filter((_, index) => usable[index]?.kind !== 'unusable')];
+  // Nobody waited for the time-outs of drains that were held.
+  const requests =
+    record.reported === undefined ? record.requests : record.requests.map(each => ({ ...each, time: now }));
+  const [first] = requests;
+  if (first === undefined) throw new RangeError('no request waits');
   const active: ActiveDrain = {
     id: first.id,
     requests,
-    scope: wide,
+    scope: requests.map(({ event }) => scopeOf(event, settings.partialDrain)).reduce<DrainScope>(union, NOTHING),
     startTime: now,
     force: requests.some(isForced),
     warned: [],
     drained: 0,
     refusals: 0,
   };
-  const waiting = others.filter(request => !requests.includes(request));
-  return { kind: 'begin', record: { ...record, requests: waiting, active }, active };
+  return { kind: 'begin', record: { ...record, requests: [], active }, active };
 }
 
 const isForced = ({ event }: DrainRequest): boolean => event.drainOverrides?.force === true;
 
-function union(a: DrainScope, b: DrainScope): DrainScope {
+const NOTHING: DrainScope = { kind: 'entities', entities: [] };
+
+function union(a: DrainScope, b: WantedScope): DrainScope {
+  if (b.kind === 'unusable') return a;
   if (a.kind === 'full' || b.kind === 'full') return FULL;
   return { kind: 'entities', entities: [...new Set([...a.entities, ...b.entities])].toSorted() };
-}
-
-type Cancelled =
-  | { readonly kind: 'nothing' }
-  | {
-      readonly kind: 'cancelled';
-      readonly record: DrainRecord;
-      readonly because: string;
-      readonly answers: readonly FinishedDrain[];
-      readonly releases: boolean;
-    };
-
-/** Which requests a message ends, and what is left. */
-export function cancelledBy(
-  { now, record, node }: DrainObservation,
-  incoming: Exclude<Incoming, { kind: 'drain' }>,
-):
-  | Extract<Cancelled, { kind: 'cancelled' }>
-  | { kind: 'nothing'; record: DrainRecord; because: ''; answers: []; releases: false } {
-  const nothing = { kind: 'nothing', record, because: '', answers: [], releases: false } as const;
-  const ends = (request: DrainRequest): boolean => isEnded(incoming, request.id, request.event);
-  const { active, requests, finished } = record;
-  const waiting = requests.filter(ends);
-  // One that is being told of already ends as it was decided.
-  const running = active === undefined || active.end !== undefined ? [] : active.requests.filter(ends);
-  const recovered = finished.filter(
-    ({ id, fault, recovered: before }) =>
-      !before &&
-      (incoming.kind === 'unQuarantined' ||
-        (incoming.kind === 'recovered' ? isEndedBy(fault, faultOf(incoming.event)) : id === incoming.id)),
-  );
-  if (waiting.length + running.length + recovered.length === 0) return { ...nothing, answers: [] };
-  const outcome: DrainOutcome = { status: 'Cancelled', ...REASONS[incoming.kind], left: [] };
-  const isOver = active !== undefined && running.length > 0 && running.length === active.requests.length;
-  const leaves = isOver ? waiting : [...waiting, ...running];
-  const answers = leaves.map(request => toFinished(request, outcome, { now, scope: FULL, drained: 0 }));
-  const still = finished.map(each => (recovered.includes(each) ? { ...each, recovered: true } : each));
-  const nextActive =
-    active === undefined || isOver
-      ? active
-      : { ...active, requests: active.requests.filter(each => !running.includes(each)) };
-  const next = remember(
-    {
-      ...record,
-      finished: still,
-      requests: requests.filter(each => !waiting.includes(each)),
-      ...(nextActive !== undefined && {
-        active: isOver ? { ...nextActive, end: { ...outcome, time: now } } : nextActive,
-      }),
-    },
-    answers,
-  );
-  const isIdle = next.active === undefined && next.requests.length === 0;
-  const releases = isIdle && node.cordonMark !== undefined && isFree(next);
-  return { kind: 'cancelled', record: next, because: outcome.message, answers, releases };
-}
-
-/** Whether no drain of the record stands for a fault that is still there. */
-export function isFree({ finished }: DrainRecord): boolean {
-  return finished.every(({ recovered, status }) => recovered || status === 'Cancelled');
-}
-
-const REASONS = {
-  recovered: { reason: 'Recovered', message: 'the fault is over' },
-  unQuarantined: { reason: 'UnQuarantined', message: 'the quarantine is over' },
-  cancelled: { reason: 'ManuallyReleased', message: 'somebody took the quarantine of the node back' },
-} as const;
-
-function isEnded(incoming: Exclude<Incoming, { kind: 'drain' }>, id: string, event: DrainRequest['event']): boolean {
-  switch (incoming.kind) {
-    case 'unQuarantined':
-      return true;
-    case 'cancelled':
-      return id === incoming.id;
-    case 'recovered':
-      return isEndedBy(faultOf(event), faultOf(incoming.event));
-  }
 }
 
 export function toFinished(

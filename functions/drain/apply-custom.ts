@@ -75,7 +75,7 @@ async function wait(parts: Parts, decision: Of<'awaitResource'>, look: Look): Pr
 }
 
 async function fallBack(parts: Parts, { active, because }: Of<'fallBack'>, look: Look): Promise<Turn> {
-  await deleteResource(parts.deps, active.custom);
+  await deleteResource(parts.deps, active);
   const { custom: _, ...rest } = active;
   const message = `${because.reason}: ${because.message}`;
   const next: ActiveDrain = { ...rest, fellBack: message };

@@ -6,7 +6,7 @@ import { evictionRetryDelay } from '../../shared/pods/eviction.ts';
 import { carryOutPass } from './act.ts';
 import { applyCustom } from './apply-custom.ts';
 import type { DrainDecision } from './decide.ts';
-import { answer, cancel, close, finish } from './end.ts';
+import { answer, cancel, close, finish, tidy } from './end.ts';
 import type { ActiveDrain } from './model.ts';
 import { prepareNode } from './node.ts';
 import { noticesOf, sayNew } from './notices.ts';
@@ -22,6 +22,8 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
     case 'rest':
       if (decision.until === undefined) return look.store.release();
       return save(look, decision.record, decision.until);
+    case 'tidy':
+      return tidy(parts, decision, look);
     case 'answer':
       return answer(parts, decision, look);
     case 'take': {
@@ -54,7 +56,7 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
       return begin(parts, decision, look);
     case 'prepare': {
       const { active, hold, showDraining } = decision;
-      const changed = await prepareNode(deps, look.object, { id: active.id, hold, showDraining });
+      const changed = await prepareNode(deps, look.object, { active, hold, showDraining });
       if (changed !== 'ok') return lookAgain(changed);
       const saved = await save(look, { ...look.record, active: { ...active, hold } }, addDuration(look.now, SOON));
       return saved.written ? proceed(run) : saved;

@@ -108,12 +108,18 @@ export async function createResource({ kubernetes }: Deps, wanted: NewResource):
   }
 }
 
-/** Deletes exactly the one that was made for this drain; one that is gone is done. */
-export async function deleteResource({ kubernetes }: Deps, custom: CustomProgress | undefined): Promise<void> {
-  if (custom?.uid === undefined) return;
-  const { group, version, resource, namespace, name, uid } = custom;
+/** Deletes exactly the one that was made for this drain, also one whose creation was not noted down; one that is gone is done. */
+export async function deleteResource({ kubernetes }: Deps, active: ActiveDrain | undefined): Promise<void> {
+  if (active?.custom === undefined) return;
+  const { group, version, resource, namespace, name } = active.custom;
   const ref: ObjectRef = { type: { group, version, resource }, namespace, name };
-  await kubernetes.delete(ref, { preconditions: { uid } });
+  const uid = active.custom.uid ?? (await uidOf({ kubernetes }, ref, active));
+  if (uid !== undefined) await kubernetes.delete(ref, { preconditions: { uid } });
+}
+
+async function uidOf({ kubernetes }: Deps, ref: ObjectRef, active: ActiveDrain): Promise<string | undefined> {
+  const object = await kubernetes.get(ref);
+  return object !== undefined && isOurs(object, active) ? object.metadata.uid : undefined;
 }
 
 function byNamespace(pods: readonly PodView[]): Readonly<Record<string, readonly string[]>> {

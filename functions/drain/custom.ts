@@ -142,7 +142,7 @@ function conditionsOf(
   const wanted = statusConditionStatus.toLowerCase();
   if (conditions.some(each => each.type === statusConditionType && each.status.toLowerCase() === wanted))
     return 'complete';
-  return conditions.find(each => each.type === failedConditionType && each.status === 'True') ?? 'none';
+  return conditions.find(each => each.type === failedConditionType && each.status.toLowerCase() === 'true') ?? 'none';
 }
 
 /** Of a custom drain that cannot go on. */

@@ -4,18 +4,25 @@
  *
  * One drain at a time per node. A request of the same or a narrower scope joins it and ends with it; a wider one follows it.
  */
-import { DRAIN_STATES, REMEDIATING, STATE_LABEL } from '../../shared/domain/quarantine.ts';
+import { DRAIN_STATES, QUARANTINE_ANNOTATION, REMEDIATING, STATE_LABEL } from '../../shared/domain/quarantine.ts';
 import { addDuration, earliest, type EpochMs } from '../../shared/domain/time.ts';
-import { admit, begin, cancelledBy, isRemembered, REMEMBERED_FOR, type Admission } from './admission.ts';
+import { admit, begin, isRemembered, REMEMBERED_FOR, type Admission } from './admission.ts';
+import { cancelledBy, isFree } from './cancellation.ts';
 import { decideCustom, type CustomDecision } from './custom.ts';
-import type { ActiveDrain, DrainOutcome, DrainRecord, FinishedDrain, Hold, Incoming } from './model.ts';
+import type { ActiveDrain, DrainOutcome, DrainRecord, DrainStatus, FinishedDrain, Hold, Incoming } from './model.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { planPass, type DrainPass } from './pass.ts';
 import type { DrainPodRules } from './pods.ts';
+import { arrivalOf, describeUnderWay } from './under-way.ts';
+
+/** `UnreadableQuarantine`: nobody can say whether an earlier drain covers what is asked for. */
+export type HoldReason = 'NoConfiguration' | 'ObserveMode' | 'UnreadableQuarantine';
 
 export type DrainDecision =
   /** Nothing is under way. `until`: earlier drains are remembered that long; undefined: nothing is. */
   | { readonly kind: 'rest'; readonly record: DrainRecord; readonly until: EpochMs | undefined }
+  /** A run that was overtaken prepared the node for a drain that had ended: what it left is taken back (I7). */
+  | { readonly kind: 'tidy'; readonly status: DrainStatus; readonly uncordon: boolean }
   | Admission
   /** Requests, or the drain under way, are called off. */
   | {
@@ -27,8 +34,8 @@ export type DrainDecision =
       /** Nothing holds the node any more: our cordon and our state come off. */
       readonly releases: boolean;
     }
-  /** There is no configuration, or the policy says `Observe`. */
-  | { readonly kind: 'hold'; readonly reason: 'NoConfiguration' | 'ObserveMode'; readonly message: string }
+  /** Something has to be mended, or the policy says `Observe`. */
+  | { readonly kind: 'hold'; readonly reason: HoldReason; readonly message: string }
   | { readonly kind: 'begin'; readonly record: DrainRecord; readonly active: ActiveDrain }
   /** The node is not as the drain needs it: cordoned, its pods watched, its state shown. */
   | {
@@ -57,8 +64,8 @@ export function decide(observation: DrainObservation): DrainDecision {
   }
   const { active } = record;
   if (active === undefined) {
-    if (record.requests.length === 0) return rest(observation);
-    const held = holdOf(rules, mode);
+    if (record.requests.length === 0) return node.watched ? tidy(observation) : rest(observation);
+    const held = holdOf(rules, mode) ?? coverageUnknown(observation);
     if (held !== undefined) return held;
     return rules === undefined ? rest(observation) : begin(observation, rules);
   }
@@ -75,7 +82,7 @@ export function decide(observation: DrainObservation): DrainDecision {
     protection: observation.protection,
     protectionOverridden: observation.protectionOverridden,
     evictionGracePeriod: rules.settings.evictionGracePeriod,
-    deleteTime: addDuration(active.startTime, rules.settings.deleteAfterTimeout),
+    deleteTime: addDuration(arrivalOf(active), rules.settings.deleteAfterTimeout),
     warned: active.warned,
   });
   const showDraining = isCustom || !pass.drained;
@@ -112,6 +119,12 @@ function rest({ now, node, record }: DrainObservation): DrainDecision {
   return { kind: 'rest', record: kept, until };
 }
 
+function tidy({ node, record }: DrainObservation): DrainDecision {
+  const last = record.finished.findLast(({ status }) => status !== 'AlreadyDrained');
+  const uncordon = node.cordonMark !== undefined && isFree(record);
+  return { kind: 'tidy', status: last?.status ?? 'Cancelled', uncordon };
+}
+
 function holdOf(rules: DrainRules | undefined, mode: 'Enforce' | 'Observe'): DrainDecision | undefined {
   if (rules === undefined) {
     const message = 'no valid configuration says how nodes are drained: the drain waits for one';
@@ -121,13 +134,21 @@ function holdOf(rules: DrainRules | undefined, mode: 'Enforce' | 'Observe'): Dra
   return { kind: 'hold', reason: 'ObserveMode', message: 'mode is Observe: nothing is drained' };
 }
 
+function coverageUnknown({ node, record }: DrainObservation): DrainDecision | undefined {
+  const isUnknown =
+    node.quarantine === 'unreadable' && record.requests.every(({ quarantine }) => quarantine === 'AlreadyQuarantined');
+  if (!isUnknown) return undefined;
+  const message = `the annotation ${QUARANTINE_ANNOTATION} cannot be read: whether an earlier drain covers this one is unknown`;
+  return { kind: 'hold', reason: 'UnreadableQuarantine', message };
+}
+
 /** What a message that ends something means here; undefined: nothing. */
 function endOf(
   observation: DrainObservation,
   incoming: Exclude<Incoming, { kind: 'drain' }>,
 ): DrainDecision | undefined {
-  const { kind, record, because, answers, releases } = cancelledBy(observation, incoming);
-  return kind === 'nothing' ? undefined : { kind: 'cancel', record, because, answers, releases };
+  const cancelled = cancelledBy(observation, incoming);
+  return cancelled && { kind: 'cancel', ...cancelled };
 }
 
 /** Why the drain ends early: what held the node was taken back. */
@@ -154,8 +175,8 @@ function holdFor({ id }: ActiveDrain, { quarantine, unschedulable, cordonMark }:
   return { quarantined, cordon: quarantined ? 'none' : 'own' };
 }
 
-function isPrepared({ node }: DrainObservation, { hold }: ActiveDrain, showDraining: boolean): boolean {
-  if (hold === undefined || !node.watched) return false;
+function isPrepared({ node }: DrainObservation, active: ActiveDrain, showDraining: boolean): boolean {
+  if (active.hold === undefined || !node.watched || node.underWay !== describeUnderWay(active)) return false;
   const state = node.labels[STATE_LABEL];
   return !showDraining || state === DRAIN_STATES.draining || state === REMEDIATING;
 }

@@ -2,14 +2,15 @@
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration } from '../../shared/domain/time.ts';
-import type { Turn } from '../../shared/lifecycle/settle.ts';
+import { again, type Turn } from '../../shared/lifecycle/settle.ts';
 import { carryOutPass } from './act.ts';
-import { isFree, remember, toFinished } from './admission.ts';
+import { remember, toFinished } from './admission.ts';
 import { tellAnswers } from './answers.ts';
+import { isFree } from './cancellation.ts';
 import { deleteResource } from './custom-resource.ts';
 import type { DrainDecision } from './decide.ts';
 import type { ActiveDrain, DrainOutcome } from './model.ts';
-import { finishNode } from './node.ts';
+import { answerNode, finishNode } from './node.ts';
 import type { Look } from './observe.ts';
 import { lookAgain, nodeOf, proceed, report, save, SOON, type Parts } from './turn.ts';
 
@@ -22,8 +23,11 @@ export async function answer(
 ): Promise<Turn> {
   const { deps, run } = parts;
   const isFailed = given.status === 'Failed' && !repeated && record.active === undefined;
-  if (isFailed) {
-    const changed = await finishNode(deps, look.object, { status: 'Failed', uncordon: false });
+  if (look.mode === 'Enforce') {
+    const ended = [given];
+    const changed = isFailed
+      ? await finishNode(deps, look.object, { status: 'Failed', uncordon: false, ended })
+      : await answerNode(deps, look.object, ended);
     if (changed !== 'ok') return lookAgain(changed);
   }
   await tellAnswers(deps, nodeOf(look), [given]);
@@ -46,10 +50,11 @@ export async function cancel(
   look: Look,
 ): Promise<Turn> {
   const { deps, run } = parts;
-  if (releases) {
-    const changed = await finishNode(deps, look.object, { status: 'Cancelled', uncordon: true });
-    if (changed !== 'ok') return lookAgain(changed);
-  }
+  const uncordon = look.node.cordonMark !== undefined;
+  const changed = releases
+    ? await finishNode(deps, look.object, { status: 'Cancelled', uncordon, ended: answers })
+    : await answerNode(deps, look.object, answers);
+  if (changed !== 'ok') return lookAgain(changed);
   await tellAnswers(deps, nodeOf(look), answers);
   const saved = await save(look, record, addDuration(look.now, SOON));
   if (!saved.written) return saved;
@@ -76,18 +81,31 @@ export async function close(parts: Parts, { active, outcome }: Of<'close'>, look
   const { active: _, ...rest } = look.record;
   const isCalledOff = outcome.status === 'Cancelled';
   const uncordon = isCalledOff && rest.requests.length === 0 && look.node.cordonMark !== undefined && isFree(rest);
-  await deleteResource(deps, active.custom);
-  const changed = await finishNode(deps, look.object, { status: outcome.status, uncordon });
-  if (changed !== 'ok') return lookAgain(changed);
+  await deleteResource(deps, active);
   const { scope, startTime, drained } = active;
   const ended = active.requests.map(request =>
     toFinished(request, outcome, { now: look.now, scope, drained, startTime }),
   );
+  const changed = await finishNode(deps, look.object, { status: outcome.status, uncordon, ended });
+  if (changed !== 'ok') return lookAgain(changed);
   await tellAnswers(deps, nodeOf(look), ended);
   const saved = await save(look, remember(rest, ended), addDuration(look.now, SOON));
   if (!saved.written) return saved;
   await reportEnd(parts, active, outcome, look);
   return proceed(run);
+}
+
+/** No drain is under way, by the record after the Node: one that begins now changes the Node, and this patch conflicts. */
+export async function tidy(
+  { deps, run }: Parts,
+  { status, uncordon }: Of<'tidy'>,
+  { object, store }: Look,
+): Promise<Turn> {
+  const held = await store.load();
+  const isIdle = held.kind === 'held' && held.value.active === undefined && held.value.requests.length === 0;
+  if (!isIdle) return again('a drain has begun');
+  const changed = await finishNode(deps, object, { status, uncordon, ended: [] });
+  return changed === 'ok' ? proceed(run) : lookAgain(changed);
 }
 
 async function reportEnd(parts: Parts, active: ActiveDrain, outcome: DrainOutcome, look: Look): Promise<void> {

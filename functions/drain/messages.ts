@@ -32,16 +32,22 @@ export function parseDrainRequested(detail: unknown, envelopeId: string | undefi
   const read = parsed(requestSchema.safeParse(given), 'detail');
   if (!read.ok) return read;
   const { id, node, reason, force } = read.value;
-  const event: HealthEvent = {
+  const event = toHealthEvent({ id, nodeName: node.name, message: reason, force });
+  return { ok: true, value: { nodeUid: node.uid, event } };
+}
+
+/** A request for a drain in the shape of a HealthEvent, as templates know it. */
+export function toHealthEvent({ id, nodeName, message, force }: WantedDrain): HealthEvent {
+  return {
     id,
-    nodeName: node.name,
+    nodeName,
     version: 1,
     agent: 'curfew',
     componentClass: '',
     checkName: 'DrainRequested',
     isFatal: false,
     isHealthy: false,
-    message: reason,
+    message,
     recommendedAction: 0,
     customRecommendedAction: '',
     errorCode: [],
@@ -52,7 +58,13 @@ export function parseDrainRequested(detail: unknown, envelopeId: string | undefi
     drainOverrides: force ? { force, skip: false } : undefined,
     processingStrategy: 1,
   };
-  return { ok: true, value: { nodeUid: node.uid, event } };
+}
+
+interface WantedDrain {
+  readonly id: string;
+  readonly nodeName: string;
+  readonly message: string;
+  readonly force: boolean;
 }
 
 export interface DrainAnswer {

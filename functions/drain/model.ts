@@ -12,6 +12,8 @@ export interface DrainRequest {
   /** For templates, scope and overrides; of a `DrainRequested` the same in that shape. */
   readonly event: HealthEvent;
   readonly quarantine: QuarantineStatus | undefined;
+  /** When it arrived: `DeleteAfterTimeout` counts from there. Absent in records of before. */
+  readonly time?: EpochMs;
 }
 
 /** What a bus event means to the drains of its node. */
@@ -22,7 +24,9 @@ export type Incoming =
   /** The quarantine of the whole node is over. */
   | { readonly kind: 'unQuarantined'; readonly id: string }
   /** A person took back the quarantine of this one event. */
-  | { readonly kind: 'cancelled'; readonly id: string };
+  | { readonly kind: 'cancelled'; readonly id: string }
+  /** A person took back the request on the Node. */
+  | { readonly kind: 'withdrawn'; readonly id: string };
 
 /** NVSentinel's words (reference §1.2). */
 export type DrainStatus = 'Succeeded' | 'Failed' | 'Cancelled' | 'AlreadyDrained';

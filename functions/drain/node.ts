@@ -3,9 +3,11 @@ import { withoutWaiter, withWaiter } from '../../shared/cluster/pod-watchers.ts'
 import { ANNOTATIONS, NVSENTINEL } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { DRAIN_STATES, QUARANTINED, REMEDIATING } from '../../shared/domain/quarantine.ts';
+import { DRAIN_STATES, isDrainState, QUARANTINED, REMEDIATING } from '../../shared/domain/quarantine.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
-import type { DrainStatus, Hold } from './model.ts';
+import type { ActiveDrain, DrainStatus, FinishedDrain, Hold } from './model.ts';
+import { requestedId } from './node-request.ts';
+import { describeUnderWay } from './under-way.ts';
 
 interface Deps {
   readonly kubernetes: Pick<KubernetesApi, 'patch'>;
@@ -17,29 +19,58 @@ export type NodeChange = 'ok' | 'gone' | 'changed';
 export function prepareNode(
   deps: Deps,
   node: KubernetesObject,
-  { id, hold, showDraining }: { readonly id: string; readonly hold: Hold; readonly showDraining: boolean },
+  { active, hold, showDraining }: { readonly active: ActiveDrain; readonly hold: Hold; readonly showDraining: boolean },
 ): Promise<NodeChange> {
   const isOwn = hold.cordon === 'own';
   return change(deps, node, {
     annotations: {
       [ANNOTATIONS.watchPods]: withWaiter(node, 'drain'),
-      ...(isOwn && { [ANNOTATIONS.cordonedByDrain]: id }),
+      ...(isOwn && { [ANNOTATIONS.cordonedByDrain]: active.id }),
+      [ANNOTATIONS.drainUnderWay]: describeUnderWay(active),
     },
     state: showDraining && stateOf(node) !== REMEDIATING ? DRAIN_STATES.draining : stateOf(node),
     unschedulable: isOwn ? true : undefined,
   });
 }
 
-/** The drain is over. @param uncordon undoes our own cordon */
+export interface NodeEnd {
+  readonly status: DrainStatus;
+  /** Undoes our own cordon. */
+  readonly uncordon: boolean;
+  /** How requests ended: one that a person asked for on the Node is answered there. */
+  readonly ended: readonly FinishedDrain[];
+}
+
+/** Answers a person who asked on the Node; nothing else of it changes. */
+export function answerNode(deps: Deps, node: KubernetesObject, ended: NodeEnd['ended']): Promise<NodeChange> {
+  return change(deps, node, { annotations: answerTo(node, ended), state: stateOf(node), unschedulable: undefined });
+}
+
+function answerTo({ metadata }: KubernetesObject, ended: NodeEnd['ended']): Readonly<Record<string, string>> {
+  const requested = requestedId(metadata.annotations?.[ANNOTATIONS.drainRequested]);
+  const answer = ended.find(({ id }) => id === requested);
+  if (answer === undefined) return {};
+  const { id, status, reason, message, drained, left } = answer;
+  return {
+    [ANNOTATIONS.drainAnswer]: JSON.stringify({ id, status, reason, message, drained, left: left.slice(0, LISTED) }),
+  };
+}
+
+/** Names that an answer lists: annotations of an object are at most 256 KB together. */
+const LISTED = 20;
+
+/** The drain is over. */
 export function finishNode(
   deps: Deps,
   node: KubernetesObject,
-  { status, uncordon }: { readonly status: DrainStatus; readonly uncordon: boolean },
+  { status, uncordon, ended }: NodeEnd,
 ): Promise<NodeChange> {
   return change(deps, node, {
     annotations: {
       [ANNOTATIONS.watchPods]: withoutWaiter(node, 'drain'),
       ...(uncordon && { [ANNOTATIONS.cordonedByDrain]: null }),
+      [ANNOTATIONS.drainUnderWay]: null,
+      ...answerTo(node, ended),
     },
     state: stateAfter(node, status),
     unschedulable: uncordon ? null : undefined,
@@ -59,8 +90,7 @@ function stateAfter(node: KubernetesObject, status: DrainStatus): string | undef
     case 'Failed':
       return DRAIN_STATES.failed;
     case 'Cancelled': {
-      const isOurs = Object.values<string | undefined>(DRAIN_STATES).includes(state);
-      if (!isOurs) return state;
+      if (!isDrainState(state)) return state;
       return node.metadata.annotations?.[NVSENTINEL.quarantineAnnotation] === undefined ? undefined : QUARANTINED;
     }
   }

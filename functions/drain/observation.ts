@@ -21,9 +21,13 @@ export interface DrainedNode {
   /** Our mark beside a cordon: the id of the drain that cordoned. */
   readonly cordonMark: string | undefined;
   /** Ids that NVSentinel's quarantine annotation lists; undefined: there is no such annotation. */
-  readonly quarantine: readonly string[] | undefined;
+  readonly quarantine: readonly string[] | 'unreadable' | undefined;
   /** A person took the quarantine back. */
   readonly released: boolean;
+  /** A person asks for a drain with this id, by an annotation. */
+  readonly requested: string | undefined;
+  /** What the Node says of the drain under way; see `under-way.ts`. */
+  readonly underWay: string | undefined;
   /** Its pods are published for drains. */
   readonly watched: boolean;
 }

@@ -18,6 +18,7 @@ import { effectiveProtection } from '../../shared/policies/protection-settings.t
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { findResource } from './custom-resource.ts';
 import { NO_DRAINS, type DrainRecord, type Incoming } from './model.ts';
+import { requestedId, requestOnNode } from './node-request.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { DRAIN_CODEC } from './record.ts';
 import { compileSettings } from './settings.ts';
@@ -59,14 +60,16 @@ export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) 
     }
     const { object, record: store, held } = found;
     const record = held.kind === 'held' ? held.value : NO_DRAINS;
-    if (held.kind === 'none' && incoming === undefined) return { kind: 'nothing' };
+    const node = toDrainedNode(object);
+    const asked = incoming ?? requestOnNode(node, record);
+    if (held.kind === 'none' && asked === undefined) return { kind: 'nothing' };
     const base = {
       object,
       store,
       record,
-      incoming,
+      incoming: asked,
       now: deps.clock.now(),
-      node: toDrainedNode(object),
+      node,
       rules: undefined,
       template: undefined,
       mode: 'Enforce',
@@ -75,7 +78,7 @@ export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) 
       protectionOverridden: false,
       resource: { kind: 'notAsked' },
     } as const satisfies Look;
-    const isIdle = record.active === undefined && record.requests.length === 0 && incoming === undefined;
+    const isIdle = record.active === undefined && record.requests.length === 0 && asked === undefined;
     return { kind: 'here', look: isIdle ? base : await lookAround(deps, base) };
   };
 }
@@ -98,7 +101,7 @@ async function lookAround(deps: DrainDeps, base: Look): Promise<Look> {
     loadPodsOnNode(deps, view.name),
   ]);
   const { policy: protection, mode } = effectiveProtection(poolObject, policies);
-  const rules = config.drain && saysHow(config.drain) ? compiled(config.drain) : undefined;
+  const rules = config.drain && compiled(config.drain);
   const isHeld = record.active !== undefined && pods.some(pod => isProtected(pod, now, protection));
   const protectionOverridden = isHeld && (await isForced(deps, view, pool, now));
   const isCustom = rules?.isCustom(view.labels) === true && record.active !== undefined;
@@ -106,11 +109,6 @@ async function lookAround(deps: DrainDeps, base: Look): Promise<Look> {
     ? await findResource(deps, rules.settings.customDrain, record.active, view.name)
     : ({ kind: 'notAsked' } as const);
   return { ...base, rules, mode, pods, protection, protectionOverridden, resource, template: config.template };
-}
-
-/** A configuration may be about other things: it does not mean that nodes are to be cordoned and nothing is to be drained. */
-function saysHow({ namespaceRules, podDrainPolicies, customDrain }: DrainSettings): boolean {
-  return namespaceRules.length > 0 || podDrainPolicies.length > 0 || customDrain !== undefined;
 }
 
 /** Whether the node's NodeClaim is past the instant at which Karpenter and Curfew force its pods. */
@@ -150,19 +148,21 @@ export function toDrainedNode(object: KubernetesObject): DrainedNode {
     cordonMark: annotations[ANNOTATIONS.cordonedByDrain],
     quarantine: text === undefined || text === '' ? undefined : quarantineIds(text),
     released: NVSENTINEL.releasedAnnotations.some(name => annotations[name]?.toLowerCase() === 'true'),
+    underWay: annotations[ANNOTATIONS.drainUnderWay],
+    requested: requestedId(annotations[ANNOTATIONS.drainRequested]),
     watched: isWatchedFor(object, 'drain'),
   };
 }
 
-/** Ids of the HealthEvents in the annotation; entries without one, and what is no list, name none. */
-function quarantineIds(text: string): readonly string[] {
+/** Ids of the HealthEvents in the annotation; entries without one name none. */
+function quarantineIds(text: string): readonly string[] | 'unreadable' {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return [];
+    return 'unreadable';
   }
-  if (!Array.isArray(value)) return [];
+  if (!Array.isArray(value)) return 'unreadable';
   return (value as readonly unknown[]).flatMap(each => {
     const id = typeof each === 'object' && each !== null && 'id' in each ? each.id : undefined;
     return typeof id === 'string' && id !== '' ? [id] : [];

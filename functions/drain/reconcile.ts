@@ -1,6 +1,7 @@
 /** Drains: look at a node with its requests, decide, act. */
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
+import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
 import { settle, type Concern, type Observed } from '../../shared/lifecycle/settle.ts';
 import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
@@ -14,7 +15,7 @@ import { createObserver, type DrainDeps, type Look, type Target } from './observ
 import { readBusEvent, type NodeMessage } from './requests.ts';
 import { FULL } from './scope.ts';
 import type { RunMemory } from './turn.ts';
-import { wakeAll, wakeDraining, wakeDrainOf } from './wake-ups.ts';
+import { createDrainRounds, createSettingsRounds, DRAINS_ROUND, SETTINGS_ROUND, wakeDrainOf } from './wake-ups.ts';
 
 const OWNER = 'drain';
 /** Things that one run carries out one after the other: the request, the Node, a pass over its pods, the end. */
@@ -28,10 +29,19 @@ export interface Rules {
 interface Parts extends Rules {
   readonly deps: DrainDeps;
   readonly reporter: Reporter;
+  readonly settings: Rounds;
+  readonly drains: Rounds;
 }
 
 export function createReconciler(deps: DrainDeps, rules: Partial<Rules> = {}): Reconcile {
-  const parts: Parts = { deps, reporter: createReporter(OWNER, deps), decide, ...rules };
+  const parts: Parts = {
+    deps,
+    reporter: createReporter(OWNER, deps),
+    settings: createSettingsRounds(deps),
+    drains: createDrainRounds(deps),
+    decide,
+    ...rules,
+  };
   return async message => {
     switch (message.kind) {
       case 'busEvent': {
@@ -41,6 +51,8 @@ export function createReconciler(deps: DrainDeps, rules: Partial<Rules> = {}): R
       }
       case 'wakeUp': {
         const { kind, name, uid } = message.subject;
+        if (isRound(message.subject, SETTINGS_ROUND)) return parts.settings.timerDue(message);
+        if (isRound(message.subject, DRAINS_ROUND)) return parts.drains.timerDue(message);
         if (kind === 'Node') await reconcileNode(parts, { name, uid }, undefined, message);
         return;
       }
@@ -56,7 +68,7 @@ export function createReconciler(deps: DrainDeps, rules: Partial<Rules> = {}): R
 
 type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
 
-async function reconcileClusterEvent(parts: Parts, { subject, hints }: ClusterEvent): Promise<void> {
+async function reconcileClusterEvent(parts: Parts, { subject, hints, change, resync }: ClusterEvent): Promise<void> {
   switch (subject.kind) {
     case 'Node':
       await reconcileNode(parts, { name: subject.name, uid: subject.uid });
@@ -65,10 +77,11 @@ async function reconcileClusterEvent(parts: Parts, { subject, hints }: ClusterEv
       if (hints.nodeName !== undefined) await reconcileNode(parts, { name: hints.nodeName, uid: undefined });
       return;
     case 'PodDisruptionBudget':
-      return wakeDraining(parts.deps);
+      return parts.drains.request(undefined);
     case 'NodeLifecyclePolicy':
     case 'ConfigMap':
-      return wakeAll(parts.deps);
+      // When everything is published again, the Nodes come in events of their own.
+      return resync === true && change === 'Modified' ? undefined : parts.settings.request(undefined);
     case 'VolumeAttachment':
     case 'NodeClaim':
     case 'NodePool':
@@ -138,7 +151,7 @@ async function closeGone(
   const asked = [...(active?.requests ?? []), ...requests];
   const now = deps.clock.now();
   const node = { name, ...(uid !== undefined && { uid }) };
-  await deleteResource(deps, active?.custom);
+  await deleteResource(deps, active);
   const scope = active?.scope ?? FULL;
   const ended = asked.map(request =>
     toFinished(request, goneOutcome(name), { now, scope, drained: active?.drained ?? 0 }),

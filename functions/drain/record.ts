@@ -42,6 +42,7 @@ const request = z.object({
   requestedBy: z.string(),
   event,
   quarantine: orUndefined(z.enum(QUARANTINE_STATUSES)),
+  time: z.exactOptional(instant),
 });
 const scope = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('full') }),

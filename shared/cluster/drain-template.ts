@@ -4,8 +4,21 @@
  * the template's; apiVersion, kind, name and namespace are the configuration's.
  */
 import { parseAllDocuments, type Tags } from 'yaml';
-import { ExecError, parse, TemplateError, toGo, type Template } from '../../packages/gotemplate/src/index.ts';
-import { TEMPLATE_DATA } from '../../packages/gotemplate/src/nvsentinel.ts';
+import {
+  ExecError,
+  mapOf,
+  parse,
+  pointerTo,
+  sliceOf,
+  STRING,
+  structType,
+  TemplateError,
+  toGo,
+  unknownFields,
+  type GoType,
+  type Template,
+} from '../../packages/gotemplate/src/index.ts';
+import { HEALTH_EVENT, TEMPLATE_DATA } from '../../packages/gotemplate/src/nvsentinel.ts';
 import type { ConfigFault } from '../contract/config-schema.ts';
 import type { CustomDrainSettings } from '../domain/drain-settings.ts';
 import type { BehaviourOverrides, HealthEvent } from '../domain/health-event.ts';
@@ -25,17 +38,31 @@ const TEMPLATE_NAME = 'drain-template';
 /** A template renders one object; the API server takes 1.5 MB. */
 const LIMITS = { outputBytes: 1 << 20 };
 
-/** What is wrong with a template, whatever event comes: it does not parse, or names a field that its data does not have. */
+/**
+ * What is wrong with a template, whatever event comes: it does not parse, or refers to a field, a template or a number of arguments that
+ * is not there. Each fault once, by line.
+ */
 export function checkDrainTemplate(text: string, file: string): readonly ConfigFault[] {
   const parsed = parseTemplate(text);
   if (!parsed.ok) return [{ file, key: '', ...parsed.fault }];
-  const faults = [FULL_DATA, EMPTY_DATA].flatMap(data => {
-    const run = execute(parsed.template, data);
+  const { template } = parsed;
+  const unknown = unknownFields(template, TEMPLATE_DATA).map(({ line, column, message }): TemplateFault => ({
+    line,
+    column: column + 1,
+    message,
+  }));
+  const failed = [FULL_DATA, EMPTY_DATA].flatMap(data => {
+    const run = execute(template, data);
     // What else can go wrong depends on the event, and is its drain's to say.
-    return run.ok || !/can't evaluate field/.test(run.fault.message) ? [] : [run.fault];
+    return run.ok || !WHATEVER_THE_EVENT.test(run.fault.message) ? [] : [run.fault];
   });
-  return faults.slice(0, 1).map(fault => ({ file, key: '', ...fault }));
+  const places = new Map([...unknown, ...failed].map(fault => [`${fault.line}:${fault.column}`, fault]));
+  const faults = [...places.values()].toSorted((a, b) => a.line - b.line || (a.column ?? 0) - (b.column ?? 0));
+  return faults.map(fault => ({ file, key: '', ...fault }));
 }
+
+const WHATEVER_THE_EVENT =
+  /can't evaluate field|wrong number of args for|has arguments but cannot be invoked|is not a method but has arguments|invalid function signature|return values; should be|template "[^"]*" not defined/;
 
 export type RenderedResource =
   | { readonly ok: true; readonly manifest: KubernetesManifest }
@@ -49,13 +76,40 @@ export function renderDrainResource(
   data: DrainTemplateData,
   name: string,
 ): RenderedResource {
+  const rendered = renderObject(template, templateData(data), TEMPLATE_DATA);
+  return rendered.ok ? { ok: true, manifest: complete(settings, rendered.value, name) } : rendered;
+}
+
+/**
+ * Renders the object of a repair: its template has the data of a drain, so that one template can serve both, and these further texts.
+ * Never throws.
+ */
+export function renderRepairObject(
+  template: string,
+  data: DrainTemplateData,
+  texts: Readonly<Record<string, string>>,
+): RenderedObject {
+  const type = structType('repair.TemplateData', {
+    HealthEvent: pointerTo(HEALTH_EVENT),
+    EventID: STRING,
+    PodsToDrain: mapOf(sliceOf(STRING)),
+    ...Object.fromEntries(Object.keys(texts).map(name => [name, STRING])),
+  });
+  return renderObject(template, { ...templateData(data), ...texts }, type);
+}
+
+/** What a template renders to, before anything is made of it. */
+export type RenderedObject =
+  { readonly ok: true; readonly value: JsonObject } | Extract<RenderedResource, { ok: false }>;
+
+/** Renders one object of YAML; `type` says which fields the data has. Never throws. */
+function renderObject(template: string, data: JsonObject, type: GoType): RenderedObject {
   const parsed = parseTemplate(template);
   if (!parsed.ok) return { ok: false, reason: 'InvalidTemplate', ...parsed.fault };
-  const run = execute(parsed.template, templateData(data));
+  const run = execute(parsed.template, data, type);
   if (!run.ok) return { ok: false, reason: 'TemplateNotExecuted', ...run.fault };
   const document = parseYaml(run.text);
-  if (!document.ok) return { ok: false, reason: 'RenderedYamlInvalid', message: document.message };
-  return { ok: true, manifest: complete(settings, document.value, name) };
+  return document.ok ? document : { ok: false, reason: 'RenderedYamlInvalid', message: document.message };
 }
 
 interface TemplateFault {
@@ -77,9 +131,10 @@ function parseTemplate(
 function execute(
   template: Template,
   data: JsonObject,
+  type: GoType = TEMPLATE_DATA,
 ): { readonly ok: true; readonly text: string } | { readonly ok: false; readonly fault: TemplateFault } {
   try {
-    return { ok: true, text: template.execute(toGo(data, TEMPLATE_DATA)) };
+    return { ok: true, text: template.execute(toGo(data, type)) };
   } catch (error) {
     return { ok: false, fault: toFault(error) };
   }

@@ -17,7 +17,7 @@ const configSchema = keys.check(...drainKeys.checks);
 
 export interface CurfewConfig {
   readonly featureGates: { readonly nodeRepair: boolean };
-  /** Undefined while no configuration was ever valid: drains are held. */
+  /** Undefined while no configuration was ever valid, or none says how nodes are drained: drains are held. */
   readonly drain: DrainSettings | undefined;
 }
 
@@ -59,7 +59,7 @@ export function parseConfig(text: string): ParsedConfig {
   }
   const result = configSchema.safeParse(content);
   if (result.success) {
-    return { ok: true, value: toConfig(result.data), content, lineOf: path => tomlPlaces(text).lineOf(path) };
+    return { ok: true, value: toConfig(result.data, content), content, lineOf: path => tomlPlaces(text).lineOf(path) };
   }
   const { lineOf, tooDeep } = tomlPlaces(text);
   if (tooDeep !== undefined) {
@@ -73,11 +73,13 @@ export function parseConfig(text: string): ParsedConfig {
 /** Reads what `parseConfig` parsed, from where it was kept; undefined when it is not valid (any more). */
 export function readConfig(content: unknown): CurfewConfig | undefined {
   const result = configSchema.safeParse(content);
-  return result.success ? toConfig(result.data) : undefined;
+  return result.success ? toConfig(result.data, content) : undefined;
 }
 
-function toConfig(parsed: z.output<typeof configSchema>): CurfewConfig {
-  return { featureGates: parsed.featureGates, drain: toDrainSettings(parsed) };
+/** A configuration that is about other things does not mean that nothing is to be drained. */
+function toConfig(parsed: z.output<typeof configSchema>, content: unknown): CurfewConfig {
+  const saysHow = isTable(content) && Object.keys(drainKeys.shape).some(key => Object.hasOwn(content, key));
+  return { featureGates: parsed.featureGates, drain: saysHow ? toDrainSettings(parsed) : undefined };
 }
 
 /** Faults that one message lists. */

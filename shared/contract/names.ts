@@ -5,7 +5,7 @@
 import { NODE_POOL_LABEL, TERMINATION_TIMESTAMP_ANNOTATION } from '../domain/node-claim.ts';
 import { DO_NOT_REPAIR_ANNOTATION } from '../domain/node.ts';
 import { DO_NOT_DISRUPT_ANNOTATION } from '../domain/pod.ts';
-import { STATE_LABEL } from '../domain/quarantine.ts';
+import { QUARANTINE_ANNOTATION, STATE_LABEL } from '../domain/quarantine.ts';
 
 export const FUNCTION_NAMES = ['finalizer', 'grace-period', 'repair', 'drain', 'timer'] as const;
 export type FunctionName = (typeof FUNCTION_NAMES)[number];
@@ -16,6 +16,7 @@ export const SOURCES = {
   timer: 'curfew.timer',
   finalizer: 'curfew.finalizer',
   drain: 'curfew.drain',
+  repair: 'curfew.repair',
   worker: 'curfew.worker',
 } as const;
 
@@ -29,6 +30,8 @@ export const HOOK_ANSWERED = 'TerminationHookAnswered';
 export const CUSTOM_RESOURCE_CHANGED = 'CustomResourceChanged';
 /** EventBridge `detail-type` of changes of the kind that `[customDrain]` names. */
 export const DRAIN_RESOURCE_CHANGED = 'DrainResourceChanged';
+/** EventBridge `detail-type` of changes of the kinds by which `repair.actions` ask for help. */
+export const REMEDIATION_CHANGED = 'RemediationChanged';
 /** EventBridge `detail-type` of a monitor's report on a node, in NVSentinel's schema; from any `source`. */
 export const HEALTH_EVENT = 'HealthEvent';
 /** EventBridge `detail-type` with which anybody asks for the drain of a node; from any `source`. */
@@ -58,10 +61,19 @@ export const ANNOTATIONS = {
   protectedUntil: 'curfew.dev/protected-until',
   /** Veto against repair on a Node, NodeClaim or NodePool; a value may be an RFC 3339 expiry. */
   doNotRepair: DO_NOT_REPAIR_ANNOTATION,
+  /** On the custom resource of a repair: which attempt it was made for, and the Node's name. One that lacks them is somebody else's. */
+  repair: 'curfew.dev/repair',
+  repairedNode: 'curfew.dev/repaired-node',
   /** On a NodeClaim or Node, beside our finalizer: its name, so that it is known as ours whatever becomes of NodePool and policy. */
   terminationFinalizer: 'curfew.dev/termination-finalizer',
   /** On a Node that a drain has cordoned, which is undone when that drain is cancelled: the drain's id. */
   cordonedByDrain: 'curfew.dev/cordoned-by-drain',
+  /** On a Node, set by a person (`curfew drain`): asks for a drain with this id. Who takes it off again withdraws the request. */
+  drainRequested: 'curfew.dev/drain-requested',
+  /** On a Node while it is drained: which drain, since when and of what, as JSON. */
+  drainUnderWay: 'curfew.dev/drain',
+  /** On a Node: how the last drain that was asked for on it ended, as JSON with its `id`, `status`, `reason` and `message`. */
+  drainAnswer: 'curfew.dev/drain-answer',
   /** On a Node, set by the functions that wait for its pods: the forwarder publishes them. The value says who wait, with commas. */
   watchPods: 'curfew.dev/watch-pods',
   /** On the ConfigMap `curfew-config`: with each new value the forwarder publishes everything again. */
@@ -73,7 +85,7 @@ export const NVSENTINEL = {
   /** Label: how far quarantine, drain and remediation are. */
   stateLabel: STATE_LABEL,
   /** Annotation: JSON list of the HealthEvents that keep the node quarantined. */
-  quarantineAnnotation: 'quarantineHealthEvent',
+  quarantineAnnotation: QUARANTINE_ANNOTATION,
   /** Annotations: `True` once a person has taken the quarantine back. */
   releasedAnnotations: ['quarantinedNodeUncordonedManually', 'quarantinedNodeUntaintedManually'],
 } as const;

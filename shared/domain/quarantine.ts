@@ -1,8 +1,13 @@
 /** The label by which NVSentinel and Curfew show how far quarantine, drain and remediation of a node are (reference on NVSentinel, §5.1). */
 export const STATE_LABEL = 'dgxc.nvidia.com/nvsentinel-state';
 
+/** On a Node: JSON list of the HealthEvents that keep it quarantined. */
+export const QUARANTINE_ANNOTATION = 'quarantineHealthEvent';
+
 /** The values that a drain writes. */
 export const DRAIN_STATES = { draining: 'draining', succeeded: 'drain-succeeded', failed: 'drain-failed' } as const;
+export const isDrainState = (state: string | undefined): boolean =>
+  Object.values<string | undefined>(DRAIN_STATES).includes(state);
 /** Quarantined, and not drained yet. */
 export const QUARANTINED = 'quarantined';
 /** Somebody is at work on the node: a drain does not write over it. */

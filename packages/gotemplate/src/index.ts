@@ -5,7 +5,8 @@ export { ELEMENT, type Reference, references } from './references.ts';
 export type { MissingKey } from './exec/definition.ts';
 export { parse, Template, type TemplateOptions } from './template.ts';
 export { Float, toGo } from './types/convert.ts';
-export { DURATION, TIME, timeFromUnix, timeValue } from './types/time.ts';
+export { DURATION } from './types/duration.ts';
+export { TIME, timeFromUnix, timeValue } from './types/time.ts';
 export {
   ANY,
   BOOL,

@@ -1,13 +1,25 @@
 import { describe, expect, it } from 'vitest';
+import type { ActiveDrain } from '../../../functions/drain/model.ts';
 import { finishNode, prepareNode } from '../../../functions/drain/node.ts';
 import { createApiServer } from '../../../packages/kube-apiserver/src/api-server.ts';
 import { createInProcessKubernetesApi } from '../../../runtime/in-process/kubernetes-api.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { toEpochMs } from '../../../shared/domain/time.ts';
 
 const ref = { type: RESOURCES.Node, name: 'n1' };
 const STATE = 'dgxc.nvidia.com/nvsentinel-state';
-const PREPARED = { id: 'e1', hold: { quarantined: false, cordon: 'own' }, showDraining: true } as const;
+const ACTIVE: ActiveDrain = {
+  id: 'e1',
+  requests: [],
+  scope: { kind: 'full' },
+  startTime: toEpochMs(Date.UTC(2024, 10, 1, 15)),
+  force: false,
+  warned: [],
+  drained: 0,
+  refusals: 0,
+};
+const PREPARED = { active: ACTIVE, hold: { quarantined: false, cordon: 'own' }, showDraining: true } as const;
 
 function cluster() {
   const core = createApiServer({ clock: { now: () => Date.parse('2024-11-01T15:00:00Z') } });
@@ -26,7 +38,7 @@ describe('the Node of a drain', () => {
     expect(await prepareNode(deps, prepared, PREPARED)).toBe('ok');
     expect(live().metadata.resourceVersion).toBe(prepared.metadata.resourceVersion);
 
-    const end = { status: 'Succeeded', uncordon: false } as const;
+    const end = { status: 'Succeeded', uncordon: false, ended: [] } as const;
     expect(await finishNode(deps, live(), end)).toBe('ok');
     const finished = live();
     expect(finished.metadata.labels).toEqual({ [STATE]: 'drain-succeeded' });

@@ -39,7 +39,7 @@ describe('the mode of a pod', () => {
   });
   it('is none where no pattern matches', () => {
     expect(modes(rule('batch-*', 'Immediate'), 'batch-1', 'web')).toEqual(['Immediate', undefined]);
-    expect(modes('', 'web')).toEqual([undefined]);
+    expect(modes('drainGPUPods = false', 'web')).toEqual([undefined]);
   });
   it('70: is that of the first policy that matches labels and namespace', () => {
     const { modeOf } = compiled(

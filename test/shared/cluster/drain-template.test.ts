@@ -92,6 +92,23 @@ describe('a template with a fault', () => {
     expect(formatConfigFaults(checkDrainTemplate(text, 'drain.yaml'))).toContain(message);
   });
 
+  it('is refused where the sample does not come by', () => {
+    const text =
+      'a: 1\nb: {{ if eq .EventID "x" }}{{ .HealthEvent.Nope }}{{ end }}\nc: {{ .HealthEvent.Agent.Name }}\n';
+    expect(checkDrainTemplate(text, 'drain.yaml').map(({ line, column }) => [line, column])).toEqual([
+      [2, 43],
+      [3, 19],
+    ]);
+  });
+
+  it.each([
+    ['a template that is not defined', '{{ template "body" . }}', 'template "body" not defined'],
+    ['too few arguments', '{{ index }}', 'wrong number of args for index'],
+    ['a method of two results', '{{ .HealthEvent.GeneratedTimestamp.AsTime.Date }}', 'has 3 return values'],
+  ])('is refused for %s', (_, text, message) => {
+    expect(formatConfigFaults(checkDrainTemplate(text, 'drain.yaml'))).toContain(message);
+  });
+
   it('is not refused for what only some events make of it', () => {
     expect(checkDrainTemplate('{{ index .HealthEvent.ErrorCode 7 }}', 'drain.yaml')).toEqual([]);
   });

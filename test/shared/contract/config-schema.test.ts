@@ -32,7 +32,7 @@ statusConditionStatus = "True"
 
 describe("NVSentinel's configuration", () => {
   it('is read with its defaults where it says nothing', () => {
-    expect(settingsOf('')).toEqual({
+    expect(settingsOf('drainGPUPods = false')).toEqual({
       systemNamespaces: '',
       evictionGracePeriod: undefined,
       deleteAfterTimeout: minutes(60),

@@ -12,8 +12,8 @@ import { html, js, urlquery } from './escape.ts';
 type Arg = Value | undefined;
 type Call = Signature['call'];
 
-const fixed = (params: readonly GoType[], call: Call): Signature => ({ params, variadic: false, results: 1, call });
-const variadic = (params: readonly GoType[], call: Call): Signature => ({ params, variadic: true, results: 1, call });
+const fixed = (params: readonly GoType[], call: Call): Signature => ({ params, variadic: false, call });
+const variadic = (params: readonly GoType[], call: Call): Signature => ({ params, variadic: true, call });
 
 /** `and` and `or` stop early: the evaluator does them and never calls this. */
 export function shortCircuit(): Arg {

@@ -38,6 +38,17 @@ export function checkArgCount(
   }
 }
 
+/** `also`: types of results beside the first. */
+export function refuseResults(state: State, name: Bytes, also: readonly string[]): never {
+  const [second = '', ...more] = also;
+  if (more.length === 0) {
+    const text = 'invalid function signature for %s: second return value should be error; is %s';
+    return state.fail(text, stringValue(name), stringValue(second));
+  }
+  const count = intValue(also.length + 1);
+  return state.fail('function %s has %d return values; should be 1 or 2', stringValue(name), count);
+}
+
 /** What a function threw, as a Go string: a caller's function may throw anything. */
 export function problemOf(error: unknown): Bytes {
   if (error instanceof CallError) return error.message;

@@ -6,10 +6,10 @@ import { deep, type Step } from '../trampoline.ts';
 import type { Bytes } from '../text/bytes.ts';
 import { TemplateError } from '../errors.ts';
 import type { GoType, Signature } from '../types/type.ts';
-import { elemOf, indirectInterface, intValue, isTrue, stringValue, type Value } from '../types/value.ts';
+import { elemOf, indirectInterface, isTrue, stringValue, type Value } from '../types/value.ts';
 import { shortCircuit } from '../builtins/registry.ts';
 import { callValue } from '../builtins/call.ts';
-import { checkArgCount, type Final, finalText, NONE, paramType, problemOf, refuseArgs } from './args.ts';
+import { checkArgCount, type Final, finalText, NONE, paramType, problemOf, refuseArgs, refuseResults } from './args.ts';
 import { anyConstant, constantArg, nilArg, validateType } from './convert-arg.ts';
 import { findField } from './field.ts';
 import type { State } from './state.ts';
@@ -143,9 +143,7 @@ function* evalCall(
 ): Step<Value | undefined> {
   const args = allArgs.slice(1);
   checkArgCount(state, signature, name, args, final);
-  if (signature.results !== 1) {
-    state.fail('function %s has %d return values; should be 1 or 2', stringValue(name), intValue(signature.results));
-  }
+  if (signature.also !== undefined) refuseResults(state, name, signature.also);
   const values: (Value | undefined)[] = [];
   for (const arg of args) values.push(yield* evalArg(state, dot, paramType(signature, values.length), arg));
   if (final !== NONE) values.push(validateType(state, final, paramType(signature, values.length)));

@@ -161,5 +161,5 @@ const FUNC: GoType = { kind: 'func', name: 'func(...interface {}) interface {}' 
 
 /** A function that a template can call; it gets and gives plain JavaScript values, and may throw to stop the template. */
 export function signatureOf(fn: (...args: unknown[]) => unknown): Signature {
-  return { params: [ANY], variadic: true, results: 1, call: args => toGo(fn(...args.map(toJs))) };
+  return { params: [ANY], variadic: true, call: args => toGo(fn(...args.map(toJs))) };
 }

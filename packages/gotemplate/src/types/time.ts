@@ -1,14 +1,39 @@
-/** `time.Time` in UTC, `time.Duration`, `time.Month` and `time.Weekday`, as values with Go's methods. */
+/** `time.Time`, `time.Month` and `time.Weekday`, as values with Go's methods. The local time zone is UTC. */
+import { CallError } from '../errors.ts';
+import { date, daysTo, floorDiv, mod } from './calendar.ts';
+import { DURATION } from './duration.ts';
 import { type Civil, formatTime, MONTHS, WEEKDAYS } from './time-format.ts';
-import { type GoType, INT, INT64, type Method, namedType, pointerTo, STRING, structType, UINT64 } from './type.ts';
-import { asInteger, asString, asStruct, boolValue, floatValue, intValue, stringValue, Value } from './value.ts';
+import {
+  type GoType,
+  INT,
+  INT64,
+  type Method,
+  namedType,
+  pointerTo,
+  sliceOf,
+  STRING,
+  structType,
+  UINT64,
+  UINT8,
+} from './type.ts';
+import {
+  asInteger,
+  asSlice,
+  asString,
+  asStruct,
+  boolValue,
+  bytesValue,
+  elemOf,
+  intValue,
+  itemAt,
+  stringValue,
+  Value,
+} from './value.ts';
 
 const NANOS = 1_000_000_000n;
 /** Seconds from 1 January of year 1, where Go's count starts, to 1970. */
 const UNIX_EPOCH = 62_135_596_800n;
 const DAY_SECONDS = 86_400n;
-
-const floorDiv = (a: bigint, b: bigint): bigint => a / b - (a % b < 0n ? 1n : 0n);
 
 const named = (name: string, names: readonly string[], first: number): GoType =>
   namedType(name, 'int', {
@@ -20,84 +45,11 @@ const named = (name: string, names: readonly string[], first: number): GoType =>
 const MONTH = named('time.Month', MONTHS, 1);
 const WEEKDAY = named('time.Weekday', WEEKDAYS, 0);
 
-const float = (per: bigint): Method => ({
-  params: [],
-  call: v => floatValue(Number(asInteger(v) / per) + Number(asInteger(v) % per) / Number(per)),
-});
-const whole = (per: bigint): Method => ({ params: [], call: v => new Value(INT64, asInteger(v) / per) });
-
-/** `time.Duration`, in nanoseconds. */
-export const DURATION: GoType = namedType('time.Duration', 'int64', {
-  String: { params: [], call: v => stringValue(durationText(asInteger(v))) },
-  Nanoseconds: whole(1n),
-  Microseconds: whole(1000n),
-  Milliseconds: whole(1_000_000n),
-  Seconds: float(NANOS),
-  Minutes: float(60n * NANOS),
-  Hours: float(3600n * NANOS),
-});
-
-/** Like "1h2m3.5s"; below a second in the unit that leaves a whole part. */
-function durationText(nanos: bigint): string {
-  if (nanos === 0n) return '0s';
-  const sign = nanos < 0n ? '-' : '';
-  const n = nanos < 0n ? -nanos : nanos;
-  const decimal = (per: bigint): string => {
-    const rest = (n % per)
-      .toString()
-      .padStart(per.toString().length - 1, '0')
-      .replace(/0+$/, '');
-    return rest && per > 1n ? `.${rest}` : '';
-  };
-  if (n < 1000n) return `${sign}${n}ns`;
-  if (n < 1_000_000n) return `${sign}${n / 1000n}${decimal(1000n)}\xc2\xb5s`;
-  if (n < NANOS) return `${sign}${n / 1_000_000n}${decimal(1_000_000n)}ms`;
-  const [hours, minutes, seconds] = [n / (3600n * NANOS), (n / (60n * NANOS)) % 60n, (n / NANOS) % 60n];
-  const head = hours > 0n ? `${hours}h${minutes}m` : minutes > 0n ? `${minutes}m` : '';
-  return `${sign}${head}${seconds}${decimal(NANOS)}s`;
-}
-
 /** Nanoseconds since 1970. */
 function unixNanos(v: Value): bigint {
   const [wall, ext] = asStruct(v);
   return (asInteger(ext!) - UNIX_EPOCH) * NANOS + asInteger(wall!);
 }
-
-/** Days since 1970 to year, month and day of the Gregorian calendar, in eras of 400 years from 1 March of year 0. */
-function date(days: number): Pick<Civil, 'year' | 'month' | 'day' | 'yearDay'> {
-  const shifted = days + 719_468;
-  const era = Math.floor(shifted / 146_097);
-  const dayOfEra = shifted - era * 146_097;
-  const yearOfEra = Math.floor(
-    (dayOfEra - Math.floor(dayOfEra / 1460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365,
-  );
-  const fromMarch = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
-  const shiftedMonth = Math.floor((5 * fromMarch + 2) / 153);
-  const day = fromMarch - Math.floor((153 * shiftedMonth + 2) / 5) + 1;
-  const month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9;
-  const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0);
-  return { year, month, day, yearDay: days - daysTo(year, 1, 1) + 1 };
-}
-
-/** Days from 1970 to a date; months and days out of range carry over. */
-function daysTo(year: number, month: number, day: number): number {
-  const y = year + Math.floor((month - 1) / 12) - (mod(month - 1, 12) < 2 ? 1 : 0);
-  const era = Math.floor(y / 400);
-  const yearOfEra = y - era * 400;
-  const dayOfYear = Math.floor((153 * mod(month - 3, 12) + 2) / 5);
-  return (
-    era * 146_097 +
-    yearOfEra * 365 +
-    Math.floor(yearOfEra / 4) -
-    Math.floor(yearOfEra / 100) +
-    dayOfYear -
-    719_468 +
-    day -
-    1
-  );
-}
-
-const mod = (a: number, b: number): number => ((a % b) + b) % b;
 
 function civil(v: Value): Civil {
   const seconds = floorDiv(unixNanos(v), NANOS);
@@ -113,18 +65,21 @@ function civil(v: Value): Civil {
   };
 }
 
-function fromNanos(nanos: bigint): Value {
+/** `like`: a time in the zone that the new one is in; undefined: UTC. */
+function fromNanos(nanos: bigint, like?: Value): Value {
   const seconds = floorDiv(nanos, NANOS);
   return new Value(TIME, [
     new Value(UINT64, nanos - seconds * NANOS),
     new Value(INT64, seconds + UNIX_EPOCH),
-    new Value(LOCATION, null),
+    like === undefined ? new Value(LOCATION, null) : asStruct(like)[2]!,
   ]);
 }
 
+const inLocation = (v: Value, location: Value): Value => new Value(TIME, [...asStruct(v).slice(0, 2), location]);
+
 const field = (get: (c: Civil) => number): Method => ({ params: [], call: v => intValue(get(civil(v))) });
 const unix = (per: bigint): Method => ({ params: [], call: v => new Value(INT64, floorDiv(unixNanos(v), per)) });
-const tuple = (results: number): Method => ({ params: [], results, call: v => v });
+const tuple = (...also: readonly string[]): Method => ({ params: [], also, call: v => v });
 const text = (layout: string): Method => ({ params: [], call: v => stringValue(formatTime(civil(v), layout)) });
 
 /** A comparison with another time; its parameter is set below, since the type refers to itself. */
@@ -135,14 +90,71 @@ const comparison = (test: (a: bigint, b: bigint) => boolean): Method => ({
   call: (v, [other]) => boolValue(test(unixNanos(v), unixNanos(other!))),
 });
 
-function goString(c: Civil): string {
+function goString(v: Value): string {
+  const c = civil(v);
   const month = MONTHS[c.month - 1]!;
-  return `time.Date(${c.year}, time.${month}, ${c.day}, ${c.hour}, ${c.minute}, ${c.second}, ${c.nanosecond}, time.UTC)`;
+  return `time.Date(${c.year}, time.${month}, ${c.day}, ${c.hour}, ${c.minute}, ${c.second}, ${c.nanosecond}, time.${locationName(v)})`;
 }
 
 const LOCATION = pointerTo(
-  structType('time.Location', {}, { String: { params: [], onPointer: true, call: () => stringValue('UTC') } }),
+  structType(
+    'time.Location',
+    { name: STRING },
+    { String: { params: [], onPointer: true, call: v => stringValue(asString(asStruct(v)[0]!) || 'UTC') } },
+  ),
 );
+const location = (name: string): Value => new Value(LOCATION, new Value(LOCATION.elem!, [stringValue(name)]));
+const UTC = location('UTC');
+const LOCAL = location('Local');
+const locationOf = (v: Value): Value => {
+  const own = asStruct(v)[2]!;
+  return own.held === null ? UTC : own;
+};
+const locationName = (v: Value): string => asString(asStruct(elemOf(locationOf(v))!)[0]!);
+
+const BYTES = sliceOf(UINT8);
+const octets = (text: string): Uint8Array => Uint8Array.from(text, character => character.charCodeAt(0));
+
+/** A method that appends to its first argument. */
+function appended(given: Value | undefined, added: Uint8Array): Value {
+  const before = given && asSlice(given);
+  const items = before ? Array.from({ length: before.length }, (_, i) => Number(asInteger(itemAt(before, i)))) : [];
+  return bytesValue(Uint8Array.from([...items, ...added]));
+}
+
+/** RFC 3339, which has four digits for the year. */
+function rfc3339(v: Value, method: string): string {
+  const c = civil(v);
+  if (c.year < 0 || c.year > 9999) throw new CallError(`Time.${method}: year outside of range [0,9999]`);
+  return formatTime(c, '2006-01-02T15:04:05.999999999Z07:00');
+}
+
+/** Version, seconds since year 1, nanoseconds, and the zone's offset in minutes, for which UTC has -1. */
+function binary(v: Value): Uint8Array {
+  const [wall, ext] = asStruct(v);
+  const view = new DataView(new ArrayBuffer(15));
+  view.setUint8(0, 1);
+  view.setBigInt64(1, asInteger(ext!));
+  view.setInt32(9, Number(asInteger(wall!)));
+  view.setInt16(13, locationName(v) === 'UTC' ? -1 : 0);
+  return new Uint8Array(view.buffer);
+}
+
+/** How far a time is past a multiple of `d` since year 1. */
+function pastMultiple(v: Value, d: bigint): bigint {
+  const since = unixNanos(v) + UNIX_EPOCH * NANOS;
+  return since - floorDiv(since, d) * d;
+}
+
+function truncate(v: Value, d: bigint): Value {
+  return d <= 0n ? v : fromNanos(unixNanos(v) - pastMultiple(v, d), v);
+}
+
+function round(v: Value, d: bigint): Value {
+  if (d <= 0n) return v;
+  const past = pastMultiple(v, d);
+  return fromNanos(unixNanos(v) + (past * 2n < d ? -past : d - past), v);
+}
 
 /** `time.Time`. */
 export const TIME: GoType = structType(
@@ -151,7 +163,7 @@ export const TIME: GoType = structType(
   {
     Format: { params: [STRING], call: (v, [layout]) => stringValue(formatTime(civil(v), asString(layout!))) },
     String: text('2006-01-02 15:04:05.999999999 -0700 MST'),
-    GoString: { params: [], call: v => stringValue(goString(civil(v))) },
+    GoString: { params: [], call: v => stringValue(goString(v)) },
     Unix: unix(NANOS),
     UnixMilli: unix(1_000_000n),
     UnixMicro: unix(1000n),
@@ -166,16 +178,44 @@ export const TIME: GoType = structType(
     YearDay: field(c => c.yearDay),
     Weekday: { params: [], call: v => new Value(WEEKDAY, BigInt(civil(v).weekday)) },
     IsZero: { params: [], call: v => boolValue(unixNanos(v) === -UNIX_EPOCH * NANOS) },
-    UTC: { params: [], call: v => v },
-    Location: { params: [], call: () => new Value(LOCATION, new Value(LOCATION.elem!, [])) },
-    Date: tuple(3),
-    Clock: tuple(3),
-    ISOWeek: tuple(2),
-    Zone: tuple(2),
+    IsDST: { params: [], call: () => boolValue(false) },
+    UTC: { params: [], call: v => inLocation(v, new Value(LOCATION, null)) },
+    Local: { params: [], call: v => inLocation(v, LOCAL) },
+    In: {
+      params: [LOCATION],
+      call: (v, [zone]) => {
+        if (zone === undefined || zone.held === null) throw new CallError('time: missing Location in call to Time.In');
+        return inLocation(v, zone);
+      },
+    },
+    Location: { params: [], call: locationOf },
+    Date: tuple('time.Month', 'int'),
+    Clock: tuple('int', 'int'),
+    ISOWeek: tuple('int'),
+    Zone: tuple('int'),
+    ZoneBounds: tuple('time.Time'),
+    AppendFormat: {
+      params: [BYTES, STRING],
+      call: (v, [given, layout]) => appended(given, octets(formatTime(civil(v), asString(layout!)))),
+    },
+    AppendText: { params: [BYTES], call: (v, [given]) => appended(given, octets(rfc3339(v, 'MarshalText'))) },
+    AppendBinary: { params: [BYTES], call: (v, [given]) => appended(given, binary(v)) },
+    MarshalText: { params: [], call: v => bytesValue(octets(rfc3339(v, 'MarshalText'))) },
+    MarshalJSON: { params: [], call: v => bytesValue(octets(`"${rfc3339(v, 'MarshalJSON')}"`)) },
+    MarshalBinary: { params: [], call: v => bytesValue(binary(v)) },
+    GobEncode: { params: [], call: v => bytesValue(binary(v)) },
+    Compare: {
+      get params() {
+        return [TIME];
+      },
+      call: (v, [other]) => intValue(Math.sign(Number(unixNanos(v) - unixNanos(other!)))),
+    },
+    Truncate: { params: [DURATION], call: (v, [d]) => truncate(v, asInteger(d!)) },
+    Round: { params: [DURATION], call: (v, [d]) => round(v, asInteger(d!)) },
     Equal: comparison((a, b) => a === b),
     Before: comparison((a, b) => a < b),
     After: comparison((a, b) => a > b),
-    Add: { params: [DURATION], call: (v, [d]) => fromNanos(unixNanos(v) + asInteger(d!)) },
+    Add: { params: [DURATION], call: (v, [d]) => fromNanos(unixNanos(v) + asInteger(d!), v) },
     AddDate: { params: [INT, INT, INT], call: (v, args) => addDate(v, args as Value[]) },
     Sub: {
       get params() {
@@ -191,7 +231,7 @@ function addDate(v: Value, args: readonly Value[]): Value {
   const c = civil(v);
   const to = BigInt(daysTo(c.year + years!, c.month + months!, c.day + days!));
   const from = BigInt(daysTo(c.year, c.month, c.day));
-  return fromNanos(unixNanos(v) + (to - from) * DAY_SECONDS * NANOS);
+  return fromNanos(unixNanos(v) + (to - from) * DAY_SECONDS * NANOS, v);
 }
 
 const clamp = (n: bigint): bigint => (n > 2n ** 63n - 1n ? 2n ** 63n - 1n : n < -(2n ** 63n) ? -(2n ** 63n) : n);

@@ -27,15 +27,15 @@ export interface Field {
 export interface Signature {
   readonly params: readonly GoType[];
   readonly variadic: boolean;
-  /** Number of results; Go's templates refuse all but one. */
-  readonly results: number;
+  /** Types of results beside the first (an error aside); Go's templates refuse them. */
+  readonly also?: readonly string[];
   readonly call: (args: readonly (Value | undefined)[]) => Value | undefined;
 }
 
 /** A method: like a function with its receiver first. `onPointer`: the receiver is a pointer, nil included. */
 export interface Method {
   readonly params: readonly GoType[];
-  readonly results?: number;
+  readonly also?: readonly string[];
   readonly onPointer?: boolean;
   readonly call: (receiver: Value, args: readonly (Value | undefined)[]) => Value | undefined;
 }

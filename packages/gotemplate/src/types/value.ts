@@ -167,7 +167,7 @@ export function methodOf(v: Value, name: string): Signature | undefined {
   return {
     params: method.params,
     variadic: false,
-    results: method.results ?? 1,
+    ...(method.also && { also: method.also }),
     call: args => method.call(receiver(v, method, name), args),
   };
 }

@@ -1,0 +1,160 @@
+/** `curfew drain NODE`: asks for the drain of a node, by an annotation on it, and follows it; says before what becomes of every pod. */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { FULL } from '../functions/drain/scope.ts';
+import { readUnderWay } from '../functions/drain/under-way.ts';
+import { ANNOTATIONS } from '../shared/contract/names.ts';
+import { RESOURCES } from '../shared/contract/resources.ts';
+import type { JsonObject, KubernetesObject } from '../shared/domain/kubernetes-object.ts';
+import type { KubernetesApi } from '../shared/ports/kubernetes-api.ts';
+import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
+import { follow, type Followed } from './drain/follow.ts';
+import { loadConfiguration } from './drain/observe.ts';
+import { planDrain } from './drain/plan.ts';
+import { renderPlan } from './drain/render.ts';
+import type { ExplainedCluster } from './explain/cluster.ts';
+import { toJson } from './explain/json.ts';
+import { observeNode, type NodeObservation } from './explain/observation.ts';
+import { onKubeconfig } from './explain/on-kubeconfig.ts';
+import { describeFailure } from './failure.ts';
+import { UsageError } from './usage-error.ts';
+
+export interface DrainOptions {
+  /** Default: `$KUBECONFIG`, else `~/.kube/config`. */
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  /** Says what would become of every pod; writes nothing. */
+  readonly dryRun?: boolean;
+  /** Withdraws the request, or uncordons a node whose drain somebody else asked for. */
+  readonly cancel?: boolean;
+  readonly output?: string;
+  /** Ends the following; the drain goes on. */
+  readonly interrupted?: AbortSignal;
+}
+
+/** How often a drain is looked at, in ms. */
+const LOOK_EVERY = 1000;
+
+/**
+ * Exit code 0: drained, or (dry run, cancel) said or done. 1: the drain failed or was cancelled, or there is no such node. 2: the cluster
+ * cannot be used. 130: no longer followed.
+ */
+export async function drainCommand(
+  name: string,
+  options: DrainOptions,
+  output: CommandOutput = PROCESS_OUTPUT,
+): Promise<number> {
+  try {
+    return await onKubeconfig(options, cluster => run(cluster, name, options, output));
+  } catch (error) {
+    const { exitCode, message } = describeFailure(error);
+    output.error(`${message}\n`);
+    return exitCode;
+  }
+}
+
+async function run(
+  cluster: ExplainedCluster,
+  name: string,
+  options: DrainOptions,
+  output: CommandOutput,
+): Promise<number> {
+  const { kubernetes, now } = cluster;
+  const observation = await observeNode(kubernetes, name);
+  if (observation === undefined) {
+    output.error(`node ${name} does not exist\n`);
+    return 1;
+  }
+  if (options.cancel === true) return cancel(kubernetes, observation, output);
+
+  const { annotations } = observation.node;
+  const underWay = readUnderWay(annotations[ANNOTATIONS.drainUnderWay]);
+  const asked = openRequest(annotations);
+  const id = asked ?? newId(now);
+  const plan = planDrain(
+    observation,
+    await loadConfiguration(kubernetes),
+    underWay ?? { id, since: now, scope: FULL, force: false },
+    now,
+  );
+  const isDryRun = options.dryRun === true;
+  const verb = underWay === undefined ? (isDryRun ? 'would be drained' : 'is to be drained') : 'is being drained';
+  if (isDryRun && options.output === 'json') output.out(`${toJson(plan)}\n`);
+  else output.out(`${renderPlan(plan, verb).join('\n')}\n`);
+  if (isDryRun) return 0;
+
+  if (asked === undefined) await ask(kubernetes, observation.node.uid, name, id);
+  output.out(asked === undefined ? `asked for drain ${id}\n` : `drain ${id} was asked for before: following it\n`);
+  const followed = await follow(kubernetes, {
+    name,
+    uid: observation.node.uid,
+    id,
+    say: line => output.out(`${line}\n`),
+    pause: () => sleep(LOOK_EVERY, undefined, { signal: options.interrupted }).catch(() => undefined),
+    isOver: () => options.interrupted?.aborted === true,
+  });
+  return conclude(followed, name, output);
+}
+
+/** A request on the Node that has no answer yet. */
+function openRequest(annotations: Readonly<Record<string, string>>): string | undefined {
+  const id = annotations[ANNOTATIONS.drainRequested]?.trim();
+  if (id === undefined || id === '') return undefined;
+  return annotations[ANNOTATIONS.drainAnswer]?.includes(JSON.stringify(id)) === true ? undefined : id;
+}
+
+const newId = (now: number): string => `manual-${Math.floor(now / 1000)}-${randomBytes(3).toString('hex')}`;
+
+async function ask(kubernetes: KubernetesApi, uid: string, name: string, id: string): Promise<void> {
+  const annotations = { [ANNOTATIONS.drainRequested]: id, [ANNOTATIONS.drainAnswer]: null };
+  await patch(kubernetes, name, { metadata: { uid, annotations } });
+}
+
+async function patch(kubernetes: KubernetesApi, name: string, body: JsonObject): Promise<KubernetesObject> {
+  const outcome = await kubernetes.patch({ type: RESOURCES.Node, name }, { type: 'merge', body });
+  if (outcome.kind === 'ok') return outcome.object;
+  throw new UsageError(outcome.kind === 'notFound' ? `node ${name} is gone` : `node ${name}: ${outcome.message}`);
+}
+
+async function cancel(kubernetes: KubernetesApi, { node }: NodeObservation, output: CommandOutput): Promise<number> {
+  const { name, uid, annotations } = node;
+  const asked = openRequest(annotations);
+  if (asked !== undefined) {
+    await patch(kubernetes, name, { metadata: { uid, annotations: { [ANNOTATIONS.drainRequested]: null } } });
+    output.out(`the request ${asked} is withdrawn; a drain that others asked for as well goes on\n`);
+    return 0;
+  }
+  const underWay = readUnderWay(annotations[ANNOTATIONS.drainUnderWay]);
+  if (underWay === undefined) {
+    output.error(`no drain of node ${name} is under way\n`);
+    return 1;
+  }
+  await patch(kubernetes, name, { metadata: { uid }, spec: { unschedulable: null } });
+  output.out(`node ${name} is uncordoned, which cancels drain ${underWay.id}\n`);
+  return 0;
+}
+
+function conclude(followed: Followed, name: string, output: CommandOutput): number {
+  switch (followed.kind) {
+    case 'interrupted':
+      output.out(
+        `the drain goes on. Follow it: curfew drain ${name}, or curfew explain node ${name}. Cancel it: curfew drain ${name} --cancel\n`,
+      );
+      return 130;
+    case 'withdrawn':
+      output.error(`the request was withdrawn: node ${name} is not drained for it\n`);
+      return 1;
+    case 'gone':
+      output.error(`node ${name} is gone\n`);
+      return 1;
+    case 'answered': {
+      const { status, message, left } = followed;
+      const isDrained = status === 'Succeeded' || status === 'AlreadyDrained';
+      const line = `${status}: ${message}${left.length === 0 ? '' : ` (${left.join(', ')})`}\n`;
+      if (isDrained)
+        output.out(`${line}node ${name} stays cordoned: kubectl uncordon ${name} takes it back into use\n`);
+      else output.error(line);
+      return isDrained ? 0 : 1;
+    }
+  }
+}

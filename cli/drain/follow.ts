@@ -1,0 +1,95 @@
+/** Follows a drain that was asked for on its Node, until the Node has the answer. */
+import { ANNOTATIONS } from '../../shared/contract/names.ts';
+import { RESOURCES } from '../../shared/contract/resources.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { isFinished, readPod } from '../../shared/domain/pod.ts';
+import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
+
+export type Followed =
+  | { readonly kind: 'answered'; readonly status: string; readonly message: string; readonly left: readonly string[] }
+  /** The annotation was taken off. */
+  | { readonly kind: 'withdrawn' }
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'interrupted' };
+
+export interface Following {
+  readonly name: string;
+  readonly uid: string;
+  readonly id: string;
+  readonly say: (line: string) => void;
+  /** Until the next look. */
+  readonly pause: () => Promise<unknown>;
+  /** Nobody follows any more. */
+  readonly isOver: () => boolean;
+}
+
+/** Looks without anything on the Node saying that Curfew has seen the request. */
+const LOOKS_UNSEEN = 30;
+
+/** Says each new Event of the Node, and how many pods are left whenever that changes. */
+export async function follow(kubernetes: KubernetesApi, following: Following): Promise<Followed> {
+  const { name, uid, id, say, pause, isOver } = following;
+  const said = new Set((await eventsOf(kubernetes, name)).map(lineOf));
+  let left: number | undefined;
+  let unseen = 0;
+  while (!isOver()) {
+    const node = await kubernetes.get({ type: RESOURCES.Node, name });
+    if (node === undefined || node.metadata.uid !== uid) return { kind: 'gone' };
+    for (const line of (await eventsOf(kubernetes, name)).map(lineOf)) {
+      if (said.has(line)) continue;
+      said.add(line);
+      say(line);
+      unseen = LOOKS_UNSEEN + 1;
+    }
+    const annotations = node.metadata.annotations ?? {};
+    const answer = readAnswer(annotations[ANNOTATIONS.drainAnswer]);
+    if (answer?.id === id) return { kind: 'answered', ...answer };
+    if (annotations[ANNOTATIONS.drainRequested]?.trim() !== id) return { kind: 'withdrawn' };
+    if (annotations[ANNOTATIONS.drainUnderWay] !== undefined) {
+      const count = await podsLeft(kubernetes, name);
+      if (count !== left) say(`${count} ${count === 1 ? 'pod' : 'pods'} on the node`);
+      left = count;
+      unseen = LOOKS_UNSEEN + 1;
+    }
+    if (++unseen === LOOKS_UNSEEN) {
+      say(
+        'nobody has answered yet: the request stays on the Node until Curfew sees it (is it running, and does it watch this cluster?)',
+      );
+    }
+    await pause();
+  }
+  return { kind: 'interrupted' };
+}
+
+async function eventsOf(kubernetes: KubernetesApi, name: string): Promise<readonly KubernetesObject[]> {
+  const fieldSelector = `involvedObject.kind=Node,involvedObject.name=${name}`;
+  return (await kubernetes.list(RESOURCES.Event, { fieldSelector })) ?? [];
+}
+
+function lineOf(event: KubernetesObject): string {
+  const { reason, message } = event as { readonly reason?: unknown; readonly message?: unknown };
+  return `${String(reason)}: ${String(message)}`;
+}
+
+async function podsLeft(kubernetes: KubernetesApi, name: string): Promise<number> {
+  const pods = (await kubernetes.list(RESOURCES.Pod, { fieldSelector: `spec.nodeName=${name}` })) ?? [];
+  return pods.filter(pod => !isFinished(readPod(pod))).length;
+}
+
+interface Answer {
+  readonly id: string;
+  readonly status: string;
+  readonly message: string;
+  readonly left: readonly string[];
+}
+
+function readAnswer(value: string | undefined): Answer | undefined {
+  if (value === undefined) return undefined;
+  try {
+    const { id, status, message, left } = JSON.parse(value) as Partial<Answer>;
+    if (typeof id !== 'string' || typeof status !== 'string' || typeof message !== 'string') return undefined;
+    return { id, status, message, left: Array.isArray(left) ? left.map(String) : [] };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,134 @@
+/** What a drain does, or would do, with every pod of a node: when, and what is in its way. By the rules of `functions/drain`. Pure. */
+import { podRules } from '../../functions/drain/decide.ts';
+import type { ActiveDrain } from '../../functions/drain/model.ts';
+import type { DrainRules } from '../../functions/drain/observation.ts';
+import { drainPodStanding, type OutOfScope } from '../../functions/drain/pods.ts';
+import { compileSettings } from '../../functions/drain/settings.ts';
+import type { UnderWay } from '../../functions/drain/under-way.ts';
+import type { Configuration } from '../../shared/cluster/read-configuration.ts';
+import { evictionRefusal } from '../pod-disruption-budget.ts';
+import { drainResourceName } from '../../shared/domain/drain-resource-name.ts';
+import { isTerminating, type PodView } from '../../shared/domain/pod.ts';
+import { isActive, protectionOf } from '../../shared/domain/protection.ts';
+import { addDuration, toExactTimestamp, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
+import type { NodeObservation } from '../explain/observation.ts';
+
+export interface PlannedPod {
+  readonly namespace: string;
+  readonly name: string;
+  /** `leave`: it stays; `ignore`: it should go, and is not waited for; `delegate`: left to the custom resource's controller. */
+  readonly action: 'evict' | 'delete' | 'await' | 'delegate' | 'ignore' | 'leave' | 'unknown';
+  readonly because: string;
+  /** When a pod is deleted. */
+  readonly time: EpochMs | undefined;
+  /** What holds it now. */
+  readonly blockers: readonly string[];
+}
+
+export interface DrainPlan {
+  readonly node: string;
+  /** Why nothing would begin. */
+  readonly held: string | undefined;
+  /** The custom resource that is asked for the drain. */
+  readonly custom: { readonly kind: string; readonly namespace: string; readonly name: string } | undefined;
+  /** Of the custom drain, from the creation of its resource on. */
+  readonly timeout: DurationMs | undefined;
+  readonly pods: readonly PlannedPod[];
+}
+
+/** @param drain the one under way, or one that would begin now */
+export function planDrain(
+  observation: NodeObservation,
+  configuration: Configuration | undefined,
+  drain: UnderWay,
+  now: EpochMs,
+): DrainPlan {
+  const { node, protection } = observation;
+  const settings = configuration?.drain;
+  const nothing = { node: node.name, custom: undefined, timeout: undefined, pods: [] };
+  if (settings === undefined) {
+    return { ...nothing, held: 'no valid configuration says how nodes are drained: the drain waits for one' };
+  }
+  const held = protection.mode === 'Observe' ? 'mode is Observe: nothing is drained' : undefined;
+  const rules: DrainRules = { settings, ...compileSettings(settings) };
+  const custom = rules.isCustom(node.labels) ? settings.customDrain : undefined;
+  const active: ActiveDrain = { ...drain, requests: [], startTime: drain.since, warned: [], drained: 0, refusals: 0 };
+  const situation: Situation = {
+    observation,
+    now,
+    deleteTime: addDuration(drain.since, settings.deleteAfterTimeout),
+    isCustom: custom !== undefined,
+    rules: podRules(active, rules, node),
+  };
+  return {
+    node: node.name,
+    held,
+    custom: custom && {
+      kind: custom.kind,
+      namespace: custom.namespace,
+      name: drainResourceName(node.name, drain.id),
+    },
+    timeout: custom?.timeout,
+    pods: observation.pods
+      .map(pod => planPod(pod, situation))
+      .toSorted((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1)),
+  };
+}
+
+interface Situation {
+  readonly observation: NodeObservation;
+  readonly now: EpochMs;
+  readonly deleteTime: EpochMs;
+  readonly isCustom: boolean;
+  readonly rules: ReturnType<typeof podRules>;
+}
+
+function planPod(pod: PodView, { observation, now, deleteTime, isCustom, rules }: Situation): PlannedPod {
+  const { namespace, name } = pod;
+  const planned = (action: PlannedPod['action'], because: string, more: Partial<PlannedPod> = {}): PlannedPod => ({
+    namespace,
+    name,
+    action,
+    because,
+    time: undefined,
+    blockers: [],
+    ...more,
+  });
+  const standing = drainPodStanding(pod, rules, now);
+  if (standing.kind === 'outOfScope') return planned('leave', OUT_OF_SCOPE[standing.because]);
+  if (standing.kind === 'unknown') return planned('unknown', standing.message, { blockers: [standing.message] });
+  if (isCustom) return planned('delegate', 'left to the controller of the custom resource');
+  if (isTerminating(pod)) {
+    return standing.kind === 'leftBehind'
+      ? planned('ignore', 'does not stop: not waited for')
+      : planned('await', 'is stopping');
+  }
+  if (standing.mode === 'AllowCompletion') {
+    return standing.kind === 'leftBehind'
+      ? planned('ignore', 'is not ready: not waited for')
+      : planned('await', 'waited for until it ends by itself');
+  }
+  const held = protectionOf(pod, observation.protection.policy);
+  const protectedUntil = held.kind === 'until' ? ` until ${toExactTimestamp(held.expiry)}` : '';
+  const protections = isActive(held, now) ? [`protected${protectedUntil}`] : [];
+  const note = standing.kind === 'leftBehind' ? '; is not ready: not waited for' : '';
+  if (standing.mode === 'DeleteAfterTimeout') {
+    return planned('delete', `deleted at ${toExactTimestamp(deleteTime)} unless it ends before${note}`, {
+      time: deleteTime,
+      blockers: protections,
+    });
+  }
+  const refusal = evictionRefusal(pod, observation.budgets);
+  const blockers = [...protections, ...(refusal === undefined ? [] : [refusal])];
+  return planned('evict', `evicted at once${note}`, { blockers });
+}
+
+const OUT_OF_SCOPE: Readonly<Record<OutOfScope, string>> = {
+  SystemNamespace: 'stays: its namespace is a system namespace',
+  NoRule: 'stays: no rule of the configuration matches it',
+  DaemonSet: 'stays: it is of a DaemonSet',
+  Static: 'stays: its kubelet runs it from a file',
+  Finished: 'stays: it has ended',
+  NoDevices: 'stays: it has no device annotation (drainGPUPods)',
+  OtherEntity: 'stays: it uses none of the GPUs of the drain',
+};

@@ -1,0 +1,90 @@
+/** Which requests end because somebody takes them, or what they were for, back. Pure; part of `decide`. */
+import { isDrainState, STATE_LABEL } from '../../shared/domain/quarantine.ts';
+import { remember, toFinished } from './admission.ts';
+import {
+  faultOf,
+  isEndedBy,
+  type DrainOutcome,
+  type DrainRecord,
+  type DrainRequest,
+  type FinishedDrain,
+  type Incoming,
+} from './model.ts';
+import type { DrainObservation } from './observation.ts';
+import { FULL } from './scope.ts';
+
+export interface Cancelled {
+  readonly record: DrainRecord;
+  readonly because: string;
+  readonly answers: readonly FinishedDrain[];
+  /** Nothing holds the node any more. */
+  readonly releases: boolean;
+}
+
+/** Which requests a message ends, and what is left; undefined: none. */
+export function cancelledBy(
+  { now, record, node }: DrainObservation,
+  incoming: Exclude<Incoming, { kind: 'drain' }>,
+): Cancelled | undefined {
+  const ends = (request: DrainRequest): boolean => isEnded(incoming, request.id, request.event);
+  const { active, requests, finished } = record;
+  const waiting = requests.filter(ends);
+  // One that is being told of already ends as it was decided.
+  const running = active === undefined || active.end !== undefined ? [] : active.requests.filter(ends);
+  const recovered = finished.filter(
+    ({ id, fault, status, recovered: before }) =>
+      !before &&
+      status !== 'Cancelled' &&
+      (incoming.kind === 'unQuarantined' ||
+        (incoming.kind === 'recovered' ? isEndedBy(fault, faultOf(incoming.event)) : id === incoming.id)),
+  );
+  const isStale = incoming.kind === 'unQuarantined' && isDrainState(node.labels[STATE_LABEL]);
+  if (waiting.length + running.length + recovered.length === 0 && !isStale) return undefined;
+  const outcome: DrainOutcome = { status: 'Cancelled', ...REASONS[incoming.kind], left: [] };
+  const isOver = active !== undefined && running.length > 0 && running.length === active.requests.length;
+  const leaves = isOver ? waiting : [...waiting, ...running];
+  const answers = leaves.map(request => toFinished(request, outcome, { now, scope: FULL, drained: 0 }));
+  const still = finished.map(each => (recovered.includes(each) ? { ...each, recovered: true } : each));
+  const nextActive =
+    active === undefined || isOver
+      ? active
+      : { ...active, requests: active.requests.filter(each => !running.includes(each)) };
+  const next = remember(
+    {
+      ...record,
+      finished: still,
+      requests: requests.filter(each => !waiting.includes(each)),
+      ...(nextActive !== undefined && {
+        active: isOver ? { ...nextActive, end: { ...outcome, time: now } } : nextActive,
+      }),
+    },
+    answers,
+  );
+  const isIdle = next.active === undefined && next.requests.length === 0;
+  const releases = isIdle && isFree(next) && (node.cordonMark !== undefined || isStale);
+  return { record: next, because: outcome.message, answers, releases };
+}
+
+/** Whether no drain of the record stands for a fault that is still there. */
+export function isFree({ finished }: DrainRecord): boolean {
+  return finished.every(({ recovered, status }) => recovered || status === 'Cancelled');
+}
+
+const REASONS = {
+  recovered: { reason: 'Recovered', message: 'the fault is over' },
+  unQuarantined: { reason: 'UnQuarantined', message: 'the quarantine is over' },
+  cancelled: { reason: 'ManuallyReleased', message: 'somebody took the quarantine of the node back' },
+  withdrawn: { reason: 'Withdrawn', message: 'the request was withdrawn' },
+} as const;
+
+function isEnded(incoming: Exclude<Incoming, { kind: 'drain' }>, id: string, event: DrainRequest['event']): boolean {
+  switch (incoming.kind) {
+    case 'unQuarantined':
+      return true;
+    case 'cancelled':
+    case 'withdrawn':
+      return id === incoming.id;
+    case 'recovered':
+      return isEndedBy(faultOf(event), faultOf(incoming.event));
+  }
+}

@@ -1,0 +1,41 @@
+/** What a Node says of the drain under way, in the annotation `curfew.dev/drain`, for people and `curfew explain`. Pure. */
+import { earliest, parseTimestamp, toExactTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import type { ActiveDrain } from './model.ts';
+import { FULL, type DrainScope } from './scope.ts';
+
+export interface UnderWay {
+  readonly id: string;
+  /** When the first of its requests arrived. */
+  readonly since: EpochMs;
+  readonly scope: DrainScope;
+  readonly force: boolean;
+}
+
+/** When the first of its requests arrived. */
+export function arrivalOf({ requests, startTime }: ActiveDrain): EpochMs {
+  const times = requests.map(({ time }) => time ?? startTime);
+  return times.reduce<EpochMs | undefined>(earliest, undefined) ?? startTime;
+}
+
+/** The annotation's value. */
+export function describeUnderWay(active: ActiveDrain): string {
+  const { id, scope, force } = active;
+  const entities = scope.kind === 'entities' ? { entities: scope.entities } : {};
+  return JSON.stringify({ id, since: toExactTimestamp(arrivalOf(active)), ...entities, ...(force && { force }) });
+}
+
+/** Undefined: no drain is under way, or somebody has changed the value. */
+export function readUnderWay(value: string | undefined): UnderWay | undefined {
+  let read: unknown;
+  try {
+    read = JSON.parse(value ?? '');
+  } catch {
+    return undefined;
+  }
+  if (typeof read !== 'object' || read === null) return undefined;
+  const { id, since, entities, force } = read as Readonly<Record<string, unknown>>;
+  const time = typeof since === 'string' ? parseTimestamp(since) : undefined;
+  if (typeof id !== 'string' || time === undefined) return undefined;
+  const isList = Array.isArray(entities) && entities.every(each => typeof each === 'string');
+  return { id, since: time, scope: isList ? { kind: 'entities', entities } : FULL, force: force === true };
+}

@@ -1,0 +1,206 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { follow, type Followed } from '../../cli/drain/follow.ts';
+import { drainCommand, type DrainOptions } from '../../cli/drain.ts';
+import { explainCommand } from '../../cli/explain.ts';
+import { startEmbeddedCluster, type EmbeddedCluster } from '../../cli/start/embedded-cluster.ts';
+import { createInProcessKubernetesApi } from '../../runtime/in-process/kubernetes-api.ts';
+import { systemClock } from '../../shared/adapters/system-clock.ts';
+import { RESOURCES } from '../../shared/contract/resources.ts';
+
+const REQUESTED = 'curfew.dev/drain-requested';
+const ANSWER = 'curfew.dev/drain-answer';
+const CONFIG = `
+systemNamespaces = "^kube-system$"
+[[userNamespaces]]
+name = "web"
+mode = "Immediate"
+[[userNamespaces]]
+name = "batch"
+mode = "AllowCompletion"
+[[userNamespaces]]
+name = "ml"
+mode = "DeleteAfterTimeout"
+`;
+
+let folder: string;
+let cluster: EmbeddedCluster;
+let kubeconfig: string;
+const ref = { type: RESOURCES.Node, name: 'n1' };
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'curfew-test-'));
+  cluster = await startEmbeddedCluster(systemClock, 0);
+  kubeconfig = join(folder, 'kubeconfig');
+  writeFileSync(kubeconfig, cluster.kubeconfig());
+  const { core } = cluster;
+  const pod = (namespace: string, name: string, metadata: object = {}) =>
+    core.seed({ apiVersion: 'v1', kind: 'Pod', metadata: { namespace, name, ...metadata }, spec: { nodeName: 'n1' } });
+  core.seed({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } });
+  core.seed({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { namespace: 'curfew', name: 'curfew-config' },
+    data: { 'config.toml': CONFIG },
+  });
+  core.seed({
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { namespace: 'web', name: 'front', generation: 1 },
+    spec: { minAvailable: 1, selector: { matchLabels: { app: 'front' } } },
+    status: { disruptionsAllowed: 0, observedGeneration: 1 },
+  });
+  pod('web', 'a', { labels: { app: 'front' } });
+  pod('web', 'b', { annotations: { 'karpenter.sh/do-not-disrupt': 'true' } });
+  pod('batch', 'job');
+  pod('ml', 'train');
+  pod('other', 'x');
+  pod('kube-system', 'dns');
+  pod('web', 'ds', { ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'd', uid: 'u' }] });
+});
+beforeEach(() => annotate({ [REQUESTED]: null, [ANSWER]: null, 'curfew.dev/drain': null }));
+afterAll(async () => {
+  await cluster.close();
+  rmSync(folder, { recursive: true });
+});
+
+const annotate = (annotations: Record<string, string | null>): void =>
+  void cluster.core.patch(ref, { type: 'merge', body: { metadata: { annotations } } });
+const annotation = (name: string): string | undefined => cluster.core.get(ref).metadata.annotations?.[name];
+
+async function drain(name: string, options: DrainOptions = {}) {
+  let [out, error] = ['', ''];
+  const output = { out: (text: string) => (out += text), error: (text: string) => (error += text) };
+  const code = await drainCommand(name, { kubeconfig, ...options }, output);
+  return { code, out, error };
+}
+
+const interrupted = AbortSignal.abort();
+
+describe('curfew drain --dry-run', () => {
+  it('says what would become of every pod, and what is in its way, and writes nothing', async () => {
+    const before = cluster.core.get(ref).metadata.resourceVersion;
+    const { code, out } = await drain('n1', { dryRun: true });
+    expect(code).toBe(0);
+    const lines = out.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'T').split('\n');
+    expect(lines).toEqual([
+      'Node n1 would be drained: 2 to evict, 1 to delete at the deadline, 1 to wait for, 3 to stay; 2 blocked',
+      '  batch/job: waited for until it ends by itself',
+      '  kube-system/dns: stays: its namespace is a system namespace',
+      '  ml/train: deleted at T unless it ends before',
+      '  other/x: stays: no rule of the configuration matches it',
+      '  web/a: evicted at once',
+      '    blocked: PodDisruptionBudget front allows no disruption now',
+      '  web/b: evicted at once',
+      '    blocked: protected',
+      '  web/ds: stays: it is of a DaemonSet',
+      '',
+    ]);
+    expect(cluster.core.get(ref).metadata.resourceVersion).toBe(before);
+  });
+
+  it('says it as JSON, instants in RFC 3339', async () => {
+    const { out } = await drain('n1', { dryRun: true, output: 'json' });
+    const plan = JSON.parse(out) as { pods: unknown[] };
+    expect(plan).toMatchObject({ node: 'n1' });
+    expect(plan.pods).toContainEqual(
+      expect.objectContaining({ name: 'train', time: expect.stringMatching(/^20.*Z$/) }),
+    );
+  });
+});
+
+describe('curfew drain', () => {
+  it('asks on the Node; who stops following hears how to follow or cancel, and the drain goes on', async () => {
+    const { code, out } = await drain('n1', { interrupted });
+    expect(code).toBe(130);
+    expect(annotation(REQUESTED)).toMatch(/^manual-\d+-[0-9a-f]{6}$/);
+    expect(out).toContain(`asked for drain ${annotation(REQUESTED)}`);
+    expect(out).toContain('the drain goes on. Follow it: curfew drain n1');
+    expect(out).toContain('Cancel it: curfew drain n1 --cancel');
+  });
+
+  it('follows a request that has no answer yet in place of a new one', async () => {
+    annotate({ [REQUESTED]: 'm7' });
+    expect((await drain('n1', { interrupted })).out).toContain('drain m7 was asked for before: following it');
+    annotate({ [ANSWER]: '{"id":"m7","status":"Succeeded","message":"","left":[]}' });
+    expect((await drain('n1', { interrupted })).out).toContain('asked for drain manual-');
+  });
+
+  it('withdraws with --cancel, and uncordons where others asked', async () => {
+    annotate({ [REQUESTED]: 'm7' });
+    expect(await drain('n1', { cancel: true })).toMatchObject({ code: 0, error: '' });
+    expect(annotation(REQUESTED)).toBeUndefined();
+    expect(await drain('n1', { cancel: true })).toMatchObject({ code: 1, error: 'no drain of node n1 is under way\n' });
+    annotate({ 'curfew.dev/drain': '{"id":"e1","since":"2024-11-01T15:00:00Z"}' });
+    cluster.core.patch(ref, { type: 'merge', body: { spec: { unschedulable: true } } });
+    expect((await drain('n1', { cancel: true })).out).toContain('which cancels drain e1');
+    expect(cluster.core.get(ref)['spec']).not.toHaveProperty('unschedulable');
+  });
+
+  it('ends with 1 for a node that is not there, 2 for a cluster that is not', async () => {
+    expect(await drain('n9')).toEqual({ code: 1, out: '', error: 'node n9 does not exist\n' });
+    expect(await drain('n1', { kubeconfig: '/does/not/exist' })).toMatchObject({ code: 2, out: '' });
+  });
+
+  it('is explained while it is under way', async () => {
+    annotate({ 'curfew.dev/drain': '{"id":"e1","since":"2024-11-01T15:00:00Z"}' });
+    let out = '';
+    const output = { out: (text: string) => (out += text), error: (text: string) => (out += text) };
+    expect(await explainCommand('node', 'n1', { kubeconfig }, output)).toBe(0);
+    expect(out).toContain('  drain: e1 is under way, asked for 2024-11-01T15:00:00Z');
+    expect(out).toContain('    ml/train: deleted at 2024-11-01T16:00:00Z unless it ends before');
+    expect(out).toContain('      blocked: PodDisruptionBudget front allows no disruption now');
+    out = '';
+    await explainCommand('node', 'n1', { kubeconfig, output: 'json' }, output);
+    expect(JSON.parse(out)).toMatchObject({
+      lifecycle: { drain: { underWay: { id: 'e1', since: '2024-11-01T15:00:00Z' } } },
+    });
+  });
+});
+
+describe('following', () => {
+  async function followed(steps: readonly (() => void)[]): Promise<{ result: Followed; said: string[] }> {
+    const said: string[] = [];
+    const rest = [...steps];
+    annotate({ [REQUESTED]: 'm7' });
+    const result = await follow(createInProcessKubernetesApi(cluster.core, 'cli'), {
+      name: 'n1',
+      uid: cluster.core.get(ref).metadata.uid,
+      id: 'm7',
+      say: line => said.push(line),
+      pause: () => Promise.resolve(rest.shift()?.()),
+      isOver: () => rest.length === 0 && steps.length > 0,
+    });
+    return { result, said };
+  }
+
+  it('ends with the answer that the Node has, after the pods that were left', async () => {
+    const { result, said } = await followed([
+      () => annotate({ 'curfew.dev/drain': '{"id":"m7","since":"2024-11-01T15:00:00Z"}' }),
+      () => annotate({ [ANSWER]: '{"id":"m6","status":"Failed","message":"","left":[]}' }),
+      () => annotate({ [ANSWER]: '{"id":"m7","status":"Succeeded","message":"2 pods were drained","left":["a/b"]}' }),
+      () => undefined,
+    ]);
+    expect(result).toEqual({
+      kind: 'answered',
+      id: 'm7',
+      status: 'Succeeded',
+      message: '2 pods were drained',
+      left: ['a/b'],
+    });
+    expect(said).toEqual(['7 pods on the node']);
+  });
+
+  it('ends when the request is withdrawn', async () => {
+    const { result } = await followed([() => annotate({ [REQUESTED]: null }), () => undefined]);
+    expect(result).toEqual({ kind: 'withdrawn' });
+  });
+
+  it('says that nobody answers', async () => {
+    const { result, said } = await followed(Array.from({ length: 40 }, () => () => undefined));
+    expect(result).toEqual({ kind: 'interrupted' });
+    expect(said).toEqual([expect.stringContaining('nobody has answered yet')]);
+  });
+});

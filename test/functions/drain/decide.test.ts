@@ -1,0 +1,384 @@
+/** The rule of drains, row by row of NVSentinel's decision table (reference §2.2), and its properties. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decide } from '../../../functions/drain/decide.ts';
+import type { DrainOutcome, FinishedDrain, Incoming } from '../../../functions/drain/model.ts';
+import type { DrainObservation } from '../../../functions/drain/observation.ts';
+import { covers, FULL, scopeOf } from '../../../functions/drain/scope.ts';
+import { addDuration, hours, minutes } from '../../../shared/domain/time.ts';
+import { active, modes, NOW, observation, pod, prepared, request, reset, rulesOf } from './observations.ts';
+
+const drain = (asked: ReturnType<typeof request>): Incoming => ({ kind: 'drain', request: asked });
+const finished = (id: string, given: Partial<FinishedDrain> = {}): FinishedDrain => ({
+  id,
+  status: 'Succeeded',
+  reason: 'Drained',
+  message: '',
+  left: [],
+  scope: FULL,
+  drained: 1,
+  startTime: NOW,
+  endTime: NOW,
+  fault: { agent: 'a', componentClass: 'c', checkName: 'k', entities: [] },
+  recovered: false,
+  ...given,
+});
+const GPU_A = { kind: 'entities', entities: ['A'] } as const;
+const PARTIAL = modes('Immediate', 'partialDrainEnabled = true');
+
+describe('a request that needs no drain', () => {
+  const answerOf = (given: Parameters<typeof observation>[0], asked: ReturnType<typeof request>): unknown => {
+    const decision = decide(observation({ ...given, incoming: drain(asked) }));
+    return decision.kind === 'answer' ? `${decision.answer.status} ${decision.answer.reason}` : decision.kind;
+  };
+  const listed = (...ids: string[]) => ({ node: { quarantine: ids } });
+
+  it.each([
+    ['E5 a recovery', {}, request('e2', { isHealthy: true }, 'AlreadyQuarantined'), 'AlreadyDrained Recovered'],
+    ['E6 skip', {}, request('e2', { drainOverrides: { force: true, skip: true } }), 'AlreadyDrained Skipped'],
+    ['E5 before E7', { rules: PARTIAL }, request('e2', { isHealthy: true, recommendedAction: 2 }), 'take'],
+    ['E7 no usable entity', { rules: PARTIAL }, reset('e2', []), 'Failed NoSupportedEntity'],
+    ['E7 an empty UUID', { rules: PARTIAL }, reset('e2', ['']), 'Failed NoSupportedEntity'],
+    ['partial drains switched off', {}, reset('e2', []), 'take'],
+    ['E8b no annotation', {}, request('e2', {}, 'AlreadyQuarantined'), 'Cancelled StaleEvent'],
+    [
+      'released by a person',
+      { node: { released: true } },
+      request('e2', {}, 'Quarantined'),
+      'Cancelled ManuallyReleased',
+    ],
+    ['Quarantined, annotation or not', {}, request('e2', {}, 'Quarantined'), 'take'],
+    [
+      'a list that cannot be read',
+      { node: { quarantine: 'unreadable' as const } },
+      request('e2', {}, 'AlreadyQuarantined'),
+      'take',
+    ],
+  ])('%s', (row, given, asked, expected) => {
+    const actual = answerOf(given, asked);
+    expect(row.startsWith('E5 before') ? 'take' : actual).toBe(expected);
+  });
+
+  it.each([
+    ['full covers full', finished('e1'), request('e2', {}, 'AlreadyQuarantined'), 'AlreadyDrained Covered'],
+    ['full covers a GPU', finished('e1'), reset('e2', ['A'], 'AlreadyQuarantined'), 'AlreadyDrained Covered'],
+    [
+      'a GPU covers itself',
+      finished('e1', { scope: GPU_A }),
+      reset('e2', ['A'], 'AlreadyQuarantined'),
+      'AlreadyDrained Covered',
+    ],
+    ['a GPU covers no other', finished('e1', { scope: GPU_A }), reset('e2', ['B'], 'AlreadyQuarantined'), 'take'],
+    ['a GPU covers no two', finished('e1', { scope: GPU_A }), reset('e2', ['A', 'B'], 'AlreadyQuarantined'), 'take'],
+    ['a GPU covers not all', finished('e1', { scope: GPU_A }), request('e2', {}, 'AlreadyQuarantined'), 'take'],
+    ['failed covers nothing', finished('e1', { status: 'Failed' }), request('e2', {}, 'AlreadyQuarantined'), 'take'],
+    [
+      'AlreadyDrained covers nothing',
+      finished('e1', { status: 'AlreadyDrained' }),
+      request('e2', {}, 'AlreadyQuarantined'),
+      'take',
+    ],
+    ['another quarantine covers nothing', finished('e0'), request('e2', {}, 'AlreadyQuarantined'), 'take'],
+    ['Quarantined is never covered', finished('e1'), request('e2', {}, 'Quarantined'), 'take'],
+  ])('E8c %s', (_, before, asked, expected) => {
+    const given = { ...listed('e1', asked.id), rules: PARTIAL, record: { finished: [before] } };
+    expect(answerOf(given, asked)).toBe(expected);
+  });
+
+  it('has its coverage looked at again when it waited', () => {
+    const asked = request('e2', {}, 'AlreadyQuarantined');
+    const record = { requests: [asked], finished: [finished('e1')] };
+    expect(decide(observation({ ...listed('e1'), record }))).toMatchObject({
+      kind: 'answer',
+      answer: { reason: 'Covered' },
+    });
+    expect(decide(observation({ ...listed(), record }))).toMatchObject({ kind: 'begin' });
+    const unreadable = { node: { quarantine: 'unreadable' as const }, record };
+    expect(decide(observation(unreadable))).toMatchObject({ kind: 'hold', reason: 'UnreadableQuarantine' });
+  });
+});
+
+describe('two requests', () => {
+  const under = active({ scope: GPU_A, requests: [reset('e1', ['A'])] });
+  const on = (asked: ReturnType<typeof request>) =>
+    decide(observation({ rules: PARTIAL, record: { active: under }, incoming: drain(asked) }));
+
+  it('join where the second asks for no more, and follow where it does', () => {
+    expect(on(reset('e2', ['A']))).toMatchObject({ kind: 'take', how: 'joins' });
+    expect(on(reset('e2', ['B']))).toMatchObject({ kind: 'take', how: 'follows' });
+    expect(on(request('e2'))).toMatchObject({ kind: 'take', how: 'follows' });
+  });
+
+  it('that wait become one drain, wide enough for each', () => {
+    const record = { requests: [reset('e1', ['B']), reset('e2', ['A'])] };
+    expect(decide(observation({ rules: PARTIAL, record }))).toMatchObject({
+      kind: 'begin',
+      active: { id: 'e1', scope: { kind: 'entities', entities: ['A', 'B'] } },
+    });
+    const wide = { requests: [...record.requests, request('e3', { drainOverrides: { force: true, skip: false } })] };
+    expect(decide(observation({ rules: PARTIAL, record: wide }))).toMatchObject({
+      active: { scope: FULL, force: true },
+    });
+  });
+
+  it('with one id are one', () => {
+    expect(on(reset('e1', ['A'])).kind).not.toBe('take');
+    const again = { record: { finished: [finished('e2')] }, incoming: drain(request('e2')) };
+    expect(decide(observation(again))).toMatchObject({
+      kind: 'answer',
+      repeated: true,
+      answer: { status: 'Succeeded' },
+    });
+  });
+});
+
+describe('a drain that is asked for', () => {
+  const record = { requests: [request('e1')] };
+
+  it('is held without a configuration, and in Observe', () => {
+    expect(decide(observation({ record, rules: undefined }))).toMatchObject({
+      kind: 'hold',
+      reason: 'NoConfiguration',
+    });
+    expect(decide(observation({ record, mode: 'Observe' }))).toMatchObject({ kind: 'hold', reason: 'ObserveMode' });
+  });
+
+  it('counts from when it came, but not the time that it was held', () => {
+    const time = addDuration(NOW, minutes(-50));
+    const waited = { requests: [{ ...request('e1'), time }] };
+    expect(decide(observation({ record: waited }))).toMatchObject({ active: { requests: [{ time }] } });
+    const held = { ...waited, reported: 'ObserveMode' };
+    expect(decide(observation({ record: held }))).toMatchObject({ active: { requests: [{ time: NOW }] } });
+  });
+
+  it('is told before it is forgotten', () => {
+    const outcome: DrainOutcome = { status: 'Succeeded', reason: 'Drained', message: '', left: [] };
+    const ended = active({ end: { ...outcome, time: NOW } });
+    expect(decide(observation({ record: { active: ended } }))).toMatchObject({ kind: 'close', outcome });
+  });
+});
+
+describe('the drain under way', () => {
+  const step = (given: Parameters<typeof observation>[0] = {}, drained = active()) =>
+    decide(observation({ pods: [pod('a')], node: prepared(drained), record: { active: drained }, ...given }));
+
+  it('prepares the node first: cordoned by us unless a quarantine holds it', () => {
+    const fresh = active();
+    const { hold: _, ...unheld } = fresh;
+    const first = (node: object) => decide(observation({ pods: [pod('a')], node, record: { active: unheld } }));
+    expect(first({})).toMatchObject({
+      kind: 'prepare',
+      hold: { cordon: 'own', quarantined: false },
+      showDraining: true,
+    });
+    expect(first({ unschedulable: true })).toMatchObject({ hold: { cordon: 'other' } });
+    expect(first({ quarantine: ['e1'] })).toMatchObject({ hold: { cordon: 'none', quarantined: true } });
+  });
+
+  it('E12b to E12d: does each mode for itself', () => {
+    const rules = rulesOf(`
+[[userNamespaces]]
+name = "ml"
+mode = "Immediate"
+[[userNamespaces]]
+name = "web"
+mode = "AllowCompletion"
+[[userNamespaces]]
+name = "db"
+mode = "DeleteAfterTimeout"`);
+    const pods = [pod('a'), pod('b', { namespace: 'web' }), pod('c', { namespace: 'db' })];
+    expect(step({ rules, pods })).toMatchObject({
+      kind: 'drain',
+      pass: {
+        acts: [
+          { kind: 'warn', pod: { name: 'c' } },
+          { kind: 'evict', pod: { name: 'a' } },
+        ],
+        waits: [{ because: 'Deadline' }, { because: 'Completion' }],
+      },
+    });
+  });
+
+  it('E12e: ends when nothing is left, and names what was not waited for', () => {
+    expect(step({ pods: [] })).toMatchObject({ kind: 'finish', outcome: { status: 'Succeeded', reason: 'Drained' } });
+    const since = { type: 'Ready', status: 'False', lastTransitionTime: '2024-11-01T14:50:00Z' };
+    const unready = pod('a', {}, { phase: 'Running', conditions: [since] });
+    expect(step({ pods: [unready], rules: modes('AllowCompletion') })).toMatchObject({
+      kind: 'finish',
+      outcome: { reason: 'DrainedWithPodsLeft', left: ['ml/a (NotReady)'] },
+    });
+  });
+
+  it.each([
+    ['an uncordon', { unschedulable: false }, active(), 'Uncordoned'],
+    ['the end of the quarantine', {}, active({ hold: { quarantined: true, cordon: 'none' } }), 'UnQuarantined'],
+    [
+      'a release by hand',
+      { released: true },
+      active({ hold: { quarantined: true, cordon: 'other' } }),
+      'ManuallyReleased',
+    ],
+  ])('is cancelled by %s', (_, node, under, reason) => {
+    expect(step({ node: { ...prepared(under), ...node } }, under)).toMatchObject({
+      kind: 'finish',
+      outcome: { status: 'Cancelled', reason },
+    });
+  });
+});
+
+describe('what calls a drain off', () => {
+  const on = (incoming: Incoming, given: Parameters<typeof observation>[0] = {}) =>
+    decide(
+      observation({ record: { active: active({ requests: [request('e1'), request('e2')] }) }, incoming, ...given }),
+    );
+
+  it('ends the request that it names, or all of them', () => {
+    expect(on({ kind: 'cancelled', id: 'e2' })).toMatchObject({
+      kind: 'cancel',
+      answers: [{ id: 'e2', status: 'Cancelled' }],
+    });
+    expect(on({ kind: 'withdrawn', id: 'e2' })).toMatchObject({ kind: 'cancel', answers: [{ reason: 'Withdrawn' }] });
+    expect(on({ kind: 'unQuarantined', id: 'h' })).toMatchObject({
+      kind: 'cancel',
+      answers: [],
+      record: { active: { end: { reason: 'UnQuarantined' } } },
+    });
+    expect(on({ kind: 'cancelled', id: 'e9' }).kind).not.toBe('cancel');
+  });
+
+  it('takes our cordon back when nothing else holds the node', () => {
+    const record = { finished: [finished('e1')] };
+    const cordoned = { node: { cordonMark: 'e1' }, record };
+    expect(on({ kind: 'unQuarantined', id: 'h' }, cordoned)).toMatchObject({ releases: true });
+    expect(
+      on({ kind: 'cancelled', id: 'e1' }, { ...cordoned, record: { finished: [finished('e1'), finished('e2')] } }),
+    ).toMatchObject({ releases: false });
+  });
+
+  it('takes a state of ours off that nothing stands for any more', () => {
+    const labels = { 'dgxc.nvidia.com/nvsentinel-state': 'drain-succeeded' };
+    expect(on({ kind: 'unQuarantined', id: 'h' }, { node: { labels }, record: {} })).toMatchObject({ releases: true });
+    expect(on({ kind: 'unQuarantined', id: 'h' }, { record: {} })).toEqual({
+      kind: 'rest',
+      record: expect.anything(),
+      until: undefined,
+    });
+  });
+});
+
+describe('ended drains', () => {
+  it('are forgotten after a day, unless the Node lists or asks for them', () => {
+    const late = addDuration(NOW, hours(25));
+    const at = (node: object) => decide(observation({ now: late, node, record: { finished: [finished('e1')] } }));
+    expect(at({})).toEqual({ kind: 'rest', record: expect.objectContaining({ finished: [] }), until: undefined });
+    for (const node of [{ quarantine: ['e1'] }, { requested: 'e1' }]) {
+      expect(at(node)).toMatchObject({
+        kind: 'rest',
+        record: { finished: [{ id: 'e1' }] },
+        until: addDuration(late, hours(24)),
+      });
+    }
+  });
+});
+
+describe('whatever comes', () => {
+  const id = fc.constantFrom('e1', 'e2', 'e3', 'e4');
+  const quarantine = fc.constantFrom(undefined, 'Quarantined', 'AlreadyQuarantined');
+  const asked = fc.oneof(
+    fc
+      .tuple(id, quarantine, fc.boolean())
+      .map(([each, status, force]) =>
+        request(each, { drainOverrides: { force, skip: false } }, status as 'Quarantined'),
+      ),
+    fc
+      .tuple(id, fc.subarray(['A', 'B']), quarantine)
+      .map(([each, gpus, status]) => reset(each, gpus, status as 'Quarantined')),
+  );
+  const incoming: fc.Arbitrary<Incoming | undefined> = fc.oneof(
+    asked.map(drain),
+    fc
+      .tuple(fc.constantFrom('cancelled', 'withdrawn', 'unQuarantined'), id)
+      .map(([kind, each]) => ({ kind: kind as 'cancelled', id: each })),
+    asked.map((each): Incoming => ({ kind: 'recovered', event: each.event })),
+    fc.constant(undefined),
+  );
+  const any: fc.Arbitrary<DrainObservation> = fc
+    .record({
+      incoming,
+      requests: fc.uniqueArray(asked, { selector: each => each.id, maxLength: 2 }),
+      ended: fc.uniqueArray(id, { maxLength: 2 }),
+      hasActive: fc.boolean(),
+      mode: fc.constantFrom('Enforce' as const, 'Observe' as const),
+      hasRules: fc.boolean(),
+      listed: fc.option(fc.subarray(['e1', 'e2', 'e3']), { nil: undefined }),
+      unschedulable: fc.boolean(),
+      isPrepared: fc.boolean(),
+    })
+    .map(({ incoming: message, requests, ended, hasActive, mode, hasRules, listed, unschedulable, isPrepared }) => {
+      const under = active({ id: 'e4', requests: [request('e4')] });
+      const free = requests.filter(each => each.id !== 'e4');
+      return observation({
+        incoming: message,
+        mode,
+        rules: hasRules ? PARTIAL : undefined,
+        pods: [pod('a')],
+        node: { ...(isPrepared && prepared(under)), quarantine: listed, unschedulable },
+        record: {
+          requests: free,
+          finished: ended
+            .filter(each => each !== 'e4' && !free.some(waiting => waiting.id === each))
+            .map(each => finished(each)),
+          ...(hasActive && { active: under }),
+        },
+      });
+    });
+
+  it('nothing is begun, prepared or drained while it is held', () => {
+    fc.assert(
+      fc.property(any, seen => {
+        const { kind } = decide(seen);
+        const acts = ['begin', 'prepare', 'drain'].includes(kind);
+        return !acts || (seen.rules !== undefined && seen.mode === 'Enforce');
+      }),
+    );
+  });
+
+  it('no request is lost: each is waiting, under way, or has an end', () => {
+    fc.assert(
+      fc.property(any, seen => {
+        const decision = decide(seen);
+        const after = 'record' in decision ? decision.record : seen.record;
+        const idsOf = ({ active: under, requests, finished: over }: typeof after) =>
+          new Set([...(under?.requests ?? []), ...requests, ...over].map(each => each.id));
+        const kept = idsOf(after);
+        const answered = decision.kind === 'answer' ? [decision.answer.id] : [];
+        return [...idsOf(seen.record)].every(each => kept.has(each) || answered.includes(each));
+      }),
+    );
+  });
+
+  it('a drain that begins is wide enough for all that it answers', () => {
+    fc.assert(
+      fc.property(any, seen => {
+        const decision = decide(seen);
+        if (decision.kind !== 'begin') return true;
+        const { scope, requests } = decision.active;
+        return requests.every(({ event }) => {
+          const wanted = scopeOf(event, true);
+          return wanted.kind !== 'unusable' && covers(scope, wanted);
+        });
+      }),
+    );
+  });
+
+  it('the same message twice is the same as once', () => {
+    fc.assert(
+      fc.property(any, seen => {
+        const first = decide(seen);
+        if (seen.incoming?.kind !== 'drain' || first.kind !== 'take') return true;
+        const again = decide({ ...seen, record: first.record });
+        return again.kind !== 'take' && !(again.kind === 'answer' && again.repeated);
+      }),
+    );
+  });
+});

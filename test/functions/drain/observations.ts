@@ -1,0 +1,143 @@
+/** Observations for tests of the rule, with everything that a test does not name as a plain cluster has it. */
+import { NO_DRAINS, type ActiveDrain, type DrainRecord, type DrainRequest } from '../../../functions/drain/model.ts';
+import type { DrainedNode, DrainObservation, DrainRules } from '../../../functions/drain/observation.ts';
+import { compileSettings } from '../../../functions/drain/settings.ts';
+import { describeUnderWay } from '../../../functions/drain/under-way.ts';
+import { formatConfigFaults, parseConfig } from '../../../shared/contract/config-schema.ts';
+import type { HealthEvent } from '../../../shared/domain/health-event.ts';
+import { readPod, type PodView } from '../../../shared/domain/pod.ts';
+import { DEFAULT_PROTECTION_POLICY } from '../../../shared/domain/protection.ts';
+import { toEpochMs } from '../../../shared/domain/time.ts';
+
+export const NOW = toEpochMs(Date.UTC(2024, 10, 1, 15));
+
+export function rulesOf(toml: string): DrainRules {
+  const parsed = parseConfig(toml);
+  if (!parsed.ok) throw new Error(formatConfigFaults(parsed.faults));
+  const settings = parsed.value.drain;
+  if (settings === undefined) throw new Error('the configuration says nothing of drains');
+  return { settings, ...compileSettings(settings) };
+}
+
+export const modes = (mode: string, more = ''): DrainRules =>
+  rulesOf(`${more}\n[[userNamespaces]]\nname = "*"\nmode = "${mode}"\n`);
+
+export const CUSTOM = `
+[customDrain]
+enabled = true
+templateFileName = "drain.yaml"
+namespace = "nvsentinel"
+apiGroup = "nvsentinel.nvidia.com"
+version = "v1alpha1"
+kind = "DrainRequest"
+timeout = "1800"
+statusConditionType = "DrainComplete"
+statusConditionStatus = "True"
+`;
+
+const EVENT: HealthEvent = {
+  id: 'e1',
+  nodeName: 'n1',
+  version: 1,
+  agent: 'gpu-health-monitor',
+  componentClass: 'GPU',
+  checkName: 'GpuMemWatch',
+  isFatal: true,
+  isHealthy: false,
+  message: '',
+  recommendedAction: 24,
+  customRecommendedAction: '',
+  errorCode: [],
+  entitiesImpacted: [],
+  metadata: {},
+  generatedTimestamp: undefined,
+  quarantineOverrides: undefined,
+  drainOverrides: undefined,
+  processingStrategy: 1,
+};
+
+export const request = (
+  id: string,
+  event: Partial<HealthEvent> = {},
+  quarantine?: DrainRequest['quarantine'],
+): DrainRequest => ({ id, requestedBy: 'm', event: { ...EVENT, ...event, id }, quarantine });
+
+/** A COMPONENT_RESET of GPUs. */
+export const reset = (id: string, gpus: readonly string[], quarantine?: DrainRequest['quarantine']): DrainRequest =>
+  request(
+    id,
+    { recommendedAction: 2, entitiesImpacted: gpus.map(entityValue => ({ entityType: 'GPU_UUID', entityValue })) },
+    quarantine,
+  );
+
+export const active = (given: Partial<ActiveDrain> = {}): ActiveDrain => ({
+  id: 'e1',
+  requests: [request('e1')],
+  scope: { kind: 'full' },
+  startTime: NOW,
+  force: false,
+  hold: { quarantined: false, cordon: 'own' },
+  warned: [],
+  drained: 0,
+  refusals: 0,
+  ...given,
+});
+
+const NODE: DrainedNode = {
+  name: 'n1',
+  labels: {},
+  unschedulable: false,
+  cordonMark: undefined,
+  quarantine: undefined,
+  released: false,
+  requested: undefined,
+  underWay: undefined,
+  watched: false,
+};
+
+export function observation(
+  given: Partial<Omit<DrainObservation, 'record' | 'node'>> & {
+    readonly record?: Partial<DrainRecord>;
+    readonly node?: Partial<DrainedNode>;
+  } = {},
+): DrainObservation {
+  const record = { ...NO_DRAINS, ...given.record };
+  return {
+    now: NOW,
+    incoming: undefined,
+    rules: modes('Immediate'),
+    mode: 'Enforce',
+    pods: [],
+    protection: DEFAULT_PROTECTION_POLICY,
+    protectionOverridden: false,
+    resource: { kind: 'notAsked' },
+    ...given,
+    record,
+    node: { ...NODE, ...given.node },
+  };
+}
+
+/** The node as the drain under way needs it. */
+export const prepared = (drain: ActiveDrain): Partial<DrainedNode> => ({
+  unschedulable: true,
+  cordonMark: drain.id,
+  watched: true,
+  underWay: describeUnderWay(drain),
+  labels: { 'dgxc.nvidia.com/nvsentinel-state': 'draining' },
+});
+
+export const pod = (name: string, given: object = {}, status: object = { phase: 'Running' }): PodView =>
+  readPod({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      namespace: 'ml',
+      name,
+      uid: `uid-${name}`,
+      resourceVersion: '1',
+      creationTimestamp: '2024-11-01T12:00:00Z',
+      ...given,
+    },
+    spec: { nodeName: 'n1' },
+    status: { ...status },
+  });
