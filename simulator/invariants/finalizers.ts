@@ -29,10 +29,14 @@ export const rulesWith = (finalizer: string, mirror: Mirror): readonly Kubernete
 
 export const checkFinalizers: MakeCheck = context => {
   const { mirror, now, clockTolerance, instanceState, violate } = context;
+  let seen = -1;
   return {
     onRun() {
-      for (const resource of ['nodeclaims', 'nodes'] as const) {
-        for (const object of mirror.terminating(resource).values()) deadlineOf(object, mirror);
+      // A deadline depends on nothing but what is in the cluster.
+      if (mirror.changes() === seen) return;
+      seen = mirror.changes();
+      for (const object of [...mirror.all('nodeclaims').values(), ...mirror.all('nodes').values()]) {
+        if (object.metadata.deletionTimestamp !== undefined) deadlineOf(object, mirror);
       }
     },
     onWrite({ before, after, resource }, by) {

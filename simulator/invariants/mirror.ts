@@ -17,28 +17,25 @@ export type Mirrored = keyof typeof TYPES;
 export interface Mirror {
   /** By UID. */
   all(resource: Mirrored): ReadonlyMap<string, KubernetesObject>;
-  /** Those that are being deleted, by UID: checks ask at every run, and a cluster may have 100,000 that are not. */
-  terminating(resource: Mirrored): ReadonlyMap<string, KubernetesObject>;
+  /** Another number after each change. */
+  changes(): number;
   /** Tells of all that is there, then of every change; `object` is undefined when it is gone. */
   follow(listener: (resource: Mirrored, uid: string, object: KubernetesObject | undefined) => void): void;
 }
 
 export function createMirror(core: ApiServerCore): Mirror {
+  let changes = 0;
   const listeners: ((resource: Mirrored, uid: string, object: KubernetesObject | undefined) => void)[] = [];
-  const terminating = new Map<Mirrored, Map<string, KubernetesObject>>();
   const watch = (resource: Mirrored): Map<string, KubernetesObject> => {
     const objects = new Map<string, KubernetesObject>();
-    const going = new Map<string, KubernetesObject>();
-    terminating.set(resource, going);
     core.watch(TYPES[resource], {}, event => {
       if (event.type === 'BOOKMARK' || event.type === 'ERROR') return;
+      changes += 1;
       const { object } = event;
       const { uid } = object.metadata;
       const isGone = event.type === 'DELETED';
       if (isGone) objects.delete(uid);
       else objects.set(uid, object);
-      if (isGone || object.metadata.deletionTimestamp === undefined) going.delete(uid);
-      else going.set(uid, object);
       for (const listener of listeners) listener(resource, uid, isGone ? undefined : object);
     });
     return objects;
@@ -54,7 +51,7 @@ export function createMirror(core: ApiServerCore): Mirror {
   };
   return {
     all: resource => objects[resource],
-    terminating: resource => terminating.get(resource) ?? new Map(),
+    changes: () => changes,
     follow(listener) {
       for (const [resource, known] of Object.entries(objects)) {
         if (isMirrored(resource)) for (const [uid, object] of known) listener(resource, uid, object);
