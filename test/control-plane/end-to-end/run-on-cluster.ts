@@ -12,7 +12,7 @@ import { startKubelet } from '../../../simulator/actors/kubelet.ts';
 import { createCloud, type Cloud } from '../../../simulator/cloud.ts';
 import { evaluate, type Verdict } from '../../../simulator/expect.ts';
 import { createOutages, type Outages } from '../../../simulator/outages.ts';
-import type { ResourceCatalog } from '../../../simulator/scenario/resource-names.ts';
+import { resourcesOf, type ResourceCatalog } from '../../../simulator/scenario/resource-names.ts';
 import type { Actor, Scenario, StepAction } from '../../../simulator/scenario/scenario.ts';
 import type { TraceEntry } from '../../../simulator/trace.ts';
 import { createSystem, type System } from '../../../runtime/system.ts';
@@ -57,7 +57,7 @@ export async function runOnCluster(written: Scenario, cluster: RealCluster): Pro
   const scheduler = createEndingScheduler();
   const cloud = createCloud(scheduler);
   const outages = createOutages(scheduler);
-  const author = createAuthor(admin.kubernetes, catalog);
+  const author = createAuthor(admin.kubernetes, { ...catalog, resources: resourcesOf(written, catalog) });
   const remarks: Remark[] = [];
   const problems: string[] = [];
   const report = (what: string, error: unknown): void => void problems.push(`${what}: ${String(error)}`);
