@@ -11,6 +11,7 @@ import { startKarpenter } from '../../../simulator/actors/karpenter.ts';
 import { startKubelet } from '../../../simulator/actors/kubelet.ts';
 import { createCloud, type Cloud } from '../../../simulator/cloud.ts';
 import { evaluate, type Verdict } from '../../../simulator/expect.ts';
+import { grantedPermissions } from '../../../simulator/granted-kinds.ts';
 import { createOutages, type Outages } from '../../../simulator/outages.ts';
 import { resourcesOf, type ResourceCatalog } from '../../../simulator/scenario/resource-names.ts';
 import type { Actor, Scenario, StepAction } from '../../../simulator/scenario/scenario.ts';
@@ -67,6 +68,8 @@ export async function runOnCluster(written: Scenario, cluster: RealCluster): Pro
   const system = createSystem({
     cluster: 'real',
     scheduler,
+    // The API server decides by the roles in the file; this is the table's half.
+    permissions: grantedPermissions(written),
     kubernetes: by => outages.guard('api', cluster.kubernetes(by)),
     watch: outages.guardWatch(cluster.watch),
     records: outages.guard('store', store),
