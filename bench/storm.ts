@@ -125,7 +125,7 @@ async function withCluster<Answer>(
     audit: { write: () => undefined },
     random: Math.random,
   });
-  return measure({ cluster, kubernetes, system });
+  return await measure({ cluster, kubernetes, system });
 }
 
 /** Pods a second, from the first request to the last accepted eviction. */
