@@ -1,5 +1,5 @@
 /** `curfew explore`: two runs at once, in every order within the bounds. */
-import { explore, FULL_BOUNDS, SMALL_BOUNDS, type Exploration } from '../simulator/explorer/explore.ts';
+import { everydayBounds, explore, FULL_BOUNDS, type Exploration } from '../simulator/explorer/explore.ts';
 import { describeFailure, totalsOf } from '../simulator/explorer/print.ts';
 import { SITUATIONS } from '../simulator/explorer/situations/situations.ts';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
@@ -27,7 +27,7 @@ export async function exploreCommand(
     const begin = performance.now();
     const explorations: Exploration[] = [];
     for (const situation of SITUATIONS.filter(each => each.concern === concern)) {
-      const exploration = await explore(situation, small ? SMALL_BOUNDS : FULL_BOUNDS);
+      const exploration = await explore(situation, small ? everydayBounds(situation) : FULL_BOUNDS);
       explorations.push(exploration);
       if (exploration.failure === undefined) continue;
       failures += 1;

@@ -21,7 +21,7 @@ export interface SimulateOptions extends SeedOptions {
   readonly output?: string;
 }
 
-/** Whoever has more mistakes corrects the first ones first. */
+/** More mistakes than these wait until the first ones are corrected. */
 const SHOWN_FAULTS = 10;
 /** Actions of a run between two looks at the clock. */
 const ACTIONS_PER_LOOK = 200;

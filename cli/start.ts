@@ -1,4 +1,4 @@
-/** `curfew start`: the story, the stack to play with, or a real cluster. */
+/** `curfew start`: the story, the stack to play with, an example on it, or a real cluster. */
 import { describeFailure } from './failure.ts';
 import { createTimeline, type Timeline } from './start/timeline.ts';
 import { isTerminal } from '../simulator/terminal-colors.ts';
@@ -8,6 +8,7 @@ const MAX_PORT = 65_535;
 
 export interface StartOptions {
   readonly serve?: true;
+  readonly example?: string;
   readonly port?: string;
   readonly kubeconfig?: string;
   readonly context?: string;
@@ -41,20 +42,32 @@ async function run(options: StartOptions, timeline: Timeline): Promise<number> {
     const { kubeconfig, context, enforce = false } = options;
     return watchCluster({ kubeconfig, context, enforce }, timeline);
   }
+  const port = options.port === undefined ? undefined : Number(options.port);
+  if (options.example !== undefined) {
+    const { serveManagedDatabase } = await import('./start/managed-database.ts');
+    return serveManagedDatabase(timeline, port);
+  }
   if (options.serve === true) {
     const { serve } = await import('./start/serve.ts');
-    return serve(timeline, options.port === undefined ? undefined : Number(options.port));
+    return serve(timeline, port);
   }
   const { playDemo } = await import('./start/demo.ts');
   return playDemo(timeline);
 }
 
-function checkOptions({ serve, port, kubeconfig, context, enforce }: StartOptions): string | undefined {
+/** Those of `examples/` that run on the local stack. */
+export const EXAMPLES = ['managed-database'] as const;
+
+function checkOptions({ serve, example, port, kubeconfig, context, enforce }: StartOptions): string | undefined {
+  if (example !== undefined && !EXAMPLES.some(known => known === example))
+    return `there is no example ${JSON.stringify(example)}: give one of ${EXAMPLES.join(', ')}`;
+  if (example !== undefined && kubeconfig !== undefined)
+    return 'give either --example or --kubeconfig: one plays a cluster, the other watches yours';
   if (serve === true && kubeconfig !== undefined)
     return 'give either --serve or --kubeconfig: one plays a cluster, the other watches yours';
   if (kubeconfig === undefined && context !== undefined) return '--context goes with --kubeconfig';
   if (kubeconfig === undefined && enforce === true) return '--enforce goes with --kubeconfig';
-  if (port !== undefined && serve !== true) return '--port goes with --serve';
+  if (port !== undefined && serve !== true && example === undefined) return '--port goes with --serve and --example';
   if (port !== undefined && !(/^\d{1,5}$/.test(port) && Number(port) <= MAX_PORT))
     return `--port must be a number from 0 to 65535, not ${JSON.stringify(port)}`;
   return undefined;

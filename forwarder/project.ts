@@ -6,7 +6,7 @@
  * or the function is not told when it changes.
  */
 import type { ClusterEvent } from '../shared/contract/cluster-event.ts';
-import { CURFEW_GROUP, KARPENTER } from '../shared/contract/names.ts';
+import { ANNOTATIONS, CURFEW_GROUP, KARPENTER } from '../shared/contract/names.ts';
 import type { KubernetesObject } from '../shared/domain/kubernetes-object.ts';
 import type { WatchedNodeNames } from './watched-nodes.ts';
 import { canonicalText, fieldAt, listAt, pick, pickEntries, textAt } from './fields.ts';
@@ -23,6 +23,7 @@ export type Project = (object: KubernetesObject, interest?: PodInterest) => Proj
 export const projectNode: Project = object => ({
   parts: {
     annotations: pickEntries(object.metadata.annotations, isRelevantKey),
+    bootID: textAt(object, 'status', 'nodeInfo', 'bootID'),
     conditions: conditions(object),
     deletionTimestamp: object.metadata.deletionTimestamp,
     finalizers: finalizers(object),
@@ -136,6 +137,12 @@ export const projectCustomResource: Project = object => ({
 export const projectDrainResource: Project = object => ({
   parts: { ...projectCustomResource(object).parts, conditions: conditions(object) },
   hints: hints({ nodeName: object.metadata.labels?.[NVSENTINEL_NODE_NAME_LABEL] }),
+});
+
+/** The custom resource of a repair: its conditions say how it ended. */
+export const projectRemediation: Project = object => ({
+  parts: { ...projectCustomResource(object).parts, conditions: conditions(object) },
+  hints: hints({ nodeName: object.metadata.annotations?.[ANNOTATIONS.repairedNode] }),
 });
 
 /** On every custom resource of a drain (reference: nvsentinel.md §4.1). */

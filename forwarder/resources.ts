@@ -1,5 +1,10 @@
 /** What is watched, in one table. `deploy/forwarder` grants list and watch of exactly these resources. */
-import { CONFIG_MAP, CUSTOM_RESOURCE_CHANGED, DRAIN_RESOURCE_CHANGED } from '../shared/contract/names.ts';
+import {
+  CONFIG_MAP,
+  CUSTOM_RESOURCE_CHANGED,
+  DRAIN_RESOURCE_CHANGED,
+  REMEDIATION_CHANGED,
+} from '../shared/contract/names.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
 import type { GroupVersionKind, KubernetesObject, ResourceType } from '../shared/domain/kubernetes-object.ts';
 import type { WatchSelection } from '../shared/ports/cluster-watch.ts';
@@ -16,6 +21,7 @@ import {
   projectPod,
   projectPodDisruptionBudget,
   projectPolicy,
+  projectRemediation,
   projectVolumeAttachment,
   type Parts,
   type PodInterest,
@@ -97,12 +103,17 @@ export const DRAIN_RESOURCES: readonly WatchedResource[] = [
   },
 ];
 
-/** Who asks for a kind: FinalizerRules, or the custom drain of the configuration. */
-export type KindRole = 'finalizer' | 'drain';
+/** Who asks for a kind: FinalizerRules, the custom drain of the configuration, or actions of repairs. */
+export type KindRole = 'finalizer' | 'drain' | 'repair';
 
 /** The watch of a kind that somebody names; of a kind that both name, the drain's parts include the other's. */
 export function customResource({ kind }: GroupVersionKind, type: ResourceType, role: KindRole): WatchedResource {
-  return role === 'drain'
-    ? { kind, type, project: projectDrainResource, detailType: DRAIN_RESOURCE_CHANGED }
-    : { kind, type, project: projectCustomResource, detailType: CUSTOM_RESOURCE_CHANGED };
+  switch (role) {
+    case 'finalizer':
+      return { kind, type, project: projectCustomResource, detailType: CUSTOM_RESOURCE_CHANGED };
+    case 'drain':
+      return { kind, type, project: projectDrainResource, detailType: DRAIN_RESOURCE_CHANGED };
+    case 'repair':
+      return { kind, type, project: projectRemediation, detailType: REMEDIATION_CHANGED };
+  }
 }

@@ -77,7 +77,7 @@ export interface WatchSupervisor {
   status(): WatchStatus;
 }
 
-/** So many failures in a row, and the next attempt starts with a list. */
+/** After this many failures in a row the next attempt starts with a list. */
 const FAILURES_BEFORE_LIST = 3;
 
 export function createWatchSupervisor(deps: WatchDeps): WatchSupervisor {

@@ -21,6 +21,7 @@ import type { ForwarderSettings } from './settings.ts';
 import { createSwitchedWatch } from './switched-watch.ts';
 import { createTracker, type Tracker } from './tracker.ts';
 import { kindOfDrain, kindOfRule } from './wanted-kinds.ts';
+import { createWantedRemediations } from './wanted-remediations.ts';
 import { createWatchSupervisor, type ObjectConsumer, type WatchStatus, type WatchSupervisor } from './watch.ts';
 
 export interface WatchesDeps {
@@ -135,6 +136,11 @@ export function createWatches(deps: WatchesDeps): Watches {
       }
     },
   });
+  const remediations = createWantedRemediations((owner, kind) => customResources.want(owner, 'repair', kind));
+  const repairHolder: ObjectListener = {
+    present: object => remediations.holder(object.metadata.uid, object),
+    gone: uid => remediations.holder(uid, undefined),
+  };
   const listeners: Readonly<Record<string, ObjectListener>> = {
     Node: {
       present: node => nodePods.nodes.present('Node', node),
@@ -148,6 +154,8 @@ export function createWatches(deps: WatchesDeps): Watches {
       present: rule => customResources.want(rule.metadata.uid, 'finalizer', kindOfRule(rule)),
       gone: uid => customResources.want(uid, 'finalizer', undefined),
     },
+    NodeLifecyclePolicy: repairHolder,
+    NodePool: repairHolder,
     ConfigMap: configMapListener(),
   };
   const always = deps.resources.map(resource => createWatch(resource, { listener: listeners[resource.kind] }));
@@ -160,6 +168,7 @@ export function createWatches(deps: WatchesDeps): Watches {
     let seen: { readonly request: string | undefined } | undefined;
     return {
       present(configMap) {
+        remediations.configMap(configMap);
         const kind = kindOfDrain(configMap);
         if (kind !== undefined) {
           customResources.want(configMap.metadata.uid, 'drain', kind === 'none' ? undefined : kind);
@@ -169,7 +178,10 @@ export function createWatches(deps: WatchesDeps): Watches {
         if (seen !== undefined && request !== undefined && request !== seen.request) deps.onRepublish();
         seen = { request };
       },
-      gone: uid => customResources.want(uid, 'drain', undefined),
+      gone(uid) {
+        remediations.configMap(undefined);
+        customResources.want(uid, 'drain', undefined);
+      },
     };
   }
 

@@ -7,20 +7,25 @@ export interface PortMethodCall {
   readonly proceed: () => unknown;
 }
 
-/** The port with `around` in place of every method; other members are as they were. */
+/** The port with `around` in place of every method; other members are as they are now. Bound: the port is a plain object afterwards. */
 export function aroundCalls<Port extends object>(port: Port, around: (call: PortMethodCall) => unknown): Port {
-  const wrapped = new Map<string | symbol, unknown>();
-  return new Proxy(port, {
-    get(target, key) {
-      const known = wrapped.get(key);
-      if (known !== undefined) return known;
-      const member: unknown = Reflect.get(target, key);
-      if (typeof member !== 'function') return member;
-      const method = String(key);
-      const call = (...args: readonly unknown[]): unknown =>
-        around({ method, args, proceed: () => Reflect.apply(member, target, args) });
-      wrapped.set(key, call);
-      return call;
-    },
-  });
+  const wrapped: Record<string, unknown> = {};
+  for (const key of membersOf(port)) {
+    const member: unknown = Reflect.get(port, key);
+    wrapped[key] =
+      typeof member === 'function'
+        ? (...args: readonly unknown[]): unknown =>
+            around({ method: key, args, proceed: () => Reflect.apply(member, port, args) })
+        : member;
+  }
+  return wrapped as Port;
+}
+
+/** Its own, and those that its class gives it. */
+function membersOf(port: object): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (let object = port; object !== Object.prototype && object !== null; object = Object.getPrototypeOf(object)) {
+    for (const name of Object.getOwnPropertyNames(object)) if (name !== 'constructor') names.add(name);
+  }
+  return names;
 }

@@ -9,6 +9,7 @@ import type { FunctionDeps, Reconcile } from '../shared/ports/function-deps.ts';
 import type { MetricSink } from '../shared/ports/metrics.ts';
 import type { ReconcilerFactory } from './functions.ts';
 import { createLifetime, whileAlive, type Lifetime } from './lifetime.ts';
+import { parseKnownMessage } from './parsed-messages.ts';
 import type { Scheduler } from './scheduler.ts';
 
 export interface FunctionRunnerOptions {
@@ -68,6 +69,7 @@ export function createFunctionRunner(options: FunctionRunnerOptions): FunctionRu
         clock,
         deadLetters,
         metrics,
+        parse: parseKnownMessage,
       });
       try {
         await whileAlive(lifetime, run);

@@ -17,6 +17,8 @@ export interface Cloud {
   /** How calls about that instance fail from now on. */
   setFailure(providerID: string, failure: CloudFailure): void;
   stateOf(providerID: string): InstanceState | undefined;
+  /** All instances, with their states. */
+  states(): readonly (readonly [providerID: string, state: InstanceState])[];
   /** Ends an instance at once, as its owner does. */
   remove(providerID: string): void;
   /** The port of a function; `onCall` hears of each call that the cloud accepts. */
@@ -56,6 +58,7 @@ export function createCloud(scheduler: Scheduler): Cloud {
     setState: (providerID, state) => states.set(providerID, state),
     setFailure: (providerID, failure) => failures.set(providerID, failure),
     stateOf: providerID => states.get(providerID),
+    states: () => [...states],
     remove(providerID) {
       if (states.has(providerID)) states.set(providerID, 'terminated');
     },

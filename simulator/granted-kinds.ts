@@ -1,32 +1,86 @@
 /**
- * What the owner of a custom drain grants to Curfew beside its own table: of each CustomResourceDefinition in a scenario whose kind the
- * configuration names, the forwarder may list and watch the objects, and the drain function may make and remove them, as
- * `docs/configuration.md` asks for.
+ * What users grant to Curfew beside its own table, on kinds of theirs: the simulated cluster has it for each FinalizerRule of the scenario
+ * (`curfew rbac`), and for each CustomResourceDefinition of it whose group the configuration or a template names
+ * (`docs/configuration.md`, `docs/node-repair.md`).
  */
-import { PERMISSIONS, type KubernetesGrant, type Part, type Permissions } from '../shared/contract/permissions.ts';
+import {
+  PERMISSIONS,
+  permissionsOnRuleKind,
+  type KubernetesGrant,
+  type Part,
+  type Permissions,
+} from '../shared/contract/permissions.ts';
 import { isObject, objectAt, textAt } from '../packages/kube-apiserver/src/json.ts';
+import { resourceOfManifest, resourcesOf, type KnownResource } from './scenario/resource-names.ts';
 import type { Manifest, Scenario } from './scenario/scenario.ts';
 
-export function grantedPermissions({
-  objects,
-  steps,
-  config = '',
-}: Scenario): Readonly<Partial<Record<Part, Permissions>>> {
-  const applied = steps.flatMap(({ action }) => (action.kind === 'apply' ? [action.manifest] : []));
-  const edits = steps.flatMap(({ action }) => (action.kind === 'patch' ? [JSON.stringify(action)] : []));
-  const configured = [config, ...edits].join('\n');
-  const kinds = [...objects.map(({ manifest }) => manifest), ...applied]
-    .flatMap(kindOf)
-    .filter(({ group }) => configured.includes(group));
-  if (kinds.length === 0) return {};
-  const granted = (part: Part, verbs: KubernetesGrant['verbs']): Permissions => ({
-    ...PERMISSIONS[part],
-    kubernetes: [...PERMISSIONS[part].kubernetes, ...kinds.map(kind => ({ ...kind, verbs }))],
+/** On a FinalizerRule: nobody has granted anything on its kind. */
+const NOT_GRANTED = 'sim.curfew.dev/not-granted';
+
+type Table = Readonly<Partial<Record<Part, Permissions>>>;
+
+/**
+ * The table with these grants.
+ *
+ * @param served by the cluster, beside what the scenario's own definitions add
+ * @param table rows that replace those of the product
+ */
+export function withGrantedKinds(scenario: Scenario, served: readonly KnownResource[], table: Table = {}): Table {
+  const known = resourcesOf(scenario, { resources: served });
+  const ruled = manifestsOf(scenario).filter(isGranted);
+  const ruleKinds = ruled.flatMap(rule => resourceOfManifest(kindOfRule(rule), known) ?? []);
+  const customKinds = customKindsOf(scenario);
+  const ofRules = (part: Part): readonly KubernetesGrant[] =>
+    ruleKinds.flatMap(kind => permissionsOnRuleKind(part, kind));
+  const onCustomKinds = (verbs: KubernetesGrant['verbs']): readonly KubernetesGrant[] =>
+    customKinds.map(kind => ({ ...kind, verbs }));
+  const added = {
+    forwarder: [...onCustomKinds(['list', 'watch']), ...ofRules('forwarder')],
+    drain: onCustomKinds(['get', 'create', 'delete']),
+    repair: onCustomKinds(['get', 'create', 'patch', 'delete']),
+    finalizer: ofRules('finalizer'),
+  } as const satisfies Partial<Record<Part, readonly KubernetesGrant[]>>;
+  const rows = (['forwarder', 'drain', 'repair', 'finalizer'] as const).map(part => {
+    const row = table[part] ?? PERMISSIONS[part];
+    return [part, { ...row, kubernetes: [...row.kubernetes, ...added[part]] }] as const;
   });
-  return { forwarder: granted('forwarder', ['list', 'watch']), drain: granted('drain', ['get', 'create', 'delete']) };
+  return { ...table, ...Object.fromEntries(rows) };
 }
 
-function kindOf({ kind, body }: Manifest): readonly { readonly group: string; readonly resource: string }[] {
+/** Whether a refusal is about a kind that the scenario has left out on purpose. */
+export function isLeftOut({ objects }: Scenario, message: string): boolean {
+  const kinds = objects.flatMap(({ manifest }) =>
+    manifest.kind === 'FinalizerRule' && !isGranted(manifest) ? [kindOfRule(manifest)] : [],
+  );
+  return kinds.some(({ apiVersion }) => message.includes(`API group "${apiVersion.replace(/\/?[^/]*$/, '')}"`));
+}
+
+function manifestsOf({ objects, steps }: Scenario): readonly Manifest[] {
+  const applied = steps.flatMap(({ action }) => (action.kind === 'apply' ? [action.manifest] : []));
+  return [...objects.map(({ manifest }) => manifest), ...applied];
+}
+
+const isGranted = ({ kind, body }: Manifest): boolean =>
+  kind === 'FinalizerRule' && !JSON.stringify(body).includes(NOT_GRANTED);
+
+function kindOfRule({ body }: Manifest): { readonly apiVersion: string; readonly kind: string } {
+  const { group = '', version = '', kind = '' } = (body['spec'] ?? {}) as Readonly<Record<string, unknown>>;
+  const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+  const prefix = text(group) === '' ? '' : `${text(group)}/`;
+  return { apiVersion: `${prefix}${text(version)}`, kind: text(kind) };
+}
+
+/** The kinds of custom drains and remediations: those whose group the configuration or a template names, now or after an edit. */
+function customKindsOf(scenario: Scenario): readonly { readonly group: string; readonly resource: string }[] {
+  const { steps, config = '', templates } = scenario;
+  const edits = steps.flatMap(({ action }) => (action.kind === 'patch' ? [JSON.stringify(action)] : []));
+  const configured = [config, ...Object.values(templates), ...edits].join('\n');
+  return manifestsOf(scenario)
+    .flatMap(definedKind)
+    .filter(({ group }) => configured.includes(group));
+}
+
+function definedKind({ kind, body }: Manifest): readonly { readonly group: string; readonly resource: string }[] {
   const spec = body['spec'];
   if (kind !== 'CustomResourceDefinition' || !isObject(spec)) return [];
   const group = textAt(spec, 'group');

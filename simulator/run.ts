@@ -21,7 +21,6 @@ import { startKarpenter } from './actors/karpenter.ts';
 import { startKubelet } from './actors/kubelet.ts';
 import { createCleanupAnswers } from './cleanups.ts';
 import { aboutOf, createHookAnswers } from './hooks.ts';
-import { isLeftOut, withRuleKinds } from './rule-permissions.ts';
 import { createCloud } from './cloud.ts';
 import { withDueIndex } from './due-index.ts';
 import { evaluate, unexpectedRefusals, type FinalState, type Verdict } from './expect.ts';
@@ -32,9 +31,10 @@ import { FAULT_MIXES, SURVIVABLE_CALL_FAULTS, type FaultKind, type FaultMix, typ
 import { faultyEnvironment, faultyForwarder } from './faults/ports.ts';
 import type { Violation } from './invariants/invariant.ts';
 import { createInvariantWatcher } from './invariants/watcher.ts';
-import { grantedPermissions } from './granted-kinds.ts';
+import { isLeftOut, withGrantedKinds } from './granted-kinds.ts';
 import { createOutages } from './outages.ts';
 import { createRandom, type Random } from './random.ts';
+import { createReboots } from './reboots.ts';
 import type { Actor, Scenario } from './scenario/scenario.ts';
 import { carryOut, describeStep } from './steps.ts';
 import { createTimeline, type TimelineEntry } from './timeline.ts';
@@ -112,6 +112,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
   const world = createWorld(scenario, time);
   const { core } = world;
   const cloud = createCloud(time);
+  const reboot = createReboots(core, time);
   const outages = createOutages(time);
   const cleanups = createCleanupAnswers();
   const hooks = createHookAnswers();
@@ -154,7 +155,10 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     records: outages.guard('store', invariants.observeRecords(store.records)),
     dueIndex: outages.guard('store', store.dueIndex),
     instances: by =>
-      cloud.instances((verb, providerID) => trace.addCall({ by, verb, resource: 'instances', name: providerID })),
+      cloud.instances((verb, providerID) => {
+        trace.addCall({ by, verb, resource: 'instances', name: providerID });
+        if (verb === 'reboot' && scenario.actors.has('cloud')) reboot(providerID);
+      }),
     callHooks: by =>
       hooks.hooks(call => {
         const resource = call.purpose === 'cleanup' ? 'cleanups' : 'hooks';
@@ -167,7 +171,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
       },
     },
     ...(options.reconcilers && { reconcilers: options.reconcilers }),
-    permissions: withRuleKinds(scenario, core.resources(), { ...grantedPermissions(scenario), ...options.permissions }),
+    permissions: withGrantedKinds(scenario, core.resources(), options.permissions),
     ...(injector && { random: jitter(injector, random) }),
     hooks: {
       ...(options.onPermissionUsed && { onPermissionUsed: options.onPermissionUsed }),

@@ -23,7 +23,9 @@ export function createTimeline(now: () => EpochMs): Timeline {
   const entries: TimelineEntry[] = [];
   return {
     entries,
+    // Status upkeep is noise; the author's own writes are shown as steps.
     addTrace({ time, kind, line }) {
+      if (kind === 'status') return;
       const by = textOf(line['by'] ?? line['function']);
       entries.push({ time, by, text: kind === 'write' ? writeText(line) : remarkText(kind, line) });
     },
@@ -31,7 +33,6 @@ export function createTimeline(now: () => EpochMs): Timeline {
       entries.push({ time: now(), by: 'scenario', text: problem === undefined ? text : `${text} (${problem})` });
     },
     addWrite({ user, verb, resource, ref, subresource, before, after }) {
-      // Status upkeep is noise; the author's own writes are shown as steps.
       if (!user.startsWith(ACTOR) || subresource === 'status') return;
       const name = `${ref.namespace === undefined ? '' : `${ref.namespace}/`}${ref.name}`;
       const isGone = before !== undefined && after === undefined && verb !== 'delete';

@@ -1,7 +1,8 @@
 /**
- * The trace of a run (DESIGN §5): one line for each write of Curfew that took effect, each Kubernetes Event it recorded, and each
- * audit record, in order. Actors' and the scenario's own writes are not in it.
+ * The trace of a run (DESIGN §5): one line for each write of Curfew that took effect, each Kubernetes Event it recorded, each status of
+ * a policy that it wrote, and each audit record, in order. Actors' and the scenario's own writes are not in it.
  */
+import { CURFEW_GROUP } from '../shared/contract/names.ts';
 import type { JsonObject, JsonValue } from '../shared/domain/kubernetes-object.ts';
 import { toIsoText, type EpochMs } from '../shared/domain/time.ts';
 import type { AuditRecord } from '../shared/ports/audit-log.ts';
@@ -9,7 +10,7 @@ import type { ObservedWrite } from '../packages/kube-apiserver/src/types.ts';
 
 export interface TraceEntry {
   readonly time: EpochMs;
-  readonly kind: 'write' | 'event' | 'audit';
+  readonly kind: 'write' | 'event' | 'status' | 'audit';
   /** API group of a write's resource, to tell two resources of one name apart; not printed. */
   readonly group: string;
   /** The line as it is printed, `t` and `kind` included. */
@@ -53,7 +54,7 @@ export function createTrace(now: () => EpochMs, onEntry: (entry: TraceEntry) => 
         return;
       }
       const object = write.after ?? write.before;
-      add('write', resource.group, {
+      add(isReport(write) ? 'status' : 'write', resource.group, {
         by,
         verb: write.verb,
         resource: resource.resource,
@@ -72,6 +73,10 @@ export function createTrace(now: () => EpochMs, onEntry: (entry: TraceEntry) => 
     },
   };
 }
+
+/** The status of a policy says how things stand, as an Event does; it changes nothing. */
+const isReport = ({ resource, subresource }: ObservedWrite): boolean =>
+  resource.group === CURFEW_GROUP && resource.resource === 'nodelifecyclepolicies' && subresource === 'status';
 
 function eventFields(event: Readonly<Record<string, unknown>>, by: string): JsonObject {
   const { type, reason, message, involvedObject } = event;

@@ -13,7 +13,7 @@ export interface VirtualTime extends Scheduler {
   runUntil(end: EpochMs, isOver?: () => boolean): Promise<void>;
 }
 
-/** So many actions at one instant, and it will never end; a large cluster has more of them. */
+/** More actions than this at one instant never end; a large cluster has more of them. */
 export const MAX_ACTIONS_PER_INSTANT = 200_000;
 
 /** What runs goes round in circles without time going on. */

@@ -5,10 +5,16 @@ import { startDisruption } from '../../simulator/actors/disruption.ts';
 import { startKarpenter } from '../../simulator/actors/karpenter.ts';
 import { startKubelet } from '../../simulator/actors/kubelet.ts';
 import { startPods } from '../../simulator/actors/pod-start.ts';
+import { startCloud } from '../../simulator/actors/cloud.ts';
 import { createCloud } from '../../simulator/cloud.ts';
+import type { ActorWorld } from '../../simulator/actors/actor.ts';
 
 /** Starts them; they run until the scheduler is closed. */
-export function startClusterActors(core: ApiServerCore, scheduler: Scheduler): void {
-  const world = { core, scheduler, cloud: createCloud(scheduler) };
-  for (const start of [startKarpenter, startKubelet, startPods, startDisruption]) start(world);
+export function startClusterActors(
+  core: ApiServerCore,
+  scheduler: Scheduler,
+  cloud: ActorWorld['cloud'] = createCloud(scheduler),
+): void {
+  const world = { core, scheduler, cloud };
+  for (const start of [startCloud, startKarpenter, startKubelet, startPods, startDisruption]) start(world);
 }

@@ -6,12 +6,13 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startLocalAws, type LocalAws } from '../../packages/local-aws/src/stack.ts';
+import { startLocalAws, type LocalAws, type OtherFunction } from '../../packages/local-aws/src/stack.ts';
 import type { LogLine } from '../../packages/local-aws/src/log-lines.ts';
 import { createRealScheduler } from '../../runtime/real-scheduler.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { CLUSTER_PARAMETERS, ENV } from '../../shared/contract/env.ts';
 import { CONFIG_MAP } from '../../shared/contract/names.ts';
+import { cloudOnEc2 } from './ec2-cloud.ts';
 import { eksUserOf } from './eks-users.ts';
 import { startClusterActors } from './cluster-actors.ts';
 import { startEmbeddedCluster, type EmbeddedCluster } from './embedded-cluster.ts';
@@ -35,6 +36,8 @@ export interface LocalStack {
 export interface LocalStackOptions {
   /** Port of the API server; 0, the default, takes a free one. */
   readonly port?: number;
+  /** Functions of users, which Curfew may invoke: hooks and clean-ups. */
+  readonly hookFunctions?: readonly OtherFunction[];
   /** More variables for every function, e.g. another endpoint of a service. */
   readonly extraEnv?: Readonly<Record<string, string>>;
   readonly onLog?: (line: LogLine) => void;
@@ -57,7 +60,8 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
   // First, so that a port in use is said at once.
   const cluster = await startEmbeddedCluster(systemClock, options.port ?? 0, token => running && eksUserOf(token, running)); // prettier-ignore
   parts.defer(() => cluster.close());
-  await synthesize(assemblyDir, folder);
+  const { hookFunctions = [] } = options;
+  await synthesize(assemblyDir, { tempDir: folder, hookFunctions: hookFunctions.map(({ name }) => name) });
   const writeKubeconfig = (name: string, text: string): string => {
     const file = join(folder, name);
     writeFileSync(file, text, { mode: 0o600 });
@@ -66,7 +70,6 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
   const kubeconfigFile = writeKubeconfig('kubeconfig', cluster.kubeconfig());
   const scheduler = createRealScheduler();
   parts.defer(() => scheduler.close());
-  startClusterActors(cluster.core, scheduler);
 
   onStep('starting DynamoDB, SQS, EventBridge, Scheduler and Lambda');
   const aws = await startLocalAws({
@@ -74,12 +77,14 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     parameters: { [CLUSTER_PARAMETERS.name]: CLUSTER_NAME },
     env: { [ENV.clusterName]: CLUSTER_NAME, [ENV.clusterEndpoint]: cluster.url, [ENV.clusterCertificateAuthority]: '' },
     dataDir: join(folder, 'data'),
+    otherFunctions: hookFunctions,
     ...(options.extraEnv && { extraEnv: options.extraEnv }),
     ...(options.onLog && { onLog: options.onLog }),
     onProblem: problem => options.onProblem(problem.message),
   });
   parts.defer(() => aws.stop());
   running = aws;
+  startClusterActors(cluster.core, scheduler, cloudOnEc2(aws.ec2.fleet, CLUSTER_NAME));
 
   onStep('starting the forwarder');
   const { namespace, name } = FORWARDER_ACCOUNT;

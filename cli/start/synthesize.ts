@@ -7,14 +7,26 @@ import { startChild } from '../../packages/local-aws/src/child-processes.ts';
 
 const APP = join(import.meta.dirname, '..', '..', 'infra', 'app.ts');
 
-/**
- * Runs `node infra/app.ts` into `outdir`. Throws an Error with its output when it fails.
- * @param tempDir for what it leaves behind
- */
-export async function synthesize(outdir: string, tempDir: string = tmpdir()): Promise<void> {
+export interface SynthesizeOptions {
+  /** For what it leaves behind. */
+  readonly tempDir?: string;
+  /** Of the configuration. */
+  readonly hookFunctions?: readonly string[];
+}
+
+/** Runs `node infra/app.ts` into `outdir`. Throws an Error with its output when it fails. */
+export async function synthesize(
+  outdir: string,
+  { tempDir = tmpdir(), hookFunctions = [] }: SynthesizeOptions = {},
+): Promise<void> {
   const child = startChild(process.execPath, [APP], {
     // Whatever a deployment of this copy chooses, the cluster here is the local one.
-    env: { ...process.env, TMPDIR: tempDir, CDK_OUTDIR: outdir, CDK_CONTEXT_JSON: JSON.stringify({ curfew: {} }) },
+    env: {
+      ...process.env,
+      TMPDIR: tempDir,
+      CDK_OUTDIR: outdir,
+      CDK_CONTEXT_JSON: JSON.stringify({ curfew: { hookFunctions } }),
+    },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   // Where it could not be started, as with too many open files, it has no streams.

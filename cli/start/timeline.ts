@@ -4,7 +4,7 @@
  */
 import { colors as c } from '../../simulator/terminal-colors.ts';
 
-export type Voice = 'you' | 'cluster' | 'forwarder' | 'repair' | 'timer' | 'karpenter' | 'curfew';
+export type Voice = 'you' | 'cluster' | 'forwarder' | 'repair' | 'timer' | 'karpenter' | 'curfew' | 'controller';
 
 export interface Output {
   readonly isTTY: boolean;
@@ -38,6 +38,7 @@ export function createTimeline(output: Output, now: () => number): Timeline {
     timer: c.dim,
     karpenter: c.green,
     curfew: c.cyan,
+    controller: c.green,
   };
   let origin: number | undefined;
   let hasProgress = false;

@@ -62,7 +62,7 @@ function withCustomKinds(): Readonly<Partial<Record<Part, Permissions>>> {
   const verbs = ['get', 'list', 'watch', 'create', 'patch', 'delete'] as const;
   const any = { group: ANY_CUSTOM_KIND, resource: ANY_CUSTOM_KIND, verbs };
   const row = (part: Part) => ({ ...PERMISSIONS[part], kubernetes: [...PERMISSIONS[part].kubernetes, any] });
-  return { drain: row('drain'), finalizer: row('finalizer'), forwarder: row('forwarder') };
+  return { drain: row('drain'), finalizer: row('finalizer'), forwarder: row('forwarder'), repair: row('repair') };
 }
 
 interface Connection extends WatchClusterOptions {

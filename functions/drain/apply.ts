@@ -6,7 +6,7 @@ import { evictionRetryDelay } from '../../shared/pods/eviction.ts';
 import { carryOutPass } from './act.ts';
 import { applyCustom } from './apply-custom.ts';
 import type { DrainDecision } from './decide.ts';
-import { answer, cancel, close, finish } from './end.ts';
+import { answer, cancel, close, finish, tidy } from './end.ts';
 import type { ActiveDrain } from './model.ts';
 import { prepareNode } from './node.ts';
 import { noticesOf, sayNew } from './notices.ts';
@@ -22,6 +22,8 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
     case 'rest':
       if (decision.until === undefined) return look.store.release();
       return save(look, decision.record, decision.until);
+    case 'tidy':
+      return tidy(parts, decision, look);
     case 'answer':
       return answer(parts, decision, look);
     case 'take': {

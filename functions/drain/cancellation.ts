@@ -32,8 +32,9 @@ export function cancelledBy(
   // One that is being told of already ends as it was decided.
   const running = active === undefined || active.end !== undefined ? [] : active.requests.filter(ends);
   const recovered = finished.filter(
-    ({ id, fault, recovered: before }) =>
+    ({ id, fault, status, recovered: before }) =>
       !before &&
+      status !== 'Cancelled' &&
       (incoming.kind === 'unQuarantined' ||
         (incoming.kind === 'recovered' ? isEndedBy(fault, faultOf(incoming.event)) : id === incoming.id)),
   );

@@ -7,9 +7,9 @@
 import { DRAIN_STATES, QUARANTINE_ANNOTATION, REMEDIATING, STATE_LABEL } from '../../shared/domain/quarantine.ts';
 import { addDuration, earliest, type EpochMs } from '../../shared/domain/time.ts';
 import { admit, begin, isRemembered, REMEMBERED_FOR, type Admission } from './admission.ts';
-import { cancelledBy } from './cancellation.ts';
+import { cancelledBy, isFree } from './cancellation.ts';
 import { decideCustom, type CustomDecision } from './custom.ts';
-import type { ActiveDrain, DrainOutcome, DrainRecord, FinishedDrain, Hold, Incoming } from './model.ts';
+import type { ActiveDrain, DrainOutcome, DrainRecord, DrainStatus, FinishedDrain, Hold, Incoming } from './model.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { planPass, type DrainPass } from './pass.ts';
 import type { DrainPodRules } from './pods.ts';
@@ -21,6 +21,8 @@ export type HoldReason = 'NoConfiguration' | 'ObserveMode' | 'UnreadableQuaranti
 export type DrainDecision =
   /** Nothing is under way. `until`: earlier drains are remembered that long; undefined: nothing is. */
   | { readonly kind: 'rest'; readonly record: DrainRecord; readonly until: EpochMs | undefined }
+  /** A run that was overtaken prepared the node for a drain that had ended: what it left is taken back (I7). */
+  | { readonly kind: 'tidy'; readonly status: DrainStatus; readonly uncordon: boolean }
   | Admission
   /** Requests, or the drain under way, are called off. */
   | {
@@ -62,7 +64,7 @@ export function decide(observation: DrainObservation): DrainDecision {
   }
   const { active } = record;
   if (active === undefined) {
-    if (record.requests.length === 0) return rest(observation);
+    if (record.requests.length === 0) return node.watched ? tidy(observation) : rest(observation);
     const held = holdOf(rules, mode) ?? coverageUnknown(observation);
     if (held !== undefined) return held;
     return rules === undefined ? rest(observation) : begin(observation, rules);
@@ -115,6 +117,12 @@ function rest({ now, node, record }: DrainObservation): DrainDecision {
   }
   const kept = finished.length === record.finished.length ? record : { ...record, finished };
   return { kind: 'rest', record: kept, until };
+}
+
+function tidy({ node, record }: DrainObservation): DrainDecision {
+  const last = record.finished.findLast(({ status }) => status !== 'AlreadyDrained');
+  const uncordon = node.cordonMark !== undefined && isFree(record);
+  return { kind: 'tidy', status: last?.status ?? 'Cancelled', uncordon };
 }
 
 function holdOf(rules: DrainRules | undefined, mode: 'Enforce' | 'Observe'): DrainDecision | undefined {

@@ -2,7 +2,7 @@
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration } from '../../shared/domain/time.ts';
-import type { Turn } from '../../shared/lifecycle/settle.ts';
+import { again, type Turn } from '../../shared/lifecycle/settle.ts';
 import { carryOutPass } from './act.ts';
 import { remember, toFinished } from './admission.ts';
 import { tellAnswers } from './answers.ts';
@@ -93,6 +93,19 @@ export async function close(parts: Parts, { active, outcome }: Of<'close'>, look
   if (!saved.written) return saved;
   await reportEnd(parts, active, outcome, look);
   return proceed(run);
+}
+
+/** No drain is under way, by the record after the Node: one that begins now changes the Node, and this patch conflicts. */
+export async function tidy(
+  { deps, run }: Parts,
+  { status, uncordon }: Of<'tidy'>,
+  { object, store }: Look,
+): Promise<Turn> {
+  const held = await store.load();
+  const isIdle = held.kind === 'held' && held.value.active === undefined && held.value.requests.length === 0;
+  if (!isIdle) return again('a drain has begun');
+  const changed = await finishNode(deps, object, { status, uncordon, ended: [] });
+  return changed === 'ok' ? proceed(run) : lookAgain(changed);
 }
 
 async function reportEnd(parts: Parts, active: ActiveDrain, outcome: DrainOutcome, look: Look): Promise<void> {

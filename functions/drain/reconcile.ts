@@ -1,6 +1,7 @@
 /** Drains: look at a node with its requests, decide, act. */
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
+import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
 import { settle, type Concern, type Observed } from '../../shared/lifecycle/settle.ts';
 import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
@@ -14,7 +15,7 @@ import { createObserver, type DrainDeps, type Look, type Target } from './observ
 import { readBusEvent, type NodeMessage } from './requests.ts';
 import { FULL } from './scope.ts';
 import type { RunMemory } from './turn.ts';
-import { wakeAll, wakeDraining, wakeDrainOf } from './wake-ups.ts';
+import { createDrainRounds, createSettingsRounds, DRAINS_ROUND, SETTINGS_ROUND, wakeDrainOf } from './wake-ups.ts';
 
 const OWNER = 'drain';
 /** Things that one run carries out one after the other: the request, the Node, a pass over its pods, the end. */
@@ -28,10 +29,19 @@ export interface Rules {
 interface Parts extends Rules {
   readonly deps: DrainDeps;
   readonly reporter: Reporter;
+  readonly settings: Rounds;
+  readonly drains: Rounds;
 }
 
 export function createReconciler(deps: DrainDeps, rules: Partial<Rules> = {}): Reconcile {
-  const parts: Parts = { deps, reporter: createReporter(OWNER, deps), decide, ...rules };
+  const parts: Parts = {
+    deps,
+    reporter: createReporter(OWNER, deps),
+    settings: createSettingsRounds(deps),
+    drains: createDrainRounds(deps),
+    decide,
+    ...rules,
+  };
   return async message => {
     switch (message.kind) {
       case 'busEvent': {
@@ -41,6 +51,8 @@ export function createReconciler(deps: DrainDeps, rules: Partial<Rules> = {}): R
       }
       case 'wakeUp': {
         const { kind, name, uid } = message.subject;
+        if (isRound(message.subject, SETTINGS_ROUND)) return parts.settings.timerDue(message);
+        if (isRound(message.subject, DRAINS_ROUND)) return parts.drains.timerDue(message);
         if (kind === 'Node') await reconcileNode(parts, { name, uid }, undefined, message);
         return;
       }
@@ -61,7 +73,7 @@ const isOnItsWay = ({ change, changed, resync }: ClusterEvent): boolean =>
   change === 'Modified' && resync !== true && changed.length === 1 && changed[0] === 'deletionTimestamp';
 
 async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise<void> {
-  const { subject, hints } = event;
+  const { subject, hints, change, resync } = event;
   switch (subject.kind) {
     case 'Node':
       await reconcileNode(parts, { name: subject.name, uid: subject.uid });
@@ -71,10 +83,11 @@ async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise
       if (hints.nodeName !== undefined) await reconcileNode(parts, { name: hints.nodeName, uid: undefined });
       return;
     case 'PodDisruptionBudget':
-      return wakeDraining(parts.deps);
+      return parts.drains.request(undefined);
     case 'NodeLifecyclePolicy':
     case 'ConfigMap':
-      return wakeAll(parts.deps);
+      // When everything is published again, the Nodes come in events of their own.
+      return resync === true && change === 'Modified' ? undefined : parts.settings.request(undefined);
     case 'VolumeAttachment':
     case 'NodeClaim':
     case 'NodePool':

@@ -9,6 +9,7 @@ import type { EpochMs } from '../../shared/domain/time.ts';
 import { findSubject } from '../../shared/lifecycle/subject.ts';
 import { openRecord, openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
+import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
 import { loadNodePool, loadPolicies } from '../../shared/cluster/node-pool.ts';
 import { effectiveProtection, type EffectiveProtection } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
@@ -119,24 +120,21 @@ export async function targetOfNode(deps: Pick<Deps, 'kubernetes'>, name: string)
 }
 
 /** The NodeClaims with a Node's providerID. The Node's owner spares the list; a Node that is deleted is looked at with care. */
-async function claimsOf(
-  { kubernetes }: Pick<Deps, 'kubernetes'>,
-  node: KubernetesObject,
-): Promise<readonly KubernetesObject[]> {
+async function claimsOf(deps: Pick<Deps, 'kubernetes'>, node: KubernetesObject): Promise<readonly KubernetesObject[]> {
   const providerID = providerIDOf(node);
   if (providerID === undefined) return [];
   const owner = node.metadata.ownerReferences?.find(({ kind }) => kind === 'NodeClaim');
   if (owner !== undefined && node.metadata.deletionTimestamp === undefined) {
-    const claim = await kubernetes.get({ type: RESOURCES.NodeClaim, name: owner.name });
+    const claim = await deps.kubernetes.get({ type: RESOURCES.NodeClaim, name: owner.name });
     if (claim !== undefined && providerIDOf(claim) === providerID) return [claim];
   }
-  const claims = (await kubernetes.list(RESOURCES.NodeClaim)) ?? [];
+  const claims = await listNodeClaims(deps);
   return claims.filter(claim => providerIDOf(claim) === providerID);
 }
 
 /** Other NodeClaims with the same providerID: the living ones; of one that lives itself, all. Read once something is being deleted. */
 async function claimsBeside(
-  { kubernetes }: Pick<Deps, 'kubernetes'>,
+  deps: Pick<Deps, 'kubernetes'>,
   claim: KubernetesObject,
   nodes: readonly KubernetesObject[],
   pool: string | undefined,
@@ -146,7 +144,7 @@ async function claimsBeside(
   const isEnding = !isLive || nodes.some(({ metadata }) => metadata.deletionTimestamp !== undefined);
   if (providerID === undefined || !isEnding) return [];
   const query = pool === undefined ? {} : { labelSelector: `${KARPENTER.nodePoolLabel}=${pool}` };
-  const claims = (await kubernetes.list(RESOURCES.NodeClaim, query)) ?? [];
+  const claims = await listNodeClaims(deps, query);
   return claims
     .filter(other => other.metadata.uid !== claim.metadata.uid && providerIDOf(other) === providerID)
     .filter(({ metadata }) => isLive || metadata.deletionTimestamp === undefined)
@@ -155,7 +153,7 @@ async function claimsBeside(
 
 /** The Nodes with the NodeClaim's providerID: by name where names are known; by a list when a deletion begins. */
 async function nodesOf(
-  { kubernetes }: Pick<Deps, 'kubernetes'>,
+  deps: Pick<Deps, 'kubernetes'>,
   claim: KubernetesObject,
   { stored, viaNode }: { readonly stored: TerminationRecord | undefined; readonly viaNode: string | undefined },
 ): Promise<readonly KubernetesObject[]> {
@@ -165,11 +163,11 @@ async function nodesOf(
     node !== undefined && providerIDOf(node) === providerID;
   const known = Object.values(stored?.nodes ?? {}).map(({ name }) => name);
   if (known.length === 0 && claim.metadata.deletionTimestamp !== undefined) {
-    return ((await kubernetes.list(RESOURCES.Node)) ?? []).filter(isIts);
+    return (await listNodes(deps)).filter(isIts);
   }
   const nodeName = claim.status?.['nodeName'];
   const names = new Set([...known, ...(typeof nodeName === 'string' ? [nodeName] : []), ...(viaNode ? [viaNode] : [])]);
-  return (await inParallel([...names].map(name => kubernetes.get({ type: RESOURCES.Node, name })))).filter(isIts);
+  return (await inParallel([...names].map(name => deps.kubernetes.get({ type: RESOURCES.Node, name })))).filter(isIts);
 }
 
 /** The record of a termination under way, or that of one which begins. */

@@ -2,6 +2,7 @@
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { HOOK_ANSWERED } from '../../shared/contract/names.ts';
 import { createReporter } from '../../shared/lifecycle/reporter.ts';
+import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
 import type { Step } from '../../shared/lifecycle/steps.ts';
 import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
@@ -14,7 +15,7 @@ import { reconcileObject } from './rules/reconcile-object.ts';
 import { reconcileRule } from './rules/reconcile-rule.ts';
 import type { TerminationContext, TerminationDeps } from './steps/context.ts';
 import { TERMINATION_STEPS } from './terminate.ts';
-import { wakePool, wakeTerminations } from './wake-ups.ts';
+import { createSettingsRounds, createTerminationRounds, SETTINGS_ROUND, TERMINATIONS_ROUND } from './wake-ups.ts';
 import { reconcileAnswer } from './worker-answers.ts';
 
 const OWNER = 'finalizer';
@@ -25,12 +26,14 @@ export interface Rules {
   readonly decideRule: typeof decideRule;
 }
 
-type Parts = TargetParts & Pick<Rules, 'decideRule'>;
+type Parts = TargetParts & Pick<Rules, 'decideRule'> & { readonly settings: Rounds; readonly terminations: Rounds };
 
 export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = {}): Reconcile {
   const parts: Parts = {
     deps,
     reporter: createReporter(OWNER, deps),
+    settings: createSettingsRounds(deps),
+    terminations: createTerminationRounds(deps),
     decide,
     steps: TERMINATION_STEPS,
     decideRule,
@@ -42,6 +45,8 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
         return reconcileClusterEvent(parts, message.event);
       case 'wakeUp': {
         const { kind, name, uid } = message.subject;
+        if (isRound(message.subject, SETTINGS_ROUND)) return parts.settings.timerDue(message);
+        if (isRound(message.subject, TERMINATIONS_ROUND)) return parts.terminations.timerDue(message);
         if (kind === 'NodeClaim') return reconcileTarget(parts, { kind, name, uid }, message);
         if (kind === 'Node') return reconcileNode(parts, name, { uid, wakeUp: message });
         if (kind === 'FinalizerRule') return reconcileRule(parts, name, undefined);
@@ -62,6 +67,8 @@ type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
 async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise<void> {
   const { subject, hints, change, watch, resync } = event;
   const { name, uid } = subject;
+  // When everything is published again, what settings apply to comes in events of its own.
+  const isRepeated = resync === true && change === 'Modified';
   switch (subject.kind) {
     case 'NodeClaim':
       return reconcileTarget(parts, { kind: 'NodeClaim', name, uid }, undefined);
@@ -71,16 +78,15 @@ async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise
     case 'VolumeAttachment':
       return hints.nodeName === undefined ? undefined : reconcileNode(parts, hints.nodeName);
     case 'PodDisruptionBudget':
-      return wakeTerminations(parts.deps);
+      return parts.terminations.request(undefined);
     case 'FinalizerRule':
       return reconcileRule(parts, name, watch);
     case 'NodePool':
       await reportTerminationFaults(parts, subject);
-      // When everything is published again, what it applies to comes in events of its own.
-      return resync === true ? undefined : wakePool(parts.deps, name);
+      return isRepeated ? undefined : parts.settings.request(name);
     case 'NodeLifecyclePolicy':
       await reportTerminationFaults(parts, subject);
-      return resync === true ? undefined : wakePool(parts.deps, undefined);
+      return isRepeated ? undefined : parts.settings.request(undefined);
     case 'ConfigMap':
       return;
   }
@@ -107,5 +113,5 @@ async function closeNodeRecord(deps: TerminationDeps, uid: string | undefined): 
 /** Its NodeClaim may wait for it, or it went with our finalizer stripped. */
 async function reconcileGoneNode(parts: Parts, { name, uid }: ClusterEvent['subject']): Promise<void> {
   await reconcileTarget(parts, { kind: 'Node', name, uid }, undefined);
-  await wakeTerminations(parts.deps);
+  await parts.terminations.request(undefined);
 }

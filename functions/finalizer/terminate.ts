@@ -129,6 +129,8 @@ async function wait(context: TerminationContext, outcome: Waiting, progress: Pro
     nodes: { ...value.nodes, ...gone },
     reported: mark,
   };
+  // Before the mark says that it is told: a run that dies in between is made up for.
+  if (isNews) await showProgress(context, outcome);
   const turn = await progress.save(next, wakeTimeOf(context, outcome.kind === 'notYet' ? outcome.until : undefined));
   if (!turn.written) return turn;
   if (stripped.length > 0)
@@ -138,7 +140,6 @@ async function wait(context: TerminationContext, outcome: Waiting, progress: Pro
     );
   if (!isNews) return turn;
   await reportWait(context, outcome);
-  await showProgress(context, outcome);
   return turn;
 }
 

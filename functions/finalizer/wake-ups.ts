@@ -1,42 +1,124 @@
-/** Which terminations must be looked at again because something around them changed. */
-import { KARPENTER } from '../../shared/contract/names.ts';
-import { RESOURCES } from '../../shared/contract/resources.ts';
-import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { toDurationMs } from '../../shared/domain/time.ts';
+/**
+ * Whom a change of something else concerns: the terminations under way, and the NodeClaims and Nodes whose finalizers new settings
+ * ask for or do not ask for any more. A burst of changes costs one round (`shared/lifecycle/rounds.ts`).
+ */
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
+import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
+import { loadNodePool, loadPolicies } from '../../shared/cluster/node-pool.ts';
+import { KARPENTER } from '../../shared/contract/names.ts';
+import type { Subject } from '../../shared/contract/subject.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { readNodeClaim } from '../../shared/domain/node-claim.ts';
+import { seconds, type EpochMs } from '../../shared/domain/time.ts';
+import { createRounds, type Rounds, type Scopes } from '../../shared/lifecycle/rounds.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
+import { decide } from './decide.ts';
+import { providerIDOf, toTerminated } from './objects.ts';
+import { effectiveTermination, type EffectiveTermination } from './settings.ts';
 
-type Deps = Pick<FunctionDeps, 'kubernetes' | 'wakeUps' | 'clock'>;
+type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
-/** Those under way: a PodDisruptionBudget may have opened, a Node may be gone. */
-export async function wakeTerminations(deps: Deps): Promise<void> {
-  const objects = await loadAll(deps, undefined);
-  await wake(
-    deps,
-    objects.filter(({ metadata }) => metadata.deletionTimestamp !== undefined),
+const OWNER = 'finalizer';
+export const SETTINGS_ROUND = 'settings';
+export const TERMINATIONS_ROUND = 'terminations';
+
+/** Rounds after changes of settings; their scopes are NodePools. */
+export function createSettingsRounds(deps: Deps): Rounds {
+  return createRounds(deps, {
+    owner: OWNER,
+    name: SETTINGS_ROUND,
+    spacing: seconds(10),
+    concerned: scopes => concernedBySettings(deps, scopes),
+  });
+}
+
+/** Rounds for the terminations under way: a PodDisruptionBudget may have opened, a Node may be gone. */
+export function createTerminationRounds(deps: Deps): Rounds {
+  return createRounds(deps, {
+    owner: OWNER,
+    name: TERMINATIONS_ROUND,
+    spacing: seconds(1),
+    async concerned() {
+      const [claims, nodes] = await inParallel([listNodeClaims(deps), listNodes(deps)]);
+      return [...claims, ...nodes].filter(isTerminating).map(toSubject);
+    },
+  });
+}
+
+const isTerminating = ({ metadata }: KubernetesObject): boolean => metadata.deletionTimestamp !== undefined;
+const poolOf = ({ metadata }: KubernetesObject): string | undefined => metadata.labels?.[KARPENTER.nodePoolLabel];
+const toSubject = ({ kind, apiVersion, metadata: { name, uid } }: KubernetesObject): Subject => ({
+  kind,
+  apiVersion,
+  name,
+  uid,
+});
+
+/** Those for which the rule asks for something under the settings as they are, and those that are terminating. */
+async function concernedBySettings(deps: Deps, scopes: Scopes): Promise<readonly Subject[]> {
+  const [claims, nodes] = await inParallel([listNodeClaims(deps), listNodes(deps)]);
+  const targets = toTargets(claims, nodes).filter(
+    ({ pool }) => scopes === 'all' || (pool !== undefined && scopes.includes(pool)),
+  );
+  const settings = await loadSettings(deps, new Set(targets.map(({ pool }) => pool)));
+  const now = deps.clock.now();
+  return targets.flatMap(target => {
+    const termination = settings.get(target.pool) ?? { kind: 'none' };
+    return isConcerned(target, termination, now) ? subjectsOf(target) : [];
+  });
+}
+
+/** What is judged together: a NodeClaim with the Nodes of its instance, or a Node that no single NodeClaim stands for. */
+interface JudgedTarget {
+  readonly claim: KubernetesObject | undefined;
+  readonly nodes: readonly KubernetesObject[];
+  readonly pool: string | undefined;
+}
+
+function toTargets(claims: readonly KubernetesObject[], nodes: readonly KubernetesObject[]): readonly JudgedTarget[] {
+  const claimsOf = Map.groupBy(claims, providerIDOf);
+  const nodesOf = Map.groupBy(nodes, providerIDOf);
+  const isAlone = (providerID: string | undefined): boolean =>
+    providerID !== undefined && claimsOf.get(providerID)?.length === 1;
+  const ofClaims = claims.map((claim): JudgedTarget => {
+    const providerID = providerIDOf(claim);
+    return { claim, nodes: isAlone(providerID) ? (nodesOf.get(providerID) ?? []) : [], pool: poolOf(claim) };
+  });
+  const lone = nodes.filter(node => !isAlone(providerIDOf(node)));
+  return [...ofClaims, ...lone.map(node => ({ claim: undefined, nodes: [node], pool: poolOf(node) }))];
+}
+
+function isConcerned({ claim, nodes }: JudgedTarget, settings: EffectiveTermination, now: EpochMs): boolean {
+  const objects = [...(claim === undefined ? [] : [claim]), ...nodes];
+  if (objects.some(isTerminating)) return true;
+  const decision = decide({
+    now,
+    claim: claim && toTerminated(claim),
+    claimGracePeriod: undefined,
+    terminationTimestamp: undefined,
+    nodes: nodes.map(toTerminated),
+    settings,
+    storedDeadline: undefined,
+    takesBackDeadline: false,
+    storedNames: [],
+  });
+  return decision.kind === 'prepare';
+}
+
+/** A NodeClaim leads to the Node that it names, and every other Node to its NodeClaim. */
+function subjectsOf({ claim, nodes }: JudgedTarget): readonly Subject[] {
+  const named = claim && readNodeClaim(claim).nodeName;
+  return [...(claim === undefined ? [] : [claim]), ...nodes.filter(({ metadata }) => metadata.name !== named)].map(
+    toSubject,
   );
 }
 
-/** Every NodeClaim and Node of a pool, or of the cluster: settings have changed. */
-export async function wakePool(deps: Deps, pool: string | undefined): Promise<void> {
-  await wake(deps, await loadAll(deps, pool));
-}
-
-async function loadAll({ kubernetes }: Deps, pool: string | undefined): Promise<readonly KubernetesObject[]> {
-  const query = pool === undefined ? {} : { labelSelector: `${KARPENTER.nodePoolLabel}=${pool}` };
-  const [claims, nodes] = await inParallel([
-    kubernetes.list(RESOURCES.NodeClaim, query),
-    kubernetes.list(RESOURCES.Node, query),
-  ]);
-  return [...(claims ?? []), ...(nodes ?? [])];
-}
-
-async function wake({ wakeUps, clock }: Deps, objects: readonly KubernetesObject[]): Promise<void> {
-  const wakeTime = clock.now();
-  await wakeUps.send(
-    objects.map(({ kind, apiVersion, metadata: { name, uid } }) => ({
-      wakeUp: { owner: 'finalizer', subject: { kind, apiVersion, name, uid }, wakeTime },
-      delay: toDurationMs(0),
-    })),
-  );
+async function loadSettings(
+  deps: Deps,
+  pools: ReadonlySet<string | undefined>,
+): Promise<ReadonlyMap<string | undefined, EffectiveTermination>> {
+  const policies = await loadPolicies(deps);
+  const found = new Map<string | undefined, EffectiveTermination>();
+  for (const pool of pools) found.set(pool, effectiveTermination(await loadNodePool(deps, pool), policies));
+  return found;
 }

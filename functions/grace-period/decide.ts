@@ -2,36 +2,15 @@
  * The rule of grace periods (design "Do-not-disrupt grace period"; DESIGN §3.2, I2, I7): while a protection that Karpenter does not
  * see by itself is active on a node, the node carries `karpenter.sh/do-not-disrupt: "true"` with our mark beside it; each pod hears
  * of its own expiry; at the last one the node is released. Pure: no I/O, no clock.
- *
- * Whose annotation it is (A: do-not-disrupt on the Node, M: our mark):
- * - no A, no M: nobody's; with A and without M: somebody's, never touched
- * - A is `"true"` and M: ours
- * - M without A: somebody removed ours; it is held again while pods are protected
- * - M, and A is something else: somebody edited ours and thereby took it over; our mark goes, the annotation stays
  */
-import {
-  annotatedPods,
-  announcementsFor,
-  nextInstant,
-  shown,
-  type AnnotatedPod,
-  type Announcement,
-} from './announcements.ts';
+import { annotatedPods, announcementsFor, nextInstant, shown, type Announcement } from './announcements.ts';
+import { EMPTY_RECORD, type GracePeriodRecord } from './announced.ts';
+import { LONGEST_RETRY, retryTimeOf } from './effort.ts';
+import { changeOf, heldUntil, isElapsed, type AnnotatedNode, type NodeChange } from './node-change.ts';
 import { formatDuration } from '../../shared/domain/go-duration.ts';
-import { EMPTY_RECORD, type Effort, type GracePeriodRecord } from './announced.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import { isActive, type ProtectionPolicy } from '../../shared/domain/protection.ts';
-import {
-  addDuration,
-  earliest,
-  hours,
-  isDue,
-  minutes,
-  seconds,
-  toDurationMs,
-  toExactTimestamp,
-  type EpochMs,
-} from '../../shared/domain/time.ts';
+import { addDuration, earliest, hours, isDue, seconds, type EpochMs } from '../../shared/domain/time.ts';
 
 /** A run that has claimed Events has recorded them after this long, or has ended. */
 export const CLAIM_SETTLES_AFTER = seconds(30);
@@ -40,14 +19,7 @@ export const IDLE_CHECK = hours(24);
 
 export interface GracePeriodObservation {
   readonly now: EpochMs;
-  readonly node: {
-    readonly name: string;
-    readonly uid: string;
-    /** Value of `karpenter.sh/do-not-disrupt` on the Node. */
-    readonly doNotDisrupt: string | undefined;
-    /** Our mark. */
-    readonly protectedUntil: string | undefined;
-  };
+  readonly node: AnnotatedNode;
   /** All pods on the node. */
   readonly pods: readonly PodView[];
   readonly policy: ProtectionPolicy;
@@ -57,21 +29,6 @@ export interface GracePeriodObservation {
   /** The claim that this very run wrote. */
   readonly ownClaimTime: EpochMs | undefined;
 }
-
-export type NodeChange =
-  | { readonly kind: 'leave' }
-  /** Set both annotations, or correct the mark. `until`: RFC 3339 of the latest expiry, or `indefinite`. */
-  | { readonly kind: 'hold'; readonly until: string; readonly reason: 'PodsProtected' | 'AnnotationRemoved' }
-  /** Remove both. */
-  | { readonly kind: 'release'; readonly reason: 'GracePeriodElapsed' | 'NothingProtected' }
-  /** Remove our mark beside an annotation that is not ours any more. */
-  | { readonly kind: 'disown'; readonly reason: 'AnnotationTakenOver' };
-
-/** A change of the Node that was refused, or undone by somebody, is tried again after this long, doubled each time. */
-export const FIRST_RETRY = minutes(1);
-export const LONGEST_RETRY = hours(1);
-/** An annotation that somebody removed is put back at once this often; from then on it looks like a quarrel of two controllers. */
-export const FREE_RESTORES = 3;
 
 /** A record's content and when to look again. */
 export interface Remembered {
@@ -87,7 +44,7 @@ export interface Counts {
 }
 
 export type GracePeriodDecision =
-  /** No annotated pod is left: the Node is let free, then the record goes. */
+  /** No annotated pod is left: the Node is released, then the record is deleted. */
   | { readonly kind: 'close'; readonly node: NodeChange; readonly counts: Counts }
   | {
       readonly kind: 'keep';
@@ -155,37 +112,6 @@ export function decide(observation: GracePeriodObservation): GracePeriodDecision
   return { kind: 'keep', node: change, announcements, intent, outcome, counts };
 }
 
-/** When a change that is wanted may be made; undefined: now. */
-function retryTimeOf(wanted: NodeChange, effort: Effort | undefined, now: EpochMs): EpochMs | undefined {
-  if (effort === undefined || wanted.kind === 'leave') return undefined;
-  const isRestoring = wanted.kind === 'hold' && wanted.reason === 'AnnotationRemoved';
-  if (effort.kind === 'restored' && !isRestoring) return undefined;
-  const failures = effort.kind === 'restored' ? effort.times - FREE_RESTORES : effort.times;
-  if (failures <= 0) return undefined;
-  const wait = toDurationMs(Math.min(FIRST_RETRY * 2 ** (failures - 1), LONGEST_RETRY));
-  const time = addDuration(effort.lastTime, wait);
-  return isDue(now, time) ? undefined : time;
-}
-
-/** The memory of a change of the Node after it was tried: nothing while it goes well. */
-export function effortAfter(
-  before: Effort | undefined,
-  change: NodeChange,
-  result: { readonly kind: 'ok' } | { readonly kind: 'refused'; readonly message: string },
-  now: EpochMs,
-): Effort | undefined {
-  const isRestoring = change.kind === 'hold' && change.reason === 'AnnotationRemoved';
-  const kind = result.kind === 'refused' ? 'refused' : isRestoring ? 'restored' : undefined;
-  // What was undone and stays for twice the longest wait was no quarrel.
-  const isOld = before !== undefined && isDue(now, addDuration(before.lastTime, toDurationMs(2 * LONGEST_RETRY)));
-  if (kind === undefined) return before?.kind === 'restored' && !isOld ? before : undefined;
-  const times = before?.kind === kind && !isOld ? before.times + 1 : 1;
-  return { kind, times, lastTime: now, ...(result.kind === 'refused' && { message: result.message }) };
-}
-
-const isElapsed = ({ protection }: AnnotatedPod, now: EpochMs): boolean =>
-  protection.kind === 'until' && !isActive(protection, now);
-
 /** The earlier of two instants; undefined: none. */
 function sooner(instant: EpochMs, other: EpochMs | undefined): EpochMs {
   return other !== undefined && other < instant ? other : instant;
@@ -199,44 +125,6 @@ export function withAnnouncements(
   const merged = new Map(Object.entries(announced));
   for (const { about, topic, key } of made) merged.set(about.uid, { ...merged.get(about.uid), [topic]: key });
   return Object.fromEntries(merged);
-}
-
-/** Until when the node is to be held: a plain `"true"` does not count, Karpenter honours that on the pod itself. */
-function heldUntil(annotated: readonly AnnotatedPod[], now: EpochMs): string | undefined {
-  const holding = annotated
-    .map(({ protection }) => protection)
-    .filter(protection => protection.kind !== 'none' && protection.source !== 'True' && isActive(protection, now));
-  if (holding.length === 0) return undefined;
-  let latest: EpochMs | undefined;
-  for (const protection of holding) {
-    if (protection.kind !== 'until') return 'indefinite';
-    if (latest === undefined || protection.expiry > latest) latest = protection.expiry;
-  }
-  return latest === undefined ? undefined : toExactTimestamp(latest);
-}
-
-function changeOf(
-  { node, observeOnly, now }: GracePeriodObservation,
-  until: string | undefined,
-  annotated: readonly AnnotatedPod[],
-): NodeChange {
-  const { doNotDisrupt, protectedUntil } = node;
-  const leave: NodeChange = { kind: 'leave' };
-  if (protectedUntil === undefined) {
-    const free = doNotDisrupt === undefined;
-    return free && until !== undefined && !observeOnly ? { kind: 'hold', until, reason: 'PodsProtected' } : leave;
-  }
-  if (doNotDisrupt !== undefined && doNotDisrupt !== 'true') return { kind: 'disown', reason: 'AnnotationTakenOver' };
-  if (until === undefined) {
-    return {
-      kind: 'release',
-      reason: annotated.some(pod => isElapsed(pod, now)) ? 'GracePeriodElapsed' : 'NothingProtected',
-    };
-  }
-  if (doNotDisrupt === 'true' && protectedUntil === until) return leave;
-  // In Observe mode nothing new is held; what is held already goes at its end, above.
-  if (observeOnly) return leave;
-  return { kind: 'hold', until, reason: doNotDisrupt === undefined ? 'AnnotationRemoved' : 'PodsProtected' };
 }
 
 /** What is to be said about the node itself. */

@@ -7,20 +7,61 @@ import { toExactTimestamp } from '../../shared/domain/time.ts';
 import { TerminalError } from '../../shared/errors.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import type { Counts, NodeChange } from './decide.ts';
+import type { Turn } from '../../shared/lifecycle/settle.ts';
+import type { Wanted } from '../../shared/lifecycle/timed-record.ts';
+import type { Effort, GracePeriodRecord } from './announced.ts';
+import type { Counts, Remembered } from './decide.ts';
+import { effortAfter } from './effort.ts';
+import type { NodeChange } from './node-change.ts';
+import type { Here } from './observe.ts';
 
 /** A change of the Node that is made. */
-export type MadeChange = Exclude<NodeChange, { kind: 'leave' }>;
+type MadeChange = Exclude<NodeChange, { kind: 'leave' }>;
 
-export type AnnotateOutcome =
+type AnnotateOutcome =
   | { readonly kind: 'ok' }
   /** The Node changed in between, or is gone: look again. */
   | { readonly kind: 'changed' }
   /** A webhook or policy does not let it pass, and will not the next time. */
   | { readonly kind: 'refused'; readonly message: string };
 
+type Changed = Extract<Turn, { kind: 'again' }> | { readonly kind: 'ok'; readonly effort: Effort | undefined };
+
+/** Makes the change of the Node and reports it. One that is refused is remembered, so that the next look waits with it. */
+export async function changeNode(
+  deps: Pick<FunctionDeps, 'kubernetes' | 'clock'> & { readonly reporter: Reporter },
+  seen: Here,
+  node: NodeChange,
+  counts: Counts,
+  before: Remembered,
+): Promise<Changed> {
+  const effort = seen.held?.effort;
+  if (node.kind === 'leave') return { kind: 'ok', effort };
+  const made: MadeChange = node;
+  const outcome = await annotate(deps, seen.object, made);
+  if (outcome.kind === 'changed') return { kind: 'again', because: 'the Node changed' };
+  const next = effortAfter(effort, made, outcome, deps.clock.now());
+  if (outcome.kind === 'ok') {
+    await reportChange(deps.reporter, seen.object, made, counts);
+    return { kind: 'ok', effort: next };
+  }
+  const saved = await seen.record.save(wanted(seen, { ...before, record: withEffort(before.record, next) }));
+  return saved.kind === 'again'
+    ? saved
+    : { kind: 'again', because: `the change of the Node was refused: ${outcome.message}` };
+}
+
+export function withEffort({ announced, claimTime }: GracePeriodRecord, effort: Effort | undefined): GracePeriodRecord {
+  return { announced, ...(claimTime !== undefined && { claimTime }), ...(effort !== undefined && { effort }) };
+}
+
+export function wanted({ object: { metadata } }: Here, { record, wakeTime }: Remembered): Wanted<GracePeriodRecord> {
+  const { name, uid } = metadata;
+  return { subject: { apiVersion: 'v1', kind: 'Node', name, uid }, value: record, wakeTime };
+}
+
 /** Both annotations in one patch, on exactly the Node that was looked at. */
-export async function annotate(
+async function annotate(
   { kubernetes }: Pick<FunctionDeps, 'kubernetes'>,
   { metadata: { name, uid, resourceVersion } }: KubernetesObject,
   change: MadeChange,
@@ -47,7 +88,7 @@ function annotationsFor(change: MadeChange): JsonObject {
 }
 
 /** One audit line per change of the Node, after it was made, with the numbers that it rests on. */
-export async function reportChange(
+async function reportChange(
   reporter: Reporter,
   about: KubernetesObject,
   change: MadeChange,

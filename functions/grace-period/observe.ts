@@ -45,6 +45,9 @@ export type Look =
     }
   | { readonly kind: 'nothing' };
 
+export type Here = Extract<Look, { kind: 'here' }>;
+export type Gone = Extract<Look, { kind: 'gone' }>;
+
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'clock'>;
 
 export async function look(

@@ -5,32 +5,40 @@
  */
 import type { InboxMessage, WatchedEvent } from '../../shared/contract/inbox-message.ts';
 import { GRACE_PERIOD_METRICS } from '../../shared/contract/metrics.ts';
-import { durationBetween, type EpochMs } from '../../shared/domain/time.ts';
+import { durationBetween } from '../../shared/domain/time.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
+import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
 import { again, DONE, settle, type Turn } from '../../shared/lifecycle/settle.ts';
-import { openRecords, type TimedRecord, type Wanted } from '../../shared/lifecycle/timed-record.ts';
+import { openRecords, type TimedRecord } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
-import type { Effort, GracePeriodRecord } from './announced.ts';
+import type { GracePeriodRecord } from './announced.ts';
 import { announce } from './announce.ts';
-import { decide, effortAfter, type Counts, type GracePeriodDecision, type NodeChange } from './decide.ts';
-import { annotate, reportChange, type MadeChange } from './effects.ts';
-import { look, type Look, type Progress, type Target } from './observe.ts';
+import { decide, type GracePeriodDecision } from './decide.ts';
+import { changeNode, wanted, withEffort } from './effects.ts';
+import type { NodeChange } from './node-change.ts';
+import { look, type Gone, type Here, type Progress, type Target } from './observe.ts';
 import { reportProtectionFaults } from './policy-faults.ts';
 import { gracePeriodCodec, OWNER, recordIdOf } from './record.ts';
 import { createSeenPods, type SeenPods } from './seen-pods.ts';
-import { wakeAnnotatedNodes } from './wake-ups.ts';
+import { createSettingsRounds, SETTINGS_ROUND } from './wake-ups.ts';
 
 type Ports = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'metrics' | 'clock'>;
-type Deps = Ports & { readonly reporter: Reporter; readonly seenPods: SeenPods };
+type Deps = Ports & { readonly reporter: Reporter; readonly seenPods: SeenPods; readonly settings: Rounds };
 
 export function createReconciler(ports: Ports): Reconcile {
-  const deps: Deps = { ...ports, reporter: createReporter(OWNER, ports), seenPods: createSeenPods() };
+  const deps: Deps = {
+    ...ports,
+    reporter: createReporter(OWNER, ports),
+    seenPods: createSeenPods(),
+    settings: createSettingsRounds(ports),
+  };
   return async message => {
     switch (message.kind) {
       case 'clusterEvent':
         return reconcileClusterEvent(deps, message.event);
       case 'wakeUp': {
         const { kind, name, uid } = message.subject;
+        if (isRound(message.subject, SETTINGS_ROUND)) return deps.settings.timerDue(message);
         if (kind === 'Node') await reconcileNode(deps, { name, uid, pods: 'always' }, message);
         return;
       }
@@ -46,6 +54,8 @@ type WakeUp = Extract<InboxMessage, { kind: 'wakeUp' }>;
 
 async function reconcileClusterEvent(deps: Deps, event: WatchedEvent): Promise<void> {
   const { subject, change, hints, resourceVersion } = event;
+  // When everything is published again, what settings apply to comes in events of its own.
+  const isRepeated = event.resync === true && change === 'Modified';
   switch (subject.kind) {
     case 'Pod':
       if (hints.nodeName === undefined) return;
@@ -57,10 +67,10 @@ async function reconcileClusterEvent(deps: Deps, event: WatchedEvent): Promise<v
       return reconcileNode(deps, { name: subject.name, uid: subject.uid, pods });
     }
     case 'NodePool':
-      return wakeAnnotatedNodes(deps, subject.name);
+      return isRepeated ? undefined : deps.settings.request(subject.name);
     case 'NodeLifecyclePolicy':
       await reportProtectionFaults(deps, subject);
-      return wakeAnnotatedNodes(deps, undefined);
+      return isRepeated ? undefined : deps.settings.request(undefined);
     case 'NodeClaim':
     case 'FinalizerRule':
     case 'PodDisruptionBudget':
@@ -69,9 +79,6 @@ async function reconcileClusterEvent(deps: Deps, event: WatchedEvent): Promise<v
       return;
   }
 }
-
-type Here = Extract<Look, { kind: 'here' }>;
-type Gone = Extract<Look, { kind: 'gone' }>;
 
 async function reconcileNode(deps: Deps, first: Target, wakeUp?: WakeUp): Promise<void> {
   const progress: Progress = { claimTime: undefined, announcements: [] };
@@ -108,7 +115,7 @@ async function apply(
 ): Promise<Turn> {
   switch (decision.kind) {
     case 'close': {
-      const changed = await change(deps, seen, decision.node, decision.counts, {
+      const changed = await changeNode(deps, seen, decision.node, decision.counts, {
         record: { announced: seen.held?.announced ?? {} },
         wakeTime: seen.observation.now,
       });
@@ -132,7 +139,7 @@ async function keep(
   if (claimed.written && announcements.length > 0) progress.claimTime = intent.record.claimTime;
   if (claimed.kind === 'again') return claimed;
 
-  const changed = await change(deps, seen, node, counts, intent);
+  const changed = await changeNode(deps, seen, node, counts, intent);
   if (changed.kind === 'again') return changed;
 
   await announce(deps, deps.reporter, announcements, timed);
@@ -152,44 +159,6 @@ async function keep(
 /** A pod that came while its node was released, and whose own run found the node still held, is found by looking once more. */
 function afterChange(node: NodeChange): Turn {
   return node.kind === 'release' ? again('the node was released') : DONE;
-}
-
-type Changed = Extract<Turn, { kind: 'again' }> | { readonly kind: 'ok'; readonly effort: Effort | undefined };
-
-/** Makes the change of the Node and reports it. One that is refused is remembered, so that the next look waits with it. */
-async function change(
-  deps: Deps,
-  seen: Here,
-  node: NodeChange,
-  counts: Counts,
-  before: { readonly record: GracePeriodRecord; readonly wakeTime: EpochMs },
-): Promise<Changed> {
-  const effort = seen.held?.effort;
-  if (node.kind === 'leave') return { kind: 'ok', effort };
-  const made: MadeChange = node;
-  const outcome = await annotate(deps, seen.object, made);
-  if (outcome.kind === 'changed') return { kind: 'again', because: 'the Node changed' };
-  const next = effortAfter(effort, made, outcome, deps.clock.now());
-  if (outcome.kind === 'ok') {
-    await reportChange(deps.reporter, seen.object, made, counts);
-    return { kind: 'ok', effort: next };
-  }
-  const saved = await seen.record.save(wanted(seen, { ...before, record: withEffort(before.record, next) }));
-  return saved.kind === 'again'
-    ? saved
-    : { kind: 'again', because: `the change of the Node was refused: ${outcome.message}` };
-}
-
-function withEffort({ announced, claimTime }: GracePeriodRecord, effort: Effort | undefined): GracePeriodRecord {
-  return { announced, ...(claimTime !== undefined && { claimTime }), ...(effort !== undefined && { effort }) };
-}
-
-function wanted(
-  { object: { metadata } }: Here,
-  { record, wakeTime }: { readonly record: GracePeriodRecord; readonly wakeTime: EpochMs },
-): Wanted<GracePeriodRecord> {
-  const { name, uid } = metadata;
-  return { subject: { apiVersion: 'v1', kind: 'Node', name, uid }, value: record, wakeTime };
 }
 
 /** The node is gone: whatever was promised about its pods ended with it. */

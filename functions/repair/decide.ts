@@ -3,7 +3,11 @@
  * `lastTransitionTime + toleration`; from then on the node is due, unless its NodeClaim is not known for certain or somebody vetoes.
  * What a whole pool allows is the pass's rule (`pass/decide.ts`). Pure: no I/O, no clock.
  */
-import { TERMINATION_TIMESTAMP_ANNOTATION, type NodeClaimView } from '../../shared/domain/node-claim.ts';
+import {
+  NODE_POOL_LABEL,
+  TERMINATION_TIMESTAMP_ANNOTATION,
+  type NodeClaimView,
+} from '../../shared/domain/node-claim.ts';
 import { DO_NOT_REPAIR_ANNOTATION, type NodeView } from '../../shared/domain/node.ts';
 import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
 import { isDue, parseTimestamp, type EpochMs } from '../../shared/domain/time.ts';
@@ -30,6 +34,8 @@ export interface NodeObservation {
   readonly rules: RepairRules;
   /** What is remembered of earlier unhealthy times. */
   readonly episodes: readonly Episode[];
+  /** An earlier rung for this incident did not help: ill with whatever by now, the node is still due. */
+  readonly escalates?: RepairIncident | undefined;
 }
 
 export type IgnoreReason = 'GateOff' | 'NotConfigured' | 'Healthy' | 'NoTransitionTime' | 'NoNodeClaim';
@@ -38,7 +44,8 @@ export type IgnoreReason = 'GateOff' | 'NotConfigured' | 'Healthy' | 'NoTransiti
 export interface DueNode {
   readonly kind: 'due';
   readonly incident: RepairIncident;
-  readonly claim: NodeClaimView;
+  /** Absent for a node that Karpenter does not manage, where the block covers those. */
+  readonly claim: NodeClaimView | undefined;
   /** How many statements hold. */
   readonly severity: number;
   readonly message: string;
@@ -68,7 +75,7 @@ export type NodeDecision =
   | { readonly kind: 'finishing'; readonly incident: RepairIncident; readonly message: string }
   | DueNode;
 
-export function decide({ now, node, owner, rules, episodes }: NodeObservation): NodeDecision {
+export function decide({ now, node, owner, rules, episodes, escalates }: NodeObservation): NodeDecision {
   const { gateOpen, settings } = rules;
   if (!gateOpen) return { kind: 'ignore', reason: 'GateOff', message: 'featureGates.nodeRepair is off' };
   if (settings === undefined) {
@@ -83,14 +90,18 @@ export function decide({ now, node, owner, rules, episodes }: NodeObservation): 
   if (health.kind === 'noTransitionTime') {
     return { kind: 'ignore', reason: 'NoTransitionTime', message: health.message };
   }
-  const { incident, message, severity } = health;
-  if (!isDue(now, incident.dueTime)) return { kind: 'tolerate', incident, message };
-  if (owner.kind === 'none') return { kind: 'ignore', reason: 'NoNodeClaim', incident, message: owner.message };
+  const { message, severity } = health;
+  const incident = escalates ?? health.incident;
+  if (escalates === undefined && !isDue(now, incident.dueTime)) return { kind: 'tolerate', incident, message };
+  const isOurs = owner.kind === 'none' && settings.nodesWithoutNodeClaim === 'TerminateInAutoScalingGroup';
+  if (owner.kind === 'none' && !(isOurs && isUnmanaged(node))) {
+    return { kind: 'ignore', reason: 'NoNodeClaim', incident, message: owner.message };
+  }
   if (owner.kind === 'ambiguous') {
     return { kind: 'blocked', reason: 'AmbiguousNodeClaim', incident, message: owner.message };
   }
-  const { claim } = owner;
-  if (isTerminatingForcefully(claim, now)) {
+  const claim = owner.kind === 'claim' ? owner.claim : undefined;
+  if (claim !== undefined && isTerminatingForcefully(claim, now)) {
     return { kind: 'finishing', incident, message: `NodeClaim ${claim.name} is being terminated` };
   }
   const veto = findVeto(vetoersOf(node, claim, rules), now);
@@ -98,10 +109,21 @@ export function decide({ now, node, owner, rules, episodes }: NodeObservation): 
   return { kind: 'due', incident, claim, severity, message };
 }
 
-function vetoersOf(node: NodeView, claim: NodeClaimView, { poolVeto }: RepairRules): readonly Vetoer[] {
+/** An instance of its own that Karpenter has nothing to do with: one of Karpenter's may only be waiting for its NodeClaim to show. */
+function isUnmanaged({ providerID, labels, ownerClaim }: NodeView): boolean {
+  return providerID !== undefined && labels[NODE_POOL_LABEL] === undefined && ownerClaim === undefined;
+}
+
+function vetoersOf(node: NodeView, claim: NodeClaimView | undefined, { poolVeto }: RepairRules): readonly Vetoer[] {
+  const vetoer = (kind: 'Node' | 'NodeClaim', { name, uid, annotations }: NodeView | NodeClaimView): Vetoer => ({
+    kind,
+    name,
+    uid,
+    value: annotations[DO_NOT_REPAIR_ANNOTATION],
+  });
   return [
-    { kind: 'Node', name: node.name, uid: node.uid, value: node.annotations[DO_NOT_REPAIR_ANNOTATION] },
-    { kind: 'NodeClaim', name: claim.name, uid: claim.uid, value: claim.annotations[DO_NOT_REPAIR_ANNOTATION] },
+    vetoer('Node', node),
+    ...(claim === undefined ? [] : [vetoer('NodeClaim', claim)]),
     ...(poolVeto === undefined ? [] : [poolVeto]),
   ];
 }

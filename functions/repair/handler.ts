@@ -1,4 +1,12 @@
+import { ec2Instances } from '../../shared/lambda/ec2-instances.ts';
 import { createHandler } from '../../shared/lambda/handler.ts';
 import { createReconciler } from './reconcile.ts';
 
-export const handler = createHandler('repair', ['kubernetes', 'records', 'wakeUps', 'events'], createReconciler);
+export const handler = createHandler(
+  'repair',
+  ['kubernetes', 'records', 'wakeUps', 'bus', 'events'],
+  createReconciler,
+  {
+    instances: ec2Instances,
+  },
+);

@@ -1,5 +1,6 @@
 /** What repair looks at: the rules that hold for a pool, the NodeClaim of a node, the whole cluster for a pass. Always live reads. */
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
+import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
 import { loadNodePool, nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
@@ -61,9 +62,9 @@ export interface ClusterView {
 }
 
 /** All nodes and all NodeClaims. */
-export async function loadCluster({ kubernetes }: Kubernetes): Promise<ClusterView> {
-  const [nodes, claims] = await inParallel([kubernetes.list(RESOURCES.Node), kubernetes.list(RESOURCES.NodeClaim)]);
-  return { nodes: (nodes ?? []).map(readNode), claims: (claims ?? []).map(readNodeClaim) };
+export async function loadCluster(deps: Kubernetes): Promise<ClusterView> {
+  const [nodes, claims] = await inParallel([listNodes(deps), listNodeClaims(deps)]);
+  return { nodes: nodes.map(readNode), claims: claims.map(readNodeClaim) };
 }
 
 /**
@@ -81,12 +82,10 @@ export async function findOwner(deps: Kubernetes, node: NodeView, known: string 
   const pool = nodePoolOf(node);
   if (pool !== undefined && node.providerID !== undefined) {
     const labelSelector = `${KARPENTER.nodePoolLabel}=${pool}`;
-    const owner = ownerAmong(node, (await kubernetes.list(RESOURCES.NodeClaim, { labelSelector })) ?? []);
+    const owner = ownerAmong(node, await listNodeClaims(deps, { labelSelector }));
     if (owner.kind !== 'none') return owner;
   }
-  return node.providerID === undefined
-    ? ownerAmong(node, [])
-    : ownerAmong(node, (await kubernetes.list(RESOURCES.NodeClaim)) ?? []);
+  return node.providerID === undefined ? ownerAmong(node, []) : ownerAmong(node, await listNodeClaims(deps));
 }
 
 function ownerAmong(node: NodeView, claims: readonly KubernetesObject[]): Owner {

@@ -4,39 +4,53 @@
  */
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
+import { DRAIN_COMPLETED } from '../../shared/contract/names.ts';
+import { RESOURCES } from '../../shared/contract/resources.ts';
+import { TerminalError } from '../../shared/errors.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
-
+import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
+import { openRecord } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
+import { nodeOfRequest, parseDrainCompleted } from './actions/drain-answer.ts';
 import { decide } from './decide.ts';
 import { reconcileNode } from './node.ts';
 import { decidePass } from './pass/decide.ts';
 import { poolOfSubject } from './pass/record.ts';
 import { createPasses, type Passes } from './pass/run.ts';
 import { reportNodePool, reportPolicy } from './policies/report.ts';
-import { OWNER } from './record.ts';
-import { settingsChanged } from './wake-ups.ts';
+import { isAllPolicies, policyChanged, statusDue, surroundingsChanged } from './policies/status.ts';
+import { nodeCodec, nodeRecordId, OWNER } from './record.ts';
+import { createSettingsRounds, SETTINGS_ROUND } from './wake-ups.ts';
 
-type Ports = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'metrics' | 'clock'>;
+type Ports = Pick<
+  FunctionDeps,
+  'kubernetes' | 'records' | 'wakeUps' | 'bus' | 'instances' | 'events' | 'audit' | 'metrics' | 'clock'
+>;
 /** The rule for one node, and that for a pool. */
 export interface Rules {
   readonly decide: typeof decide;
   readonly decidePass: typeof decidePass;
 }
-type Deps = Ports & Rules & { readonly reporter: Reporter; readonly passes: Passes };
+type Deps = Ports & Rules & { readonly reporter: Reporter; readonly passes: Passes; readonly settings: Rounds };
 
 /** @param rules replaced in mutation tests */
 export function createReconciler(ports: Ports, rules: Rules = { decide, decidePass }): Reconcile {
   const reporter = createReporter(OWNER, ports);
-  const deps: Deps = { ...ports, ...rules, reporter, passes: createPasses({ ...ports, ...rules, reporter }) };
+  const repairsChanged = (): Promise<void> => surroundingsChanged(ports);
+  const passes = createPasses({ ...ports, ...rules, reporter, repairsChanged });
+  const settings = createSettingsRounds({ ...ports, passes });
+  const deps: Deps = { ...ports, ...rules, reporter, passes, settings };
   return async message => {
     switch (message.kind) {
       case 'clusterEvent':
         return reconcileClusterEvent(deps, message.event);
       case 'wakeUp':
         return reconcileWakeUp(deps, message);
-      case 'tick':
       case 'busEvent':
+        return reconcileAnswer(deps, message);
       case 'customResource':
+        return reconcileRemediation(deps, message.event.hints.nodeName);
+      case 'tick':
         return;
     }
   };
@@ -44,27 +58,49 @@ export function createReconciler(ports: Ports, rules: Rules = { decide, decidePa
 
 async function reconcileWakeUp(deps: Deps, wakeUp: Extract<InboxMessage, { kind: 'wakeUp' }>): Promise<void> {
   const { subject } = wakeUp;
+  if (isRound(subject, SETTINGS_ROUND)) return deps.settings.timerDue(wakeUp);
   switch (subject.kind) {
     case 'Node':
       return reconcileNode(deps, { name: subject.name, uid: subject.uid, cause: 'timer' }, wakeUp);
     case 'NodePool':
       return deps.passes.timerDue(poolOfSubject(subject), wakeUp);
     case 'NodeLifecyclePolicy':
-      return reportPolicy(deps, subject, wakeUp);
+      return isAllPolicies(subject) ? statusDue(deps, wakeUp) : reportPolicy(deps, subject, wakeUp);
   }
 }
 
+/** A drain has ended that a repair may have asked for; the others are not ours. */
+async function reconcileAnswer(deps: Deps, { detailType, detail }: BusEvent): Promise<void> {
+  if (detailType !== DRAIN_COMPLETED) return;
+  const ended = parseDrainCompleted(detail);
+  if (!ended.ok) throw new TerminalError('InvalidMessage', `${DRAIN_COMPLETED} is not valid: ${ended.message}`);
+  const nodeUid = nodeOfRequest(ended.value.requestId);
+  if (nodeUid === undefined) return;
+  const held = await openRecord(deps, nodeCodec, nodeRecordId(nodeUid)).load();
+  if (held.kind === 'held') await deps.passes.drainEnded(held.value.pool, ended.value);
+}
+
+/** The custom resource of a repair changed: its pool's pass looks at it. */
+async function reconcileRemediation(deps: Deps, nodeName: string | undefined): Promise<void> {
+  const node = nodeName === undefined ? undefined : await deps.kubernetes.get({ type: RESOURCES.Node, name: nodeName });
+  if (node === undefined) return;
+  const held = await openRecord(deps, nodeCodec, nodeRecordId(node.metadata.uid)).load();
+  if (held.kind === 'held') await deps.passes.poolChanged(held.value.pool);
+}
+
+type BusEvent = Extract<InboxMessage, { kind: 'busEvent' }>;
 type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
 
 async function reconcileClusterEvent(deps: Deps, event: ClusterEvent): Promise<void> {
   const { subject, change, changed, hints } = event;
   switch (subject.kind) {
     case 'Node': {
-      const flipped = changed.includes('conditions');
-      const isCalm = change === 'Modified' && !flipped;
+      // A new boot ID shows that a reboot took place.
+      const isCalm = change === 'Modified' && !changed.includes('conditions') && !changed.includes('bootID');
       await reconcileNode(deps, { name: subject.name, uid: subject.uid, cause: 'node', isCalm });
       // A node that came, went or recovered may let the others of its pool go on; those without a pool count all nodes.
       if (isCalm) return;
+      if (change !== 'Modified') await surroundingsChanged(deps);
       if (hints.nodePool !== undefined) await deps.passes.poolChanged(hints.nodePool);
       return deps.passes.poolChanged(undefined);
     }
@@ -74,13 +110,16 @@ async function reconcileClusterEvent(deps: Deps, event: ClusterEvent): Promise<v
       return deps.passes.poolChanged(hints.nodePool);
     case 'NodePool':
       await reportNodePool(deps, subject);
-      return settingsChanged(deps, subject.name);
+      await surroundingsChanged(deps);
+      return deps.settings.request(subject.name);
     case 'NodeLifecyclePolicy':
       await reportPolicy(deps, subject);
-      return settingsChanged(deps, undefined);
+      await policyChanged(deps);
+      return deps.settings.request(undefined);
     case 'ConfigMap':
       await loadConfig(OWNER, deps);
-      return settingsChanged(deps, undefined);
+      await surroundingsChanged(deps);
+      return deps.settings.request(undefined);
     case 'Pod':
     case 'PodDisruptionBudget':
     case 'VolumeAttachment':

@@ -2,7 +2,7 @@
 import { REPAIR_METRICS } from '../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
-import { toIsoText } from '../../shared/domain/time.ts';
+import { toIsoText, toTimestamp } from '../../shared/domain/time.ts';
 import type { About, Report } from '../../shared/lifecycle/reporter.ts';
 import type { ObjectEvent } from '../../shared/ports/event-recorder.ts';
 import type { NodeDecision } from './decide.ts';
@@ -54,6 +54,7 @@ const REASONS = {
   finishing: 'NodeClaimTerminating',
   exhausted: 'ActionsExhausted',
   settle: 'OutcomeUnknown',
+  retry: 'ActionRefused',
   recovered: 'Recovered',
   repair: 'TolerationElapsed',
   wouldRepair: 'TolerationElapsed',
@@ -94,6 +95,7 @@ function eventOf(verdict: Verdict): Report['event'] {
   switch (verdict.kind) {
     case 'blocked':
     case 'exhausted':
+    case 'retry':
     case 'unclaimed':
       return { type: 'Warning', reason: EVENT_REASONS.nodeRepairBlocked };
     case 'vetoed':
@@ -118,12 +120,26 @@ export function vetoFault(verdict: Verdict): ObjectEvent | undefined {
   return { type: 'Warning', reason: EVENT_REASONS.invalidDoNotRepair, message, about };
 }
 
-const attemptOf = ({ number, claim, action, incident }: RepairAttempt): JsonObject => ({
+const attemptOf = ({ number, claim, action, incident, until }: RepairAttempt): JsonObject => ({
   ...incidentOf(incident),
   attempt: number,
   action,
-  nodeClaim: claim.name,
+  ...(claim && { nodeClaim: claim.name }),
+  ...(until !== undefined && { until: toIsoText(until) }),
 });
+
+/** An act that was refused, or cannot be carried out. */
+export function reportOfRefusal(attempt: RepairAttempt, place: Place, reason: string, message: string): Report {
+  return {
+    about: aboutNode(attempt.node),
+    decision: 'refused',
+    reason,
+    message,
+    details: { ...placeOf(place), ...attemptOf(attempt) },
+    metric: metricOf('refused', place),
+    event: { type: 'Warning', reason: EVENT_REASONS.nodeRepairActionFailed },
+  };
+}
 
 /** So many pods are named in one audit line, which must stay under 8 KB. */
 const PODS_IN_LINE = 20;
@@ -134,9 +150,9 @@ export function reportsOfAct(
   message: string,
   place: Place,
   protectedPods: readonly string[],
-): { readonly reports: readonly Report[]; readonly claimEvent: ObjectEvent } {
-  const { node, claim, action } = attempt;
-  const what = action === 'Terminate' ? `NodeClaim ${claim.name} is terminated forcefully` : `${action} has begun`;
+): { readonly reports: readonly Report[]; readonly claimEvent: ObjectEvent | undefined } {
+  const { node, claim } = attempt;
+  const what = describeAct(attempt);
   const taken = protectedPods.length === 0 ? '' : `; it takes ${protectedPods.length} protected pods`;
   const event = {
     type: 'Warning',
@@ -165,5 +181,15 @@ export function reportsOfAct(
       details: { ...details, protectedPods: pods },
     });
   }
-  return { reports: [first, ...more], claimEvent: { ...event, about: aboutClaim(claim) } };
+  return { reports: [first, ...more], claimEvent: claim && { ...event, about: aboutClaim(claim) } };
+}
+
+function describeAct({ action, claim, until }: RepairAttempt): string {
+  if (action !== 'Terminate') {
+    const end = until === undefined ? '' : `, and has time until ${toTimestamp(until)}`;
+    return `${action} has begun${end}`;
+  }
+  return claim === undefined
+    ? 'the instance is terminated in its Auto Scaling group, which replaces it'
+    : `NodeClaim ${claim.name} is terminated forcefully`;
 }

@@ -1,10 +1,15 @@
-/** Whom a change of settings concerns: the unhealthy nodes of a pool or of the cluster, and the pools in which something is held. */
+/**
+ * Whom a change of settings concerns: the pools in which something may be due by now, and the unhealthy nodes, whose own timers may
+ * be wrong. A burst of changes costs one round (`shared/lifecycle/rounds.ts`).
+ */
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
+import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
+import type { Subject } from '../../shared/contract/subject.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { matchStatements, type RepairStatement, AWS_REPAIR_STATEMENTS } from '../../shared/domain/repair-policy.ts';
-import { toDurationMs } from '../../shared/domain/time.ts';
-import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
+import { seconds } from '../../shared/domain/time.ts';
+import { createRounds, type Rounds, type Scopes } from '../../shared/lifecycle/rounds.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { loadCluster } from './observe.ts';
 import { indexOwners, ownerOf } from './owner.ts';
@@ -12,10 +17,22 @@ import { poolOf } from './pass/look.ts';
 import type { Passes } from './pass/run.ts';
 import { OWNER } from './record.ts';
 
-type Deps = Pick<FunctionDeps, 'kubernetes' | 'wakeUps' | 'clock'> & { readonly passes: Passes };
+type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'> & { readonly passes: Passes };
 
-/** @param only the pool whose settings changed; undefined: all may have */
-export async function settingsChanged(deps: Deps, only: string | undefined): Promise<void> {
+export const SETTINGS_ROUND = 'settings';
+
+/** Rounds after changes of settings; their scopes are NodePools. */
+export function createSettingsRounds(deps: Deps): Rounds {
+  return createRounds(deps, {
+    owner: OWNER,
+    name: SETTINGS_ROUND,
+    spacing: seconds(10),
+    concerned: scopes => concernedNodes(deps, scopes),
+  });
+}
+
+/** The passes first: they see all that is due by the new settings, at once. */
+async function concernedNodes(deps: Deps, scopes: Scopes): Promise<readonly Subject[]> {
   const [{ nodes, claims }, policies, pools] = await inParallel([
     loadCluster(deps),
     deps.kubernetes.list(RESOURCES.NodeLifecyclePolicy),
@@ -24,18 +41,12 @@ export async function settingsChanged(deps: Deps, only: string | undefined): Pro
   const statements = [...AWS_REPAIR_STATEMENTS, ...[...(policies ?? []), ...(pools ?? [])].flatMap(ownStatements)];
   const owners = indexOwners(nodes, claims);
   const unhealthy = nodes
+    .filter(node => matchStatements(node, statements).length > 0)
     .map(node => ({ node, pool: poolOf(node, ownerOf(node, owners)) }))
-    .filter(({ node, pool }) => (only === undefined || pool === only) && matchStatements(node, statements).length > 0);
-  // The passes first: they see all that is due by the new settings, at once.
-  const concerned = only === undefined ? new Set(unhealthy.map(({ pool }) => pool)) : new Set([only]);
-  for (const pool of concerned) await deps.passes.poolChanged(pool);
-  const wakeTime = deps.clock.now();
-  await deps.wakeUps.send(
-    unhealthy.map(({ node: { name, uid } }) => ({
-      wakeUp: { owner: OWNER, subject: { apiVersion: 'v1', kind: 'Node', name, uid }, wakeTime },
-      delay: toDurationMs(0),
-    })),
-  );
+    .filter(({ pool }) => scopes === 'all' || (pool !== undefined && scopes.includes(pool)));
+  const changed = scopes === 'all' ? new Set(unhealthy.map(({ pool }) => pool)) : new Set(scopes);
+  for (const pool of changed) await deps.passes.poolChanged(pool);
+  return unhealthy.map(({ node: { name, uid } }) => ({ apiVersion: 'v1', kind: 'Node', name, uid }));
 }
 
 function ownStatements({ spec }: KubernetesObject): readonly RepairStatement[] {

@@ -8,8 +8,8 @@ import {
   toWriteOutcome,
 } from '../../shared/adapters/kubernetes/errors.ts';
 import { describeCall, hasTestOperation } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
-import { apiVersionOf } from '../../shared/domain/kubernetes-object.ts';
-import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
+import { apiVersionOf, type KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import type { KubernetesApi, ObjectProjection } from '../../shared/ports/kubernetes-api.ts';
 import { ApiStatusError, type ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
 
 /** @param user whom the API server sees as the writer */
@@ -27,7 +27,7 @@ export function createInProcessKubernetesApi(core: ApiServerCore, user: string):
     async list(type, query = {}, { project } = {}) {
       try {
         const { items } = core.list(type, query);
-        return project === undefined ? items : items.map(project);
+        return project === undefined ? items : items.map(item => projectedOnce(item, project));
       } catch (error) {
         const failure = failureOf(error);
         if (failure.status === 404) return undefined;
@@ -72,6 +72,17 @@ export function createInProcessKubernetesApi(core: ApiServerCore, user: string):
       return info === undefined ? undefined : { group, version, resource: info.resource };
     },
   };
+}
+
+/** Objects of the embedded server never change: what was kept of one is kept. */
+const projections = new WeakMap<ObjectProjection, WeakMap<KubernetesObject, KubernetesObject>>();
+
+function projectedOnce(object: KubernetesObject, project: ObjectProjection): KubernetesObject {
+  const known = projections.get(project) ?? new WeakMap<KubernetesObject, KubernetesObject>();
+  projections.set(project, known);
+  const kept = known.get(object) ?? project(object);
+  known.set(object, kept);
+  return kept;
 }
 
 /** What is not a refusal is a bug of the server and goes up as it is. */

@@ -14,7 +14,7 @@ export const CLIENT_DEFAULTS = {
  * Missing permission, as for 403 of the API server: roles and policies become consistent or are repaired while the message waits,
  * and parking it would lose it (I9).
  */
-const ACCESS_CODES = new Set([
+export const ACCESS_CODES: ReadonlySet<string> = new Set([
   'AccessDenied',
   'AccessDeniedException',
   'UnauthorizedOperation',
@@ -28,7 +28,7 @@ const ACCESS_CODES = new Set([
 ]);
 
 /** The table, queue or bus is not (yet) there: a deployment in progress, or a name that must be put right. */
-const MISSING_CODES = new Set([
+export const MISSING_CODES: ReadonlySet<string> = new Set([
   'ResourceNotFoundException',
   'QueueDoesNotExist',
   'AWS.SimpleQueueService.NonExistentQueue',

@@ -146,6 +146,14 @@ function dataOf(configMap: KubernetesObject): Readonly<Record<string, string>> |
 
 /** undefined: of an older version, or unreadable; it holds nothing that the ConfigMap does not say again. */
 function readState(state: JsonObject): State | 'newer' | undefined {
+  if (!states.has(state)) states.set(state, parseState(state));
+  return states.get(state);
+}
+
+/** A record that has not changed comes as the same object where the store is in this process. */
+const states = new WeakMap<JsonObject, State | 'newer' | undefined>();
+
+function parseState(state: JsonObject): State | 'newer' | undefined {
   const version = state['schemaVersion'];
   if (typeof version === 'number' && version > SCHEMA_VERSION) return 'newer';
   const parsed = stateSchema.safeParse(state);

@@ -6,13 +6,19 @@
 import { parseAllDocuments, type Tags } from 'yaml';
 import {
   ExecError,
+  mapOf,
   parse,
+  pointerTo,
+  sliceOf,
+  STRING,
+  structType,
   TemplateError,
   toGo,
   unknownFields,
+  type GoType,
   type Template,
 } from '../../packages/gotemplate/src/index.ts';
-import { TEMPLATE_DATA } from '../../packages/gotemplate/src/nvsentinel.ts';
+import { HEALTH_EVENT, TEMPLATE_DATA } from '../../packages/gotemplate/src/nvsentinel.ts';
 import type { ConfigFault } from '../contract/config-schema.ts';
 import type { CustomDrainSettings } from '../domain/drain-settings.ts';
 import type { BehaviourOverrides, HealthEvent } from '../domain/health-event.ts';
@@ -70,13 +76,40 @@ export function renderDrainResource(
   data: DrainTemplateData,
   name: string,
 ): RenderedResource {
+  const rendered = renderObject(template, templateData(data), TEMPLATE_DATA);
+  return rendered.ok ? { ok: true, manifest: complete(settings, rendered.value, name) } : rendered;
+}
+
+/**
+ * Renders the object of a repair: its template has the data of a drain, so that one template can serve both, and these further texts.
+ * Never throws.
+ */
+export function renderRepairObject(
+  template: string,
+  data: DrainTemplateData,
+  texts: Readonly<Record<string, string>>,
+): RenderedObject {
+  const type = structType('repair.TemplateData', {
+    HealthEvent: pointerTo(HEALTH_EVENT),
+    EventID: STRING,
+    PodsToDrain: mapOf(sliceOf(STRING)),
+    ...Object.fromEntries(Object.keys(texts).map(name => [name, STRING])),
+  });
+  return renderObject(template, { ...templateData(data), ...texts }, type);
+}
+
+/** What a template renders to, before anything is made of it. */
+export type RenderedObject =
+  { readonly ok: true; readonly value: JsonObject } | Extract<RenderedResource, { ok: false }>;
+
+/** Renders one object of YAML; `type` says which fields the data has. Never throws. */
+function renderObject(template: string, data: JsonObject, type: GoType): RenderedObject {
   const parsed = parseTemplate(template);
   if (!parsed.ok) return { ok: false, reason: 'InvalidTemplate', ...parsed.fault };
-  const run = execute(parsed.template, templateData(data));
+  const run = execute(parsed.template, data, type);
   if (!run.ok) return { ok: false, reason: 'TemplateNotExecuted', ...run.fault };
   const document = parseYaml(run.text);
-  if (!document.ok) return { ok: false, reason: 'RenderedYamlInvalid', message: document.message };
-  return { ok: true, manifest: complete(settings, document.value, name) };
+  return document.ok ? document : { ok: false, reason: 'RenderedYamlInvalid', message: document.message };
 }
 
 interface TemplateFault {
@@ -98,9 +131,10 @@ function parseTemplate(
 function execute(
   template: Template,
   data: JsonObject,
+  type: GoType = TEMPLATE_DATA,
 ): { readonly ok: true; readonly text: string } | { readonly ok: false; readonly fault: TemplateFault } {
   try {
-    return { ok: true, text: template.execute(toGo(data, TEMPLATE_DATA)) };
+    return { ok: true, text: template.execute(toGo(data, type)) };
   } catch (error) {
     return { ok: false, fault: toFault(error) };
   }

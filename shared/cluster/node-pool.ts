@@ -5,6 +5,7 @@ import type { KubernetesObject } from '../domain/kubernetes-object.ts';
 import { readNodeClaim, type NodeClaimView } from '../domain/node-claim.ts';
 import { readNode, type NodeView } from '../domain/node.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
+import { listNodeClaims, listNodes } from './lists.ts';
 import { readPolicies, type PolicySet } from '../policies/policy-set.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes'>;
@@ -23,20 +24,20 @@ export async function loadNodePool(
 }
 
 /** The nodes of a pool by label, or all nodes of the cluster for nodes without one (Karpenter's scope of the threshold). */
-export async function loadPoolNodes({ kubernetes }: Deps, pool: string | undefined): Promise<readonly NodeView[]> {
+export async function loadPoolNodes(deps: Deps, pool: string | undefined): Promise<readonly NodeView[]> {
   const query = pool === undefined ? {} : { labelSelector: `${KARPENTER.nodePoolLabel}=${pool}` };
-  return ((await kubernetes.list(RESOURCES.Node, query)) ?? []).map(readNode);
+  return (await listNodes(deps, query)).map(readNode);
 }
 
 /** The NodeClaims with this providerID: one as a rule, none for nodes that Karpenter does not manage, several is a fault. */
 export async function findNodeClaims(
-  { kubernetes }: Deps,
+  deps: Deps,
   node: Pick<NodeView, 'providerID'>,
   pool: string | undefined,
 ): Promise<readonly NodeClaimView[]> {
   if (node.providerID === undefined) return [];
   const matching = async (query: { labelSelector?: string }): Promise<readonly NodeClaimView[]> => {
-    const claims = (await kubernetes.list(RESOURCES.NodeClaim, query)) ?? [];
+    const claims = await listNodeClaims(deps, query);
     return claims.map(readNodeClaim).filter(claim => claim.providerID === node.providerID);
   };
   // The pool's claims are a small part of a large cluster; a claim without the label is looked for among all.

@@ -1,10 +1,10 @@
 /** The pods on a node and the protection policy that applies to them. Always live reads. */
-import { RESOURCES } from '../contract/resources.ts';
 import type { KubernetesObject } from '../domain/kubernetes-object.ts';
 import { readNode } from '../domain/node.ts';
 import { readPod, type PodView } from '../domain/pod.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import { inParallel } from './in-parallel.ts';
+import { listPods } from './lists.ts';
 import { loadNodePool, loadPolicies } from './node-pool.ts';
 import { effectiveProtection, type EffectiveProtection } from '../policies/protection-settings.ts';
 import { nodePoolOf } from './node-pool.ts';
@@ -12,9 +12,9 @@ import { nodePoolOf } from './node-pool.ts';
 type Deps = Pick<FunctionDeps, 'kubernetes'>;
 
 /** All pods that are bound to the node. */
-export async function loadPodsOnNode({ kubernetes }: Deps, nodeName: string): Promise<readonly PodView[]> {
-  const pods = await kubernetes.list(RESOURCES.Pod, { fieldSelector: `spec.nodeName=${nodeName}` });
-  return (pods ?? []).map(readPod);
+export async function loadPodsOnNode(deps: Deps, nodeName: string): Promise<readonly PodView[]> {
+  const pods = await listPods(deps, { fieldSelector: `spec.nodeName=${nodeName}` });
+  return pods.map(readPod);
 }
 
 /** The protection policy in force for the pods on a node. */

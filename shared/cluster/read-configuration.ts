@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parseConfig, readConfig, type ConfigFault, type CurfewConfig } from '../contract/config-schema.ts';
 import { checkDrainTemplate } from './drain-template.ts';
+import { jsonObject } from '../contract/json-object.ts';
 import { CONFIG_MAP } from '../contract/names.ts';
 import * as z from '../contract/zod.ts';
 import { suggestion } from '../domain/nearest-name.ts';
@@ -17,7 +18,7 @@ export type KeptConfiguration = z.infer<typeof keptSchema>;
 
 /** Wire form of what is kept. */
 export const keptSchema = z.object({
-  content: z.record(z.string(), z.json()),
+  content: jsonObject,
   template: z.exactOptional(z.string()),
 });
 
@@ -85,8 +86,17 @@ export function sameKept(a: KeptConfiguration | undefined, b: KeptConfiguration)
   return a !== undefined && canonical(a) === canonical(b);
 }
 
-/** JSON text with sorted keys. */
-export function canonical(value: unknown): string {
+/** What was kept does not change: the text of an object that was asked for before is known. */
+const texts = new WeakMap<object, string>();
+
+/** JSON text with sorted keys. @param value nobody changes it afterwards */
+export function canonical(value: object): string {
+  const text = texts.get(value) ?? sortedText(value);
+  texts.set(value, text);
+  return text;
+}
+
+function sortedText(value: object): string {
   return JSON.stringify(value, (_, part: unknown) => {
     if (typeof part !== 'object' || part === null || Array.isArray(part)) return part;
     return Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1)));

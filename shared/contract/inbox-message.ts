@@ -2,7 +2,15 @@
 import * as z from './zod.ts';
 import { clusterEventSchema, type ClusterEvent } from './cluster-event.ts';
 import { envelopeSchema } from './envelope.ts';
-import { CUSTOM_RESOURCE_CHANGED, DRAIN_RESOURCE_CHANGED, SOURCES, TICK, WAKE_UP, type FunctionName } from './names.ts';
+import {
+  CUSTOM_RESOURCE_CHANGED,
+  DRAIN_RESOURCE_CHANGED,
+  REMEDIATION_CHANGED,
+  SOURCES,
+  TICK,
+  WAKE_UP,
+  type FunctionName,
+} from './names.ts';
 import { WATCHED_KINDS, type WatchedKind } from './resources.ts';
 import { wakeUpSchema } from './wake-up.ts';
 import type { Subject } from './subject.ts';
@@ -14,7 +22,7 @@ export type WatchedEvent = ClusterEvent & { readonly subject: { readonly kind: W
 
 export type InboxMessage =
   | { readonly kind: 'clusterEvent'; readonly event: WatchedEvent }
-  /** About an object whose kind a FinalizerRule or the custom drain names. */
+  /** About an object whose kind a FinalizerRule, the custom drain or an action of repairs names. */
   | { readonly kind: 'customResource'; readonly event: ClusterEvent }
   | {
       readonly kind: 'wakeUp';
@@ -38,7 +46,7 @@ export function parseInboxMessage(body: string): InboxMessage {
   const envelope = parse(envelopeSchema, parseJson(body), 'envelope');
   const { source, 'detail-type': detailType, detail } = envelope;
   if (source === SOURCES.forwarder) {
-    const isCustom = detailType === CUSTOM_RESOURCE_CHANGED || detailType === DRAIN_RESOURCE_CHANGED;
+    const isCustom = CUSTOM_DETAIL_TYPES.includes(detailType);
     const what = `detail of ${detailType}`;
     return isCustom
       ? { kind: 'customResource', event: parse(clusterEventSchema, detail, what) }
@@ -51,6 +59,9 @@ export function parseInboxMessage(body: string): InboxMessage {
   }
   return { kind: 'busEvent', id: envelope.id, source, detailType, detail };
 }
+
+/** Events about objects whose kinds are not known beforehand. */
+const CUSTOM_DETAIL_TYPES: readonly string[] = [CUSTOM_RESOURCE_CHANGED, DRAIN_RESOURCE_CHANGED, REMEDIATION_CHANGED];
 
 const watchedEventSchema = z.object({
   ...clusterEventSchema.shape,

@@ -16,6 +16,7 @@ export const SOURCES = {
   timer: 'curfew.timer',
   finalizer: 'curfew.finalizer',
   drain: 'curfew.drain',
+  repair: 'curfew.repair',
   worker: 'curfew.worker',
 } as const;
 
@@ -29,6 +30,8 @@ export const HOOK_ANSWERED = 'TerminationHookAnswered';
 export const CUSTOM_RESOURCE_CHANGED = 'CustomResourceChanged';
 /** EventBridge `detail-type` of changes of the kind that `[customDrain]` names. */
 export const DRAIN_RESOURCE_CHANGED = 'DrainResourceChanged';
+/** EventBridge `detail-type` of changes of the kinds by which `repair.actions` ask for help. */
+export const REMEDIATION_CHANGED = 'RemediationChanged';
 /** EventBridge `detail-type` of a monitor's report on a node, in NVSentinel's schema; from any `source`. */
 export const HEALTH_EVENT = 'HealthEvent';
 /** EventBridge `detail-type` with which anybody asks for the drain of a node; from any `source`. */
@@ -58,6 +61,9 @@ export const ANNOTATIONS = {
   protectedUntil: 'curfew.dev/protected-until',
   /** Veto against repair on a Node, NodeClaim or NodePool; a value may be an RFC 3339 expiry. */
   doNotRepair: DO_NOT_REPAIR_ANNOTATION,
+  /** On the custom resource of a repair: which attempt it was made for, and the Node's name. One that lacks them is somebody else's. */
+  repair: 'curfew.dev/repair',
+  repairedNode: 'curfew.dev/repaired-node',
   /** On a NodeClaim or Node, beside our finalizer: its name, so that it is known as ours whatever becomes of NodePool and policy. */
   terminationFinalizer: 'curfew.dev/termination-finalizer',
   /** On a Node that a drain has cordoned, which is undone when that drain is cancelled: the drain's id. */

@@ -102,6 +102,7 @@ export const PERMISSIONS: Readonly<Record<Part, Permissions>> = {
     wakes: ['drain'],
     publishesAs: [SOURCES.drain],
   },
+  // Beside these, the verbs `get`, `create`, `patch` and `delete` on the custom resources of `repair.actions`, which their owner grants.
   repair: {
     ...NOTHING,
     kubernetes: [
@@ -112,11 +113,14 @@ export const PERMISSIONS: Readonly<Record<Part, Permissions>> = {
       // `get` is for the way back: an attempt that was not carried out takes its annotation off the NodeClaim.
       on('NodeClaim', ['get', 'list', 'patch', 'delete']),
       on('NodeLifecyclePolicy', ['list']),
+      on('NodeLifecyclePolicy', ['patch'], { subresource: 'status' }),
       on('ConfigMap', ['get'], { namespace: CONFIG_MAP.namespace, names: [CONFIG_MAP.name] }),
       EVENTS,
     ],
     records: ['repair'],
     wakes: ['repair'],
+    publishesAs: [SOURCES.repair],
+    ec2: ['ec2:DescribeInstances', 'ec2:RebootInstances', 'autoscaling:TerminateInstanceInAutoScalingGroup'],
   },
   'grace-period': {
     ...NOTHING,

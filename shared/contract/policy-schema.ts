@@ -1,4 +1,5 @@
 /** Reads the frame of a NodeLifecyclePolicy's spec; its blocks have schemas of their own. Strict, with messages that name the path (I8). */
+import { parsedOnce } from './parsed-once.ts';
 import * as z from './zod.ts';
 import type { LabelSelector } from '../domain/label-selector.ts';
 
@@ -64,8 +65,12 @@ const policyFrameSchema = z.strictObject({
 
 /** Parses selector and mode of a NodeLifecyclePolicy's spec. */
 export function parsePolicyFrame(spec: unknown): Parsed<PolicyFrame> {
-  return parsed(policyFrameSchema.safeParse(spec ?? {}), 'spec');
+  return policyFrameOf(spec, 'spec');
 }
+
+const policyFrameOf = parsedOnce((spec, path): Parsed<PolicyFrame> =>
+  parsed(policyFrameSchema.safeParse(spec ?? {}), path),
+);
 
 /** The selector alone: what a policy that cannot be read as a whole was meant for. */
 export function parseNodePoolSelector(spec: unknown): Parsed<LabelSelector> {

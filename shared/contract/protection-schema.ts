@@ -2,6 +2,7 @@
  * Reads the `protection` block of a NodeLifecyclePolicy's spec. Strict: a misspelt field or a duration that does not parse makes
  * the whole block invalid, with a message that names the path (I8).
  */
+import { parsedOnce } from './parsed-once.ts';
 import * as z from './zod.ts';
 import { nanosecondsToDuration, parseGoDuration } from '../domain/go-duration.ts';
 import { COMPATIBILITIES, type ProtectionPolicy } from '../domain/protection.ts';
@@ -63,6 +64,6 @@ export const protectionSchema = z.pipe(
 );
 
 /** Parses a `protection` block; `{}` is the design's rules without caps. */
-export function parseProtectionBlock(block: unknown, path: string): Parsed<ProtectionPolicy> {
-  return parsed(protectionSchema.safeParse(block), path);
-}
+export const parseProtectionBlock = parsedOnce((block, path): Parsed<ProtectionPolicy> =>
+  parsed(protectionSchema.safeParse(block), path),
+);

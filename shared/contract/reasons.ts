@@ -4,7 +4,7 @@ export const EVENT_REASONS = {
   nodeRepairBlocked: 'NodeRepairBlocked',
   /** Normal on a Node: an unhealthy condition is tolerated until the instant in the message. */
   nodeRepairScheduled: 'NodeRepairScheduled',
-  /** Warning on Node and NodeClaim: the NodeClaim is terminated forcefully. */
+  /** Warning on Node and NodeClaim: an action of the repair has begun, as a rule the forceful termination of the NodeClaim. */
   nodeRepairStarted: 'NodeRepairStarted',
   /** Normal on a Node whose pool is in `Observe` mode: a repair would have begun. */
   nodeRepairObserved: 'NodeRepairObserved',
@@ -12,6 +12,8 @@ export const EVENT_REASONS = {
   nodeRepairVetoed: 'NodeRepairVetoed',
   /** Normal on a Node: it is well again after an action that left it in place. */
   nodeRepairSucceeded: 'NodeRepairSucceeded',
+  /** Warning on a Node: an action of its repair could not be carried out; the message says what happens next. */
+  nodeRepairActionFailed: 'NodeRepairActionFailed',
   /** Warning on a Node, NodeClaim or NodePool: the value of `curfew.dev/do-not-repair` is neither `"true"` nor an instant. */
   invalidDoNotRepair: 'InvalidDoNotRepairAnnotation',
   /** Warning on a NodeLifecyclePolicy or NodePool: `repair.policies` names a condition type that nothing watches. */

@@ -2,6 +2,7 @@
  * Reads the `repair` block of a NodePool or NodeLifecyclePolicy. Strict: a misspelt field or a duration that does not parse makes the
  * whole block invalid, with a message that names the path, because a repair must not rest on a guess (I8).
  */
+import { parsedOnce } from './parsed-once.ts';
 import { RE2JS } from 're2js';
 import * as z from './zod.ts';
 import { nanosecondsToDuration, parseGoDuration } from '../domain/go-duration.ts';
@@ -11,6 +12,7 @@ import {
   DEFAULT_MAX_UNHEALTHY,
   DEFAULT_OUTAGE,
   REPAIR_ACTIONS,
+  WITHOUT_NODE_CLAIM,
   type NodeCount,
   type OutageRule,
   type RepairSettings,
@@ -116,11 +118,6 @@ const actions = z.array(action).check(
   atMost(LIMITS.list),
   z.superRefine((list, context) => {
     list.forEach(({ type }, index) => {
-      if (type !== 'Terminate') {
-        // A rung that were taken for a termination would delete what its author meant to reboot.
-        const message = `${type} is not carried out by this version; only Terminate is`;
-        context.addIssue({ code: 'custom', path: [index, 'type'], message });
-      }
       const isLast = index === list.length - 1;
       if (isLast || (type !== 'Terminate' && type !== 'DrainThenTerminate')) return;
       context.addIssue({ code: 'custom', path: [index, 'type'], message: `nothing can follow ${type}` });
@@ -146,6 +143,7 @@ const blockSchema = z
     actions: z.exactOptional(actions),
     flapping: z.exactOptional(flapping),
     futility: z.exactOptional(futility),
+    nodesWithoutNodeClaim: z._default(z.enum(WITHOUT_NODE_CLAIM), 'Ignore'),
   })
   .check(
     z.superRefine(({ policies }, context) => {
@@ -171,10 +169,11 @@ export const repairSchema = z.pipe(
     actions: block.actions ?? DEFAULT_ACTIONS,
     flapping: block.flapping,
     futility: block.futility,
+    nodesWithoutNodeClaim: block.nodesWithoutNodeClaim,
   })),
 );
 
 /** Parses a `repair` block; `{}` means on, with the provider's defaults. */
-export function parseRepairBlock(block: unknown, path: string): Parsed<RepairSettings> {
-  return parsed(repairSchema.safeParse(block), path);
-}
+export const parseRepairBlock = parsedOnce((block, path): Parsed<RepairSettings> =>
+  parsed(repairSchema.safeParse(block), path),
+);

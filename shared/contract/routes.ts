@@ -6,11 +6,13 @@ import { detailTypeFor } from './cluster-event.ts';
 import type { Envelope } from './envelope.ts';
 import {
   CUSTOM_RESOURCE_CHANGED,
+  DRAIN_COMPLETED,
   DRAIN_REQUESTED,
   DRAIN_RESOURCE_CHANGED,
   FORWARDER_HEARTBEAT,
   HEALTH_EVENT,
   HOOK_ANSWERED,
+  REMEDIATION_CHANGED,
   SOURCES,
   type FunctionName,
 } from './names.ts';
@@ -64,6 +66,12 @@ const REPAIR_ROUTES: readonly Route[] = [
     name: 'ClusterToRepair',
     target: 'repair',
     pattern: changesOf('Node', 'NodeClaim', 'NodePool', 'NodeLifecyclePolicy', 'ConfigMap'),
+  },
+  { name: 'RemediationsToRepair', target: 'repair', pattern: published(REMEDIATION_CHANGED) },
+  {
+    name: 'DrainsToRepair',
+    target: 'repair',
+    pattern: () => ({ source: [SOURCES.drain], 'detail-type': [DRAIN_COMPLETED] }),
   },
 ];
 

@@ -2,6 +2,7 @@
  * Reads the `termination` block of a NodeLifecyclePolicy and the two fields of a NodePool's `disruption` block. Strict: a misspelt
  * field or a name that is no finalizer makes the whole block invalid, with a message that names the path (I8).
  */
+import { parsedOnce } from './parsed-once.ts';
 import * as z from './zod.ts';
 import { nanosecondsToDuration, parseGoDuration } from '../domain/go-duration.ts';
 import {
@@ -137,9 +138,9 @@ function toTarget({
 }
 
 /** Parses a `termination` block; `{}` means on, with the defaults. */
-export function parseTerminationBlock(block: unknown, path: string): Parsed<TerminationBlock> {
-  return parsed(terminationSchema.safeParse(block), path);
-}
+export const parseTerminationBlock = parsedOnce((block, path): Parsed<TerminationBlock> =>
+  parsed(terminationSchema.safeParse(block), path),
+);
 
 /** What a NodePool says of terminations (design "Custom Node termination"); the rest of its `disruption` block is Karpenter's. */
 export interface PoolTermination {
@@ -171,6 +172,6 @@ const disruptionSchema = z.pipe(
 );
 
 /** Parses the two fields of `NodePool.spec.disruption`. */
-export function parsePoolTermination(disruption: unknown, path: string): Parsed<PoolTermination> {
-  return parsed(disruptionSchema.safeParse(disruption ?? {}), path);
-}
+export const parsePoolTermination = parsedOnce((disruption, path): Parsed<PoolTermination> =>
+  parsed(disruptionSchema.safeParse(disruption ?? {}), path),
+);

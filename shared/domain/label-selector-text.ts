@@ -2,7 +2,7 @@
  * Label selectors as text: `a=b`, `a==b`, `a!=b`, `a in (b,c)`, `a notin (b,c)`, `a`, `!a`, with commas between, all of which must
  * hold. The grammar of `kubectl -l`; `<` and `>` compare whole numbers.
  */
-import type { LabelSelectorRequirement } from './label-selector.ts';
+import { holds, valueOf, type LabelSelectorRequirement } from './label-selector.ts';
 
 /** One requirement; `GreaterThan` and `LessThan` have one value, a whole number. */
 export interface LabelRequirement {
@@ -39,27 +39,15 @@ export function selectsLabels(
   requirements: readonly LabelRequirement[],
   labels: Readonly<Record<string, string>>,
 ): boolean {
-  return requirements.every(requirement => holds(requirement, labels));
+  return requirements.every(requirement => meets(requirement, labels));
 }
 
-function holds({ key, operator, values }: LabelRequirement, labels: Readonly<Record<string, string>>): boolean {
-  const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
-  switch (operator) {
-    case 'In':
-      return value !== undefined && values.includes(value);
-    case 'NotIn':
-      return value === undefined || !values.includes(value);
-    case 'Exists':
-      return value !== undefined;
-    case 'DoesNotExist':
-      return value === undefined;
-    case 'GreaterThan':
-    case 'LessThan': {
-      if (value === undefined || !/^[+-]?\d+$/.test(value)) return false;
-      const [limit = '0'] = values;
-      return operator === 'GreaterThan' ? BigInt(value) > BigInt(limit) : BigInt(value) < BigInt(limit);
-    }
-  }
+function meets({ key, operator, values }: LabelRequirement, labels: Readonly<Record<string, string>>): boolean {
+  if (operator !== 'GreaterThan' && operator !== 'LessThan') return holds({ key, operator, values }, labels);
+  const value = valueOf(labels, key);
+  if (value === undefined || !/^[+-]?\d+$/.test(value)) return false;
+  const [limit = '0'] = values;
+  return operator === 'GreaterThan' ? BigInt(value) > BigInt(limit) : BigInt(value) < BigInt(limit);
 }
 
 /** The tokens of a text with the place of the next one. */

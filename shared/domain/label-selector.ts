@@ -25,10 +25,11 @@ export function specificity(selector: LabelSelector): number {
 }
 
 /** `constructor` is a valid label key: only the labels' own properties count. */
-const valueOf = (labels: Readonly<Record<string, string>>, key: string): string | undefined =>
+export const valueOf = (labels: Readonly<Record<string, string>>, key: string): string | undefined =>
   Object.hasOwn(labels, key) ? labels[key] : undefined;
 
-function holds(
+/** Whether the requirement holds. `NotIn` also holds for an absent key. */
+export function holds(
   { key, operator, values = [] }: LabelSelectorRequirement,
   labels: Readonly<Record<string, string>>,
 ): boolean {

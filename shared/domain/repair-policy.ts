@@ -44,6 +44,8 @@ export interface RepairAction {
   readonly template?: string | undefined;
 }
 
+export const WITHOUT_NODE_CLAIM = ['Ignore', 'TerminateInAutoScalingGroup'] as const;
+
 /** A NodePool's or policy's `repair` block, parsed. */
 export interface RepairSettings {
   /** By condition type, whatever the status; for the provider's statements. */
@@ -62,8 +64,10 @@ export interface RepairSettings {
   readonly actions: readonly RepairAction[];
   /** A node that was unhealthy for `unhealthyFor` in all within `window` is due, however often it recovered in between. */
   readonly flapping: { readonly window: DurationMs; readonly unhealthyFor: DurationMs } | undefined;
-  /** After so many repairs within `window` that did not help, replacements that fail the same way are left alone. */
+  /** After this many repairs within `window` that did not help, replacements that fail the same way are left alone. */
   readonly futility: { readonly repairs: number; readonly window: DurationMs } | undefined;
+  /** What becomes of a due node that Karpenter does not manage: nothing, or its Auto Scaling group replaces the instance. */
+  readonly nodesWithoutNodeClaim: (typeof WITHOUT_NODE_CLAIM)[number];
 }
 
 export const DEFAULT_MAX_UNHEALTHY: NodeCount = { percent: 20 };

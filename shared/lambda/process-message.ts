@@ -25,6 +25,8 @@ export interface ProcessDeps {
   readonly metrics: MetricSink;
   /** Checks what every message needs, at each tick. Throws what that message would meet. */
   readonly probe?: () => Promise<void>;
+  /** Default: `parseInboxMessage`. Where many functions run in one process, each body need not be parsed by all of them. */
+  readonly parse?: (body: string) => InboxMessage;
 }
 
 /**
@@ -37,7 +39,7 @@ const LONGEST_WAIT = seconds(1);
 export async function processMessage(body: string, receiveCount: number, deps: ProcessDeps): Promise<void> {
   let message: InboxMessage | undefined;
   try {
-    message = parseInboxMessage(body);
+    message = (deps.parse ?? parseInboxMessage)(body);
     refuseOtherClusters(message, deps.cluster);
     if (message.kind === 'wakeUp') {
       const early = durationBetween(deps.clock.now(), message.wakeTime);

@@ -1,23 +1,13 @@
 /** Why a message is tried again, as one of the few values that a metric may have. Pure. */
+import { ACCESS_CODES, MISSING_CODES } from '../adapters/aws-errors.ts';
 import type { RetryReason } from '../contract/metrics.ts';
 
 /** Words of the API server, of AWS services and of Node's network code; `Status<code>` and the rest of TLS are matched below. */
 const BY_WORD: Readonly<Partial<Record<RetryReason, readonly string[]>>> = {
   Unauthorized: ['Unauthorized'],
   Forbidden: ['Forbidden'],
-  AccessDenied: [
-    'AccessDenied',
-    'AccessDeniedException',
-    'UnauthorizedOperation',
-    'UnrecognizedClientException',
-    'InvalidClientTokenId',
-    'InvalidSignatureException',
-    'ExpiredToken',
-    'ExpiredTokenException',
-    'AuthFailure',
-    'MissingAuthenticationToken',
-  ],
-  NotFound: ['ResourceNotFoundException', 'QueueDoesNotExist', 'AWS.SimpleQueueService.NonExistentQueue'],
+  AccessDenied: [...ACCESS_CODES],
+  NotFound: [...MISSING_CODES],
   Unreachable: [
     'EAI_AGAIN',
     'ECONNABORTED',

@@ -31,8 +31,8 @@ export interface Sought<Value> {
 }
 
 /**
- * Reads the record, then the object: what is decided on is never older than the record that it is compared with. Only where the
- * message does not say the UID, the object comes first.
+ * Reads the record, then the object: what is decided on is never older than the record that it is compared with. Where the message
+ * does not say the UID, the object comes first, and again if there is a record.
  */
 export async function findSubject<Value>(
   { kubernetes }: Pick<FunctionDeps, 'kubernetes'>,
@@ -43,7 +43,9 @@ export async function findSubject<Value>(
     if (object === undefined) return { kind: 'notOurs' };
     const record = recordOf(object.metadata.uid);
     const held = await record.load();
-    return held.kind === 'newer' ? { kind: 'notOurs' } : { kind: 'here', object, record, held };
+    if (held.kind === 'newer') return { kind: 'notOurs' };
+    if (held.kind === 'none') return { kind: 'here', object, record, held };
+    return findSubject({ kubernetes }, { ref, uid: object.metadata.uid, recordOf });
   }
 
   const record = recordOf(uid);

@@ -13,7 +13,7 @@ export type ActorApi = Pick<
 export interface ActorWorld {
   readonly core: ActorApi;
   readonly scheduler: Scheduler;
-  readonly cloud: Cloud;
+  readonly cloud: Pick<Cloud, 'add' | 'remove'>;
 }
 
 /** Starts an actor; it runs until the end of the simulation. */

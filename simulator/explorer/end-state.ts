@@ -5,6 +5,7 @@
 import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { TouchedObject } from './explored-cluster.ts';
 import type { StoredRecord } from '../../shared/ports/record-store.ts';
+import type { Situation } from './situation.ts';
 import { annotationOf, dig, textOf, TERMINATION_TIMESTAMP } from '../invariants/reading.ts';
 
 /** Lines of text, sorted. */
@@ -17,11 +18,15 @@ export interface EndState {
   readonly events: Lines;
 }
 
-/** @param uncounted paths of such fields in records, without the places in lists: `attempts.number` */
+/**
+ * @param instances each with its state
+ * @param uncounted paths of such fields in records, without the places in lists: `attempts.number`; `inexact` likewise
+ */
 export function endStateOf(
   touched: readonly TouchedObject[],
   records: readonly StoredRecord[],
-  uncounted: readonly string[],
+  instances: readonly (readonly [providerID: string, state: string])[],
+  { uncounted = [], inexact = [], caches = [] }: Pick<Situation, 'uncounted' | 'inexact' | 'caches'>,
 ): EndState {
   const [objects, events]: [string[], string[]] = [[], []];
   for (const { thing, original, current } of touched) {
@@ -32,9 +37,18 @@ export function endStateOf(
     const text = current && canonical(withoutRunTimes(current));
     if (text !== (original && canonical(withoutRunTimes(original)))) objects.push(`${thing} ${text ?? 'is gone'}`);
   }
+  const compared = records.filter(({ id }) => !caches.includes(id));
   const linesWithout = (paths: readonly string[]): Lines =>
-    [...objects, ...records.map(record => describeRecord(record, paths))].toSorted();
-  return { world: linesWithout([]), uncounted: linesWithout(uncounted), events: [...new Set(events)].toSorted() };
+    [
+      ...objects,
+      ...instances.map(([providerID, state]) => `instance ${providerID} ${state}`),
+      ...compared.map(record => describeRecord(record, paths)),
+    ].toSorted();
+  return {
+    world: linesWithout(inexact),
+    uncounted: linesWithout([...inexact, ...uncounted]),
+    events: [...new Set(events)].toSorted(),
+  };
 }
 
 function describeRecord({ owner, id, state, subject, nextWakeTime }: StoredRecord, without: readonly string[]): string {
@@ -74,6 +88,8 @@ function eventOf(event: KubernetesObject): string {
 
 /** What differs from run to run. */
 const IGNORED: ReadonlySet<string> = new Set(['resourceVersion', 'managedFields', 'generation', 'creationTimestamp']);
+/** The same anywhere in an object: instants, and pods that were evicted, each with its instant. */
+const INSTANTS: ReadonlySet<string> = new Set(['lastTransitionTime', 'disruptedPods']);
 
 function withoutRunTimes(object: KubernetesObject): JsonObject {
   const { deletionTimestamp, annotations } = object.metadata;
@@ -109,11 +125,11 @@ function withoutInstants(value: unknown, without: readonly string[], path = ''):
   );
 }
 
-/** JSON with sorted keys. */
+/** JSON with sorted keys, without the instants of transitions. */
 function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, field: unknown) =>
-    typeof field === 'object' && field !== null && !Array.isArray(field)
-      ? Object.fromEntries(Object.entries(field).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : field,
-  );
+  return JSON.stringify(value, (key, field: unknown) => {
+    if (INSTANTS.has(key)) return undefined;
+    if (typeof field !== 'object' || field === null || Array.isArray(field)) return field;
+    return Object.fromEntries(Object.entries(field).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  });
 }

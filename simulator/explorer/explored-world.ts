@@ -9,7 +9,9 @@ import { createInProcessKubernetesApi } from '../../runtime/in-process/kubernete
 import type { Lifetime } from '../../runtime/lifetime.ts';
 import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
 import { createSystem, type System, type WaitingInInbox } from '../../runtime/system.ts';
-import { createCloud } from '../cloud.ts';
+import { createCloud, type Cloud } from '../cloud.ts';
+import { RESOURCES } from '../../shared/contract/resources.ts';
+import { readNodeClaim } from '../../shared/domain/node-claim.ts';
 import { createInvariantWatcher, type InvariantWatcher } from '../invariants/watcher.ts';
 import { createVirtualTime, Standstill, type VirtualTime } from '../virtual-time.ts';
 import type { ExploredCluster } from './explored-cluster.ts';
@@ -26,6 +28,7 @@ export interface Past {
   readonly time: EpochMs;
   readonly records: readonly StoredRecord[];
   readonly messages: readonly WaitingInInbox[];
+  readonly instances: ReturnType<Cloud['states']>;
   /** What the checks of the invariants remember. */
   readonly seen: readonly Seen[];
 }
@@ -49,6 +52,8 @@ const minuteOf = (time: EpochMs): EpochMs => addDuration(time, seconds(-(time % 
 export class ExploredWorld {
   readonly time: VirtualTime;
   readonly gate: Gate = createGate();
+  /** One instance for each NodeClaim. */
+  readonly cloud: Cloud;
   readonly store = createMemoryRecordStore();
   readonly watcher: InvariantWatcher;
   readonly system: System;
@@ -59,7 +64,7 @@ export class ExploredWorld {
   readonly #cluster: ExploredCluster;
   readonly #seen: Seen[] = [];
   readonly #stops: (() => void)[] = [];
-  /** While the checks are told of the past. */
+  /** While the checks hear of the past. */
   #pastTime: EpochMs | undefined;
 
   constructor(cluster: ExploredCluster, start: EpochMs, reconcilers: Reconcilers) {
@@ -67,6 +72,11 @@ export class ExploredWorld {
     this.time = createVirtualTime({ start });
     const { core } = cluster;
     const cloud = createCloud(this.time);
+    this.cloud = cloud;
+    for (const claim of core.list(RESOURCES.NodeClaim).items) {
+      const { providerID } = readNodeClaim(claim);
+      if (providerID !== undefined) cloud.add(providerID);
+    }
     this.watcher = this.#createWatcher(providerID => cloud.stateOf(providerID));
     const observer = core.observe(write => {
       if (write.user.startsWith(CURFEW_USER))
@@ -124,10 +134,11 @@ export class ExploredWorld {
   }
 
   /** Goes on from there. */
-  async takeOver({ records, messages, seen }: Past): Promise<void> {
+  async takeOver({ records, messages, instances, seen }: Past): Promise<void> {
     const observed = this.watcher.observeRecords(this.store);
     for (const { version: _, ...record } of records) await observed.put(record, 0);
     for (const message of messages) this.system.takeOver(message);
+    for (const [providerID, state] of instances) this.cloud.setState(providerID, state);
     for (const each of seen) {
       this.#pastTime = each.time;
       this.#see(each);
@@ -137,8 +148,9 @@ export class ExploredWorld {
 
   /** What another world can take over. */
   past(): Past {
-    const { time, store, system } = this;
-    return { time: time.now(), records: store.all(), messages: system.waiting(), seen: this.#seen };
+    const { time, store, system, cloud } = this;
+    const instances = cloud.states();
+    return { time: time.now(), records: store.all(), messages: system.waiting(), instances, seen: this.#seen };
   }
 
   /** Answers the id of the message in its inbox. */

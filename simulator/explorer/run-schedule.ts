@@ -74,7 +74,7 @@ export async function explored(situation: Situation, reconcilers: Reconcilers = 
         const later = known === undefined ? await drain(situation, world) : [];
         const ending = known ?? {
           violations: world.watcher.violations,
-          endState: endStateOf(cluster.touched(), world.store.all(), situation.uncounted ?? []),
+          endState: endStateOf(cluster.touched(), world.store.all(), world.cloud.states(), situation),
         };
         endings.set(course.key, ending);
         return { schedule, course, interleaved, later, ...ending };
@@ -86,7 +86,7 @@ export async function explored(situation: Situation, reconcilers: Reconcilers = 
   };
 }
 
-/** After it all microtasks have run: whoever could go on has come to its next call, its end, or a sleep. */
+/** After it all microtasks have run: each run that could go on has come to its next call, its end, or a sleep. */
 const settled = (): Promise<void> => new Promise(resolve => setImmediate(resolve));
 
 interface Interleaving {

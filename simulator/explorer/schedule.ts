@@ -35,7 +35,7 @@ export interface Position {
   readonly changes: number;
 }
 
-/** The steps of a schedule, one at a time: whoever takes them says what is possible next. */
+/** The steps of a schedule, one at a time: the caller says which runs can go on. */
 export function* stepsOf(
   schedule: Schedule,
   situation: Pick<Situation, 'changes' | 'messages'>,

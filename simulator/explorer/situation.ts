@@ -32,7 +32,7 @@ export interface Change {
   readonly apply: (core: ApiServerCore) => void;
   /**
    * Who hears of it: the run whose message tells of this change, and which therefore begins after it; or a message of its own, which is
-   * processed after them. A change that nobody is told of is one that Curfew need not react to.
+   * processed after them. Curfew need not react to a change without a message.
    */
   readonly tells?: RunName | Message;
 }
@@ -57,10 +57,16 @@ export interface Situation {
   /** What made the records and marks that stand there at the beginning: made by the functions themselves. */
   readonly earlier?: readonly Earlier[];
   readonly messages: { readonly A: Message; readonly B: Message; readonly C?: Message };
+  /** Takes seconds: `npm test` tries one run after the other only. */
+  readonly isLong?: boolean;
   /** In the order in which they happen. */
   readonly changes?: readonly Change[];
   /** How long the system runs after both messages, until all that was due has happened; default `DEFAULT_AFTERMATH`. */
   readonly aftermath?: DurationMs;
   /** Fields of records that a run that dies leaves uncounted, such as `attempts.number`: then alone they may differ at the end. */
   readonly uncounted?: readonly string[];
+  /** Fields of records that two runs may both leave uncounted: they are not compared. */
+  readonly inexact?: readonly string[];
+  /** Ids of records that hold nothing but what was read, such as `configuration`: whether one is there says nothing. */
+  readonly caches?: readonly string[];
 }

@@ -22,7 +22,7 @@ export interface Violation {
 
 /** A call that a function made in one run, as it asked for it; `answer` once it has one. */
 export interface PortCall {
-  readonly port: 'kubernetes' | 'records' | 'instances' | 'hooks';
+  readonly port: 'kubernetes' | 'records' | 'instances' | 'hooks' | 'bus';
   readonly method: string;
   readonly args: readonly unknown[];
   readonly time: EpochMs;

@@ -47,6 +47,7 @@ const KNOWN_FIELDS: readonly string[] = [
   'zoneOutage',
   'freeze',
   'actions',
+  'nodesWithoutNodeClaim',
 ];
 
 export interface RepairFacts {
@@ -191,8 +192,25 @@ function isReadable(block: unknown): boolean {
     policies.length === new Set(policies.map(policy => dig(policy, 'conditionType'))).size &&
     durations.every(duration => (millisecondsOf(duration) ?? -1) >= 0) &&
     mostUnhealthy(dig(block, 'maxUnhealthy') ?? 0, 1) !== undefined &&
-    mostUnhealthy(dig(block, 'maxConcurrentRepairs') ?? 0, 1) !== undefined
+    mostUnhealthy(dig(block, 'maxConcurrentRepairs') ?? 0, 1) !== undefined &&
+    listOf(dig(block, 'conditions')).every(isConditionReadable) &&
+    listOf(dig(block, 'actions'))
+      .slice(0, -1)
+      .every(action => !ENDING_ACTIONS.includes(textOf(dig(action, 'type')) ?? ''))
   );
+}
+
+/** Nothing can follow them. */
+const ENDING_ACTIONS: readonly string[] = ['Terminate', 'DrainThenTerminate'];
+
+function isConditionReadable(condition: unknown): boolean {
+  try {
+    RegExp(textOf(dig(condition, 'reason')) ?? '');
+  } catch {
+    return false;
+  }
+  const isStatus = ['True', 'False', 'Unknown'].includes(textOf(dig(condition, 'status')) ?? '');
+  return isStatus && (millisecondsOf(dig(condition, 'toleration')) ?? -1) >= 0;
 }
 
 function conditionOf(node: KubernetesObject, type: string): Fields | undefined {

@@ -10,6 +10,7 @@ import { toIsoText, toEpochMs } from '../../shared/domain/time.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
 import { annotationOf, dig, instantOf, nameOf, textOf, TERMINATION_TIMESTAMP } from './reading.ts';
 import { isGateOpen, isPolicyReadable, isUnhealthy, poolNameOf, repairAnswer } from './repair-oracle.ts';
+import { createClimbers, type Climbers } from './ladder.ts';
 import { does, isKubernetes, lastGet, lastList, lastRecordWrite, targetOf } from './run-journal.ts';
 
 const text = (ms: number): string => toIsoText(toEpochMs(ms));
@@ -22,10 +23,13 @@ export const checkRepair: MakeCheck = context => {
   let isConfigurationRefused = false;
   const unhealthy = new Map<string, KubernetesObject>();
   const everReadable = new Set<string>();
+  const climbers = createClimbers(context, isUnhealthy);
   /** Nodes whose NodeClaims this function deleted and that are still there, by UID, with the pool's name. */
   const repaired = new Map<string, string | undefined>();
   const underWay = (poolName: string | undefined): readonly string[] =>
-    [...repaired].flatMap(([uid, name]) => (name === poolName && mirror.all('nodes').has(uid) ? [uid] : []));
+    [...repaired]
+      .flatMap(([uid, name]) => (name === poolName && mirror.all('nodes').has(uid) ? [uid] : []))
+      .concat(climbers.of(poolName));
   mirror.follow((resource, uid, object) => {
     if (resource === 'nodelifecyclepolicies' && object !== undefined && isPolicyReadable(object)) everReadable.add(uid);
     if (resource === 'configmaps') {
@@ -52,15 +56,18 @@ export const checkRepair: MakeCheck = context => {
 
   return {
     onCall(call, run) {
+      climbers.onCall(call, run);
       if (run.by !== 'repair' || !isTermination(call)) return;
-      const why = complainAboutTermination(call, run, context, { wasOpen, everReadable, underWay });
+      const why = complainAboutTermination(call, run, context, { wasOpen, everReadable, underWay, climbers });
       if (why !== undefined) violate('I3', `repair ${does(call)} nodeclaims ${targetOf(call).name ?? ''}: ${why}`);
       remember(call);
     },
     onAudit({ decision, reason, kind, name }) {
       if (kind === 'ConfigMap' && reason === 'InvalidConfiguration') isConfigurationRefused = true;
       if (kind !== 'Node') return;
-      if (decision === 'blocked' && reason !== 'UnhealthyThreshold') held.set(name, { time: context.now() });
+      const isSaid = ['exhausted', 'refused', 'retry'].includes(decision);
+      if (isSaid || (decision === 'blocked' && reason !== 'UnhealthyThreshold'))
+        held.set(name, { time: context.now() });
       else held.delete(name);
     },
     onMinute() {
@@ -75,6 +82,7 @@ export const checkRepair: MakeCheck = context => {
         const isHeld = hold !== undefined && context.now() - hold.time <= 2 * LONGEST_DELAY;
         const due = isHeld || isConfigurationRefused ? undefined : overdueSince(node, facts, context.now());
         if (due === undefined) waiting.delete(uid);
+        else if (context.now() < (climbers.nextTime(uid) ?? 0)) waiting.delete(uid);
         else if (!waiting.has(uid)) waiting.set(uid, Math.max(due, context.now() - 60_000));
         const since = Math.max(waiting.get(uid) ?? Infinity, quietSince);
         if (context.now() - since <= LONGEST_DELAY) continue;
@@ -90,6 +98,7 @@ interface Remembered {
   readonly wasOpen: boolean;
   readonly everReadable: ReadonlySet<string>;
   readonly underWay: (poolName: string | undefined) => readonly string[];
+  readonly climbers: Climbers;
 }
 
 /** A delete, or the annotation that makes a termination forceful. */
@@ -103,7 +112,7 @@ function complainAboutTermination(
   call: PortCall,
   run: Run,
   { now, clockTolerance, mirror }: CheckContext,
-  { wasOpen, everReadable, underWay }: Remembered,
+  { wasOpen, everReadable, underWay, climbers }: Remembered,
 ): string | undefined {
   const claim = [...mirror.all('nodeclaims').values()].find(({ metadata }) => metadata.name === targetOf(call).name);
   const instance = textOf(dig(claim, 'status', 'providerID'));
@@ -136,7 +145,8 @@ function complainAboutTermination(
     case 'blocked':
       return `${nameOf(node)} must not be repaired: ${answer.why}`;
     case 'from': {
-      if (answer.time > now() + clockTolerance) {
+      // Whatever it is ill with by now: an earlier action of the same repair did not help.
+      if (answer.time > now() + clockTolerance && !climbers.has(node.metadata.uid)) {
         return `${nameOf(node)} is tolerated until ${text(answer.time)} (${answer.condition})`;
       }
       const others = underWay(poolName).filter(uid => uid !== node.metadata.uid).length;

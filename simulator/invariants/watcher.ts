@@ -121,6 +121,7 @@ export function createInvariantWatcher({
       records: observed(ports.records, 'records', lifetime),
       instances: observed(ports.instances, 'instances', lifetime),
       hooks: observed(ports.hooks, 'hooks', lifetime),
+      bus: observed(ports.bus, 'bus', lifetime),
     }),
     observeRecords: records => ({
       get: key => records.get(key),

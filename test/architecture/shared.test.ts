@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { imports, sources } from './sources.ts';
 
-/** Adapters and their wiring are chosen by name, by whoever composes a part: one user is enough. */
+/** Adapters and their wiring are chosen by name, by the composition root of a part: one user is enough. */
 const CHOSEN_BY_NAME = /^shared\/(adapters|lambda)\//;
 /** Drains are asked for by the finalizer function and by the drain function: what both do stands here, though only one is deployed. */
 const DRAINS: readonly string[] = [

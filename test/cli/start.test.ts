@@ -180,7 +180,8 @@ describe('start', () => {
   it.each([
     ['--enforce', '--enforce goes with --kubeconfig'],
     ['--context=x', '--context goes with --kubeconfig'],
-    ['--port=1', '--port goes with --serve'],
+    ['--port=1', '--port goes with --serve and --example'],
+    ['--example=none', 'there is no example "none": give one of managed-database'],
   ])('refuses %s alone', async (option, message) => {
     expect(await runCurfew(['start', option])).toEqual({ code: 2, stdout: '', stderr: `${message}\n` });
   });

@@ -14,6 +14,7 @@ export const DOCUMENTS: readonly Document[] = [
   'README.md',
   'ARCHITECTURE.md',
   'CONTRIBUTING.md',
+  'examples/README.md',
   ...globSync('{docs,examples/*}/*.md', { cwd: ROOT })
     .filter(file => file !== 'examples/regressions/README.md')
     .toSorted(),

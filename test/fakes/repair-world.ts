@@ -15,6 +15,8 @@ import type { AuditRecord } from '../../shared/ports/audit-log.ts';
 import type { ObjectEvent } from '../../shared/ports/event-recorder.ts';
 import type { NewRecord } from '../../shared/ports/record-store.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
+import type { BusEntry } from '../../shared/contract/envelope.ts';
+import type { InstanceOutcome, InstanceState } from '../../shared/ports/instances.ts';
 import type { WakeUp } from '../../shared/contract/wake-up.ts';
 import { at } from '../builders/repair.ts';
 import { deployedIdentity } from './deployed-identity.ts';
@@ -40,6 +42,20 @@ export function createRepairWorld() {
   const audit: AuditRecord[] = [];
   const events: ObjectEvent[] = [];
   const wakeUps: { wakeUp: WakeUp; delay: DurationMs }[] = [];
+  const published: BusEntry[] = [];
+  /** Calls that end or restart instances. */
+  const instanceCalls: string[] = [];
+  /** How the next calls are answered. */
+  const cloud: { fails: Error | undefined; outcome: InstanceOutcome; state: InstanceState | undefined } = {
+    fails: undefined,
+    outcome: { kind: 'ok' },
+    state: 'running',
+  };
+  const callInstance = async (call: string): Promise<InstanceOutcome> => {
+    if (cloud.fails !== undefined) throw cloud.fails;
+    if (cloud.outcome.kind === 'ok') instanceCalls.push(call);
+    return cloud.outcome;
+  };
   let calls = 0;
   /** Calls without an answer yet, and the most that there were. */
   let underWay = 0;
@@ -67,6 +83,18 @@ export function createRepairWorld() {
       send: async sent => {
         wakeUps.push(...sent);
       },
+    }),
+    bus: crashing<FunctionDeps['bus']>({
+      publish: async entries => {
+        published.push(...entries);
+        return entries.map(() => ({ kind: 'published' }));
+      },
+    }),
+    instances: crashing<FunctionDeps['instances']>({
+      describe: async () => (cloud.state === undefined ? undefined : { state: cloud.state }),
+      terminate: id => callInstance(`terminate ${id}`),
+      reboot: id => callInstance(`reboot ${id}`),
+      terminateInAutoScalingGroup: id => callInstance(`terminateInAutoScalingGroup ${id}`),
     }),
     events: {
       record: async event => {
@@ -107,6 +135,9 @@ export function createRepairWorld() {
     audit,
     events,
     wakeUps,
+    published,
+    instanceCalls,
+    cloud,
     reconcile,
     node,
     seed: (manifest: KubernetesManifest) => core.seed(manifest),

@@ -55,13 +55,14 @@ describe('permissions', () => {
     expect(actions).not.toContain('events:PutEvents');
   });
 
-  it('let nobody but the forwarder publish, and it under its own source only', () => {
+  it('let each part publish under its own source only, and no other part', () => {
     const sources = statements
       .filter(({ statement }) => statement.Action === 'events:PutEvents')
       .map(({ role, statement }) => [role.replace(/Role.*/, ''), statement.Condition]);
     expect(sources).toEqual([
       ['Finalizer', { StringEquals: { 'events:source': ['curfew.finalizer'] } }],
       ['Drain', { StringEquals: { 'events:source': ['curfew.drain'] } }],
+      ['Repair', { StringEquals: { 'events:source': ['curfew.repair'] } }],
       ['ClusterAccessForwarder', { StringEquals: { 'events:source': ['curfew.forwarder'] } }],
     ]);
   });

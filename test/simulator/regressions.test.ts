@@ -1,5 +1,6 @@
 /** Mistakes that the simulator found, each as the shortest history that shows it. */
 import { describe, expect, it } from 'vitest';
+import { createReconciler as createFinalizerReconciler } from '../../functions/finalizer/reconcile.ts';
 import { createReconciler } from '../../functions/repair/reconcile.ts';
 import type { ReconcilerFactory } from '../../runtime/functions.ts';
 import { toIsoText } from '../../shared/domain/time.ts';
@@ -44,7 +45,8 @@ describe('repair', () => {
       const reconcile = createReconciler(deps);
       return async message => {
         const minute = toIsoText(deps.clock.now()).slice(11, 16);
-        if (message.kind === 'wakeUp') wakeUps.set(minute, (wakeUps.get(minute) ?? 0) + 1);
+        const isAboutNodes = message.kind === 'wakeUp' && message.subject.kind !== 'Round';
+        if (isAboutNodes) wakeUps.set(minute, (wakeUps.get(minute) ?? 0) + 1);
         await reconcile(message);
       };
     };
@@ -54,5 +56,37 @@ describe('repair', () => {
     expect(wakeUps.get('15:42')).toBeLessThan(2 * 40);
     // Nor later: nothing changes in the minutes before the next pass.
     expect([wakeUps.get('15:43'), wakeUps.get('15:44')]).toEqual([undefined, undefined]);
+  });
+});
+
+describe('settings', () => {
+  it('that change in a burst do not wake every node for each change', async () => {
+    // Each of twenty policies woke each unhealthy node, and for the finalizer every Node and NodeClaim: 20 x 92 wake-ups.
+    const nodes = Array.from({ length: 40 }, (_, index) => nodeObjects(`n${index}`, index < 12 ? 'False' : 'True'));
+    const onePool = nodes.join('').replaceAll(/nodepool: n\d+/g, 'nodepool: n0');
+    const woken = new Map<string, number>();
+    const counting =
+      (name: 'repair' | 'finalizer', create: ReconcilerFactory): ReconcilerFactory =>
+      deps => {
+        const reconcile = create(deps);
+        return async message => {
+          const isAboutOne = message.kind === 'wakeUp' && ['Node', 'NodeClaim'].includes(message.subject.kind);
+          if (isAboutOne) woken.set(name, (woken.get(name) ?? 0) + 1);
+          await reconcile(message);
+        };
+      };
+    const policies = Array.from({ length: 20 }, (_, index) => {
+      const spec = '{ nodePoolSelector: {}, repair: { defaultTolerationDuration: 4h } }';
+      return `    - { at: 5m${index}s, apply: { apiVersion: curfew.dev/v1alpha1, kind: NodeLifecyclePolicy, metadata: { name: p${index} }, spec: ${spec} } }\n`;
+    });
+    await simulate(`  duration: 7m\n${GATE}  objects:\n${onePool}  steps:\n${policies.join('')}`, {
+      reconcilers: {
+        repair: counting('repair', createReconciler),
+        finalizer: counting('finalizer', createFinalizerReconciler),
+      },
+    });
+    // Two rounds at the start; for the burst of twenty seconds one at once, and one every ten seconds.
+    expect(woken.get('repair')).toBe(5 * 12);
+    expect(woken.get('finalizer')).toBeUndefined();
   });
 });

@@ -17,9 +17,9 @@ export interface OpenAttempts {
   readonly byNode: ReadonlyMap<string, RepairAttempt>;
   /** Not carried out by a run that ended; whoever tries again takes their numbers over. */
   readonly stale: readonly RepairAttempt[];
-  /** Not carried out, and their nodes are gone. */
+  /** To be taken back: not carried out and their nodes are gone, or over and something that they made is left. */
   readonly withdrawals: readonly RepairAttempt[];
-  /** When the next intended attempt of another run can be judged. */
+  /** When the next intended attempt of another run can be judged, or a refused one be tried again. */
   readonly settleTime: EpochMs | undefined;
 }
 
@@ -40,27 +40,41 @@ export function sortAttempts(
   const stale: RepairAttempt[] = [];
   const withdrawals: RepairAttempt[] = [];
   let settleTime: EpochMs | undefined;
+  const drop = (attempt: RepairAttempt): void => {
+    if (attempt.resources !== undefined || attempt.phase === 'intended' || attempt.phase === 'refused') {
+      withdrawals.push(attempt);
+    }
+  };
+  const wait = (attempt: RepairAttempt, until: EpochMs): void => {
+    kept.push(attempt);
+    settleTime = settleTime === undefined || until < settleTime ? until : settleTime;
+  };
   for (const attempt of attempts) {
     const isNodeThere = nodeUids.has(attempt.node.uid);
     switch (attempt.phase) {
       case 'observed':
         // In mode Enforce it stands for nothing that happened.
         if (isNodeThere && observeOnly) kept.push(attempt);
+        else drop(attempt);
         continue;
       case 'accepted':
         if (isNodeThere && !isUndone(attempt, claimsByUid)) kept.push(attempt);
+        else drop(attempt);
         continue;
+      case 'refused': {
+        const { retryTime = now, until, answer } = attempt;
+        if (!isNodeThere) drop(attempt);
+        else if (!isDue(now, retryTime)) wait(attempt, retryTime);
+        else if (until === undefined || !isDue(now, until)) stale.push(attempt);
+        else kept.push({ ...attempt, phase: 'accepted', answer: { kind: 'failed', message: answer?.message ?? '' } });
+        continue;
+      }
       case 'intended': {
         const settled = addDuration(attempt.intendedTime, OUTCOME_SETTLES_AFTER);
-        if (!isDue(now, settled)) {
-          kept.push(attempt);
-          settleTime = settleTime === undefined || settled < settleTime ? settled : settleTime;
-          continue;
-        }
-        if (wasCarriedOut(attempt, claimsByUid, now)) {
-          if (isNodeThere) kept.push({ ...attempt, phase: 'accepted' });
-        } else if (isNodeThere) stale.push(attempt);
-        else withdrawals.push(attempt);
+        if (!isDue(now, settled)) wait(attempt, settled);
+        else if (isNodeThere && wasCarriedOut(attempt, claimsByUid, now)) kept.push({ ...attempt, phase: 'accepted' });
+        else if (isNodeThere) stale.push(attempt);
+        else drop(attempt);
       }
     }
   }
@@ -69,21 +83,32 @@ export function sortAttempts(
 
 /**
  * A termination that was begun: the NodeClaim is gone, or on its way and forceful. A graceful deletion that somebody else had begun is
- * not what the attempt was for. Nothing tells for certain that a
- * machine was not rebooted, so every other act counts as carried out, and the next rung follows when its time is over.
+ * not what the attempt was for. Nothing tells for certain that a machine was not rebooted, so that counts as carried out, and the next
+ * rung follows when its time is over. What is asked for under an id of its own can be asked for again.
  */
 function wasCarriedOut(
   { action, claim }: RepairAttempt,
   claims: ReadonlyMap<string, NodeClaimView>,
   now: EpochMs,
 ): boolean {
-  if (action !== 'Terminate') return true;
-  const seen = claims.get(claim.uid);
-  return seen === undefined || (seen.deletionTime !== undefined && holdsPastInstant(seen, now));
+  switch (action) {
+    case 'Reboot':
+      return true;
+    case 'Drain':
+    case 'CustomResource':
+      return false;
+    case 'Terminate': {
+      // Without a NodeClaim the instance was looked at before (`inquire.ts`), and had not been ended.
+      if (claim === undefined) return false;
+      const seen = claims.get(claim.uid);
+      return seen === undefined || (seen.deletionTime !== undefined && holdsPastInstant(seen, now));
+    }
+  }
 }
 
 /** Accepted, and yet the NodeClaim stands there as if nothing had happened. */
-function isUndone({ action, claim }: RepairAttempt, claims: ReadonlyMap<string, NodeClaimView>): boolean {
+function isUndone({ action, claim, answer }: RepairAttempt, claims: ReadonlyMap<string, NodeClaimView>): boolean {
+  if (action !== 'Terminate' || claim === undefined || answer !== undefined) return false;
   const seen = claims.get(claim.uid);
-  return action === 'Terminate' && seen !== undefined && seen.deletionTime === undefined;
+  return seen !== undefined && seen.deletionTime === undefined;
 }

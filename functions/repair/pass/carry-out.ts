@@ -4,35 +4,48 @@
  */
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
-import { KARPENTER } from '../../../shared/contract/names.ts';
 import { REPAIR_METRICS } from '../../../shared/contract/metrics.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
-import { readNodeClaim, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
+import { readNodeClaim } from '../../../shared/domain/node-claim.ts';
 import { readNode } from '../../../shared/domain/node.ts';
 import type { PodView } from '../../../shared/domain/pod.ts';
 import { isProtected } from '../../../shared/domain/protection.ts';
-import type { EpochMs } from '../../../shared/domain/time.ts';
-import { RetryableError } from '../../../shared/errors.ts';
-import { holdsPastInstant } from '../decide.ts';
+import { toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import type { Action, ActionContext } from '../actions/action.ts';
+import { createRemediation, endRemediations } from '../actions/custom-resource.ts';
+import { requestDrain } from '../actions/drain.ts';
+import { reboot } from '../actions/reboot.ts';
+import { terminate } from '../actions/terminate.ts';
+import { withdraw } from '../actions/withdraw.ts';
 import { loadRules, protectionOf, type PoolRules } from '../observe.ts';
 import { indexOwners, ownerOf } from '../owner.ts';
-import { reportsOfAct, type Place } from '../report.ts';
+import { reportOfRefusal, reportsOfAct, type Place } from '../report.ts';
 import { inBatches } from './batches.ts';
 import type { PassObservation } from './decide.ts';
+import type { PassDeps } from './deps.ts';
+import { rungsOf } from './ladder.ts';
 import type { Verdict } from './look.ts';
 import type { RepairAttempt } from './pool.ts';
-import type { PassDeps } from './deps.ts';
 
 type Granted = Extract<Verdict, { kind: 'repair' }>;
 
+export type Outcome =
+  | { readonly kind: 'accepted' }
+  /** It is not wanted any more; nothing was done. */
+  | { readonly kind: 'calledOff'; readonly why: string }
+  /** It certainly was not carried out, and is tried again. */
+  | { readonly kind: 'refused'; readonly why: string; readonly retryTime: EpochMs }
+  /** It cannot be carried out as things are. */
+  | { readonly kind: 'failed'; readonly why: string }
+  /** Some call failed: the next pass finds out what happened. */
+  | { readonly kind: 'unknown'; readonly error: unknown };
+
 export interface Carried {
   readonly attempt: RepairAttempt;
-  readonly outcome:
-    | { readonly kind: 'accepted' }
-    /** It is not wanted any more; nothing was done. */
-    | { readonly kind: 'calledOff'; readonly why: string }
-    /** Some call failed: the next pass finds out what happened. */
-    | { readonly kind: 'unknown'; readonly error: unknown };
+  readonly previous: RepairAttempt | undefined;
+  readonly made: Pick<RepairAttempt, 'resources'>;
+  readonly outcome: Outcome;
 }
 
 interface Context {
@@ -49,11 +62,16 @@ export async function carryOut(
   const rules = await loadRules(deps, context.pool);
   const carried: Carried[] = [];
   await inBatches(granted, async verdict => {
-    const { attempt } = verdict;
+    const { attempt, previous } = verdict;
+    let made: Carried['made'] = {};
+    const note: ActionContext['note'] = change => {
+      made = change;
+    };
     try {
-      carried.push({ attempt, outcome: await carryOutOne(deps, verdict, rules, context) });
+      const outcome = await carryOutOne(deps, verdict, rules, context, note);
+      carried.push({ attempt, previous, made, outcome });
     } catch (error) {
-      carried.push({ attempt, outcome: { kind: 'unknown', error } });
+      carried.push({ attempt, previous, made, outcome: { kind: 'unknown', error } });
     }
   });
   return carried;
@@ -61,81 +79,110 @@ export async function carryOut(
 
 async function carryOutOne(
   deps: PassDeps,
-  { attempt, message }: Granted,
+  { attempt, previous, message }: Granted,
   rules: PoolRules,
-  { place, episodes }: Context,
-): Promise<Carried['outcome']> {
+  { pool, place, episodes }: Context,
+  note: ActionContext['note'],
+): Promise<Outcome> {
+  const { claim: reserved, node: wanted } = attempt;
   const [nodeObject, claimObject, pods] = await inParallel([
-    deps.kubernetes.get({ type: RESOURCES.Node, name: attempt.node.name }),
-    deps.kubernetes.get(claimRef(attempt)),
-    loadPodsOnNode(deps, attempt.node.name),
+    deps.kubernetes.get({ type: RESOURCES.Node, name: wanted.name }),
+    reserved && deps.kubernetes.get({ type: RESOURCES.NodeClaim, name: reserved.name }),
+    attempt.action === 'Drain' ? [] : loadPodsOnNode(deps, wanted.name),
   ]);
-  const calledOff = async (why: string): Promise<Carried['outcome']> => {
+  const calledOff = async (why: string): Promise<Outcome> => {
     // An attempt before this one may have left its annotation.
-    await withdraw(deps, attempt);
+    if (previous === undefined) await withdraw(deps, attempt);
     return { kind: 'calledOff', why };
   };
-  if (nodeObject?.metadata.uid !== attempt.node.uid) return calledOff('the Node is gone');
-  if (claimObject?.metadata.uid !== attempt.claim.uid) return calledOff('the NodeClaim is gone');
+  if (nodeObject?.metadata.uid !== wanted.uid) return calledOff('the Node is gone');
+  if (claimObject?.metadata.uid !== reserved?.uid) return calledOff('the NodeClaim is gone');
   const node = readNode(nodeObject);
-  const claim = readNodeClaim(claimObject);
+  const claim = claimObject && readNodeClaim(claimObject);
   const now = deps.clock.now();
-  const owner = ownerOf(node, indexOwners([node], [claim]));
-  const decision = deps.decide({ now, node, owner, rules: rules.rules, episodes: episodes.get(node.uid) ?? [] });
+  const owner = ownerOf(node, indexOwners([node], claim === undefined ? [] : [claim]));
+  const escalates = attempt.escalates === true ? attempt.incident : undefined;
+  const seen = { now, node, owner, rules: rules.rules, episodes: episodes.get(node.uid) ?? [], escalates };
+  const decision = deps.decide(seen);
   if (decision.kind !== 'due' && decision.kind !== 'finishing') return calledOff(decision.message);
   if (rules.rules.mode === 'Observe') return calledOff('mode is Observe by now');
-
   // Somebody else terminates it forcefully by now.
   if (decision.kind === 'finishing') return { kind: 'accepted' };
-  const conflict = await terminate(deps, attempt, claim, holdsPastInstant(claim, now));
-  if (conflict !== undefined) return { kind: 'calledOff', why: conflict };
-  const { reports, claimEvent } = reportsOfAct(attempt, message, place, namesOfProtected(pods, rules, now));
+  const action = actionOf(attempt, rules);
+  if (action === undefined) return calledOff(`repair.actions has no such ${attempt.action} by now`);
+
+  if (attempt.resources !== undefined) await endRemediations(deps, attempt);
+  const outcome = await action.run({ deps, now, attempt, node, claim, pool, pods, message, note });
+  if (outcome.kind === 'done') {
+    await tellAct(deps, { attempt, message, place, protectedPods: protectedBy(attempt, pods, rules, now) });
+    return { kind: 'accepted' };
+  }
+  return refuse(deps, outcome, attempt, place);
+}
+
+/** The action at the attempt's place; undefined when the block was edited in between. */
+function actionOf({ action, rung }: RepairAttempt, { rules }: PoolRules): Action | undefined {
+  switch (action) {
+    case 'Terminate':
+      return terminate;
+    case 'Reboot':
+      return reboot;
+    case 'Drain':
+      return requestDrain;
+    case 'CustomResource': {
+      const { settings } = rules;
+      if (settings === undefined || 'invalid' in settings) return undefined;
+      const template = rungsOf(settings)[rung]?.template;
+      return template === undefined ? undefined : createRemediation(template);
+    }
+  }
+}
+
+async function refuse(
+  deps: PassDeps,
+  outcome: Exclude<StepOutcome, { kind: 'done' }>,
+  attempt: RepairAttempt,
+  place: Place,
+): Promise<Outcome> {
+  if (outcome.kind === 'failed') {
+    const why = `${outcome.reason}: ${outcome.message}`;
+    const message = `${attempt.action} cannot be carried out: ${why}`;
+    await deps.reporter.report(reportOfRefusal(attempt, place, outcome.reason, message));
+    return { kind: 'failed', why };
+  }
+  // A NodeClaim that changed in between is looked at again at once, as if nothing had been tried.
+  if (attempt.action === 'Terminate' && attempt.claim !== undefined) return { kind: 'calledOff', why: outcome.on };
+  const message = `${attempt.action} could not be carried out: ${outcome.on}; it is tried again at ${toTimestamp(outcome.until)}`;
+  await deps.reporter.report(reportOfRefusal(attempt, place, 'ActionRefused', message));
+  return { kind: 'refused', why: outcome.on, retryTime: outcome.until };
+}
+
+interface Act {
+  readonly attempt: RepairAttempt;
+  readonly message: string;
+  readonly place: Place;
+  readonly protectedPods: readonly string[];
+}
+
+async function tellAct(deps: PassDeps, { attempt, message, place, protectedPods }: Act): Promise<void> {
+  const { reports, claimEvent } = reportsOfAct(attempt, message, place, protectedPods);
   for (const report of reports) await deps.reporter.report(report);
-  await deps.events.record(claimEvent);
+  if (claimEvent !== undefined) await deps.events.record(claimEvent);
   deps.metrics.count(REPAIR_METRICS.started, 1, {
     nodePool: place.pool ?? 'none',
     condition: attempt.incident.conditionType,
     action: attempt.action,
   });
-  return { kind: 'accepted' };
 }
 
-const claimRef = ({ claim: { name } }: RepairAttempt) => ({ type: RESOURCES.NodeClaim, name });
-
-/** The deadline annotation, then the deletion. A NodeClaim that is gone by now is as good as deleted; answers what came in between. */
-async function terminate(
-  { kubernetes }: PassDeps,
-  attempt: RepairAttempt,
-  claim: NodeClaimView,
-  isForceful: boolean,
-): Promise<string | undefined> {
-  const { uid } = attempt.claim;
-  if (!isForceful) {
-    const annotations = { [KARPENTER.terminationTimestampAnnotation]: attempt.terminationTimestamp ?? null };
-    const patch = { type: 'merge' as const, body: { metadata: { uid, annotations } } };
-    const outcome = await kubernetes.patch(claimRef(attempt), patch);
-    if (outcome.kind === 'conflict') return outcome.message;
-  }
-  if (claim.deletionTime !== undefined) return undefined;
-  const outcome = await kubernetes.delete(claimRef(attempt), { preconditions: { uid } });
-  return outcome.kind === 'conflict' ? outcome.message : undefined;
-}
-
-/** I7: takes back the annotation of an attempt that was not carried out, if it is still ours: what stood there before comes back. */
-export async function withdraw({ kubernetes }: Pick<PassDeps, 'kubernetes'>, attempt: RepairAttempt): Promise<void> {
-  const { terminationTimestamp, previousTimestamp } = attempt;
-  if (terminationTimestamp === undefined) return;
-  const claim = await kubernetes.get(claimRef(attempt));
-  if (claim?.metadata.uid !== attempt.claim.uid || claim.metadata.deletionTimestamp !== undefined) return;
-  const key = KARPENTER.terminationTimestampAnnotation;
-  if (claim.metadata.annotations?.[key] !== terminationTimestamp) return;
-  const { uid, resourceVersion } = claim.metadata;
-  const body = { metadata: { uid, resourceVersion, annotations: { [key]: previousTimestamp ?? null } } };
-  const outcome = await kubernetes.patch(claimRef(attempt), { type: 'merge', body });
-  if (outcome.kind === 'conflict') throw new RetryableError(`taking back the annotation: ${outcome.message}`);
-}
-
-function namesOfProtected(pods: readonly PodView[], rules: PoolRules, now: EpochMs): readonly string[] {
+/** Those that the act takes although they are protected (I2); a drain, and who answers to a custom resource, respect them. */
+function protectedBy(
+  { action }: RepairAttempt,
+  pods: readonly PodView[],
+  rules: PoolRules,
+  now: EpochMs,
+): readonly string[] {
+  if (action !== 'Terminate' && action !== 'Reboot') return [];
   const { policy } = protectionOf(rules);
   return pods
     .filter(pod => isProtected(pod, now, policy))

@@ -32,7 +32,7 @@ export interface PassObservation {
 
 export interface PassDecision {
   readonly verdicts: readonly Verdict[];
-  /** Attempts to be taken back: they were not carried out and are not wanted any more. */
+  /** Attempts of which something is to be taken back: they were not carried out and are not wanted any more, or are over. */
   readonly withdrawals: readonly RepairAttempt[];
   /** What is remembered if everything granted is carried out; `said` is left as it was. */
   readonly state: PoolState;
@@ -75,8 +75,11 @@ function judgePool(judged: Judged): PassDecision {
   const candidates = looks.flatMap(({ candidate }) => candidate ?? []);
   const outages = [...new Set(candidates.flatMap(({ hold }) => hold?.outage ?? []))].toSorted();
   const ramp = nextRamp(state, { outages, isAnythingDue: candidates.length > 0 }, now);
-  const recovered = new Set(looks.flatMap(({ verdict }) => (verdict?.kind === 'recovered' ? verdict.attempt : [])));
-  const kept = open.kept.filter(attempt => !recovered.has(attempt));
+  const ended = looks.flatMap(({ over }) => over ?? []);
+  const changed = new Map(looks.flatMap(({ changed: attempt }) => (attempt ? [[attempt.node.uid, attempt]] : [])));
+  const kept = open.kept
+    .filter(attempt => !ended.includes(attempt))
+    .map(attempt => changed.get(attempt.node.uid) ?? attempt);
   const outcomes = grant(candidates, {
     now,
     settings,
@@ -89,12 +92,17 @@ function judgePool(judged: Judged): PassDecision {
 
   const granted = outcomes.flatMap(outcome => (outcome.kind === 'granted' ? outcome : []));
   const begun = granted.map(({ attempt }) => attempt);
-  const over = new Set(granted.flatMap(({ candidate: { previous, stale } }) => previous ?? stale ?? []));
+  // A stale attempt at another act than the one that is granted now is taken back, not taken over.
+  const over = new Set(
+    granted.flatMap(({ candidate: { previous, stale }, attempt }) =>
+      previous !== undefined ? previous : stale?.action === attempt.action ? stale : [],
+    ),
+  );
   const attempts = [...kept.filter(attempt => !over.has(attempt)), ...begun];
   const next = { attempts, outages, repairs: recentRepairs(state.repairs, begun, settings, now) };
   return {
     verdicts: [...looks.flatMap(({ verdict }) => verdict ?? []), ...outcomes.flatMap(toVerdict)],
-    withdrawals: [...open.withdrawals, ...open.stale.filter(attempt => !over.has(attempt))],
+    withdrawals: [...open.withdrawals, ...ended, ...open.stale.filter(attempt => !over.has(attempt))],
     state: { ...state, ...next, ramp: advanceRamp(ramp, begun.length, now) },
     wakeTime: [
       open.settleTime,
@@ -112,8 +120,11 @@ function toVerdict(outcome: Outcome): readonly Verdict[] {
   const { node, due } = outcome.candidate;
   switch (outcome.kind) {
     case 'granted': {
-      const { attempt } = outcome;
-      return [{ kind: attempt.phase === 'observed' ? 'wouldRepair' : 'repair', node, attempt, message: due.message }];
+      const { attempt, candidate } = outcome;
+      const { previous } = candidate;
+      const { message } = due;
+      if (attempt.phase === 'observed') return [{ kind: 'wouldRepair', node, attempt, message }];
+      return [{ kind: 'repair', node, attempt, message, ...(previous && { previous }) }];
     }
     case 'held':
       return [{ kind: 'blocked', node, reason: outcome.hold.reason, message: outcome.hold.message }];

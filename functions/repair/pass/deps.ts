@@ -6,5 +6,11 @@ import type { decidePass } from './decide.ts';
 
 export type PassDeps = Pick<
   FunctionDeps,
-  'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'metrics' | 'clock'
-> & { readonly reporter: Reporter; readonly decide: typeof decide; readonly decidePass: typeof decidePass };
+  'kubernetes' | 'records' | 'wakeUps' | 'bus' | 'instances' | 'events' | 'audit' | 'metrics' | 'clock'
+> & {
+  readonly reporter: Reporter;
+  readonly decide: typeof decide;
+  readonly decidePass: typeof decidePass;
+  /** The number of repairs that are held or under way is another one. */
+  readonly repairsChanged: () => Promise<void>;
+};

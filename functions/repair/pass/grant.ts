@@ -75,26 +75,45 @@ function byRank(a: Candidate, b: Candidate): number {
 function createAttempt({ node, due, rung, previous, stale }: Candidate, limits: Limits): RepairAttempt {
   const { now, settings, observeOnly } = limits;
   const step = rungsOf(settings)[rung] ?? { type: 'Terminate', timeout: seconds(0) };
-  // I7: an annotation of the attempt before is still known as ours, and so is what it stands in place of.
-  const left = stale?.claim.uid === due.claim.uid ? stale : undefined;
-  const until = rungDeadline(step, now);
-  const writes = step.type === 'Terminate' && !observeOnly;
-  const set = due.claim.annotations[TERMINATION_TIMESTAMP_ANNOTATION];
-  // What only observes replaces nothing; what it sees there may be what is taken back at this moment.
-  const replaced = observeOnly ? undefined : set;
-  const previousTimestamp = replaced === left?.terminationTimestamp ? left?.previousTimestamp : replaced;
+  const claim = due.claim && { name: due.claim.name, uid: due.claim.uid };
+  const isSameAct = stale?.action === step.type;
+  const until = isSameAct ? stale.until : rungDeadline(step, now);
+  const asked = step.type === 'Drain' || step.type === 'CustomResource' ? `${node.uid}.${now}` : undefined;
+  // The termination after a drain carries its id, so that the drain can still be called off.
+  const drained = previous?.action === 'Drain' && step.type === 'Terminate' ? previous.requestId : undefined;
+  const requestId = (isSameAct ? stale.requestId : undefined) ?? asked ?? drained;
+  const resources = previous?.resources ?? stale?.resources;
   return {
     number: (previous?.number ?? stale?.number ?? 0) + 1,
     phase: observeOnly ? 'observed' : 'intended',
     intendedTime: now,
     node: { name: node.name, uid: node.uid },
-    claim: { name: due.claim.name, uid: due.claim.uid },
+    ...(claim && { claim }),
     incident: due.incident,
     rung,
     action: step.type,
+    ...((previous !== undefined || stale?.escalates === true) && { escalates: true }),
     ...(until !== undefined && { until }),
     ...(step.type === 'Reboot' && node.bootID !== undefined && { bootID: node.bootID }),
-    ...(writes && { terminationTimestamp: left?.terminationTimestamp ?? toTimestamp(now) }),
-    ...(writes && previousTimestamp !== undefined && { previousTimestamp }),
+    ...(requestId !== undefined && { requestId }),
+    ...(resources && { resources }),
+    ...(step.type === 'Terminate' && !observeOnly && annotationOf(due, stale, now)),
+  };
+}
+
+/** What a termination writes on the NodeClaim, and in place of what (I7). */
+function annotationOf(
+  { claim }: DueNode,
+  stale: RepairAttempt | undefined,
+  now: EpochMs,
+): Pick<RepairAttempt, 'terminationTimestamp' | 'previousTimestamp'> {
+  if (claim === undefined) return {};
+  // An annotation of the attempt before is still known as ours, and so is what it stands in place of.
+  const left = stale?.claim?.uid === claim.uid ? stale : undefined;
+  const set = claim.annotations[TERMINATION_TIMESTAMP_ANNOTATION];
+  const previousTimestamp = set === left?.terminationTimestamp ? left?.previousTimestamp : set;
+  return {
+    terminationTimestamp: left?.terminationTimestamp ?? toTimestamp(now),
+    ...(previousTimestamp !== undefined && { previousTimestamp }),
   };
 }

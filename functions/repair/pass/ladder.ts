@@ -29,15 +29,16 @@ export function rungDeadline(rung: Rung, now: EpochMs): EpochMs | undefined {
 
 /**
  * Where an attempt stands: it has time left (`waiting`), the next rung follows (`next`), or nothing is left to try (`exhausted`):
- * the same act is not repeated for the same incident.
+ * the same act is not repeated for the same incident. A ladder that was edited meanwhile begins anew.
  */
 export type Standing =
   { readonly kind: 'waiting' } | { readonly kind: 'next'; readonly rung: number } | { readonly kind: 'exhausted' };
 
 export function standingOf(attempt: RepairAttempt, rungs: readonly Rung[], now: EpochMs): Standing {
-  if (attempt.phase === 'intended' || attempt.until === undefined || !isDue(now, attempt.until)) {
-    return { kind: 'waiting' };
-  }
-  const rung = attempt.rung + 1;
+  const { phase, answer, until } = attempt;
+  if (phase === 'intended' || phase === 'refused') return { kind: 'waiting' };
+  if (answer?.kind === 'stopped') return { kind: 'exhausted' };
+  if (answer === undefined && (until === undefined || !isDue(now, until))) return { kind: 'waiting' };
+  const rung = rungs[attempt.rung]?.type === attempt.action ? attempt.rung + 1 : 0;
   return rung < rungs.length ? { kind: 'next', rung } : { kind: 'exhausted' };
 }

@@ -2,9 +2,9 @@
 import { NODE_POOL_LABEL } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import type { RepairSettings } from '../../../shared/domain/repair-policy.ts';
-import { addDuration, minutes, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
-import { decide, type NodeDecision, type RepairRules } from '../decide.ts';
-import type { Episode } from '../incident.ts';
+import { addDuration, isDue, minutes, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import { decide, type DueNode, type NodeDecision, type RepairRules } from '../decide.ts';
+import type { Episode, RepairIncident } from '../incident.ts';
 import { ownerOf, type Owner, type OwnerIndex } from '../owner.ts';
 import { vetoCheckTime } from '../veto.ts';
 import type { OpenAttempts } from './attempts.ts';
@@ -18,7 +18,12 @@ export const FINISHING_CHECK = minutes(5);
 
 /** What the pass found out about one node. */
 export type Verdict = { readonly node: NodeView; readonly message: string } & (
-  | { readonly kind: 'repair'; readonly attempt: RepairAttempt }
+  | {
+      readonly kind: 'repair';
+      readonly attempt: RepairAttempt;
+      /** At the rung before; it stands again when this one is called off. */
+      readonly previous?: RepairAttempt | undefined;
+    }
   /** Mode is Observe. */
   | { readonly kind: 'wouldRepair'; readonly attempt: RepairAttempt }
   | { readonly kind: 'blocked'; readonly reason: HoldReason }
@@ -33,6 +38,8 @@ export type Verdict = { readonly node: NodeView; readonly message: string } & (
   | { readonly kind: 'recovered'; readonly attempt: RepairAttempt }
   /** The attempt of another run has no known outcome yet. */
   | { readonly kind: 'settle' }
+  /** The act was refused, and is tried again. */
+  | { readonly kind: 'retry' }
 );
 
 /** What one node is judged by. */
@@ -55,52 +62,89 @@ export interface NodeLook {
   readonly candidate?: Candidate;
   /** When to look again. */
   readonly time?: EpochMs;
+  /** The attempt has ended, with the node well: what is left of it is taken back. */
+  readonly over?: RepairAttempt;
+  /** The attempt as it is remembered from now on. */
+  readonly changed?: RepairAttempt;
 }
 
-export function lookAt(
-  { now, rules, settings, episodes, owners, open }: LookContext,
-  node: NodeView,
-  hold: (due: Extract<NodeDecision, { kind: 'due' }>) => Candidate['hold'],
-): NodeLook {
-  const [verdict] = settling(node, open);
+type HoldOf = (due: DueNode) => Candidate['hold'];
+
+export function lookAt(context: LookContext, node: NodeView, hold: HoldOf): NodeLook {
+  const [verdict] = settling(node, context.open);
   if (verdict !== undefined) return { verdict };
-  const decision = decide({ now, node, owner: ownerOf(node, owners), rules, episodes: episodes.get(node.uid) ?? [] });
-  const previous = open.byNode.get(node.uid);
-  const { message } = decision;
-  if (previous !== undefined) {
-    const isInPlace = previous.action !== 'Terminate' || previous.phase === 'observed';
-    if (isInPlace && decision.kind === 'ignore' && decision.reason === 'Healthy') {
-      return {
-        verdict: {
-          kind: 'recovered',
-          node,
-          attempt: previous,
-          message: `the node is well again after ${previous.action}`,
-        },
-      };
+  const previous = context.open.byNode.get(node.uid);
+  if (previous !== undefined) return lookAtRepaired(context, node, previous, hold);
+  // Mode Observe takes nothing over: what an attempt left is taken back.
+  const left = context.open.stale.find(attempt => attempt.node.uid === node.uid);
+  const stale = context.rules.mode === 'Observe' ? undefined : left;
+  const decision = decideOn(context, node, stale?.escalates && stale.incident);
+  if (decision.kind !== 'due') return lookOf(decision, node, context.now);
+  const isSameAct = stale !== undefined && rungsOf(context.settings)[stale.rung]?.type === stale.action;
+  const rung = isSameAct ? stale.rung : 0;
+  return { candidate: { node, due: decision, hold: hold(decision), rung, previous: undefined, stale } };
+}
+
+function decideOn({ now, rules, owners, episodes }: LookContext, node: NodeView, escalates?: RepairIncident) {
+  const owner = ownerOf(node, owners);
+  return decide({ now, node, owner, rules, episodes: episodes.get(node.uid) ?? [], escalates });
+}
+
+/** A node at which an attempt was made before: it may have helped, may still help, or the next rung's turn has come. */
+function lookAtRepaired(context: LookContext, node: NodeView, previous: RepairAttempt, hold: HoldOf): NodeLook {
+  const { now, settings } = context;
+  const isInPlace = previous.action !== 'Terminate' || previous.phase === 'observed';
+  const decision = decideOn(context, node, isInPlace ? previous.incident : undefined);
+  if (decision.kind === 'ignore' && decision.reason === 'Healthy') {
+    if (!isInPlace) return {};
+    if (awaitsReboot(previous, node, now)) {
+      return previous.wellTime === undefined ? { changed: { ...previous, wellTime: now } } : {};
     }
-    const standing = standingOf(previous, rungsOf(settings), now);
-    if (decision.kind !== 'due' && decision.kind !== 'finishing') return {};
-    if (standing.kind === 'waiting' && previous.phase === 'observed') return {};
-    if (standing.kind === 'waiting')
-      return { verdict: { kind: 'finishing', node, message: describeAttempt(previous) } };
-    if (standing.kind === 'exhausted') {
-      return {
-        verdict: { kind: 'exhausted', node, message: `${previous.action} did not help, and no further action is set` },
-      };
-    }
-    if (decision.kind === 'finishing') return { verdict: { kind: 'finishing', node, message } };
-    return {
-      candidate: { node, due: decision, hold: hold(decision), rung: standing.rung, previous, stale: undefined },
-    };
+    const message = `the node is well again after ${previous.action}${rebootSeen(previous, node)}`;
+    return { over: previous, verdict: { kind: 'recovered', node, attempt: previous, message } };
   }
-  switch (decision.kind) {
-    case 'due': {
-      // Mode Observe takes nothing over: what an attempt left is taken back.
-      const left = open.stale.find(attempt => attempt.node.uid === node.uid);
-      const stale = rules.mode === 'Observe' ? undefined : left;
-      return { candidate: { node, due: decision, hold: hold(decision), rung: stale?.rung ?? 0, previous, stale } };
+  if (isInPlace && previous.wellTime !== undefined) {
+    // It was well in between: this is another incident.
+    const fresh = decideOn(context, node);
+    if (fresh.kind !== 'due') return { ...lookOf(fresh, node, now), over: previous };
+    const candidate = { node, due: fresh, hold: hold(fresh), rung: 0, previous: undefined, stale: undefined };
+    return { over: previous, candidate };
+  }
+  const standing = standingOf(previous, rungsOf(settings), now);
+  if (decision.kind !== 'due') {
+    const isWatched = decision.kind === 'finishing' || standing.kind !== 'waiting';
+    return isWatched ? lookOf(decision, node, now) : {};
+  }
+  switch (standing.kind) {
+    case 'waiting':
+      if (previous.phase === 'observed') return {};
+      return { verdict: { kind: 'finishing', node, message: describeAttempt(previous) } };
+    case 'exhausted':
+      return { verdict: { kind: 'exhausted', node, message: describeEnd(previous) } };
+    case 'next': {
+      const { rung } = standing;
+      return { candidate: { node, due: decision, hold: hold(decision), rung, previous, stale: undefined } };
     }
+  }
+}
+
+/** The machine was asked to reboot and has not yet: its condition may still say what it said before. */
+function awaitsReboot({ action, phase, bootID, until }: RepairAttempt, node: NodeView, now: EpochMs): boolean {
+  if (action !== 'Reboot' || phase === 'observed' || bootID === undefined || until === undefined) return false;
+  return node.bootID === bootID && !isDue(now, until);
+}
+
+function rebootSeen({ action, phase, bootID }: RepairAttempt, node: NodeView): string {
+  if (action !== 'Reboot' || phase === 'observed' || bootID === undefined) return '';
+  return node.bootID === bootID
+    ? ', although its boot ID is the same as before'
+    : ` (boot ID ${node.bootID ?? 'none'})`;
+}
+
+/** The look at a node that is not due. */
+function lookOf(decision: Exclude<NodeDecision, DueNode>, node: NodeView, now: EpochMs): NodeLook {
+  const { message } = decision;
+  switch (decision.kind) {
     case 'vetoed':
       return { verdict: { kind: 'vetoed', node, decision, message }, time: vetoCheckTime(decision.veto, now) };
     case 'blocked':
@@ -119,13 +163,29 @@ export function lookAt(
   }
 }
 
-const describeAttempt = ({ action, claim, until }: RepairAttempt): string =>
-  action === 'Terminate'
-    ? `NodeClaim ${claim.name} is being terminated`
-    : `${action} is under way${until === undefined ? '' : ` until ${toTimestamp(until)}`}`;
+function describeAttempt({ action, node, claim, until }: RepairAttempt): string {
+  if (action === 'Terminate') {
+    return claim === undefined
+      ? `the instance of Node ${node.name} is being terminated`
+      : `NodeClaim ${claim.name} is being terminated`;
+  }
+  return `${action} is under way${until === undefined ? '' : ` until ${toTimestamp(until)}`}`;
+}
 
+function describeEnd({ action, answer }: RepairAttempt): string {
+  if (answer?.kind === 'stopped') return `${answer.message}; the node is left alone until it was well again`;
+  const why = answer?.kind === 'failed' ? `: ${answer.message}` : '';
+  return `${action} did not help${why}; no further action is set`;
+}
+
+/** What an attempt that has no outcome yet says of its node, at most one verdict. */
 export function settling(node: NodeView, { byNode }: OpenAttempts): readonly Verdict[] {
   const attempt = byNode.get(node.uid);
-  if (attempt?.phase !== 'intended') return [];
-  return [{ kind: 'settle', node, message: `attempt ${attempt.number} may still be under way` }];
+  if (attempt?.phase === 'intended') {
+    return [{ kind: 'settle', node, message: `attempt ${attempt.number} may still be under way` }];
+  }
+  if (attempt?.phase !== 'refused') return [];
+  const { action, answer, retryTime } = attempt;
+  const again = retryTime === undefined ? '' : `; it is tried again at ${toTimestamp(retryTime)}`;
+  return [{ kind: 'retry', node, message: `${action} could not be carried out: ${answer?.message ?? ''}${again}` }];
 }

@@ -6,28 +6,57 @@ import type { RepairIncident } from '../incident.ts';
 export type RungType = 'Reboot' | 'Drain' | 'CustomResource' | 'Terminate';
 
 /**
- * One destructive act on one node. `intended` is written before the first call; `accepted` after the act was taken; `observed`
- * stands for an act that mode `Observe` leaves out. An intended attempt whose run ended is resolved by looking at the NodeClaim,
- * never by repeating (I4). It stays until the Node is gone or well again, and counts against the pool's budget until then.
+ * One act on one node. `intended` is written before the first call; `accepted` after the act was taken; `refused` when it certainly was
+ * not, and is tried again as an attempt of its own; `observed` stands for an act that mode `Observe` leaves out. An intended attempt
+ * whose run ended is resolved by looking, never by repeating (I4). It stays until the Node is gone or well again, and counts against
+ * the pool's budget until then.
  */
 export interface RepairAttempt {
   /** Counts the attempts at this node, from 1. */
   readonly number: number;
-  readonly phase: 'intended' | 'accepted' | 'observed';
+  readonly phase: 'intended' | 'refused' | 'accepted' | 'observed';
   readonly intendedTime: EpochMs;
   readonly node: { readonly name: string; readonly uid: string };
-  readonly claim: { readonly name: string; readonly uid: string };
+  /** Absent for a node that Karpenter does not manage. */
+  readonly claim?: { readonly name: string; readonly uid: string } | undefined;
   readonly incident: RepairIncident;
   readonly rung: number;
   readonly action: RungType;
+  /** The rung before did not help: whatever the node is ill with by now, this is still the same repair. */
+  readonly escalates?: true | undefined;
   /** When the next rung follows if the node is still unhealthy; undefined for a termination. */
   readonly until?: EpochMs | undefined;
+  /** `refused`: when it is tried again. */
+  readonly retryTime?: EpochMs | undefined;
+  /** How the act itself ended, before `until`. */
+  readonly answer?: RungAnswer | undefined;
+  /** Since when the node is well, although the act has not shown yet. */
+  readonly wellTime?: EpochMs | undefined;
   /** `Terminate`: the annotation's value that this attempt sets, so that it is known as ours (I7). */
   readonly terminationTimestamp?: string | undefined;
   /** What somebody else had set there before; given back when the attempt is called off. */
   readonly previousTimestamp?: string | undefined;
   /** `Reboot`: the machine's boot ID before. */
   readonly bootID?: string | undefined;
+  /** `Drain`, `CustomResource`: what the request is known by, the same for each try; `Terminate`: the drain before it. */
+  readonly requestId?: string | undefined;
+  /** Custom resources that this repair has made, to be deleted at its end. */
+  readonly resources?: readonly MadeResource[] | undefined;
+}
+
+/** `succeeded`: the drain is over. `failed`: it cannot help any more. `stopped`: a person took it back, and nothing follows. */
+export interface RungAnswer {
+  readonly kind: 'succeeded' | 'failed' | 'stopped';
+  readonly message: string;
+}
+
+export interface MadeResource {
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly namespace?: string | undefined;
+  readonly name: string;
+  readonly uid: string;
 }
 
 /** How fast repairs begin again after an outage: 1, 2, 4 … a minute. */

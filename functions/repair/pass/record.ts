@@ -9,19 +9,34 @@ import type { PoolState } from './pool.ts';
 
 const named = z.object({ name: z.string(), uid: z.string() });
 
+const resource = z.object({
+  group: z.string(),
+  version: z.string(),
+  resource: z.string(),
+  namespace: z.exactOptional(z.string()),
+  name: z.string(),
+  uid: z.string(),
+});
+
 const attempt = z.object({
   number: z.int().check(z.positive()),
-  phase: z.enum(['intended', 'accepted', 'observed']),
+  phase: z.enum(['intended', 'refused', 'accepted', 'observed']),
   intendedTime: instant,
   node: named,
-  claim: named,
+  claim: z.exactOptional(named),
   incident: incidentSchema,
   rung: z.int().check(z.minimum(0)),
   action: z.enum(['Reboot', 'Drain', 'CustomResource', 'Terminate']),
+  escalates: z.exactOptional(z.literal(true)),
   until: z.exactOptional(instant),
+  retryTime: z.exactOptional(instant),
+  answer: z.exactOptional(z.object({ kind: z.enum(['succeeded', 'failed', 'stopped']), message: z.string() })),
+  wellTime: z.exactOptional(instant),
   terminationTimestamp: z.exactOptional(z.string()),
   previousTimestamp: z.exactOptional(z.string()),
   bootID: z.exactOptional(z.string()),
+  requestId: z.exactOptional(z.string()),
+  resources: z.exactOptional(z.array(resource)),
 });
 
 const schema = z.object({
@@ -35,7 +50,8 @@ const schema = z.object({
 
 export const poolCodec: RecordCodec<PoolState> = {
   owner: OWNER,
-  schemaVersion: 1,
+  schemaVersion: 2,
+  // Version 1 had terminations alone.
   parse: state => schema.parse(state),
   toState: ({ passTime, attempts, outages, ramp, repairs, said }) => {
     const state = {

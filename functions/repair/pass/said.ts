@@ -52,6 +52,8 @@ function codeOf(verdict: Verdict): string | undefined {
       return 'x';
     case 'settle':
       return 's';
+    case 'retry':
+      return 'r';
     case 'repair':
     case 'wouldRepair':
     case 'recovered':
@@ -68,6 +70,14 @@ const BLOCKED_CODES: Readonly<Record<Extract<Verdict, { kind: 'blocked' }>['reas
   RampUp: 'R',
   AmbiguousNodeClaim: 'A',
 };
+
+/** Codes of verdicts that hold a due repair back. */
+const HELD: readonly string[] = [...Object.values(BLOCKED_CODES), 'V', 'N', 'x', 'r'];
+
+/** Due nodes that are held back, by what the passes said last. */
+export function countHeld({ nodes }: Said): number {
+  return Object.values(nodes).filter(code => HELD.includes(code)).length;
+}
 
 /** 32 bits of FNV-1a: two nodes of ten thousand that share one cost at most an Event that comes five minutes late. */
 function shortHash(text: string): string {

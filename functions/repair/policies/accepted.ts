@@ -3,8 +3,10 @@
  * mended; a policy that never was valid holds the repairs of the pools that it selects (I6). One record per policy, written when its
  * event is looked at.
  */
-import { parsePolicyFrame } from '../../../shared/contract/policy-schema.ts';
+import { parsePolicyFrame, type Parsed } from '../../../shared/contract/policy-schema.ts';
+import { parseProtectionBlock } from '../../../shared/contract/protection-schema.ts';
 import { parseRepairBlock } from '../../../shared/contract/repair-schema.ts';
+import { parseTerminationBlock } from '../../../shared/contract/termination-schema.ts';
 import * as z from '../../../shared/contract/zod.ts';
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
 import type { JsonObject, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
@@ -32,13 +34,35 @@ const recordId = (uid: string): string => `policy/${uid}`;
 /** A deletion that nobody told of is noticed after this long. */
 const CHECK = hours(24);
 
-/** What is wrong with a policy's frame or repair block, with the fields' paths; undefined when both can be used. */
-export function faultOf(object: KubernetesObject): string | undefined {
-  const frame = parsePolicyFrame(object.spec);
-  const block = object.spec?.['repair'];
-  const repair = block === undefined ? undefined : parseRepairBlock(block, 'spec.repair');
-  const faults = [frame, repair].flatMap(part => (part === undefined || part.ok ? [] : [part.message]));
+/**
+ * What is wrong with a policy's frame or repair block, with the fields' paths; undefined when both can be used.
+ *
+ * @param scope `all`: also with the blocks that are other functions' to use
+ */
+export function faultOf({ spec }: KubernetesObject, scope: 'repair' | 'all' = 'repair'): string | undefined {
+  const partOf = <Value>(
+    name: 'repair' | 'termination' | 'protection',
+    parse: (block: unknown, path: string) => Parsed<Value>,
+  ): Parsed<Value> | undefined => (spec?.[name] === undefined ? undefined : parse(spec[name], `spec.${name}`));
+  const others = [partOf('termination', parseTerminationBlock), partOf('protection', parseProtectionBlock)];
+  const parts = [parsePolicyFrame(spec), partOf('repair', parseRepairBlock), ...(scope === 'all' ? others : [])];
+  const faults = parts.flatMap(part => (part === undefined || part.ok ? [] : [part.message]));
   return faults.length === 0 ? undefined : faults.join('; ');
+}
+
+/** Of the policies that cannot be read, by UID: the generation that was accepted last. */
+export async function acceptedGenerations(
+  { records }: Pick<FunctionDeps, 'records'>,
+  objects: readonly KubernetesObject[],
+): Promise<ReadonlyMap<string, number>> {
+  const found = new Map<string, number>();
+  for (const object of objects.filter(each => faultOf(each) !== undefined)) {
+    const { uid } = object.metadata;
+    const stored = await records.get({ owner: OWNER, id: recordId(uid) });
+    const accepted = schema.safeParse(stored?.state);
+    if (accepted.success) found.set(uid, accepted.data.generation);
+  }
+  return found;
 }
 
 /** The policies as they are in force: one that cannot be read has the spec that was accepted last, where there was one. */

@@ -73,7 +73,8 @@ const TIMESTAMP = message(
 const OVERRIDES = pointerTo(message('protos.BehaviourOverrides', { Force: BOOL, Skip: BOOL }));
 const ENTITY = message('protos.Entity', { EntityType: STRING, EntityValue: STRING });
 
-const HEALTH_EVENT = message('protos.HealthEvent', {
+/** A `HealthEvent` of its protocol, for types that contain one. */
+export const HEALTH_EVENT: GoType = message('protos.HealthEvent', {
   Version: UINT32,
   Agent: STRING,
   ComponentClass: STRING,

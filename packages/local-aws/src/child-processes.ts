@@ -4,15 +4,25 @@ import { once } from 'node:events';
 import { startReaper, type Reaper } from './reaper.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-const running = new Set<ChildProcess>();
+/** With the signal that ends each when this process ends first. */
+const running = new Map<ChildProcess, NodeJS.Signals>();
 let reaper: Reaper | undefined;
 
-/** Like `spawn`. The standard streams are those of `options`. */
-export function startChild(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {
-  const child = spawn(command, args, options);
+/**
+ * Like `spawn`, in a session of its own: Ctrl-C reaches this process alone, which ends its children in order. The standard streams are
+ * those of `options`.
+ * @param lastSignal ends it when this process ends first
+ */
+export function startChild(
+  command: string,
+  args: readonly string[],
+  options: SpawnOptions,
+  lastSignal: NodeJS.Signals = 'SIGKILL',
+): ChildProcess {
+  const child = spawn(command, args, { detached: true, ...options });
   if (running.size === 0) watchForExit();
-  running.add(child);
-  if (child.pid !== undefined) reaper?.add(child.pid);
+  running.set(child, lastSignal);
+  if (child.pid !== undefined) reaper?.add(child.pid, lastSignal);
   child.once('exit', () => forget(child));
   // Without a pid it never ran, and no exit follows.
   child.once('error', () => forget(child));
@@ -45,7 +55,7 @@ function watchForExit(): void {
 }
 
 function endAll(): void {
-  for (const child of running) child.kill('SIGKILL');
+  for (const [child, lastSignal] of running) child.kill(lastSignal);
 }
 
 /** Does what the signal would have done without us, unless somebody else listens: then the end is theirs to decide. */

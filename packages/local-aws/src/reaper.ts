@@ -2,20 +2,24 @@
 import { spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 
-/** Lines `+ PID` and `- PID` until the parent's end of the pipe is closed, by whatever ended it; then all that are left are killed. */
+/**
+ * Lines `+ PID SIGNAL` and `- PID` until the parent's end of the pipe is closed, by whatever ended it; then all that are left get their
+ * signal.
+ */
 const SCRIPT = `
-pids=
-while read -r change pid; do
+children=
+while read -r change pid signal; do
   others=
-  for known in $pids; do [ "$known" = "$pid" ] || others="$others $known"; done
-  pids=$others
-  [ "$change" = + ] && pids="$pids $pid"
+  for known in $children; do [ "\${known%:*}" = "$pid" ] || others="$others $known"; done
+  children=$others
+  [ "$change" = + ] && children="$children $pid:$signal"
 done
-for pid in $pids; do kill -9 "$pid"; done
+for child in $children; do kill -"\${child#*:}" "\${child%:*}"; done
 `;
 
 export interface Reaper {
-  add(pid: number): void;
+  /** @param signal that it gets in the end */
+  add(pid: number, signal: NodeJS.Signals): void;
   remove(pid: number): void;
   /** Ends it, and whatever it still knows. */
   end(): void;
@@ -32,7 +36,7 @@ export function startReaper(): Reaper {
   shell.unref();
   if (stdin instanceof Socket) stdin.unref();
   return {
-    add: pid => void stdin.write(`+ ${pid}\n`),
+    add: (pid, signal) => void stdin.write(`+ ${pid} ${signal.replace(/^SIG/, '')}\n`),
     remove: pid => void stdin.write(`- ${pid}\n`),
     end: () => void stdin.end(),
   };

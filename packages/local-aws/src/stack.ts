@@ -16,10 +16,11 @@ import { startEventBus } from './event-bus.ts';
 import { FAKE_CREDENTIALS } from './fake-credentials.ts';
 import { createAccess, type Access, type Credentials } from './iam/access.ts';
 import { guardDynamoDb } from './iam/dynamodb-guard.ts';
+import { startLambdaEndpoint } from './lambda-endpoint.ts';
 import { startLambda } from './lambda-runtime.ts';
 import type { LogLine } from './log-lines.ts';
 import { LOOPBACK } from './loopback.ts';
-import type { AwsModel, EventSourceModel } from './model.ts';
+import type { AwsModel, EventSourceModel, FunctionModel } from './model.ts';
 import { startPoller } from './poller.ts';
 import { startScheduler } from './scheduler.ts';
 import { startSqs, type QueueContents } from './sqs.ts';
@@ -28,6 +29,8 @@ import { loadAssembly } from './template.ts';
 /** fauxqs knows no other account. */
 const ACCOUNT = '000000000000';
 const REGION = 'us-east-1';
+/** A key that no role has. */
+const NOBODY: Credentials = { accessKeyId: 'nobody', secretAccessKey: 'nobody' };
 /** Whatever has no local stand-in is refused here, and never reaches AWS. */
 const NOWHERE = `http://${LOOPBACK}:9`;
 
@@ -38,8 +41,10 @@ export interface LocalAwsOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Values of CloudFormation parameters by name, as given to a deployment. */
   readonly parameters?: Readonly<Record<string, string>>;
-  /** More variables for every function, e.g. `AWS_ENDPOINT_URL_LAMBDA`. */
+  /** More variables for every function, e.g. `AWS_ENDPOINT_URL_S3`. */
   readonly extraEnv?: Readonly<Record<string, string>>;
+  /** Functions that do not stand in the template, as those of users; others invoke them by name. */
+  readonly otherFunctions?: readonly OtherFunction[];
   /** Keeps the table over runs; without it a temporary folder that is removed at the end. */
   readonly dataDir?: string;
   readonly onLog?: (line: LogLine) => void;
@@ -52,6 +57,16 @@ export interface LocalAwsOptions {
   readonly maxConcurrency?: number;
 }
 
+/** It has no role: AWS is closed to it. */
+export interface OtherFunction {
+  readonly name: string;
+  /** Folder of the bundle. */
+  readonly taskRoot: string;
+  /** `FILE.EXPORT`. */
+  readonly handler: string;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
 export interface LocalAws {
   readonly model: AwsModel;
   readonly endpoints: {
@@ -60,6 +75,7 @@ export interface LocalAws {
     readonly eventBridge: string;
     /** Of EC2 and Auto Scaling. */
     readonly ec2: string;
+    readonly lambda: string;
   };
   /** Without an instance at the start. */
   readonly ec2: Pick<LocalEc2, 'fleet' | 'fail'>;
@@ -124,11 +140,20 @@ export async function startLocalAws(options: LocalAwsOptions): Promise<LocalAws>
   parts.defer(() => bus.stop());
   const ec2 = await startEc2({ model, clock, access });
   parts.defer(() => ec2.stop());
+  const functions = [...model.functions, ...(options.otherFunctions ?? []).map(toFunctionModel)];
+  const lambdaEndpoint = await startLambdaEndpoint({
+    model,
+    access,
+    invoke: (name, payload) =>
+      functions.some(fn => fn.physicalName === name) ? lambda.invoke(name, payload) : undefined,
+  });
+  parts.defer(() => lambdaEndpoint.stop());
   const endpoints = {
     dynamoDb: guard.endpoint,
     sqs: sqs.endpoint,
     eventBridge: bus.endpoint,
     ec2: ec2.endpoint,
+    lambda: lambdaEndpoint.endpoint,
   };
   const clientEnv = clientEnvironment(endpoints, FAKE_CREDENTIALS);
   const limit = options.maxConcurrency ?? availableParallelism();
@@ -137,9 +162,9 @@ export async function startLocalAws(options: LocalAwsOptions): Promise<LocalAws>
     maxConcurrency: Math.min(source.maxConcurrency, limit),
   }));
   const lambda = startLambda({
-    functions: model.functions,
+    functions,
     environment: ({ roleArn }) => ({
-      ...clientEnvironment(endpoints, known.credentialsOf(roleArn)),
+      ...clientEnvironment(endpoints, roleArn === '' ? NOBODY : known.credentialsOf(roleArn)),
       ...options.extraEnv,
     }),
     maxConcurrency: physicalName => concurrencyOf(sources, physicalName),
@@ -223,6 +248,23 @@ function clientEnvironment(endpoints: LocalAws['endpoints'], credentials: Creden
     AWS_ENDPOINT_URL_EVENTBRIDGE: endpoints.eventBridge,
     AWS_ENDPOINT_URL_EC2: endpoints.ec2,
     AWS_ENDPOINT_URL_AUTO_SCALING: endpoints.ec2,
+    AWS_ENDPOINT_URL_LAMBDA: endpoints.lambda,
+  };
+}
+
+/** With Lambda's time-out for what waits for others, and its usual size. */
+function toFunctionModel(given: OtherFunction): FunctionModel {
+  const { name } = given;
+  return {
+    ...given,
+    physicalName: name,
+    arn: `arn:aws:lambda:${REGION}:${ACCOUNT}:function:${name}`,
+    roleArn: '',
+    runtime: 'nodejs24.x',
+    memoryMiB: 256,
+    timeoutSeconds: 30,
+    logGroup: `/aws/lambda/${name}`,
+    logFormat: 'JSON',
   };
 }
 

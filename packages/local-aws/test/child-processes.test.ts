@@ -9,7 +9,7 @@ const MODULE = join(import.meta.dirname, '../src/child-processes.ts');
 const HANG = `['-e', 'setInterval(() => {}, 1000)']`;
 
 /**
- * Runs a parent that starts a child which would live for ever, and goes on with `then`. The child holds the parent's standard output, so the parent's
+ * Runs a parent that starts a child which would never end, and goes on with `then`. The child holds the parent's standard output, so the parent's
  * `close` event comes only once both are gone.
  */
 async function startParent(then: string): Promise<ChildProcess> {

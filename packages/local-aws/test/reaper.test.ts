@@ -9,11 +9,11 @@ it('a reaper ends what it knows when its pipe is closed, and not what it was tol
   const [known, forgotten] = [startSleeper(), startSleeper()];
   try {
     const reaper = startReaper();
-    reaper.add(forgotten.pid ?? 0);
-    reaper.add(known.pid ?? 0);
+    reaper.add(forgotten.pid ?? 0, 'SIGKILL');
+    reaper.add(known.pid ?? 0, 'SIGTERM');
     reaper.remove(forgotten.pid ?? 0);
     reaper.end();
-    expect(await once(known, 'exit')).toEqual([null, 'SIGKILL']);
+    expect(await once(known, 'exit')).toEqual([null, 'SIGTERM']);
     expect(forgotten.signalCode).toBeNull();
   } finally {
     forgotten.kill('SIGKILL');

@@ -3,6 +3,7 @@
  * else wrote into the table is refused with its place named.
  */
 import { createHash } from 'node:crypto';
+import { jsonObject } from '../../contract/json-object.ts';
 import { FUNCTION_NAMES } from '../../contract/names.ts';
 import { subjectSchema } from '../../contract/subject.ts';
 import { TABLE, toPartitionKey } from '../../contract/table.ts';
@@ -34,7 +35,7 @@ const itemSchema = z
     /** Different for each write: a write whose answer was lost and that was sent again is known by it. */
     writeId: z.string().check(z.minLength(1)),
     subject: subjectSchema,
-    state: z.record(z.string(), z.json()),
+    state: jsonObject,
     nextWakeTime: z.optional(epochMsSchema),
     dueShard: z.optional(z.string()),
     direct: z.optional(z.boolean()),
@@ -58,8 +59,17 @@ const dueItemSchema = z.object({
 
 /** The shard of the due index that a record stands in; it never changes. */
 export function dueShardOf(partitionKey: string): number {
-  return createHash('sha256').update(partitionKey).digest().readUInt32BE(0) % TABLE.dueShards;
+  const known = shards.get(partitionKey);
+  if (known !== undefined) return known;
+  const shard = createHash('sha256').update(partitionKey).digest().readUInt32BE(0) % TABLE.dueShards;
+  if (shards.size >= REMEMBERED_SHARDS) shards.clear();
+  shards.set(partitionKey, shard);
+  return shard;
 }
+
+/** A record is written several times in its life. */
+const shards = new Map<string, number>();
+const REMEMBERED_SHARDS = 10_000;
 
 /** Throws a `TerminalError` (`InvalidRecord`) for a record that could not be read again. */
 export function toItem(record: NewRecord, version: number, writeId: string): Item {

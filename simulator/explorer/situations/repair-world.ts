@@ -97,7 +97,7 @@ export const unattended = (duration: number): Earlier => ({
   duration: minutes(duration),
   unattended: true,
 });
-/** A repair is in the record, and whoever began it has ended before it could delete the NodeClaim. */
+/** A repair is in the record, and the run that began it ended before it could delete the NodeClaim. */
 export const BEGUN: readonly Earlier[] = [
   ...seen('n1'),
   wait(TOLERATION - 2),

@@ -1,5 +1,7 @@
 /** All situations; one line for each concern. */
 import type { Situation } from '../situation.ts';
+import { DRAIN_SITUATIONS } from './drain.ts';
+import { FINALIZER_SITUATIONS } from './finalizer.ts';
 import { GRACE_PERIOD_SITUATIONS } from './grace-period.ts';
 import { KERNEL_SITUATIONS } from './kernel.ts';
 import { REPAIR_SITUATIONS } from './repair.ts';
@@ -10,4 +12,6 @@ export const SITUATIONS: readonly Situation[] = [
   ...REPAIR_SITUATIONS,
   ...GRACE_PERIOD_SITUATIONS,
   ...TIMER_SITUATIONS,
+  ...FINALIZER_SITUATIONS,
+  ...DRAIN_SITUATIONS,
 ];

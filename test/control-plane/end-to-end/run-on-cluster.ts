@@ -11,7 +11,7 @@ import { startKarpenter } from '../../../simulator/actors/karpenter.ts';
 import { startKubelet } from '../../../simulator/actors/kubelet.ts';
 import { createCloud, type Cloud } from '../../../simulator/cloud.ts';
 import { evaluate, type Verdict } from '../../../simulator/expect.ts';
-import { grantedPermissions } from '../../../simulator/granted-kinds.ts';
+import { withGrantedKinds } from '../../../simulator/granted-kinds.ts';
 import { createOutages, type Outages } from '../../../simulator/outages.ts';
 import { resourcesOf, type ResourceCatalog } from '../../../simulator/scenario/resource-names.ts';
 import type { Actor, Scenario, StepAction } from '../../../simulator/scenario/scenario.ts';
@@ -69,7 +69,7 @@ export async function runOnCluster(written: Scenario, cluster: RealCluster): Pro
     cluster: 'real',
     scheduler,
     // The API server decides by the roles in the file; this is the table's half.
-    permissions: grantedPermissions(written),
+    permissions: withGrantedKinds(written, catalog.resources),
     kubernetes: by => outages.guard('api', cluster.kubernetes(by)),
     watch: outages.guardWatch(cluster.watch),
     records: outages.guard('store', store),

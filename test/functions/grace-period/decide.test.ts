@@ -5,8 +5,8 @@ import {
   IDLE_CHECK,
   type GracePeriodDecision,
   type GracePeriodObservation,
-  type NodeChange,
 } from '../../../functions/grace-period/decide.ts';
+import type { NodeChange } from '../../../functions/grace-period/node-change.ts';
 import { addDuration, hours, minutes, seconds } from '../../../shared/domain/time.ts';
 import { aPod, aPolicy, CREATED } from '../../builders/pods.ts';
 import { at } from '../../builders/repair.ts';

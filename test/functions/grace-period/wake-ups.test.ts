@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { wakeAnnotatedNodes } from '../../../functions/grace-period/wake-ups.ts';
+import { createSettingsRounds } from '../../../functions/grace-period/wake-ups.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import { toEpochMs } from '../../../shared/domain/time.ts';
 import type { KubernetesApi } from '../../../shared/ports/kubernetes-api.ts';
@@ -34,7 +34,7 @@ async function wokenBy(kubernetes: KubernetesApi, records: RecordStore): Promise
     },
   };
   const clock = { now: () => toEpochMs(0), sleep: async () => undefined };
-  await wakeAnnotatedNodes({ kubernetes, records, wakeUps, clock }, undefined);
+  await createSettingsRounds({ kubernetes, records, wakeUps, clock }).request(undefined);
   return woken;
 }
 
@@ -47,7 +47,7 @@ async function recordsOf(...names: string[]): Promise<RecordStore> {
   return records;
 }
 
-describe('wakeAnnotatedNodes', () => {
+describe('a round after a change of settings', () => {
   it('wakes the nodes of which there is a record', async () => {
     expect(await wokenBy(cluster('a', 'b', 'c'), await recordsOf('b'))).toEqual(['b']);
   });
@@ -66,10 +66,12 @@ describe('wakeAnnotatedNodes', () => {
   });
 
   it('comes again when no record can be read', async () => {
+    const records = await recordsOf();
     const out: RecordStore = {
-      ...(await recordsOf()),
-      get: async () => {
-        throw new RetryableError('connection refused');
+      ...records,
+      get: async key => {
+        if (key.id.startsWith('node/')) throw new RetryableError('connection refused');
+        return await records.get(key);
       },
     };
     await expect(wokenBy(cluster('a', 'b'), out)).rejects.toThrow('connection refused');

@@ -19,6 +19,10 @@ export const SELDOM_USED: Readonly<Record<string, SeldomUsed>> = {
     where: 'faults',
     reason: 'an attempt that was not carried out takes its annotation off the NodeClaim',
   },
+  'repair: ec2:DescribeInstances': {
+    where: 'elsewhere',
+    reason: 'whether an instance was ended of which no answer came: test/functions/repair/actions.test.ts',
+  },
   'timer: records of timer': {
     where: 'elsewhere',
     reason: 'which unreadable entries of the due index were parked: test/functions/timer/timer.test.ts',

@@ -68,6 +68,31 @@ describe('the subject of a message', () => {
     expect(await find([aNode('n2', 'u2')], { u1: 'n1' }, { name: 'no-such-node', uid: 'u1' })).toBe('gone');
   });
 
+  // A node that was read before another run cordoned it, with the record of that cordon: it looked as if somebody had taken it back.
+  it('is never older than its record, whether or not the message says the UID', async () => {
+    for (const uid of ['u1', undefined]) {
+      const reads: string[] = [];
+      const open = () => ({
+        load: async () => {
+          reads.push('record');
+          return { kind: 'held', value: null, stored: { subject: { apiVersion: 'v1', kind: 'Node', name: 'n1' } } };
+        },
+      });
+      const kubernetes = {
+        get: async () => {
+          reads.push('object');
+          return aNode('n1', 'u1');
+        },
+      };
+      await findSubject({ kubernetes } as never, {
+        ref: { type: RESOURCES.Node, name: 'n1' },
+        uid,
+        recordOf: open as never,
+      });
+      expect(reads.slice(-2)).toEqual(['record', 'object']);
+    }
+  });
+
   it('is left to the newer version that wrote its record', async () => {
     expect(await find([aNode('n1', 'u1')], { u1: 'n1' }, { name: 'n1', uid: 'u1' }, 2)).toBe('notOurs');
     expect(await find([], { u1: 'n1' }, { name: 'n1', uid: 'u1' }, 2)).toBe('notOurs');

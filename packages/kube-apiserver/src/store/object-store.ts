@@ -1,6 +1,6 @@
 /**
  * The store: one version counter for everything, one storage per resource, and the delivery of each change to watches and
- * observers. Deliveries are queued: a watch that writes while it is being told of a change sees its own write afterwards,
+ * observers. Deliveries are queued: a watch that writes while it receives a change sees its own write afterwards,
  * and so does every other watch, in the same order.
  */
 import type { JsonObject } from '../json.ts';

@@ -56,3 +56,15 @@ export function toQueryError(refusal: Refusal, service: 'ec2' | 'autoscaling'): 
         : { status: 403, code: 'AccessDenied', message: refusal.message };
   }
 }
+
+/** Lambda: REST, the code in the header `x-amzn-errortype`. */
+export function toRestError(refusal: Refusal): ErrorAnswer {
+  switch (refusal.kind) {
+    case 'unsigned':
+      return { status: 403, code: 'MissingAuthenticationTokenException', message: UNSIGNED };
+    case 'unknownKey':
+      return { status: 403, code: 'UnrecognizedClientException', message: UNKNOWN_KEY };
+    case 'denied':
+      return { status: 403, code: 'AccessDeniedException', message: refusal.message };
+  }
+}

@@ -238,7 +238,6 @@ describe('futility', () => {
 });
 
 describe('the ladder', () => {
-  // The schema refuses rungs that nothing carries out yet; the rule knows them.
   const withActions = (...actions: readonly RepairAction[]): RepairRules => ({
     ...someRules(),
     settings: { ...someSettings({ maxUnhealthy: '100%', maxConcurrentRepairs: 1 }), actions },

@@ -1,0 +1,51 @@
+/**
+ * The kinds of custom resources by which repairs ask for help: `repair.actions` of policies and NodePools name keys of the ConfigMap, and
+ * the template there names its kind. One kind for each template in use.
+ */
+import type { GroupVersionKind, KubernetesObject } from '../shared/domain/kubernetes-object.ts';
+import { parseApiVersion } from '../shared/domain/kubernetes-object.ts';
+import { fieldAt, listAt, textAt } from './fields.ts';
+
+export interface WantedRemediations {
+  /** Undefined: there is no ConfigMap any more. */
+  configMap(object: KubernetesObject | undefined): void;
+  /** A policy or NodePool as it is now; undefined: it is gone. */
+  holder(uid: string, object: KubernetesObject | undefined): void;
+}
+
+/** @param want told for each template of each holder; `owner` is of its own */
+export function createWantedRemediations(
+  want: (owner: string, kind: GroupVersionKind | undefined) => void,
+): WantedRemediations {
+  const templatesOf = new Map<string, readonly string[]>();
+  let data: unknown;
+  const tell = (uid: string, templates: readonly string[]): void => {
+    for (const template of templates) want(`${uid}/${template}`, kindOfTemplate(textAt(data, template)));
+  };
+  return {
+    configMap(object) {
+      data = object && fieldAt(object, 'data');
+      for (const [uid, templates] of templatesOf) tell(uid, templates);
+    },
+    holder(uid, object) {
+      const templates = object === undefined ? [] : templatesIn(object);
+      const before = templatesOf.get(uid) ?? [];
+      for (const template of before) if (!templates.includes(template)) want(`${uid}/${template}`, undefined);
+      if (templates.length === 0) templatesOf.delete(uid);
+      else templatesOf.set(uid, templates);
+      tell(uid, templates);
+    },
+  };
+}
+
+function templatesIn(object: KubernetesObject): readonly string[] {
+  const named = listAt(object, 'spec', 'repair', 'actions').map(action => textAt(action, 'template'));
+  return [...new Set(named.filter(template => template !== undefined))];
+}
+
+/** What a template says of its kind in so many words; undefined where it computes it, or says nothing. */
+function kindOfTemplate(text: string | undefined): GroupVersionKind | undefined {
+  const apiVersion = /^apiVersion:\s*["']?([\w./-]+)["']?\s*$/m.exec(text ?? '')?.[1];
+  const kind = /^kind:\s*["']?(\w+)["']?\s*$/m.exec(text ?? '')?.[1];
+  return apiVersion === undefined || kind === undefined ? undefined : { ...parseApiVersion(apiVersion), kind };
+}

@@ -1,0 +1,80 @@
+/**
+ * What a node needs: hold, release, or hands off (DESIGN §3.2, I7). Pure.
+ *
+ * Whose annotation it is (A: do-not-disrupt on the Node, M: our mark):
+ * - no A, no M: nobody's; with A and without M: somebody's, never touched
+ * - A is `"true"` and M: ours
+ * - M without A: somebody removed ours; it is held again while pods are protected
+ * - M, and A is something else: somebody edited ours and thereby took it over; our mark goes, the annotation stays
+ */
+import type { AnnotatedPod } from './announcements.ts';
+import { isActive } from '../../shared/domain/protection.ts';
+import { toExactTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+
+/** A Node as far as its annotations matter. */
+export interface AnnotatedNode {
+  readonly name: string;
+  readonly uid: string;
+  /** Value of `karpenter.sh/do-not-disrupt` on the Node. */
+  readonly doNotDisrupt: string | undefined;
+  /** Our mark. */
+  readonly protectedUntil: string | undefined;
+}
+
+export type NodeChange =
+  | { readonly kind: 'leave' }
+  /** Set both annotations, or correct the mark. `until`: RFC 3339 of the latest expiry, or `indefinite`. */
+  | { readonly kind: 'hold'; readonly until: string; readonly reason: 'PodsProtected' | 'AnnotationRemoved' }
+  /** Remove both. */
+  | { readonly kind: 'release'; readonly reason: 'GracePeriodElapsed' | 'NothingProtected' }
+  /** Remove our mark beside an annotation that is not ours any more. */
+  | { readonly kind: 'disown'; readonly reason: 'AnnotationTakenOver' };
+
+/** What the change is judged by. */
+interface Judged {
+  readonly now: EpochMs;
+  readonly node: AnnotatedNode;
+  readonly observeOnly: boolean;
+}
+
+/** Whether the pod's protection had an end that has passed. */
+export const isElapsed = ({ protection }: AnnotatedPod, now: EpochMs): boolean =>
+  protection.kind === 'until' && !isActive(protection, now);
+
+/** Until when the node is to be held: a plain `"true"` does not count, Karpenter honours that on the pod itself. */
+export function heldUntil(annotated: readonly AnnotatedPod[], now: EpochMs): string | undefined {
+  const holding = annotated
+    .map(({ protection }) => protection)
+    .filter(protection => protection.kind !== 'none' && protection.source !== 'True' && isActive(protection, now));
+  if (holding.length === 0) return undefined;
+  let latest: EpochMs | undefined;
+  for (const protection of holding) {
+    if (protection.kind !== 'until') return 'indefinite';
+    if (latest === undefined || protection.expiry > latest) latest = protection.expiry;
+  }
+  return latest === undefined ? undefined : toExactTimestamp(latest);
+}
+
+export function changeOf(
+  { node, observeOnly, now }: Judged,
+  until: string | undefined,
+  annotated: readonly AnnotatedPod[],
+): NodeChange {
+  const { doNotDisrupt, protectedUntil } = node;
+  const leave: NodeChange = { kind: 'leave' };
+  if (protectedUntil === undefined) {
+    const free = doNotDisrupt === undefined;
+    return free && until !== undefined && !observeOnly ? { kind: 'hold', until, reason: 'PodsProtected' } : leave;
+  }
+  if (doNotDisrupt !== undefined && doNotDisrupt !== 'true') return { kind: 'disown', reason: 'AnnotationTakenOver' };
+  if (until === undefined) {
+    return {
+      kind: 'release',
+      reason: annotated.some(pod => isElapsed(pod, now)) ? 'GracePeriodElapsed' : 'NothingProtected',
+    };
+  }
+  if (doNotDisrupt === 'true' && protectedUntil === until) return leave;
+  // In Observe mode nothing new is held; what is held already goes at its end, above.
+  if (observeOnly) return leave;
+  return { kind: 'hold', until, reason: doNotDisrupt === undefined ? 'AnnotationRemoved' : 'PodsProtected' };
+}

@@ -1,0 +1,35 @@
+/** What an action of the ladder is given, and how it answers: steps of the kernel. */
+import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
+import type { NodeView } from '../../../shared/domain/node.ts';
+import type { PodView } from '../../../shared/domain/pod.ts';
+import type { EpochMs } from '../../../shared/domain/time.ts';
+import type { Step } from '../../../shared/lifecycle/steps.ts';
+import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
+import type { RepairAttempt } from '../pass/pool.ts';
+
+export type ActionDeps = Pick<FunctionDeps, 'kubernetes' | 'bus' | 'instances' | 'clock'>;
+
+/** A node that was just looked at, and the attempt that the pool's record has reserved for it. */
+export interface ActionContext {
+  readonly deps: ActionDeps;
+  readonly now: EpochMs;
+  readonly attempt: RepairAttempt;
+  readonly node: NodeView;
+  /** Absent for a node that Karpenter does not manage. */
+  readonly claim: NodeClaimView | undefined;
+  readonly pool: string | undefined;
+  /** The pods on the node; those of no interest to the action may be missing. */
+  readonly pods: readonly PodView[];
+  /** The incident in words. */
+  readonly message: string;
+  /** What of the attempt is recorded with its outcome. */
+  readonly note: (made: Pick<RepairAttempt, 'resources'>) => void;
+}
+
+/**
+ * `done`: the act was taken. `notYet`: it certainly was not, and is tried again at `until`. `failed`: it cannot be done as things are,
+ * and the next action follows. Throws when it is not known what happened.
+ */
+export type Action = Step<ActionContext>;
+
+export const TAKEN = { kind: 'done' } as const;

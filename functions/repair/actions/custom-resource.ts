@@ -1,0 +1,159 @@
+/**
+ * CustomResource: somebody else's remediator is asked by a custom resource that the user's template describes, under the contract of
+ * node-healthcheck-operator: named after the node, condition `Processing` while it works, `Succeeded` True or False at its end,
+ * annotated when its time is over, deleted by us once the node is well or gone.
+ */
+import { ANNOTATIONS, CONFIG_MAP } from '../../../shared/contract/names.ts';
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import { parseApiVersion, type KubernetesManifest, type ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
+import { readConditions } from '../../../shared/domain/node.ts';
+import { addDuration, seconds, toTimestamp } from '../../../shared/domain/time.ts';
+import { RetryableError } from '../../../shared/errors.ts';
+import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import type { MadeResource, RepairAttempt, RungAnswer } from '../pass/pool.ts';
+import { TAKEN, type Action, type ActionContext, type ActionDeps } from './action.ts';
+import { renderRemediation } from './remediation-template.ts';
+
+/** The annotation by which remediators of node-healthcheck-operator know that they are out of time. */
+const TIMED_OUT_ANNOTATION = 'remediation.medik8s.io/nhc-timed-out';
+const SUCCEEDED = 'Succeeded';
+const RETRY = seconds(30);
+
+export const createRemediation = (template: string): Action => ({
+  name: 'CustomResource',
+  async run(context): Promise<StepOutcome> {
+    const { kubernetes } = context.deps;
+    const rendered = await render(context, template);
+    if (rendered.kind === 'failed') return rendered;
+    const { manifest } = rendered;
+    const { apiVersion, kind, metadata } = manifest;
+    const { group, version } = parseApiVersion(apiVersion);
+    const type = await kubernetes.resolve({ group, version, kind });
+    if (type === undefined) return later(context, `the API server does not serve ${kind} of ${apiVersion}`);
+    const { name = '', namespace } = metadata;
+    const ref: ObjectRef = { type, name, ...(namespace !== undefined && { namespace }) };
+    const existing = await kubernetes.get(ref);
+    if (existing !== undefined) return adopt(context, ref, existing.metadata);
+    const outcome = await kubernetes.create(type, manifest);
+    switch (outcome.kind) {
+      case 'ok':
+        remember(context, ref, outcome.object.metadata.uid);
+        return TAKEN;
+      case 'exists':
+        return {
+          kind: 'notYet',
+          until: addDuration(context.now, seconds(1)),
+          on: `${kind} ${name} was made by somebody else`,
+        };
+      case 'notFound':
+        return later(context, `${kind} cannot be created: namespace ${namespace ?? '(none)'} is missing`);
+      case 'invalid':
+        return {
+          kind: 'failed',
+          reason: 'ResourceRefused',
+          message: `the API server refuses the ${kind}: ${outcome.message}`,
+        };
+    }
+  },
+});
+
+/** Until somebody installs what is missing, or the time of the action is over. */
+const later = ({ now }: ActionContext, on: string): StepOutcome => ({
+  kind: 'notYet',
+  until: addDuration(now, RETRY),
+  on,
+});
+
+async function render(
+  context: ActionContext,
+  key: string,
+): Promise<{ readonly kind: 'ok'; readonly manifest: KubernetesManifest } | Extract<StepOutcome, { kind: 'failed' }>> {
+  const { namespace, name } = CONFIG_MAP;
+  const configMap = await context.deps.kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name });
+  const data: unknown = configMap?.['data'];
+  const text: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, key) : undefined;
+  if (typeof text !== 'string') {
+    return { kind: 'failed', reason: 'NoTemplate', message: `ConfigMap ${namespace}/${name} has no key ${key}` };
+  }
+  const rendered = renderRemediation(text, context);
+  if (!rendered.ok) {
+    const place = rendered.line === undefined ? '' : `line ${rendered.line}: `;
+    return { kind: 'failed', reason: rendered.reason, message: `${key}: ${place}${rendered.message}` };
+  }
+  const { manifest } = rendered;
+  const annotations = {
+    ...manifest.metadata.annotations,
+    [ANNOTATIONS.repair]: context.attempt.requestId ?? '',
+    [ANNOTATIONS.repairedNode]: context.node.name,
+  };
+  return { kind: 'ok', manifest: { ...manifest, metadata: { ...manifest.metadata, annotations } } };
+}
+
+/** Made by an earlier try of ours: that was it. Somebody else's remediation of this node has the time of this action. */
+function adopt(
+  context: ActionContext,
+  ref: ObjectRef,
+  { uid, annotations }: { readonly uid: string; readonly annotations?: Readonly<Record<string, string>> | undefined },
+): StepOutcome {
+  if (annotations?.[ANNOTATIONS.repair] === context.attempt.requestId) {
+    remember(context, ref, uid);
+    return TAKEN;
+  }
+  return later(context, `${ref.type.resource} ${ref.name} is there already, and was made by somebody else`);
+}
+
+function remember({ attempt, note }: ActionContext, { type, namespace, name }: ObjectRef, uid: string): void {
+  const made: MadeResource = { ...type, ...(namespace !== undefined && { namespace }), name, uid };
+  note({ resources: [...(attempt.resources ?? []), made] });
+}
+
+const refOf = ({ group, version, resource, namespace, name }: MadeResource): ObjectRef => ({
+  type: { group, version, resource },
+  name,
+  ...(namespace !== undefined && { namespace }),
+});
+
+/** How the remediator says that it ended; undefined: not yet, and nothing is known of one that somebody removed. */
+export async function remediationAnswer(
+  { kubernetes }: Pick<ActionDeps, 'kubernetes'>,
+  { resources }: Pick<RepairAttempt, 'resources'>,
+): Promise<RungAnswer | undefined> {
+  const made = resources?.at(-1);
+  if (made === undefined) return undefined;
+  const object = await kubernetes.get(refOf(made));
+  if (object?.metadata.uid !== made.uid) return undefined;
+  const end = readConditions(object.status?.['conditions']).find(({ type }) => type === SUCCEEDED);
+  if (end?.status !== 'False') return undefined;
+  const why = [end.reason, end.message].filter(text => text !== '').join(': ');
+  return {
+    kind: 'failed',
+    message: `${made.resource} ${made.name} says Succeeded=False${why === '' ? '' : `, ${why}`}`,
+  };
+}
+
+/** Tells the remediators of this repair that their time is over. */
+export async function endRemediations(
+  { kubernetes, clock }: Pick<ActionDeps, 'kubernetes' | 'clock'>,
+  { resources = [] }: Pick<RepairAttempt, 'resources'>,
+): Promise<void> {
+  for (const made of resources) {
+    const object = await kubernetes.get(refOf(made));
+    if (object?.metadata.uid !== made.uid || object.metadata.annotations?.[TIMED_OUT_ANNOTATION] !== undefined)
+      continue;
+    const annotations = { [TIMED_OUT_ANNOTATION]: toTimestamp(clock.now()) };
+    const outcome = await kubernetes.patch(refOf(made), {
+      type: 'merge',
+      body: { metadata: { uid: made.uid, annotations } },
+    });
+    if (outcome.kind === 'conflict')
+      throw new RetryableError(`ending ${made.resource} ${made.name}: ${outcome.message}`);
+  }
+}
+
+/** Deletes exactly those that this repair made. */
+export async function deleteRemediations(
+  { kubernetes }: Pick<ActionDeps, 'kubernetes'>,
+  { resources = [] }: Pick<RepairAttempt, 'resources'>,
+): Promise<void> {
+  for (const made of resources) await kubernetes.delete(refOf(made), { preconditions: { uid: made.uid } });
+}

@@ -1,0 +1,38 @@
+/** How a pass tells of what it decided. */
+import { REPAIR_METRICS } from '../../../shared/contract/metrics.ts';
+import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
+import { reportOfVerdict, vetoFault, type Place } from '../report.ts';
+import type { PassDeps } from './deps.ts';
+import type { Verdict } from './look.ts';
+import type { PoolState } from './pool.ts';
+import { countHeld, type News } from './said.ts';
+import { PASS_SETTLES_AFTER, PASS_SPACING } from './timing.ts';
+
+/** When the next pass is needed, for the pool's sake or to say something. */
+export function wakeTimeOf(wakeTime: EpochMs | undefined, { said, hasMore }: News, now: EpochMs): EpochMs {
+  const again = Object.keys(said.nodes).length > 0 ? said.againTime : undefined;
+  const more = hasMore ? addDuration(now, PASS_SPACING) : undefined;
+  return [wakeTime, again, more].reduce(earliest, undefined) ?? addDuration(now, PASS_SETTLES_AFTER);
+}
+
+/** Says what is news, after it happened. */
+export async function say(
+  deps: PassDeps,
+  verdicts: readonly Verdict[],
+  news: News | undefined,
+  place: Place,
+  { before, after }: { readonly before: PoolState; readonly after: PoolState },
+): Promise<void> {
+  const acts = verdicts.filter(({ kind }) => kind === 'wouldRepair' || kind === 'recovered');
+  for (const verdict of [...acts, ...(news?.verdicts ?? [])]) {
+    await deps.reporter.report(reportOfVerdict(verdict, place));
+    const fault = vetoFault(verdict);
+    if (fault !== undefined) await deps.events.record(fault);
+  }
+  const nodePool = place.pool ?? 'none';
+  const held = verdicts.filter(({ kind }) => kind === 'blocked' || kind === 'vetoed').length;
+  deps.metrics.count(REPAIR_METRICS.held, held, { nodePool });
+  deps.metrics.count(REPAIR_METRICS.underWay, after.attempts.length, { nodePool });
+  const isSame = countHeld(before.said) === countHeld(after.said) && before.attempts.length === after.attempts.length;
+  if (!isSame) await deps.repairsChanged();
+}

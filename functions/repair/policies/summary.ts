@@ -1,0 +1,166 @@
+/** What the status of each policy says: whether it is accepted and in force, what it selects, and how the repairs there stand. Pure. */
+import type { JsonObject, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { specificity } from '../../../shared/domain/label-selector.ts';
+import { policiesFor, type PolicySet } from '../../../shared/policies/policy-set.ts';
+import { tiesOver } from '../../../shared/policies/policy-ties.ts';
+import { effectiveRepair } from '../settings.ts';
+import { unwatchedTypes } from './watched.ts';
+
+/** One NodePool, or the nodes without one. */
+export interface PoolFacts {
+  readonly pool: KubernetesObject | undefined;
+  readonly nodes: number;
+  readonly held: number;
+  readonly repairing: number;
+}
+
+export interface PolicyFacts {
+  /** As it stands in the cluster. */
+  readonly object: KubernetesObject;
+  /** What is wrong with it. */
+  readonly fault: string | undefined;
+  /** The generation in force; undefined: none. */
+  readonly acceptedGeneration: number | undefined;
+}
+
+export interface ClusterFacts {
+  readonly gateOpen: boolean;
+  /** Each as it is in force. */
+  readonly inForce: PolicySet;
+  readonly pools: readonly PoolFacts[];
+  /** Keys of the ConfigMap `curfew-config`. */
+  readonly templates: readonly string[];
+}
+
+/** A condition without its transition time. */
+export interface PolicyCondition {
+  readonly type: 'Accepted' | 'Active' | 'Warning';
+  readonly status: 'True' | 'False';
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface PolicySummary {
+  readonly nodePools: number;
+  readonly nodes: number;
+  readonly held: number;
+  readonly repairing: number;
+  readonly pools: readonly JsonObject[];
+  readonly conditions: readonly PolicyCondition[];
+}
+
+/** A status lists so many pools; the sums count all. */
+const LISTED_POOLS = 100;
+const BLOCKS = ['repair', 'termination', 'protection'] as const;
+
+export function summarize(policy: PolicyFacts, facts: ClusterFacts): PolicySummary {
+  const { inForce, pools } = facts;
+  const { uid } = policy.object.metadata;
+  const own = inForce.policies.find(({ object }) => object.metadata.uid === uid);
+  const isOwn = ({ object }: { readonly object: KubernetesObject }): boolean => object.metadata.uid === uid;
+  const selected = pools.filter(({ pool }) => policiesFor(pool, inForce).some(isOwn));
+  const source = `${policy.object.kind} ${policy.object.metadata.name}`;
+  const repaired = selected.filter(({ pool }) => effectiveRepair(pool, inForce).source === source);
+  const isInForce = BLOCKS.some(block =>
+    selected.some(
+      ({ pool }) => policiesFor(pool, inForce).find(({ object }) => object.spec?.[block])?.object === own?.object,
+    ),
+  );
+  const sum = (list: readonly PoolFacts[], key: 'nodes' | 'held' | 'repairing'): number =>
+    list.reduce((total, each) => total + each[key], 0);
+  const named = selected.filter(({ pool }) => pool !== undefined);
+  const listed = selected.filter(({ pool, nodes }) => pool !== undefined || nodes > 0);
+  return {
+    nodePools: named.length,
+    nodes: sum(selected, 'nodes'),
+    held: sum(repaired, 'held'),
+    repairing: sum(repaired, 'repairing'),
+    pools: listed.slice(0, LISTED_POOLS).map(each => {
+      const { held, repairing } = repaired.includes(each) ? each : { held: 0, repairing: 0 };
+      return { name: each.pool?.metadata.name ?? '', nodes: each.nodes, held, repairing };
+    }),
+    conditions: [
+      accepted(policy),
+      active(policy, own, { selected, repaired, isInForce, gateOpen: facts.gateOpen }),
+      ...warning(policy, facts),
+    ],
+  };
+}
+
+function accepted({ fault, acceptedGeneration }: PolicyFacts): PolicyCondition {
+  if (fault === undefined) {
+    return { type: 'Accepted', status: 'True', reason: 'Valid', message: 'every field can be used' };
+  }
+  const kept =
+    acceptedGeneration === undefined
+      ? 'no generation of it was ever accepted'
+      : `generation ${acceptedGeneration}, which was accepted last, stays in force`;
+  return { type: 'Accepted', status: 'False', reason: 'Invalid', message: `${fault}; ${kept}` };
+}
+
+interface Standing {
+  readonly selected: readonly PoolFacts[];
+  readonly repaired: readonly PoolFacts[];
+  readonly isInForce: boolean;
+  readonly gateOpen: boolean;
+}
+
+function active(
+  { fault, acceptedGeneration }: PolicyFacts,
+  own: PolicySet['policies'][number] | undefined,
+  { selected, repaired, isInForce, gateOpen }: Standing,
+): PolicyCondition {
+  const not = (reason: string, message: string): PolicyCondition => ({
+    type: 'Active',
+    status: 'False',
+    reason,
+    message,
+  });
+  if (own === undefined || (fault !== undefined && acceptedGeneration === undefined)) {
+    return not('NotAccepted', 'it cannot be read, and no generation of it was ever accepted');
+  }
+  const pools = selected.filter(({ pool }) => pool !== undefined);
+  if (pools.length === 0 && specificity(own.selector) > 0) return not('SelectsNothing', 'it selects no NodePool');
+  const blocks = BLOCKS.filter(block => own.object.spec?.[block] !== undefined);
+  if (blocks.length === 0) return not('NoBlock', `it has none of ${BLOCKS.join(', ')}`);
+  if (!isInForce) return not('Overridden', 'a more specific policy, or the first by name, comes before it everywhere');
+  if (blocks.every(block => block === 'repair')) {
+    if (repaired.length === 0) return not('Overridden', 'every NodePool that it selects has a repair block of its own');
+    if (!gateOpen) return not('GateOff', 'featureGates.nodeRepair is off in ConfigMap curfew/curfew-config');
+  }
+  const mode = own.mode === 'Observe' ? ', in mode Observe' : '';
+  const what = `in force${mode}: ${blocks.join(', ')}`;
+  return { type: 'Active', status: 'True', reason: own.mode === 'Observe' ? 'Observing' : 'InForce', message: what };
+}
+
+/** What is accepted, and probably not what was meant. */
+function warning({ object }: PolicyFacts, { inForce, templates }: ClusterFacts): readonly PolicyCondition[] {
+  const unwatched = unwatchedTypes(object).map(message => ({ reason: 'UnknownConditionType', message }));
+  const ties = (['repair', 'protection'] as const)
+    .flatMap(block => tiesOver(block, inForce))
+    .filter(({ loser }) => loser.metadata.uid === object.metadata.uid)
+    .map(({ message }) => ({ reason: 'PolicyConflict', message }));
+  const missing = templatesOf(object)
+    .filter(({ template }) => !templates.includes(template))
+    .map(({ template, path }) => ({
+      reason: 'NoTemplate',
+      message: `${path}: ConfigMap curfew/curfew-config has no key ${JSON.stringify(template)}`,
+    }));
+  const all = [...unwatched, ...ties, ...missing];
+  const [first] = all;
+  if (first === undefined) return [];
+  return [
+    { type: 'Warning', status: 'True', reason: first.reason, message: all.map(({ message }) => message).join('; ') },
+  ];
+}
+
+function templatesOf({ spec }: KubernetesObject): readonly { readonly template: string; readonly path: string }[] {
+  const repair: unknown = spec?.['repair'];
+  const actions: unknown = typeof repair === 'object' && repair !== null ? Reflect.get(repair, 'actions') : undefined;
+  if (!Array.isArray(actions)) return [];
+  return actions.flatMap((action: unknown, index) => {
+    const template: unknown =
+      typeof action === 'object' && action !== null ? Reflect.get(action, 'template') : undefined;
+    return typeof template === 'string' ? [{ template, path: `spec.repair.actions.${index}.template` }] : [];
+  });
+}

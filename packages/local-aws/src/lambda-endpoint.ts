@@ -1,0 +1,88 @@
+/** Lambda's `Invoke` for the unchanged SDK, for functions that others call by name. Synchronous invocations only. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import type { InvokeOutcome } from './execution-environment.ts';
+import type { Access } from './iam/access.ts';
+import { toRestError } from './iam/refusals.ts';
+import { listen, LOOPBACK } from './loopback.ts';
+import type { AwsModel } from './model.ts';
+
+export interface LambdaEndpointOptions {
+  readonly model: Pick<AwsModel, 'region' | 'account'>;
+  readonly access: Pick<Access, 'check'>;
+  /** Undefined: there is no such function. */
+  readonly invoke: (functionName: string, payload: string) => Promise<InvokeOutcome> | undefined;
+}
+
+export interface LambdaEndpoint {
+  readonly endpoint: string;
+  stop(): Promise<void>;
+}
+
+const PATH = /^\/2015-03-31\/functions\/([^/?]+)\/invocations$/;
+
+export async function startLambdaEndpoint(options: LambdaEndpointOptions): Promise<LambdaEndpoint> {
+  const { model, access, invoke } = options;
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const payload = await text(request);
+    const refuse = (status: number, code: string, message: string): void => {
+      response.writeHead(status, { 'content-type': 'application/json', 'x-amzn-errortype': code });
+      response.end(JSON.stringify({ Type: 'User', Message: message }));
+    };
+    const [, encoded] = PATH.exec(request.url ?? '') ?? [];
+    if (request.method !== 'POST' || encoded === undefined) {
+      return refuse(404, 'UnknownOperationException', `${request.method} ${request.url} does not run locally`);
+    }
+    // A function may be given by its ARN.
+    const name = decodeURIComponent(encoded).replace(/^arn:.*:function:/, '');
+    const resource = `arn:aws:lambda:${model.region}:${model.account}:function:${name}`;
+    const refusal = access.check(request.headers.authorization, [
+      { action: 'lambda:InvokeFunction', resource, context: {} },
+    ]);
+    if (refusal !== undefined) {
+      const { status, code, message } = toRestError(refusal);
+      return refuse(status, code, message);
+    }
+    const type = request.headers['x-amz-invocation-type'] ?? 'RequestResponse';
+    if (type !== 'RequestResponse') {
+      return refuse(400, 'InvalidParameterValueException', `invocations of type ${String(type)} do not run locally`);
+    }
+    const outcome = await invoke(name, payload === '' ? '{}' : payload);
+    if (outcome === undefined) return refuse(404, 'ResourceNotFoundException', `Function not found: ${resource}`);
+    answer(response, outcome);
+  }
+
+  const server = createServer((request, response) => {
+    handle(request, response).catch(() => response.destroy());
+  });
+  const port = await listen(server);
+  return {
+    endpoint: `http://${LOOPBACK}:${port}`,
+    async stop() {
+      server.closeAllConnections();
+      await new Promise(resolve => server.close(resolve));
+    },
+  };
+}
+
+function answer(response: ServerResponse, outcome: InvokeOutcome): void {
+  const headers = { 'content-type': 'application/json', 'x-amz-executed-version': '$LATEST' };
+  if (outcome.kind === 'answered') {
+    response.writeHead(200, headers).end(outcome.payload);
+    return;
+  }
+  // The call itself succeeded: what the function did is in the payload.
+  response.writeHead(200, { ...headers, 'x-amz-function-error': 'Unhandled' }).end(JSON.stringify(toError(outcome)));
+}
+
+function toError(outcome: Exclude<InvokeOutcome, { kind: 'answered' }>): object {
+  switch (outcome.kind) {
+    case 'failed':
+      return outcome.error;
+    case 'timedOut':
+      return { errorType: 'Sandbox.Timedout', errorMessage: 'Task timed out' };
+    case 'crashed':
+      return { errorType: 'Runtime.ExitError', errorMessage: `Runtime exited: ${outcome.how}` };
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * Lists of Nodes, NodeClaims and pods, of which only what the readers of `shared/domain` look at is kept while the pages stream in: the
+ * images of a Node, the environment of a container and what field managers note make up most of an object. Always live reads.
+ */
+import { RESOURCES } from '../contract/resources.ts';
+import type { JsonObject, JsonValue, KubernetesObject, ObjectMeta } from '../domain/kubernetes-object.ts';
+import type { FunctionDeps } from '../ports/function-deps.ts';
+import type { ListQuery, ObjectProjection } from '../ports/kubernetes-api.ts';
+
+type Deps = Pick<FunctionDeps, 'kubernetes'>;
+
+/** Matching Nodes, with all that `readNode` reads, and the taints. */
+export async function listNodes({ kubernetes }: Deps, query: ListQuery = {}): Promise<readonly KubernetesObject[]> {
+  return (await kubernetes.list(RESOURCES.Node, query, { project: projectNode })) ?? [];
+}
+
+/** Matching NodeClaims, with all that `readNodeClaim` reads; none where the CRD is not installed. */
+export async function listNodeClaims(
+  { kubernetes }: Deps,
+  query: ListQuery = {},
+): Promise<readonly KubernetesObject[]> {
+  return (await kubernetes.list(RESOURCES.NodeClaim, query, { project: projectNodeClaim })) ?? [];
+}
+
+/** Matching pods, with all that `readPod` reads. */
+export async function listPods({ kubernetes }: Deps, query: ListQuery): Promise<readonly KubernetesObject[]> {
+  return (await kubernetes.list(RESOURCES.Pod, query, { project: projectPod })) ?? [];
+}
+
+export const projectNode: ObjectProjection = object =>
+  projected(object, ['providerID', 'taints', 'unschedulable'], ['conditions'], {
+    nodeInfo: pick(fieldsOf(object.status?.['nodeInfo']), ['bootID']),
+  });
+
+export const projectNodeClaim: ObjectProjection = object =>
+  projected(object, ['terminationGracePeriod'], ['providerID', 'nodeName', 'conditions']);
+
+export const projectPod: ObjectProjection = object => {
+  const { spec } = object;
+  const kept = projected(
+    object,
+    ['nodeName', 'terminationGracePeriodSeconds', 'priorityClassName', 'tolerations'],
+    ['phase', 'conditions', 'startTime'],
+  );
+  if (spec === undefined) return kept;
+  const lists = {
+    initContainers: eachOf(spec['initContainers'], ['resources']),
+    containers: eachOf(spec['containers'], ['resources']),
+    volumes: eachOf(spec['volumes'], ['name', 'persistentVolumeClaim', 'ephemeral']),
+  };
+  return { ...kept, spec: { ...kept.spec, ...pick(lists, ['initContainers', 'containers', 'volumes']) } };
+};
+
+function projected(
+  { apiVersion, kind, metadata, spec, status }: KubernetesObject,
+  ofSpec: readonly string[],
+  ofStatus: readonly string[],
+  addedStatus: JsonObject = {},
+): KubernetesObject {
+  return {
+    apiVersion,
+    kind,
+    metadata: projectMetadata(metadata),
+    ...(spec && { spec: pick(spec, ofSpec) }),
+    ...(status && { status: { ...pick(status, ofStatus), ...addedStatus } }),
+  };
+}
+
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** Everything but what field managers and `kubectl apply` note for themselves. */
+function projectMetadata(metadata: ObjectMeta): ObjectMeta {
+  const { managedFields: _, ...rest } = metadata as ObjectMeta & { readonly managedFields?: unknown };
+  if (metadata.annotations?.[LAST_APPLIED] === undefined) return rest;
+  const annotations = Object.entries(metadata.annotations).filter(([key]) => key !== LAST_APPLIED);
+  return { ...rest, annotations: Object.fromEntries(annotations) };
+}
+
+function pick(object: JsonObject, names: readonly string[]): JsonObject {
+  const kept: Record<string, JsonValue> = {};
+  for (const name of names) {
+    const value = object[name];
+    if (value !== undefined) kept[name] = value;
+  }
+  return kept;
+}
+
+const fieldsOf = (value: JsonValue | undefined): JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+
+/** undefined: there is no list. */
+const eachOf = (value: JsonValue | undefined, names: readonly string[]): JsonValue | undefined =>
+  Array.isArray(value) ? value.map((item: JsonValue) => pick(fieldsOf(item), names)) : undefined;

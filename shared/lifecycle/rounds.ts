@@ -1,0 +1,217 @@
+/**
+ * Rounds: one change concerns many objects, such as a policy that a hundred pools share. A round finds out whom, and wakes them. A
+ * burst of changes costs one round at once and one per `spacing` after it; its wake-ups are spread, and the next round begins only
+ * when they are over, so that each object is woken at most once in that time. Nothing is lost: what is asked for while a round is at
+ * work waits in the record, whose timer makes up for a run that dies.
+ *
+ * ```
+ *   request ──▶ claim (underWay) ──▶ look whom it concerns ──▶ wake-ups ──▶ record: not before nextTime again
+ *      └─ another round is at work, or was a moment ago: `waiting` ──▶ timer of the record ──▶ claim
+ * ```
+ */
+import type { FunctionName } from '../contract/names.ts';
+import type { Subject } from '../contract/subject.ts';
+import * as z from '../contract/zod.ts';
+import { addDuration, isDue, seconds, toDurationMs, toEpochMs, type DurationMs, type EpochMs } from '../domain/time.ts';
+import type { FunctionDeps } from '../ports/function-deps.ts';
+import { DONE, settle, type Turn } from './settle.ts';
+import { openRecord, type Held, type RecordCodec, type Saved, type UsedWakeUp } from './timed-record.ts';
+
+/** A round that dies is made up for after this long. */
+export const ROUND_SETTLES_AFTER = seconds(60);
+/** Wake-ups a second, unless that takes longer than `LONGEST_SPREAD_SECONDS`. */
+export const WAKE_UPS_PER_SECOND = 50;
+/** I5 allows five minutes. */
+const LONGEST_SPREAD_SECONDS = 240;
+/** More names than these stand for everything. */
+const MAX_SCOPES = 100;
+
+/** What a round is about: names, or everything. */
+export type Scopes = readonly string[] | 'all';
+
+export interface Round {
+  readonly owner: FunctionName;
+  /** Tells the rounds of one function apart. */
+  readonly name: string;
+  readonly spacing: DurationMs;
+  /** Whom a change of this concerns: only those for whom the answer may be another one than before. Live reads. */
+  readonly concerned: (scopes: Scopes) => Promise<readonly Subject[]>;
+}
+
+export interface Rounds {
+  /** Something changed. @param scope undefined: it may concern everything */
+  request(scope: string | undefined): Promise<void>;
+  /** The timer of the record is due. */
+  timerDue(wakeUp: UsedWakeUp): Promise<void>;
+}
+
+export interface RoundState {
+  readonly waiting: Scopes;
+  /** Of the round at work; none: no round is. */
+  readonly underWay: Scopes;
+  /** No round begins earlier. */
+  readonly nextTime: EpochMs;
+}
+
+type Deps = Pick<FunctionDeps, 'records' | 'wakeUps' | 'clock'>;
+
+const KIND = 'Round';
+const subjectOf = (name: string): Subject => ({ apiVersion: 'curfew.dev/v1alpha1', kind: KIND, name });
+
+/** Whether a wake-up with this subject is for these rounds. */
+export const isRound = ({ kind, name }: Pick<Subject, 'kind' | 'name'>, round: string): boolean =>
+  kind === KIND && name === round;
+
+export function createRounds(deps: Deps, round: Round): Rounds {
+  const run = async (requested: Scopes, wakeUp?: UsedWakeUp): Promise<void> => {
+    const claimed = await claim(deps, round, requested, wakeUp);
+    if (claimed === undefined) return;
+    const subjects = await round.concerned(claimed.underWay);
+    const spread = await wake(deps, round.owner, subjects);
+    await conclude(deps, round, claimed, spread);
+  };
+  return {
+    request: scope => run(scope === undefined ? 'all' : [scope]),
+    async timerDue(wakeUp) {
+      if (await openRecord(deps, roundCodec(round.owner), recordId(round), wakeUp).isServed()) return;
+      await run([], wakeUp);
+    },
+  };
+}
+
+/** Answers the state of the round that this run is to make; undefined: none, what was asked for stands in the record. */
+async function claim(
+  deps: Deps,
+  round: Round,
+  requested: Scopes,
+  wakeUp: UsedWakeUp | undefined,
+): Promise<RoundState | undefined> {
+  const record = openRecord(deps, roundCodec(round.owner), recordId(round), wakeUp);
+  const subject = subjectOf(round.name);
+  let claimed: RoundState | undefined;
+  await settle<Held<RoundState>, NextTurn>({
+    what: `${round.owner} round ${round.name}`,
+    observe: async () => ({ kind: 'here', observation: await record.load() }),
+    decide: held => {
+      if (held.kind === 'newer') return { kind: 'nothing' };
+      const now = deps.clock.now();
+      return held.kind === 'none'
+        ? nextTurn(undefined, requested, now)
+        : nextTurn({ ...held.value, armed: held.stored.nextWakeTime }, requested, now);
+    },
+    async apply(turn) {
+      switch (turn.kind) {
+        case 'nothing':
+          return DONE;
+        case 'close':
+          return record.release();
+        case 'wait':
+          return written(
+            await record.save({ subject, value: turn.state, wakeTime: turn.wakeTime, punctual: turn.punctual }),
+          );
+        case 'begin': {
+          const now = deps.clock.now();
+          const value = { waiting: [], underWay: turn.scopes, nextTime: addDuration(now, round.spacing) };
+          const wakeTime = addDuration(now, ROUND_SETTLES_AFTER);
+          const saved = await record.save({ subject, value, wakeTime, punctual: false });
+          if (saved.written) claimed = value;
+          return written(saved);
+        }
+      }
+    },
+  });
+  return claimed;
+}
+
+export type NextTurn =
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'begin'; readonly scopes: Scopes }
+  /** `punctual`: as in `TimedRecord.save`. */
+  | { readonly kind: 'wait'; readonly state: RoundState; readonly wakeTime: EpochMs; readonly punctual: boolean }
+  /** Nothing waits, and the time after the last round is over. */
+  | { readonly kind: 'close' };
+
+/** What follows a request (or, without scopes, the timer). Pure. */
+export function nextTurn(
+  held: (RoundState & { readonly armed: EpochMs | undefined }) | undefined,
+  requested: Scopes,
+  now: EpochMs,
+): NextTurn {
+  if (held === undefined) return isNone(requested) ? { kind: 'nothing' } : { kind: 'begin', scopes: requested };
+  const { underWay, nextTime, armed = now } = held;
+  const waiting = join(held.waiting, requested);
+  if (!isNone(underWay)) {
+    // The timer of a round at work comes only when it has died.
+    if (isDue(now, armed)) return { kind: 'begin', scopes: join(waiting, underWay) };
+    return { kind: 'wait', state: { waiting, underWay, nextTime }, wakeTime: armed, punctual: false };
+  }
+  if (!isDue(now, nextTime)) {
+    const state = { waiting, underWay, nextTime };
+    return { kind: 'wait', state, wakeTime: nextTime, punctual: !isNone(waiting) };
+  }
+  return isNone(waiting) ? { kind: 'close' } : { kind: 'begin', scopes: waiting };
+}
+
+const isNone = (scopes: Scopes): boolean => scopes.length === 0;
+
+function join(a: Scopes, b: Scopes): Scopes {
+  if (a === 'all' || b === 'all') return 'all';
+  const names = [...new Set([...a, ...b])].toSorted();
+  return names.length > MAX_SCOPES ? 'all' : names;
+}
+
+/** Answers how long the wake-ups take to arrive. */
+async function wake({ wakeUps, clock }: Deps, owner: FunctionName, subjects: readonly Subject[]): Promise<DurationMs> {
+  const perSecond = Math.max(WAKE_UPS_PER_SECOND, Math.ceil(subjects.length / LONGEST_SPREAD_SECONDS));
+  const wakeTime = clock.now();
+  const delayOf = (index: number): DurationMs => seconds(Math.floor(index / perSecond));
+  await wakeUps.send(
+    subjects.map((subject, index) => ({ wakeUp: { owner, subject, wakeTime }, delay: delayOf(index) })),
+  );
+  return delayOf(Math.max(0, subjects.length - 1));
+}
+
+/** The round is over. Another run that took it for dead has claimed it since: its timer counts. */
+async function conclude(deps: Deps, round: Round, claimed: RoundState, spread: DurationMs): Promise<void> {
+  const record = openRecord(deps, roundCodec(round.owner), recordId(round));
+  await settle<Held<RoundState>, undefined>({
+    what: `${round.owner} round ${round.name}`,
+    observe: async () => ({ kind: 'here', observation: await record.load() }),
+    decide: () => undefined,
+    async apply(_, held) {
+      if (held.kind !== 'held' || isNone(held.value.underWay) || held.value.nextTime !== claimed.nextTime) return DONE;
+      const { waiting } = held.value;
+      const nextTime = addDuration(deps.clock.now(), toDurationMs(Math.max(round.spacing, spread)));
+      const value = { waiting, underWay: [], nextTime };
+      // Only what waits is in a hurry.
+      const punctual = !isNone(waiting);
+      return written(await record.save({ subject: subjectOf(round.name), value, wakeTime: nextTime, punctual }));
+    },
+  });
+}
+
+/** A timer that is put off is no reason to look again: whoever relies on it wrote the record, and this write would be lost. */
+const written = (saved: Saved): Turn => (saved.written ? DONE : saved);
+
+const recordId = ({ name }: Round): string => `round/${name}`;
+
+const scopes = z.union([z.literal('all'), z.array(z.string())]);
+const schema = z.object({ waiting: scopes, underWay: scopes, nextTime: z.number() });
+
+/** How the record of a function's rounds is written down. */
+export function roundCodec(owner: FunctionName): RecordCodec<RoundState> {
+  return {
+    owner,
+    schemaVersion: 1,
+    parse(state) {
+      const { nextTime, ...rest } = schema.parse(state);
+      return { ...rest, nextTime: toEpochMs(nextTime) };
+    },
+    toState: ({ waiting, underWay, nextTime }) =>
+      schema.parse({
+        waiting: waiting === 'all' ? waiting : [...waiting],
+        underWay: underWay === 'all' ? underWay : [...underWay],
+        nextTime,
+      }),
+  };
+}

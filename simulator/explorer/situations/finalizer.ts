@@ -1,0 +1,202 @@
+/** Terminations: what two runs on one NodeClaim, or on it and its Node, may get in each other's way with. */
+import type { JsonObject, KubernetesManifest } from '../../../shared/domain/kubernetes-object.ts';
+import { toWakeUpEnvelope } from '../../../shared/contract/wake-up.ts';
+import { minutes, toTimestamp } from '../../../shared/domain/time.ts';
+import { unlessRefused } from '../../actors/actor.ts';
+import { clusterEvent } from '../messages.ts';
+import type { Change, Message, Situation } from '../situation.ts';
+import { WORLD } from '../explored-cluster.ts';
+import {
+  node,
+  nodeClaim,
+  nodeClaimRef,
+  nodeRef,
+  patched,
+  policy,
+  policyRef,
+  podRef,
+  PROD,
+  removed,
+  START,
+} from './changes.ts';
+import { BUDGET, budgetEvent, budgetRef, POD, podEvent, PROTECTED } from './drained-pods.ts';
+
+const FINALIZER = 'example.com/custom';
+const MARK = { 'curfew.dev/termination-finalizer': FINALIZER };
+const TERMINATION = { finalizerName: FINALIZER };
+const POLICY = policy({ termination: TERMINATION });
+
+/** With our finalizer alone; being deleted where there is an instant. */
+const held = (object: KubernetesManifest, deleted?: true): KubernetesManifest => ({
+  ...object,
+  metadata: {
+    ...object.metadata,
+    finalizers: [FINALIZER],
+    annotations: { ...object.metadata.annotations, ...MARK },
+    ...(deleted && { deletionTimestamp: toTimestamp(START) }),
+  },
+});
+
+const claimEvent = (change: 'Added' | 'Modified' | 'Deleted' = 'Modified'): Message =>
+  clusterEvent('finalizer', {
+    kind: 'NodeClaim',
+    apiVersion: 'karpenter.sh/v1',
+    name: 'claim-n1',
+    uid: 'uid-claim-n1',
+    change,
+    hints: { nodePool: 'default', nodeName: 'n1' },
+  });
+const nodeEvent = (change: 'Added' | 'Modified' | 'Deleted' = 'Modified'): Message =>
+  clusterEvent('finalizer', {
+    kind: 'Node',
+    apiVersion: 'v1',
+    name: 'n1',
+    uid: 'uid-n1',
+    change,
+    hints: { nodePool: 'default', nodeName: 'n1' },
+  });
+const POLICY_EVENT: Message = clusterEvent('finalizer', {
+  kind: 'NodeLifecyclePolicy',
+  apiVersion: 'curfew.dev/v1alpha1',
+  name: 'all',
+  uid: 'uid-all',
+  changed: ['termination'],
+});
+
+const deleted = (name: string, ref: ReturnType<typeof nodeRef>, tells?: Change['tells']): Change => ({
+  name,
+  apply: core => void unlessRefused(() => core.delete(ref, { user: WORLD })),
+  ...(tells !== undefined && { tells }),
+});
+const KARPENTER_ENDS: Change = {
+  name: 'Karpenter takes its finalizer off',
+  apply: core =>
+    void unlessRefused(() => {
+      const { finalizers = [] } = core.get(nodeClaimRef('claim-n1')).metadata;
+      const body = { metadata: { finalizers: finalizers.filter(name => name !== 'karpenter.sh/termination') } };
+      return core.patch(nodeClaimRef('claim-n1'), { type: 'merge', body }, { user: WORLD });
+    }),
+  tells: claimEvent(),
+};
+const termination = (name: string, block: JsonObject | null, tells?: Change['tells']): Change =>
+  patched(name, policyRef('all'), { spec: { termination: block } }, tells);
+
+const claimWakeUp: Message = {
+  name: 'wake-up of NodeClaim claim-n1',
+  to: 'finalizer',
+  body: now =>
+    JSON.stringify(
+      toWakeUpEnvelope({
+        owner: 'finalizer',
+        subject: { apiVersion: 'karpenter.sh/v1', kind: 'NodeClaim', name: 'claim-n1', uid: 'uid-claim-n1' },
+        wakeTime: now,
+      }),
+    ),
+};
+const HOOK: JsonObject = {
+  name: 'deregister',
+  at: 'before-drain',
+  event: { detailType: 'Deregister' },
+  deadline: '5m',
+  onTimeout: 'Proceed',
+};
+
+const BASE = { concern: 'finalizer', start: START } as const;
+
+export const FINALIZER_SITUATIONS: readonly Situation[] = [
+  {
+    ...BASE,
+    name: 'a NodeClaim and its Node are seen for the first time at once',
+    objects: [POLICY, nodeClaim('n1'), node('n1')],
+    messages: { A: claimEvent('Added'), B: nodeEvent('Added') },
+  },
+  {
+    ...BASE,
+    name: 'a NodeClaim is deleted while its finalizer is put on',
+    objects: [POLICY, nodeClaim('n1')],
+    messages: { A: claimEvent('Added'), B: claimEvent() },
+    changes: [deleted('NodeClaim claim-n1 deleted', nodeClaimRef('claim-n1'), 'B'), KARPENTER_ENDS],
+  },
+  {
+    ...BASE,
+    name: 'a deletion is told twice',
+    objects: [POLICY, held(nodeClaim('n1'), true)],
+    messages: { A: claimEvent(), B: claimEvent() },
+  },
+  {
+    ...BASE,
+    name: 'NodeClaim and Node are deleted at once',
+    objects: [POLICY, held(nodeClaim('n1')), held(node('n1'))],
+    messages: { A: claimEvent(), B: nodeEvent() },
+    changes: [
+      deleted('NodeClaim claim-n1 deleted', nodeClaimRef('claim-n1'), 'A'),
+      deleted('node n1 deleted', nodeRef('n1'), 'B'),
+    ],
+  },
+  {
+    ...BASE,
+    name: 'the termination block is removed and restored while a NodeClaim is seen',
+    objects: [POLICY, nodeClaim('n1')],
+    messages: { A: claimEvent('Added'), B: claimEvent() },
+    changes: [
+      termination('termination block removed', null),
+      termination('termination block restored', TERMINATION, POLICY_EVENT),
+    ],
+  },
+  {
+    ...BASE,
+    name: 'the PodDisruptionBudget of a pod opens while its node is drained',
+    isLong: true,
+    objects: [PROD, POLICY, held(nodeClaim('n1'), true), held(node('n1'), true), POD, BUDGET],
+    messages: { A: claimEvent(), B: nodeEvent() },
+    changes: [
+      patched(
+        'PodDisruptionBudget web opens',
+        budgetRef,
+        { status: { disruptionsAllowed: 1 } },
+        budgetEvent('finalizer'),
+      ),
+    ],
+  },
+  {
+    ...BASE,
+    name: 'a pod comes and goes while its node is drained',
+    isLong: true,
+    objects: [PROD, POLICY, held(nodeClaim('n1'), true), held(node('n1'), true), POD],
+    messages: { A: claimEvent(), B: podEvent('finalizer', 'Deleted') },
+    changes: [removed('pod web deleted', podRef('web'), 'B')],
+  },
+  {
+    ...BASE,
+    name: 'the deadline comes while a protected pod is waited for',
+    objects: [
+      PROD,
+      policy({ termination: { ...TERMINATION, terminationGracePeriod: '1m' } }),
+      held(nodeClaim('n1'), true),
+      held(node('n1'), true),
+      PROTECTED,
+    ],
+    earlier: [
+      { kind: 'message', message: claimEvent() },
+      { kind: 'wait', duration: minutes(1), unattended: true },
+    ],
+    messages: { A: claimWakeUp, B: nodeEvent() },
+  },
+  {
+    ...BASE,
+    name: 'a run was ended before it could end the instance',
+    objects: [POLICY, held(nodeClaim('n1'), true)],
+    earlier: [
+      { kind: 'dieBefore', description: /^instances terminate/ },
+      { kind: 'message', message: claimEvent() },
+    ],
+    messages: { A: claimEvent(), B: claimWakeUp },
+  },
+  {
+    ...BASE,
+    name: 'a hook answers while the termination is looked at',
+    objects: [policy({ termination: { ...TERMINATION, hooks: [HOOK] } }), held(nodeClaim('n1'), true)],
+    messages: { A: claimEvent(), B: claimEvent() },
+    aftermath: minutes(20),
+  },
+];

@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { RetryableError } from '../../../shared/errors.ts';
+import type { CheckContext } from '../../../simulator/invariants/invariant.ts';
+import { checkRobustness } from '../../../simulator/invariants/robustness.ts';
+
+/** What is said of a minute with so many runs in a cluster of 100 nodes, of which some went back to the queue. */
+function violations(runs: number, retried: number): readonly string[] {
+  const said: string[] = [];
+  const mirror = { all: (resource: string) => ({ size: resource === 'nodes' ? 100 : 0 }) };
+  const violate = (name: string, message: string): void => void said.push(`${name}: ${message}`);
+  const check = checkRobustness({ mirror, violate } as unknown as CheckContext);
+  for (let run = 0; run < runs; run++) check.onRun?.({ by: 'repair', startTime: 0 as never, calls: [] });
+  for (let run = 0; run < retried; run++) check.onFailure?.('repair', new RetryableError('the store is away'));
+  check.onMinute?.();
+  return said;
+}
+
+describe('runs in one minute', () => {
+  it.each([
+    ['a thousand and ten for each object', 2000, 0, []],
+    ['more than that', 2001, 0, ['I8: 2001 runs in one minute']],
+    ['more than that, of which the outage of a part sent some back to the queue', 8000, 6000, []],
+    ['more than that beside those that went back', 8000, 5999, ['I8: 2001 runs in one minute']],
+  ])('%s', (_, runs, retried, expected) => {
+    expect(violations(runs, retried)).toEqual(expected);
+  });
+});
