@@ -2,22 +2,14 @@
  * One node: its incident, and the timer until it is due. Whether a due node is repaired is for a pass of its pool to say; this only
  * sees to it that one takes place.
  */
-import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
-import { RESOURCES } from '../../shared/contract/resources.ts';
-import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { readNode, type NodeView } from '../../shared/domain/node.ts';
-import { matchStatements, statementsOf } from '../../shared/domain/repair-policy.ts';
 import { addDuration, hours, minutes, type EpochMs } from '../../shared/domain/time.ts';
 import { again, DONE, settle, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
-import { findSubject } from '../../shared/lifecycle/subject.ts';
-import { openRecords, type Held, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
+import { openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { decide, NodeDecision } from './decide.ts';
-import { nextEpisodes } from './episodes.ts';
-import { sameIncident, type Episode } from './incident.ts';
-import { findOwner, loadRules, type PoolRules } from './observe.ts';
-import type { Owner } from './owner.ts';
+import { sameIncident } from './incident.ts';
+import { lookAtNode, type Gone, type Here, type NodeTarget } from './node-look.ts';
 import type { Passes } from './pass/run.ts';
 import { nodeCodec, nodeRecordId, type NodeRecord } from './record.ts';
 import { reportOfNode } from './report.ts';
@@ -34,33 +26,6 @@ export type NodeDeps = Ports & {
   readonly decide: typeof decide;
 };
 
-export interface NodeTarget {
-  readonly name: string;
-  readonly uid?: string | undefined;
-  /** What made us look: the node changed, something around it did, or a timer. */
-  readonly cause: 'node' | 'surroundings' | 'timer';
-  /** The event says that nothing changed that a healthy node without a record would be looked at for. */
-  readonly isCalm?: boolean;
-}
-
-interface Here {
-  readonly kind: 'here';
-  readonly object: KubernetesObject;
-  readonly node: NodeView;
-  readonly record: TimedRecord<NodeRecord>;
-  readonly held: NodeRecord | undefined;
-  readonly pool: string | undefined;
-  readonly owner: Owner;
-  readonly rules: PoolRules;
-  readonly episodes: readonly Episode[];
-  readonly now: EpochMs;
-}
-type Gone = {
-  readonly kind: 'gone';
-  readonly record: TimedRecord<NodeRecord>;
-  readonly held: Extract<Held<NodeRecord>, { kind: 'held' }>;
-};
-
 export async function reconcileNode(deps: NodeDeps, first: NodeTarget, wakeUp?: UsedWakeUp): Promise<void> {
   let target = first;
   const records = openRecords(deps, nodeCodec, wakeUp);
@@ -69,7 +34,7 @@ export async function reconcileNode(deps: NodeDeps, first: NodeTarget, wakeUp?: 
   await settle<Here | Gone, NodeDecision | undefined>({
     what: `node ${first.name}`,
     async observe() {
-      const seen = await look(deps, target, recordOf);
+      const seen = await lookAtNode(deps, target, recordOf);
       if (seen === undefined) return { kind: 'over' };
       // I10: from now on this node is meant, not its name.
       if (seen.kind === 'here') target = { ...target, uid: seen.node.uid };
@@ -79,55 +44,6 @@ export async function reconcileNode(deps: NodeDeps, first: NodeTarget, wakeUp?: 
     apply: async (decision, seen) =>
       seen.kind === 'gone' || decision === undefined ? close(deps, seen) : apply(deps, decision, seen, target),
   });
-}
-
-async function look(
-  deps: NodeDeps,
-  target: NodeTarget,
-  recordOf: (uid: string) => TimedRecord<NodeRecord>,
-): Promise<Here | Gone | undefined> {
-  const ref = { type: RESOURCES.Node, name: target.name };
-  const found = await findSubject(deps, { ref, uid: target.uid, recordOf });
-  if (found.kind === 'notOurs') return undefined;
-  if (found.kind === 'gone') return found;
-  const { object, record } = found;
-  const node = readNode(object);
-  const held = found.held.kind === 'held' ? found.held.value : undefined;
-  if (held === undefined && target.isCalm === true && matchStatements(node).length === 0) return undefined;
-
-  // The label is a hint; who is unhealthy by any rule is judged by those of its NodeClaim's pool.
-  const hinted = nodePoolOf(node);
-  const early = await loadRules(deps, hinted);
-  const now = deps.clock.now();
-  if (held === undefined && !isSuspicious(node, early)) return undefined;
-  const owner = await findOwner(deps, node, held?.claim);
-  const pool = owner.kind === 'claim' ? nodePoolOf(owner.claim) : hinted;
-  const rules = pool === hinted ? early : await loadRules(deps, pool);
-  const { settings } = rules.rules;
-  const usable = settings !== undefined && !('invalid' in settings) ? settings : undefined;
-  const before = held?.episodes ?? [];
-  const episodes = usable === undefined ? before : nextEpisodes(node, usable, before, now);
-  return { kind: 'here', object, node, record, held, pool, owner, rules, episodes, now };
-}
-
-/** Whether a rule of the provider, of the pool that the label names, or of any policy matches the node. */
-function isSuspicious(node: NodeView, { rules: { settings }, policies }: PoolRules): boolean {
-  const own = settings !== undefined && !('invalid' in settings) ? statementsOf(settings) : undefined;
-  if (matchStatements(node).length > 0 || (own !== undefined && matchStatements(node, own).length > 0)) return true;
-  return policies.policies.some(({ object }) => namesCondition(object, node));
-}
-
-function namesCondition({ spec }: KubernetesObject, { conditions }: NodeView): boolean {
-  const block: unknown = spec?.['repair'];
-  const own = typeof block === 'object' && block !== null && 'conditions' in block ? block.conditions : undefined;
-  return (Array.isArray(own) ? (own as readonly unknown[]) : []).some(
-    entry =>
-      typeof entry === 'object' &&
-      entry !== null &&
-      'type' in entry &&
-      'status' in entry &&
-      conditions.some(({ type, status }) => type === entry.type && status === entry.status),
-  );
 }
 
 async function apply(deps: NodeDeps, decision: NodeDecision, seen: Here, target: NodeTarget): Promise<Turn> {

@@ -4,9 +4,10 @@ import type { NodeView } from '../../../shared/domain/node.ts';
 import type { RepairSettings } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, seconds, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import type { DueNode } from '../decide.ts';
-import { budgetHold, rampAllows, rampHold, type Hold } from './guards.ts';
+import { budgetHold, type Hold } from './guards.ts';
 import { rungDeadline, rungsOf } from './ladder.ts';
 import type { Ramp, RepairAttempt } from './pool.ts';
+import { rampAllows, rampHold } from './ramp.ts';
 
 /** More than so many at once are granted by the passes that follow, one a second. */
 export const MAX_GRANTS = 50;

@@ -7,9 +7,7 @@ import {
   statementsOf,
   type RepairSettings,
 } from '../../../shared/domain/repair-policy.ts';
-import { addDuration, minutes, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
-import type { DueNode } from '../decide.ts';
-import type { PoolState, Ramp, RepairAttempt } from './pool.ts';
+import { addDuration, minutes, type EpochMs } from '../../../shared/domain/time.ts';
 
 export type HoldReason =
   | 'ClusterFreeze'
@@ -33,8 +31,6 @@ export interface Hold {
 export const BLOCKED_RETRY = minutes(5);
 /** The nodes of an outage are those of other pools too, whose changes wake nobody here. */
 export const OUTAGE_RETRY = minutes(1);
-/** How long one step of the ramp lasts. */
-export const RAMP_STEP = minutes(1);
 
 export interface Surroundings {
   readonly now: EpochMs;
@@ -113,91 +109,10 @@ function threshold(
   };
 }
 
-/** How a condition is named in the history of repairs. */
-export const failureOf = ({ incident }: Pick<DueNode, 'incident'>): string =>
-  `${incident.conditionType}=${incident.conditionStatus}`;
-
-/**
- * Futility: so many repairs for one reason within the window, and the node that fails for it now was made after them: another
- * replacement would fail, too. It ends by itself when the window has passed.
- */
-export function futility(
-  { settings, now, scope }: Pick<Surroundings, 'settings' | 'now' | 'scope'>,
-  due: Pick<DueNode, 'incident'>,
-  node: Pick<NodeView, 'creationTime'>,
-  repairs: PoolState['repairs'],
-): Hold | undefined {
-  const { futility: rule } = settings;
-  const { creationTime } = node;
-  if (rule === undefined || creationTime === undefined) return undefined;
-  const failure = failureOf(due);
-  const before = repairs
-    .filter(({ condition, time }) => condition === failure && time <= creationTime && time + rule.window > now)
-    .toSorted((a, b) => a.time - b.time);
-  // When this one has left the window, too few are left in it.
-  const last = before.at(-rule.repairs);
-  if (last === undefined) return undefined;
-  const until = addDuration(last.time, rule.window);
-  return {
-    reason: 'FutileRepairs',
-    message: `${before.length} repairs in ${scope} did not help: their replacements fail the same way (${failure}); held until ${toTimestamp(until)}`,
-    until,
-  };
-}
-
-/** The ramp of this pass; undefined when repairs are not slowed down. */
-export function nextRamp(
-  { ramp, outages }: Pick<PoolState, 'ramp' | 'outages'>,
-  current: { readonly outages: readonly string[]; readonly isAnythingDue: boolean },
-  now: EpochMs,
-): Ramp | undefined {
-  const isStepOver = ramp !== undefined && ramp.granted > 0 && now >= ramp.stepTime + RAMP_STEP;
-  if (!current.isAnythingDue) return ramp === undefined || ramp.granted === 0 || isStepOver ? undefined : ramp;
-  const hasEnded = outages.some(outage => !current.outages.includes(outage));
-  if (hasEnded) return { step: 0, stepTime: now, granted: 0 };
-  return isStepOver ? { step: ramp.step + 1, stepTime: now, granted: 0 } : ramp;
-}
-
-/** The same after so many more repairs have begun. */
-export function advanceRamp(ramp: Ramp | undefined, granted: number, now: EpochMs): Ramp | undefined {
-  if (ramp === undefined || granted === 0) return ramp;
-  return { ...ramp, stepTime: ramp.granted === 0 ? now : ramp.stepTime, granted: ramp.granted + granted };
-}
-
-/** Repairs that the ramp still allows in its step. */
-export function rampAllows(ramp: Ramp | undefined): number {
-  return ramp === undefined ? Infinity : 2 ** ramp.step - ramp.granted;
-}
-
-export function rampHold(ramp: Ramp, now: EpochMs): Hold {
-  const next = addDuration(ramp.granted === 0 ? now : ramp.stepTime, RAMP_STEP);
-  return {
-    reason: 'RampUp',
-    message: `repairs start again slowly after an outage: ${2 ** ramp.step} in this minute, twice as many from ${toTimestamp(next)} on`,
-    until: next,
-  };
-}
-
 export function budgetHold(scope: string, inFlight: number, limit: number, now: EpochMs): Hold {
   return {
     reason: 'ConcurrencyBudget',
     message: `${inFlight} repairs are under way in ${scope}, maxConcurrentRepairs allows ${limit}`,
     until: addDuration(now, BLOCKED_RETRY),
   };
-}
-
-/** No more than so many are remembered: the newest. */
-const MAX_REPAIRS = 100;
-
-/** The repairs that `futility` counts, with those that begin now. */
-export function recentRepairs(
-  repairs: PoolState['repairs'],
-  begun: readonly RepairAttempt[],
-  { futility: rule }: RepairSettings,
-  now: EpochMs,
-): PoolState['repairs'] {
-  if (rule === undefined) return [];
-  const terminations = begun.filter(({ action }) => action === 'Terminate');
-  const added = terminations.map(attempt => ({ condition: failureOf(attempt), time: now }));
-  return [...repairs, ...added].filter(({ time }) => time + rule.window > now).slice(-MAX_REPAIRS);
 }

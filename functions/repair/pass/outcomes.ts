@@ -6,7 +6,7 @@ import { OUTCOME_SETTLES_AFTER } from './attempts.ts';
 import type { Carried } from './carry-out.ts';
 import type { PassDecision } from './decide.ts';
 import type { PassDeps } from './deps.ts';
-import { failureOf } from './guards.ts';
+import { failureOf } from './futility.ts';
 import type { PoolState, RepairAttempt } from './pool.ts';
 import { poolSubject } from './record.ts';
 import { newsOf } from './said.ts';
