@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import * as z from 'zod';
-import { schemaFiles } from '../../deploy/schemas.ts';
+import { schemaFiles } from '../../cli/editor-schemas.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 const schema = (name: string): z.ZodType =>
