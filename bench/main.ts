@@ -16,6 +16,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   forward: async () => (await import('./forward.ts')).forward,
   protect: async () => (await import('./protect.ts')).protect,
   storm: async () => (await import('./storm.ts')).storm,
+  memory: async () => (await import('./memory.ts')).memory,
 };
 
 const ALL_KEPT = 0;

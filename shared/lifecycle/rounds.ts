@@ -147,7 +147,7 @@ export function nextTurn(
   }
   if (!isDue(now, nextTime)) {
     const state = { waiting, underWay, nextTime };
-    return { kind: 'wait', state, wakeTime: nextTime, punctual: !isNone(waiting) };
+    return { kind: 'wait', state, wakeTime: nextTime, punctual: true };
   }
   return isNone(waiting) ? { kind: 'close' } : { kind: 'begin', scopes: waiting };
 }
@@ -183,9 +183,7 @@ async function conclude(deps: Deps, round: Round, claimed: RoundState, spread: D
       const { waiting } = held.value;
       const nextTime = addDuration(deps.clock.now(), toDurationMs(Math.max(round.spacing, spread)));
       const value = { waiting, underWay: [], nextTime };
-      // Only what waits is in a hurry.
-      const punctual = !isNone(waiting);
-      return written(await record.save({ subject: subjectOf(round.name), value, wakeTime: nextTime, punctual }));
+      return written(await record.save({ subject: subjectOf(round.name), value, wakeTime: nextTime }));
     },
   });
 }
