@@ -5,7 +5,8 @@
 import { startEmbeddedCluster, type EmbeddedCluster } from '../cli/start/embedded-cluster.ts';
 import { createMemoryRecordStore } from '../runtime/memory/record-store.ts';
 import { createRealScheduler } from '../runtime/real-scheduler.ts';
-import { createSystem, type System } from '../runtime/system.ts';
+import { createSystem } from '../runtime/system.ts';
+import type { System } from '../runtime/system-parts.ts';
 import { createClusterWatch } from '../shared/adapters/kubernetes/cluster-watch.ts';
 import { createKubernetesApi } from '../shared/adapters/kubernetes/kubernetes-api.ts';
 import { createTransport } from '../shared/adapters/kubernetes/transport.ts';
