@@ -15,6 +15,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   simulate: async () => (await import('./simulate.ts')).simulate,
   forward: async () => (await import('./forward.ts')).forward,
   protect: async () => (await import('./protect.ts')).protect,
+  memory: async () => (await import('./memory.ts')).memory,
 };
 
 const ALL_KEPT = 0;

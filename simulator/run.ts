@@ -7,13 +7,8 @@ import { createInProcessKubernetesApi } from '../runtime/in-process/kubernetes-a
 import type { ApiServerCore } from '../packages/kube-apiserver/src/types.ts';
 import { createMemoryRecordStore } from '../runtime/memory/record-store.ts';
 import type { Scheduler } from '../runtime/scheduler.ts';
-import {
-  createSystem,
-  type BuriedMessage,
-  type ForwarderPorts,
-  type SystemHooks,
-  type SystemParts,
-} from '../runtime/system.ts';
+import { createSystem } from '../runtime/system.ts';
+import type { BuriedMessage, ForwarderPorts, SystemHooks, SystemParts } from '../runtime/system-parts.ts';
 import type { StartActor } from './actors/actor.ts';
 import { startCloud } from './actors/cloud.ts';
 import { startDisruption } from './actors/disruption.ts';

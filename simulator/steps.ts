@@ -1,7 +1,7 @@
 /** Carries out a scenario's steps. */
 import { messageOf } from '../shared/errors.ts';
 import { ApiStatusError } from '../packages/kube-apiserver/src/types.ts';
-import type { System } from '../runtime/system.ts';
+import type { System } from '../runtime/system-parts.ts';
 import type { CleanupAnswers } from './cleanups.ts';
 import type { HookAnswers } from './hooks.ts';
 import type { Cloud } from './cloud.ts';

@@ -6,7 +6,7 @@ import { drainPodStanding, type OutOfScope } from '../../functions/drain/pods.ts
 import { compileSettings } from '../../functions/drain/settings.ts';
 import type { UnderWay } from '../../functions/drain/under-way.ts';
 import type { Configuration } from '../../shared/cluster/read-configuration.ts';
-import { evictionRefusal } from '../../shared/contract/pod-disruption-budget.ts';
+import { evictionRefusal } from '../pod-disruption-budget.ts';
 import { drainResourceName } from '../../shared/domain/drain-resource-name.ts';
 import { isTerminating, type PodView } from '../../shared/domain/pod.ts';
 import { isActive, protectionOf } from '../../shared/domain/protection.ts';

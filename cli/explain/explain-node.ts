@@ -1,5 +1,5 @@
 /** Why a node may or may not be disrupted now: its protected pods, what else blocks evictions, its deadlines. Pure. */
-import { evictionRefusal } from '../../shared/contract/pod-disruption-budget.ts';
+import { evictionRefusal } from '../pod-disruption-budget.ts';
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { isFinished, isTerminating, type PodView } from '../../shared/domain/pod.ts';

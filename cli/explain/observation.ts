@@ -1,5 +1,5 @@
 /** Everything that `curfew explain` looks at about one node. Live reads only; works on any `KubernetesApi`. */
-import { readDisruptionBudget, type DisruptionBudget } from '../../shared/contract/pod-disruption-budget.ts';
+import { readDisruptionBudget, type DisruptionBudget } from '../pod-disruption-budget.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { readNode, type NodeView } from '../../shared/domain/node.ts';

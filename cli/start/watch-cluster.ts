@@ -16,11 +16,11 @@ import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
 import { createRealScheduler } from '../../runtime/real-scheduler.ts';
 import { createSystem } from '../../runtime/system.ts';
-import type { StoredRecord } from '../../shared/ports/record-store.ts';
-import { toTimestamp, type DurationMs } from '../../shared/domain/time.ts';
+import type { DurationMs } from '../../shared/domain/time.ts';
 import { untilInterrupted } from './interruption.ts';
 import { checkPrerequisites } from './prerequisites.ts';
 import { watchReachability } from './reachability.ts';
+import { describeTimers } from './set-timers.ts';
 import type { Timeline } from './timeline.ts';
 
 export interface WatchClusterOptions {
@@ -101,14 +101,6 @@ async function run({ api, watch, context, enforce, notices }: Connection, timeli
   await system.stop();
   scheduler.close();
   timeline.plain(describeTimers(store.all()));
-}
-
-/** What was still to come when it ended; a record without a timer waits for nothing. */
-function describeTimers(records: readonly StoredRecord[]): string {
-  const waiting = records.flatMap(({ owner, subject, nextWakeTime }) =>
-    nextWakeTime === undefined ? [] : [`${owner} of ${subject.kind} ${subject.name} at ${toTimestamp(nextWakeTime)}`],
-  );
-  return waiting.length === 0 ? 'No timer was set.' : `Timers that were set: ${waiting.join(', ')}.`;
 }
 
 const formatSeconds = (duration: DurationMs): string => `${(duration / 1000).toFixed(1)} s`;

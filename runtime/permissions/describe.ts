@@ -4,7 +4,7 @@ import type { FunctionName } from '../../shared/contract/names.ts';
 
 /** Each single permission of a row. */
 export function describePermissions(permissions: Permissions): readonly string[] {
-  const { kubernetes, records, readsDueIndex, wakes, publishesAs, ec2 } = permissions;
+  const { kubernetes, records, readsDueIndex, wakes, publishesAs, ec2, invokesHooks } = permissions;
   return [
     ...kubernetes.flatMap(grant => grant.verbs.map(verb => describeGrant(verb, grant))),
     ...records.map(describeRecords),
@@ -12,6 +12,7 @@ export function describePermissions(permissions: Permissions): readonly string[]
     ...wakes.map(describeWake),
     ...publishesAs.map(describeSource),
     ...ec2,
+    ...(invokesHooks ? [INVOKE_HOOKS] : []),
   ];
 }
 
@@ -23,6 +24,7 @@ export function describeGrant(verb: KubernetesVerb, grant: KubernetesGrant): str
   return `${verb} ${what}${which}${namespace === undefined ? '' : ` in ${namespace}`}`;
 }
 
+export const INVOKE_HOOKS = 'invoke the functions of hooks';
 export const QUERY_DUE_INDEX = 'query the due index';
 export const describeRecords = (owner: FunctionName): string => `records of ${owner}`;
 export const describeWake = (owner: FunctionName): string => `wake ${owner}`;

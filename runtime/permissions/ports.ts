@@ -5,10 +5,11 @@ import { RetryableError } from '../../shared/errors.ts';
 import type { ClusterWatch } from '../../shared/ports/cluster-watch.ts';
 import type { EventBus } from '../../shared/ports/event-bus.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
+import type { Hooks } from '../../shared/ports/hooks.ts';
 import type { WakeUpSender } from '../../shared/ports/inbox.ts';
 import type { Instances } from '../../shared/ports/instances.ts';
 import type { DueIndex, RecordStore } from '../../shared/ports/record-store.ts';
-import { describeRecords, describeSource, describeWake, QUERY_DUE_INDEX } from './describe.ts';
+import { describeRecords, describeSource, describeWake, INVOKE_HOOKS, QUERY_DUE_INDEX } from './describe.ts';
 import { kubernetesWithin, watchWithin, type KubernetesIdentity } from './kubernetes.ts';
 
 export interface Identity {
@@ -23,7 +24,7 @@ export interface Identity {
 
 /** What needs permission. */
 export type GuardedPorts = Partial<
-  Pick<FunctionDeps, 'kubernetes' | 'records' | 'dueIndex' | 'wakeUps' | 'bus' | 'instances'> & {
+  Pick<FunctionDeps, 'kubernetes' | 'records' | 'dueIndex' | 'wakeUps' | 'bus' | 'instances' | 'hooks'> & {
     readonly watch: ClusterWatch;
   }
 >;
@@ -39,6 +40,7 @@ export function portsWithin<Ports extends GuardedPorts>(ports: Ports, identity: 
     ...(ports.dueIndex && { dueIndex: dueIndexWithin(ports.dueIndex, identity) }),
     ...(ports.wakeUps && { wakeUps: wakeUpsWithin(ports.wakeUps, identity) }),
     ...(ports.bus && { bus: busWithin(ports.bus, identity) }),
+    ...(ports.hooks && { hooks: hooksWithin(ports.hooks, identity) }),
     ...(ports.instances && { instances: instancesWithin(ports.instances, identity) }),
   };
 }
@@ -101,6 +103,14 @@ function busWithin(bus: EventBus, identity: Identity): EventBus {
       }));
       return within(identity, needed, () => bus.publish(entries));
     },
+  };
+}
+
+/** A hook that is an event needs what the bus needs; a clean-up is a call like any other. */
+function hooksWithin(hooks: Hooks, identity: Identity): Hooks {
+  const needed = [{ allowed: identity.permissions.invokesHooks, permission: INVOKE_HOOKS }];
+  return {
+    invoke: call => within(identity, call.target.kind === 'lambda' ? needed : [], () => hooks.invoke(call)),
   };
 }
 

@@ -56,8 +56,11 @@ const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt]([01]\d|2[0-3]):\d{2}:\d{2}(\.\d+)?
  */
 export function parseTimestamp(text: string): EpochMs | undefined {
   const [, year, month, day] = RFC3339.exec(text) ?? [];
-  if (Number(day) > new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate()) return undefined;
   if (year === undefined) return undefined;
+  // Every month has so many; of the others the last one is asked for.
+  if (Number(day) > 28 && Number(day) > new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate()) {
+    return undefined;
+  }
   const ms = Date.parse(text.toUpperCase());
   return Number.isNaN(ms) ? undefined : (ms as EpochMs);
 }

@@ -147,7 +147,7 @@ export function nextTurn(
   }
   if (!isDue(now, nextTime)) {
     const state = { waiting, underWay, nextTime };
-    return { kind: 'wait', state, wakeTime: nextTime, punctual: !isNone(waiting) };
+    return { kind: 'wait', state, wakeTime: nextTime, punctual: true };
   }
   return isNone(waiting) ? { kind: 'close' } : { kind: 'begin', scopes: waiting };
 }
@@ -183,14 +183,12 @@ async function conclude(deps: Deps, round: Round, claimed: RoundState, spread: D
       const { waiting } = held.value;
       const nextTime = addDuration(deps.clock.now(), toDurationMs(Math.max(round.spacing, spread)));
       const value = { waiting, underWay: [], nextTime };
-      // Only what waits is in a hurry.
-      const punctual = !isNone(waiting);
-      return written(await record.save({ subject: subjectOf(round.name), value, wakeTime: nextTime, punctual }));
+      return written(await record.save({ subject: subjectOf(round.name), value, wakeTime: nextTime }));
     },
   });
 }
 
-/** A timer that is put off is no reason to look again: whoever relies on it wrote the record, and this write would be lost. */
+/** A timer that is put off is no reason to look again: a run that relies on it wrote the record, and this write would be lost. */
 const written = (saved: Saved): Turn => (saved.written ? DONE : saved);
 
 const recordId = ({ name }: Round): string => `round/${name}`;

@@ -189,7 +189,18 @@ function read<Value>(codec: RecordCodec<Value>, stored: StoredRecord | undefined
   if (stored === undefined) return { kind: 'none' };
   const { schemaVersion, [CLOSING]: _, ...state } = stored.state;
   if (typeof schemaVersion === 'number' && schemaVersion > codec.schemaVersion) return { kind: 'newer', stored };
-  return { kind: 'held', value: codec.parse(state), stored };
+  return { kind: 'held', value: parseOnce(codec, stored.state, state), stored };
+}
+
+/** What was parsed of a stored state, by its codec: where the store is in this process, an unchanged record is the same object. */
+const parsedStates = new WeakMap<JsonObject, { readonly codec: unknown; readonly value: unknown }>();
+
+function parseOnce<Value>(codec: RecordCodec<Value>, stored: JsonObject, state: JsonObject): Value {
+  const known = parsedStates.get(stored);
+  if (known?.codec === codec) return known.value as Value;
+  const value = codec.parse(state);
+  parsedStates.set(stored, { codec, value });
+  return value;
 }
 
 function isUnchanged<Value>(

@@ -4,7 +4,7 @@
  */
 import { aroundCalls, type PortMethodCall } from '../../runtime/around-calls.ts';
 import { never, type Lifetime } from '../../runtime/lifetime.ts';
-import type { EnvironmentPorts } from '../../runtime/system.ts';
+import type { EnvironmentPorts } from '../../runtime/system-parts.ts';
 import type { Clock } from '../../shared/ports/clock.ts';
 import { describeCall } from './describe-call.ts';
 import type { RunName } from './situation.ts';

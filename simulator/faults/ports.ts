@@ -5,7 +5,7 @@ import type { Clock } from '../../shared/ports/clock.ts';
 import type { ClusterWatch, WatchEvent } from '../../shared/ports/cluster-watch.ts';
 import type { EventBus } from '../../shared/ports/event-bus.ts';
 import type { DueIndex } from '../../shared/ports/record-store.ts';
-import type { EnvironmentPorts, ForwarderPorts } from '../../runtime/system.ts';
+import type { EnvironmentPorts, ForwarderPorts } from '../../runtime/system-parts.ts';
 import { never } from '../../runtime/lifetime.ts';
 import type { Random } from '../random.ts';
 import { withFaults, type FaultContext, type PortFaults } from './calls.ts';

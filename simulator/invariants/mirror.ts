@@ -17,16 +17,20 @@ export type Mirrored = keyof typeof TYPES;
 export interface Mirror {
   /** By UID. */
   all(resource: Mirrored): ReadonlyMap<string, KubernetesObject>;
+  /** Another number after each change. */
+  changes(): number;
   /** Tells of all that is there, then of every change; `object` is undefined when it is gone. */
   follow(listener: (resource: Mirrored, uid: string, object: KubernetesObject | undefined) => void): void;
 }
 
 export function createMirror(core: ApiServerCore): Mirror {
+  let changes = 0;
   const listeners: ((resource: Mirrored, uid: string, object: KubernetesObject | undefined) => void)[] = [];
   const watch = (resource: Mirrored): Map<string, KubernetesObject> => {
     const objects = new Map<string, KubernetesObject>();
     core.watch(TYPES[resource], {}, event => {
       if (event.type === 'BOOKMARK' || event.type === 'ERROR') return;
+      changes += 1;
       const { object } = event;
       const { uid } = object.metadata;
       const isGone = event.type === 'DELETED';
@@ -47,6 +51,7 @@ export function createMirror(core: ApiServerCore): Mirror {
   };
   return {
     all: resource => objects[resource],
+    changes: () => changes,
     follow(listener) {
       for (const [resource, known] of Object.entries(objects)) {
         if (isMirrored(resource)) for (const [uid, object] of known) listener(resource, uid, object);

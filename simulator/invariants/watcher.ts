@@ -8,7 +8,7 @@ import { aroundCalls } from '../../runtime/around-calls.ts';
 import type { ApiServerCore, ObservedWrite } from '../../packages/kube-apiserver/src/types.ts';
 import type { Lifetime } from '../../runtime/lifetime.ts';
 import type { Scheduler } from '../../runtime/scheduler.ts';
-import type { EnvironmentPorts } from '../../runtime/system.ts';
+import type { EnvironmentPorts } from '../../runtime/system-parts.ts';
 import { checkDestructiveCalls } from './destructive-calls.ts';
 import { checkFinalizers } from './finalizers.ts';
 import { checkRuleFinalizers } from './rule-finalizers.ts';

@@ -4,22 +4,8 @@ import { imports, sources } from './sources.ts';
 
 /** Adapters and their wiring are chosen by name, by the composition root of a part: one user is enough. */
 const CHOSEN_BY_NAME = /^shared\/(adapters|lambda)\//;
-/** Drains are asked for by the finalizer function and by the drain function: what both do stands here, though only one is deployed. */
-const DRAINS: readonly string[] = [
-  'shared/cluster/configuration.ts',
-  'shared/contract/health-event.ts',
-  'shared/contract/pod-disruption-budget.ts',
-  'shared/domain/drain-plan.ts',
-  'shared/domain/drain-resource-name.ts',
-  'shared/domain/drainable-pod.ts',
-  'shared/domain/forced-deletion.ts',
-  'shared/lifecycle/steps.ts',
-  'shared/pods/drain-pass.ts',
-  'shared/pods/eviction.ts',
-];
-/** The schema of a policy block stands beside those of the other blocks. */
-const POLICY_BLOCKS: readonly string[] = ['shared/contract/termination-schema.ts'];
-const ALLOWED = new Set([...DRAINS, ...POLICY_BLOCKS]);
+/** One user so far: the kernel is for every concern, and drains are asked for by the finalizer function, too. */
+const ALLOWED: ReadonlySet<string> = new Set(['shared/lifecycle/steps.ts']);
 
 /** `functions/repair`, `forwarder`, `infra`, `cli`, …; undefined for what is no part of the product. */
 function partOf(file: string): string | undefined {

@@ -1,6 +1,9 @@
 /** What every `KubernetesApi` does: the same assertions in process, over HTTP and on a real control plane. */
 import { describe, expect, it, vi } from 'vitest';
 import { RESOURCES } from '../../shared/contract/resources.ts';
+import { readConditions } from '../../shared/domain/node.ts';
+import { matchStatements } from '../../shared/domain/repair-policy.ts';
+import { findSubject } from '../../shared/lifecycle/subject.ts';
 import type { KubernetesObject, ObjectRef } from '../../shared/domain/kubernetes-object.ts';
 import { createEventRecorder } from '../../shared/adapters/kubernetes/event-recorder.ts';
 import { createManualClock } from '../fakes/manual-clock.ts';
@@ -201,6 +204,42 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
       expect(outcome).toMatchObject({ kind: 'ok', object: { status: { phase: 'Running', reason: 'Because' } } });
       const ignored = await subject.api.patch(podRef(pod), { type: 'merge', body: { status: { reason: 'Ignored' } } });
       expect(ignored).toMatchObject({ kind: 'ok', object: { status: { reason: 'Because' } } });
+    });
+  });
+
+  describe(`KubernetesApi: ${name}: what must not mislead`, () => {
+    // kube-apiserver takes it, and hands it out in that order: the first entry of a type counts.
+    it('keeps several conditions of one type, in their order, that a merge patch writes', async () => {
+      const subject = await makeSubject();
+      const pod = await runningPod(subject, 'web-0');
+      const conditions = [
+        { type: 'Ready', status: 'True', lastProbeTime: null, lastTransitionTime: '2024-11-01T15:00:00Z' },
+        { type: 'Ready', status: 'False', lastProbeTime: null, lastTransitionTime: '2024-11-01T14:00:00Z' },
+      ];
+      const patch = { type: 'merge', body: { status: { conditions } } } as const;
+      expect(await subject.api.patch(podRef(pod), patch, { subresource: 'status' })).toMatchObject({ kind: 'ok' });
+      const read = readConditions((await subject.api.get(podRef(pod)))?.status?.['conditions']);
+      expect(read.map(({ type: condition, status }) => `${condition}=${status}`)).toEqual([
+        'Ready=True',
+        'Ready=False',
+      ]);
+      expect(matchStatements({ conditions: read })).toEqual([]);
+      expect(matchStatements({ conditions: read.toReversed() })).toHaveLength(1);
+    });
+
+    it('I10: knows the object by its UID when a message names it by another name, or names another by its name', async () => {
+      const { api, namespace } = await makeSubject();
+      const ref = configMapRef(namespace, 'a');
+      const first = await created(api, type, configMap(namespace, 'a'));
+      const { uid } = first.metadata;
+      const held = { kind: 'held', value: null, stored: { subject: { kind: 'ConfigMap', name: 'a', uid } } };
+      const recordOf = (): never => ({ load: async () => held }) as never;
+      const find = (name: string) =>
+        findSubject({ kubernetes: api }, { ref: { ...ref, name }, uid, recordOf }).then(found => found.kind);
+      expect(await find('no-such-name')).toBe('here');
+      await api.delete(ref, { preconditions: { uid } });
+      await created(api, type, configMap(namespace, 'a'));
+      expect(await find('a')).toBe('gone');
     });
   });
 

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createInProcessKubernetesApi } from '../../runtime/in-process/kubernetes-api.ts';
 import type { ObservedWrite } from '../../packages/kube-apiserver/src/types.ts';
-import { portsWithin } from '../../runtime/permissions/ports.ts';
+import { portsWithin, type Identity } from '../../runtime/permissions/ports.ts';
 import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
 import { createCluster } from '../../simulator/world.ts';
 import { createReconciler } from '../../functions/repair/reconcile.ts';
@@ -31,7 +31,8 @@ export interface Crash {
   readonly side: 'before' | 'after';
 }
 
-export function createRepairWorld() {
+/** @param identity replaces that of the deployed function, for tests that prove what a missing permission does */
+export function createRepairWorld(identity: Identity = deployedIdentity('repair')) {
   let now = START;
   const core = createCluster({ now: () => now });
   const writes: ObservedWrite[] = [];
@@ -126,7 +127,7 @@ export function createRepairWorld() {
     });
   }
 
-  const reconcile: Reconcile = createReconciler(portsWithin(deps, deployedIdentity('repair')));
+  const reconcile: Reconcile = createReconciler(portsWithin(deps, identity));
   const node = (name: string): KubernetesObject => core.get({ type: RESOURCES.Node, name });
   return {
     core,

@@ -19,6 +19,7 @@ const sick = (toleration: string): string =>
 const ANYTHING: Permissions = {
   ...PERMISSIONS.repair,
   records: ['repair', 'grace-period'],
+  wakes: ['repair', 'grace-period'],
   kubernetes: [
     ...Object.values(RESOURCES).map(({ group, resource }) => ({
       group,

@@ -3,7 +3,7 @@
  * is the plan's; here are the calls, what is said of them, and until when the step waits.
  */
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
-import { planDrain, type DrainPlan } from '../../../shared/domain/drain-plan.ts';
+import { planDrain, type DrainPlan } from '../drain-plan.ts';
 import type { PodView } from '../../../shared/domain/pod.ts';
 import {
   addDuration,
@@ -17,7 +17,7 @@ import {
 import type { About } from '../../../shared/lifecycle/reporter.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
-import { carryOutDrain, type PodOutcome } from '../../../shared/pods/drain-pass.ts';
+import { carryOutDrain, type PodOutcome } from '../drain-pass.ts';
 import { evictionRetryDelay, REFUSALS_COUNTED } from '../../../shared/pods/eviction.ts';
 import { leaving, safetyLook, stepDone, waitFor, type TerminationContext } from './context.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { DisruptionBudget } from '../../../shared/contract/pod-disruption-budget.ts';
+import type { DisruptionBudget } from '../../../cli/pod-disruption-budget.ts';
 import type { PodView } from '../../../shared/domain/pod.ts';
 import { hours } from '../../../shared/domain/time.ts';
 import { explainNode, type NodeExplanation } from '../../../cli/explain/explain-node.ts';

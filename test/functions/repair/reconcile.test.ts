@@ -2,6 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { InboxMessage } from '../../../shared/contract/inbox-message.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { minutes, seconds } from '../../../shared/domain/time.ts';
+import type { Identity } from '../../../runtime/permissions/ports.ts';
+import { PERMISSIONS } from '../../../shared/contract/permissions.ts';
+import { deployedIdentity } from '../../fakes/deployed-identity.ts';
 import { createRepairWorld, seedPool, type Crash, type RepairWorld } from '../../fakes/repair-world.ts';
 
 const ANNOTATION = 'karpenter.sh/nodeclaim-termination-timestamp';
@@ -9,6 +12,13 @@ const claimOf = (world: RepairWorld, node: string) =>
   world.core.get({ type: RESOURCES.NodeClaim, name: `claim-${node}` });
 const verbs = (world: RepairWorld): string[] =>
   world.writes.map(({ verb, ref }) => `${verb} ${ref.type.resource}/${ref.name}`);
+
+const WITHOUT_GET: Identity['permissions'] = {
+  ...PERMISSIONS.repair,
+  kubernetes: PERMISSIONS.repair.kubernetes.map(grant =>
+    grant.resource === 'nodeclaims' ? { ...grant, verbs: grant.verbs.filter(verb => verb !== 'get') } : grant,
+  ),
+};
 
 /** The event of a node whose conditions changed. */
 function nodeChanged(world: RepairWorld, name: string, nodePool: string | undefined): InboxMessage {
@@ -34,8 +44,8 @@ const poolRecord = (world: RepairWorld) =>
   world.store.all().find(({ id }) => id.startsWith('pool/') || id === 'cluster');
 
 /** A pool of five with one node whose network went away at the start. */
-function sickWorld(): RepairWorld {
-  const world = createRepairWorld();
+function sickWorld(identity?: Identity): RepairWorld {
+  const world = createRepairWorld(identity);
   seedPool(world, ['n1', 'n2', 'n3', 'n4', 'n5']);
   world.setCondition('n1', 'NetworkUnavailable', 'True');
   return world;
@@ -75,6 +85,19 @@ describe('a repair', () => {
     world.advance(minutes(30));
     await world.look('n1');
     expect(verbs(world)).toEqual(['patch nodeclaims/claim-n1', 'delete nodeclaims/claim-n1']);
+  });
+
+  // A record without a timer stays where a deletion was missed.
+  it('keeps a timer with every record that it writes', async () => {
+    const world = sickWorld();
+    await world.look('n1');
+    const armed = (): readonly unknown[] => world.store.all().filter(({ id }) => id !== 'configuration');
+    const timeless = (): readonly unknown[] =>
+      world.store.all().filter(({ id, nextWakeTime }) => id !== 'configuration' && nextWakeTime === undefined);
+    expect({ records: armed().length, timeless: timeless() }).toEqual({ records: 1, timeless: [] });
+    world.advance(minutes(10));
+    await world.look('n1');
+    expect({ records: armed().length, timeless: timeless() }).toEqual({ records: 2, timeless: [] });
   });
 
   it('is dropped with its timer when the node recovers', async () => {
@@ -304,23 +327,59 @@ describe('I4 and I5: a run that ends between any two calls', () => {
     }
   });
 
+  /** What stands on the NodeClaim of a node that recovered after a run was ended at that call; undefined: it was deleted before. */
+  async function annotationAfter(call: number, world: RepairWorld): Promise<{ was: unknown; is: unknown } | undefined> {
+    await world.look('n1');
+    world.advance(minutes(10));
+    await world.look('n1', { call, side: 'after' });
+    if (claimOf(world, 'n1').metadata.deletionTimestamp !== undefined) return undefined;
+    const was = claimOf(world, 'n1').metadata.annotations?.[ANNOTATION];
+    world.setCondition('n1', 'NetworkUnavailable', 'False');
+    world.advance(seconds(60));
+    await world.look('n1');
+    await world.sweep();
+    expect(claimOf(world, 'n1').metadata.deletionTimestamp).toBeUndefined();
+    return { was, is: claimOf(world, 'n1').metadata.annotations?.[ANNOTATION] };
+  }
+
+  // A take-back once wrote null over it.
+  it('I7: gives a NodeClaim the deadline back that somebody had set before', async () => {
+    const { calls } = await replay(undefined);
+    const deadline = '2024-11-02T09:00:00Z';
+    const given: unknown[] = [];
+    for (let call = 1; call <= calls; call++) {
+      const world = sickWorld();
+      const body = { metadata: { annotations: { [ANNOTATION]: deadline } } };
+      const claim = { type: RESOURCES.NodeClaim, name: 'claim-n1' };
+      world.core.patch(claim, { type: 'merge', body }, { user: 'somebody' });
+      const left = await annotationAfter(call, world);
+      if (left === undefined) continue;
+      expect({ call, is: left.is }).toEqual({ call, is: deadline });
+      if (left.was !== deadline) given.push(left.was);
+    }
+    expect(given.length).toBeGreaterThan(0);
+  });
+
+  // The deployed role once lacked the verb, and nothing but a crash made use of it. Now no repair begins without it.
+  it('begins nothing that it could not take back: without get on NodeClaims nothing is annotated or deleted', async () => {
+    const refused: string[] = [];
+    const onRefusal = (message: string): void => void refused.push(message);
+    const world = sickWorld({ ...deployedIdentity('repair'), permissions: WITHOUT_GET, onRefusal });
+    await world.look('n1');
+    world.advance(minutes(10));
+    await world.look('n1');
+    expect(refused.length).toBeGreaterThan(0);
+    expect(verbs(world)).toEqual([]);
+  });
+
   it('I3 and I7: leaves a node that recovered meanwhile as it was, annotation included', async () => {
     const { calls } = await replay(undefined);
     let withdrawn = 0;
     for (let call = 1; call <= calls; call++) {
-      const world = sickWorld();
-      await world.look('n1');
-      world.advance(minutes(10));
-      await world.look('n1', { call, side: 'after' });
-      if (claimOf(world, 'n1').metadata.deletionTimestamp !== undefined) continue;
-      if (claimOf(world, 'n1').metadata.annotations?.[ANNOTATION] !== undefined) withdrawn += 1;
-      world.setCondition('n1', 'NetworkUnavailable', 'False');
-      world.advance(seconds(60));
-      await world.look('n1');
-      await world.sweep();
-      const { annotations, deletionTimestamp } = claimOf(world, 'n1').metadata;
-      const left = { annotation: annotations?.[ANNOTATION], deletionTimestamp };
-      expect({ call, ...left }).toEqual({ call, annotation: undefined, deletionTimestamp: undefined });
+      const left = await annotationAfter(call, sickWorld());
+      if (left === undefined) continue;
+      if (left.was !== undefined) withdrawn += 1;
+      expect({ call, annotation: left.is }).toEqual({ call, annotation: undefined });
     }
     expect(withdrawn).toBeGreaterThan(0);
   });

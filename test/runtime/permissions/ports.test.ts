@@ -7,6 +7,7 @@ import { portsWithin, type GuardedPorts, type Identity } from '../../../runtime/
 import { createRealScheduler } from '../../../runtime/real-scheduler.ts';
 import type { Permissions } from '../../../shared/contract/permissions.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
+import type { HookCall } from '../../../shared/ports/hooks.ts';
 import { seconds, toEpochMs } from '../../../shared/domain/time.ts';
 
 const NOTHING: Permissions = {
@@ -22,6 +23,15 @@ const SUBJECT = { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'u1' };
 const RECORD = { owner: 'repair', id: 'node/u1', subject: SUBJECT, state: {} } as const;
 const CONFIG_MAP = { type: RESOURCES.ConfigMap, namespace: 'default', name: 'settings' };
 const POD = { type: RESOURCES.Pod, namespace: 'default', name: 'web-0' };
+
+const aHook = (target: HookCall['target']): HookCall => ({
+  purpose: 'hook',
+  name: 'deregister',
+  target,
+  key: 'k',
+  about: { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'u1' },
+  details: {},
+});
 
 /** Ports over parts in memory, within these permissions; what was used and refused. */
 function ports(permissions: Partial<Permissions>) {
@@ -44,6 +54,7 @@ function ports(permissions: Partial<Permissions>) {
     dueIndex: store,
     wakeUps: { send: async () => undefined },
     bus: { publish: async entries => entries.map(() => ({ kind: 'published' as const })) },
+    hooks: { invoke: async () => ({ kind: 'succeeded' as const }) },
     instances: {
       describe: async () => undefined,
       terminate: async () => ({ kind: 'ok' as const }),
@@ -130,7 +141,7 @@ describe('AWS within its permissions', () => {
   const entry = { source: 'curfew.test', detailType: 'Test', detail: {} };
 
   it('is refused what is not granted', async () => {
-    const { records, dueIndex, wakeUps, bus, instances, refused } = ports({});
+    const { records, dueIndex, wakeUps, bus, instances, hooks, refused } = ports({});
     const calls: readonly (() => Promise<unknown>)[] = [
       () => records.get(RECORD),
       () => records.put(RECORD, 0),
@@ -142,11 +153,23 @@ describe('AWS within its permissions', () => {
       () => instances.terminate('i'),
       () => instances.reboot('i'),
       () => instances.terminateInAutoScalingGroup('i'),
+      () => hooks.invoke(aHook({ kind: 'lambda', functionName: 'f' })),
     ];
     for (const call of calls) {
       await expect(call()).rejects.toMatchObject({ name: 'RetryableError', reason: 'AccessDenied' });
     }
     expect(refused).toHaveLength(calls.length);
+  });
+
+  it('invokes no function of a hook without permission; a hook that is an event needs the bus alone', async () => {
+    const refused = ports({});
+    await refused.hooks.invoke(aHook({ kind: 'event', detailType: 'Deregister' }));
+    await expect(refused.hooks.invoke(aHook({ kind: 'lambda', functionName: 'f' }))).rejects.toThrow(
+      'not authorized to invoke the functions of hooks',
+    );
+    const granted = ports({ invokesHooks: true });
+    await granted.hooks.invoke(aHook({ kind: 'lambda', functionName: 'f' }));
+    expect(granted.used).toEqual(['invoke the functions of hooks']);
   });
 
   it('may do what is granted', async () => {

@@ -7,7 +7,7 @@ import { faultyForwarder } from '../../../simulator/faults/ports.ts';
 import { createRandom } from '../../../simulator/random.ts';
 import { createVirtualTime } from '../../../simulator/virtual-time.ts';
 import { addDuration, minutes, seconds, toEpochMs } from '../../../shared/domain/time.ts';
-import type { ForwarderPorts } from '../../../runtime/system.ts';
+import type { ForwarderPorts } from '../../../runtime/system-parts.ts';
 import type { BusEntry } from '../../../shared/contract/envelope.ts';
 import { NO_FAULTS } from './no-faults.ts';
 

@@ -1,8 +1,8 @@
 /** Carries out one plan of a drain: every eviction and every forced deletion of it, each with its answer. */
-import { inParallel } from '../cluster/in-parallel.ts';
-import type { DrainPlan, PodStep } from '../domain/drain-plan.ts';
-import type { KubernetesApi } from '../ports/kubernetes-api.ts';
-import { deletePod, evictPod, type EvictionAnswer } from './eviction.ts';
+import { inParallel } from '../../shared/cluster/in-parallel.ts';
+import type { DrainPlan, PodStep } from './drain-plan.ts';
+import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
+import { deletePod, evictPod, type EvictionAnswer } from '../../shared/pods/eviction.ts';
 
 /** Requests at once: a node has about a hundred pods, and the API server has other clients. */
 const AT_ONCE = 10;

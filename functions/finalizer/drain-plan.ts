@@ -2,11 +2,17 @@
  * What a drain does next with the pods of a node (DESIGN §3.3, reference on Karpenter, §2.4 and §2.5): protection first, then
  * PodDisruptionBudgets, group by group; at a deadline whatever is left. Pure: the API server's answers to evictions are the caller's.
  */
-import { DRAIN_GROUPS, drainStanding, stuckTime, type DrainGroup, type PassedOver } from './drainable-pod.ts';
+import {
+  DRAIN_GROUPS,
+  drainStanding,
+  stuckTime,
+  type DrainGroup,
+  type PassedOver,
+} from '../../shared/domain/drainable-pod.ts';
 import { forcedGraceSeconds, forceTime, isForced } from './forced-deletion.ts';
-import { isTerminating, type PodView } from './pod.ts';
-import { isActive, protectionOf, type Protection, type ProtectionPolicy } from './protection.ts';
-import { earliest, type EpochMs } from './time.ts';
+import { isTerminating, type PodView } from '../../shared/domain/pod.ts';
+import { isActive, protectionOf, type Protection, type ProtectionPolicy } from '../../shared/domain/protection.ts';
+import { earliest, type EpochMs } from '../../shared/domain/time.ts';
 
 export interface DrainSituation {
   readonly now: EpochMs;

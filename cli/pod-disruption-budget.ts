@@ -1,9 +1,9 @@
 /** What a PodDisruptionBudget says about evictions now. */
-import * as z from './zod.ts';
-import type { KubernetesObject } from '../domain/kubernetes-object.ts';
-import { selects, type LabelSelector } from '../domain/label-selector.ts';
-import { isFinished, type PodView } from '../domain/pod.ts';
-import { labelSelectorSchema } from './policy-schema.ts';
+import * as z from '../shared/contract/zod.ts';
+import type { KubernetesObject } from '../shared/domain/kubernetes-object.ts';
+import { selects, type LabelSelector } from '../shared/domain/label-selector.ts';
+import { isFinished, type PodView } from '../shared/domain/pod.ts';
+import { labelSelectorSchema } from '../shared/contract/policy-schema.ts';
 
 export interface DisruptionBudget {
   readonly name: string;

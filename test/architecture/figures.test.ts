@@ -1,0 +1,70 @@
+/**
+ * How far one must read: the lines of each `reconcile.ts`, and the files that a node condition enters on its way to a deletion, counted
+ * by V8 itself. A file is entered when one of its functions runs. `FIGURES=print npx vitest run test/architecture/figures.test.ts`
+ * prints them.
+ */
+import { readFileSync } from 'node:fs';
+import { Session } from 'node:inspector/promises';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createRepairWorld, seedPool } from '../fakes/repair-world.ts';
+import { minutes } from '../../shared/domain/time.ts';
+import { root, sources } from './sources.ts';
+
+const linesOf = (file: string): number => readFileSync(join(root, file), 'utf8').trimEnd().split('\n').length;
+const session = new Session();
+
+/** The files of the product of which some function runs while `work` does. */
+async function enteredBy(work: () => Promise<unknown>): Promise<readonly string[]> {
+  session.connect();
+  await session.post('Profiler.enable');
+  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+  await session.post('Profiler.takePreciseCoverage');
+  await work();
+  const { result } = await session.post('Profiler.takePreciseCoverage');
+  return result
+    .filter(({ functions }) =>
+      functions.some(({ functionName, ranges }) => functionName !== '' && (ranges[0]?.count ?? 0) > 0),
+    )
+    .map(({ url }) => url.replace(/^file:\/\//, '').replace(root, ''))
+    .filter(file => /^(functions|shared)\//.test(file))
+    .toSorted();
+}
+
+const READ_IN_ONE_SITTING = 200;
+
+describe('what a reader must read', () => {
+  it.each(sources.filter(file => /^functions\/[^/]+\/reconcile\.ts$/.test(file)))('%s is short', file => {
+    expect(linesOf(file)).toBeLessThanOrEqual(READ_IN_ONE_SITTING);
+  });
+
+  it('is a kernel of some hundred lines', () => {
+    const kernel = sources.filter(file => file.startsWith('shared/lifecycle/'));
+    expect(kernel.reduce((sum, file) => sum + linesOf(file), 0)).toBeLessThanOrEqual(800);
+  });
+});
+
+describe('a node condition on its way to a deletion', () => {
+  afterAll(() => session.disconnect());
+
+  it('enters the kernel and one concern alone', async () => {
+    const world = createRepairWorld();
+    seedPool(world, ['n1', 'n2', 'n3', 'n4', 'n5']);
+    world.setCondition('n1', 'NetworkUnavailable', 'True');
+    const entered = await enteredBy(async () => {
+      await world.look('n1');
+      world.advance(minutes(10));
+      await world.look('n1');
+    });
+    expect(world.writes.map(({ verb }) => verb)).toContain('delete');
+    const inRoom = (room: string): readonly string[] => entered.filter(file => file.startsWith(`${room}/`));
+    if (process.env['FIGURES'] === 'print') {
+      const rooms = ['functions/repair', 'shared/lifecycle', 'shared/cluster', 'shared/policies', 'shared/domain'];
+      process.stdout.write(`${rooms.map(room => `${room}: ${inRoom(room).length}`).join('\n')}\n`);
+    }
+    expect(inRoom('functions')).toEqual(inRoom('functions/repair'));
+    expect(inRoom('shared/lifecycle').length).toBeGreaterThan(3);
+    expect(inRoom('functions/repair').length).toBeGreaterThan(10);
+    expect(inRoom('functions/repair').length).toBeLessThan(40);
+  });
+});

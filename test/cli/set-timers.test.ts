@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { describeTimers } from '../../cli/start/set-timers.ts';
+import { at } from '../builders/repair.ts';
+
+const CONFIGURATION = {
+  owner: 'repair',
+  subject: { apiVersion: 'v1', kind: 'ConfigMap', name: 'curfew-config' },
+} as const;
+const NODE = {
+  owner: 'repair',
+  subject: { apiVersion: 'v1', kind: 'Node', name: 'n1' },
+  nextWakeTime: at('2024-11-01T15:12:48Z'),
+} as const;
+
+describe('the end of watching a cluster', () => {
+  // Two records of the configuration were once counted as "2 records were open".
+  it('names no timer when only the configuration was stored', () => {
+    expect(describeTimers([CONFIGURATION, { ...CONFIGURATION, owner: 'drain' }])).toBe('No timer was set.');
+  });
+
+  it('names each timer with its subject', () => {
+    expect(describeTimers([CONFIGURATION, NODE])).toBe(
+      'Timers that were set: repair of Node n1 at 2024-11-01T15:12:48Z.',
+    );
+  });
+});
