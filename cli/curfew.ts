@@ -146,6 +146,36 @@ program
   });
 
 program
+  .command('rbac')
+  .description('print the permissions that a user grants, for kubectl apply -f -')
+  .command('finalizerrules')
+  .description('those on the kinds of FinalizerRules, for the forwarder and the finalizer function')
+  .argument(
+    '[files...]',
+    'files and folders with FinalizerRules and their CustomResourceDefinitions (default: the rules of the cluster)',
+  )
+  .option(
+    '--kubeconfig <file>',
+    'the cluster that serves the kinds (default without files: $KUBECONFIG, else ~/.kube/config)',
+  )
+  .option('--context <name>', 'context of the kubeconfig')
+  .action(async (files: string[], options: Record<string, string>) => {
+    const { rbacCommand } = await import('./rbac.ts');
+    process.exitCode = await rbacCommand(files, options);
+  });
+
+program
+  .command('uninstall')
+  .description("take termination finalizers off what lives and give Karpenter's own back; after `curfew stop`")
+  .option('--kubeconfig <file>', 'default: $KUBECONFIG, else ~/.kube/config')
+  .option('--context <name>', 'context of the kubeconfig')
+  .option('--dry-run', 'say what would be done, change nothing')
+  .action(async (options: Record<string, string>) => {
+    const { uninstallCommand } = await import('./uninstall.ts');
+    process.exitCode = await uninstallCommand(options);
+  });
+
+program
   .command('crd-patch')
   .description("print the patch by which Karpenter's definition keeps the fields that Curfew reads")
   .addArgument(new Argument('<definition>', 'which definition').choices(['nodepool']))

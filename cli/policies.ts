@@ -4,14 +4,11 @@ import { RESOURCES } from '../shared/contract/resources.ts';
 import type { KubernetesObject } from '../shared/domain/kubernetes-object.ts';
 import { RetryableError, TerminalError } from '../shared/errors.ts';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
+import { readObjects } from './read-objects.ts';
 import { UsageError } from './usage-error.ts';
 import { onKubeconfig } from './explain/on-kubeconfig.ts';
 import { isEmptyTable, terminationPolicy } from './policies/termination-policy.ts';
 import { terminationTable } from './policies/termination-settings.ts';
-import { readSources } from './validate/files.ts';
-import { formatFinding } from './validate/finding.ts';
-import { asManifest } from './validate/objects.ts';
-import { readYaml } from './validate/yaml-source.ts';
 
 export interface AdmissionOptions {
   /** Default: `$KUBECONFIG`, else `~/.kube/config`. Not with files. */
@@ -71,19 +68,5 @@ async function fromFiles(
   if (kubeconfig !== undefined || context !== undefined) {
     throw new UsageError('give either files or a cluster: --kubeconfig and --context go without files');
   }
-  const objects: KubernetesObject[] = [];
-  for (const { file, text } of await readSources(files)) {
-    const { documents, findings } = readYaml(text, file);
-    const [finding] = findings;
-    if (finding !== undefined) throw new UsageError(formatFinding(finding));
-    for (const { value } of documents) {
-      const manifest = asManifest(value);
-      if (manifest !== undefined)
-        objects.push({
-          ...manifest,
-          metadata: { ...manifest.metadata, uid: '', resourceVersion: '', creationTimestamp: '' },
-        });
-    }
-  }
-  return objects;
+  return readObjects(files);
 }

@@ -13,6 +13,12 @@ const RBAC = 'rbac.authorization.k8s.io';
 const FORWARDER = 'curfew-forwarder';
 const GENERATED = '# Made of shared/contract/permissions.ts by `npm run generate`: change it there.\n';
 
+/** The forwarder, as bindings name it. */
+export const FORWARDER_SUBJECT = `{ kind: ServiceAccount, name: ${FORWARDER}, namespace: ${CONFIG_MAP.namespace} }`;
+
+/** The users of a group, as bindings name them. */
+export const groupSubject = (group: string): string => `{ apiGroup: ${RBAC}, kind: Group, name: '${group}' }`;
+
 /** Where the roles of a part stand. */
 export function rbacFileOf(part: Part): string {
   return part === 'forwarder' ? 'deploy/forwarder/rbac.yaml' : `deploy/rbac/${part}.yaml`;
@@ -21,7 +27,7 @@ export function rbacFileOf(part: Part): string {
 /** One file for each function that uses the cluster, and the forwarder's. */
 export function rbacFiles(): readonly ManifestFile[] {
   const functions = DEPLOYED_FUNCTIONS.filter(name => PERMISSIONS[name].kubernetes.length > 0).map(name => {
-    const subject = `{ apiGroup: ${RBAC}, kind: Group, name: '${kubernetesGroupOf(name)}' }`;
+    const subject = groupSubject(kubernetesGroupOf(name));
     const header = `# What the ${name} function may do; its IAM role is mapped to the group by an EKS access entry.\n`;
     return {
       path: rbacFileOf(name),
@@ -36,12 +42,11 @@ export function rbacFiles(): readonly ManifestFile[] {
     `  name: ${FORWARDER}`,
     `  namespace: ${namespace}`,
   ];
-  const subject = `{ kind: ServiceAccount, name: ${FORWARDER}, namespace: ${namespace} }`;
   const forwarder = {
     path: rbacFileOf('forwarder'),
     text:
       `${GENERATED}# What the forwarder may do: read what it watches, and hold one Lease.\n` +
-      documents([account, ...rolesOf(FORWARDER, 'forwarder', subject)]),
+      documents([account, ...rolesOf(FORWARDER, 'forwarder', FORWARDER_SUBJECT)]),
   };
   return [...functions, forwarder];
 }
@@ -49,24 +54,36 @@ export function rbacFiles(): readonly ManifestFile[] {
 /** A ClusterRole for what is granted in the whole cluster, a Role for each namespace, and their bindings. */
 function rolesOf(name: string, part: Part, subject: string): readonly (readonly string[])[] {
   const places = Map.groupBy(PERMISSIONS[part].kubernetes, ({ namespace }) => namespace);
-  return [...places].flatMap(([namespace, grants]) => {
-    const kind = namespace === undefined ? 'ClusterRole' : 'Role';
-    const metadata = [
-      'metadata:',
-      `  name: ${name}`,
-      ...(namespace === undefined ? [] : [`  namespace: ${namespace}`]),
-    ];
-    const role = [`apiVersion: ${RBAC}/v1`, `kind: ${kind}`, ...metadata, 'rules:', ...grants.flatMap(ruleOf)];
-    const binding = [
-      `apiVersion: ${RBAC}/v1`,
-      `kind: ${kind}Binding`,
-      ...metadata,
-      `roleRef: { apiGroup: ${RBAC}, kind: ${kind}, name: ${name} }`,
-      'subjects:',
-      `  - ${subject}`,
-    ];
-    return [role, binding];
-  });
+  return [...places].flatMap(([namespace, grants]) => roleWithBinding(name, namespace, grants, subject));
+}
+
+/** A ClusterRole and its binding. */
+export function clusterRole(
+  name: string,
+  grants: readonly KubernetesGrant[],
+  subject: string,
+): readonly (readonly string[])[] {
+  return roleWithBinding(name, undefined, grants, subject);
+}
+
+function roleWithBinding(
+  name: string,
+  namespace: string | undefined,
+  grants: readonly KubernetesGrant[],
+  subject: string,
+): readonly (readonly string[])[] {
+  const kind = namespace === undefined ? 'ClusterRole' : 'Role';
+  const metadata = ['metadata:', `  name: ${name}`, ...(namespace === undefined ? [] : [`  namespace: ${namespace}`])];
+  const role = [`apiVersion: ${RBAC}/v1`, `kind: ${kind}`, ...metadata, 'rules:', ...grants.flatMap(ruleOf)];
+  const binding = [
+    `apiVersion: ${RBAC}/v1`,
+    `kind: ${kind}Binding`,
+    ...metadata,
+    `roleRef: { apiGroup: ${RBAC}, kind: ${kind}, name: ${name} }`,
+    'subjects:',
+    `  - ${subject}`,
+  ];
+  return [role, binding];
 }
 
 function ruleOf({ group, resource, subresource, names, verbs }: KubernetesGrant): readonly string[] {
@@ -78,6 +95,7 @@ function ruleOf({ group, resource, subresource, names, verbs }: KubernetesGrant)
   ];
 }
 
-function documents(all: readonly (readonly string[])[]): string {
+/** YAML documents of lines. */
+export function documents(all: readonly (readonly string[])[]): string {
   return all.map(lines => `${lines.join('\n')}\n`).join('---\n');
 }

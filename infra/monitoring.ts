@@ -18,7 +18,7 @@ import type { Rule } from 'aws-cdk-lib/aws-events';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { FUNCTION_TIMEOUT_SECONDS } from '../shared/contract/inbox.ts';
-import { METRIC_NAMESPACE, METRICS, metricDimensions } from '../shared/contract/metrics.ts';
+import { METRIC_NAMESPACE, METRICS, metricDimensions, TERMINATION_METRICS } from '../shared/contract/metrics.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 import type { CurfewConfig } from './config.ts';
 import type { FunctionWithInbox } from './constructs/function-with-inbox.ts';
@@ -100,6 +100,7 @@ export class Monitoring extends Construct {
       runbook: 'Forwarder silent',
     });
     for (const fn of functions) this.watchFunction(fn, state);
+    this.watchFinalizers();
     for (const rule of rules) {
       this.alarm(`${rule.node.id}Undelivered`, {
         metric: ruleMetric('FailedInvocations', rule, state),
@@ -108,6 +109,28 @@ export class Monitoring extends Construct {
       });
     }
     this.createDashboard({ functions, overdue, heartbeat: this.heartbeat.received });
+  }
+
+  /** What no retry cures: somebody has to look at these objects. */
+  private watchFinalizers(): void {
+    const counted = (metricName: string): Metric =>
+      new Metric({
+        namespace: METRIC_NAMESPACE,
+        metricName,
+        dimensionsMap: metricDimensions('finalizer', this.cluster),
+        statistic: Stats.SUM,
+        period: FIVE_MINUTES,
+      });
+    this.alarm('FinalizationOverdue', {
+      metric: counted(TERMINATION_METRICS.overdue),
+      says: 'A termination or a clean-up is past its deadline, or has waited for a day without one.',
+      runbook: 'Overdue finalization',
+    });
+    this.alarm('PossibleOrphans', {
+      metric: counted(TERMINATION_METRICS.possibleOrphan),
+      says: 'An object went before what its finalizer stood for was done: something may be left behind.',
+      runbook: 'Possible orphans',
+    });
   }
 
   private watchFunction({ node, functionName, function: fn, inbox }: FunctionWithInbox, state: StateStack): void {

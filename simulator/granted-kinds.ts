@@ -1,7 +1,7 @@
 /**
  * What users grant to Curfew beside its own table, on kinds of theirs: the simulated cluster has it for each FinalizerRule of the scenario
  * (`curfew rbac`), and for each CustomResourceDefinition of it whose group the configuration or a template names
- * (`docs/configuration.md`, `docs/node-repair.md`).
+ * (`docs/configuration.md`, `docs/node-repair.md`, `docs/finalizers.md`).
  */
 import {
   PERMISSIONS,
@@ -38,7 +38,7 @@ export function withGrantedKinds(scenario: Scenario, served: readonly KnownResou
     forwarder: [...onCustomKinds(['list', 'watch']), ...ofRules('forwarder')],
     drain: onCustomKinds(['get', 'create', 'delete']),
     repair: onCustomKinds(['get', 'create', 'patch', 'delete']),
-    finalizer: ofRules('finalizer'),
+    finalizer: [...onCustomKinds(['get', 'create']), ...ofRules('finalizer')],
   } as const satisfies Partial<Record<Part, readonly KubernetesGrant[]>>;
   const rows = (['forwarder', 'drain', 'repair', 'finalizer'] as const).map(part => {
     const row = table[part] ?? PERMISSIONS[part];
@@ -70,7 +70,7 @@ function kindOfRule({ body }: Manifest): { readonly apiVersion: string; readonly
   return { apiVersion: `${prefix}${text(version)}`, kind: text(kind) };
 }
 
-/** The kinds of custom drains and remediations: those whose group the configuration or a template names, now or after an edit. */
+/** The kinds of custom drains, remediations and hooks: those whose group the configuration or a template names, now or after an edit. */
 function customKindsOf(scenario: Scenario): readonly { readonly group: string; readonly resource: string }[] {
   const { steps, config = '', templates } = scenario;
   const edits = steps.flatMap(({ action }) => (action.kind === 'patch' ? [JSON.stringify(action)] : []));

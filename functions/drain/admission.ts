@@ -17,7 +17,7 @@ export type Admission =
       readonly kind: 'answer';
       readonly record: DrainRecord;
       readonly answer: FinishedDrain;
-      /** It ended before, and whoever asks again hears so again. */
+      /** It ended before, and a repeated request is answered again. */
       readonly repeated: boolean;
     }
   | {

@@ -1,4 +1,4 @@
-/** Tells whoever asked how a drain ended: `DrainCompleted` on the bus, one for each request. */
+/** Answers how a drain ended: `DrainCompleted` on the bus, one for each request. */
 import { RetryableError, TerminalError } from '../../shared/errors.ts';
 import { MAX_ENTRIES_PER_CALL, type EventBus } from '../../shared/ports/event-bus.ts';
 import { toDrainCompleted } from './messages.ts';

@@ -2,13 +2,15 @@
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { TERMINATION_METRICS } from '../../shared/contract/metrics.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
-import { addDuration, minutes } from '../../shared/domain/time.ts';
+import { addDuration, hours, isDue, minutes, toTimestamp } from '../../shared/domain/time.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
-import type { Turn } from '../../shared/lifecycle/settle.ts';
-import { openNodeRecord, type Target } from './observe.ts';
+import { providerIDOf } from './objects.ts';
+import { openNodeRecord, type Seen, type Target } from './observe.ts';
 import type { TerminationRecord } from './record.ts';
 import type { TerminationDeps } from './steps/context.ts';
 import { isGone } from './steps/instance.ts';
+
+type Gone = Extract<Seen, { kind: 'gone' }>;
 
 interface Parts {
   readonly deps: TerminationDeps;
@@ -21,7 +23,7 @@ interface Parts {
  */
 export async function handOver({ deps }: Parts, value: TerminationRecord): Promise<readonly Target[]> {
   const left: Target[] = [];
-  if (value.observed === true) return left;
+  if (value.observed === true || value.orphanedTime !== undefined) return left;
   for (const [uid, { name }] of Object.entries(value.nodes)) {
     const node = await deps.kubernetes.get({ type: RESOURCES.Node, name });
     if (node?.metadata.uid !== uid || node.metadata.deletionTimestamp === undefined) continue;
@@ -35,12 +37,15 @@ export async function handOver({ deps }: Parts, value: TerminationRecord): Promi
   return left;
 }
 
-/** The object went while its termination was under way: somebody took our finalizer off. What it stood for may be left behind. */
-export async function close(
-  { deps, reporter }: Parts,
-  { kind, name, uid }: Target,
-  { record, value }: { readonly record: { closeGone(): Promise<Turn> }; readonly value: TerminationRecord },
-): Promise<void> {
+/** A possible orphan is looked at this often, until its instance is gone. */
+const ORPHAN_CHECK = hours(24);
+
+/**
+ * The object went while its termination was under way: somebody took our finalizer off. While its instance runs on and no NodeClaim has
+ * it, it is a possible orphan: said once a day, and kept in its record.
+ */
+export async function close({ deps, reporter }: Parts, { kind, name, uid }: Target, gone: Gone): Promise<void> {
+  const { record, value, subject } = gone;
   // Nothing had begun.
   if (value.observed === true) {
     await record.closeGone();
@@ -48,29 +53,44 @@ export async function close(
   }
   const { providerID } = value;
   const state = providerID === undefined ? undefined : (await deps.instances.describe(providerID))?.state;
-  const isLeft = !isGone(state) && state !== 'shutting-down';
   const about = {
     apiVersion: kind === 'Node' ? 'v1' : 'karpenter.sh/v1',
     kind,
     metadata: { name, ...(uid !== undefined && { uid }) },
   };
-  if (isLeft) {
-    await reporter.report({
-      about,
-      decision: 'orphan',
-      reason: EVENT_REASONS.possibleOrphan,
-      message: `${kind} ${name} went before its termination was over, and instance ${providerID ?? ''} is ${state ?? ''}: the finalizer was taken off by somebody else`,
-      details: { providerID: providerID ?? null, state: state ?? null },
-      metric: { name: TERMINATION_METRICS.possibleOrphan },
-      event: { type: 'Warning' },
-    });
-  } else {
+  const isLeft = !isGone(state) && state !== 'shutting-down';
+  if (!isLeft || (value.orphanedTime !== undefined && (await hasClaim(deps, providerID)))) {
+    await record.closeGone();
     await reporter.report({
       about,
       decision: 'close',
       reason: 'SubjectGone',
       message: `${kind} ${name} is gone, its record is closed`,
     });
+    return;
   }
-  await record.closeGone();
+  const now = deps.clock.now();
+  const orphanedTime = value.orphanedTime ?? now;
+  const saved = await record.save({
+    subject,
+    value: { ...value, orphanedTime },
+    wakeTime: addDuration(now, ORPHAN_CHECK),
+  });
+  const isNews = value.orphanedTime === undefined || isDue(now, addDuration(value.orphanedTime, hours(1)));
+  if (!saved.written || !isNews) return;
+  await reporter.report({
+    about,
+    decision: 'orphan',
+    reason: EVENT_REASONS.possibleOrphan,
+    message: `${kind} ${name} went before its termination was over, and instance ${providerID ?? ''} is ${state ?? ''}: the finalizer was taken off by somebody else`,
+    details: { providerID: providerID ?? null, state: state ?? null, since: toTimestamp(orphanedTime) },
+    metric: { name: TERMINATION_METRICS.possibleOrphan },
+    event: { type: 'Warning' },
+  });
+}
+
+/** A NodeClaim that has the instance by now ends it. */
+async function hasClaim({ kubernetes }: TerminationDeps, providerID: string | undefined): Promise<boolean> {
+  const claims = (await kubernetes.list(RESOURCES.NodeClaim)) ?? [];
+  return claims.some(claim => providerIDOf(claim) === providerID);
 }

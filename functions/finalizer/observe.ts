@@ -4,6 +4,7 @@
  */
 import { KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
+import type { Subject } from '../../shared/contract/subject.ts';
 import type { KubernetesObject, ResourceType } from '../../shared/domain/kubernetes-object.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import { findSubject } from '../../shared/lifecycle/subject.ts';
@@ -53,7 +54,12 @@ export interface Look {
 export type Seen =
   | { readonly kind: 'here'; readonly look: Look }
   /** Gone, and a termination of it was not closed. */
-  | { readonly kind: 'gone'; readonly record: TimedRecord<TerminationRecord>; readonly value: TerminationRecord }
+  | {
+      readonly kind: 'gone';
+      readonly record: TimedRecord<TerminationRecord>;
+      readonly value: TerminationRecord;
+      readonly subject: Subject;
+    }
   | { readonly kind: 'nothing' };
 
 const TYPES = { NodeClaim: RESOURCES.NodeClaim, Node: RESOURCES.Node } as const satisfies Record<string, ResourceType>;
@@ -67,7 +73,10 @@ export function createObserver(deps: Deps, wakeUp: UsedWakeUp | undefined) {
     const { kind, name, uid } = target;
     const found = await findSubject(deps, { ref: { type: TYPES[kind], name }, uid, recordOf: recordOf(kind) });
     if (found.kind === 'notOurs') return { kind: 'nothing' };
-    if (found.kind === 'gone') return { kind: 'gone', record: found.record, value: found.held.value };
+    if (found.kind === 'gone') {
+      const { value, stored } = found.held;
+      return { kind: 'gone', record: found.record, value, subject: stored.subject };
+    }
     const { object, record, held } = found;
     const stored = held.kind === 'held' ? held.value : undefined;
     const providerID = providerIDOf(object);

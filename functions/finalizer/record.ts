@@ -34,6 +34,17 @@ const hookProgress = z.object({
   lastSeenTime: instant,
   attempts: z.int().check(z.positive()),
   message: z.exactOptional(z.string()),
+  /** The custom resource that stands for the call, as it was last seen. */
+  resource: z.exactOptional(
+    z.object({
+      group: z.string(),
+      version: z.string(),
+      resource: z.string(),
+      namespace: z.exactOptional(z.string()),
+      name: z.string(),
+      seenVersion: z.string(),
+    }),
+  ),
 });
 
 const duration = z.pipe(
@@ -90,6 +101,10 @@ const schema = z.object({
   settings: z.exactOptional(
     z.object({ finalizerName: z.string(), scope: z.enum(TERMINATION_SCOPES), hooks: z.readonly(z.array(hook)) }),
   ),
+  /** That it is past its time was reported. */
+  overdue: z.exactOptional(z.boolean()),
+  /** The object went before its termination was over, and its instance ran on: since when that is known. */
+  orphanedTime: z.exactOptional(instant),
   /** Mode is Observe: nothing has begun, and that was said. */
   observed: z.exactOptional(z.boolean()),
 });

@@ -72,6 +72,19 @@ const REASONS: Readonly<Record<string, string>> = {
   TerminateInstance: 'AwaitingInstanceTermination',
 };
 
+export async function reportOverdue(context: TerminationContext, waitsOn: string): Promise<void> {
+  const { deadline } = context;
+  const since =
+    deadline === undefined ? 'for a day without a deadline' : `long past its deadline ${toTimestamp(deadline.time)}`;
+  await tell(context, {
+    decision: 'overdue',
+    reason: EVENT_REASONS.terminationOverdue,
+    message: `the termination is under way ${since}: ${waitsOn}`,
+    metric: { name: TERMINATION_METRICS.overdue },
+    event: { type: 'Warning' },
+  });
+}
+
 /** A Node went while its termination was under way: only the end of its finalizer lets it. */
 export async function reportStripped(context: TerminationContext, names: readonly string[]): Promise<void> {
   await tell(context, {

@@ -3,7 +3,16 @@
  * reached, as record, conditions and audit line. Every run starts at the first step; each step looks at the live state, so a run that
  * dies anywhere is made up for by the next one.
  */
-import { addDuration, earliest, minutes, type EpochMs } from '../../shared/domain/time.ts';
+import {
+  addDuration,
+  earliest,
+  hours,
+  isDue,
+  minutes,
+  parseTimestamp,
+  type EpochMs,
+} from '../../shared/domain/time.ts';
+import { messageOf, RetryableError } from '../../shared/errors.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { DONE, type Turn } from '../../shared/lifecycle/settle.ts';
 import { runSteps, type Step } from '../../shared/lifecycle/steps.ts';
@@ -19,6 +28,7 @@ import {
   messageOfWait,
   reportFinish,
   reportForce,
+  reportOverdue,
   reportStart,
   reportStripped,
   reportWait,
@@ -107,7 +117,7 @@ export async function terminate(
   const wasForced = before.reported?.startsWith(FORCED) ?? false;
   if (forced && !wasForced) await reportForce(context);
 
-  const outcome = await runSteps(steps, context);
+  const outcome = await runSteps(steps, context).catch((error: unknown) => sayWhenOverdue(context, error));
   if (run.progressed) return DONE;
   if (outcome.kind !== 'done') return wait(context, outcome, progress);
   await reportFinish(context);
@@ -124,8 +134,10 @@ async function wait(context: TerminationContext, outcome: Waiting, progress: Pro
   const mark = `${forced ? FORCED : ''}${outcome.step}: ${messageOfWait(outcome)}`;
   const isNews = value.reported !== mark;
   const gone = Object.fromEntries(stripped.map(([uid, node]) => [uid, { ...node, stripped: true }]));
+  const becomesOverdue = value.overdue !== true && isOverdue(context);
   const next: TerminationRecord = {
     ...value,
+    ...(becomesOverdue && { overdue: true }),
     nodes: { ...value.nodes, ...gone },
     reported: mark,
   };
@@ -138,9 +150,30 @@ async function wait(context: TerminationContext, outcome: Waiting, progress: Pro
       context,
       stripped.map(([, { name }]) => name),
     );
+  if (becomesOverdue) await reportOverdue(context, messageOfWait(outcome));
   if (!isNews) return turn;
   await reportWait(context, outcome);
   return turn;
+}
+
+/** What cannot be found out is tried again; once that takes too long, somebody is told. */
+async function sayWhenOverdue(context: TerminationContext, error: unknown): Promise<never> {
+  const isNews = error instanceof RetryableError && context.progress().overdue !== true && isOverdue(context);
+  if (isNews && (await context.remember({ overdue: true }))) await reportOverdue(context, messageOf(error));
+  throw error;
+}
+
+/** Past its deadline by this much, somebody should look; without a deadline after a day. */
+const OVERDUE_AFTER_DEADLINE = minutes(15);
+const OVERDUE_WITHOUT_DEADLINE = hours(24);
+
+function isOverdue({ now, deadline, look }: TerminationContext): boolean {
+  const deletion = parseTimestamp(look.object.metadata.deletionTimestamp ?? '') ?? now;
+  const due =
+    deadline === undefined || deadline.time < deletion
+      ? addDuration(deletion, deadline === undefined ? OVERDUE_WITHOUT_DEADLINE : OVERDUE_AFTER_DEADLINE)
+      : addDuration(deadline.time, OVERDUE_AFTER_DEADLINE);
+  return isDue(now, due);
 }
 
 function wakeTimeOf({ now, deadline }: TerminationContext, until: EpochMs | undefined): EpochMs {

@@ -21,7 +21,7 @@ export interface Veto {
 
 /**
  * The veto that holds longest, or undefined. `"true"` holds until it is taken away, an RFC 3339 instant until then, and any other
- * value as `"true"` does (I6: whoever wrote it wanted the node left alone).
+ * value as `"true"` does (I6: its author wanted the node left alone).
  */
 export function findVeto(vetoers: readonly Vetoer[], now: EpochMs): Veto | undefined {
   const vetoes = vetoers.flatMap(vetoer => readVeto(vetoer, now) ?? []);

@@ -23,6 +23,7 @@ import type { ConfigFault } from '../contract/config-schema.ts';
 import type { CustomDrainSettings } from '../domain/drain-settings.ts';
 import type { BehaviourOverrides, HealthEvent } from '../domain/health-event.ts';
 import type { JsonObject, JsonValue, KubernetesManifest } from '../domain/kubernetes-object.ts';
+import { isTable, TEMPLATE_LIMITS } from './object-template.ts';
 
 /** Namespace → names of pods. */
 export type PodsToDrain = Readonly<Record<string, readonly string[]>>;
@@ -35,8 +36,6 @@ export interface DrainTemplateData {
 
 /** The name that NVSentinel's error texts show. */
 const TEMPLATE_NAME = 'drain-template';
-/** A template renders one object; the API server takes 1.5 MB. */
-const LIMITS = { outputBytes: 1 << 20 };
 
 /**
  * What is wrong with a template, whatever event comes: it does not parse, or refers to a field, a template or a number of arguments that
@@ -122,7 +121,7 @@ function parseTemplate(
   text: string,
 ): { readonly ok: true; readonly template: Template } | { readonly ok: false; readonly fault: TemplateFault } {
   try {
-    return { ok: true, template: parse(TEMPLATE_NAME, text, { limits: LIMITS }) };
+    return { ok: true, template: parse(TEMPLATE_NAME, text, { limits: TEMPLATE_LIMITS }) };
   } catch (error) {
     return { ok: false, fault: toFault(error) };
   }
@@ -226,9 +225,6 @@ function parseYaml(
   if (!isTable(value)) return { ok: false, message: 'the rendered YAML is not an object' };
   return { ok: true, value };
 }
-
-const isTable = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Without what JSON cannot hold. */
 function toJson(value: unknown): unknown {

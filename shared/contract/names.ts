@@ -66,6 +66,8 @@ export const ANNOTATIONS = {
   repairedNode: 'curfew.dev/repaired-node',
   /** On a NodeClaim or Node, beside our finalizer: its name, so that it is known as ours whatever becomes of NodePool and policy. */
   terminationFinalizer: 'curfew.dev/termination-finalizer',
+  /** On the custom resource of a hook: the key of its call. */
+  terminationHook: 'curfew.dev/termination-hook',
   /** On a Node that a drain has cordoned, which is undone when that drain is cancelled: the drain's id. */
   cordonedByDrain: 'curfew.dev/cordoned-by-drain',
   /** On a Node, set by a person (`curfew drain`): asks for a drain with this id. Who takes it off again withdraws the request. */

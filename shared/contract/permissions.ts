@@ -76,6 +76,8 @@ export const PERMISSIONS: Readonly<Record<Part, Permissions>> = {
       on('NodeLifecyclePolicy', ['get', 'list']),
       on('FinalizerRule', ['get', 'list', 'patch']),
       on('FinalizerRule', ['patch'], { subresource: 'status' }),
+      // Templates of hooks; their kinds are granted by the user, with `get` and `create`.
+      on('ConfigMap', ['get'], { namespace: CONFIG_MAP.namespace, names: [CONFIG_MAP.name] }),
       EVENTS,
     ],
     records: ['finalizer'],

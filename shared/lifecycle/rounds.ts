@@ -188,7 +188,7 @@ async function conclude(deps: Deps, round: Round, claimed: RoundState, spread: D
   });
 }
 
-/** A timer that is put off is no reason to look again: whoever relies on it wrote the record, and this write would be lost. */
+/** A timer that is put off is no reason to look again: a run that relies on it wrote the record, and this write would be lost. */
 const written = (saved: Saved): Turn => (saved.written ? DONE : saved);
 
 const recordId = ({ name }: Round): string => `round/${name}`;

@@ -19,7 +19,8 @@ import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
 import type { HookProgress } from '../record.ts';
 import { reportHook } from './hook-reports.ts';
-import { lookAgain, stepDone, tell, waitFor, type TerminationContext } from './context.ts';
+import { followResource, makeResource, type ResourceAnswer } from './hook-resource.ts';
+import { instanceLook, lookAgain, stepDone, tell, waitFor, type TerminationContext } from './context.ts';
 
 /** A run that noted a call down has made it after this long, or has ended. */
 const CALL_SETTLES_AFTER = seconds(60);
@@ -58,7 +59,7 @@ async function runHook(context: TerminationContext, hook: TerminationHook): Prom
     if (isDue(now, settled)) return await note(context, hook, progress);
     return waitFor(`hook ${hook.name} is being called`, earliest(settled, timeout) ?? settled);
   }
-  if (progress.phase === 'pending') return waitFor(`hook ${hook.name} is at work`, timeout);
+  if (progress.phase === 'pending') return await follow(context, hook, progress, timeout);
   const retryTime = addDuration(progress.lastSeenTime, retryDelay(progress.attempts));
   if (isDue(now, retryTime)) return await note(context, hook, progress);
   return waitFor(`hook ${hook.name} failed: ${progress.message ?? ''}`, earliest(retryTime, timeout) ?? retryTime);
@@ -96,36 +97,72 @@ const store = (context: TerminationContext, { name }: TerminationHook, progress:
   context.remember({ hooks: { ...context.progress().hooks, [name]: progress } });
 
 async function call(context: TerminationContext, hook: TerminationHook, progress: HookProgress): Promise<StepOutcome> {
-  const { look, deadline, deps } = context;
-  const { kind, apiVersion, metadata } = look.object;
   context.run.ownHooks.delete(callId(hook, progress));
-  let answer: HookAnswer;
+  let answer: ResourceAnswer;
   try {
-    answer = await deps.hooks.invoke({
-      purpose: 'hook',
-      name: hook.name,
-      target: hook.target,
-      key: `${metadata.uid}/${hook.name}`,
-      about: { apiVersion, kind, name: metadata.name, uid: metadata.uid },
-      details: {
-        at: hook.at,
-        attempt: progress.attempts,
-        providerID: look.providerID ?? null,
-        nodes: look.nodes.map(node => node.metadata.name),
-        deadline: toTimestamp(addDuration(progress.firstInvokedTime, hook.deadline)),
-        terminationDeadline: deadline === undefined ? null : toTimestamp(deadline.time),
-      },
-    });
+    const { target } = hook;
+    answer =
+      target.kind === 'customResource'
+        ? await makeResource(context, { ...hook, target }, progress)
+        : await invoke(context, hook, progress);
   } catch (error) {
     if (!(error instanceof RetryableError)) throw error;
     answer = { kind: 'failed', message: messageOf(error) };
   }
+  return keep(context, hook, progress, answer);
+}
+
+async function invoke(context: TerminationContext, hook: TerminationHook, progress: HookProgress): Promise<HookAnswer> {
+  const { look, deadline, deps } = context;
+  const { kind, apiVersion, metadata } = look.object;
+  return deps.hooks.invoke({
+    purpose: 'hook',
+    name: hook.name,
+    target: hook.target,
+    key: `${metadata.uid}/${hook.name}`,
+    about: { apiVersion, kind, name: metadata.name, uid: metadata.uid },
+    details: {
+      at: hook.at,
+      attempt: progress.attempts,
+      providerID: look.providerID ?? null,
+      nodes: look.nodes.map(node => node.metadata.name),
+      deadline: toTimestamp(addDuration(progress.firstInvokedTime, hook.deadline)),
+      terminationDeadline: deadline === undefined ? null : toTimestamp(deadline.time),
+    },
+  });
+}
+
+/** Somebody is at work: a worker answers by an event; a custom resource is looked at, for nobody tells of it. */
+async function follow(
+  context: TerminationContext,
+  hook: TerminationHook,
+  progress: HookProgress,
+  timeout: EpochMs,
+): Promise<StepOutcome> {
+  const { resource, firstInvokedTime } = progress;
+  const on = `hook ${hook.name} is at work`;
+  if (hook.target.kind !== 'customResource' || resource === undefined) return waitFor(on, timeout);
+  const answer = await followResource(context, hook.target, resource);
+  const isSame = answer.kind === 'pending' && answer.resource?.seenVersion === resource.seenVersion;
+  if (!isSame) return keep(context, hook, progress, answer);
+  const next = instanceLook(context, firstInvokedTime);
+  return waitFor(on, earliest(next, timeout) ?? next);
+}
+
+/** Stores what was answered, says it, and goes on from there. */
+async function keep(
+  context: TerminationContext,
+  hook: TerminationHook,
+  progress: HookProgress,
+  answer: ResourceAnswer,
+): Promise<StepOutcome> {
   const { message: _, ...rest } = progress;
   const next: HookProgress = {
     ...rest,
     phase: answer.kind,
     lastSeenTime: context.now,
     ...(answer.kind === 'failed' && { message: answer.message }),
+    ...(answer.resource !== undefined && { resource: answer.resource }),
   };
   if (!(await store(context, hook, next))) {
     // Its worker may have answered already: both answers count in the next turn.

@@ -6,7 +6,6 @@ import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { drainStanding } from '../../../shared/domain/drainable-pod.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { PodView } from '../../../shared/domain/pod.ts';
-import { RetryableError } from '../../../shared/errors.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
@@ -19,23 +18,14 @@ export const awaitVolumes = {
   async run(context: TerminationContext): Promise<StepOutcome> {
     if (leaving(context).length === 0) return stepDone;
     if (context.forced) {
-      await showWhatIsLeft(context);
+      const left = await describeAttached(context);
+      if (left !== undefined) await showVolumesLeft(context, left);
       return stepDone;
     }
     const message = await describeAttached(context);
     return message === undefined ? stepDone : waitFor(message, safetyLook(context));
   },
 };
-
-/** The end does not wait for an answer: what cannot be found out now is not said. */
-async function showWhatIsLeft(context: TerminationContext): Promise<void> {
-  try {
-    const message = await describeAttached(context);
-    if (message !== undefined) await showVolumesLeft(context, message);
-  } catch (error) {
-    if (!(error instanceof RetryableError)) throw error;
-  }
-}
 
 /** Which attachments keep the Nodes; undefined: none. */
 async function describeAttached(context: TerminationContext): Promise<string | undefined> {

@@ -15,7 +15,7 @@ export interface OpenAttempts {
   /** Under way, in this pool's budget. */
   readonly kept: readonly RepairAttempt[];
   readonly byNode: ReadonlyMap<string, RepairAttempt>;
-  /** Not carried out by a run that ended; whoever tries again takes their numbers over. */
+  /** Not carried out by a run that ended; the run that tries again takes their numbers over. */
   readonly stale: readonly RepairAttempt[];
   /** To be taken back: not carried out and their nodes are gone, or over and something that they made is left. */
   readonly withdrawals: readonly RepairAttempt[];

@@ -17,7 +17,7 @@ export interface News {
   readonly hasMore: boolean;
 }
 
-/** What of these is said now. Acts (`repair`, `wouldRepair`, `recovered`) are always said, by whoever carries them out. */
+/** What of these is said now. Acts (`repair`, `wouldRepair`, `recovered`) are always said, by the run that carries them out. */
 export function newsOf(verdicts: readonly Verdict[], before: Said, now: EpochMs): News {
   const isRound = isDue(now, before.againTime);
   const nodes: Record<string, string> = {};

@@ -7,5 +7,5 @@ export const PASS_SPACING = seconds(1);
 /** A pass that dies is made up for after this long. */
 export const PASS_SETTLES_AFTER = seconds(60);
 
-/** A timer that is put off is no reason to look again here: whoever relies on it wrote the record, and the write is lost. */
+/** A timer that is put off is no reason to look again here: a run that relies on it wrote the record, and the write is lost. */
 export const written = (saved: Turn & { readonly written: boolean }): Turn => (saved.written ? DONE : saved);

@@ -42,7 +42,7 @@ export function createHooks({ bus, cluster, invokeFunction }: HooksOptions): Hoo
           );
         }
         case 'customResource':
-          return { kind: 'failed', message: 'hooks by custom resource are not supported yet' };
+          throw new Error('a custom resource is made at the API server, not called');
       }
     },
   };

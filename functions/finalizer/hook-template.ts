@@ -1,0 +1,62 @@
+/**
+ * The template of a hook's custom resource: Go's text/template, a key of the ConfigMap `curfew-config`. It gets `.Hook`, `.At`,
+ * `.ProviderID`, `.Deadline` (RFC 3339) and the objects `.NodeClaim` and `.Node` as the API server has them; absent ones are nil. Name and
+ * owner of what it renders are ours.
+ */
+import { renderObject, isTable } from '../../shared/cluster/object-template.ts';
+import { ANNOTATIONS } from '../../shared/contract/names.ts';
+import type { JsonObject, KubernetesManifest, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+
+export interface HookTemplateData {
+  readonly hook: string;
+  readonly at: string;
+  readonly providerID: string | undefined;
+  readonly deadline: string;
+  readonly claim: KubernetesObject | undefined;
+  readonly node: KubernetesObject | undefined;
+  /** The object that the termination is about: it owns the resource, which goes with it. */
+  readonly owner: KubernetesObject;
+  readonly key: string;
+}
+
+export type RenderedHook =
+  { readonly ok: true; readonly manifest: KubernetesManifest } | { readonly ok: false; readonly message: string };
+
+/** Never throws. */
+export function renderHookResource(template: string, file: string, data: HookTemplateData): RenderedHook {
+  const { hook, at, providerID, deadline, claim, node, owner, key } = data;
+  const rendered = renderObject(file, template, {
+    Hook: hook,
+    At: at,
+    ProviderID: providerID ?? '',
+    Deadline: deadline,
+    NodeClaim: asJson(claim),
+    Node: asJson(node),
+  });
+  if (!rendered.ok) return rendered;
+  const { apiVersion, kind, metadata, ...rest } = rendered.value;
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string') {
+    return { ok: false, message: `template ${file} rendered an object without apiVersion and kind` };
+  }
+  const given = isTable(metadata) ? metadata : {};
+  const annotations = isTable(given['annotations']) ? given['annotations'] : {};
+  const { uid, name } = owner.metadata;
+  return {
+    ok: true,
+    manifest: {
+      ...rest,
+      apiVersion,
+      kind,
+      metadata: {
+        ...given,
+        name: `${hook}-${uid}`,
+        annotations: { ...annotations, [ANNOTATIONS.terminationHook]: key },
+        ownerReferences: [{ apiVersion: owner.apiVersion, kind: owner.kind, name, uid }],
+      },
+    },
+  };
+}
+
+/** As it came: nothing but JSON. */
+const asJson = (object: KubernetesObject | undefined): JsonObject | null =>
+  object === undefined ? null : (JSON.parse(JSON.stringify(object)) as JsonObject);

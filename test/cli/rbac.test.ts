@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { rbacCommand } from '../../cli/rbac.ts';
+
+const rule = (kind: string, fields = ''): string => `
+---
+apiVersion: curfew.dev/v1alpha1
+kind: FinalizerRule
+metadata: { name: ${kind.toLowerCase()} }
+spec: { group: example.com, version: v1, kind: ${kind}, finalizerName: example.com/cleanup, cleanup: { builtin: { name: None } }${fields} }
+`;
+const definition = (kind: string, plural: string): string => `
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: { name: ${plural}.example.com }
+spec: { group: example.com, scope: Namespaced, names: { kind: ${kind}, plural: ${plural} }, versions: [{ name: v1 }] }
+`;
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'curfew-rbac-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function rbac(text: string) {
+  const file = join(folder, 'objects.yaml');
+  writeFileSync(file, text);
+  let out = '';
+  let error = '';
+  const code = await rbacCommand([file], {}, { out: each => (out += each), error: each => (error += each) });
+  return { code, error, objects: parseAllDocuments(out).map(document => document.toJS() as unknown) };
+}
+
+describe('curfew rbac finalizerrules', () => {
+  it('grants each kind once, to the forwarder and to the finalizer function', async () => {
+    const text = rule('Queue') + rule('Database') + rule('Queue') + definition('Queue', 'queues');
+    const { code, objects } = await rbac(text + definition('Database', 'databases'));
+    expect(code).toBe(0);
+    expect(objects).toMatchObject([
+      {
+        kind: 'ClusterRole',
+        metadata: { name: 'curfew-forwarder-finalizerrules' },
+        rules: [
+          { apiGroups: ['example.com'], resources: ['databases'], verbs: ['list', 'watch'] },
+          { apiGroups: ['example.com'], resources: ['queues'], verbs: ['list', 'watch'] },
+        ],
+      },
+      {
+        kind: 'ClusterRoleBinding',
+        subjects: [{ kind: 'ServiceAccount', name: 'curfew-forwarder', namespace: 'curfew' }],
+      },
+      {
+        kind: 'ClusterRole',
+        metadata: { name: 'curfew-finalizer-finalizerrules' },
+        rules: [
+          { resources: ['databases'], verbs: ['get', 'list', 'patch'] },
+          { resources: ['databases/status'], verbs: ['patch'] },
+          { resources: ['queues'], verbs: ['get', 'list', 'patch'] },
+          { resources: ['queues/status'], verbs: ['patch'] },
+        ],
+      },
+      { kind: 'ClusterRoleBinding', subjects: [{ kind: 'Group', name: 'curfew:finalizer' }] },
+    ]);
+  });
+
+  it('prints nothing when a rule is not valid, or nobody says how its kind is served', async () => {
+    const { code, error, objects } = await rbac(rule('Queue') + rule('Other', ', onDeadline: Never'));
+    expect([code, objects]).toEqual([1, []]);
+    expect(error).toContain('FinalizerRule queue: what serves Queue in example.com/v1 is not known');
+    expect(error).toContain('FinalizerRule other: spec.onDeadline');
+  });
+});

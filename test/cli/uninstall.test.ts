@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { uninstall } from '../../cli/uninstall.ts';
+import { createApiServer } from '../../packages/kube-apiserver/src/api-server.ts';
+import { createInProcessKubernetesApi } from '../../runtime/in-process/kubernetes-api.ts';
+import { RESOURCES } from '../../shared/contract/resources.ts';
+
+const POOL = { 'karpenter.sh/nodepool': 'web' };
+const marked = { 'curfew.dev/termination-finalizer': 'example.com/custom' };
+const node = (name: string, metadata: object) =>
+  ({ apiVersion: 'v1', kind: 'Node', metadata: { name, ...metadata } }) as const;
+
+function cluster() {
+  const core = createApiServer({ clock: { now: () => 0 } });
+  const finalizers = ['example.com/custom'];
+  core.seed(node('replaced', { labels: POOL, annotations: marked, finalizers: [...finalizers, 'other.example/f'] }));
+  core.seed(
+    node('beside', { labels: POOL, annotations: marked, finalizers: ['karpenter.sh/termination', ...finalizers] }),
+  );
+  core.seed(node('own', { annotations: marked, finalizers }));
+  core.seed(node('foreign', { labels: POOL, finalizers }));
+  const deletionTimestamp = '2024-11-01T15:00:00Z';
+  core.seed(node('going', { labels: POOL, annotations: marked, finalizers, deletionTimestamp }));
+  return createInProcessKubernetesApi(core, 'test');
+}
+
+describe('curfew uninstall', () => {
+  it("gives Karpenter's finalizer back, takes ours off, and leaves what is not ours or goes already (I7)", async () => {
+    const kubernetes = cluster();
+    const said: string[] = [];
+    expect(await uninstall(kubernetes, { dryRun: false, say: line => said.push(line) })).toEqual(['Node going']);
+    const nodes = (await kubernetes.list(RESOURCES.Node)) ?? [];
+    const finalizersOf = Object.fromEntries(nodes.map(({ metadata }) => [metadata.name, metadata.finalizers ?? []]));
+    expect(finalizersOf).toEqual({
+      replaced: ['other.example/f', 'karpenter.sh/termination'],
+      beside: ['karpenter.sh/termination'],
+      own: [],
+      foreign: ['example.com/custom'],
+      going: ['example.com/custom'],
+    });
+    expect(nodes.filter(({ metadata }) => Object.keys(metadata.annotations ?? {}).length > 0)).toHaveLength(1);
+    expect(said).toHaveLength(3);
+  });
+
+  it('changes nothing in a dry run', async () => {
+    const kubernetes = cluster();
+    const before = await kubernetes.list(RESOURCES.Node);
+    const said: string[] = [];
+    await uninstall(kubernetes, { dryRun: true, say: line => said.push(line) });
+    expect(await kubernetes.list(RESOURCES.Node)).toEqual(before);
+    expect(said).toContain('taken example.com/custom off Node replaced, put karpenter.sh/termination on');
+  });
+});
