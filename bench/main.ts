@@ -15,6 +15,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   simulate: async () => (await import('./simulate.ts')).simulate,
   forward: async () => (await import('./forward.ts')).forward,
   protect: async () => (await import('./protect.ts')).protect,
+  storm: async () => (await import('./storm.ts')).storm,
   memory: async () => (await import('./memory.ts')).memory,
 };
 

@@ -18,6 +18,7 @@ import { startClusterActors } from './cluster-actors.ts';
 import { startEmbeddedCluster, type EmbeddedCluster } from './embedded-cluster.ts';
 import { startForwarderProcess, type ForwarderProcess } from './forwarder-process.ts';
 import { endWhenInterrupted } from './interruption.ts';
+import { checkOpenFiles } from './open-files.ts';
 import { createTempFolder } from './temp-folder.ts';
 import { synthesize } from './synthesize.ts';
 
@@ -48,6 +49,7 @@ export interface LocalStackOptions {
 
 /** Throws an Error that says which part did not start; the others are stopped again by then. */
 export async function startLocalStack(options: LocalStackOptions): Promise<LocalStack> {
+  checkOpenFiles();
   using _ = endWhenInterrupted();
   await using parts = new AsyncDisposableStack();
   const { onStep = () => undefined } = options;

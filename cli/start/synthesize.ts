@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { startChild } from '../../packages/local-aws/src/child-processes.ts';
 
+/** Many times what it takes; a bundler that waits for a file that it cannot open waits without end. */
+const LIMIT_MS = 300_000;
 const APP = join(import.meta.dirname, '..', '..', 'infra', 'app.ts');
 
 export interface SynthesizeOptions {
@@ -29,8 +31,12 @@ export async function synthesize(
     },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
+  const limit = setTimeout(() => child.kill('SIGKILL'), LIMIT_MS);
   // Where it could not be started, as with too many open files, it has no streams.
   const stderr: typeof child.stderr | undefined = child.stderr;
   const [output] = await Promise.all([stderr ? text(stderr) : '', once(child, 'exit')]);
+  clearTimeout(limit);
+  if (child.signalCode === 'SIGKILL')
+    throw new Error(`the CDK app was not synthesized within ${LIMIT_MS / 60_000} minutes:\n${output.trim()}`);
   if (child.exitCode !== 0) throw new Error(`the CDK app cannot be synthesized:\n${output.trim()}`);
 }

@@ -9,11 +9,13 @@ import { toReadOnly, type WithheldWrite } from '../../shared/adapters/kubernetes
 import { createTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
+import { PERMISSIONS, type Part, type Permissions } from '../../shared/contract/permissions.ts';
 import { messageOf } from '../../shared/errors.ts';
 import type { AuditRecord } from '../../shared/ports/audit-log.ts';
 import type { Instances } from '../../shared/ports/instances.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
+import { ANY_CUSTOM_KIND } from '../../runtime/permissions/kubernetes.ts';
 import { createRealScheduler } from '../../runtime/real-scheduler.ts';
 import { createSystem } from '../../runtime/system.ts';
 import type { DurationMs } from '../../shared/domain/time.ts';
@@ -55,6 +57,14 @@ export async function watchCluster(options: WatchClusterOptions, timeline: Timel
   }
 }
 
+/** Kinds that configuration and FinalizerRules name are not in the table: what of them is allowed, the cluster says. */
+function withCustomKinds(): Readonly<Partial<Record<Part, Permissions>>> {
+  const verbs = ['get', 'list', 'watch', 'create', 'patch', 'delete'] as const;
+  const any = { group: ANY_CUSTOM_KIND, resource: ANY_CUSTOM_KIND, verbs };
+  const row = (part: Part) => ({ ...PERMISSIONS[part], kubernetes: [...PERMISSIONS[part].kubernetes, any] });
+  return { drain: row('drain'), finalizer: row('finalizer'), forwarder: row('forwarder'), repair: row('repair') };
+}
+
 interface Connection extends WatchClusterOptions {
   readonly api: KubernetesApi;
   readonly watch: ReturnType<typeof createClusterWatch>;
@@ -71,6 +81,7 @@ async function run({ api, watch, context, enforce, notices }: Connection, timeli
   const system = createSystem({
     cluster: context ?? 'cluster',
     scheduler,
+    permissions: withCustomKinds(),
     kubernetes: () => (enforce ? api : toReadOnly(api, withheld)),
     watch,
     records: store,

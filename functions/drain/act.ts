@@ -2,10 +2,18 @@
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
-import { toTimestamp, type DurationMs } from '../../shared/domain/time.ts';
+import {
+  addDuration,
+  earliest,
+  seconds,
+  toTimestamp,
+  type DurationMs,
+  type EpochMs,
+} from '../../shared/domain/time.ts';
 import type { About, Reporter } from '../../shared/lifecycle/reporter.ts';
 import { deleteUnchangedPod, evictPod, type EvictionAnswer } from '../../shared/pods/eviction.ts';
 import type { DrainPass, PodAct } from './pass.ts';
+import { DEFAULT_GRACE_PERIOD } from './pods.ts';
 import type { DrainDeps } from './observe.ts';
 
 /** Requests at once: a node has about a hundred pods, and the API server has other clients. */
@@ -22,6 +30,8 @@ export interface PassResult {
   readonly retryAfter: DurationMs | undefined;
   /** A pod changed in between. */
   readonly changed: boolean;
+  /** When the first of the pods that go by this pass should be gone, at the latest. */
+  readonly goneBy: EpochMs | undefined;
 }
 
 interface Parts {
@@ -38,14 +48,19 @@ export async function carryOutPass(parts: Parts, nodeName: string, { acts }: Dra
   let drained = 0;
   let retryAfter: DurationMs | undefined;
   let changed = false;
+  let goneBy: EpochMs | undefined;
   for (let start = 0; start < acts.length; start += AT_ONCE) {
     const batch = acts.slice(start, start + AT_ONCE);
     const answers = await inParallel(batch.map(act => carryOut(parts, nodeName, act)));
     for (const [index, answer] of answers.entries()) {
-      const pod = batch[index]?.pod;
-      if (pod === undefined) continue;
+      const act = batch[index];
+      if (act === undefined) continue;
+      const { pod } = act;
       if (answer.kind === 'warned') warned.push(pod.uid);
-      if (answer.kind === 'evicted' || answer.kind === 'deleted') drained += 1;
+      if (answer.kind === 'evicted' || answer.kind === 'deleted') {
+        drained += 1;
+        goneBy = earliest(goneBy, stuckAfter(act, parts.deps.clock.now()));
+      }
       if (answer.kind === 'changed') changed = true;
       if (answer.kind !== 'blocked' && answer.kind !== 'misconfigured') continue;
       refusals.push(`${nameOf(pod)}: ${answer.message}`);
@@ -53,7 +68,14 @@ export async function carryOutPass(parts: Parts, nodeName: string, { acts }: Dra
       if (asked !== undefined && asked > (retryAfter ?? 0)) retryAfter = asked;
     }
   }
-  return { warned, drained, refusals, retryAfter, changed };
+  return { warned, drained, refusals, retryAfter, changed, goneBy };
+}
+
+/** As `drainPodStanding` says it, with the second by which the API server rounds a deletion. */
+function stuckAfter(act: PodAct, now: EpochMs): EpochMs {
+  const own = act.pod.terminationGracePeriod ?? DEFAULT_GRACE_PERIOD;
+  const given = act.kind === 'warn' || act.gracePeriodSeconds === undefined ? own : seconds(act.gracePeriodSeconds);
+  return addDuration(addDuration(addDuration(now, given), own), seconds(1));
 }
 
 async function carryOut({ deps, reporter }: Parts, node: string, act: PodAct): Promise<Answer> {

@@ -105,7 +105,11 @@ async function drain(parts: Parts, { active, pass }: Of<'drain'>, look: Look): P
     refusals,
     reported,
   };
-  const saved = await save(look, { ...look.record, active: next }, safely(look, earliest(pass.nextLook, retry)));
+  const saved = await save(
+    look,
+    { ...look.record, active: next },
+    safely(look, earliest(earliest(pass.nextLook, retry), result.goneBy)),
+  );
   if (!saved.written) return saved;
   // A pod that was warned of may be due already; one that changed is looked at again.
   if (result.changed) return again('a pod changed');

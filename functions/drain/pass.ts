@@ -6,7 +6,7 @@ import type { DrainMode } from '../../shared/domain/drain-settings.ts';
 import { isTerminating, type PodView } from '../../shared/domain/pod.ts';
 import { isActive, protectionOf, type ProtectionPolicy } from '../../shared/domain/protection.ts';
 import { addDuration, earliest, isDue, seconds, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
-import { drainPodStanding, type DrainPodRules, type LeftBehind } from './pods.ts';
+import { DEFAULT_GRACE_PERIOD, drainPodStanding, type DrainPodRules, type LeftBehind } from './pods.ts';
 
 export interface PassSituation {
   readonly now: EpochMs;
@@ -50,9 +50,6 @@ export interface DrainPass {
   /** The earliest instant at which this changes by time alone. */
   readonly nextLook: EpochMs | undefined;
 }
-
-/** The kubelet's grace period for pods that do not say. */
-const DEFAULT_GRACE_PERIOD = seconds(30);
 
 export function planPass(situation: PassSituation): DrainPass {
   const { now, rules } = situation;

@@ -11,7 +11,7 @@ import { PARTIAL_DRAIN_RESOURCES, type DrainScope } from './scope.ts';
 /** On a pod: which devices it uses, kept up to date by NVSentinel's metadata-collector. */
 export const DEVICES_ANNOTATION = 'dgxc.nvidia.com/devices';
 /** The kubelet's grace period for pods that do not say. */
-const DEFAULT_GRACE_PERIOD = seconds(30);
+export const DEFAULT_GRACE_PERIOD = seconds(30);
 
 /** Why a drain has nothing to do with a pod. */
 export type OutOfScope =

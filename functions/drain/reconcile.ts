@@ -68,12 +68,18 @@ export function createReconciler(deps: DrainDeps, rules: Partial<Rules> = {}): R
 
 type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
 
-async function reconcileClusterEvent(parts: Parts, { subject, hints, change, resync }: ClusterEvent): Promise<void> {
+/** A pod that is being deleted is on its way: its removal is the news, and the drain looks by itself when that stays away. */
+const isOnItsWay = ({ change, changed, resync }: ClusterEvent): boolean =>
+  change === 'Modified' && resync !== true && changed.length === 1 && changed[0] === 'deletionTimestamp';
+
+async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise<void> {
+  const { subject, hints, change, resync } = event;
   switch (subject.kind) {
     case 'Node':
       await reconcileNode(parts, { name: subject.name, uid: subject.uid });
       return;
     case 'Pod':
+      if (isOnItsWay(event)) return;
       if (hints.nodeName !== undefined) await reconcileNode(parts, { name: hints.nodeName, uid: undefined });
       return;
     case 'PodDisruptionBudget':

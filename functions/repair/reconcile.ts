@@ -65,7 +65,7 @@ async function reconcileWakeUp(deps: Deps, wakeUp: Extract<InboxMessage, { kind:
     case 'NodePool':
       return deps.passes.timerDue(poolOfSubject(subject), wakeUp);
     case 'NodeLifecyclePolicy':
-      return isAllPolicies(subject) ? statusDue(deps, wakeUp) : reportPolicy(deps, subject, wakeUp);
+      return isAllPolicies(subject) ? statusDue(deps, wakeUp) : reportPolicy(deps, subject, { wakeUp });
   }
 }
 
@@ -93,6 +93,8 @@ type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
 
 async function reconcileClusterEvent(deps: Deps, event: ClusterEvent): Promise<void> {
   const { subject, change, changed, hints } = event;
+  // The first list of a forwarder is a resync, too, of objects that it did not know.
+  const resync = event.resync === true && change === 'Modified';
   switch (subject.kind) {
     case 'Node': {
       // A new boot ID shows that a reboot took place.
@@ -109,11 +111,11 @@ async function reconcileClusterEvent(deps: Deps, event: ClusterEvent): Promise<v
       // Some node may have waited for it, or for its end.
       return deps.passes.poolChanged(hints.nodePool);
     case 'NodePool':
-      await reportNodePool(deps, subject);
+      await reportNodePool(deps, subject, resync);
       await surroundingsChanged(deps);
       return deps.settings.request(subject.name);
     case 'NodeLifecyclePolicy':
-      await reportPolicy(deps, subject);
+      await reportPolicy(deps, subject, { resync });
       await policyChanged(deps);
       return deps.settings.request(undefined);
     case 'ConfigMap':

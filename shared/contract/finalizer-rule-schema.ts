@@ -34,7 +34,8 @@ const cleanupSchema = z.pipe(
 /** Terminated under policies, and the rules themselves. */
 const OTHERS: readonly string[] = ['/Node', 'karpenter.sh/NodeClaim', 'curfew.dev/FinalizerRule'];
 
-const ruleSchema = z
+/** Wire form of the `spec`. */
+export const finalizerRuleSchema = z
   .strictObject({
     group: z._default(z.string(), ''),
     version: z.string().check(z.minLength(1)),
@@ -53,6 +54,6 @@ const ruleSchema = z
 
 /** Parses `spec`; `path` goes before the paths in messages. */
 export function parseFinalizerRule(spec: unknown, path: string): Parsed<FinalizerRule> {
-  const result = parsed(ruleSchema.safeParse(spec), path);
+  const result = parsed(finalizerRuleSchema.safeParse(spec), path);
   return result.ok ? { ok: true, value: { ...result.value, deadline: result.value.deadline } } : result;
 }

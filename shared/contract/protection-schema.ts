@@ -50,7 +50,8 @@ const blockSchema = z
     }),
   );
 
-const protectionSchema = z.pipe(
+/** Wire form of a `protection` block, and what it stands for. */
+export const protectionSchema = z.pipe(
   blockSchema,
   z.transform(
     ({ compatibility, maxDuration, namespaces, warnBefore }: z.output<typeof blockSchema>): ProtectionPolicy => ({

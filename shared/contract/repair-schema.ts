@@ -155,7 +155,8 @@ const blockSchema = z
     }),
   );
 
-const repairSchema = z.pipe(
+/** Wire form of a `repair` block, and what it stands for. */
+export const repairSchema = z.pipe(
   blockSchema,
   z.transform((block: z.output<typeof blockSchema>): RepairSettings => ({
     tolerations: new Map(block.policies.map(policy => [policy.conditionType, policy.toleration])),

@@ -105,7 +105,8 @@ export interface TerminationBlock {
   readonly hooks: readonly TerminationHook[];
 }
 
-const terminationSchema = z.pipe(
+/** Wire form of a `termination` block, and what it stands for. */
+export const terminationSchema = z.pipe(
   blockSchema,
   z.transform(({ terminationGracePeriod, hooks, ...block }: z.output<typeof blockSchema>): TerminationBlock => ({
     ...block,

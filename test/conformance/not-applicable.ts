@@ -72,9 +72,5 @@ export const NOT_APPLICABLE: ReadonlyMap<string, string> = new Map([
   ['NV98', COLD_START],
   ['NV99', COLD_START],
   ['NV103', COLD_START],
-  [
-    'NV104',
-    'not shown by a test yet: every transition of the label; those of drains stand in scenarios, no transition is refused',
-  ],
   ['NV112', "whose pods a Slinky cluster lets go is its controller's decision; Curfew waits for its condition (NV33)"],
 ]);

@@ -30,9 +30,13 @@ export async function say(
     if (fault !== undefined) await deps.events.record(fault);
   }
   const nodePool = place.pool ?? 'none';
-  const held = verdicts.filter(({ kind }) => kind === 'blocked' || kind === 'vetoed').length;
-  deps.metrics.count(REPAIR_METRICS.held, held, { nodePool });
+  for (const [reason, list] of Map.groupBy(verdicts.filter(isHeld), reasonOf)) {
+    deps.metrics.count(REPAIR_METRICS.held, list.length, { nodePool, reason });
+  }
   deps.metrics.count(REPAIR_METRICS.underWay, after.attempts.length, { nodePool });
   const isSame = countHeld(before.said) === countHeld(after.said) && before.attempts.length === after.attempts.length;
   if (!isSame) await deps.repairsChanged();
 }
+
+const isHeld = ({ kind }: Verdict): boolean => kind === 'blocked' || kind === 'vetoed';
+const reasonOf = (verdict: Verdict): string => (verdict.kind === 'blocked' ? verdict.reason : 'DoNotRepair');

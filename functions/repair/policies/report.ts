@@ -15,8 +15,11 @@ import { unwatchedTypes } from './watched.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'> & { readonly reporter: Reporter };
 
-/** Looks at the live NodePool and reports its faults: Warning Event and audit line. */
-export async function reportNodePool(deps: Deps, { name }: Pick<Subject, 'name'>): Promise<void> {
+/**
+ * Looks at the live NodePool and reports its faults: Warning Event and audit line.
+ * @param resync it is only published again: a condition type that nobody watches has been said already
+ */
+export async function reportNodePool(deps: Deps, { name }: Pick<Subject, 'name'>, resync = false): Promise<void> {
   const object = await deps.kubernetes.get({ type: RESOURCES.NodePool, name });
   const block = object?.spec?.['repair'];
   if (object === undefined || block === undefined) return;
@@ -25,11 +28,15 @@ export async function reportNodePool(deps: Deps, { name }: Pick<Subject, 'name'>
     const message = `${parsed.message}; the nodes it applies to are not repaired until it is valid`;
     return refuse(deps, object, EVENT_REASONS.invalidRepairConfiguration, message);
   }
-  await reportUnwatched(deps, object);
+  if (!resync) await reportUnwatched(deps, object);
 }
 
 /** The same for a policy, and its ties with the other policies: those of the others too, whom this one may have overtaken. */
-export async function reportPolicy(deps: Deps, subject: Subject, wakeUp?: UsedWakeUp): Promise<void> {
+export async function reportPolicy(
+  deps: Deps,
+  subject: Subject,
+  { wakeUp, resync = false }: { readonly wakeUp?: UsedWakeUp; readonly resync?: boolean | undefined } = {},
+): Promise<void> {
   const objects = (await deps.kubernetes.list(RESOURCES.NodeLifecyclePolicy)) ?? [];
   const object = objects.find(({ metadata }) => metadata.name === subject.name);
   if (subject.uid !== undefined && object?.metadata.uid !== subject.uid) await forgetAccepted(deps, subject.uid);
@@ -41,7 +48,7 @@ export async function reportPolicy(deps: Deps, subject: Subject, wakeUp?: UsedWa
       ? 'what was accepted last stays in force; without it the nodes it applies to are not repaired until it is valid'
       : 'what was accepted last stays in force; without it it applies to no NodePool until it is valid';
     await refuse(deps, object, EVENT_REASONS.invalidRepairConfiguration, `${fault}; ${effect}`);
-  } else await reportUnwatched(deps, object);
+  } else if (!resync && wakeUp === undefined) await reportUnwatched(deps, object);
   if (wakeUp !== undefined) return;
   for (const { loser, message } of tiesOf(object, 'repair', readPolicies(objects))) {
     await refuse(deps, loser, EVENT_REASONS.policyConflict, message);

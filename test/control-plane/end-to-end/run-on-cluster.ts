@@ -11,8 +11,9 @@ import { startKarpenter } from '../../../simulator/actors/karpenter.ts';
 import { startKubelet } from '../../../simulator/actors/kubelet.ts';
 import { createCloud, type Cloud } from '../../../simulator/cloud.ts';
 import { evaluate, type Verdict } from '../../../simulator/expect.ts';
+import { withGrantedKinds } from '../../../simulator/granted-kinds.ts';
 import { createOutages, type Outages } from '../../../simulator/outages.ts';
-import type { ResourceCatalog } from '../../../simulator/scenario/resource-names.ts';
+import { resourcesOf, type ResourceCatalog } from '../../../simulator/scenario/resource-names.ts';
 import type { Actor, Scenario, StepAction } from '../../../simulator/scenario/scenario.ts';
 import type { TraceEntry } from '../../../simulator/trace.ts';
 import { createSystem } from '../../../runtime/system.ts';
@@ -58,7 +59,7 @@ export async function runOnCluster(written: Scenario, cluster: RealCluster): Pro
   const scheduler = createEndingScheduler();
   const cloud = createCloud(scheduler);
   const outages = createOutages(scheduler);
-  const author = createAuthor(admin.kubernetes, catalog);
+  const author = createAuthor(admin.kubernetes, { ...catalog, resources: resourcesOf(written, catalog) });
   const remarks: Remark[] = [];
   const problems: string[] = [];
   const report = (what: string, error: unknown): void => void problems.push(`${what}: ${String(error)}`);
@@ -68,6 +69,8 @@ export async function runOnCluster(written: Scenario, cluster: RealCluster): Pro
   const system = createSystem({
     cluster: 'real',
     scheduler,
+    // The API server decides by the roles in the file; this is the table's half.
+    permissions: withGrantedKinds(written, catalog.resources),
     kubernetes: by => outages.guard('api', cluster.kubernetes(by)),
     watch: outages.guardWatch(cluster.watch),
     records: outages.guard('store', store),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ActiveDrain } from '../../../functions/drain/model.ts';
-import { finishNode, prepareNode } from '../../../functions/drain/node.ts';
+import { answerNode, finishNode, prepareNode } from '../../../functions/drain/node.ts';
 import { createApiServer } from '../../../packages/kube-apiserver/src/api-server.ts';
 import { createInProcessKubernetesApi } from '../../../runtime/in-process/kubernetes-api.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
@@ -52,5 +52,63 @@ describe('the Node of a drain', () => {
     core.patch(ref, { type: 'merge', body: { metadata: { labels: { [STATE]: 'remediating' } } } });
     expect(await prepareNode(deps, seen, PREPARED)).toBe('changed');
     expect(live().metadata.labels).toEqual({ [STATE]: 'remediating' });
+  });
+
+  // Reference §5.1: from which state to which. What others write is never refused, and `remediating` is theirs.
+  it.each([
+    [undefined, 'draining', 'drain-succeeded', 'drain-failed', undefined],
+    ['quarantined', 'draining', 'drain-succeeded', 'drain-failed', 'quarantined'],
+    ['draining', 'draining', 'drain-succeeded', 'drain-failed', undefined],
+    ['drain-succeeded', 'draining', 'drain-succeeded', 'drain-failed', undefined],
+    ['drain-failed', 'draining', 'drain-succeeded', 'drain-failed', undefined],
+    ['remediating', 'remediating', 'remediating', 'remediating', 'remediating'],
+    ['remediation-succeeded', 'draining', 'drain-succeeded', 'drain-failed', 'remediation-succeeded'],
+    ['remediation-failed', 'draining', 'drain-succeeded', 'drain-failed', 'remediation-failed'],
+  ])('goes from the state %s without an error (NV104)', async (from, ...[begun, succeeded, failed, cancelled]) => {
+    const labels = from === undefined ? {} : { [STATE]: from };
+    const after = async (
+      change: (given: ReturnType<typeof cluster>) => Promise<unknown>,
+    ): Promise<string | undefined> => {
+      const given = cluster();
+      given.core.patch(ref, { type: 'merge', body: { metadata: { labels } } });
+      expect(await change(given)).toBe('ok');
+      return given.live().metadata.labels?.[STATE];
+    };
+    const end = (status: 'Succeeded' | 'Failed' | 'Cancelled') =>
+      after(({ deps, live }) => finishNode(deps, live(), { status, uncordon: false, ended: [] }));
+    expect(await after(({ deps, live }) => prepareNode(deps, live(), PREPARED))).toBe(begun);
+    expect(await end('Succeeded')).toBe(succeeded);
+    expect(await end('Failed')).toBe(failed);
+    expect(await end('Cancelled')).toBe(cancelled);
+  });
+
+  it('answers a person who asked on it, and nobody else', async () => {
+    const { core, deps, live } = cluster();
+    core.patch(ref, { type: 'merge', body: { metadata: { annotations: { 'curfew.dev/drain-requested': ' m7 ' } } } });
+    const ended = (id: string) => ({
+      id,
+      status: 'Failed' as const,
+      reason: 'TimedOut',
+      message: 'why',
+      left: [],
+      drained: 0,
+      scope: { kind: 'full' as const },
+      startTime: ACTIVE.startTime,
+      endTime: ACTIVE.startTime,
+      fault: { agent: '', componentClass: '', checkName: '', entities: [] },
+      recovered: false,
+    });
+    const answer = (): string | undefined => live().metadata.annotations?.['curfew.dev/drain-answer'];
+    await answerNode(deps, live(), [ended('e1')]);
+    expect(answer()).toBeUndefined();
+    await answerNode(deps, live(), [ended('e1'), ended('m7')]);
+    expect(JSON.parse(answer() ?? '')).toEqual({
+      id: 'm7',
+      status: 'Failed',
+      reason: 'TimedOut',
+      message: 'why',
+      drained: 0,
+      left: [],
+    });
   });
 });

@@ -249,6 +249,66 @@ describe('what is refused names line and key', () => {
       'line 8: customDrain.kind: "drainrequests" is not a kind',
     ],
     [
+      'text for a boolean',
+      'drainGPUPods = "yes"\n',
+      'line 1: drainGPUPods: Invalid input: expected boolean, received string',
+    ],
+    [
+      'a number for a pattern',
+      'systemNamespaces = 7\n',
+      'line 1: systemNamespaces: Invalid input: expected string, received number',
+    ],
+    [
+      'text for minutes',
+      'notReadyTimeoutMinutes = "5"\n',
+      'line 1: notReadyTimeoutMinutes: Invalid input: expected number, received string',
+    ],
+    [
+      'a table for a list',
+      '[userNamespaces]\nname = "*"\n',
+      'line 1: userNamespaces: Invalid input: expected array, received object',
+    ],
+    [
+      'text for the switch',
+      CUSTOM.replace('= true', '= "true"'),
+      'line 2: customDrain.enabled: Invalid input: expected boolean, received string',
+    ],
+    [
+      'a namespace that is none',
+      CUSTOM.replace('"nvsentinel"', '"NVSentinel"'),
+      'line 5: customDrain.namespace: "NVSentinel" is not a namespace',
+    ],
+    [
+      'a group that is none',
+      CUSTOM.replace('"nvsentinel.nvidia.com"', '"nvsentinel/v1"'),
+      'line 6: customDrain.apiGroup: "nvsentinel/v1" is not an API group',
+    ],
+    [
+      'a version that is none',
+      CUSTOM.replace('"v1alpha1"', '"1"'),
+      'line 7: customDrain.version: "1" is not an API version',
+    ],
+    [
+      'a heartbeat',
+      `${CUSTOM}heartbeat = "often"\n`,
+      'line 12: customDrain.heartbeat: must be a duration such as "3600s", "1h" or "3600", got "often"',
+    ],
+    [
+      'a fallback mode',
+      `${CUSTOM}fallbackMode = "Force"\n`,
+      'line 12: customDrain.fallbackMode: unknown mode "Force"; modes are Immediate, DeleteAfterTimeout, AllowCompletion',
+    ],
+    [
+      'an empty condition of failure',
+      `${CUSTOM}failedConditionType = ""\n`,
+      'line 12: customDrain.failedConditionType: Too small: expected string to have >=1 characters',
+    ],
+    [
+      'a misspelt key of the custom drain',
+      CUSTOM.replace('timeout', 'timeOut'),
+      'line 9: customDrain.timeOut: unknown key, did you mean "timeout"?',
+    ],
+    [
       'both lists of rules',
       `${rule('name = "*"\nmode = "Immediate"')}${policy('name = "a"', 'podSelector = "a"', 'mode = "Immediate"')}`,
       'line 4: podDrainPolicies: cannot use both userNamespaces and podDrainPolicies configuration',

@@ -1,0 +1,45 @@
+/** JSON Schemas for editors, made of the schemas that Curfew reads files with: scenarios, policies, FinalizerRules. */
+import * as full from 'zod';
+import { finalizerRuleSchema } from '../shared/contract/finalizer-rule-schema.ts';
+import { labelSelectorSchema, MODES } from '../shared/contract/policy-schema.ts';
+import { protectionSchema } from '../shared/contract/protection-schema.ts';
+import { repairSchema } from '../shared/contract/repair-schema.ts';
+import { terminationSchema } from '../shared/contract/termination-schema.ts';
+import * as z from '../shared/contract/zod.ts';
+import { scenarioSchema } from '../simulator/scenario/schema.ts';
+
+/** An object of a kind of ours; what the API server adds to it is as good as anything. */
+const objectOf = (kind: string, spec: z.ZodMiniType) =>
+  z.looseObject({
+    apiVersion: z.literal('curfew.dev/v1alpha1'),
+    kind: z.literal(kind),
+    metadata: z.looseObject({ name: z.string() }),
+    spec,
+  });
+
+const policySpec = z.strictObject({
+  nodePoolSelector: z.optional(labelSelectorSchema),
+  mode: z.optional(z.enum(MODES)),
+  repair: z.optional(repairSchema),
+  protection: z.optional(protectionSchema),
+  termination: z.optional(terminationSchema),
+});
+
+const SCHEMAS: Readonly<Record<string, z.core.$ZodType>> = {
+  scenario: scenarioSchema,
+  nodelifecyclepolicy: objectOf('NodeLifecyclePolicy', policySpec),
+  finalizerrule: objectOf('FinalizerRule', finalizerRuleSchema),
+};
+
+/** What a file may say, as JSON Schema 2020-12. Rules between fields, and texts that have to parse, are `curfew validate`'s. */
+export function schemaFiles(): readonly { readonly path: string; readonly text: string }[] {
+  return Object.entries(SCHEMAS).map(([name, schema]) => {
+    const made = full.toJSONSchema(schema, {
+      io: 'input',
+      unrepresentable: 'any',
+      // A default is what the text stands for, in other units than a file has.
+      override: ({ jsonSchema }) => delete jsonSchema.default,
+    });
+    return { path: `deploy/schemas/${name}.schema.json`, text: `${JSON.stringify(made, undefined, 2)}\n` };
+  });
+}
