@@ -66,7 +66,6 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
     name: 'drain-deletes-unwarned',
     mistake: 'deletes without a warning',
     breaks: ['I2'],
-    seed: 29,
     mutation: seeing(seen => {
       const { active } = seen.record;
       if (active === undefined) return seen;
@@ -94,7 +93,6 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
     name: 'drain-without-a-cordon',
     mistake: 'does not cordon the node',
     breaks: ['I7'],
-    seed: 29,
     mutation: deciding(decision =>
       decision.kind === 'prepare' ? { ...decision, hold: { ...decision.hold, cordon: 'none' } } : decision,
     ),
@@ -103,7 +101,6 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
     name: 'drain-despite-a-hand',
     mistake: 'goes on although somebody has uncordoned the node',
     breaks: ['I7'],
-    seed: 108,
     mutation: seeing(seen =>
       seen.record.active?.hold === undefined ? seen : { ...seen, node: { ...seen.node, unschedulable: true } },
     ),
@@ -156,7 +153,7 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
     name: 'drain-beside-the-custom-one',
     mistake: 'evicts pods that the custom drain is to end',
     breaks: ['I2'],
-    seed: 29,
+    seed: 54,
     mutation: withRules(rules => ({ ...rules, isCustom: () => false, modeOf: () => 'Immediate' })),
   },
   {

@@ -258,7 +258,6 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-takes-errors-for-nothing',
     mistake: 'takes an error of the API server for an empty list',
     breaks: ['I1', 'I6'],
-    seed: 5,
     mutation: withKubernetes('finalizer', api => ({
       list: (type, query, options) => api.list(type, query, options).catch(() => []),
     })),

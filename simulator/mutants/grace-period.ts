@@ -43,7 +43,6 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     name: 'protection-ends-early',
     mistake: 'lets a protection end a second early',
     breaks: ['I2'],
-    seed: 54,
     mutation: withMovedPods(seconds(-1)),
   },
   {
@@ -82,7 +81,6 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     name: 'protection-takes-errors-for-no-pods',
     mistake: 'takes an error of the API server for a node without pods',
     breaks: ['I5', 'I6'],
-    seed: 24,
     mutation: withKubernetes('grace-period', api => ({
       list: (type, query, options) => api.list(type, query, options).catch(() => []),
     })),

@@ -216,7 +216,7 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     name: 'repair-in-a-zone-outage',
     mistake: 'does not see that a whole zone is out',
     breaks: ['I3'],
-    seed: 9,
+    seed: 87,
     mutation: seeing({ rules: rules => withSettings(rules, () => ({ zoneOutage: undefined })) }),
   },
   {

@@ -39,7 +39,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-without-second-look',
     mistake: 'does not look at the node again after it has recorded its intent',
     breaks: ['I3'],
-    seed: 59,
+    seed: 87,
     mutation: withPortsOfRun('repair', ({ kubernetes, clock }) => ({
       kubernetes: { ...methodsOf(kubernetes), ...remembering(kubernetes, () => clock.now(), Infinity) },
     })),

@@ -6,7 +6,6 @@ export const TIMER_MUTANTS: readonly Mutant[] = [
     name: 'timer-forgets-the-overdue',
     mistake: 'looks for what becomes due, and not for what is overdue',
     breaks: ['I5'],
-    seed: 18,
     mutation: withPorts('timer', ({ dueIndex, clock }) => ({
       dueIndex: {
         shardCount: dueIndex.shardCount,
