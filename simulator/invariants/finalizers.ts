@@ -30,14 +30,18 @@ export const rulesWith = (finalizer: string, mirror: Mirror): readonly Kubernete
 export const checkFinalizers: MakeCheck = context => {
   const { mirror, now, clockTolerance, instanceState, violate } = context;
   let seen = -1;
+  const leaving = new Map<string, KubernetesObject>();
+  mirror.follow((resource, uid, object) => {
+    if (resource !== 'nodeclaims' && resource !== 'nodes') return;
+    if (object?.metadata.deletionTimestamp === undefined) leaving.delete(uid);
+    else leaving.set(uid, object);
+  });
   return {
     onRun() {
       // A deadline depends on nothing but what is in the cluster.
       if (mirror.changes() === seen) return;
       seen = mirror.changes();
-      for (const object of [...mirror.all('nodeclaims').values(), ...mirror.all('nodes').values()]) {
-        if (object.metadata.deletionTimestamp !== undefined) deadlineOf(object, mirror);
-      }
+      for (const object of leaving.values()) deadlineOf(object, mirror);
     },
     onWrite({ before, after, resource }, by) {
       if (before === undefined || !['nodes', 'nodeclaims'].includes(resource.resource)) return;

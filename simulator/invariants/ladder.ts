@@ -54,9 +54,10 @@ export function createClimbers(
 
   return {
     onCall(call, { by }) {
-      if (by !== 'repair') return;
+      const isActedOn = by === 'repair' ? selectActedOn(call) : undefined;
+      if (isActedOn === undefined) return;
       for (const node of mirror.all('nodes').values()) {
-        if (!actsOn(call, node)) continue;
+        if (!isActedOn(node)) continue;
         const instance = textOf(dig(node, 'spec', 'providerID'));
         const claims = [...mirror.all('nodeclaims').values()];
         const claim = claims.find(
@@ -71,15 +72,17 @@ export function createClimbers(
   };
 }
 
-function actsOn(call: PortCall, { metadata, spec }: KubernetesObject): boolean {
-  if (call.port === 'instances' && call.method === 'reboot') return call.args[0] === dig(spec, 'providerID');
-  if (call.port === 'bus' && call.method === 'publish') {
-    return listOf(call.args[0]).some(
-      entry => dig(entry, 'detailType') === 'DrainRequested' && dig(entry, 'detail', 'node', 'uid') === metadata.uid,
-    );
+/** Tells the nodes that the call acts on from the others; undefined for a call that acts on none, as nearly all of them do. */
+function selectActedOn(call: PortCall): ((node: KubernetesObject) => boolean) | undefined {
+  if (call.port === 'instances' && call.method === 'reboot') {
+    return ({ spec }) => call.args[0] === dig(spec, 'providerID');
   }
-  if (!isKubernetes(call, 'create')) return false;
-  return (
-    textOf(dig(call.args[1], 'metadata', 'annotations', REPAIR_ANNOTATION))?.startsWith(`${metadata.uid}.`) === true
-  );
+  if (call.port === 'bus' && call.method === 'publish') {
+    const requests = listOf(call.args[0]).filter(entry => dig(entry, 'detailType') === 'DrainRequested');
+    const asked = new Set(requests.map(entry => dig(entry, 'detail', 'node', 'uid')));
+    return asked.size === 0 ? undefined : ({ metadata }) => asked.has(metadata.uid);
+  }
+  if (!isKubernetes(call, 'create')) return undefined;
+  const attempt = textOf(dig(call.args[1], 'metadata', 'annotations', REPAIR_ANNOTATION));
+  return attempt === undefined ? undefined : ({ metadata }) => attempt.startsWith(`${metadata.uid}.`);
 }
