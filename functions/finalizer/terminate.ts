@@ -115,7 +115,12 @@ export async function terminate(
     return DONE;
   }
   const wasForced = before.reported?.startsWith(FORCED) ?? false;
-  if (forced && !wasForced) await reportForce(context);
+  if (forced && !wasForced) {
+    await reportForce(context);
+    // At once: the steps may fail for hours, and what was said is not said again.
+    const marked = await progress.saveMeanwhile({ ...progress.value(), reported: FORCED });
+    if (!marked.written) return marked;
+  }
 
   const outcome = await runSteps(steps, context).catch((error: unknown) => sayWhenOverdue(context, error));
   if (run.progressed) return DONE;
