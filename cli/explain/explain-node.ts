@@ -1,7 +1,6 @@
 /** Why a node may or may not be disrupted now: its protected pods, what else blocks evictions, its deadlines. Pure. */
 import { evictionRefusal } from '../pod-disruption-budget.ts';
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
-import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { isFinished, isTerminating, type PodView } from '../../shared/domain/pod.ts';
 import { isActive, protectionOf, type Protection } from '../../shared/domain/protection.ts';
 import { addDuration, parseTimestamp, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
@@ -74,7 +73,7 @@ export function explainNode(observation: NodeObservation, now: EpochMs): NodeExp
     annotation,
     pods,
     otherPods: all.length - pods.length,
-    deadline: deadlineOf(observation.nodeClaims),
+    deadline: deadlineOf(observation),
     compatibility: protection.policy.compatibility,
     policy: protection.source,
     observeOnly: protection.mode === 'Observe',
@@ -115,14 +114,14 @@ function annotationOf(annotations: Readonly<Record<string, string>>): NodeAnnota
   return value === 'true' && mark !== undefined ? { kind: 'ours', until: mark } : { kind: 'theirs', value };
 }
 
-/** The instant in the NodeClaim's annotation, else its grace period from its deletion on. */
-function deadlineOf([claim]: readonly NodeClaimView[]): Deadline {
-  if (claim === undefined) return { kind: 'none', terminating: false };
-  const { annotations, deletionTime, terminationGracePeriod } = claim;
-  const annotated = parseTimestamp(annotations[KARPENTER.terminationTimestampAnnotation] ?? '');
+/** The instant in the NodeClaim's annotation, else the grace period of NodeClaim, NodePool or policy from the deletion on. */
+function deadlineOf({ node, nodeClaims: [claim], terminationGracePeriod }: NodeObservation): Deadline {
+  const annotated = parseTimestamp(claim?.annotations[KARPENTER.terminationTimestampAnnotation] ?? '');
   if (annotated !== undefined) return { kind: 'at', time: annotated };
-  if (terminationGracePeriod === undefined) return { kind: 'none', terminating: deletionTime !== undefined };
+  const deletionTime = claim?.deletionTime ?? node.deletionTime;
+  const gracePeriod = claim?.terminationGracePeriod ?? terminationGracePeriod;
+  if (gracePeriod === undefined) return { kind: 'none', terminating: deletionTime !== undefined };
   return deletionTime === undefined
-    ? { kind: 'afterDeletion', gracePeriod: terminationGracePeriod }
-    : { kind: 'at', time: addDuration(deletionTime, terminationGracePeriod) };
+    ? { kind: 'afterDeletion', gracePeriod }
+    : { kind: 'at', time: addDuration(deletionTime, gracePeriod) };
 }

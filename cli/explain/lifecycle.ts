@@ -92,7 +92,7 @@ export function explainLifecycle(cluster: LifecycleCluster, node: NodeView, now:
     termination: {
       source: termination.kind === 'none' ? undefined : termination.source,
       message: terminationText(termination),
-      since: claim?.deletionTime,
+      since: claim?.deletionTime ?? node.deletionTime,
     },
     drain: {
       cordonedBy: node.annotations[ANNOTATIONS.cordonedByDrain],

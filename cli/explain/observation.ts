@@ -4,7 +4,9 @@ import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { readNode, type NodeView } from '../../shared/domain/node.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
-import { findNodeClaims } from '../../shared/cluster/node-pool.ts';
+import { findNodeClaims, loadNodePool, loadPolicies } from '../../shared/cluster/node-pool.ts';
+import { effectiveTermination } from '../../functions/finalizer/settings.ts';
+import type { DurationMs } from '../../shared/domain/time.ts';
 import { loadPodsOnNode, loadProtection } from '../../shared/cluster/protected-pods.ts';
 import type { EffectiveProtection } from '../../shared/policies/protection-settings.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
@@ -18,6 +20,8 @@ export interface NodeObservation {
   readonly budgets: readonly DisruptionBudget[];
   /** One as a rule; none for nodes that Karpenter does not manage. */
   readonly nodeClaims: readonly NodeClaimView[];
+  /** That NodePool or policy give a termination by Curfew; a NodeClaim's own counts before it. */
+  readonly terminationGracePeriod?: DurationMs | undefined;
 }
 
 /** Undefined when there is no such node. */
@@ -27,12 +31,15 @@ export async function observeNode(kubernetes: KubernetesApi, name: string): Prom
   if (object === undefined) return undefined;
   const node = readNode(object);
   const nodePool = nodePoolOf(node);
-  const [pods, protection, budgets, nodeClaims] = await Promise.all([
+  const [pods, protection, budgets, nodeClaims, pool, policies] = await Promise.all([
     loadPodsOnNode(deps, name),
     loadProtection(deps, object),
     kubernetes.list(RESOURCES.PodDisruptionBudget),
     findNodeClaims(deps, node, nodePool),
+    loadNodePool(deps, nodePool),
+    loadPolicies(deps),
   ]);
+  const termination = effectiveTermination(pool, policies);
   return {
     node,
     nodePool,
@@ -40,5 +47,6 @@ export async function observeNode(kubernetes: KubernetesApi, name: string): Prom
     protection,
     budgets: (budgets ?? []).map(readDisruptionBudget).filter(budget => budget !== undefined),
     nodeClaims,
+    terminationGracePeriod: termination.kind === 'custom' ? termination.settings.gracePeriod?.period : undefined,
   };
 }

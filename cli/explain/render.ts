@@ -29,7 +29,7 @@ export function renderNode(node: NodeExplanation, lifecycle?: LifecycleExplanati
     ...(pod.evictionRefusal === undefined ? [] : [`      ${pod.evictionRefusal}`]),
   ]);
   const lines = [
-    `Node ${node.name}${pool}: ${lifecycle === undefined ? '' : headline(lifecycle, node.now)}${describeVerdict(node)}`,
+    `Node ${node.name}${pool}: ${lifecycle === undefined ? '' : headline(lifecycle, node.now)}${describeVerdict(node, lifecycle?.termination.since !== undefined)}`,
     ...(lifecycle === undefined ? [] : renderLifecycle(lifecycle, node.now).map(line => `  ${line}`)),
     `  ${describeAnnotation(node)}`,
     ...(pods.length === 0 ? [] : ['  pods that are annotated or cannot be evicted:', ...pods]),
@@ -47,10 +47,10 @@ function headline({ repair, termination }: LifecycleExplanation, now: EpochMs): 
   return `repair ${repair.dueTime > now ? 'is due' : 'has been due since'} ${instant(repair.dueTime, now)}; `;
 }
 
-function describeVerdict({ verdict, now }: NodeExplanation): string {
+function describeVerdict({ verdict, now }: NodeExplanation, isTerminating: boolean): string {
   switch (verdict.kind) {
     case 'open':
-      return 'open to disruption';
+      return isTerminating ? 'nothing protects its pods' : 'open to disruption';
     case 'protectedUntil':
       return `protected until ${instant(verdict.until, now)}`;
     case 'protectedWithoutEnd':
@@ -122,9 +122,9 @@ function describeDeadline(deadline: Deadline, now: EpochMs): string {
     case 'at':
       return `deadline: what is left at ${instant(deadline.time, now)} is removed by force, protected or not`;
     case 'afterDeletion':
-      return `deadline: none yet; ${formatDuration(deadline.gracePeriod)} after its NodeClaim is deleted, what is left is removed by force`;
+      return `deadline: none yet; ${formatDuration(deadline.gracePeriod)} after its deletion begins, what is left is removed by force`;
     case 'none':
-      return deadline.terminating ? 'deadline: none, although the NodeClaim is being deleted' : 'deadline: none';
+      return deadline.terminating ? 'deadline: none, although it is being deleted' : 'deadline: none';
   }
 }
 

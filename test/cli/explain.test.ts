@@ -61,6 +61,24 @@ describe('curfew explain', () => {
     expect(absent).toMatchObject({ code: 1, error: 'policy nowhere does not exist\n' });
   });
 
+  it('says of a node that is being terminated since when, what keeps its pods, and by when it is forced', async () => {
+    const overdue = 'examples/scenarios/finalizer-overdue.yaml';
+    const { out: kept } = await run('node', 'n1', { scenario: overdue, at: '3m' });
+    expect(kept).toContain('Node n1 (NodePool default): is being terminated; protected without end\n');
+    expect(kept).toContain('going on since 2024-11-01T15:01:00Z (2m0s ago)');
+    expect(kept).toContain('prod/held: karpenter.sh/do-not-disrupt: "true" protects without end');
+    expect(kept).toContain('deadline: none, although it is being deleted');
+    const scenario = `${overdue}#long-past-a-deadline`;
+    const { out } = await run('node', 'n1', { scenario, at: '90s' });
+    expect(out).toContain('Node n1 (NodePool default): is being terminated; nothing protects its pods\n');
+    expect(out).toContain('deadline: what is left at 2024-11-01T15:02:00Z (in 30s) is removed by force');
+    const { out: json } = await run('node', 'n1', { scenario, at: '90s', output: 'json' });
+    expect(JSON.parse(json)).toMatchObject({
+      deadline: { kind: 'at', time: '2024-11-01T15:02:00Z' },
+      lifecycle: { termination: { since: '2024-11-01T15:01:00Z' } },
+    });
+  });
+
   it('prints JSON', async () => {
     const { out } = await run('node', 'critical', { scenario: EXAMPLES, at: '1h', output: 'json' });
     expect(JSON.parse(out)).toMatchObject({ name: 'critical', verdict: { kind: 'protectedWithoutEnd' } });

@@ -136,7 +136,7 @@ describe('text', () => {
       '  karpenter.sh/do-not-disrupt: "8h" protects until 2024-01-01T14:00:00Z (in 2h0m0s), limited to 4h0m0s by NodeLifecyclePolicy caps',
       '  then it may be evicted, as far as PodDisruptionBudgets allow, and an Event DoNotDisruptGracePeriodElapsed says so',
       '  PodDisruptionBudget web allows no disruption now',
-      '  deadline: none yet; 72h0m0s after its NodeClaim is deleted, what is left is removed by force',
+      '  deadline: none yet; 72h0m0s after its deletion begins, what is left is removed by force',
       '  protection: NodeLifecyclePolicy caps (rules of Design)',
     ]);
   });

@@ -8,7 +8,7 @@ import type { Mirror } from '../../../simulator/invariants/mirror.ts';
 const node: KubernetesObject = {
   apiVersion: 'v1',
   kind: 'Node',
-  metadata: { name: 'a', uid: 'uid-a', resourceVersion: '1', labels: { 'karpenter.sh/nodepool': 'default' } },
+  metadata: { name: 'a', uid: 'uid-a', resourceVersion: '1', creationTimestamp: '2024-11-01T15:00:00Z' },
   spec: { providerID: 'aws:///z/i-1' },
 };
 const now = toEpochMs(1_000_000);
