@@ -30,7 +30,7 @@ import { isLeftOut, withGrantedKinds } from './granted-kinds.ts';
 import { createOutages } from './outages.ts';
 import { createRandom, type Random } from './random.ts';
 import { createReboots } from './reboots.ts';
-import type { Actor, Scenario } from './scenario/scenario.ts';
+import { GENERATED_ANNOTATION, type Actor, type Scenario } from './scenario/scenario.ts';
 import { carryOut, describeStep, type StepTargets } from './steps.ts';
 import { createTimeline, type TimelineEntry } from './timeline.ts';
 import { createTrace, type TraceEntry } from './trace.ts';
@@ -133,6 +133,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     failsCleanup: rule => cleanups.of(rule).result === 'fail',
     clockTolerance: mix?.clockSkew.ahead ?? seconds(0),
     quietSince,
+    isGenerated: scenario.annotations[GENERATED_ANNOTATION] === 'true',
   });
 
   core.observe(write => {

@@ -20,7 +20,10 @@ export const checkRuleFinalizers: MakeCheck = context => {
   const free = new Map<string, number>();
   /** UIDs of objects with a call that may have an answer by now. */
   const calls = new Map<string, PortCall[]>();
+  /** UIDs of objects whose clean-up a worker reported as done. */
+  const answered = new Set<string>();
   const isCleaned = (uid: string): boolean =>
+    answered.has(uid) ||
     (calls.get(uid) ?? []).some(
       ({ outcome }) => outcome.kind === 'answered' && fieldsOf(outcome.value)['kind'] === 'succeeded',
     );
@@ -41,6 +44,12 @@ export const checkRuleFinalizers: MakeCheck = context => {
         );
         free.set(uid, Infinity);
       }
+    },
+    onBusEvent({ detailType, detail }) {
+      const result = textOf(dig(detail, 'result')) ?? '';
+      if (detailType !== 'TerminationHookAnswered' || !['succeed', 'notFound'].includes(result)) return;
+      const [uid = ''] = (textOf(dig(detail, 'key')) ?? '').split('/');
+      answered.add(uid);
     },
     onCall(call, run) {
       if (!isCleanup(call)) return;
@@ -73,7 +82,9 @@ export const checkRuleFinalizers: MakeCheck = context => {
 function keptObjects({ mirror, objects, failsCleanup }: CheckContext): readonly KubernetesObject[] {
   return [...mirror.all('finalizerrules').values()].flatMap(rule => {
     const resource = textOf(dig(rule, 'status', 'resource'));
-    if (resource === undefined || failsCleanup(rule.metadata.name)) return [];
+    // A worker that a bus event asks may take its time.
+    const isAsked = dig(rule, 'spec', 'cleanup', 'event') !== undefined;
+    if (resource === undefined || isAsked || failsCleanup(rule.metadata.name)) return [];
     return objects(`${resource}.${textOf(dig(rule, 'spec', 'group')) ?? ''}`).filter(
       ({ metadata }) =>
         metadata.deletionTimestamp !== undefined &&

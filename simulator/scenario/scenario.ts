@@ -15,6 +15,9 @@ export interface Place {
   readonly path: string;
 }
 
+/** `"true"` on what the generator draws: whole terminations and drains are judged in it (`invariants/watcher.ts`). */
+export const GENERATED_ANNOTATION = 'sim.curfew.dev/generated';
+
 export interface Scenario {
   readonly name: string;
   readonly annotations: Readonly<Record<string, string>>;

@@ -39,10 +39,15 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^docker /, 'needs Docker'],
   [/^node examples\/[\w-]+\/\w+\/main\.ts/, 'runs until it is ended'],
   [
-    /^curfew (…|stop$|resume$|explain|republish$|validate$|policies admission$)/,
+    /^curfew (…|stop$|resume$|explain|republish$|validate$|policies admission$|drain NODE|rbac finalizerrules|uninstall$)/,
     'names a command; its full form is run',
   ],
   [/^kubectl (apply|create|auth|describe node|describe nodepool|-l)$/, 'names a command'],
+  [/^kubectl apply -f -$/, 'takes what another command prints'],
+  [
+    /^kubectl (apply|get|delete) .*(manageddatabase|orders\.yaml)/,
+    'needs the running example: test/control-plane/managed-database.test.ts',
+  ],
   [/^kubectl .*(logs|rollout|annotate|describe|get pods)/, 'needs pods that run, or an object of the reader'],
 ];
 const reasonNotToRun = (command: string): string | undefined => NOT_RUN.find(([pattern]) => pattern.test(command))?.[1];
@@ -86,8 +91,10 @@ describe('the commands of the documents', () => {
   async function shell(command: string) {
     // What the reader fills in, and where a file is written.
     const filledIn = command
+      .replaceAll('FILES...', 'examples/managed-database/manifests/crd.yaml examples/managed-database/manifests/rule.yaml')
       .replaceAll('FILE', join(home, '.kube', 'config'))
       .replaceAll('node NAME', 'node node-1')
+      .replaceAll('drain NODE', 'drain node-1')
       .replaceAll('PATH...', 'deploy/config deploy/samples')
       .replaceAll(/snapshot\.yaml|admission\.yaml|patch\.json/g, file => join(home, file));
     const env = {

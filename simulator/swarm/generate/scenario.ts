@@ -10,7 +10,7 @@ import {
   type EpochMs,
 } from '../../../shared/domain/time.ts';
 import { createRandom, type Random } from '../../random.ts';
-import { ACTORS, type Scenario, type Step } from '../../scenario/scenario.ts';
+import { ACTORS, GENERATED_ANNOTATION, type Scenario, type Step } from '../../scenario/scenario.ts';
 import { drawDuration, pickSome, pickWeighted, times } from './draw.ts';
 import { FOCUSES, type Focus } from './focus.ts';
 import { GENERATED, type Draft, type Model } from './model.ts';
@@ -43,7 +43,7 @@ export function generateScenario(seed: number): Scenario {
   const drafts = drawDrafts(root.stream('stories'), model, durationBetween(START, lastTime), focus);
   return {
     name: `seed-${seed}`,
-    annotations: {},
+    annotations: { [GENERATED_ANNOTATION]: 'true' },
     file: GENERATED.file,
     start: START,
     end,
