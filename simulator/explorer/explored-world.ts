@@ -125,7 +125,7 @@ export class ExploredWorld {
       instanceState,
       clockTolerance: seconds(0),
       quietSince: () => this.quietSince,
-      isGenerated: true,
+      isGenerated: false,
     });
   }
 
