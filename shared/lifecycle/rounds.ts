@@ -55,12 +55,13 @@ export interface RoundState {
 
 type Deps = Pick<FunctionDeps, 'records' | 'wakeUps' | 'clock'>;
 
-const KIND = 'Round';
-const subjectOf = (name: string): Subject => ({ apiVersion: 'curfew.dev/v1alpha1', kind: KIND, name });
+/** Of the subject of a round's record: no object of the cluster. */
+export const ROUND_KIND = 'Round';
+const subjectOf = (name: string): Subject => ({ apiVersion: 'curfew.dev/v1alpha1', kind: ROUND_KIND, name });
 
 /** Whether a wake-up with this subject is for these rounds. */
 export const isRound = ({ kind, name }: Pick<Subject, 'kind' | 'name'>, round: string): boolean =>
-  kind === KIND && name === round;
+  kind === ROUND_KIND && name === round;
 
 export function createRounds(deps: Deps, round: Round): Rounds {
   const run = async (requested: Scopes, wakeUp?: UsedWakeUp): Promise<void> => {

@@ -18,6 +18,12 @@ describe('the end of watching a cluster', () => {
     expect(describeTimers([CONFIGURATION, { ...CONFIGURATION, owner: 'drain' }])).toBe('No timer was set.');
   });
 
+  it('names no timer of a round of settings or of the status of all policies', () => {
+    const round = { ...NODE, subject: { ...NODE.subject, kind: 'Round', name: 'settings' } };
+    const status = { ...NODE, subject: { ...NODE.subject, kind: 'NodeLifecyclePolicy', name: '*' } };
+    expect(describeTimers([round, status])).toBe('No timer was set.');
+  });
+
   it('names each timer with its subject', () => {
     expect(describeTimers([CONFIGURATION, NODE])).toBe(
       'Timers that were set: repair of Node n1 at 2024-11-01T15:12:48Z.',
