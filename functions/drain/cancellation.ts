@@ -29,7 +29,7 @@ export function cancelledBy(
   const ends = (request: DrainRequest): boolean => isEnded(incoming, request.id, request.event);
   const { active, requests, finished } = record;
   const waiting = requests.filter(ends);
-  // One that is being told of already ends as it was decided.
+  // One whose answer is already on its way ends as it was decided.
   const running = active === undefined || active.end !== undefined ? [] : active.requests.filter(ends);
   const recovered = finished.filter(
     ({ id, fault, status, recovered: before }) =>

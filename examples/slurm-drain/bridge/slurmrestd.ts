@@ -13,7 +13,7 @@ export interface SlurmrestdOptions {
   /** `unix:/run/slurmrestd.sock` or `http://host:6820`. */
   readonly url: string;
   readonly user: string;
-  /** A JWT of `scontrol token`, read for each request: it expires, and is renewed by whoever made it. */
+  /** A JWT of `scontrol token`, read for each request: it expires, and its maker renews it. */
   readonly token: () => Promise<string>;
 }
 

@@ -57,7 +57,7 @@ export const isAllPolicies = ({ name }: Pick<Subject, 'name'>): boolean => name 
 export const STATUS_SPACING = seconds(30);
 /** Looks because somebody edited a policy. */
 const EDIT_SPACING = seconds(1);
-/** A change that nobody told of is noticed after this long. */
+/** A change without a message is noticed after this long. */
 const CHECK = hours(1);
 /** A look that dies is made up for after this long. */
 const LOOK_SETTLES_AFTER = seconds(60);

@@ -71,7 +71,7 @@ export function replacingGuards(block: JsonObject): JsonObject {
   return { ...absent, ...block };
 }
 
-/** As people write it: for ever, until some instant soon, or something that cannot be read. */
+/** As people write it: without end, until some instant soon, or something that cannot be read. */
 export function drawVeto(random: Random, time: EpochMs): string {
   return pickWeighted(random, [
     [3, 'true'],
