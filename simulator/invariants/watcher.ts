@@ -112,10 +112,9 @@ export function createInvariantWatcher({
       if (violations.length < MAX_VIOLATIONS) violations.push({ invariant, time: scheduler.now(), message });
     },
   };
-  const checks: readonly Check[] = [
-    ...CHECKS,
-    ...(isGenerated ? CHECKS_OF_GENERATED_CLUSTERS : []),
-  ].map(make => make(context));
+  const checks: readonly Check[] = [...CHECKS, ...(isGenerated ? CHECKS_OF_GENERATED_CLUSTERS : [])].map(make =>
+    make(context),
+  );
   /** A mistake in a check must not look like one of a function that it is called from. */
   const mistakes: unknown[] = [];
   const tell = (hook: (check: Check) => void): void => {

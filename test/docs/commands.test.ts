@@ -91,7 +91,10 @@ describe('the commands of the documents', () => {
   async function shell(command: string) {
     // What the reader fills in, and where a file is written.
     const filledIn = command
-      .replaceAll('FILES...', 'examples/managed-database/manifests/crd.yaml examples/managed-database/manifests/rule.yaml')
+      .replaceAll(
+        'FILES...',
+        'examples/managed-database/manifests/crd.yaml examples/managed-database/manifests/rule.yaml',
+      )
       .replaceAll('FILE', join(home, '.kube', 'config'))
       .replaceAll('node NAME', 'node node-1')
       .replaceAll('drain NODE', 'drain node-1')
