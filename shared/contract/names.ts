@@ -26,6 +26,8 @@ export const WAKE_UP = 'WakeUp';
 export const TICK = 'Tick';
 /** EventBridge `detail-type` with which a worker answers a hook that was asked for by an event; its `source` is `curfew.worker`. */
 export const HOOK_ANSWERED = 'TerminationHookAnswered';
+/** EventBridge `detail-type`, about a Node: pods of it, or volume attachments, changed or are gone. */
+export const NODE_PODS_CHANGED = 'NodePodsChanged';
 /** EventBridge `detail-type` of changes of the kinds that FinalizerRules name. */
 export const CUSTOM_RESOURCE_CHANGED = 'CustomResourceChanged';
 /** EventBridge `detail-type` of changes of the kind that `[customDrain]` names. */
