@@ -42,7 +42,9 @@ export function createPublishFloor({ period, burst, ofPart = {} }: PublishFloorS
     const own = ofPart[part] ?? { period, burst };
     return { period: own.period, capacity: toDurationMs(own.period * own.burst) };
   };
-  const longest = toDurationMs(Math.max(...[{ period, burst }, ...Object.values(ofPart)].map(a => a.period * a.burst)));
+  const longest = toDurationMs(
+    Math.max(...[{ period, burst }, ...Object.values(ofPart)].map(each => each.period * each.burst)),
+  );
 
   return {
     earliest(key, { change, changed }) {
@@ -61,10 +63,9 @@ export function createPublishFloor({ period, burst, ofPart = {} }: PublishFloorS
         if (addDuration(lastTime, longest) > now) break;
         recent.delete(old);
       }
-      const limited = changed.filter(part => allowanceOf(part).period > 0);
-      if (change === 'Deleted' || limited.length === 0) return;
+      if (change === 'Deleted') return;
       const wholeAt: Record<string, EpochMs> = { ...before?.wholeAt };
-      for (const part of limited) {
+      for (const part of changed) {
         const allowance = allowanceOf(part);
         const next = Math.max(now, wholeAt[part] ?? now) + allowance.period;
         wholeAt[part] = toEpochMs(Math.min(next, now + allowance.capacity));

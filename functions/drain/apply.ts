@@ -68,7 +68,11 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
   }
 }
 
-async function reportTaken(parts: Parts, { request, how }: Pick<Of<'take'>, 'request' | 'how'>, look: Look): Promise<void> {
+async function reportTaken(
+  parts: Parts,
+  { request, how }: Pick<Of<'take'>, 'request' | 'how'>,
+  look: Look,
+): Promise<void> {
   parts.run.taken = true;
   await report(parts, look, {
     decision: 'take',

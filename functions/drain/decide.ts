@@ -114,7 +114,8 @@ function take(observation: DrainObservation, asked: DrainRequest): DrainDecision
   if (admission?.kind !== 'take' || admission.how !== 'next') return admission;
   const { rules, mode } = observation;
   const taken = { ...observation, record: admission.record };
-  if (rules === undefined || holdOf(rules, mode) !== undefined || coverageUnknown(taken) !== undefined) return admission;
+  if (rules === undefined || holdOf(rules, mode) !== undefined || coverageUnknown(taken) !== undefined)
+    return admission;
   const begun = begin(taken, rules);
   return begun.kind === 'begin' ? { ...begun, takes: admission.request } : admission;
 }
