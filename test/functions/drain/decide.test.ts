@@ -102,6 +102,25 @@ describe('a request that needs no drain', () => {
   });
 });
 
+describe('a request that nothing stands in the way of', () => {
+  const asked = request('e1');
+
+  it('begins in the write that takes it', () => {
+    const decision = decide(observation({ incoming: drain(asked) }));
+    expect(decision).toMatchObject({
+      kind: 'begin',
+      takes: { id: 'e1', time: NOW },
+      active: { id: 'e1', requests: [{ id: 'e1' }] },
+      record: { requests: [], active: { id: 'e1' } },
+    });
+  });
+
+  it('is only taken without a configuration, or where the mode is Observe', () => {
+    expect(decide(observation({ incoming: drain(asked), rules: undefined }))).toMatchObject({ kind: 'take' });
+    expect(decide(observation({ incoming: drain(asked), mode: 'Observe' }))).toMatchObject({ kind: 'take' });
+  });
+});
+
 describe('two requests', () => {
   const under = active({ scope: GPU_A, requests: [reset('e1', ['A'])] });
   const on = (asked: ReturnType<typeof request>) =>

@@ -32,6 +32,10 @@ describe('routes', () => {
     expect(matchesPattern(heartbeatPattern('prod'), event('ForwarderHeartbeat', { cluster: 'staging' }))).toBe(false);
   });
 
+  it('tell of the pods of a node those who empty nodes alone', () => {
+    expect(targets(event('NodePodsChanged', { cluster: 'prod' }))).toEqual(['finalizer', 'drain']);
+  });
+
   it('match as the local bus does', () => {
     const sent = ['prod', 'staging'].flatMap(cluster =>
       ['NodeChanged', 'NodeClaimChanged', 'PodChanged', 'ConfigMapChanged', 'SecretChanged'].map(type =>
