@@ -9,7 +9,7 @@ import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.
 import { addDuration, minutes, toDurationMs } from '../../../shared/domain/time.ts';
 import type { RuleParts } from './reconcile-object.ts';
 import { loadRules, standingOf, type RuleInForce, type Standing } from './rule-set.ts';
-import { setConditions, type Condition } from '../set-condition.ts';
+import { hasCondition, setConditions, type Condition } from '../set-condition.ts';
 
 /** Keeps a rule until its objects are free. */
 export const RULE_FINALIZER = 'curfew.dev/finalizer-rule';
@@ -30,8 +30,9 @@ export async function reconcileRule(parts: RuleParts, name: string, watch: KindW
   const fields = resource === undefined ? {} : { resource };
   const current = await deps.kubernetes.get(ref);
   if (current === undefined || current.metadata.uid !== object.metadata.uid) return;
+  // The status remembers what was said, so it is written afterwards: a run that dies in between says it again.
+  if (accepted.status === 'False' && !hasCondition(current, accepted)) await refuse(parts, object, accepted);
   await setConditions(deps, ref, current, [accepted, ...(watching ? [watching] : [])], deps.clock.now(), fields);
-  if (accepted.status === 'False') await refuse(parts, object, accepted);
   if (standing.kind !== 'inForce') return endUnused(parts, object);
   const type = resource === undefined ? standing.value.type : { ...standing.value.rule, resource };
   if (type === undefined) return endUnused(parts, object);
