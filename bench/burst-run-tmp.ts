@@ -1,0 +1,11 @@
+import { runPlan, toRows, BURST } from './burst-tmp.ts';
+import { uptime } from 'node:os';
+import { loadavg } from 'node:os';
+const plan = { ...BURST, ...JSON.parse(process.env.PLAN ?? '{}') };
+const t0 = Date.now(); const c0 = process.cpuUsage();
+let last = '';
+const o = await runPlan(plan, { say: (t: string, p?: any) => { const l = `${((Date.now()-t0)/1000).toFixed(0)}s ${t} ${p?.done}/${p?.of}`; if (p && p.done !== last) { last = p.done; console.log(l); } } } as any);
+for (const r of toRows('', o, 5000)) console.log(r.name, r.ours.median);
+console.log('problems', o.settings.problems.slice(0,5), 'load', loadavg(), 'cpu(main incl apiserver)', process.cpuUsage(c0));
+const l = [...o.samples.lateness].sort((a,b)=>a-b); console.log('p10,50,90,99,100', [0.1,0.5,0.9,0.99,1].map(q => l[Math.min(l.length-1, Math.floor(q*l.length))]));
+process.exit(0);
