@@ -13,6 +13,7 @@ import { reconcileTarget, type TargetParts } from './reconcile-target.ts';
 import { decideRule } from './rules/decide.ts';
 import { reconcileObject } from './rules/reconcile-object.ts';
 import { reconcileRule } from './rules/reconcile-rule.ts';
+import { createRuleRounds, RULES_ROUND } from './rules/wake-ups.ts';
 import type { TerminationContext, TerminationDeps } from './steps/context.ts';
 import { TERMINATION_STEPS } from './terminate.ts';
 import { createSettingsRounds, createTerminationRounds, SETTINGS_ROUND, TERMINATIONS_ROUND } from './wake-ups.ts';
@@ -26,7 +27,8 @@ export interface Rules {
   readonly decideRule: typeof decideRule;
 }
 
-type Parts = TargetParts & Pick<Rules, 'decideRule'> & { readonly settings: Rounds; readonly terminations: Rounds };
+type Parts = TargetParts &
+  Pick<Rules, 'decideRule'> & { readonly settings: Rounds; readonly terminations: Rounds; readonly rules: Rounds };
 
 export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = {}): Reconcile {
   const parts: Parts = {
@@ -34,6 +36,7 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
     reporter: createReporter(OWNER, deps),
     settings: createSettingsRounds(deps),
     terminations: createTerminationRounds(deps),
+    rules: createRuleRounds(deps),
     decide,
     steps: TERMINATION_STEPS,
     decideRule,
@@ -47,9 +50,10 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
         const { kind, name, uid } = message.subject;
         if (isRound(message.subject, SETTINGS_ROUND)) return parts.settings.timerDue(message);
         if (isRound(message.subject, TERMINATIONS_ROUND)) return parts.terminations.timerDue(message);
+        if (isRound(message.subject, RULES_ROUND)) return parts.rules.timerDue(message);
         if (kind === 'NodeClaim') return reconcileTarget(parts, { kind, name, uid }, message);
         if (kind === 'Node') return reconcileNode(parts, name, { uid, wakeUp: message });
-        if (kind === 'FinalizerRule') return reconcileRule(parts, name, undefined);
+        if (kind === 'FinalizerRule') return reconcileRule(parts, name, { timer: { uid, wakeUp: message } });
         return reconcileObject(parts, message.subject, message);
       }
       case 'customResource':
@@ -65,7 +69,7 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
 type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
 
 async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise<void> {
-  const { subject, hints, change, watch, resync } = event;
+  const { subject, hints, change, changed, watch, resync } = event;
   const { name, uid } = subject;
   // When everything is published again, what settings apply to comes in events of its own.
   const isRepeated = resync === true && change === 'Modified';
@@ -80,7 +84,7 @@ async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise
     case 'PodDisruptionBudget':
       return parts.terminations.request(undefined);
     case 'FinalizerRule':
-      return reconcileRule(parts, name, watch);
+      return reconcileRule(parts, name, { watch, concernsObjects: !isRepeated && !isOwnFinalizer(changed) });
     case 'NodePool':
       await reportTerminationFaults(parts, subject);
       return isRepeated ? undefined : parts.settings.request(name);
@@ -91,6 +95,9 @@ async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise
       return;
   }
 }
+
+/** Of a FinalizerRule, whose own finalizer alone changed. */
+const isOwnFinalizer = (changed: readonly string[]): boolean => changed.length === 1 && changed[0] === 'finalizers';
 
 async function reconcileNode(
   parts: Parts,

@@ -89,12 +89,13 @@ function nextLook(since: EpochMs, now: EpochMs, least: DurationMs, most: Duratio
   return addDuration(now, toDurationMs(Math.min(Math.max(durationBetween(since, now), least), most)));
 }
 
-/** Tells of NodeClaim and Nodes alike. */
+/** Tells of NodeClaim and Nodes alike: an Event on each, one audit line that names them all. */
 export async function tell(context: TerminationContext, report: Omit<Report, 'about'>): Promise<void> {
   const { claim, nodes } = context.look;
   const [first, ...others] = [...(claim === undefined ? [] : [claim]), ...nodes];
   if (first === undefined) return;
-  await context.reporter.report({ ...report, about: first });
+  const named = others.length === 0 ? {} : { nodes: others.map(({ metadata }) => metadata.name) };
+  await context.reporter.report({ ...report, details: { ...named, ...report.details }, about: first });
   if (report.event === undefined) return;
   const { type, reason = report.reason, message = report.message } = report.event;
   for (const about of others) await context.deps.events.record({ type, reason, message, about });
