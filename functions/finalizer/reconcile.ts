@@ -1,6 +1,6 @@
 /** Terminations and FinalizerRules: which object a message is about. */
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
-import { HOOK_ANSWERED } from '../../shared/contract/names.ts';
+import { HOOK_ANSWERED, INSTANCE_STATE_CHANGED } from '../../shared/contract/names.ts';
 import { createReporter } from '../../shared/lifecycle/reporter.ts';
 import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
 import type { Step } from '../../shared/lifecycle/steps.ts';
@@ -8,6 +8,7 @@ import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
 import { decide } from './decide.ts';
 import { reportTerminationFaults } from './faults.ts';
+import { instanceOf } from './instance-events.ts';
 import { openNodeRecord, targetOfNode } from './observe.ts';
 import { reconcileTarget, type TargetParts } from './reconcile-target.ts';
 import { decideRule } from './rules/decide.ts';
@@ -59,7 +60,11 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
       case 'customResource':
         return reconcileObject(parts, message.event.subject);
       case 'busEvent':
-        return message.detailType === HOOK_ANSWERED ? reconcileAnswer(parts, message.detail) : undefined;
+        if (message.detailType === HOOK_ANSWERED) return reconcileAnswer(parts, message.detail);
+        if (message.detailType === INSTANCE_STATE_CHANGED) {
+          return parts.terminations.request(instanceOf(message.detail));
+        }
+        return;
       case 'tick':
         return;
     }
