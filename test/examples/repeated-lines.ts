@@ -22,8 +22,8 @@ export function repeatedLines(trace: readonly TraceEntry[]): readonly string[] {
     const about = JSON.stringify([said['function'], said['namespace'], said['name'], said['uid']]);
     const before = last.get(about);
     last.set(about, { text, t });
-    const what = `${String(said['function'])} ${String(said['decision'])} ${String(said['reason'])}`;
+    const what = [said['function'], said['decision'], said['reason']].join(' ');
     if (before?.text !== text || what in SAID_AGAIN) return [];
-    return [`${what} about ${String(said['name'])} at ${String(before.t)} and at ${String(t)}`];
+    return [[what, 'about', said['name'], 'at', before.t, 'and at', t].join(' ')];
   });
 }
