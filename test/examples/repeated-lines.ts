@@ -22,8 +22,10 @@ export function repeatedLines(trace: readonly TraceEntry[]): readonly string[] {
     const about = JSON.stringify([said['function'], said['namespace'], said['name'], said['uid']]);
     const before = last.get(about);
     last.set(about, { text, t });
-    const what = [said['function'], said['decision'], said['reason']].join(' ');
+    const what = words(said['function'], said['decision'], said['reason']);
     if (before?.text !== text || what in SAID_AGAIN) return [];
-    return [[what, 'about', said['name'], 'at', before.t, 'and at', t].join(' ')];
+    return [words(what, 'about', said['name'], 'at', before.t, 'and at', t)];
   });
 }
+
+const words = (...values: readonly unknown[]): string => values.filter(value => typeof value === 'string').join(' ');
