@@ -89,6 +89,8 @@ describe.skipIf(missing !== undefined)(`the example${missing === undefined ? '' 
     expect(await ended).toEqual([0, null]);
     expect(printed).not.toContain('✗');
     expect(readdirSync(folder).filter(name => name.startsWith('curfew-run-'))).toEqual([]);
-    await expect(type('npx node examples/managed-database/sql.ts "SELECT')).rejects.toThrow('to match object { code: +0 }');
+    await expect(type('npx node examples/managed-database/sql.ts "SELECT')).rejects.toThrow(
+      'to match object { code: +0 }',
+    );
   }, 240_000);
 });
