@@ -3,13 +3,13 @@
  * sees to it that one takes place.
  */
 import { addDuration, hours, minutes, type EpochMs } from '../../shared/domain/time.ts';
-import { again, DONE, settle, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
+import { again, DONE, settle, type Turn } from '../../shared/lifecycle/settle.ts';
 import { openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { decide, NodeDecision } from './decide.ts';
 import { sameIncident } from './incident.ts';
-import { lookAtNode, type Gone, type Here, type NodeTarget } from './node-look.ts';
+import { lookAtNode, type Gone, type Here, type NodeTarget } from './observe.ts';
 import type { Passes } from './pass/run.ts';
 import { nodeCodec, nodeRecordId, type NodeRecord } from './record.ts';
 import { reportOfNode } from './report.ts';

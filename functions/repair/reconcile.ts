@@ -11,15 +11,14 @@ import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.t
 import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
 import { openRecord } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
-import { nodeOfRequest, parseDrainCompleted } from './actions/drain-answer.ts';
+import { nodeOfRequest, parseDrainCompleted } from './actions/drain.ts';
 import { decide } from './decide.ts';
 import { reconcileNode } from './node.ts';
 import { decidePass } from './pass/decide.ts';
-import { poolOfSubject } from './pass/record.ts';
 import { createPasses, type Passes } from './pass/run.ts';
 import { reportNodePool, reportPolicy } from './policies/report.ts';
 import { isAllPolicies, policyChanged, statusDue, surroundingsChanged } from './policies/status.ts';
-import { nodeCodec, nodeRecordId, OWNER } from './record.ts';
+import { nodeCodec, nodeRecordId, OWNER, poolOfSubject } from './record.ts';
 import { createSettingsRounds, SETTINGS_ROUND } from './wake-ups.ts';
 
 type Ports = Pick<

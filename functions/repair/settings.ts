@@ -1,12 +1,23 @@
 /**
  * Which repair block is in force for a pool: the NodePool's own wins over a NodeLifecyclePolicy, a more specific policy over a
- * general one, ties by name. Pure.
+ * general one, ties by name. Of a policy that an edit broke, the generation that was accepted last stays in force until the mistake is
+ * mended; a policy that never was valid holds the repairs of the pools that it selects (I6). One record per policy, written when its
+ * event is looked at.
  */
-import type { Mode } from '../../shared/contract/policy-schema.ts';
+import { inParallel } from '../../shared/cluster/in-parallel.ts';
+import { parsePolicyFrame, type Mode, type Parsed } from '../../shared/contract/policy-schema.ts';
+import { parseProtectionBlock } from '../../shared/contract/protection-schema.ts';
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
-import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
+import * as z from '../../shared/contract/zod.ts';
+import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
+import { addDuration, hours } from '../../shared/domain/time.ts';
+import { again, DONE, settle } from '../../shared/lifecycle/settle.ts';
+import { openRecord, type RecordCodec, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { policiesFor, unreadableFor, type PolicySet } from '../../shared/policies/policy-set.ts';
+import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
+import { OWNER } from './record.ts';
 
 export interface EffectiveRepair {
   /** undefined: no block applies; `invalid`: one applies that cannot be read. */
@@ -47,4 +58,106 @@ export function repairFault(object: KubernetesObject): string | undefined {
   if (block === undefined) return undefined;
   const parsed = parseRepairBlock(block, 'spec.repair');
   return parsed.ok ? undefined : parsed.message;
+}
+
+interface AcceptedPolicy {
+  readonly generation: number;
+  readonly spec: JsonObject;
+}
+
+const schema = z.object({ generation: z.number(), spec: z.custom<JsonObject>(value => typeof value === 'object') });
+
+const codec: RecordCodec<AcceptedPolicy> = {
+  owner: OWNER,
+  schemaVersion: 1,
+  parse: state => schema.parse(state),
+  toState: ({ generation, spec }) => ({ generation, spec }),
+};
+
+const recordId = (uid: string): string => `policy/${uid}`;
+/** A deletion that nobody told of is noticed after this long. */
+const CHECK = hours(24);
+
+/**
+ * What is wrong with a policy's frame or repair block, with the fields' paths; undefined when both can be used.
+ *
+ * @param scope `all`: also with the blocks that are other functions' to use
+ */
+export function faultOf({ spec }: KubernetesObject, scope: 'repair' | 'all' = 'repair'): string | undefined {
+  const partOf = <Value>(
+    name: 'repair' | 'termination' | 'protection',
+    parse: (block: unknown, path: string) => Parsed<Value>,
+  ): Parsed<Value> | undefined => (spec?.[name] === undefined ? undefined : parse(spec[name], `spec.${name}`));
+  const others = [partOf('termination', parseTerminationBlock), partOf('protection', parseProtectionBlock)];
+  const parts = [parsePolicyFrame(spec), partOf('repair', parseRepairBlock), ...(scope === 'all' ? others : [])];
+  const faults = parts.flatMap(part => (part === undefined || part.ok ? [] : [part.message]));
+  return faults.length === 0 ? undefined : faults.join('; ');
+}
+
+/** Of the policies that cannot be read, by UID: the generation that was accepted last. */
+export async function acceptedGenerations(
+  { records }: Pick<FunctionDeps, 'records'>,
+  objects: readonly KubernetesObject[],
+): Promise<ReadonlyMap<string, number>> {
+  const found = new Map<string, number>();
+  for (const object of objects.filter(each => faultOf(each) !== undefined)) {
+    const { uid } = object.metadata;
+    const stored = await records.get({ owner: OWNER, id: recordId(uid) });
+    const accepted = schema.safeParse(stored?.state);
+    if (accepted.success) found.set(uid, accepted.data.generation);
+  }
+  return found;
+}
+
+/** The policies as they are in force: one that cannot be read has the spec that was accepted last, where there was one. */
+export async function withLastAccepted(
+  { records }: Pick<FunctionDeps, 'records'>,
+  objects: readonly KubernetesObject[],
+): Promise<readonly KubernetesObject[]> {
+  return inParallel(
+    objects.map(async object => {
+      if (faultOf(object) === undefined) return object;
+      const stored = await records.get({ owner: OWNER, id: recordId(object.metadata.uid) });
+      if (stored === undefined) return object;
+      const accepted = schema.safeParse(stored.state);
+      return accepted.success ? { ...object, spec: accepted.data.spec } : object;
+    }),
+  );
+}
+
+type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
+
+/** Remembers a policy that can be used. */
+export async function rememberAccepted(deps: Deps, object: KubernetesObject, wakeUp?: UsedWakeUp): Promise<void> {
+  const { metadata, spec = {} } = object;
+  const isFaulty = faultOf(object) !== undefined;
+  const record = openRecord(deps, codec, recordId(metadata.uid), wakeUp);
+  const value: AcceptedPolicy = { generation: metadata.generation ?? 0, spec };
+  const { apiVersion, kind } = object;
+  await settle({
+    what: `NodeLifecyclePolicy ${metadata.name}`,
+    observe: async () => ({ kind: 'here', observation: await record.load() }),
+    decide: held => held,
+    async apply(held) {
+      if (held.kind === 'newer') return DONE;
+      if (!isFaulty && held.kind === 'held' && held.value.generation > value.generation) return DONE;
+      const subject = { apiVersion, kind, name: metadata.name, uid: metadata.uid };
+      // A policy that was broken keeps what was accepted last, and its timer.
+      if (isFaulty && held.kind === 'none') return DONE;
+      const kept = isFaulty && held.kind === 'held' ? held.value : value;
+      const saved = await record.save({ subject, value: kept, wakeTime: addDuration(deps.clock.now(), CHECK) });
+      return saved.written ? DONE : again('another run wrote first');
+    },
+  });
+}
+
+/** The policy is gone. */
+export async function forgetAccepted(deps: Deps, uid: string): Promise<void> {
+  const record = openRecord(deps, codec, recordId(uid));
+  await settle({
+    what: `the record of policy ${uid}`,
+    observe: async () => ({ kind: 'here', observation: await record.load() }),
+    decide: held => held,
+    apply: async held => (held.kind === 'newer' ? DONE : record.closeGone()),
+  });
 }

@@ -13,6 +13,7 @@ import {
   HEALTH_EVENT,
   HOOK_ANSWERED,
   NODE_PODS_CHANGED,
+  INSTANCE_STATE_CHANGED,
   REMEDIATION_CHANGED,
   SOURCES,
   type FunctionName,
@@ -25,12 +26,14 @@ export interface EventPattern {
   readonly source?: readonly string[];
   readonly 'detail-type': readonly string[];
   /** Of cluster events: those of this cluster only. */
-  readonly detail?: { readonly cluster: readonly string[] };
+  readonly detail?: Readonly<Record<string, readonly string[]>>;
 }
 
 export interface Route {
   readonly name: string;
   readonly target: FunctionName;
+  /** The account's default bus, on which AWS publishes; absent: our own. */
+  readonly bus?: 'default';
   /** @param cluster its name, as the forwarder writes it into `detail.cluster` */
   readonly pattern: (cluster: string) => EventPattern;
 }
@@ -56,7 +59,10 @@ export function matchesPattern(
 ): boolean {
   const { source, 'detail-type': detailType, detail } = pattern;
   if (source?.includes(event.source) === false || !detailType.includes(event['detail-type'])) return false;
-  return detail === undefined || detail.cluster.some(cluster => cluster === event.detail['cluster']);
+  return Object.entries(detail ?? {}).every(([field, values]) => {
+    const value = event.detail[field];
+    return typeof value === 'string' && values.includes(value);
+  });
 }
 
 /** What is published only while the pods of a node are watched: pods on it, and what can hold them. */
@@ -105,6 +111,17 @@ const FINALIZER_ROUTES: readonly Route[] = [
       source: [SOURCES.worker],
       'detail-type': [HOOK_ANSWERED],
       detail: { cluster: [cluster] },
+    }),
+  },
+  // Of the whole account: the events of EC2 carry no tags.
+  {
+    name: 'InstancesToFinalizer',
+    target: 'finalizer',
+    bus: 'default',
+    pattern: () => ({
+      source: [SOURCES.ec2],
+      'detail-type': [INSTANCE_STATE_CHANGED],
+      detail: { state: ['terminated'] },
     }),
   },
 ];

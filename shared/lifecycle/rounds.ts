@@ -14,8 +14,8 @@ import type { Subject } from '../contract/subject.ts';
 import * as z from '../contract/zod.ts';
 import { addDuration, isDue, seconds, toDurationMs, toEpochMs, type DurationMs, type EpochMs } from '../domain/time.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
-import { DONE, settle, type Turn } from './settle.ts';
-import { openRecord, type Held, type RecordCodec, type Saved, type UsedWakeUp } from './timed-record.ts';
+import { DONE, settle } from './settle.ts';
+import { openRecord, written, type Held, type RecordCodec, type UsedWakeUp } from './timed-record.ts';
 
 /** A round that dies is made up for after this long. */
 export const ROUND_SETTLES_AFTER = seconds(60);
@@ -188,9 +188,6 @@ async function conclude(deps: Deps, round: Round, claimed: RoundState, spread: D
     },
   });
 }
-
-/** A timer that is put off is no reason to look again: a run that relies on it wrote the record, and this write would be lost. */
-const written = (saved: Saved): Turn => (saved.written ? DONE : saved);
 
 const recordId = ({ name }: Round): string => `round/${name}`;
 

@@ -61,6 +61,9 @@ export interface Wanted<Value> {
 /** `written`: value and timer stand in the store as this run wanted them, whether or not it must look again. */
 export type Saved = Turn & { readonly written: boolean };
 
+/** For a run that relies on the write alone: it does not look again because a timer was put off, or the write would be lost. */
+export const written = (saved: Saved): Turn => (saved.written ? DONE : saved);
+
 /** One record as one run sees it. Made anew for each run; remembers what this run read and marked. */
 export interface TimedRecord<Value> {
   readonly key: RecordKey;

@@ -32,6 +32,8 @@ async function enteredBy(work: () => Promise<unknown>): Promise<readonly string[
 }
 
 const READ_IN_ONE_SITTING = 200;
+/** Files of its own concern that a reader opens to follow a node condition. */
+const MOST_FILES = 20;
 
 describe('what a reader must read', () => {
   it.each(sources.filter(file => /^functions\/[^/]+\/reconcile\.ts$/.test(file)))('%s is short', file => {
@@ -60,11 +62,12 @@ describe('a node condition on its way to a deletion', () => {
     const inRoom = (room: string): readonly string[] => entered.filter(file => file.startsWith(`${room}/`));
     if (process.env['FIGURES'] === 'print') {
       const rooms = ['functions/repair', 'shared/lifecycle', 'shared/cluster', 'shared/policies', 'shared/domain'];
-      process.stdout.write(`${rooms.map(room => `${room}: ${inRoom(room).length}`).join('\n')}\n`);
+      const lines = rooms.map(room => `${room}: ${inRoom(room).length}`);
+      process.stdout.write(`${[...lines, `in all: ${entered.length}`].join('\n')}\n`);
     }
     expect(inRoom('functions')).toEqual(inRoom('functions/repair'));
     expect(inRoom('shared/lifecycle').length).toBeGreaterThan(3);
     expect(inRoom('functions/repair').length).toBeGreaterThan(10);
-    expect(inRoom('functions/repair').length).toBeLessThan(40);
+    expect(inRoom('functions/repair').length).toBeLessThanOrEqual(MOST_FILES);
   });
 });

@@ -8,7 +8,7 @@ import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import type { NodeObservation, RepairRules } from '../../functions/repair/decide.ts';
 import { decidePass, type PassObservation } from '../../functions/repair/pass/decide.ts';
 import type { RepairAttempt } from '../../functions/repair/pass/pool.ts';
-import { NEW_POOL } from '../../functions/repair/pass/record.ts';
+import { NEW_POOL } from '../../functions/repair/record.ts';
 
 /** An instant from RFC 3339 text; a test's own mistake throws. */
 export function at(text: string): EpochMs {

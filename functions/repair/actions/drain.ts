@@ -2,12 +2,14 @@
  * DrainThenTerminate, its first half: the drain function is asked to empty the node. The request has an id of its own, so asking twice
  * is asking once; `DrainCompleted` with that id says how it ended.
  */
-import { DRAIN_REQUESTED, HEALTH_EVENT, SOURCES } from '../../../shared/contract/names.ts';
 import type { BusEntry } from '../../../shared/contract/envelope.ts';
+import { DRAIN_REQUESTED, HEALTH_EVENT, SOURCES } from '../../../shared/contract/names.ts';
+import { parsed, type Parsed } from '../../../shared/contract/policy-schema.ts';
+import * as z from '../../../shared/contract/zod.ts';
 import { addDuration, seconds } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
-import type { RepairAttempt } from '../pass/pool.ts';
+import type { RepairAttempt, RungAnswer } from '../pass/pool.ts';
 import { TAKEN, type Action, type ActionDeps } from './action.ts';
 
 const RETRY = seconds(5);
@@ -57,3 +59,36 @@ async function publish({ bus }: Pick<ActionDeps, 'bus'>, entry: BusEntry) {
   const [outcome] = await bus.publish([entry]);
   return outcome ?? { kind: 'retry' as const, code: 'NoAnswer' };
 }
+
+const schema = z.object({
+  id: z.string(),
+  status: z.enum(['Succeeded', 'Failed', 'Cancelled', 'AlreadyDrained']),
+  message: z._default(z.string(), ''),
+});
+
+export interface EndedDrain {
+  readonly requestId: string;
+  readonly answer: RungAnswer;
+}
+
+/** A drain that was taken back by somebody else than us stops the repair: they want the node left alone. */
+const ANSWERS = {
+  Succeeded: 'succeeded',
+  AlreadyDrained: 'succeeded',
+  Failed: 'failed',
+  Cancelled: 'stopped',
+} as const;
+
+/** Reads how a drain ended, from the detail of a `DrainCompleted`. Never throws. */
+export function parseDrainCompleted(detail: unknown): Parsed<EndedDrain> {
+  const read = parsed(schema.safeParse(detail), 'detail');
+  if (!read.ok) return read;
+  const { id, status, message } = read.value;
+  return {
+    ok: true,
+    value: { requestId: id, answer: { kind: ANSWERS[status], message: `drain ${status}: ${message}` } },
+  };
+}
+
+/** The UID of the node that a request of this id is about: the id begins with it (`grant.ts`). */
+export const nodeOfRequest = (requestId: string): string | undefined => /^(.+)\.\d+$/.exec(requestId)?.[1];

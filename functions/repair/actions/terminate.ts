@@ -1,16 +1,17 @@
 /**
- * Terminate: the NodeClaim is deleted forcefully, its deadline annotation first. Without a NodeClaim the node's Auto Scaling group
- * replaces the instance: terminated in the group, whose desired capacity stays as it is.
+ * What is done to the machine. Terminate: the NodeClaim is deleted forcefully, its deadline annotation first; without a NodeClaim the
+ * node's Auto Scaling group replaces the instance, whose desired capacity stays as it is. Reboot: EC2 restarts the machine. That it
+ * did shows in the Node's boot ID; that it helped, in its conditions.
  */
 import { KARPENTER } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { addDuration, seconds } from '../../../shared/domain/time.ts';
-import { RetryableError } from '../../../shared/errors.ts';
+import { messageOf, RetryableError, TerminalError } from '../../../shared/errors.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import type { InstanceOutcome, Instances } from '../../../shared/ports/instances.ts';
 import { holdsPastInstant } from '../decide.ts';
 import type { RepairAttempt } from '../pass/pool.ts';
 import { TAKEN, type Action, type ActionContext, type ActionDeps } from './action.ts';
-import { callInstance } from './call-instance.ts';
 
 export const terminate: Action = {
   name: 'Terminate',
@@ -59,4 +60,40 @@ export async function takeBackAnnotation(
   const body = { metadata: { uid, resourceVersion, annotations: { [key]: previousTimestamp ?? null } } };
   const outcome = await kubernetes.patch(ref, { type: 'merge', body });
   if (outcome.kind === 'conflict') throw new RetryableError(`taking back the annotation: ${outcome.message}`);
+}
+
+export const reboot: Action = {
+  name: 'Reboot',
+  run: context => callInstance(context, (instances, providerID) => instances.reboot(providerID)),
+};
+
+/** What was certainly not done is tried again after 5 s, 10 s, 20 s …, at most a minute. */
+const FIRST_RETRY_SECONDS = 5;
+const LAST_RETRY_SECONDS = 60;
+
+export async function callInstance(
+  { deps, now, node, attempt }: ActionContext,
+  call: (instances: Instances, providerID: string) => Promise<InstanceOutcome>,
+): Promise<StepOutcome> {
+  const { providerID } = node;
+  if (providerID === undefined) {
+    return { kind: 'failed', reason: 'NoInstance', message: `Node ${node.name} has no providerID` };
+  }
+  try {
+    const outcome = await call(deps.instances, providerID);
+    switch (outcome.kind) {
+      case 'ok':
+        return TAKEN;
+      case 'notFound':
+        return { kind: 'failed', reason: 'InstanceNotFound', message: `there is no instance ${providerID}` };
+      case 'refused':
+        return { kind: 'failed', reason: outcome.reason, message: outcome.message };
+    }
+  } catch (error) {
+    if (error instanceof TerminalError) return { kind: 'failed', reason: error.reason, message: error.message };
+    // What may have taken effect is never repeated.
+    if (!(error instanceof RetryableError) || error.outcomeUnknown) throw error;
+    const delay = Math.min(FIRST_RETRY_SECONDS * 2 ** Math.min(attempt.number - 1, 10), LAST_RETRY_SECONDS);
+    return { kind: 'notYet', until: addDuration(now, seconds(delay)), on: messageOf(error) };
+  }
 }

@@ -1,9 +1,53 @@
-/** What became of the attempts that stand in a pool's record, told by looking at Node and NodeClaim (I4). Pure. */
+/**
+ * The attempts that stand in a pool's record: what became of them, told by looking at Node and NodeClaim (I4), and where they stand on
+ * the rungs of `repair.actions`. Pure.
+ */
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
-import { addDuration, isDue, seconds, type EpochMs } from '../../../shared/domain/time.ts';
+import type { RepairAction, RepairSettings } from '../../../shared/domain/repair-policy.ts';
+import { addDuration, isDue, seconds, type DurationMs, type EpochMs } from '../../../shared/domain/time.ts';
 import { holdsPastInstant } from '../decide.ts';
-import type { RepairAttempt } from './pool.ts';
+import type { RepairAttempt, RungType } from './pool.ts';
+
+export interface Rung {
+  readonly type: RungType;
+  readonly timeout: DurationMs;
+  readonly template?: string | undefined;
+}
+
+/** `DrainThenTerminate` is two rungs: a drain of at most its timeout, and the termination. */
+export function rungsOf({ actions }: Pick<RepairSettings, 'actions'>): readonly Rung[] {
+  return actions.flatMap(({ type, timeout, template }: RepairAction): Rung[] => {
+    if (type === 'DrainThenTerminate') {
+      return [
+        { type: 'Drain', timeout },
+        { type: 'Terminate', timeout },
+      ];
+    }
+    return [{ type, timeout, ...(template !== undefined && { template }) }];
+  });
+}
+
+/** Until when an attempt at this rung may take; a termination takes as long as it takes. */
+export function rungDeadline(rung: Rung, now: EpochMs): EpochMs | undefined {
+  return rung.type === 'Terminate' ? undefined : addDuration(now, rung.timeout);
+}
+
+/**
+ * Where an attempt stands: it has time left (`waiting`), the next rung follows (`next`), or nothing is left to try (`exhausted`):
+ * the same act is not repeated for the same incident. A ladder that was edited meanwhile begins anew.
+ */
+export type Standing =
+  { readonly kind: 'waiting' } | { readonly kind: 'next'; readonly rung: number } | { readonly kind: 'exhausted' };
+
+export function standingOf(attempt: RepairAttempt, rungs: readonly Rung[], now: EpochMs): Standing {
+  const { phase, answer, until } = attempt;
+  if (phase === 'intended' || phase === 'refused') return { kind: 'waiting' };
+  if (answer?.kind === 'stopped') return { kind: 'exhausted' };
+  if (answer === undefined && (until === undefined || !isDue(now, until))) return { kind: 'waiting' };
+  const rung = rungs[attempt.rung]?.type === attempt.action ? attempt.rung + 1 : 0;
+  return rung < rungs.length ? { kind: 'next', rung } : { kind: 'exhausted' };
+}
 
 /**
  * How long the attempt of another run may still act: a function runs for at most 30 s, its last request for 10 s more, and the two
@@ -98,7 +142,7 @@ function wasCarriedOut(
     case 'CustomResource':
       return false;
     case 'Terminate': {
-      // Without a NodeClaim the instance was looked at before (`inquire.ts`), and had not been ended.
+      // Without a NodeClaim the instance was looked at before (`carry-out.ts`), and had not been ended.
       if (claim === undefined) return false;
       const seen = claims.get(claim.uid);
       return seen === undefined || (seen.deletionTime !== undefined && holdsPastInstant(seen, now));

@@ -1,32 +1,33 @@
 /**
- * Carries the reserved attempts of a pass out. Each is looked at once more, Node and NodeClaim, under the rules as they are by then;
- * every call carries the UID, so that another object of that name is never reached (I10).
+ * Carries the reserved attempts of a pass out, asks how those under way fare, and takes back what is left of them. Each is looked at
+ * once more, Node and NodeClaim, under the rules as they are by then; every call carries the UID, so that another object of that name
+ * is never reached (I10).
  */
-import { inParallel } from '../../../shared/cluster/in-parallel.ts';
+import { inBatches, inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
-import { REPAIR_METRICS } from '../../../shared/contract/metrics.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { readNodeClaim } from '../../../shared/domain/node-claim.ts';
-import { readNode } from '../../../shared/domain/node.ts';
-import type { PodView } from '../../../shared/domain/pod.ts';
-import { isProtected } from '../../../shared/domain/protection.ts';
-import { toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import { readNode, type NodeView } from '../../../shared/domain/node.ts';
+import { addDuration, isDue, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
-import type { Action, ActionContext } from '../actions/action.ts';
-import { createRemediation, endRemediations } from '../actions/custom-resource.ts';
-import { requestDrain } from '../actions/drain.ts';
-import { reboot } from '../actions/reboot.ts';
-import { terminate } from '../actions/terminate.ts';
-import { withdraw } from '../actions/withdraw.ts';
-import { loadRules, protectionOf, type PoolRules } from '../observe.ts';
+import type { Action, ActionContext, ActionDeps } from '../actions/action.ts';
+import {
+  createRemediation,
+  deleteRemediations,
+  endRemediations,
+  remediationAnswer,
+} from '../actions/custom-resource.ts';
+import { cancelDrain, requestDrain } from '../actions/drain.ts';
+import { reboot, takeBackAnnotation, terminate } from '../actions/terminate.ts';
+import { loadRules, type PoolRules } from '../observe.ts';
 import { indexOwners, ownerOf } from '../owner.ts';
-import { reportOfRefusal, reportsOfAct, type Place } from '../report.ts';
-import { inBatches } from './batches.ts';
+import { reportOfRefusal, type Place } from '../report.ts';
+import { OUTCOME_SETTLES_AFTER, rungsOf } from './attempts.ts';
 import type { PassObservation } from './decide.ts';
 import type { PassDeps } from './deps.ts';
-import { rungsOf } from './ladder.ts';
 import type { Verdict } from './look.ts';
 import type { RepairAttempt } from './pool.ts';
+import { tellAct } from './say.ts';
 
 type Granted = Extract<Verdict, { kind: 'repair' }>;
 
@@ -114,7 +115,7 @@ async function carryOutOne(
   if (attempt.resources !== undefined) await endRemediations(deps, attempt);
   const outcome = await action.run({ deps, now, attempt, node, claim, pool, pods, message, note });
   if (outcome.kind === 'done') {
-    await tellAct(deps, { attempt, message, place, protectedPods: protectedBy(attempt, pods, rules, now) });
+    await tellAct(deps, { attempt, message, place, pods, rules });
     return { kind: 'accepted' };
   }
   return refuse(deps, outcome, attempt, place);
@@ -157,35 +158,51 @@ async function refuse(
   return { kind: 'refused', why: outcome.on, retryTime: outcome.until };
 }
 
-interface Act {
-  readonly attempt: RepairAttempt;
-  readonly message: string;
-  readonly place: Place;
-  readonly protectedPods: readonly string[];
-}
-
-async function tellAct(deps: PassDeps, { attempt, message, place, protectedPods }: Act): Promise<void> {
-  const { reports, claimEvent } = reportsOfAct(attempt, message, place, protectedPods);
-  for (const report of reports) await deps.reporter.report(report);
-  if (claimEvent !== undefined) await deps.events.record(claimEvent);
-  deps.metrics.count(REPAIR_METRICS.started, 1, {
-    nodePool: place.pool ?? 'none',
-    condition: attempt.incident.conditionType,
-    action: attempt.action,
-  });
-}
-
-/** Those that the act takes although they are protected (I2); a drain, and who answers to a custom resource, respect them. */
-function protectedBy(
-  { action }: RepairAttempt,
-  pods: readonly PodView[],
-  rules: PoolRules,
+/**
+ * The attempts as they stand by what was looked up where Node and NodeClaim do not tell: the live answer before each pass.
+ *
+ * @param nodes of the cluster, as the pass sees them
+ */
+export async function inquire(
+  deps: ActionDeps,
+  attempts: readonly RepairAttempt[],
+  nodes: readonly NodeView[],
   now: EpochMs,
-): readonly string[] {
-  if (action !== 'Terminate' && action !== 'Reboot') return [];
-  const { policy } = protectionOf(rules);
-  return pods
-    .filter(pod => isProtected(pod, now, policy))
-    .map(({ namespace, name }) => `${namespace}/${name}`)
-    .toSorted();
+): Promise<readonly RepairAttempt[]> {
+  const known = new Map<RepairAttempt, RepairAttempt>();
+  await inBatches(attempts, async attempt => {
+    known.set(attempt, await inquireOne(deps, attempt, nodes, now));
+  });
+  return attempts.map(attempt => known.get(attempt) ?? attempt);
+}
+
+async function inquireOne(
+  deps: ActionDeps,
+  attempt: RepairAttempt,
+  nodes: readonly NodeView[],
+  now: EpochMs,
+): Promise<RepairAttempt> {
+  const { action, phase, claim, intendedTime } = attempt;
+  if (action === 'CustomResource' && phase === 'accepted' && attempt.answer === undefined) {
+    const answer = await remediationAnswer(deps, attempt);
+    return answer === undefined ? attempt : { ...attempt, answer };
+  }
+  const isOpen = phase === 'intended' && isDue(now, addDuration(intendedTime, OUTCOME_SETTLES_AFTER));
+  if (action !== 'Terminate' || claim !== undefined || !isOpen) return attempt;
+  const providerID = nodes.find(({ uid }) => uid === attempt.node.uid)?.providerID;
+  if (providerID === undefined) return attempt;
+  const state = (await deps.instances.describe(providerID))?.state;
+  const isEnding = state === undefined || state === 'shutting-down' || state === 'terminated';
+  return isEnding ? { ...attempt, phase: 'accepted' } : { ...attempt, phase: 'refused', retryTime: now };
+}
+
+/** Takes back what is left of an attempt that was not carried out, or whose repair is over (I7). Doing it twice is doing it once. */
+export async function withdraw(deps: ActionDeps, attempt: RepairAttempt): Promise<void> {
+  const { phase, action, requestId } = attempt;
+  if (phase !== 'observed') {
+    if (action === 'Terminate') await takeBackAnnotation(deps, attempt);
+    // A termination carries the id of the drain before it.
+    if (action !== 'CustomResource' && requestId !== undefined) await cancelDrain(deps, attempt);
+  }
+  await deleteRemediations(deps, attempt);
 }

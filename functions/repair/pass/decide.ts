@@ -9,14 +9,11 @@ import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time
 import type { RepairRules } from '../decide.ts';
 import type { Episode } from '../incident.ts';
 import { indexOwners, ownerOf, type OwnerIndex } from '../owner.ts';
-import { sortAttempts, type OpenAttempts } from './attempts.ts';
-import { futility, recentRepairs } from './futility.ts';
-import { grant, type Outcome } from './grant.ts';
-import { BLOCKED_RETRY, createGuards } from './guards.ts';
-import { rungsOf, standingOf } from './ladder.ts';
+import { rungsOf, sortAttempts, standingOf, type OpenAttempts } from './attempts.ts';
+import { advanceRamp, grant, nextRamp, type Outcome } from './grant.ts';
+import { BLOCKED_RETRY, createGuards, futility, recentRepairs } from './guards.ts';
 import { FINISHING_CHECK, lookAt, poolOf, settling, type NodeLook, type Verdict } from './look.ts';
 import type { PoolState, RepairAttempt } from './pool.ts';
-import { advanceRamp, nextRamp } from './ramp.ts';
 
 export interface PassObservation {
   readonly now: EpochMs;

@@ -1,4 +1,5 @@
-/** What a pass works with. */
+/** What a pass works with, and how far apart passes are. */
+import { seconds } from '../../../shared/domain/time.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import type { decide } from '../decide.ts';
@@ -14,3 +15,8 @@ export type PassDeps = Pick<
   /** The number of repairs that are held or under way is another one. */
   readonly repairsChanged: () => Promise<void>;
 };
+
+/** Passes of one pool are this far apart. */
+export const PASS_SPACING = seconds(1);
+/** A pass that dies is made up for after this long. */
+export const PASS_SETTLES_AFTER = seconds(60);

@@ -2,12 +2,11 @@
 import { TERMINATION_TIMESTAMP_ANNOTATION } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import type { RepairSettings } from '../../../shared/domain/repair-policy.ts';
-import { addDuration, seconds, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import { addDuration, minutes, seconds, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import type { DueNode } from '../decide.ts';
+import { rungDeadline, rungsOf } from './attempts.ts';
 import { budgetHold, type Hold } from './guards.ts';
-import { rungDeadline, rungsOf } from './ladder.ts';
-import type { Ramp, RepairAttempt } from './pool.ts';
-import { rampAllows, rampHold } from './ramp.ts';
+import type { PoolState, Ramp, RepairAttempt } from './pool.ts';
 
 /** More than so many at once are granted by the passes that follow, one a second. */
 export const MAX_GRANTS = 50;
@@ -116,5 +115,41 @@ function annotationOf(
   return {
     terminationTimestamp: left?.terminationTimestamp ?? toTimestamp(now),
     ...(previousTimestamp !== undefined && { previousTimestamp }),
+  };
+}
+
+/** How long one step of the ramp lasts. */
+export const RAMP_STEP = minutes(1);
+
+/** The ramp of this pass; undefined when repairs are not slowed down. */
+export function nextRamp(
+  { ramp, outages }: Pick<PoolState, 'ramp' | 'outages'>,
+  current: { readonly outages: readonly string[]; readonly isAnythingDue: boolean },
+  now: EpochMs,
+): Ramp | undefined {
+  const isStepOver = ramp !== undefined && ramp.granted > 0 && now >= ramp.stepTime + RAMP_STEP;
+  if (!current.isAnythingDue) return ramp === undefined || ramp.granted === 0 || isStepOver ? undefined : ramp;
+  const hasEnded = outages.some(outage => !current.outages.includes(outage));
+  if (hasEnded) return { step: 0, stepTime: now, granted: 0 };
+  return isStepOver ? { step: ramp.step + 1, stepTime: now, granted: 0 } : ramp;
+}
+
+/** The same after so many more repairs have begun. */
+export function advanceRamp(ramp: Ramp | undefined, granted: number, now: EpochMs): Ramp | undefined {
+  if (ramp === undefined || granted === 0) return ramp;
+  return { ...ramp, stepTime: ramp.granted === 0 ? now : ramp.stepTime, granted: ramp.granted + granted };
+}
+
+/** Repairs that the ramp still allows in its step. */
+export function rampAllows(ramp: Ramp | undefined): number {
+  return ramp === undefined ? Infinity : 2 ** ramp.step - ramp.granted;
+}
+
+export function rampHold(ramp: Ramp, now: EpochMs): Hold {
+  const next = addDuration(ramp.granted === 0 ? now : ramp.stepTime, RAMP_STEP);
+  return {
+    reason: 'RampUp',
+    message: `repairs start again slowly after an outage: ${2 ** ramp.step} in this minute, twice as many from ${toTimestamp(next)} on`,
+    until: next,
   };
 }

@@ -3,14 +3,12 @@ import { NODE_POOL_LABEL } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import type { RepairSettings } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, isDue, minutes, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
-import { decide, type DueNode, type NodeDecision, type RepairRules } from '../decide.ts';
+import { decide, vetoCheckTime, type DueNode, type NodeDecision, type RepairRules } from '../decide.ts';
 import type { Episode, RepairIncident } from '../incident.ts';
 import { ownerOf, type Owner, type OwnerIndex } from '../owner.ts';
-import { vetoCheckTime } from '../veto.ts';
-import type { OpenAttempts } from './attempts.ts';
+import { rungsOf, standingOf, type OpenAttempts } from './attempts.ts';
 import type { Candidate } from './grant.ts';
 import { BLOCKED_RETRY, type HoldReason } from './guards.ts';
-import { rungsOf, standingOf } from './ladder.ts';
 import type { RepairAttempt } from './pool.ts';
 
 /** A repaired node that is still there is looked at this often, so that an attempt never goes out of sight. */

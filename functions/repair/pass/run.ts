@@ -10,13 +10,18 @@
  */
 import { addDuration, isDue, type EpochMs } from '../../../shared/domain/time.ts';
 import { DONE, settle } from '../../../shared/lifecycle/settle.ts';
-import { openRecord, type Held, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
-import type { EndedDrain } from '../actions/drain-answer.ts';
-import type { PassDeps } from './deps.ts';
+import {
+  openRecord,
+  written,
+  type Held,
+  type TimedRecord,
+  type UsedWakeUp,
+} from '../../../shared/lifecycle/timed-record.ts';
+import type { EndedDrain } from '../actions/drain.ts';
+import { NEW_POOL, poolCodec, poolRecordId, poolSubject } from '../record.ts';
+import { PASS_SETTLES_AFTER, PASS_SPACING, type PassDeps } from './deps.ts';
 import { runPass } from './one-pass.ts';
 import type { PoolState } from './pool.ts';
-import { NEW_POOL, poolCodec, poolRecordId, poolSubject } from './record.ts';
-import { PASS_SETTLES_AFTER, PASS_SPACING, written } from './timing.ts';
 
 export interface Passes {
   /** Sees to it that a pass begins at or after `since`; undefined: that one is armed. */

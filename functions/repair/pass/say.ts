@@ -1,12 +1,98 @@
-/** How a pass tells of what it decided. */
+/**
+ * How a pass tells of what it decided, and what of it is news. A pool of a thousand blocked nodes is looked at after each change, and
+ * nobody wants a thousand audit lines and Events each time: a verdict is said when it is another one than before.
+ */
 import { REPAIR_METRICS } from '../../../shared/contract/metrics.ts';
-import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
-import { reportOfVerdict, vetoFault, type Place } from '../report.ts';
-import type { PassDeps } from './deps.ts';
+import type { PodView } from '../../../shared/domain/pod.ts';
+import { isProtected } from '../../../shared/domain/protection.ts';
+import { addDuration, earliest, isDue, minutes, type EpochMs } from '../../../shared/domain/time.ts';
+import { protectionOf, type PoolRules } from '../observe.ts';
+import { reportOfVerdict, reportsOfAct, vetoFault, type Place } from '../report.ts';
+import { PASS_SETTLES_AFTER, PASS_SPACING, type PassDeps } from './deps.ts';
 import type { Verdict } from './look.ts';
-import type { PoolState } from './pool.ts';
-import { countHeld, type News } from './said.ts';
-import { PASS_SETTLES_AFTER, PASS_SPACING } from './timing.ts';
+import type { PoolState, RepairAttempt, Said } from './pool.ts';
+
+export const SAY_AGAIN = minutes(5);
+/** So many are said by one pass, so that it ends in time; the others by the passes that follow, one a second. */
+export const MAX_SAID = 200;
+
+export interface News {
+  readonly verdicts: readonly Verdict[];
+  readonly said: Said;
+  /** Some were left for the next pass. */
+  readonly hasMore: boolean;
+}
+
+/** What of these is said now. Acts (`repair`, `wouldRepair`, `recovered`) are always said, by the run that carries them out. */
+export function newsOf(verdicts: readonly Verdict[], before: Said, now: EpochMs): News {
+  const isRound = isDue(now, before.againTime);
+  const nodes: Record<string, string> = {};
+  const news: Verdict[] = [];
+  let hasMore = false;
+  for (const verdict of verdicts) {
+    const code = codeOf(verdict);
+    if (code === undefined) continue;
+    const key = shortHash(verdict.node.uid);
+    if (!isRound && before.nodes[key] === code) nodes[key] = code;
+    else if (news.length >= MAX_SAID) hasMore = true;
+    else {
+      nodes[key] = code;
+      news.push(verdict);
+    }
+  }
+  const againTime = isRound ? addDuration(now, SAY_AGAIN) : before.againTime;
+  return { verdicts: news, said: { againTime, nodes }, hasMore };
+}
+
+function codeOf(verdict: Verdict): string | undefined {
+  switch (verdict.kind) {
+    case 'blocked':
+      return BLOCKED_CODES[verdict.reason];
+    case 'vetoed':
+      return 'V';
+    case 'unclaimed':
+      return 'N';
+    case 'finishing':
+      return 'f';
+    case 'exhausted':
+      return 'x';
+    case 'settle':
+      return 's';
+    case 'retry':
+      return 'r';
+    case 'repair':
+    case 'wouldRepair':
+    case 'recovered':
+      return undefined;
+  }
+}
+
+const BLOCKED_CODES: Readonly<Record<Extract<Verdict, { kind: 'blocked' }>['reason'], string>> = {
+  ClusterFreeze: 'C',
+  ZoneOutage: 'Z',
+  UnhealthyThreshold: 'T',
+  FutileRepairs: 'F',
+  ConcurrencyBudget: 'B',
+  RampUp: 'R',
+  AmbiguousNodeClaim: 'A',
+};
+
+/** Codes of verdicts that hold a due repair back. */
+const HELD: readonly string[] = [...Object.values(BLOCKED_CODES), 'V', 'N', 'x', 'r'];
+
+/** Due nodes that are held back, by what the passes said last. */
+export function countHeld({ nodes }: Said): number {
+  return Object.values(nodes).filter(code => HELD.includes(code)).length;
+}
+
+/** 32 bits of FNV-1a: two nodes of ten thousand that share one cost at most an Event that comes five minutes late. */
+function shortHash(text: string): string {
+  let hash = 0x81_1c_9d_c5;
+  for (let index = 0; index < text.length; index++) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01_00_01_93);
+  }
+  return (hash >>> 0).toString(36);
+}
 
 /** When the next pass is needed, for the pool's sake or to say something. */
 export function wakeTimeOf(wakeTime: EpochMs | undefined, { said, hasMore }: News, now: EpochMs): EpochMs {
@@ -40,3 +126,41 @@ export async function say(
 
 const isHeld = ({ kind }: Verdict): boolean => kind === 'blocked' || kind === 'vetoed';
 const reasonOf = (verdict: Verdict): string => (verdict.kind === 'blocked' ? verdict.reason : 'DoNotRepair');
+
+/** An act that was carried out. */
+interface Act {
+  readonly attempt: RepairAttempt;
+  readonly message: string;
+  readonly place: Place;
+  /** Of the node, as far as they were looked up. */
+  readonly pods: readonly PodView[];
+  readonly rules: PoolRules;
+}
+
+/** Says that an act was carried out. */
+export async function tellAct(deps: PassDeps, { attempt, message, place, pods, rules }: Act): Promise<void> {
+  const protectedPods = protectedBy(attempt, pods, rules, deps.clock.now());
+  const { reports, claimEvent } = reportsOfAct(attempt, message, place, protectedPods);
+  for (const report of reports) await deps.reporter.report(report);
+  if (claimEvent !== undefined) await deps.events.record(claimEvent);
+  deps.metrics.count(REPAIR_METRICS.started, 1, {
+    nodePool: place.pool ?? 'none',
+    condition: attempt.incident.conditionType,
+    action: attempt.action,
+  });
+}
+
+/** Those that the act takes although they are protected (I2); a drain, and who answers to a custom resource, respect them. */
+function protectedBy(
+  { action }: RepairAttempt,
+  pods: readonly PodView[],
+  rules: PoolRules,
+  now: EpochMs,
+): readonly string[] {
+  if (action !== 'Terminate' && action !== 'Reboot') return [];
+  const { policy } = protectionOf(rules);
+  return pods
+    .filter(pod => isProtected(pod, now, policy))
+    .map(({ namespace, name }) => `${namespace}/${name}`)
+    .toSorted();
+}

@@ -1,16 +1,16 @@
 /** Tells the author of a NodePool or NodeLifecyclePolicy, on that object, what is wrong with its repair block (I8). */
-import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { parseNodePoolSelector } from '../../../shared/contract/policy-schema.ts';
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { parseRepairBlock } from '../../../shared/contract/repair-schema.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
-import { tiesOf } from '../../../shared/policies/policy-ties.ts';
 import { readPolicies } from '../../../shared/policies/policy-set.ts';
+import { tiesOf } from '../../../shared/policies/policy-ties.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
-import { faultOf, forgetAccepted, rememberAccepted } from './accepted.ts';
+import { faultOf, forgetAccepted, rememberAccepted } from '../settings.ts';
 import { unwatchedTypes } from './watched.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'> & { readonly reporter: Reporter };

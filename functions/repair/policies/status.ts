@@ -20,16 +20,21 @@ import {
   type EpochMs,
 } from '../../../shared/domain/time.ts';
 import { again, DONE, settle } from '../../../shared/lifecycle/settle.ts';
-import { openRecord, type Held, type RecordCodec, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
+import {
+  openRecord,
+  written,
+  type Held,
+  type RecordCodec,
+  type UsedWakeUp,
+} from '../../../shared/lifecycle/timed-record.ts';
 import { readPolicies } from '../../../shared/policies/policy-set.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import { loadCluster } from '../observe.ts';
 import { indexOwners, ownerOf } from '../owner.ts';
 import { poolOf } from '../pass/look.ts';
-import { poolCodec, poolRecordId } from '../pass/record.ts';
-import { countHeld } from '../pass/said.ts';
-import { OWNER } from '../record.ts';
-import { acceptedGenerations, faultOf, withLastAccepted } from './accepted.ts';
+import { countHeld } from '../pass/say.ts';
+import { OWNER, poolCodec, poolRecordId } from '../record.ts';
+import { acceptedGenerations, faultOf, withLastAccepted } from '../settings.ts';
 import { summarize, type ClusterFacts, type PolicySummary, type PoolFacts } from './summary.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'clock'>;
@@ -84,12 +89,12 @@ async function request(deps: Deps, spacing: DurationMs, creates: boolean, wakeUp
       if (!isDue(now, next)) {
         if (held.kind !== 'held' || (armed !== undefined && armed <= next)) return DONE;
         const saved = await record.save({ subject: SUBJECT, value: held.value, wakeTime: next });
-        return saved.written ? DONE : saved;
+        return written(saved);
       }
       const wakeTime = addDuration(now, LOOK_SETTLES_AFTER);
       const saved = await record.save({ subject: SUBJECT, value: { lookTime: now }, wakeTime, punctual: false });
       claimed = saved.written;
-      return saved.written ? DONE : saved;
+      return written(saved);
     },
   });
   if (!claimed) return;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { RepairRules } from '../../../../functions/repair/decide.ts';
 import { decidePass, type PassDecision } from '../../../../functions/repair/pass/decide.ts';
 import type { PoolState } from '../../../../functions/repair/pass/pool.ts';
-import { NEW_POOL } from '../../../../functions/repair/pass/record.ts';
+import { NEW_POOL } from '../../../../functions/repair/record.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';
 import type { RepairAction } from '../../../../shared/domain/repair-policy.ts';
 import { addDuration, minutes, seconds, toEpochMs, toTimestamp, type EpochMs } from '../../../../shared/domain/time.ts';
