@@ -12,6 +12,7 @@ import {
   FORWARDER_HEARTBEAT,
   HEALTH_EVENT,
   HOOK_ANSWERED,
+  NODE_PODS_CHANGED,
   INSTANCE_STATE_CHANGED,
   REMEDIATION_CHANGED,
   SOURCES,
@@ -46,7 +47,7 @@ const published =
     detail: { cluster: [cluster] },
   });
 
-const changesOf = (...kinds: WatchedKind[]): Route['pattern'] => published(...kinds.map(detailTypeFor));
+const changesOf = (...kinds: WatchedKind[]): Route['pattern'] => published(...kinds.map(kind => detailTypeFor(kind)));
 
 /** Which heartbeats count as those of the cluster's forwarder. */
 export const heartbeatPattern: Route['pattern'] = published(FORWARDER_HEARTBEAT);
@@ -66,6 +67,7 @@ export function matchesPattern(
 
 /** What is published only while the pods of a node are watched: pods on it, and what can hold them. */
 const BLOCKER_KINDS = ['Pod', 'PodDisruptionBudget', 'VolumeAttachment'] as const;
+const changesOfBlockers = published(NODE_PODS_CHANGED, ...BLOCKER_KINDS.map(kind => detailTypeFor(kind)));
 
 const REPAIR_ROUTES: readonly Route[] = [
   {
@@ -96,7 +98,7 @@ const FINALIZER_ROUTES: readonly Route[] = [
     target: 'finalizer',
     pattern: changesOf('Node', 'NodeClaim', 'NodePool', 'NodeLifecyclePolicy', 'FinalizerRule'),
   },
-  { name: 'BlockersToFinalizer', target: 'finalizer', pattern: changesOf(...BLOCKER_KINDS) },
+  { name: 'BlockersToFinalizer', target: 'finalizer', pattern: changesOfBlockers },
   {
     name: 'CustomResourcesToFinalizer',
     target: 'finalizer',
@@ -126,7 +128,7 @@ const FINALIZER_ROUTES: readonly Route[] = [
 
 const DRAIN_ROUTES: readonly Route[] = [
   { name: 'ClusterToDrain', target: 'drain', pattern: changesOf('Node', 'NodeLifecyclePolicy', 'ConfigMap') },
-  { name: 'BlockersToDrain', target: 'drain', pattern: changesOf(...BLOCKER_KINDS) },
+  { name: 'BlockersToDrain', target: 'drain', pattern: changesOfBlockers },
   { name: 'DrainResourcesToDrain', target: 'drain', pattern: published(DRAIN_RESOURCE_CHANGED) },
   // A bus serves one cluster: a monitor need not know its name.
   { name: 'RequestsToDrain', target: 'drain', pattern: () => ({ 'detail-type': [HEALTH_EVENT, DRAIN_REQUESTED] }) },

@@ -1,6 +1,7 @@
 /**
  * `EventRecorder` on core/v1 Events, as `kubectl describe` shows them: one Event per object and reason. Its name is made of both, so
- * that a repetition, from any process, finds the Event it repeats, raises its count and brings its message up to date.
+ * that a repetition, from any process, finds the Event it repeats, raises its count and brings its message up to date. Most are said
+ * once, so each is created first and read only when it is there already.
  */
 import { createHash } from 'node:crypto';
 import { RESOURCES } from '../../contract/resources.ts';
