@@ -85,6 +85,9 @@ export function countHeld({ nodes }: Said): number {
   return Object.values(nodes).filter(code => HELD.includes(code)).length;
 }
 
+/** Whether the passes said something of the node that is still so. */
+export const wasSaid = ({ nodes }: Said, uid: string): boolean => nodes[shortHash(uid)] !== undefined;
+
 /** 32 bits of FNV-1a: two nodes of ten thousand that share one cost at most an Event that comes five minutes late. */
 function shortHash(text: string): string {
   let hash = 0x81_1c_9d_c5;
