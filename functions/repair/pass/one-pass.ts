@@ -150,7 +150,7 @@ async function saveDecided(
   const saved = await record.save({ subject, ...decided(read?.wanted) });
   if (saved.written || read === undefined) return saved;
   const held = await record.load();
-  if (held.kind !== 'held' || !isDeepStrictEqual({ ...held.value, wanted: read.wanted }, read)) return saved;
+  if (held.kind !== 'held' || !isDeepStrictEqual(ended(held.value), ended(read))) return saved;
   return record.save({ subject, ...decided(held.value.wanted) });
 }
 
