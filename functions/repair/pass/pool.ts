@@ -87,7 +87,7 @@ export interface PoolState {
 
 /** What was said about which node, in short: one letter by a hash of its UID. */
 export interface Said {
-  /** When everything is said once more. */
+  /** When the Events of what was said are recorded once more. */
   readonly againTime: EpochMs;
   readonly nodes: Readonly<Record<string, string>>;
 }
