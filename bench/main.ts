@@ -18,6 +18,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   storm: async () => (await import('./storm.ts')).storm,
   memory: async () => (await import('./memory.ts')).memory,
   scale: async () => (await import('./scale.ts')).scale,
+  terminate: async () => (await import('./terminate.ts')).terminate,
 };
 
 const ALL_KEPT = 0;

@@ -16,7 +16,7 @@ import { startKarpenter } from './actors/karpenter.ts';
 import { startKubelet } from './actors/kubelet.ts';
 import { createCleanupAnswers } from './cleanups.ts';
 import { aboutOf, createHookAnswers } from './hooks.ts';
-import { createCloud } from './cloud.ts';
+import { createCloud, instanceEvent } from './cloud.ts';
 import { withDueIndex } from './due-index.ts';
 import { evaluate, unexpectedRefusals, type FinalState, type Verdict } from './expect.ts';
 import { planDisturbances } from './faults/disturbances.ts';
@@ -106,7 +106,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
   });
   const world = createWorld(scenario, time);
   const { core } = world;
-  const cloud = createCloud(time);
+  const cloud = createCloud(time, (providerID, state) => system.publish(instanceEvent(providerID, state)));
   const reboot = createReboots(core, time);
   const outages = createOutages(time);
   const cleanups = createCleanupAnswers();

@@ -12,7 +12,7 @@ import { prepareNode } from './node.ts';
 import { noticesOf, sayNew } from './notices.ts';
 import type { Look } from './observe.ts';
 import { formatScope } from './scope.ts';
-import { lookAgain, proceed, report, safely, save, SOON, type Parts } from './turn.ts';
+import { lookAgain, proceed, report, safely, save, saveForNow, saveUntil, SOON, type Parts } from './turn.ts';
 
 type Of<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
 
@@ -27,15 +27,9 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
     case 'answer':
       return answer(parts, decision, look);
     case 'take': {
-      const saved = await save(look, decision.record, addDuration(look.now, SOON));
+      const saved = await saveForNow(look, decision.record);
       if (!saved.written) return saved;
-      await report(parts, look, {
-        decision: 'take',
-        reason: decision.how === 'joins' ? 'DrainJoined' : decision.how === 'follows' ? 'DrainQueued' : 'DrainAsked',
-        message: `${decision.request.requestedBy} asks for a drain: ${decision.request.event.message || decision.request.event.checkName}`,
-        details: { id: decision.request.id },
-      });
-      run.taken = true;
+      await reportTaken(parts, decision, look);
       return proceed(run);
     }
     case 'cancel':
@@ -58,7 +52,7 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
       const { active, hold, showDraining } = decision;
       const changed = await prepareNode(deps, look.object, { active, hold, showDraining });
       if (changed !== 'ok') return lookAgain(changed);
-      const saved = await save(look, { ...look.record, active: { ...active, hold } }, addDuration(look.now, SOON));
+      const saved = await saveForNow(look, { ...look.record, active: { ...active, hold } });
       return saved.written ? proceed(run) : saved;
     }
     case 'drain':
@@ -74,10 +68,25 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
   }
 }
 
-async function begin(parts: Parts, { record, active }: Of<'begin'>, look: Look): Promise<Turn> {
+async function reportTaken(
+  parts: Parts,
+  { request, how }: Pick<Of<'take'>, 'request' | 'how'>,
+  look: Look,
+): Promise<void> {
+  parts.run.taken = true;
+  await report(parts, look, {
+    decision: 'take',
+    reason: how === 'joins' ? 'DrainJoined' : how === 'follows' ? 'DrainQueued' : 'DrainAsked',
+    message: `${request.requestedBy} asks for a drain: ${request.event.message || request.event.checkName}`,
+    details: { id: request.id },
+  });
+}
+
+async function begin(parts: Parts, { record, active, takes }: Of<'begin'>, look: Look): Promise<Turn> {
   const { reported: _, ...begun } = record;
-  const saved = await save(look, begun, addDuration(look.now, SOON));
+  const saved = await saveForNow(look, begun);
   if (!saved.written) return saved;
+  if (takes !== undefined) await reportTaken(parts, { request: takes, how: 'next' }, look);
   const [first] = active.requests;
   const about = first === undefined ? '' : `: ${first.event.checkName} from ${first.requestedBy}`;
   await report(parts, look, {
@@ -105,11 +114,8 @@ async function drain(parts: Parts, { active, pass }: Of<'drain'>, look: Look): P
     refusals,
     reported,
   };
-  const saved = await save(
-    look,
-    { ...look.record, active: next },
-    safely(look, earliest(earliest(pass.nextLook, retry), result.goneBy)),
-  );
+  const until = safely(look, earliest(earliest(pass.nextLook, retry), result.goneBy));
+  const saved = await saveUntil(look, { ...look.record, active: next }, until);
   if (!saved.written) return saved;
   // A pod that was warned of may be due already; one that changed is looked at again.
   if (result.changed) return again('a pod changed');

@@ -9,7 +9,16 @@ import { addDuration, earliest, type EpochMs } from '../../shared/domain/time.ts
 import { admit, begin, isRemembered, REMEMBERED_FOR, type Admission } from './admission.ts';
 import { cancelledBy, isFree } from './cancellation.ts';
 import { decideCustom, type CustomDecision } from './custom.ts';
-import type { ActiveDrain, DrainOutcome, DrainRecord, DrainStatus, FinishedDrain, Hold, Incoming } from './model.ts';
+import type {
+  ActiveDrain,
+  DrainOutcome,
+  DrainRecord,
+  DrainRequest,
+  DrainStatus,
+  FinishedDrain,
+  Hold,
+  Incoming,
+} from './model.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { planPass, type DrainPass } from './pass.ts';
 import type { DrainPodRules } from './pods.ts';
@@ -36,7 +45,13 @@ export type DrainDecision =
     }
   /** Something has to be mended, or the policy says `Observe`. */
   | { readonly kind: 'hold'; readonly reason: HoldReason; readonly message: string }
-  | { readonly kind: 'begin'; readonly record: DrainRecord; readonly active: ActiveDrain }
+  | {
+      readonly kind: 'begin';
+      readonly record: DrainRecord;
+      readonly active: ActiveDrain;
+      /** The message in hand: taken by this, unless it was before. */
+      readonly takes?: DrainRequest;
+    }
   /** The node is not as the drain needs it: cordoned, its pods watched, its state shown. */
   | {
       readonly kind: 'prepare';
@@ -59,7 +74,7 @@ export type DrainDecision =
 export function decide(observation: DrainObservation): DrainDecision {
   const { now, node, record, incoming, rules, mode } = observation;
   if (incoming !== undefined) {
-    const decision = incoming.kind === 'drain' ? admit(observation, incoming.request) : endOf(observation, incoming);
+    const decision = incoming.kind === 'drain' ? take(observation, incoming.request) : endOf(observation, incoming);
     if (decision !== undefined) return decision;
   }
   const { active } = record;
@@ -91,6 +106,18 @@ export function decide(observation: DrainObservation): DrainDecision {
   }
   if (isCustom) return decideCustom({ now, active, settings: rules.settings, resource: observation.resource, pass });
   return pass.drained ? finish(active, succeeded(active, pass), pass) : { kind: 'drain', active, pass };
+}
+
+/** A request that nothing stands in the way of begins in the same write. */
+function take(observation: DrainObservation, asked: DrainRequest): DrainDecision | undefined {
+  const admission = admit(observation, asked);
+  if (admission?.kind !== 'take' || admission.how !== 'next') return admission;
+  const { rules, mode } = observation;
+  const taken = { ...observation, record: admission.record };
+  if (rules === undefined || holdOf(rules, mode) !== undefined || coverageUnknown(taken) !== undefined)
+    return admission;
+  const begun = begin(taken, rules);
+  return begun.kind === 'begin' ? { ...begun, takes: admission.request } : admission;
 }
 
 /** Which pods are the drain's, and how each goes. */

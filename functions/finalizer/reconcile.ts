@@ -1,18 +1,21 @@
 /** Terminations and FinalizerRules: which object a message is about. */
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
-import { HOOK_ANSWERED } from '../../shared/contract/names.ts';
+import { HOOK_ANSWERED, INSTANCE_STATE_CHANGED } from '../../shared/contract/names.ts';
 import { createReporter } from '../../shared/lifecycle/reporter.ts';
 import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
 import type { Step } from '../../shared/lifecycle/steps.ts';
 import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
+import { createClaimHints } from './claim-hints.ts';
 import { decide } from './decide.ts';
 import { reportTerminationFaults } from './faults.ts';
+import { instanceOf } from './instance-events.ts';
 import { openNodeRecord, targetOfNode } from './observe.ts';
 import { reconcileTarget, type TargetParts } from './reconcile-target.ts';
 import { decideRule } from './rules/decide.ts';
 import { reconcileObject } from './rules/reconcile-object.ts';
 import { reconcileRule } from './rules/reconcile-rule.ts';
+import { createRuleRounds, RULES_ROUND } from './rules/wake-ups.ts';
 import type { TerminationContext, TerminationDeps } from './steps/context.ts';
 import { TERMINATION_STEPS } from './terminate.ts';
 import { createSettingsRounds, createTerminationRounds, SETTINGS_ROUND, TERMINATIONS_ROUND } from './wake-ups.ts';
@@ -26,14 +29,17 @@ export interface Rules {
   readonly decideRule: typeof decideRule;
 }
 
-type Parts = TargetParts & Pick<Rules, 'decideRule'> & { readonly settings: Rounds; readonly terminations: Rounds };
+type Parts = TargetParts &
+  Pick<Rules, 'decideRule'> & { readonly settings: Rounds; readonly terminations: Rounds; readonly rules: Rounds };
 
 export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = {}): Reconcile {
   const parts: Parts = {
     deps,
     reporter: createReporter(OWNER, deps),
+    hints: createClaimHints(),
     settings: createSettingsRounds(deps),
     terminations: createTerminationRounds(deps),
+    rules: createRuleRounds(deps),
     decide,
     steps: TERMINATION_STEPS,
     decideRule,
@@ -47,15 +53,20 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
         const { kind, name, uid } = message.subject;
         if (isRound(message.subject, SETTINGS_ROUND)) return parts.settings.timerDue(message);
         if (isRound(message.subject, TERMINATIONS_ROUND)) return parts.terminations.timerDue(message);
+        if (isRound(message.subject, RULES_ROUND)) return parts.rules.timerDue(message);
         if (kind === 'NodeClaim') return reconcileTarget(parts, { kind, name, uid }, message);
         if (kind === 'Node') return reconcileNode(parts, name, { uid, wakeUp: message });
-        if (kind === 'FinalizerRule') return reconcileRule(parts, name, undefined);
+        if (kind === 'FinalizerRule') return reconcileRule(parts, name, { timer: { uid, wakeUp: message } });
         return reconcileObject(parts, message.subject, message);
       }
       case 'customResource':
         return reconcileObject(parts, message.event.subject);
       case 'busEvent':
-        return message.detailType === HOOK_ANSWERED ? reconcileAnswer(parts, message.detail) : undefined;
+        if (message.detailType === HOOK_ANSWERED) return reconcileAnswer(parts, message.detail);
+        if (message.detailType === INSTANCE_STATE_CHANGED) {
+          return parts.terminations.request(instanceOf(message.detail));
+        }
+        return;
       case 'tick':
         return;
     }
@@ -65,7 +76,7 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
 type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
 
 async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise<void> {
-  const { subject, hints, change, watch, resync } = event;
+  const { subject, hints, change, changed, watch, resync } = event;
   const { name, uid } = subject;
   // When everything is published again, what settings apply to comes in events of its own.
   const isRepeated = resync === true && change === 'Modified';
@@ -80,7 +91,7 @@ async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise
     case 'PodDisruptionBudget':
       return parts.terminations.request(undefined);
     case 'FinalizerRule':
-      return reconcileRule(parts, name, watch);
+      return reconcileRule(parts, name, { watch, concernsObjects: !isRepeated && !isOwnFinalizer(changed) });
     case 'NodePool':
       await reportTerminationFaults(parts, subject);
       return isRepeated ? undefined : parts.settings.request(name);
@@ -92,12 +103,15 @@ async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise
   }
 }
 
+/** Of a FinalizerRule, whose own finalizer alone changed. */
+const isOwnFinalizer = (changed: readonly string[]): boolean => changed.length === 1 && changed[0] === 'finalizers';
+
 async function reconcileNode(
   parts: Parts,
   name: string,
   timer?: { readonly uid: string | undefined; readonly wakeUp: UsedWakeUp },
 ): Promise<void> {
-  const target = await targetOfNode(parts.deps, name);
+  const target = await targetOfNode(parts.deps, parts.hints, name);
   const isOwn = target?.kind === 'Node' && (timer === undefined || target.uid === timer.uid);
   if (target !== undefined) await reconcileTarget(parts, target, isOwn ? timer?.wakeUp : undefined);
   // A record of the Node's own, from when no NodeClaim stood for it, or of one that is gone.

@@ -48,11 +48,17 @@ interface Candidate {
   readonly left: Bounds;
 }
 
-/** @param reconcilers replaces functions, for tests that prove what a mistake would do */
+export interface ExploreOptions {
+  /** Replaces functions, for tests that prove what a mistake would do. */
+  readonly reconcilers?: Reconcilers;
+  /** Told after each schedule how many were tried. */
+  readonly onSchedule?: (tried: number) => void;
+}
+
 export async function explore(
   situation: Situation,
   bounds: Bounds,
-  reconcilers: Reconcilers = {},
+  { reconcilers = {}, onSchedule }: ExploreOptions = {},
 ): Promise<Exploration> {
   const world = await explored(situation, reconcilers);
   const keys = new Set<string>();
@@ -81,6 +87,7 @@ export async function explore(
     for (const candidate of queue) {
       const { course, outcome } = await carryOut(candidate.schedule);
       counts.schedules += 1;
+      onSchedule?.(counts.schedules);
       if (candidate.left.crashes < bounds.crashes) counts.crashes += 1;
       if (outcome !== undefined) {
         if (departures === 0) expected.set(JSON.stringify(outcome.endState), outcome.endState);

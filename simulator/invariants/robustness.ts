@@ -3,7 +3,8 @@
  * - I9 no message ends in a dead-letter queue, but those of others that are not valid
  */
 import { messageOf, RetryableError } from '../../shared/errors.ts';
-import type { MakeCheck } from './invariant.ts';
+import type { CheckContext, MakeCheck } from './invariant.ts';
+import { dig, textOf } from './reading.ts';
 
 /**
  * Runs in one simulated minute that no scenario needs: ten for each object, and a thousand. Those that go back to the queue are not
@@ -12,7 +13,8 @@ import type { MakeCheck } from './invariant.ts';
 const RUNS_PER_OBJECT = 10;
 const RUNS_PER_MINUTE = 1000;
 
-export const checkRobustness: MakeCheck = ({ mirror, violate }) => {
+export const checkRobustness: MakeCheck = context => {
+  const { mirror, violate } = context;
   let runs = 0;
   return {
     onFailure(by, error) {
@@ -33,9 +35,18 @@ export const checkRobustness: MakeCheck = ({ mirror, violate }) => {
       runs += 1;
     },
     onMinute() {
-      const objects = mirror.all('nodes').size + mirror.all('pods').size;
+      const objects = mirror.all('nodes').size + mirror.all('pods').size + countOfRules(context);
       if (runs > RUNS_PER_MINUTE + RUNS_PER_OBJECT * objects) violate('I8', `${runs} runs in one minute`);
       runs = 0;
     },
   };
 };
+
+/** Objects of the kinds that FinalizerRules name. */
+function countOfRules({ mirror, objects }: CheckContext): number {
+  return [...mirror.all('finalizerrules').values()].reduce((sum, rule) => {
+    const resource = textOf(dig(rule, 'status', 'resource'));
+    if (resource === undefined) return sum;
+    return sum + objects(`${resource}.${textOf(dig(rule, 'spec', 'group')) ?? ''}`).length;
+  }, 0);
+}

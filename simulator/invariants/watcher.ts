@@ -11,6 +11,7 @@ import type { Lifetime } from '../../runtime/lifetime.ts';
 import type { Scheduler } from '../../runtime/scheduler.ts';
 import type { EnvironmentPorts } from '../../runtime/system-parts.ts';
 import { checkDrain } from './drain.ts';
+import { checkExplained } from './explained.ts';
 import { checkDestructiveCalls } from './destructive-calls.ts';
 import { checkFinalizers } from './finalizers.ts';
 import { checkRuleFinalizers } from './rule-finalizers.ts';
@@ -38,6 +39,7 @@ const CHECKS: readonly MakeCheck[] = [
   checkOwnership,
   checkLeftBehind,
   checkRobustness,
+  checkExplained,
 ];
 
 /**

@@ -4,8 +4,6 @@ import { imports, sources } from './sources.ts';
 
 /** Adapters and their wiring are chosen by name, by the composition root of a part: one user is enough. */
 const CHOSEN_BY_NAME = /^shared\/(adapters|lambda)\//;
-/** One user so far: the kernel is for every concern, and drains are asked for by the finalizer function, too. */
-const ALLOWED: ReadonlySet<string> = new Set(['shared/lifecycle/steps.ts']);
 
 /** `functions/repair`, `forwarder`, `infra`, `cli`, …; undefined for what is no part of the product. */
 function partOf(file: string): string | undefined {
@@ -28,13 +26,9 @@ describe('a file in shared/', () => {
   const shared = sources.filter(file => file.startsWith('shared/'));
 
   it('is used by at least two parts', () => {
-    const candidates = shared.filter(file => !CHOSEN_BY_NAME.test(file) && !ALLOWED.has(file));
+    const candidates = shared.filter(file => !CHOSEN_BY_NAME.test(file));
     expect(candidates.length).toBeGreaterThan(50);
     const alone = candidates.filter(file => usersOf(file).size < 2);
     expect(alone.map(file => `${file}: ${[...usersOf(file)].join()}`)).toEqual([]);
-  });
-
-  it('that is allowed to have one user is there', () => {
-    expect([...ALLOWED].filter(file => !sources.includes(file))).toEqual([]);
   });
 });

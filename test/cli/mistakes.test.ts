@@ -4,9 +4,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createExecPlugin } from '../../shared/adapters/kubernetes/exec-plugin.ts';
-import { runCurfew } from './run-curfew.ts';
+import { runHere, type Ended } from './run-curfew.ts';
 
 let folder: string;
 let html: Server;
@@ -81,7 +81,7 @@ describe('what a user can put right', () => {
       const { port } = html.address() as AddressInfo;
       const filled = (text: string): string => text.replaceAll('{}', folder).replaceAll('{port}', String(port));
       const args = filled(line).split(' ').join('\n').replace('5\nmin', '5 min').split('\n');
-      const { code, stdout, stderr } = await runCurfew(args);
+      const { code, stdout, stderr } = await runHere(args);
       expect(stderr).toContain(filled(message));
       expect(stderr).not.toMatch(/^\s+at /m);
       expect(stderr.trimEnd().split('\n').length).toBeLessThanOrEqual(2);
@@ -91,7 +91,7 @@ describe('what a user can put right', () => {
   );
 
   it('prints no more than a few of the mistakes of one file', async () => {
-    const { code, stderr } = await runCurfew(['simulate', at('faults.yaml')]);
+    const { code, stderr } = await runHere(['simulate', at('faults.yaml')]);
     expect(code).toBe(2);
     expect(stderr.trimEnd().split('\n').length).toBeLessThanOrEqual(11);
   });
@@ -111,18 +111,27 @@ describe('what a user can put right', () => {
   });
 
   it('names TMPDIR when there is no such folder', async () => {
-    const { code, stderr } = await runCurfew(['start'], undefined, { TMPDIR: at('none') });
+    const { code, stderr } = await withTempDir(at('none'), () => runHere(['start']));
     expect(stderr).toBe(`the folder for temporary files ${at('none')} does not exist: create it, or set TMPDIR\n`);
     expect(code).toBe(2);
   });
 
   it.skipIf(process.getuid?.() === 0)('says that a folder may not be written to', async () => {
     chmodSync(folder, 0o500);
-    const { stderr } = await runCurfew(['start'], undefined, { TMPDIR: folder });
+    const { stderr } = await withTempDir(folder, () => runHere(['start']));
     chmodSync(folder, 0o700);
     expect(stderr).toContain('permission denied');
   });
 });
+
+async function withTempDir(path: string, run: () => Promise<Ended>): Promise<Ended> {
+  vi.stubEnv('TMPDIR', path);
+  try {
+    return await run();
+  } finally {
+    vi.unstubAllEnvs();
+  }
+}
 
 async function shell(script: string): Promise<{ status: number | null; stderr: string }> {
   const { spawn } = await import('node:child_process');

@@ -209,16 +209,17 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
 
   describe(`KubernetesApi: ${name}: what must not mislead`, () => {
     // kube-apiserver takes it, and hands it out in that order: the first entry of a type counts.
-    it('keeps several conditions of one type, in their order, that a merge patch writes', async () => {
-      const subject = await makeSubject();
-      const pod = await runningPod(subject, 'web-0');
+    it('keeps several conditions of one type on a Node, in their order, that a merge patch writes', async () => {
+      const { api, namespace } = await makeSubject();
+      const ref = { type: RESOURCES.Node, name: `node-of-${namespace}` };
+      await created(api, RESOURCES.Node, { apiVersion: 'v1', kind: 'Node', metadata: { name: ref.name } });
       const conditions = [
-        { type: 'Ready', status: 'True', lastProbeTime: null, lastTransitionTime: '2024-11-01T15:00:00Z' },
-        { type: 'Ready', status: 'False', lastProbeTime: null, lastTransitionTime: '2024-11-01T14:00:00Z' },
+        { type: 'Ready', status: 'True', lastTransitionTime: '2024-11-01T15:00:00Z' },
+        { type: 'Ready', status: 'False', lastTransitionTime: '2024-11-01T14:00:00Z' },
       ];
       const patch = { type: 'merge', body: { status: { conditions } } } as const;
-      expect(await subject.api.patch(podRef(pod), patch, { subresource: 'status' })).toMatchObject({ kind: 'ok' });
-      const read = readConditions((await subject.api.get(podRef(pod)))?.status?.['conditions']);
+      expect(await api.patch(ref, patch, { subresource: 'status' })).toMatchObject({ kind: 'ok' });
+      const read = readConditions((await api.get(ref))?.status?.['conditions']);
       expect(read.map(({ type: condition, status }) => `${condition}=${status}`)).toEqual([
         'Ready=True',
         'Ready=False',

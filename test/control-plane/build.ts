@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { cached, type Log } from './cache.ts';
-import { buildBinaries, copyKarpenterCrds, isGoAvailable, type Pins, readPins } from './go.ts';
+import { buildBinaries, copyKarpenterCrds, copyKwokCrds, isGoAvailable, type Pins, readPins } from './go.ts';
 
 /** Paths of the real components and of Karpenter's CRDs, and the versions that they report. */
 export type ControlPlaneBinaries = {
@@ -14,6 +14,7 @@ export type ControlPlaneBinaries = {
   readonly etcd: string;
   /** Absent when KUBEBUILDER_ASSETS has none: then no controller runs and, for one, a PDB's status stays empty. */
   readonly controllerManager?: string;
+  readonly scheduler?: string;
   readonly kubectl?: string;
   /** YAML files; empty when KUBEBUILDER_ASSETS is in use, the CRDs are not cached yet and there is no Go. */
   readonly karpenterCrds: readonly string[];
@@ -38,6 +39,7 @@ export async function ensureControlPlaneBinaries(log: Log): Promise<ControlPlane
   const optional = (name: string): string | undefined =>
     existsSync(join(directory, name)) ? join(directory, name) : undefined;
   const controllerManager = optional('kube-controller-manager');
+  const scheduler = optional('kube-scheduler');
   const kubectl = optional('kubectl');
   if (controllerManager === undefined) {
     log(
@@ -50,6 +52,7 @@ export async function ensureControlPlaneBinaries(log: Log): Promise<ControlPlane
     apiserver,
     etcd,
     ...(controllerManager !== undefined && { controllerManager }),
+    ...(scheduler !== undefined && { scheduler }),
     ...(kubectl !== undefined && { kubectl }),
     karpenterCrds,
     versions: {
@@ -58,6 +61,29 @@ export async function ensureControlPlaneBinaries(log: Log): Promise<ControlPlane
       ...(karpenterCrds.length > 0 && { karpenter: pins.karpenter }),
     },
   };
+}
+
+/** Karpenter with its kwok provider, and the CRD of that one's node class. */
+export type KarpenterBinaries = { readonly karpenter: string; readonly kwokCrds: readonly string[] };
+
+/** Returns the pinned Karpenter, building it first when it is not cached; undefined where there is no Go to build it. */
+export async function ensureKarpenter(log: Log): Promise<KarpenterBinaries | undefined> {
+  const pins = await readPins();
+  const name = `karpenter-${pins.karpenter}-${process.platform}-${process.arch}-${pins.karpenterModule.digest}`;
+  const make = async (directory: string): Promise<void> => {
+    log(`building Karpenter ${pins.karpenter} once; this may take ten minutes`);
+    await buildBinaries(directory, pins.karpenterModule, log);
+    await copyKwokCrds(directory);
+  };
+  try {
+    const directory = await cached(name, log, make);
+    const files = (await readdir(directory)).filter(file => file.endsWith('.yaml'));
+    return { karpenter: join(directory, 'karpenter'), kwokCrds: files.map(file => join(directory, file)) };
+  } catch (error) {
+    if (await isGoAvailable()) throw new Error('building Karpenter failed', { cause: error });
+    log(`Karpenter is left out: building it needs Go ${pins.go} or newer`);
+    return undefined;
+  }
 }
 
 function assetsDirectory(): string | undefined {
@@ -73,7 +99,7 @@ function assetsDirectory(): string | undefined {
 }
 
 async function builtDirectory(pins: Pins, log: Log): Promise<string> {
-  const name = `${pins.kubernetes}-${process.platform}-${process.arch}-${pins.digest}`;
+  const name = `${pins.kubernetes}-${process.platform}-${process.arch}-${pins.controlPlane.digest}`;
   return cached(name, log, async directory => {
     if (!(await isGoAvailable())) {
       throw new ControlPlaneUnavailableError(
@@ -81,7 +107,7 @@ async function builtDirectory(pins: Pins, log: Log): Promise<string> {
       );
     }
     log(`building Kubernetes ${pins.kubernetes} and etcd ${pins.etcd} once; this may take a quarter of an hour`);
-    await buildBinaries(directory, pins, log);
+    await buildBinaries(directory, pins.controlPlane, log);
   });
 }
 

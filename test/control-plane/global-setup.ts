@@ -1,11 +1,12 @@
 /** Before anything else: the real components are there, or are built once, or the run ends with what to do about it. */
-import { ControlPlaneUnavailableError, ensureControlPlaneBinaries } from './build.ts';
+import { ControlPlaneUnavailableError, ensureControlPlaneBinaries, ensureKarpenter } from './build.ts';
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
 export async function setup(): Promise<void> {
   try {
     await ensureControlPlaneBinaries(log);
+    await ensureKarpenter(log);
   } catch (error) {
     if (!(error instanceof ControlPlaneUnavailableError)) throw error;
     log(`\nnpm run test:control-plane cannot run here. ${error.message}\n`);

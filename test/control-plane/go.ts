@@ -1,4 +1,4 @@
-// The Go side: which versions go.mod pins, how the binaries are built, where Karpenter's CRDs come from.
+// The Go side: which versions the go.mod files pin, how the binaries are built, where Karpenter's CRDs come from.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFile, readdir, readFile } from 'node:fs/promises';
@@ -6,66 +6,97 @@ import { join } from 'node:path';
 
 import type { Log } from './cache.ts';
 
-/** The versions that go.mod pins, each with its leading "v". */
+/** The versions that the go.mod files pin, each with its leading "v". */
 export type Pins = {
   readonly kubernetes: string;
   readonly etcd: string;
   readonly karpenter: string;
-  /** The oldest Go that builds the module. */
+  /** The oldest Go that builds them. */
   readonly go: string;
+  readonly controlPlane: GoModule;
+  readonly karpenterModule: GoModule;
+};
+
+/** A folder with a go.mod, and what is built from it. */
+export type GoModule = {
+  readonly directory: string;
+  readonly binaries: readonly Binary[];
+  readonly flags: readonly string[];
   /** Changes when anything does that the binaries are made from. */
   readonly digest: string;
 };
 
+type Binary = { readonly name: string; readonly package: string };
+
 const MODULE_DIRECTORY = import.meta.dirname;
-const KARPENTER_MODULE = 'sigs.k8s.io/karpenter';
+const KARPENTER = 'sigs.k8s.io/karpenter';
+const KARPENTER_DIRECTORY = join(MODULE_DIRECTORY, 'karpenter');
 const PROGRESS_PERIOD_MS = 30_000;
 const ERROR_TAIL_CHARACTERS = 2000;
-const BINARIES = [
+const CONTROL_PLANE_BINARIES: readonly Binary[] = [
   { name: 'etcd', package: 'go.etcd.io/etcd/server/v3' },
   { name: 'kube-apiserver', package: 'k8s.io/kubernetes/cmd/kube-apiserver' },
   { name: 'kube-controller-manager', package: 'k8s.io/kubernetes/cmd/kube-controller-manager' },
+  { name: 'kube-scheduler', package: 'k8s.io/kubernetes/cmd/kube-scheduler' },
   { name: 'kubectl', package: 'k8s.io/kubernetes/cmd/kubectl' },
-] as const;
+];
+const KARPENTER_BINARIES: readonly Binary[] = [{ name: 'karpenter', package: `${KARPENTER}/kwok` }];
 
-/** Reads the pinned versions from go.mod. */
+/** Reads the pinned versions. */
 export async function readPins(): Promise<Pins> {
-  const goMod = await readFile(join(MODULE_DIRECTORY, 'go.mod'), 'utf8');
-  const goSum = await readFile(join(MODULE_DIRECTORY, 'go.sum'), 'utf8');
-  const pin = (pattern: RegExp): string => {
-    const version = pattern.exec(goMod)?.[1];
-    if (version === undefined) throw new Error(`go.mod has no line that matches ${pattern.source}`);
-    return version;
-  };
-  const kubernetes = pin(/^\s*(?:require )?k8s\.io\/kubernetes (v\S+)/m);
-  const recipe = JSON.stringify([BINARIES, buildFlags(kubernetes)]);
+  const controlPlane = await readModule(MODULE_DIRECTORY);
+  const karpenter = await readModule(KARPENTER_DIRECTORY);
+  const kubernetes = controlPlane.pin(/^\s*(?:require )?k8s\.io\/kubernetes (v\S+)/m);
+  const karpenterVersion = karpenter.pin(/^\s*(?:require )?sigs\.k8s\.io\/karpenter (v\S+)/m);
   return {
     kubernetes,
-    etcd: pin(/^\s*(?:require )?go\.etcd\.io\/etcd\/server\/v3 (v\S+)/m),
-    karpenter: pin(/^\s*(?:require )?sigs\.k8s\.io\/karpenter (v\S+)/m),
-    go: pin(/^go (\S+)/m),
-    digest: createHash('sha256').update(goMod).update(goSum).update(recipe).digest('hex').slice(0, 12),
+    etcd: controlPlane.pin(/^\s*(?:require )?go\.etcd\.io\/etcd\/server\/v3 (v\S+)/m),
+    karpenter: karpenterVersion,
+    go: controlPlane.pin(/^go (\S+)/m),
+    controlPlane: controlPlane.building(CONTROL_PLANE_BINARIES, kubernetesStamps(kubernetes)),
+    karpenterModule: karpenter.building(KARPENTER_BINARIES, [`${KARPENTER}/pkg/operator.Version=${karpenterVersion}`]),
+  };
+}
+
+async function readModule(directory: string): Promise<{
+  pin(pattern: RegExp): string;
+  building(binaries: readonly Binary[], stamps: readonly string[]): GoModule;
+}> {
+  const goMod = await readFile(join(directory, 'go.mod'), 'utf8');
+  const goSum = await readFile(join(directory, 'go.sum'), 'utf8');
+  return {
+    pin(pattern) {
+      const version = pattern.exec(goMod)?.[1];
+      if (version === undefined) throw new Error(`${directory}/go.mod has no line that matches ${pattern.source}`);
+      return version;
+    },
+    building(binaries, stamps) {
+      const flags = buildFlags(stamps);
+      const recipe = JSON.stringify([binaries, flags]);
+      const digest = createHash('sha256').update(goMod).update(goSum).update(recipe).digest('hex').slice(0, 12);
+      return { directory, binaries, flags, digest };
+    },
   };
 }
 
 /** True when a `go` command can be run. */
 export async function isGoAvailable(): Promise<boolean> {
-  return go(['version']).then(
+  return go(['version'], MODULE_DIRECTORY).then(
     () => true,
     () => false,
   );
 }
 
-/** Builds every binary into `directory`. */
-export async function buildBinaries(directory: string, pins: Pins, log: Log): Promise<void> {
-  for (const [index, binary] of BINARIES.entries()) {
-    const what = `${binary.name} (${index + 1} of ${BINARIES.length})`;
+/** Builds every binary of the module into `directory`. */
+export async function buildBinaries(directory: string, module: GoModule, log: Log): Promise<void> {
+  for (const [index, binary] of module.binaries.entries()) {
+    const what = `${binary.name} (${index + 1} of ${module.binaries.length})`;
     const started = Date.now();
     const elapsed = (): string => `${Math.round((Date.now() - started) / 1000)} s`;
     log(`building ${what}`);
     const progress = setInterval(() => log(`still building ${what}, ${elapsed()}`), PROGRESS_PERIOD_MS);
     try {
-      await go(['build', ...buildFlags(pins.kubernetes), '-o', join(directory, binary.name), binary.package]);
+      await go(['build', ...module.flags, '-o', join(directory, binary.name), binary.package], module.directory);
     } catch (error) {
       throw new Error(`building ${binary.name} failed`, { cause: error });
     } finally {
@@ -76,31 +107,44 @@ export async function buildBinaries(directory: string, pins: Pins, log: Log): Pr
 }
 
 /** Copies the CRDs of the pinned Karpenter into `directory`. */
-export async function copyKarpenterCrds(directory: string): Promise<void> {
-  const answer: unknown = JSON.parse(await go(['mod', 'download', '-json', KARPENTER_MODULE]));
+export function copyKarpenterCrds(directory: string): Promise<void> {
+  return copyFromKarpenter(join('pkg', 'apis', 'crds'), directory);
+}
+
+/** Copies the CRD of the kwok provider's node class into `directory`. */
+export function copyKwokCrds(directory: string): Promise<void> {
+  return copyFromKarpenter(join('kwok', 'apis', 'crds'), directory);
+}
+
+async function copyFromKarpenter(folder: string, directory: string): Promise<void> {
+  const answer: unknown = JSON.parse(await go(['mod', 'download', '-json', KARPENTER], KARPENTER_DIRECTORY));
   if (typeof answer !== 'object' || answer === null || !('Dir' in answer) || typeof answer.Dir !== 'string') {
-    throw new Error(`go mod download named no directory for ${KARPENTER_MODULE}`);
+    throw new Error(`go mod download named no directory for ${KARPENTER}`);
   }
-  const source = join(answer.Dir, 'pkg', 'apis', 'crds');
+  const source = join(answer.Dir, folder);
   for (const file of await readdir(source)) {
     if (file.endsWith('.yaml')) await copyFile(join(source, file), join(directory, file));
   }
 }
 
-/** Static, small, reproducible binaries that report the release they were built from, as the released ones do. */
-function buildFlags(kubernetes: string): string[] {
+/** kube-* report the release that they were built from, as the released ones do. */
+function kubernetesStamps(kubernetes: string): string[] {
   const [, major = '', minor = ''] = /^v(\d+)\.(\d+)/.exec(kubernetes) ?? [];
   const variables = { gitVersion: kubernetes, gitMajor: major, gitMinor: minor };
-  const stamps = ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version'].flatMap(path =>
-    Object.entries(variables).map(([name, value]) => `-X ${path}.${name}=${value}`),
+  return ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version'].flatMap(path =>
+    Object.entries(variables).map(([name, value]) => `${path}.${name}=${value}`),
   );
-  return ['-mod=readonly', '-trimpath', '-ldflags', ['-s', '-w', ...stamps].join(' ')];
 }
 
-function go(args: readonly string[]): Promise<string> {
+/** Static, small, reproducible binaries. */
+function buildFlags(stamps: readonly string[]): string[] {
+  return ['-mod=readonly', '-trimpath', '-ldflags', ['-s', '-w', ...stamps.map(stamp => `-X ${stamp}`)].join(' ')];
+}
+
+function go(args: readonly string[], directory: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const env = { ...process.env, CGO_ENABLED: '0', GOWORK: 'off' };
-    const child = spawn('go', args, { cwd: MODULE_DIRECTORY, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn('go', args, { cwd: directory, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let stdout = '';
     let stderr = '';
     child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));

@@ -25,7 +25,8 @@ export type Running = {
 /** Processes that share a temporary directory and an end. */
 export type ProcessGroup = {
   readonly directory: string;
-  start(name: string, file: string, args: readonly string[]): Running;
+  /** @param env added to this process's own */
+  start(name: string, file: string, args: readonly string[], env?: Readonly<Record<string, string>>): Running;
   /** Stops all, the last one started first, and removes the directory. Safe to call again. */
   readonly stop: () => Promise<void>;
 };
@@ -52,8 +53,8 @@ export async function createProcessGroup(): Promise<ProcessGroup> {
   };
   return {
     directory,
-    start(name, file, args) {
-      const child = startProcess(name, file, args, join(directory, `${name}.log`));
+    start(name, file, args, env = {}) {
+      const child = startProcess(name, file, args, env, join(directory, `${name}.log`));
       if (child.pid !== undefined) watchdog.stdin.write(`${child.pid}\n`);
       running.push(child.running);
       return child.running;
@@ -90,10 +91,11 @@ function startProcess(
   name: string,
   file: string,
   args: readonly string[],
+  env: Readonly<Record<string, string>>,
   logFile: string,
 ): { readonly pid: number | undefined; readonly running: Running } {
   const log = openSync(logFile, 'a');
-  const child = spawn(file, args, { stdio: ['ignore', log, log] });
+  const child = spawn(file, args, { stdio: ['ignore', log, log], env: { ...process.env, ...env } });
   closeSync(log);
   child.unref();
   let end: string | undefined;

@@ -6,7 +6,7 @@ import { type ControlPlaneBinaries, ensureControlPlaneBinaries, type Versions } 
 import type { Log } from './cache.ts';
 import { apiserverFlags, type ApiserverSettings, controllerManagerFlags, etcdFlags, type Layout } from './flags.ts';
 import { createIdentities, type Identities, type User } from './identities.ts';
-import { createProcessGroup, freePort, type ProcessGroup, waitUntil } from './processes.ts';
+import { createProcessGroup, freePort, type ProcessGroup, type Running, waitUntil } from './processes.ts';
 
 /** How to start a control plane. Everything has a default. */
 export type ControlPlaneOptions = ApiserverSettings & {
@@ -32,6 +32,10 @@ export type ControlPlane = AsyncDisposable & {
   readonly versions: Versions;
   readonly karpenterCrds: readonly string[];
   readonly kubectl?: string;
+  /** Path of kube-scheduler, which does not run by itself. */
+  readonly scheduler?: string;
+  /** Starts a further process that ends with the control plane; it is ready when `isReady` answers true. */
+  run(program: Program, isReady: () => Promise<boolean>): Promise<Running>;
   /** Path of the audit log, one JSON object a line, with the option `audit`. */
   readonly auditLog?: string;
   /** Compacts etcd to its newest revision: what is older is gone, for clients too when the watch cache is off. */
@@ -39,6 +43,14 @@ export type ControlPlane = AsyncDisposable & {
   /** Ends every process and removes every file of this control plane. Safe to call again. */
   stop(): Promise<void>;
 };
+
+/** What to run beside the control plane. `env` is added to this process's own. */
+export interface Program {
+  readonly name: string;
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
 
 /**
  * What a cluster does by itself and the tests rely on. Left out on purpose: node-lifecycle, taint-eviction and
@@ -115,6 +127,12 @@ async function startIn(
     versions: binaries.versions,
     karpenterCrds: binaries.karpenterCrds,
     ...(binaries.kubectl !== undefined && { kubectl: binaries.kubectl }),
+    ...(binaries.scheduler !== undefined && { scheduler: binaries.scheduler }),
+    async run({ name, file, args, env }, isReady) {
+      const running = group.start(name, file, args, env);
+      await waitUntil(running, isReady, READY_TIMEOUT_MS);
+      return running;
+    },
     ...(options.audit === true && { auditLog: join(group.directory, 'audit.log') }),
     compact: () => compactEtcd(`http://127.0.0.1:${etcdPort}`),
     stop: group.stop,

@@ -5,9 +5,9 @@ import { formatFailures } from '../../simulator/report.ts';
 import { runScenario } from '../../simulator/run.ts';
 import { toFaultMix } from '../../simulator/swarm/faults.ts';
 import { trialOf } from '../../simulator/swarm/seed.ts';
-import type { TraceEntry } from '../../simulator/trace.ts';
 import { parseScenarios } from '../../simulator/scenario/parse.ts';
 import { clusterCatalog } from '../../simulator/world.ts';
+import { repeatedLines } from './repeated-lines.ts';
 import { allPermissions, describeUse, SELDOM_USED } from '../shared/contract/seldom-used.ts';
 
 const FOLDER = new URL('../../examples/scenarios/', import.meta.url);
@@ -19,22 +19,6 @@ const unused = (): readonly string[] => allPermissions().filter(permission => !u
 
 const TIMEOUT_MS = 60_000;
 
-/**
- * What repair said of an object although it had said the same last. Two things are said at each event of their object, because nothing
- * is remembered of it: that an unhealthy node is not repair's (`ignore`), and what is wrong with a policy (`refuse`).
- */
-function saidAgain(trace: readonly TraceEntry[]): readonly string[] {
-  const last = new Map<string, string>();
-  const audit = trace.filter(({ kind, line }) => kind === 'audit' && line['function'] === 'repair');
-  return audit.flatMap(({ line: { t, ...line } }) => {
-    const about = JSON.stringify(line['about']);
-    const text = JSON.stringify(line);
-    const isSame = last.get(about) === text && line['decision'] !== 'ignore' && line['decision'] !== 'refuse';
-    last.set(about, text);
-    return isSame ? [`${JSON.stringify(t)} ${text}`] : [];
-  });
-}
-
 describe('examples/scenarios', () => {
   it.each(files)(
     '%s',
@@ -43,9 +27,9 @@ describe('examples/scenarios', () => {
       if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults));
       for (const scenario of parsed.scenarios) {
         expect(scenario.expectations.length).toBeGreaterThan(0);
-        const outcome = await runScenario(scenario, { onPermissionUsed });
-        expect(formatFailures(outcome)).toEqual([]);
-        expect(saidAgain(outcome.trace)).toEqual([]);
+        const result = await runScenario(scenario, { onPermissionUsed });
+        expect(formatFailures(result)).toEqual([]);
+        expect(repeatedLines(result.trace)).toEqual([]);
       }
     },
     TIMEOUT_MS,

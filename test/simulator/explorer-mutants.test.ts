@@ -63,7 +63,9 @@ describe('the explorer finds a Curfew that', () => {
     async (_mistake, _concern, { mutant, situation, schedule }) => {
       const original = situation.reconcilers?.[HOST] ?? RECONCILERS[HOST];
       invariant(original !== undefined, `${HOST} is deployed`);
-      const exploration = await explore(situation, SMALL_BOUNDS, { [HOST]: mutated(original, mutant) });
+      const exploration = await explore(situation, SMALL_BOUNDS, {
+        reconcilers: { [HOST]: mutated(original, mutant) },
+      });
       const { failure } = exploration;
       invariant(failure !== undefined, 'the mistake is found');
       // One run looks, the other one comes between, nobody dies: nothing shorter could show it.

@@ -10,10 +10,16 @@ describe('two runs at once end as one after the other', () => {
   it.each(SITUATIONS.map(situation => [`${situation.concern}: ${situation.name}`, situation] as const))(
     '%s',
     async (_name, situation) => {
-      const exploration = await explore(situation, everydayBounds(situation));
+      let told = 0;
+      const exploration = await explore(situation, everydayBounds(situation), {
+        onSchedule(tried) {
+          told = tried;
+        },
+      });
       const { failure, schedules, crashes } = exploration;
       const text = failure === undefined ? '' : describeFailure(exploration, failure);
       expect(text).toBe('');
+      expect(told).toBe(schedules);
       expect(schedules).toBeGreaterThan(crashes);
       expect(crashes).toBeGreaterThan(situation.isLong === true ? -1 : 0);
     },

@@ -35,7 +35,11 @@ interface Slips {
   readonly secondLook?: false;
   readonly count?: false;
   readonly uid?: false;
+  readonly audit?: false;
 }
+
+const explain = ({ audit }: FunctionDeps, kind: string, name: string): void =>
+  audit.write({ function: 'repair', decision: 'repair', reason: 'OnPurpose', message: 'of a test', kind, name });
 
 /** What a repair does at the first message that it gets, with something left out. */
 const repairAtOnce =
@@ -49,7 +53,7 @@ const repairAtOnce =
     };
   };
 
-async function repair(deps: FunctionDeps, { intent, secondLook, count, uid }: Slips): Promise<void> {
+async function repair(deps: FunctionDeps, { intent, secondLook, count, uid, audit }: Slips): Promise<void> {
   await deps.kubernetes.get({ type: RESOURCES.ConfigMap, namespace: 'curfew', name: 'curfew-config' });
   await deps.kubernetes.get(NODE);
   if (intent !== false) await deps.records.put({ owner: 'repair', id: 'node/x', subject: SUBJECT, state: {} }, 0);
@@ -62,6 +66,7 @@ async function repair(deps: FunctionDeps, { intent, secondLook, count, uid }: Sl
   }
   const claim = await deps.kubernetes.get(CLAIM);
   await deps.kubernetes.delete(CLAIM, { preconditions: uid === false ? {} : { uid: claim?.metadata.uid ?? '' } });
+  if (audit !== false) explain(deps, 'NodeClaim', 'a');
 }
 
 /** `I3: what is wrong`, of the first violation of each invariant. */
@@ -104,6 +109,7 @@ describe('a termination', () => {
     ['without counting the unhealthy', sick('0s'), { count: false }, /^I3: .* has not counted/],
     ['without an intent', sick('0s'), { intent: false }, /^I4: .* without having recorded its intent/],
     ['without the UID', sick('0s'), { uid: false }, /^I10: .* without its UID/],
+    ['without a word', sick('0s'), { audit: false }, /^I9: repair deleted NodeClaim a .* and no audit line says so/],
   ])('%s is one', async (_, spec, slips, message) => {
     expect(await violations(spec, rogue(repairAtOnce(slips)))).toContainEqual(expect.stringMatching(message));
   });
@@ -241,7 +247,9 @@ describe('a pod', () => {
       if (message.kind !== 'clusterEvent' || message.event.subject.kind !== 'Pod') return;
       await deps.records.put({ owner: 'grace-period', id: 'x', subject: SUBJECT, state: {} }, 0);
       const seen = await deps.kubernetes.get(POD);
-      if (seen !== undefined) await deps.kubernetes[verb](POD, { preconditions: { uid: seen.metadata.uid } });
+      if (seen === undefined) return;
+      await deps.kubernetes[verb](POD, { preconditions: { uid: seen.metadata.uid } });
+      explain(deps, 'Pod', 'web');
     };
 
   it.each(['true', '10m', 'never', ''])('that is protected by %j must not be evicted', async annotation => {

@@ -6,19 +6,39 @@ import type { KindWatch } from '../../../shared/contract/cluster-event.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import { addDuration, minutes, toDurationMs } from '../../../shared/domain/time.ts';
+import { addDuration, minutes } from '../../../shared/domain/time.ts';
+import type { Rounds } from '../../../shared/lifecycle/rounds.ts';
+import { openRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import type { RuleParts } from './reconcile-object.ts';
+import { RULE_CODEC } from './ending-rule.ts';
 import { loadRules, standingOf, type RuleInForce, type Standing } from './rule-set.ts';
-import { setConditions, type Condition } from '../set-condition.ts';
+import { hasCondition, setConditions, type Condition } from '../set-condition.ts';
+import { isCarrying, objectsOf } from './wake-ups.ts';
+
+/** @property rules wake what a change of a rule concerns */
+export type RuleEndParts = RuleParts & { readonly rules: Rounds };
 
 /** Keeps a rule until its objects are free. */
 export const RULE_FINALIZER = 'curfew.dev/finalizer-rule';
 
-/** @param watch how the forwarder's watch of the kind stands; undefined in a message that does not say */
-export async function reconcileRule(parts: RuleParts, name: string, watch: KindWatch | undefined): Promise<void> {
+export interface RuleMessage {
+  /** How the forwarder's watch of the kind stands; absent in a message that does not say. */
+  readonly watch?: KindWatch | undefined;
+  /** False: nothing changed that its objects depend on. When everything is published again, they come in events of their own. */
+  readonly concernsObjects?: boolean;
+  /** That of a rule which is being deleted. */
+  readonly timer?: { readonly uid: string | undefined; readonly wakeUp: UsedWakeUp };
+}
+
+export async function reconcileRule(
+  parts: RuleEndParts,
+  name: string,
+  { watch, concernsObjects = false, timer }: RuleMessage,
+): Promise<void> {
   const { deps } = parts;
   const all = await loadRules(deps);
   const object = all.find(({ metadata }) => metadata.name === name);
+  if (timer !== undefined && object?.metadata.uid !== timer.uid) return closeRecord(deps, timer.uid);
   if (object === undefined) return;
   const ref = { type: RESOURCES.FinalizerRule, name };
   const standing = standingOf(object, all);
@@ -30,15 +50,15 @@ export async function reconcileRule(parts: RuleParts, name: string, watch: KindW
   const fields = resource === undefined ? {} : { resource };
   const current = await deps.kubernetes.get(ref);
   if (current === undefined || current.metadata.uid !== object.metadata.uid) return;
+  // The status remembers what was said, so it is written afterwards: a run that dies in between says it again.
+  if (accepted.status === 'False' && !hasCondition(current, accepted)) await refuse(parts, object, accepted);
   await setConditions(deps, ref, current, [accepted, ...(watching ? [watching] : [])], deps.clock.now(), fields);
-  if (accepted.status === 'False') await refuse(parts, object, accepted);
   if (standing.kind !== 'inForce') return endUnused(parts, object);
   const type = resource === undefined ? standing.value.type : { ...standing.value.rule, resource };
   if (type === undefined) return endUnused(parts, object);
-  await lookAtAll(parts, {
-    ...standing.value,
-    type: { group: type.group, version: type.version, resource: type.resource },
-  });
+  const inForce = { ...standing.value, type: { group: type.group, version: type.version, resource: type.resource } };
+  if (concernsObjects || timer !== undefined) await parts.rules.request(name);
+  if (object.metadata.deletionTimestamp !== undefined) await endWhenFree(parts, inForce, timer?.wakeUp);
 }
 
 /** Puts the rule's own finalizer on. False: it changed, its next event comes. */
@@ -77,49 +97,34 @@ async function refuse({ reporter }: RuleParts, about: KubernetesObject, { messag
   });
 }
 
-async function lookAtAll(parts: RuleParts, { object, rule, type }: RuleInForce): Promise<void> {
-  if (type === undefined) return;
-  const { deps } = parts;
-  const objects = (await deps.kubernetes.list(type)) ?? [];
-  const ends = object.metadata.deletionTimestamp !== undefined;
-  const carrying = objects.filter(({ metadata }) => metadata.finalizers?.includes(rule.finalizerName) === true);
-  const wakeTime = deps.clock.now();
-  const concerned = ends
-    ? carrying
-    : objects.filter(each => !carrying.includes(each) || each.metadata.deletionTimestamp !== undefined);
-  await deps.wakeUps.send(
-    concerned.map(({ kind, apiVersion, metadata: { name, namespace, uid } }) => ({
-      wakeUp: {
-        owner: 'finalizer',
-        subject: { kind: kind ?? rule.kind, apiVersion, name, uid, ...(namespace !== undefined && { namespace }) },
-        wakeTime,
-      },
-      delay: toDurationMs(0),
-    })),
-  );
-  if (!ends) return;
-  if (carrying.length === 0) return endUnused(parts, object);
+/** A rule that is being deleted goes when no object carries its finalizer; that is looked at once a minute. */
+async function endWhenFree({ deps }: RuleParts, inForce: RuleInForce, wakeUp: UsedWakeUp | undefined): Promise<void> {
+  const { object } = inForce;
   const { kind, apiVersion, metadata } = object;
-  const later = minutes(1);
-  await deps.wakeUps.send([
-    {
-      wakeUp: {
-        owner: 'finalizer',
-        subject: { kind, apiVersion, name: metadata.name, uid: metadata.uid },
-        wakeTime: addDuration(wakeTime, later),
-      },
-      delay: later,
-    },
-  ]);
+  const objects = await objectsOf(deps, inForce);
+  if (!objects.some(each => isCarrying(each, inForce))) return endUnused({ deps }, object);
+  const record = openRecord(deps, RULE_CODEC, ruleRecordId(metadata.uid), wakeUp);
+  const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
+  await record.load();
+  await record.save({ subject, value: {}, wakeTime: addDuration(deps.clock.now(), minutes(1)) });
+}
+
+const ruleRecordId = (uid: string): string => `rule/${uid}`;
+
+async function closeRecord(deps: RuleParts['deps'], uid: string | undefined): Promise<void> {
+  if (uid === undefined) return;
+  const record = openRecord(deps, RULE_CODEC, ruleRecordId(uid));
+  if ((await record.load()).kind === 'held') await record.closeGone();
 }
 
 /** A rule that is being deleted, and that nothing waits for. */
-async function endUnused({ deps }: RuleParts, object: KubernetesObject): Promise<void> {
+async function endUnused({ deps }: Pick<RuleParts, 'deps'>, object: KubernetesObject): Promise<void> {
   const ref = { type: RESOURCES.FinalizerRule, name: object.metadata.name };
   const current = await deps.kubernetes.get(ref);
   if (current?.metadata.uid !== object.metadata.uid || current.metadata.deletionTimestamp === undefined) return;
   const { uid, resourceVersion, finalizers = [] } = current.metadata;
   if (!finalizers.includes(RULE_FINALIZER)) return;
   const body = { metadata: { uid, resourceVersion, finalizers: finalizers.filter(name => name !== RULE_FINALIZER) } };
-  await deps.kubernetes.patch(ref, { type: 'merge', body });
+  const outcome = await deps.kubernetes.patch(ref, { type: 'merge', body });
+  if (outcome.kind !== 'conflict') await closeRecord(deps, uid);
 }

@@ -76,10 +76,10 @@ export function safetyLook({ now, look }: TerminationContext): EpochMs {
   return nextLook(begin, now, FIRST_SAFETY_LOOK, LAST_SAFETY_LOOK);
 }
 
-const FIRST_INSTANCE_LOOK = seconds(1);
+const FIRST_INSTANCE_LOOK = seconds(15);
 const LAST_INSTANCE_LOOK = minutes(1);
 
-/** The same for an instance that is about to end, which nobody tells: after 1 s, 2 s, 4 s … 60 s. @param since when its end began */
+/** The same for an instance that is about to end, should EC2's event be lost: after 15 s, 30 s, 60 s. @param since when its end began */
 export function instanceLook({ now }: TerminationContext, since: EpochMs): EpochMs {
   return nextLook(since, now, FIRST_INSTANCE_LOOK, LAST_INSTANCE_LOOK);
 }
@@ -89,12 +89,13 @@ function nextLook(since: EpochMs, now: EpochMs, least: DurationMs, most: Duratio
   return addDuration(now, toDurationMs(Math.min(Math.max(durationBetween(since, now), least), most)));
 }
 
-/** Tells of NodeClaim and Nodes alike. */
+/** Tells of NodeClaim and Nodes alike: an Event on each, one audit line that names them all. */
 export async function tell(context: TerminationContext, report: Omit<Report, 'about'>): Promise<void> {
   const { claim, nodes } = context.look;
   const [first, ...others] = [...(claim === undefined ? [] : [claim]), ...nodes];
   if (first === undefined) return;
-  await context.reporter.report({ ...report, about: first });
+  const named = others.length === 0 ? {} : { nodes: others.map(({ metadata }) => metadata.name) };
+  await context.reporter.report({ ...report, details: { ...named, ...report.details }, about: first });
   if (report.event === undefined) return;
   const { type, reason = report.reason, message = report.message } = report.event;
   for (const about of others) await context.deps.events.record({ type, reason, message, about });

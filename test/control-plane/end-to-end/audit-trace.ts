@@ -10,7 +10,7 @@ import type { AuditedRequest } from './audit-log.ts';
 /** What is known in this process, with the instant at which it was said. */
 export type Remark = { readonly time: EpochMs } & (
   | { readonly kind: 'audit'; readonly record: AuditRecord }
-  | { readonly kind: 'call'; readonly by: string; readonly verb: 'terminate' | 'reboot'; readonly providerID: string }
+  | { readonly kind: 'call'; readonly call: Parameters<ReturnType<typeof createTrace>['addCall']>[0] }
 );
 
 const VERBS: Readonly<Record<string, ObservedWrite['verb']>> = {
@@ -46,8 +46,7 @@ export function traceOf({ requests, remarks, partOf }: TraceSources): readonly T
     time: remark.time,
     add: () => {
       if (remark.kind === 'audit') return trace.addAudit(remark.record);
-      const { by, verb, providerID } = remark;
-      trace.addCall({ by, verb, resource: 'instances', name: providerID });
+      trace.addCall(remark.call);
     },
   }));
   for (const entry of [...writes, ...said].toSorted((a, b) => a.time - b.time)) {

@@ -16,12 +16,14 @@ import { startControlPlane, type ControlPlane } from '../start.ts';
 import type { RealCluster } from './run-on-cluster.ts';
 
 export const FORWARDER = 'forwarder';
-const ADMIN = 'end-to-end';
+/** Allowed to do everything. */
+export const ADMIN = 'end-to-end';
 /** Users as an EKS access entry makes them of a function's role, and the forwarder's service account. */
 const FORWARDER_USER = 'system:serviceaccount:curfew:curfew-forwarder';
 const userOf = (name: FunctionName): string => `curfew-${name}`;
 
 export interface CurfewOnCluster extends RealCluster {
+  readonly plane: ControlPlane;
   /** The forwarder's own client, for what is no part of watching: its Lease. */
   readonly forwarder: KubernetesApi;
   stop(): Promise<void>;
@@ -65,6 +67,7 @@ export async function startCurfewOnCluster(log: (line: string) => void): Promise
   const { auditLog } = plane;
   if (auditLog === undefined) throw new Error('the control plane keeps no audit log');
   return {
+    plane,
     catalog: clusterCatalog(),
     kubernetes: by => createKubernetesApi(transportOf(userOf(by))),
     watch: createClusterWatch(transportOf(FORWARDER_USER)),

@@ -12,6 +12,8 @@ import { startKubelet } from '../../../simulator/actors/kubelet.ts';
 import { createCloud, type Cloud } from '../../../simulator/cloud.ts';
 import { evaluate, type Verdict } from '../../../simulator/expect.ts';
 import { withGrantedKinds } from '../../../simulator/granted-kinds.ts';
+import { createCleanupAnswers, type CleanupAnswers } from '../../../simulator/cleanups.ts';
+import { aboutOf, createHookAnswers, type HookAnswers } from '../../../simulator/hooks.ts';
 import { createOutages, type Outages } from '../../../simulator/outages.ts';
 import { resourcesOf, type ResourceCatalog } from '../../../simulator/scenario/resource-names.ts';
 import type { Actor, Scenario, StepAction } from '../../../simulator/scenario/scenario.ts';
@@ -21,6 +23,7 @@ import type { System } from '../../../runtime/system-parts.ts';
 import { readAuditLog } from './audit-log.ts';
 import { traceOf, type Remark } from './audit-trace.ts';
 import { createAuthor, type Author } from './author.ts';
+import { generatedRoles } from './generated-roles.ts';
 import { createEndingScheduler, moveTo } from './real-time.ts';
 import { mirrorCluster } from './remote-cluster.ts';
 
@@ -60,7 +63,11 @@ export async function runOnCluster(written: Scenario, cluster: RealCluster): Pro
   const cloud = createCloud(scheduler);
   const outages = createOutages(scheduler);
   const author = createAuthor(admin.kubernetes, { ...catalog, resources: resourcesOf(written, catalog) });
+  const hooks = createHookAnswers();
+  const cleanups = createCleanupAnswers();
   const remarks: Remark[] = [];
+  const addCall = (call: Extract<Remark, { readonly kind: 'call' }>['call']): void =>
+    void remarks.push({ time: scheduler.now(), kind: 'call', call });
   const problems: string[] = [];
   const report = (what: string, error: unknown): void => void problems.push(`${what}: ${String(error)}`);
 
@@ -76,9 +83,12 @@ export async function runOnCluster(written: Scenario, cluster: RealCluster): Pro
     records: outages.guard('store', store),
     dueIndex: outages.guard('store', store),
     instances: by =>
-      cloud.instances((verb, providerID) =>
-        remarks.push({ time: scheduler.now(), kind: 'call', by, verb, providerID }),
-      ),
+      cloud.instances((verb, providerID) => addCall({ by, verb, resource: 'instances', name: providerID })),
+    callHooks: by =>
+      hooks.hooks(call => {
+        const resource = call.purpose === 'cleanup' ? 'cleanups' : 'hooks';
+        addCall({ by, verb: 'invoke', resource, name: call.name, about: aboutOf(call) });
+      }, cleanups),
     audit: { write: record => void remarks.push({ time: scheduler.now(), kind: 'audit', record }) },
     hooks: {
       onBuried: ({ function: name, reason, explanation }) =>
@@ -97,9 +107,10 @@ export async function runOnCluster(written: Scenario, cluster: RealCluster): Pro
     await scheduler.sleep(durationBetween(scheduler.now(), start));
     for (const actor of scenario.actors) ACTOR_STARTS[actor]?.({ core: mirror.api, scheduler, cloud });
     await author.prepare(scenario);
+    for (const manifest of await generatedRoles(scenario)) await author.apply(manifest);
     for (const step of scenario.steps) {
       scheduler.at(step.time, () => {
-        void carryOut(step.action, { author, cloud, outages, system }).catch((error: unknown) =>
+        void carryOut(step.action, { author, cloud, outages, cleanups, hooks, system }).catch((error: unknown) =>
           report(`${step.place.file}:${step.place.line}`, error),
         );
       });
@@ -144,10 +155,13 @@ interface Targets {
   readonly author: Author;
   readonly cloud: Cloud;
   readonly outages: Outages;
+  readonly cleanups: CleanupAnswers;
+  readonly hooks: HookAnswers;
   readonly system: Pick<System, 'publish' | 'restartForwarder'>;
 }
 
-async function carryOut(action: StepAction, { author, cloud, outages, system }: Targets): Promise<void> {
+async function carryOut(action: StepAction, targets: Targets): Promise<void> {
+  const { author, cloud, outages, cleanups, hooks, system } = targets;
   switch (action.kind) {
     case 'apply':
       return author.apply(action.manifest);
@@ -166,8 +180,8 @@ async function carryOut(action: StepAction, { author, cloud, outages, system }: 
     case 'restart':
       return system.restartForwarder();
     case 'cleanup':
-      throw new Error('clean-ups have no answer here');
+      return cleanups.set(action.rule, { result: action.result, message: action.message ?? '' });
     case 'hook':
-      throw new Error('hooks have no answer here');
+      return hooks.set(action.name, { result: action.result, message: action.message ?? '' });
   }
 }

@@ -6,7 +6,10 @@ import { checkRobustness } from '../../../simulator/invariants/robustness.ts';
 /** What is said of a minute with so many runs in a cluster of 100 nodes, of which some went back to the queue. */
 function violations(runs: number, retried: number): readonly string[] {
   const said: string[] = [];
-  const mirror = { all: (resource: string) => ({ size: resource === 'nodes' ? 100 : 0 }) };
+  const mirror = {
+    all: (resource: string) =>
+      new Map(resource === 'nodes' ? Array.from({ length: 100 }, (_, n) => [`node-${n}`, {}]) : []),
+  };
   const violate = (name: string, message: string): void => void said.push(`${name}: ${message}`);
   const check = checkRobustness({ mirror, violate } as unknown as CheckContext);
   for (let run = 0; run < runs; run++) check.onRun?.({ by: 'repair', startTime: 0 as never, calls: [] });

@@ -1,0 +1,70 @@
+/**
+ * Which objects a change of a FinalizerRule concerns. They are woken in a round (`shared/lifecycle/rounds.ts`): spread, and once for a burst
+ * of changes, whatever their number.
+ */
+import type { Subject } from '../../../shared/contract/subject.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { seconds } from '../../../shared/domain/time.ts';
+import { createRounds, type Rounds, type Scopes } from '../../../shared/lifecycle/rounds.ts';
+import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
+import { loadRules, standingOf, type RuleInForce } from './rule-set.ts';
+
+type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
+
+export const RULES_ROUND = 'rules';
+
+/** Rounds after changes of rules; their scopes are FinalizerRules. */
+export function createRuleRounds(deps: Deps): Rounds {
+  return createRounds(deps, {
+    owner: 'finalizer',
+    name: RULES_ROUND,
+    spacing: seconds(10),
+    concerned: scopes => concernedByRules(deps, scopes),
+  });
+}
+
+async function concernedByRules(deps: Deps, scopes: Scopes): Promise<readonly Subject[]> {
+  const all = await loadRules(deps);
+  const subjects: Subject[] = [];
+  for (const object of all) {
+    if (scopes !== 'all' && !scopes.includes(object.metadata.name)) continue;
+    const standing = standingOf(object, all);
+    if (standing.kind !== 'inForce') continue;
+    const { kind } = standing.value.rule;
+    const found = await objectsOf(deps, standing.value);
+    subjects.push(...found.filter(each => isConcerned(each, standing.value)).map(each => toSubject(each, kind)));
+  }
+  return subjects;
+}
+
+/** All objects of the kind, without their specs; none while the kind is not watched. */
+export async function objectsOf(
+  { kubernetes }: Pick<Deps, 'kubernetes'>,
+  { type }: RuleInForce,
+): Promise<readonly KubernetesObject[]> {
+  if (type === undefined) return [];
+  const project = ({ apiVersion, kind, metadata }: KubernetesObject): KubernetesObject => ({
+    apiVersion,
+    kind,
+    metadata,
+  });
+  return (await kubernetes.list(type, {}, { project })) ?? [];
+}
+
+export const isCarrying = ({ metadata }: KubernetesObject, { rule }: RuleInForce): boolean =>
+  metadata.finalizers?.includes(rule.finalizerName) === true;
+
+/**
+ * Those that are to carry the finalizer, and those under way, whose deadline may have come nearer; under a rule that ends, those that are
+ * to be set free: one under way goes on as before.
+ */
+function isConcerned(each: KubernetesObject, inForce: RuleInForce): boolean {
+  const isTerminating = each.metadata.deletionTimestamp !== undefined;
+  const ends = inForce.object.metadata.deletionTimestamp !== undefined;
+  return ends ? isCarrying(each, inForce) && !isTerminating : isTerminating || !isCarrying(each, inForce);
+}
+
+const toSubject = (
+  { kind, apiVersion, metadata: { name, namespace, uid } }: KubernetesObject,
+  kindOfRule: string,
+): Subject => ({ kind: kind ?? kindOfRule, apiVersion, name, uid, ...(namespace !== undefined && { namespace }) });
