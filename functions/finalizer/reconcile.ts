@@ -6,6 +6,7 @@ import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
 import type { Step } from '../../shared/lifecycle/steps.ts';
 import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
+import { createClaimHints } from './claim-hints.ts';
 import { decide } from './decide.ts';
 import { reportTerminationFaults } from './faults.ts';
 import { instanceOf } from './instance-events.ts';
@@ -35,6 +36,7 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
   const parts: Parts = {
     deps,
     reporter: createReporter(OWNER, deps),
+    hints: createClaimHints(),
     settings: createSettingsRounds(deps),
     terminations: createTerminationRounds(deps),
     rules: createRuleRounds(deps),
@@ -109,7 +111,7 @@ async function reconcileNode(
   name: string,
   timer?: { readonly uid: string | undefined; readonly wakeUp: UsedWakeUp },
 ): Promise<void> {
-  const target = await targetOfNode(parts.deps, name);
+  const target = await targetOfNode(parts.deps, parts.hints, name);
   const isOwn = target?.kind === 'Node' && (timer === undefined || target.uid === timer.uid);
   if (target !== undefined) await reconcileTarget(parts, target, isOwn ? timer?.wakeUp : undefined);
   // A record of the Node's own, from when no NodeClaim stood for it, or of one that is gone.
