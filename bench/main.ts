@@ -17,6 +17,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   protect: async () => (await import('./protect.ts')).protect,
   storm: async () => (await import('./storm.ts')).storm,
   memory: async () => (await import('./memory.ts')).memory,
+  karpenter: async () => (await import('./karpenter.ts')).karpenter,
 };
 
 const ALL_KEPT = 0;
