@@ -52,6 +52,7 @@ const burstSchema = z.object({
   goneMs: numbers,
   /** Of the party, from the write that broke the nodes to the last deletion, with what Karpenter's termination needs until then. */
   requests: z.number(),
+  requestsByKind: z.record(z.string(), z.number()),
   bytes: z.number(),
   deletesByCurfew: z.number(),
 });

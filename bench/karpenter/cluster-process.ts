@@ -108,10 +108,12 @@ answerQuestions({
     );
     const accepted = claims.map(({ name }) => deletes.find(request => request.name === name)?.time ?? NaN);
     const last = Math.max(...accepted);
+    const asked = requests.filter(request => partyOf(cluster, request) === by && request.time <= last);
     return {
       reactionMs: accepted.map(time => time - due),
       goneMs: claims.map(({ node }, index) => (tally.gone.get(node) ?? NaN) - (accepted[index] ?? NaN)),
-      requests: requests.filter(request => partyOf(cluster, request) === by && request.time <= last).length,
+      requests: asked.length,
+      requestsByKind: countByKind(asked),
       bytes,
       deletesByCurfew: deletes.filter(request => partyOf(cluster, request) === 'curfew').length,
     };
@@ -152,6 +154,15 @@ const auditLogOf = ({ auditLog }: CurfewOnCluster): string => auditLog;
 function partyOf({ partOf }: CurfewOnCluster, { user }: AuditedRequest): 'karpenter' | 'curfew' | undefined {
   if (user === KARPENTER_USER) return 'karpenter';
   return partOf(user) === undefined ? undefined : 'curfew';
+}
+
+function countByKind(requests: readonly AuditedRequest[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { user, verb, resource = '', subresource } of requests) {
+    const kind = `${user} ${verb} ${resource}${subresource === undefined ? '' : `/${subresource}`}`;
+    counts[kind] = (counts[kind] ?? 0) + 1;
+  }
+  return counts;
 }
 
 /** A whole second, as conditions have no finer time. */
