@@ -18,6 +18,8 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   storm: async () => (await import('./storm.ts')).storm,
   memory: async () => (await import('./memory.ts')).memory,
   karpenter: async () => (await import('./karpenter.ts')).karpenter,
+  scale: async () => (await import('./scale.ts')).scale,
+  terminate: async () => (await import('./terminate.ts')).terminate,
 };
 
 const ALL_KEPT = 0;

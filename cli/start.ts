@@ -1,4 +1,5 @@
 /** `curfew start`: the story, the stack to play with, an example on it, or a real cluster. */
+import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
 import { describeFailure } from './failure.ts';
 import { createTimeline, type Timeline } from './start/timeline.ts';
 import { isTerminal } from '../simulator/terminal-colors.ts';
@@ -15,32 +16,38 @@ export interface StartOptions {
   readonly enforce?: true;
 }
 
+export interface StartParts {
+  readonly output?: CommandOutput;
+  /** With `kubeconfig`: ends the watch as Ctrl-C does. */
+  readonly interrupted?: Promise<void>;
+}
+
 /** Resolves to the exit code: 2 when the options or the cluster do not allow it, with one line that says what to do. */
-export async function startCommand(options: StartOptions): Promise<number> {
-  const { stdout } = process;
-  const output = { isTTY: isTerminal, columns: stdout.columns, write: (text: string) => void stdout.write(text) };
-  const timeline = createTimeline(output, () => systemClock.now());
+export async function startCommand(options: StartOptions, parts: StartParts = {}): Promise<number> {
+  const { output = PROCESS_OUTPUT, interrupted } = parts;
+  const terminal = { isTTY: isTerminal, columns: process.stdout.columns, write: output.out };
+  const timeline = createTimeline(terminal, () => systemClock.now());
 
   const refusal = checkOptions(options);
   if (refusal !== undefined) {
-    process.stderr.write(`${refusal}\n`);
+    output.error(`${refusal}\n`);
     return 2;
   }
   try {
-    return await run(options, timeline);
+    return await run(options, timeline, interrupted);
   } catch (error) {
     timeline.endProgress();
     const { exitCode, message } = describeFailure(error);
-    process.stderr.write(`${message}\n`);
+    output.error(`${message}\n`);
     return exitCode;
   }
 }
 
-async function run(options: StartOptions, timeline: Timeline): Promise<number> {
+async function run(options: StartOptions, timeline: Timeline, interrupted?: Promise<void>): Promise<number> {
   if (options.kubeconfig !== undefined) {
     const { watchCluster } = await import('./start/watch-cluster.ts');
     const { kubeconfig, context, enforce = false } = options;
-    return watchCluster({ kubeconfig, context, enforce }, timeline);
+    return watchCluster({ kubeconfig, context, enforce, ...(interrupted && { interrupted }) }, timeline);
   }
   const port = options.port === undefined ? undefined : Number(options.port);
   if (options.example !== undefined) {

@@ -50,4 +50,4 @@ function eventKeyOf(
 const isRepeat = (changed: readonly string[]): boolean => changed.every(part => VIRTUAL_PARTS.has(part));
 
 /** Changes that the object itself does not show. */
-export const VIRTUAL_PARTS: ReadonlySet<string> = new Set(['podsWatched', 'watch']);
+export const VIRTUAL_PARTS: ReadonlySet<string> = new Set(['pods', 'podsWatched', 'watch']);

@@ -84,16 +84,17 @@ export const projectConfigMap: Project = object => ({
 
 /**
  * Everywhere, `phase` says only whether the pod has ended: a protection does not depend on more. On a watched node, `ready` and the
- * whole phase count as well.
+ * whole phase count as well. That a pod is about to go matters where it ends a protection; who empties the node waits until it is gone.
  */
 export const projectPod: Project = (object, interest = NO_WATCHED_NODES) => {
   const phase = textAt(object, 'status', 'phase');
   const nodeName = textAt(object, 'spec', 'nodeName');
   const watched = isOnWatchedNode(object, interest);
+  const annotation = object.metadata.annotations?.[KARPENTER.doNotDisruptAnnotation];
   return {
     parts: {
-      annotations: object.metadata.annotations?.[KARPENTER.doNotDisruptAnnotation],
-      deletionTimestamp: object.metadata.deletionTimestamp,
+      annotations: annotation,
+      deletionTimestamp: annotation === undefined ? undefined : object.metadata.deletionTimestamp,
       nodeName,
       phase: phase === 'Succeeded' || phase === 'Failed' ? 'ended' : watched ? phase : undefined,
       ready: watched ? conditionStatus(object, 'Ready') : undefined,

@@ -14,6 +14,8 @@ export interface PublishFloorSettings {
   readonly period: DurationMs;
   /** Publications of one part that need not wait. */
   readonly burst: number;
+  /** Parts with an allowance of their own. */
+  readonly ofPart?: Readonly<Record<string, Pick<PublishFloorSettings, 'period' | 'burst'>>>;
 }
 
 export interface PublishFloor {
@@ -33,30 +35,40 @@ interface Spent {
   readonly wholeAt: Readonly<Record<string, EpochMs>>;
 }
 
-export function createPublishFloor({ period, burst }: PublishFloorSettings): PublishFloor {
+export function createPublishFloor({ period, burst, ofPart = {} }: PublishFloorSettings): PublishFloor {
   /** In the order of their last publication. */
   const recent = new Map<string, Spent>();
-  const capacity = toDurationMs(period * burst);
+  const allowanceOf = (part: string) => {
+    const own = ofPart[part] ?? { period, burst };
+    return { period: own.period, capacity: toDurationMs(own.period * own.burst) };
+  };
+  const longest = toDurationMs(
+    Math.max(...[{ period, burst }, ...Object.values(ofPart)].map(each => each.period * each.burst)),
+  );
 
   return {
     earliest(key, { change, changed }) {
       const spent = recent.get(key);
       if (spent === undefined || change === 'Deleted' || changed.length === 0) return AT_ONCE;
-      const times = changed.map(part => (spent.wholeAt[part] ?? AT_ONCE) - capacity + period);
+      const times = changed.map(part => {
+        const allowance = allowanceOf(part);
+        return (spent.wholeAt[part] ?? AT_ONCE) - allowance.capacity + allowance.period;
+      });
       return toEpochMs(Math.max(AT_ONCE, Math.min(...times)));
     },
     spend(key, { change, changed }, now) {
       const before = recent.get(key);
       recent.delete(key);
       for (const [old, { lastTime }] of recent) {
-        if (addDuration(lastTime, capacity) > now) break;
+        if (addDuration(lastTime, longest) > now) break;
         recent.delete(old);
       }
-      if (change === 'Deleted' || period === 0) return;
+      if (change === 'Deleted') return;
       const wholeAt: Record<string, EpochMs> = { ...before?.wholeAt };
       for (const part of changed) {
-        const next = Math.max(now, wholeAt[part] ?? now) + period;
-        wholeAt[part] = toEpochMs(Math.min(next, now + capacity));
+        const allowance = allowanceOf(part);
+        const next = Math.max(now, wholeAt[part] ?? now) + allowance.period;
+        wholeAt[part] = toEpochMs(Math.min(next, now + allowance.capacity));
       }
       recent.set(key, { lastTime: now, wholeAt });
     },

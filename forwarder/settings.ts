@@ -30,7 +30,8 @@ export const DEFAULT_SETTINGS: Omit<ForwarderSettings, 'cluster'> = {
   queuedObjectsMax: 50_000,
   staleAfter: minutes(5),
   drainTimeout: seconds(10),
-  publishFloor: { period: seconds(30), burst: 3 },
+  // Pods that go together are looked at together, and the last of them soon.
+  publishFloor: { period: seconds(30), burst: 3, ofPart: { pods: { period: seconds(0.25), burst: 1 } } },
   resync: { period: hours(4), perSecondMax: 20 },
   customResources: {
     notServedPoll: minutes(1),

@@ -21,6 +21,8 @@ export interface ObjectChange {
   readonly changed: readonly string[];
   readonly hints: Hints;
   readonly observedTime: EpochMs;
+  /** `node`: of interest only because its node is watched. */
+  readonly interest: 'itself' | 'node';
   /** Everything is published, not because this object was seen to change. */
   readonly resync?: true | undefined;
 }
@@ -39,7 +41,7 @@ export interface Tracker {
   remove(uid: string, now: EpochMs, resourceVersion?: string): ObjectChange | undefined;
   /** The object is gone, and was like this at the end: also one that was never published, if it is of interest. */
   removeObject(object: KubernetesObject, now: EpochMs): ObjectChange | undefined;
-  /** The object as it was last published, to be published again. Undefined: it is gone. */
+  /** The object as it was last published, to be published again. Undefined: it is gone, or comes with its node. */
   repeat(uid: string, now: EpochMs, why: { changed: readonly string[]; resync?: true }): ObjectChange | undefined;
   /** The node is not watched any more: forgets, and does not publish, what was of interest only on it. */
   releaseNode(nodeName: string): void;
@@ -47,8 +49,8 @@ export interface Tracker {
   clear(): void;
   /** UIDs of all tracked objects. */
   uids(): Iterable<string>;
-  /** Of those with this name: usually one. */
-  uidsNamed(name: string): string[];
+  /** Of the newest one with this name. */
+  uidNamed(name: string): string | undefined;
   size(): number;
 }
 
@@ -66,6 +68,8 @@ interface Tracked {
 
 export function createTracker(resource: WatchedResource, interest: PodInterest): Tracker {
   const tracked = new Map<string, Tracked>();
+  /** The newest object of each name: cluster-scoped ones alone can be asked for by it. */
+  const named = new Map<string, string>();
   /** Each tracked object's; another text of the object replaces it. */
   const textKeys = new Set<string>();
   /** Objects of events that were found worth reading and are not read yet: until then, nothing about them is skipped. */
@@ -90,6 +94,7 @@ export function createTracker(resource: WatchedResource, interest: PodInterest):
     },
     resourceVersion: state.resourceVersion,
     hints: state.hints,
+    interest: state.interest,
   });
 
   const interestIn = (object: KubernetesObject): 'itself' | 'node' | undefined =>
@@ -105,12 +110,14 @@ export function createTracker(resource: WatchedResource, interest: PodInterest):
 
   function keep(uid: string, state: Tracked): void {
     tracked.set(uid, state);
+    if (state.namespace === undefined) named.set(state.name, uid);
     if (state.textKey !== undefined) textKeys.add(state.textKey);
   }
 
   function forget(uid: string): void {
-    const key = tracked.get(uid)?.textKey;
+    const { textKey: key, name = '' } = tracked.get(uid) ?? {};
     if (key !== undefined) textKeys.delete(key);
+    if (named.get(name) === uid) named.delete(name);
     tracked.delete(uid);
   }
 
@@ -140,21 +147,22 @@ export function createTracker(resource: WatchedResource, interest: PodInterest):
       const why = interestIn(object);
       if (before === undefined && why === undefined) return undefined;
 
-      const { parts, state } = stateOf(object, why ?? 'itself');
+      const { parts, state } = stateOf(object, why ?? 'node');
       // An object that leaves our interest is published once more: what made it matter is what changed.
       forget(uid);
       if (why !== undefined) keep(uid, state);
+      const said = before?.interest === 'itself' ? { ...state, interest: before.interest } : state;
 
       const news = resource.isNews?.(parts) ?? true;
       if (before === undefined) {
         if (!news || (initial && resource.quietAtFirst === true)) return undefined;
         const resync = initial ? true : undefined;
-        return changeOf(uid, state, { change: 'Added', changed: presentParts(parts), observedTime: now, resync });
+        return changeOf(uid, said, { change: 'Added', changed: presentParts(parts), observedTime: now, resync });
       }
       const changed = changedParts(parts, before.fingerprint, state.fingerprint);
       return changed.length === 0 || !news
         ? undefined
-        : changeOf(uid, state, { change: 'Modified', changed, observedTime: now });
+        : changeOf(uid, said, { change: 'Modified', changed, observedTime: now });
     },
     seed(object) {
       const why = interestIn(object);
@@ -172,7 +180,8 @@ export function createTracker(resource: WatchedResource, interest: PodInterest):
     },
     repeat(uid, now, { changed, resync }) {
       const state = tracked.get(uid);
-      return state && changeOf(uid, state, { change: 'Modified', changed, observedTime: now, resync });
+      if (state?.interest !== 'itself') return undefined;
+      return changeOf(uid, state, { change: 'Modified', changed, observedTime: now, resync });
     },
     skips(text) {
       if (unread === undefined) return false;
@@ -189,11 +198,12 @@ export function createTracker(resource: WatchedResource, interest: PodInterest):
     },
     clear() {
       tracked.clear();
+      named.clear();
       textKeys.clear();
       toBeRead.clear();
     },
     uids: () => tracked.keys(),
-    uidsNamed: name => [...tracked].filter(([, state]) => state.name === name).map(([uid]) => uid),
+    uidNamed: name => named.get(name),
     size: () => tracked.size,
   };
 }

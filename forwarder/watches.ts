@@ -2,7 +2,7 @@
  * All list-watches over one queue: those of `resources.ts`, which run always, those that only a draining node needs, and those of the
  * kinds that FinalizerRules and the custom drain name.
  */
-import { ANNOTATIONS } from '../shared/contract/names.ts';
+import { ANNOTATIONS, NODE_PODS_CHANGED } from '../shared/contract/names.ts';
 import type { KindWatch } from '../shared/contract/cluster-event.ts';
 import { durationBetween, type EpochMs } from '../shared/domain/time.ts';
 import type { Clock } from '../shared/ports/clock.ts';
@@ -19,7 +19,7 @@ import type { ChangeQueue } from './queue.ts';
 import { DRAIN_RESOURCES, type WatchedResource } from './resources.ts';
 import type { ForwarderSettings } from './settings.ts';
 import { createSwitchedWatch } from './switched-watch.ts';
-import { createTracker, type Tracker } from './tracker.ts';
+import { createTracker, type ObjectChange, type Tracker } from './tracker.ts';
 import { kindOfDrain, kindOfRule } from './wanted-kinds.ts';
 import { createWantedRemediations } from './wanted-remediations.ts';
 import { createWatchSupervisor, type ObjectConsumer, type WatchStatus, type WatchSupervisor } from './watch.ts';
@@ -71,7 +71,15 @@ export function createWatches(deps: WatchesDeps): Watches {
   ): Watch {
     const timings = options.dynamic === true ? { ...settings.watch, ...settings.customResources } : settings.watch;
     const tracker = createTracker(resource, { watchedNodes: nodePods.nodes.names });
-    const consumer = queueingConsumer({ resource, tracker, queue, clock, metrics, listener: options.listener });
+    const consumer = queueingConsumer({
+      resource,
+      tracker,
+      queue,
+      clock,
+      metrics,
+      listener: options.listener,
+      onNode: podsChanged,
+    });
     const supervisor = createWatchSupervisor({ resource, consumer, timings, onStatus: options.onStatus, ...common });
     const watch: Watch = {
       resource,
@@ -132,7 +140,8 @@ export function createWatches(deps: WatchesDeps): Watches {
     release: nodeName => [...running].forEach(({ tracker }) => tracker.releaseNode(nodeName)),
     async onWatched(nodeName, signal) {
       for (const tracker of trackersOf('Node')) {
-        for (const uid of tracker.uidsNamed(nodeName)) await repeat(uid, { changed: ['podsWatched'] }, signal);
+        const uid = tracker.uidNamed(nodeName);
+        if (uid !== undefined) await repeat(uid, { changed: ['podsWatched'] }, signal);
       }
     },
   });
@@ -159,6 +168,16 @@ export function createWatches(deps: WatchesDeps): Watches {
     ConfigMap: configMapListener(),
   };
   const always = deps.resources.map(resource => createWatch(resource, { listener: listeners[resource.kind] }));
+
+  /** Of many pods that go together, each function that waits for them hears a few times. */
+  function podsChanged(nodeName: string): ObjectChange | undefined {
+    for (const tracker of trackersOf('Node')) {
+      const uid = tracker.uidNamed(nodeName);
+      const change = uid && tracker.repeat(uid, clock.now(), { changed: ['pods'] });
+      if (change) return { ...change, detailType: NODE_PODS_CHANGED };
+    }
+    return undefined;
+  }
 
   function trackersOf(kind: string): Tracker[] {
     return always.filter(({ resource }) => resource.kind === kind).map(({ tracker }) => tracker);

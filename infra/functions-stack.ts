@@ -102,9 +102,9 @@ export class FunctionsStack extends Stack {
   /** Rule → inbox rather than rule → function: one retry policy, a backlog that can be seen, and partial batches. */
   private createRules(state: StateStack, cluster: string): Rule[] {
     return ROUTES.map(
-      ({ name, target, pattern }) =>
+      ({ name, target, bus, pattern }) =>
         new Rule(this, name, {
-          eventBus: state.bus,
+          ...(bus === undefined && { eventBus: state.bus }),
           eventPattern: toRulePattern(pattern(cluster)),
           targets: [
             new SqsQueue(required(this.functions, target).inbox, {

@@ -19,6 +19,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { FUNCTION_TIMEOUT_SECONDS } from '../shared/contract/inbox.ts';
 import { METRIC_NAMESPACE, METRICS, metricDimensions, TERMINATION_METRICS } from '../shared/contract/metrics.ts';
+import { ROUTES } from '../shared/contract/routes.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 import type { CurfewConfig } from './config.ts';
 import type { FunctionWithInbox } from './constructs/function-with-inbox.ts';
@@ -291,12 +292,17 @@ export class Monitoring extends Construct {
   }
 }
 
+const isOnDefaultBus = (rule: Rule): boolean => ROUTES.find(({ name }) => name === rule.node.id)?.bus === 'default';
+
 /** Rules of a custom bus report under both names; under the rule's alone only those of the default bus do. */
 function ruleMetric(metricName: string, rule: Rule, state: StateStack): Metric {
   return new Metric({
     namespace: 'AWS/Events',
     metricName,
-    dimensionsMap: { EventBusName: state.bus.eventBusName, RuleName: rule.ruleName },
+    dimensionsMap: {
+      ...(!isOnDefaultBus(rule) && { EventBusName: state.bus.eventBusName }),
+      RuleName: rule.ruleName,
+    },
     statistic: Stats.SUM,
     period: FIVE_MINUTES,
   });

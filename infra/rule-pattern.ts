@@ -6,6 +6,8 @@ export function toRulePattern({ source, 'detail-type': detailType, detail }: Eve
   return {
     ...(source && { source: [...source] }),
     detailType: [...detailType],
-    ...(detail && { detail: { cluster: [...detail.cluster] } }),
+    ...(detail && {
+      detail: Object.fromEntries(Object.entries(detail).map(([field, values]) => [field, [...values]])),
+    }),
   };
 }

@@ -13,6 +13,8 @@ export interface InboxSettings {
   readonly visibilityTimeout: DurationMs;
   /** Receives before a message goes to the dead letters. */
   readonly maxReceiveCount: number;
+  /** Messages that are at work at once; more wait. Default: all, as virtual time asks for, in which nothing takes time. */
+  readonly concurrency?: number;
 }
 
 export interface InboxMessage {
@@ -56,35 +58,62 @@ export function createInbox({ name, settings, scheduler, consume, bury }: InboxO
   let sent = 0;
   /** By id. */
   const waiting = new Map<string, WaitingMessage>();
+  const { concurrency = Infinity } = settings;
+  let atWork = 0;
+  /** Visible, and not received yet. */
+  const visible: InboxMessage[] = [];
 
+  /** @returns what gives the place back; safe to call twice */
+  const takePlace = (): (() => void) => {
+    atWork += 1;
+    let isTaken = true;
+    return () => {
+      if (!isTaken) return;
+      isTaken = false;
+      atWork -= 1;
+      const next = visible.shift();
+      if (next !== undefined) receive(next);
+    };
+  };
   const receive = (message: InboxMessage): void => {
     if (!waiting.has(message.id)) return;
+    if (atWork >= concurrency) {
+      visible.push(message);
+      return;
+    }
     const finish = (): void => void waiting.delete(message.id);
     if (message.receiveCount > settings.maxReceiveCount) {
       finish();
       bury({ ...message, receiveCount: message.receiveCount - 1 });
       return;
     }
+    const leave = takePlace();
     const visibleAgain = addDuration(scheduler.now(), settings.visibilityTimeout);
     const next = { ...message, receiveCount: message.receiveCount + 1 };
-    const callOff = receiveAt(visibleAgain, next);
+    // Its reader died, or takes too long.
+    const callOff = receiveAt(visibleAgain, next, leave);
     consume(message).then(
       () => {
         callOff();
         finish();
+        leave();
       },
       (error: unknown) => {
         const asked = error instanceof RetryableError ? error.retryAfterMs : undefined;
         callOff();
         if (waiting.has(message.id))
           receiveAt(addDuration(scheduler.now(), retryDelay(message.receiveCount, asked)), next);
+        leave();
       },
     );
   };
-  const receiveAt = (visibleTime: EpochMs, message: InboxMessage): Cancel => {
+  const receiveAt = (visibleTime: EpochMs, message: InboxMessage, before?: () => void): Cancel => {
     const { id, body, receiveCount } = message;
     waiting.set(id, { id, body, receiveCount, visibleTime });
-    return scheduler.at(visibleTime, () => receive(message));
+    return scheduler.at(visibleTime, () => {
+      before?.();
+      receive(message);
+    });
   };
   const nextId = (): string => `${name}-${(sent += 1)}`;
 

@@ -2,6 +2,8 @@
 import { addDuration, seconds } from '../shared/domain/time.ts';
 import { RetryableError } from '../shared/errors.ts';
 import type { InstanceOutcome, Instances, InstanceState } from '../shared/ports/instances.ts';
+import { INSTANCE_STATE_CHANGED, SOURCES } from '../shared/contract/names.ts';
+import type { Envelope } from '../shared/contract/envelope.ts';
 import type { Scheduler } from '../runtime/scheduler.ts';
 import type { CloudFailure } from './scenario/scenario.ts';
 
@@ -27,8 +29,17 @@ export interface Cloud {
   instances(onCall: OnCall): Instances;
 }
 
-export function createCloud(scheduler: Scheduler): Cloud {
+/** @param onState hears of each change of an instance's state, as EC2 publishes them */
+export function createCloud(
+  scheduler: Scheduler,
+  onState: (providerID: string, state: InstanceState) => void = () => undefined,
+): Cloud {
   const states = new Map<string, InstanceState>();
+  const enter = (providerID: string, state: InstanceState): void => {
+    if (states.get(providerID) === state) return;
+    states.set(providerID, state);
+    onState(providerID, state);
+  };
   const groups = new Map<string, string>();
   const failures = new Map<string, CloudFailure>();
 
@@ -45,25 +56,25 @@ export function createCloud(scheduler: Scheduler): Cloud {
     if (state === undefined) return { kind: 'notFound' };
     onCall('terminate', providerID);
     if (state === 'shutting-down' || state === 'terminated') return { kind: 'ok' };
-    states.set(providerID, 'shutting-down');
+    enter(providerID, 'shutting-down');
     scheduler.at(addDuration(scheduler.now(), TERMINATION_TAKES), () => {
-      if (states.get(providerID) === 'shutting-down') states.set(providerID, 'terminated');
+      if (states.get(providerID) === 'shutting-down') enter(providerID, 'terminated');
     });
     return { kind: 'ok' };
   };
 
   return {
     add(providerID, { autoScalingGroup } = {}) {
-      if (!states.has(providerID)) states.set(providerID, 'running');
+      if (!states.has(providerID)) enter(providerID, 'running');
       if (autoScalingGroup !== undefined) groups.set(providerID, autoScalingGroup);
     },
-    setState: (providerID, state) => states.set(providerID, state),
+    setState: enter,
     setFailure: (providerID, failure) => failures.set(providerID, failure),
     stateOf: providerID => states.get(providerID),
     fails: providerID => (failures.get(providerID) ?? 'none') !== 'none',
     states: () => [...states],
     remove(providerID) {
-      if (states.has(providerID)) states.set(providerID, 'terminated');
+      if (states.has(providerID)) enter(providerID, 'terminated');
     },
     instances: onCall => ({
       async describe(providerID) {
@@ -97,4 +108,10 @@ export function createCloud(scheduler: Scheduler): Cloud {
       },
     }),
   };
+}
+
+/** What EC2 publishes of a change. */
+export function instanceEvent(providerID: string, state: InstanceState): Omit<Envelope, 'id' | 'time'> {
+  const detail = { 'instance-id': providerID.slice(providerID.lastIndexOf('/') + 1), state };
+  return { source: SOURCES.ec2, 'detail-type': INSTANCE_STATE_CHANGED, detail };
 }

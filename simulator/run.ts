@@ -16,7 +16,7 @@ import { startKarpenter } from './actors/karpenter.ts';
 import { startKubelet } from './actors/kubelet.ts';
 import { createCleanupAnswers } from './cleanups.ts';
 import { aboutOf, createHookAnswers } from './hooks.ts';
-import { createCloud } from './cloud.ts';
+import { createCloud, instanceEvent } from './cloud.ts';
 import { withDueIndex } from './due-index.ts';
 import { evaluate, unexpectedRefusals, type FinalState, type Verdict } from './expect.ts';
 import { planDisturbances } from './faults/disturbances.ts';
@@ -53,6 +53,10 @@ export const CONVERGENCE = minutes(15);
 
 /** What one object may cause at one instant: its events to every function, with what those do, at several tries. */
 const ACTIONS_PER_OBJECT = 500;
+
+/** Most actions at one instant; more are a standstill. It grows with the cluster: a hundred thousand Nodes that are there at the start are none. */
+export const actionsAtOnce = ({ objects, steps }: Pick<Scenario, 'objects' | 'steps'>): number =>
+  MAX_ACTIONS_PER_INSTANT + ACTIONS_PER_OBJECT * (objects.length + steps.length);
 
 export interface RunOptions {
   readonly seed?: number;
@@ -100,13 +104,12 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
 
   const time = createVirtualTime({
     start: scenario.start,
-    maxActionsPerInstant:
-      MAX_ACTIONS_PER_INSTANT + ACTIONS_PER_OBJECT * (scenario.objects.length + scenario.steps.length),
+    maxActionsPerInstant: actionsAtOnce(scenario),
     ...(injector && { tieBreak: tieBreaker(injector, random) }),
   });
   const world = createWorld(scenario, time);
   const { core } = world;
-  const cloud = createCloud(time);
+  const cloud = createCloud(time, (providerID, state) => system.publish(instanceEvent(providerID, state)));
   const reboot = createReboots(core, time);
   const outages = createOutages(time);
   const cleanups = createCleanupAnswers();

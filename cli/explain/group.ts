@@ -54,7 +54,7 @@ export function renderGroup({ kind, name, mode, fault, nodePools, nodes }: Group
 
 function describeRules({ repair, termination, policies }: LifecycleExplanation): readonly string[] {
   return [
-    `  repair: ${repair.source === undefined ? repair.message : `by ${repair.source}, mode ${repair.mode}`}`,
+    `  repair: ${repair.source === undefined ? `none: ${repair.message}` : `by ${repair.source}, mode ${repair.mode}`}`,
     `  termination: ${termination.message}${termination.source === undefined ? '' : `, by ${termination.source}`}`,
     `  policies: ${policies.length === 0 ? 'none' : policies.map(each => `${each.name} (mode ${each.mode})`).join(', ')}`,
   ];

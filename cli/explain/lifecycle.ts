@@ -5,7 +5,7 @@ import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { readNodeClaim, type NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { DO_NOT_REPAIR_ANNOTATION, readNode, type NodeView } from '../../shared/domain/node.ts';
-import type { EpochMs } from '../../shared/domain/time.ts';
+import { toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { policiesFor, readPolicies, type PolicySet } from '../../shared/policies/policy-set.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import type { DrainPlan } from '../drain/plan.ts';
@@ -122,18 +122,24 @@ function explainRepair(
   const owner = ownerOf(node, indexOwners(nodes, claims));
   const decision = decide({ now, node, owner, rules, episodes: [] });
   const dueTime = 'incident' in decision ? decision.incident.dueTime : undefined;
-  const own = { kind: decision.kind, message: decision.message, dueTime, source, mode };
+  const message = withoutDueTime(decision.message, dueTime);
+  const own = { kind: decision.kind, message, dueTime, source, mode };
   if (decision.kind !== 'due') return own;
   const state = { passTime: now, attempts: [], outages: [], repairs: [], said: { againTime: now, nodes: {} } };
   const { verdicts } = decidePass({ now, pool, rules, nodes, claims, episodes: new Map(), state });
   const verdict = verdicts.find(each => each.node.uid === node.uid);
-  return verdict?.kind === 'blocked' ? { ...own, kind: 'blocked', message: `${decision.message}; held: ${verdict.message}` } : own; // prettier-ignore
+  return verdict?.kind === 'blocked' ? { ...own, kind: 'blocked', message: `${message}; held: ${verdict.message}` } : own; // prettier-ignore
+}
+
+/** The due time is said beside the message, once. */
+function withoutDueTime(message: string, dueTime: EpochMs | undefined): string {
+  return dueTime === undefined ? message : message.replace(`, repair is due at ${toTimestamp(dueTime)}`, '');
 }
 
 function terminationText(termination: ReturnType<typeof effectiveTermination>): string {
   switch (termination.kind) {
     case 'none':
-      return 'Curfew takes no part in it';
+      return 'not by Curfew: neither the NodePool nor a policy asks for it';
     case 'invalid':
       return termination.message;
     case 'custom':

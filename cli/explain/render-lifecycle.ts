@@ -7,25 +7,38 @@ import { instant } from './instant.ts';
 /** Lines about one node. */
 export function renderLifecycle(explained: LifecycleExplanation, now: EpochMs): readonly string[] {
   const { termination, drain, policies } = explained;
-  const since = termination.since === undefined ? '' : `, going on since ${instant(termination.since, now)}`;
   return [
     `repair: ${repairText(explained, now)}`,
-    `termination: ${termination.message}${from(termination.source)}${since}`,
+    `termination: ${termination.message}${from(termination.source)}`,
     ...drainLines(drain, now),
-    `policies: ${policies.length === 0 ? 'no NodeLifecyclePolicy applies' : policies.map(({ name, mode }) => `NodeLifecyclePolicy ${name} (mode ${mode})`).join(', ')}`,
+    `policies: ${policies.length === 0 ? 'none selects this node' : policies.map(({ name, mode }) => `${name} (mode ${mode})`).join(', ')}`,
   ];
 }
 
+/** When a repair comes, by whose settings, and why; or why none comes. */
 export function repairText({ repair }: LifecycleExplanation, now: EpochMs): string {
   const { kind, message, dueTime, source, mode } = repair;
-  const due = dueTime === undefined ? '' : `${dueTime > now ? 'due' : 'due since'} ${instant(dueTime, now)}: `;
-  const observe = mode === 'Observe' && kind !== 'ignore' ? '; mode Observe: it is said, not done' : '';
-  return `${due}${message}${from(source)}${observe}`;
+  if (dueTime === undefined || kind === 'ignore') return `none: ${message}${from(source)}`;
+  if (kind === 'finishing') return `under way${from(source)}: ${message}`;
+  const when = dueTime > now ? `due at ${instant(dueTime, now)}` : `due since ${instant(dueTime, now)}`;
+  return `${when}${from(source)}${mode === 'Observe' ? ', mode Observe (reported, not done)' : ''}: ${message}`;
+}
+
+/** The one thing to know first, where it comes without anybody asking for it; undefined: there is no such thing. */
+export function headline({ repair, termination }: LifecycleExplanation, now: EpochMs): string | undefined {
+  const { kind, dueTime, mode } = repair;
+  if (termination.since !== undefined) return `has been terminating since ${instant(termination.since, now)}`;
+  if (dueTime === undefined || kind === 'ignore') return undefined;
+  const observed = mode === 'Observe' ? ' in mode Enforce' : '';
+  const would = mode === 'Observe' ? 'would' : 'will';
+  if (dueTime > now) return `${would} be repaired at ${instant(dueTime, now)}${observed}, unless it recovers`;
+  const held = kind === 'blocked' || kind === 'vetoed' ? ', and the repair is held' : '';
+  return `has been due for repair since ${instant(dueTime, now)}${held}`;
 }
 
 function drainLines({ cordonedBy, requested, state, underWay }: DrainExplanation, now: EpochMs): readonly string[] {
   const shown = state === undefined ? '' : `, its state is ${state}`;
-  const cordon = cordonedBy === undefined ? 'none has cordoned the node' : `drain ${cordonedBy} has cordoned the node`;
+  const cordon = cordonedBy === undefined ? 'none' : `none under way; drain ${cordonedBy} has cordoned the node`;
   const asked = requested === undefined ? '' : `, drain ${requested} is asked for on the node`;
   if (underWay === undefined) return [`drain: ${cordon}${asked}${shown}`];
   const { id, since, plan } = underWay;

@@ -5,7 +5,7 @@ import { shown } from '../../functions/grace-period/announcements.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import type { LifecycleExplanation } from './lifecycle.ts';
 import { instant } from './instant.ts';
-import { renderLifecycle } from './render-lifecycle.ts';
+import { headline, renderLifecycle } from './render-lifecycle.ts';
 import type { Deadline, NodeExplanation, PodExplanation } from './explain-node.ts';
 
 /** What there is to say about one pod, and about the node it is on as far as it concerns the pod. */
@@ -28,35 +28,36 @@ export function renderNode(node: NodeExplanation, lifecycle?: LifecycleExplanati
     `    ${pod.namespace}/${pod.name}: ${describePod(pod, node)}`,
     ...(pod.evictionRefusal === undefined ? [] : [`      ${pod.evictionRefusal}`]),
   ]);
+  const verdict = describeVerdict(node);
+  const first = lifecycle && headline(lifecycle, node.now);
   const lines = [
-    `Node ${node.name}${pool}: ${lifecycle === undefined ? '' : headline(lifecycle, node.now)}${describeVerdict(node, lifecycle?.termination.since !== undefined)}`,
+    `Node ${node.name}${pool}${first === undefined ? `: ${verdict}` : ` ${first}`}`,
+    ...(first === undefined
+      ? []
+      : [
+          `  disruption: ${verdict}${lifecycle?.repair.dueTime !== undefined && node.verdict.kind !== 'open' ? '; its termination by repair does not wait for that' : ''}`,
+        ]),
     ...(lifecycle === undefined ? [] : renderLifecycle(lifecycle, node.now).map(line => `  ${line}`)),
     `  ${describeAnnotation(node)}`,
     ...(pods.length === 0 ? [] : ['  pods that are annotated or cannot be evicted:', ...pods]),
-    `  ${node.otherPods} other ${node.otherPods === 1 ? 'pod' : 'pods'}`,
+    `  ${node.otherPods}${pods.length === 0 ? '' : ' other'} ${node.otherPods === 1 ? 'pod' : 'pods'}${pods.length === 0 ? ', none is annotated or held by a PodDisruptionBudget' : ''}`,
     `  ${describeDeadline(node.deadline, node.now)}`,
     `  ${describePolicy(node)}`,
   ];
   return lines.join('\n');
 }
 
-/** What comes without anybody asking for it. */
-function headline({ repair, termination }: LifecycleExplanation, now: EpochMs): string {
-  if (termination.since !== undefined) return 'is being terminated; ';
-  if (repair.dueTime === undefined) return '';
-  return `repair ${repair.dueTime > now ? 'is due' : 'has been due since'} ${instant(repair.dueTime, now)}; `;
-}
-
-function describeVerdict({ verdict, now }: NodeExplanation, isTerminating: boolean): string {
+/** Whether Karpenter, `kubectl drain` and their like may empty the node now. */
+function describeVerdict({ verdict, now }: NodeExplanation): string {
   switch (verdict.kind) {
     case 'open':
-      return isTerminating ? 'nothing protects its pods' : 'open to disruption';
+      return 'nothing holds it: no pod is protected and no PodDisruptionBudget refuses an eviction';
     case 'protectedUntil':
       return `protected until ${instant(verdict.until, now)}`;
     case 'protectedWithoutEnd':
       return 'protected without end';
     case 'blocked':
-      return 'no pod is protected, but something else blocks it';
+      return 'held, although no pod is protected: by a PodDisruptionBudget or an annotation of the node, see below';
   }
 }
 

@@ -35,14 +35,14 @@ export async function serveManagedDatabase(timeline: Timeline, port: number | un
   timeline.plain('  A database with its role is made, and both are dropped before the object goes:');
   timeline.plain('  kubectl apply -f examples/managed-database/manifests/orders.yaml');
   timeline.plain('  kubectl get manageddatabases');
-  timeline.plain('  node examples/managed-database/sql.ts "SELECT datname FROM pg_database"');
+  timeline.plain('  npx node examples/managed-database/sql.ts "SELECT datname FROM pg_database"');
   timeline.plain('  kubectl delete manageddatabase orders');
   timeline.plain();
   timeline.plain('  A clean-up that may not keeps the object and says why on it; it goes once the permission is back:');
-  timeline.plain(`  node examples/managed-database/sql.ts "ALTER ROLE ${OPERATOR} NOCREATEROLE"`);
+  timeline.plain(`  npx node examples/managed-database/sql.ts "ALTER ROLE ${OPERATOR} NOCREATEROLE"`);
   timeline.plain('  kubectl delete --wait=false manageddatabase orders');
   timeline.plain('  kubectl describe manageddatabase orders');
-  timeline.plain(`  node examples/managed-database/sql.ts "ALTER ROLE ${OPERATOR} CREATEROLE"`);
+  timeline.plain(`  npx node examples/managed-database/sql.ts "ALTER ROLE ${OPERATOR} CREATEROLE"`);
   timeline.plain();
   // Listened to before it is offered.
   const interrupted = untilInterrupted();

@@ -19,6 +19,7 @@ import { ANY_CUSTOM_KIND } from '../../runtime/permissions/kubernetes.ts';
 import { createRealScheduler } from '../../runtime/real-scheduler.ts';
 import { createSystem } from '../../runtime/system.ts';
 import type { DurationMs } from '../../shared/domain/time.ts';
+import { UsageError } from '../usage-error.ts';
 import { untilInterrupted } from './interruption.ts';
 import { checkPrerequisites } from './prerequisites.ts';
 import { watchReachability } from './reachability.ts';
@@ -29,9 +30,11 @@ export interface WatchClusterOptions {
   readonly kubeconfig: string;
   readonly context: string | undefined;
   readonly enforce: boolean;
+  /** Ends the watch; default: SIGINT or SIGTERM. */
+  readonly interrupted?: Promise<void>;
 }
 
-/** Resolves to the exit code: 2 with one line when the cluster cannot be watched, 0 after SIGINT or SIGTERM. */
+/** Resolves to the exit code 0 once it is interrupted. Throws `UsageError` when the cluster cannot be watched. */
 export async function watchCluster(options: WatchClusterOptions, timeline: Timeline): Promise<number> {
   try {
     const access = await loadKubeconfig(options.kubeconfig, options.context);
@@ -52,8 +55,7 @@ export async function watchCluster(options: WatchClusterOptions, timeline: Timel
     }
   } catch (error) {
     if (!(error instanceof ClusterAccessError)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    return 2;
+    throw new UsageError(error.message, { cause: error });
   }
 }
 
@@ -72,7 +74,10 @@ interface Connection extends WatchClusterOptions {
   readonly notices: readonly string[];
 }
 
-async function run({ api, watch, context, enforce, notices }: Connection, timeline: Timeline): Promise<void> {
+async function run(
+  { api, watch, context, enforce, notices, interrupted = untilInterrupted() }: Connection,
+  timeline: Timeline,
+): Promise<void> {
   const store = createMemoryRecordStore();
   const withheld = (write: WithheldWrite): void => {
     if (write.ref.type.resource !== 'events') timeline.line('curfew', `would ${describeWrite(write)}`);
@@ -104,8 +109,6 @@ async function run({ api, watch, context, enforce, notices }: Connection, timeli
       : '  Mode: observe. Decisions are reported, nothing is written.',
   );
   for (const notice of notices) timeline.plain(`  ${notice}`);
-  // Listened to before it is offered.
-  const interrupted = untilInterrupted();
   timeline.plain('  Ctrl-C ends it.\n');
   system.start();
   await interrupted;

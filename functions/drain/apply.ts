@@ -12,7 +12,8 @@ import { prepareNode } from './node.ts';
 import { noticesOf, sayNew } from './notices.ts';
 import type { Look } from './observe.ts';
 import { formatScope } from './scope.ts';
-import { lookAgain, proceed, report, safely, save, SOON, type Parts } from './turn.ts';
+import { withTried } from './tried.ts';
+import { lookAgain, proceed, report, safely, save, saveForNow, saveUntil, SOON, type Parts } from './turn.ts';
 
 type Of<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
 
@@ -27,15 +28,9 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
     case 'answer':
       return answer(parts, decision, look);
     case 'take': {
-      const saved = await save(look, decision.record, addDuration(look.now, SOON));
+      const saved = await saveForNow(look, decision.record);
       if (!saved.written) return saved;
-      await report(parts, look, {
-        decision: 'take',
-        reason: decision.how === 'joins' ? 'DrainJoined' : decision.how === 'follows' ? 'DrainQueued' : 'DrainAsked',
-        message: `${decision.request.requestedBy} asks for a drain: ${decision.request.event.message || decision.request.event.checkName}`,
-        details: { id: decision.request.id },
-      });
-      run.taken = true;
+      await reportTaken(parts, decision, look);
       return proceed(run);
     }
     case 'cancel':
@@ -55,10 +50,11 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
     case 'begin':
       return begin(parts, decision, look);
     case 'prepare': {
-      const { active, hold, showDraining } = decision;
+      const { active, hold, showDraining, pass } = decision;
       const changed = await prepareNode(deps, look.object, { active, hold, showDraining });
       if (changed !== 'ok') return lookAgain(changed);
-      const saved = await save(look, { ...look.record, active: { ...active, hold } }, addDuration(look.now, SOON));
+      const prepared = { ...active, hold, ...(pass && { tried: withTried(active, pass) }) };
+      const saved = await saveForNow(look, { ...look.record, active: prepared });
       return saved.written ? proceed(run) : saved;
     }
     case 'drain':
@@ -74,10 +70,25 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
   }
 }
 
-async function begin(parts: Parts, { record, active }: Of<'begin'>, look: Look): Promise<Turn> {
+async function reportTaken(
+  parts: Parts,
+  { request, how }: Pick<Of<'take'>, 'request' | 'how'>,
+  look: Look,
+): Promise<void> {
+  parts.run.taken = true;
+  await report(parts, look, {
+    decision: 'take',
+    reason: how === 'joins' ? 'DrainJoined' : how === 'follows' ? 'DrainQueued' : 'DrainAsked',
+    message: `${request.requestedBy} asks for a drain: ${request.event.message || request.event.checkName}`,
+    details: { id: request.id },
+  });
+}
+
+async function begin(parts: Parts, { record, active, takes }: Of<'begin'>, look: Look): Promise<Turn> {
   const { reported: _, ...begun } = record;
-  const saved = await save(look, begun, addDuration(look.now, SOON));
+  const saved = await saveForNow(look, begun);
   if (!saved.written) return saved;
+  if (takes !== undefined) await reportTaken(parts, { request: takes, how: 'next' }, look);
   const [first] = active.requests;
   const about = first === undefined ? '' : `: ${first.event.checkName} from ${first.requestedBy}`;
   await report(parts, look, {
@@ -93,6 +104,11 @@ async function begin(parts: Parts, { record, active }: Of<'begin'>, look: Look):
 
 async function drain(parts: Parts, { active, pass }: Of<'drain'>, look: Look): Promise<Turn> {
   const { reporter, run } = parts;
+  const tried = withTried(active, pass);
+  if (tried.length > (active.tried ?? []).length) {
+    const noted = await saveForNow(look, { ...look.record, active: { ...active, tried } });
+    if (!noted.written) return noted;
+  }
   const result = await carryOutPass(parts, look.node.name, pass);
   const refusals = result.refusals.length === 0 ? 0 : active.refusals + 1;
   const retry = refusals === 0 ? undefined : addDuration(look.now, evictionRetryDelay(refusals, result.retryAfter));
@@ -100,16 +116,13 @@ async function drain(parts: Parts, { active, pass }: Of<'drain'>, look: Look): P
   const reported = await sayNew(reporter, look, notices, active.reported);
   const next: ActiveDrain = {
     ...active,
+    tried,
     warned: [...active.warned, ...result.warned],
-    drained: active.drained + result.drained,
     refusals,
     reported,
   };
-  const saved = await save(
-    look,
-    { ...look.record, active: next },
-    safely(look, earliest(earliest(pass.nextLook, retry), result.goneBy)),
-  );
+  const until = safely(look, earliest(earliest(pass.nextLook, retry), result.goneBy));
+  const saved = await saveUntil(look, { ...look.record, active: next }, until);
   if (!saved.written) return saved;
   // A pod that was warned of may be due already; one that changed is looked at again.
   if (result.changed) return again('a pod changed');

@@ -7,11 +7,21 @@
 import { DRAIN_STATES, QUARANTINE_ANNOTATION, REMEDIATING, STATE_LABEL } from '../../shared/domain/quarantine.ts';
 import { addDuration, earliest, type EpochMs } from '../../shared/domain/time.ts';
 import { admit, begin, isRemembered, REMEMBERED_FOR, type Admission } from './admission.ts';
-import { cancelledBy, isFree } from './cancellation.ts';
+import { cancelledBy, isFree, takenBack } from './cancellation.ts';
 import { decideCustom, type CustomDecision } from './custom.ts';
-import type { ActiveDrain, DrainOutcome, DrainRecord, DrainStatus, FinishedDrain, Hold, Incoming } from './model.ts';
+import type {
+  ActiveDrain,
+  DrainOutcome,
+  DrainRecord,
+  DrainRequest,
+  DrainStatus,
+  FinishedDrain,
+  Hold,
+  Incoming,
+} from './model.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { planPass, type DrainPass } from './pass.ts';
+import { counted } from './tried.ts';
 import type { DrainPodRules } from './pods.ts';
 import { arrivalOf, describeUnderWay } from './under-way.ts';
 
@@ -36,13 +46,21 @@ export type DrainDecision =
     }
   /** Something has to be mended, or the policy says `Observe`. */
   | { readonly kind: 'hold'; readonly reason: HoldReason; readonly message: string }
-  | { readonly kind: 'begin'; readonly record: DrainRecord; readonly active: ActiveDrain }
+  | {
+      readonly kind: 'begin';
+      readonly record: DrainRecord;
+      readonly active: ActiveDrain;
+      /** The message in hand: taken by this, unless it was before. */
+      readonly takes?: DrainRequest;
+    }
   /** The node is not as the drain needs it: cordoned, its pods watched, its state shown. */
   | {
       readonly kind: 'prepare';
       readonly active: ActiveDrain;
       readonly hold: Hold;
       readonly showDraining: boolean;
+      /** What follows. */
+      readonly pass: DrainPass | undefined;
     }
   | { readonly kind: 'drain'; readonly active: ActiveDrain; readonly pass: DrainPass }
   | CustomDecision
@@ -57,9 +75,9 @@ export type DrainDecision =
   | { readonly kind: 'close'; readonly active: ActiveDrain; readonly outcome: DrainOutcome };
 
 export function decide(observation: DrainObservation): DrainDecision {
-  const { now, node, record, incoming, rules, mode } = observation;
+  const { node, record, incoming, rules, mode } = observation;
   if (incoming !== undefined) {
-    const decision = incoming.kind === 'drain' ? admit(observation, incoming.request) : endOf(observation, incoming);
+    const decision = incoming.kind === 'drain' ? take(observation, incoming.request) : endOf(observation, incoming);
     if (decision !== undefined) return decision;
   }
   const { active } = record;
@@ -70,6 +88,11 @@ export function decide(observation: DrainObservation): DrainDecision {
     return rules === undefined ? rest(observation) : begin(observation, rules);
   }
   if (active.end !== undefined) return { kind: 'close', active, outcome: active.end };
+  return decideActive(observation, counted(active, observation.pods));
+}
+
+function decideActive(observation: DrainObservation, active: ActiveDrain): DrainDecision {
+  const { now, node, rules, mode } = observation;
   const over = takenBack(active, node);
   if (over !== undefined) return finish(active, over);
   const held = holdOf(rules, mode);
@@ -87,10 +110,23 @@ export function decide(observation: DrainObservation): DrainDecision {
   });
   const showDraining = isCustom || !pass.drained;
   if (!isPrepared(observation, active, showDraining)) {
-    return { kind: 'prepare', active, hold: active.hold ?? holdFor(active, node), showDraining };
+    const hold = active.hold ?? holdFor(active, node);
+    return { kind: 'prepare', active, hold, showDraining, pass: isCustom ? undefined : pass };
   }
   if (isCustom) return decideCustom({ now, active, settings: rules.settings, resource: observation.resource, pass });
   return pass.drained ? finish(active, succeeded(active, pass), pass) : { kind: 'drain', active, pass };
+}
+
+/** A request that nothing stands in the way of begins in the same write. */
+function take(observation: DrainObservation, asked: DrainRequest): DrainDecision | undefined {
+  const admission = admit(observation, asked);
+  if (admission?.kind !== 'take' || admission.how !== 'next') return admission;
+  const { rules, mode } = observation;
+  const taken = { ...observation, record: admission.record };
+  if (rules === undefined || holdOf(rules, mode) !== undefined || coverageUnknown(taken) !== undefined)
+    return admission;
+  const begun = begin(taken, rules);
+  return begun.kind === 'begin' ? { ...begun, takes: admission.request } : admission;
 }
 
 /** Which pods are the drain's, and how each goes. */
@@ -149,23 +185,6 @@ function endOf(
 ): DrainDecision | undefined {
   const cancelled = cancelledBy(observation, incoming);
   return cancelled && { kind: 'cancel', ...cancelled };
-}
-
-/** Why the drain ends early: what held the node was taken back. */
-function takenBack({ hold }: ActiveDrain, node: DrainedNode): DrainOutcome | undefined {
-  if (hold === undefined) return undefined;
-  const cancelled = (reason: string, message: string): DrainOutcome => ({
-    status: 'Cancelled',
-    reason,
-    message,
-    left: [],
-  });
-  if (hold.quarantined && node.quarantine === undefined) {
-    if (!node.released) return cancelled('UnQuarantined', 'the quarantine is over');
-    return cancelled('ManuallyReleased', 'somebody took the quarantine of the node back');
-  }
-  if (hold.cordon !== 'none' && !node.unschedulable) return cancelled('Uncordoned', 'somebody uncordoned the node');
-  return undefined;
 }
 
 /** A node that nobody keeps new pods away from is cordoned by the drain. */

@@ -1,7 +1,6 @@
 /** How requests and drains end: the Node, the custom resource and all who asked learn of it, then the record does. */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
-import { addDuration } from '../../shared/domain/time.ts';
 import { again, type Turn } from '../../shared/lifecycle/settle.ts';
 import { carryOutPass } from './act.ts';
 import { remember, toFinished } from './admission.ts';
@@ -12,7 +11,7 @@ import type { DrainDecision } from './decide.ts';
 import type { ActiveDrain, DrainOutcome } from './model.ts';
 import { answerNode, finishNode } from './node.ts';
 import type { Look } from './observe.ts';
-import { lookAgain, nodeOf, proceed, report, save, SOON, type Parts } from './turn.ts';
+import { lookAgain, nodeOf, proceed, report, saveForNow, type Parts } from './turn.ts';
 
 type Of<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
 
@@ -31,7 +30,7 @@ export async function answer(
     if (changed !== 'ok') return lookAgain(changed);
   }
   await tellAnswers(deps, nodeOf(look), [given]);
-  const saved = repeated ? undefined : await save(look, record, addDuration(look.now, SOON));
+  const saved = repeated ? undefined : await saveForNow(look, record);
   if (saved?.written === false) return saved;
   await report(parts, look, {
     decision: 'answer',
@@ -56,7 +55,7 @@ export async function cancel(
     : await answerNode(deps, look.object, answers);
   if (changed !== 'ok') return lookAgain(changed);
   await tellAnswers(deps, nodeOf(look), answers);
-  const saved = await save(look, record, addDuration(look.now, SOON));
+  const saved = await saveForNow(look, record);
   if (!saved.written) return saved;
   await report(parts, look, {
     decision: releases ? 'release' : 'cancel',
@@ -72,7 +71,7 @@ export async function finish(parts: Parts, { active, outcome, pass }: Of<'finish
   const result = pass === undefined ? undefined : await carryOutPass(parts, look.node.name, pass);
   const end = { ...outcome, time: look.now };
   const drained = active.drained + (result?.drained ?? 0);
-  const saved = await save(look, { ...look.record, active: { ...active, drained, end } }, addDuration(look.now, SOON));
+  const saved = await saveForNow(look, { ...look.record, active: { ...active, drained, end } });
   return saved.written ? proceed(parts.run) : saved;
 }
 
@@ -89,7 +88,7 @@ export async function close(parts: Parts, { active, outcome }: Of<'close'>, look
   const changed = await finishNode(deps, look.object, { status: outcome.status, uncordon, ended });
   if (changed !== 'ok') return lookAgain(changed);
   await tellAnswers(deps, nodeOf(look), ended);
-  const saved = await save(look, remember(rest, ended), addDuration(look.now, SOON));
+  const saved = await saveForNow(look, remember(rest, ended));
   if (!saved.written) return saved;
   await reportEnd(parts, active, outcome, look);
   return proceed(run);

@@ -36,6 +36,8 @@ export interface Target {
 export interface Look extends DrainObservation {
   readonly object: KubernetesObject;
   readonly store: TimedRecord<DrainRecord>;
+  /** When the record's timer is due. */
+  readonly armed: EpochMs | undefined;
   /** Text of the template of the custom drain. */
   readonly template: string | undefined;
 }
@@ -66,6 +68,7 @@ export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) 
     const base = {
       object,
       store,
+      armed: held.kind === 'held' ? held.stored.nextWakeTime : undefined,
       record,
       incoming: asked,
       now: deps.clock.now(),

@@ -31,13 +31,24 @@ export function proceed(run: RunMemory): Turn {
   return DONE;
 }
 
-export function save(look: Look, value: DrainRecord, wakeTime: EpochMs) {
+export function save(look: Look, value: DrainRecord, wakeTime: EpochMs, punctual = true) {
   const { kind, apiVersion, metadata } = look.object;
   return look.store.save({
     subject: { kind, apiVersion, name: metadata.name, uid: metadata.uid },
     value,
     wakeTime,
+    punctual,
   });
+}
+
+/** This run goes on. Should it die, the sweep finds the timer. */
+export const saveForNow = (look: Look, value: DrainRecord) => save(look, value, addDuration(look.now, SOON), false);
+
+/** A timer that is only a little early is kept: it costs less than to look again because it was put off (T4). */
+export function saveUntil(look: Look, value: DrainRecord, wakeTime: EpochMs) {
+  const { armed, now } = look;
+  const keeps = armed !== undefined && armed > now && armed < wakeTime && wakeTime <= addDuration(armed, SOON);
+  return keeps ? save(look, value, armed, false) : save(look, value, wakeTime);
 }
 
 /** Until when a drain waits for news, at most. */

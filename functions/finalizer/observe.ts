@@ -14,6 +14,7 @@ import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
 import { loadNodePool, loadPolicies } from '../../shared/cluster/node-pool.ts';
 import { effectiveProtection, type EffectiveProtection } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
+import type { ClaimHints } from './claim-hints.ts';
 import { providerIDOf } from './objects.ts';
 import { EMPTY_TERMINATION, TERMINATION_CODEC, type TerminationRecord } from './record.ts';
 import { effectiveTermination, takesBackDeadline, type EffectiveTermination } from './settings.ts';
@@ -117,10 +118,14 @@ export function openNodeRecord(deps: Deps, uid: string): TimedRecord<Termination
 }
 
 /** The NodeClaim or Node that a termination of this Node is about; undefined: there is no such Node. */
-export async function targetOfNode(deps: Pick<Deps, 'kubernetes'>, name: string): Promise<Target | undefined> {
+export async function targetOfNode(
+  deps: Pick<Deps, 'kubernetes'>,
+  hints: ClaimHints,
+  name: string,
+): Promise<Target | undefined> {
   const node = await deps.kubernetes.get({ type: RESOURCES.Node, name });
   if (node === undefined) return undefined;
-  const claims = await claimsOf(deps, node);
+  const claims = await claimsOf(deps, hints, node);
   const [claim] = claims;
   if (claim !== undefined && claims.length === 1) {
     return { kind: 'NodeClaim', name: claim.metadata.name, uid: claim.metadata.uid, viaNode: name };
@@ -128,16 +133,22 @@ export async function targetOfNode(deps: Pick<Deps, 'kubernetes'>, name: string)
   return { kind: 'Node', name, uid: node.metadata.uid };
 }
 
-/** The NodeClaims with a Node's providerID. The Node's owner spares the list; a Node that is deleted is looked at with care. */
-async function claimsOf(deps: Pick<Deps, 'kubernetes'>, node: KubernetesObject): Promise<readonly KubernetesObject[]> {
+/** The NodeClaims with a Node's providerID. Its owner, or a hint, spares the list; a Node that is deleted is looked at with care. */
+async function claimsOf(
+  deps: Pick<Deps, 'kubernetes'>,
+  hints: ClaimHints,
+  node: KubernetesObject,
+): Promise<readonly KubernetesObject[]> {
   const providerID = providerIDOf(node);
   if (providerID === undefined) return [];
   const owner = node.metadata.ownerReferences?.find(({ kind }) => kind === 'NodeClaim');
-  if (owner !== undefined && node.metadata.deletionTimestamp === undefined) {
-    const claim = await deps.kubernetes.get({ type: RESOURCES.NodeClaim, name: owner.name });
+  const likely = owner?.name ?? hints.nameOf(providerID);
+  if (likely !== undefined && node.metadata.deletionTimestamp === undefined) {
+    const claim = await deps.kubernetes.get({ type: RESOURCES.NodeClaim, name: likely });
     if (claim !== undefined && providerIDOf(claim) === providerID) return [claim];
   }
   const claims = await listNodeClaims(deps);
+  hints.seenAll(claims);
   return claims.filter(claim => providerIDOf(claim) === providerID);
 }
 

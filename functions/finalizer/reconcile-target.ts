@@ -7,6 +7,7 @@ import { again, settle, type Concern, type Observed, type Turn } from '../../sha
 import type { Step } from '../../shared/lifecycle/steps.ts';
 import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import type { HookAnswer } from '../../shared/contract/hook-answer.ts';
+import type { ClaimHints } from './claim-hints.ts';
 import type { decide, TerminationDecision } from './decide.ts';
 import { setFinalizers } from './finalizers.ts';
 import { close, handOver } from './gone.ts';
@@ -25,6 +26,7 @@ const OBSERVED_CHECK = hours(24);
 export interface TargetParts {
   readonly deps: TerminationDeps;
   readonly reporter: Reporter;
+  readonly hints: ClaimHints;
   readonly decide: typeof decide;
   readonly steps: readonly Step<TerminationContext>[];
 }
@@ -44,7 +46,10 @@ export async function reconcileTarget(
     what: `${target.kind} ${target.name}`,
     async observe(): Promise<Observed<Look>> {
       const seen = await observe(target);
-      if (seen.kind === 'here') return { kind: 'here', observation: seen.look };
+      if (seen.kind === 'here') {
+        if (seen.look.claim !== undefined) parts.hints.seen(seen.look.claim);
+        return { kind: 'here', observation: seen.look };
+      }
       if (seen.kind === 'gone') {
         left = await handOver(parts, seen.value);
         await close(parts, target, seen);

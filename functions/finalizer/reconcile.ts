@@ -1,13 +1,15 @@
 /** Terminations and FinalizerRules: which object a message is about. */
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
-import { HOOK_ANSWERED } from '../../shared/contract/names.ts';
+import { HOOK_ANSWERED, INSTANCE_STATE_CHANGED } from '../../shared/contract/names.ts';
 import { createReporter } from '../../shared/lifecycle/reporter.ts';
 import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
 import type { Step } from '../../shared/lifecycle/steps.ts';
 import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
+import { createClaimHints } from './claim-hints.ts';
 import { decide } from './decide.ts';
 import { reportTerminationFaults } from './faults.ts';
+import { instanceOf } from './instance-events.ts';
 import { openNodeRecord, targetOfNode } from './observe.ts';
 import { reconcileTarget, type TargetParts } from './reconcile-target.ts';
 import { decideRule } from './rules/decide.ts';
@@ -34,6 +36,7 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
   const parts: Parts = {
     deps,
     reporter: createReporter(OWNER, deps),
+    hints: createClaimHints(),
     settings: createSettingsRounds(deps),
     terminations: createTerminationRounds(deps),
     rules: createRuleRounds(deps),
@@ -59,7 +62,11 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
       case 'customResource':
         return reconcileObject(parts, message.event.subject);
       case 'busEvent':
-        return message.detailType === HOOK_ANSWERED ? reconcileAnswer(parts, message.detail) : undefined;
+        if (message.detailType === HOOK_ANSWERED) return reconcileAnswer(parts, message.detail);
+        if (message.detailType === INSTANCE_STATE_CHANGED) {
+          return parts.terminations.request(instanceOf(message.detail));
+        }
+        return;
       case 'tick':
         return;
     }
@@ -104,7 +111,7 @@ async function reconcileNode(
   name: string,
   timer?: { readonly uid: string | undefined; readonly wakeUp: UsedWakeUp },
 ): Promise<void> {
-  const target = await targetOfNode(parts.deps, name);
+  const target = await targetOfNode(parts.deps, parts.hints, name);
   const isOwn = target?.kind === 'Node' && (timer === undefined || target.uid === timer.uid);
   if (target !== undefined) await reconcileTarget(parts, target, isOwn ? timer?.wakeUp : undefined);
   // A record of the Node's own, from when no NodeClaim stood for it, or of one that is gone.

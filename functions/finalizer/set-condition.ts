@@ -48,6 +48,12 @@ export async function setConditions(
   await kubernetes.patch(ref, { type: 'merge', body }, { subresource: 'status' });
 }
 
+/** Whether the object's status says so already. */
+export function hasCondition(object: KubernetesObject, { type, status, reason, message }: Condition): boolean {
+  const stored = readConditions(object.status?.['conditions']).find(each => each.type === type);
+  return stored?.status === status && stored.reason === reason && stored.message === message;
+}
+
 function typeOf(condition: JsonValue): string {
   if (typeof condition !== 'object' || condition === null || !('type' in condition)) return '';
   return typeof condition.type === 'string' ? condition.type : '';

@@ -32,17 +32,30 @@ export function createSettingsRounds(deps: Deps): Rounds {
   });
 }
 
-/** Rounds for the terminations under way: a PodDisruptionBudget may have opened, a Node may be gone. */
+/**
+ * Rounds for the terminations under way: a PodDisruptionBudget may have opened, a Node may be gone. Their scopes are IDs of instances that
+ * have ended.
+ */
 export function createTerminationRounds(deps: Deps): Rounds {
   return createRounds(deps, {
     owner: OWNER,
     name: TERMINATIONS_ROUND,
     spacing: seconds(1),
-    async concerned() {
+    async concerned(scopes) {
+      if (scopes !== 'all') return await waitingForInstances(deps, new Set(scopes));
       const [claims, nodes] = await inParallel([listNodeClaims(deps), listNodes(deps)]);
       return [...claims, ...nodes].filter(isTerminating).map(toSubject);
     },
   });
+}
+
+/** EC2 tells of every instance of the account: most are nobody's here. Without a NodeClaim nobody waits for an instance. */
+async function waitingForInstances(deps: Deps, instanceIds: ReadonlySet<string>): Promise<readonly Subject[]> {
+  const claims = await listNodeClaims(deps);
+  return claims
+    .filter(isTerminating)
+    .filter(claim => instanceIds.has(providerIDOf(claim)?.split('/').at(-1) ?? ''))
+    .map(toSubject);
 }
 
 const isTerminating = ({ metadata }: KubernetesObject): boolean => metadata.deletionTimestamp !== undefined;

@@ -75,13 +75,14 @@ async function loadEventsOfOthers(
 ): Promise<readonly KubernetesObject[]> {
   const ended = announcements.filter(({ topic }) => topic === 'elapsed');
   const namespaces = new Set(ended.map(({ about }) => (about.kind === 'Pod' ? about.namespace : undefined)));
-  const fieldSelector = `reason=${EVENT_REASONS.protectionElapsed}`;
+  // Without the source each run would read all that the others have said in the namespace.
+  const fieldSelector = `reason=${EVENT_REASONS.protectionElapsed},source=karpenter`;
   const found: KubernetesObject[] = [];
   for (const namespace of namespaces) {
     if (namespace === undefined) continue;
     found.push(...((await kubernetes.list(RESOURCES.Event, { namespace, fieldSelector })) ?? []));
   }
-  return found.filter(event => event['reportingComponent'] === 'karpenter' || sourceOf(event) === 'karpenter');
+  return found;
 }
 
 /** Whether such an Event about the pod is there from its end on; one of an earlier end, renewed since, is another. */
@@ -94,10 +95,6 @@ function isAfter(event: KubernetesObject, end: EpochMs): boolean {
   const last = event['lastTimestamp'];
   const time = typeof last === 'string' ? parseTimestamp(last) : undefined;
   return time !== undefined && isDue(time, end);
-}
-
-function sourceOf(event: KubernetesObject): unknown {
-  return fieldOf(event['source'], 'component');
 }
 
 function uidOf(event: KubernetesObject): unknown {

@@ -42,8 +42,9 @@ export const clusterEventSchema = z.object({
   subject: z.object({ ...subjectSchema.shape, uid: z.string().check(z.minLength(1)) }),
   resourceVersion: z.string(),
   /**
-   * Projected parts that differ from what was last published, e.g. `conditions`, `annotations`; sorted. Two that do not stand in
-   * the object: `podsWatched`, on a Node, from now on its pods are published; `watch`, the field of that name changed.
+   * Projected parts that differ from what was last published, e.g. `conditions`, `annotations`; sorted. Three that do not stand in
+   * the object: `podsWatched`, on a Node, from now on its pods are published; `pods`, on a Node, some of them or of its volume
+   * attachments changed; `watch`, the field of that name changed.
    */
   changed: z.array(z.string()),
   /** Labels and references that let a function find what else is concerned without a read. */

@@ -18,6 +18,8 @@ export const SOURCES = {
   drain: 'curfew.drain',
   repair: 'curfew.repair',
   worker: 'curfew.worker',
+  /** AWS's own; nobody else can publish under it. */
+  ec2: 'aws.ec2',
 } as const;
 
 /** EventBridge `detail-type` of wake-ups; cluster events have `<Kind>Changed` (see `cluster-event.ts`). */
@@ -26,6 +28,10 @@ export const WAKE_UP = 'WakeUp';
 export const TICK = 'Tick';
 /** EventBridge `detail-type` with which a worker answers a hook that was asked for by an event; its `source` is `curfew.worker`. */
 export const HOOK_ANSWERED = 'TerminationHookAnswered';
+/** EventBridge `detail-type`, about a Node: pods of it, or volume attachments, changed or are gone. */
+export const NODE_PODS_CHANGED = 'NodePodsChanged';
+/** EventBridge `detail-type` with which EC2 says, on the default bus, that an instance of the account has changed its state. */
+export const INSTANCE_STATE_CHANGED = 'EC2 Instance State-change Notification';
 /** EventBridge `detail-type` of changes of the kinds that FinalizerRules name. */
 export const CUSTOM_RESOURCE_CHANGED = 'CustomResourceChanged';
 /** EventBridge `detail-type` of changes of the kind that `[customDrain]` names. */

@@ -12,6 +12,8 @@ import {
   FORWARDER_HEARTBEAT,
   HEALTH_EVENT,
   HOOK_ANSWERED,
+  NODE_PODS_CHANGED,
+  INSTANCE_STATE_CHANGED,
   REMEDIATION_CHANGED,
   SOURCES,
   type FunctionName,
@@ -24,12 +26,14 @@ export interface EventPattern {
   readonly source?: readonly string[];
   readonly 'detail-type': readonly string[];
   /** Of cluster events: those of this cluster only. */
-  readonly detail?: { readonly cluster: readonly string[] };
+  readonly detail?: Readonly<Record<string, readonly string[]>>;
 }
 
 export interface Route {
   readonly name: string;
   readonly target: FunctionName;
+  /** The account's default bus, on which AWS publishes; absent: our own. */
+  readonly bus?: 'default';
   /** @param cluster its name, as the forwarder writes it into `detail.cluster` */
   readonly pattern: (cluster: string) => EventPattern;
 }
@@ -43,7 +47,7 @@ const published =
     detail: { cluster: [cluster] },
   });
 
-const changesOf = (...kinds: WatchedKind[]): Route['pattern'] => published(...kinds.map(detailTypeFor));
+const changesOf = (...kinds: WatchedKind[]): Route['pattern'] => published(...kinds.map(kind => detailTypeFor(kind)));
 
 /** Which heartbeats count as those of the cluster's forwarder. */
 export const heartbeatPattern: Route['pattern'] = published(FORWARDER_HEARTBEAT);
@@ -55,11 +59,15 @@ export function matchesPattern(
 ): boolean {
   const { source, 'detail-type': detailType, detail } = pattern;
   if (source?.includes(event.source) === false || !detailType.includes(event['detail-type'])) return false;
-  return detail === undefined || detail.cluster.some(cluster => cluster === event.detail['cluster']);
+  return Object.entries(detail ?? {}).every(([field, values]) => {
+    const value = event.detail[field];
+    return typeof value === 'string' && values.includes(value);
+  });
 }
 
 /** What is published only while the pods of a node are watched: pods on it, and what can hold them. */
 const BLOCKER_KINDS = ['Pod', 'PodDisruptionBudget', 'VolumeAttachment'] as const;
+const changesOfBlockers = published(NODE_PODS_CHANGED, ...BLOCKER_KINDS.map(kind => detailTypeFor(kind)));
 
 const REPAIR_ROUTES: readonly Route[] = [
   {
@@ -90,7 +98,7 @@ const FINALIZER_ROUTES: readonly Route[] = [
     target: 'finalizer',
     pattern: changesOf('Node', 'NodeClaim', 'NodePool', 'NodeLifecyclePolicy', 'FinalizerRule'),
   },
-  { name: 'BlockersToFinalizer', target: 'finalizer', pattern: changesOf(...BLOCKER_KINDS) },
+  { name: 'BlockersToFinalizer', target: 'finalizer', pattern: changesOfBlockers },
   {
     name: 'CustomResourcesToFinalizer',
     target: 'finalizer',
@@ -105,11 +113,22 @@ const FINALIZER_ROUTES: readonly Route[] = [
       detail: { cluster: [cluster] },
     }),
   },
+  // Of the whole account: the events of EC2 carry no tags.
+  {
+    name: 'InstancesToFinalizer',
+    target: 'finalizer',
+    bus: 'default',
+    pattern: () => ({
+      source: [SOURCES.ec2],
+      'detail-type': [INSTANCE_STATE_CHANGED],
+      detail: { state: ['terminated'] },
+    }),
+  },
 ];
 
 const DRAIN_ROUTES: readonly Route[] = [
   { name: 'ClusterToDrain', target: 'drain', pattern: changesOf('Node', 'NodeLifecyclePolicy', 'ConfigMap') },
-  { name: 'BlockersToDrain', target: 'drain', pattern: changesOf(...BLOCKER_KINDS) },
+  { name: 'BlockersToDrain', target: 'drain', pattern: changesOfBlockers },
   { name: 'DrainResourcesToDrain', target: 'drain', pattern: published(DRAIN_RESOURCE_CHANGED) },
   // A bus serves one cluster: a monitor need not know its name.
   { name: 'RequestsToDrain', target: 'drain', pattern: () => ({ 'detail-type': [HEALTH_EVENT, DRAIN_REQUESTED] }) },

@@ -32,10 +32,12 @@ describe('curfew explain', () => {
 
   it('says when and by what a node is repaired, before anything about disruption', async () => {
     const { out } = await run('node', 'n1', { scenario: UNHEALTHY, at: '10m' });
-    expect(out).toContain('Node n1 (NodePool default): repair is due 2024-11-01T15:32:48Z (in 22m48s); ');
-    expect(out).toContain('tolerated 30m0s');
-    expect(out).toContain(', by NodePool default');
-    expect(out).toContain('policies: no NodeLifecyclePolicy applies');
+    expect(out.split('\n').slice(0, 3)).toEqual([
+      'Node n1 (NodePool default) will be repaired at 2024-11-01T15:32:48Z (in 22m48s), unless it recovers',
+      '  disruption: nothing holds it: no pod is protected and no PodDisruptionBudget refuses an eviction',
+      '  repair: due at 2024-11-01T15:32:48Z (in 22m48s), by NodePool default: Ready=False since 2024-11-01T15:02:48Z, tolerated 30m0s',
+    ]);
+    expect(out).toContain('policies: none selects this node');
   });
 
   it('prints instants in RFC 3339 as JSON', async () => {
@@ -51,12 +53,21 @@ describe('curfew explain', () => {
     const { out } = await run('nodepool', 'default', { scenario: held, at: '40m' });
     expect(out).toContain('held: ');
     expect(out).toContain('of zone us-west-2a are unhealthy');
+    expect((await run('node', 'a1', { scenario: held, at: '40m' })).out).toContain(
+      'Node a1 (NodePool default) has been due for repair since 2024-11-01T15:30:00Z (10m0s ago), and the repair is held\n',
+    );
   });
 
   it('explains a NodePool and a policy: rules, and nodes that are unhealthy', async () => {
     const { out } = await run('nodepool', 'default', { scenario: UNHEALTHY, at: '10m' });
     expect(out).toContain('NodePool default: 1 node, 1 unhealthy\n  repair: by NodePool default, mode Enforce');
     const policies = 'examples/scenarios/repair-follows-its-policies.yaml';
+    const policy = await run('policy', 'edge', { scenario: 'examples/scenarios/repair-policy-status.yaml', at: '1m' });
+    expect(policy.out.split('\n').slice(0, 3)).toEqual([
+      'NodeLifecyclePolicy edge: 3 nodes, 2 unhealthy, mode Enforce',
+      '  selects NodePool edge',
+      '  node n1: repair under way, by NodeLifecyclePolicy edge: NodeClaim n1 is being terminated',
+    ]);
     const absent = await run('policy', 'nowhere', { scenario: policies, at: '1s' });
     expect(absent).toMatchObject({ code: 1, error: 'policy nowhere does not exist\n' });
   });
@@ -64,13 +75,13 @@ describe('curfew explain', () => {
   it('says of a node that is being terminated since when, what keeps its pods, and by when it is forced', async () => {
     const overdue = 'examples/scenarios/finalizer-overdue.yaml';
     const { out: kept } = await run('node', 'n1', { scenario: overdue, at: '3m' });
-    expect(kept).toContain('Node n1 (NodePool default): is being terminated; protected without end\n');
-    expect(kept).toContain('going on since 2024-11-01T15:01:00Z (2m0s ago)');
+    expect(kept).toContain('Node n1 (NodePool default) has been terminating since 2024-11-01T15:01:00Z (2m0s ago)\n');
+    expect(kept).toContain('  disruption: protected without end\n');
     expect(kept).toContain('prod/held: karpenter.sh/do-not-disrupt: "true" protects without end');
     expect(kept).toContain('deadline: none, although it is being deleted');
     const scenario = `${overdue}#long-past-a-deadline`;
     const { out } = await run('node', 'n1', { scenario, at: '90s' });
-    expect(out).toContain('Node n1 (NodePool default): is being terminated; nothing protects its pods\n');
+    expect(out).toContain('  disruption: nothing holds it: no pod is protected');
     expect(out).toContain('deadline: what is left at 2024-11-01T15:02:00Z (in 30s) is removed by force');
     const { out: json } = await run('node', 'n1', { scenario, at: '90s', output: 'json' });
     expect(JSON.parse(json)).toMatchObject({

@@ -4,9 +4,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createExecPlugin } from '../../shared/adapters/kubernetes/exec-plugin.ts';
-import { runCurfew } from './run-curfew.ts';
+import { runHere, type Ended } from './run-curfew.ts';
 
 let folder: string;
 let html: Server;
@@ -33,6 +33,8 @@ const plugin = (command: string): object => ({
 });
 
 beforeAll(async () => {
+  for (const name of ['AWS_REGION', 'AWS_PROFILE']) vi.stubEnv(name, undefined);
+  vi.stubEnv('AWS_CONFIG_FILE', '/nowhere');
   folder = mkdtempSync(join(tmpdir(), 'curfew-test-'));
   html = createServer((_, response) => {
     response.writeHead(200, { 'content-type': 'text/html' }).end('<html><body>Welcome</body></html>');
@@ -42,6 +44,8 @@ beforeAll(async () => {
   const url = `http://127.0.0.1:${port}`;
   writeFileSync(at('html'), kubeconfig(url, { token: 't' }));
   writeFileSync(at('mute'), kubeconfig(url, plugin('exit 3')));
+  writeFileSync(at('nowhere'), kubeconfig('not a url', { token: 't' }));
+  writeFileSync(at('list.yaml'), '- 1\n- 2\n');
   writeFileSync(at('binary.yaml'), Buffer.from(Array.from({ length: 4000 }, (_, index) => (index * 7) % 256)));
   writeFileSync(at('latin1.yaml'), Buffer.from([0x6e, 0x61, 0x6d, 0x65, 0x3a, 0x20, 0xe9, 0x0a]));
   writeFileSync(at('deep.yaml'), `a: ${'['.repeat(10_000)}${']'.repeat(10_000)}\n`);
@@ -49,6 +53,7 @@ beforeAll(async () => {
   writeFileSync(at('huge.yaml'), `# ${'x'.repeat(100)}\n`.repeat(200_000));
 });
 afterAll(() => {
+  vi.unstubAllEnvs();
   html.close();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -71,6 +76,22 @@ const CASES: readonly (readonly [string, string])[] = [
   ['simulate {}/deep.yaml', '{}/deep.yaml:1: is nested too deeply to be read'],
   ['simulate {}/huge.yaml', '{}/huge.yaml has 20.6 MB; a scenario file may have at most 16.0 MB'],
   ['explain node n1 --scenario {}/none.yaml', '{}/none.yaml does not exist'],
+  [
+    'simulate {}/list.yaml',
+    '{}/list.yaml:1: this is no Scenario: a Scenario has the fields apiVersion, kind, metadata and spec',
+  ],
+  ['simulate package.json', 'package.json:1: this is no Scenario: it has no field kind'],
+  [
+    'simulate deploy/samples/observe.yaml',
+    'this is a NodeLifecyclePolicy, no Scenario: put it under spec.objects of one',
+  ],
+  ['explain node n1 --kubeconfig {}', 'kubeconfig {} is a folder: give the path of a file with --kubeconfig'],
+  ['explain node n1 --kubeconfig {}/list.yaml', '{}/list.yaml is no kubeconfig: it has no contexts'],
+  ['explain node n1 --kubeconfig {}/nowhere', 'the server of context c is "not a url", not an https URL'],
+  ['snapshot --duration 0s', '--duration takes a Go duration such as 90m or 24h, not "0s"'],
+  ['snapshot --output {}', '{} is a folder: give --output a file in it'],
+  ['drain n1 --dry-run --cancel', 'give either --dry-run or --cancel'],
+  ['stop', 'reading the stack Curfew: no Region is set: give --region, or set AWS_REGION'],
   ['snapshot --duration 5 min', '--duration takes a Go duration such as 90m or 24h'],
 ];
 
@@ -81,7 +102,7 @@ describe('what a user can put right', () => {
       const { port } = html.address() as AddressInfo;
       const filled = (text: string): string => text.replaceAll('{}', folder).replaceAll('{port}', String(port));
       const args = filled(line).split(' ').join('\n').replace('5\nmin', '5 min').split('\n');
-      const { code, stdout, stderr } = await runCurfew(args);
+      const { code, stdout, stderr } = await runHere(args);
       expect(stderr).toContain(filled(message));
       expect(stderr).not.toMatch(/^\s+at /m);
       expect(stderr.trimEnd().split('\n').length).toBeLessThanOrEqual(2);
@@ -91,7 +112,7 @@ describe('what a user can put right', () => {
   );
 
   it('prints no more than a few of the mistakes of one file', async () => {
-    const { code, stderr } = await runCurfew(['simulate', at('faults.yaml')]);
+    const { code, stderr } = await runHere(['simulate', at('faults.yaml')]);
     expect(code).toBe(2);
     expect(stderr.trimEnd().split('\n').length).toBeLessThanOrEqual(11);
   });
@@ -111,18 +132,27 @@ describe('what a user can put right', () => {
   });
 
   it('names TMPDIR when there is no such folder', async () => {
-    const { code, stderr } = await runCurfew(['start'], undefined, { TMPDIR: at('none') });
+    const { code, stderr } = await withTempDir(at('none'), () => runHere(['start']));
     expect(stderr).toBe(`the folder for temporary files ${at('none')} does not exist: create it, or set TMPDIR\n`);
     expect(code).toBe(2);
   });
 
   it.skipIf(process.getuid?.() === 0)('says that a folder may not be written to', async () => {
     chmodSync(folder, 0o500);
-    const { stderr } = await runCurfew(['start'], undefined, { TMPDIR: folder });
+    const { stderr } = await withTempDir(folder, () => runHere(['start']));
     chmodSync(folder, 0o700);
     expect(stderr).toContain('permission denied');
   });
 });
+
+async function withTempDir(path: string, run: () => Promise<Ended>): Promise<Ended> {
+  vi.stubEnv('TMPDIR', path);
+  try {
+    return await run();
+  } finally {
+    vi.unstubAllEnvs();
+  }
+}
 
 async function shell(script: string): Promise<{ status: number | null; stderr: string }> {
   const { spawn } = await import('node:child_process');

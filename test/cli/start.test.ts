@@ -7,7 +7,7 @@ import { storyObjects } from '../../cli/start/story.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { toTimestamp } from '../../shared/domain/time.ts';
-import { runCurfew } from './run-curfew.ts';
+import { runCurfew, runHere, startHere } from './run-curfew.ts';
 
 let folder: string;
 let kubeconfig: string;
@@ -83,7 +83,7 @@ describe('start --kubeconfig', () => {
     cluster.core.get({ type: RESOURCES.NodeClaim, name: 'default-1' }).metadata.deletionTimestamp !== undefined;
 
   it('enforces when told to', async () => {
-    const { code, stdout } = await runCurfew(['start', '--kubeconfig', kubeconfig, '--enforce'], isDeleting);
+    const { code, stdout } = await startHere({ kubeconfig, enforce: true }, isDeleting);
     expect(code).toBe(0);
     expect(stdout).toContain('Mode: enforce');
     expect([...writers]).toEqual(['admin']);
@@ -93,7 +93,7 @@ describe('start --kubeconfig', () => {
     bindToAllRoles('watcher');
     const file = join(folder, 'watcher');
     writeFileSync(file, cluster.kubeconfig('watcher'));
-    const { code, stdout, stderr } = await runCurfew(['start', '--kubeconfig', file, '--enforce'], output =>
+    const { code, stdout, stderr } = await startHere({ kubeconfig: file, enforce: true }, output =>
       output.includes('Ctrl-C'),
     );
     expect(stderr).toBe('');
@@ -105,7 +105,7 @@ describe('start --kubeconfig', () => {
   it('names what a user may not do, and the files with the roles for it', async () => {
     const file = join(folder, 'nobody');
     writeFileSync(file, cluster.kubeconfig('nobody'));
-    const observing = await runCurfew(['start', '--kubeconfig', file]);
+    const observing = await startHere({ kubeconfig: file });
     expect(observing.stderr).toMatch(
       /^your user may not list nodes, watch nodes, .*get configmaps curfew-config in curfew/,
     );
@@ -114,7 +114,7 @@ describe('start --kubeconfig', () => {
     );
     expect(observing.stderr).not.toContain('delete');
     expect(observing.code).toBe(2);
-    const enforcing = await runCurfew(['start', '--kubeconfig', file, '--enforce']);
+    const enforcing = await startHere({ kubeconfig: file, enforce: true });
     expect(enforcing.stderr).toContain('delete nodeclaims.karpenter.sh');
   });
 
@@ -123,9 +123,7 @@ describe('start --kubeconfig', () => {
     const ref = { type: { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions' }, name };
     const { apiVersion, kind, spec } = cluster.core.get(ref);
     cluster.core.delete(ref, {});
-    const { code, stdout } = await runCurfew(['start', '--kubeconfig', kubeconfig], output =>
-      output.includes('Ctrl-C'),
-    );
+    const { code, stdout } = await startHere({ kubeconfig }, output => output.includes('Ctrl-C'));
     cluster.core.seed({ apiVersion, kind, metadata: { name }, spec });
     expect(stdout).toContain(`The cluster does not serve ${name}: install it with \`kubectl apply -f deploy/crds\``);
     expect(code).toBe(0);
@@ -143,7 +141,7 @@ describe('start --kubeconfig', () => {
       await closing;
       other = await startEmbeddedCluster(clock, port);
     };
-    const { stdout } = await runCurfew(['start', '--kubeconfig', file], output => {
+    const { stdout } = await startHere({ kubeconfig: file }, output => {
       if (output.includes('Ctrl-C')) closing ??= other.close();
       if (output.includes('does not answer')) reopening ??= reopen();
       return output.includes('answers again');
@@ -161,7 +159,7 @@ describe('start --kubeconfig', () => {
     ['contradicting options', ['--serve'], /^give either --serve or --kubeconfig/],
   ])('refuses %s with one line and exit code 2', async (_, args, line) => {
     const file = args.includes('--kubeconfig') ? [] : ['--kubeconfig', kubeconfig];
-    const { code, stderr } = await runCurfew(['start', ...file, ...args]);
+    const { code, stderr } = await runHere(['start', ...file, ...args]);
     expect(stderr.trimEnd()).toMatch(line);
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
     expect(code).toBe(2);
@@ -170,7 +168,7 @@ describe('start --kubeconfig', () => {
   it('says that a cluster does not answer', async () => {
     const unreachable = join(folder, 'unreachable');
     writeFileSync(unreachable, cluster.kubeconfig().replace(/127\.0\.0\.1:\d+/, '127.0.0.1:9'));
-    const { code, stderr } = await runCurfew(['start', '--kubeconfig', unreachable]);
+    const { code, stderr } = await startHere({ kubeconfig: unreachable });
     expect(stderr).toMatch(/^http:\/\/127\.0\.0\.1:9 \(context curfew\) cannot be reached: .*ECONNREFUSED.*\n$/);
     expect(code).toBe(2);
   });
@@ -183,6 +181,6 @@ describe('start', () => {
     ['--port=1', '--port goes with --serve and --example'],
     ['--example=none', 'there is no example "none": give one of managed-database'],
   ])('refuses %s alone', async (option, message) => {
-    expect(await runCurfew(['start', option])).toEqual({ code: 2, stdout: '', stderr: `${message}\n` });
+    expect(await runHere(['start', option])).toEqual({ code: 2, stdout: '', stderr: `${message}\n` });
   });
 });

@@ -69,19 +69,19 @@ describe.skipIf(missing !== undefined)(`the example${missing === undefined ? '' 
     await type('kubectl apply');
     await waitFor('--for=condition=Ready');
     expect(await type('kubectl get')).toMatch(/^orders +orders +True/m);
-    expect(await type('node examples/managed-database/sql.ts "SELECT')).toContain('{"datname":"orders"}');
+    expect(await type('npx node examples/managed-database/sql.ts "SELECT')).toContain('{"datname":"orders"}');
     expect(await type('kubectl delete manageddatabase orders')).toContain('deleted');
-    expect(await type('node examples/managed-database/sql.ts "SELECT')).not.toContain('orders');
+    expect(await type('npx node examples/managed-database/sql.ts "SELECT')).not.toContain('orders');
 
     await type('kubectl apply');
     await waitFor('--for=condition=Ready');
-    await type('node examples/managed-database/sql.ts "ALTER ROLE operator NOCREATEROLE"');
+    await type('npx node examples/managed-database/sql.ts "ALTER ROLE operator NOCREATEROLE"');
     await type('kubectl delete --wait=false');
     await waitFor('--for=condition=Degraded');
     expect(await type('kubectl describe')).toMatch(
       /clean-up failed: permission denied to alter role \(SQLSTATE 42501\)/,
     );
-    await type('node examples/managed-database/sql.ts "ALTER ROLE operator CREATEROLE"');
+    await type('npx node examples/managed-database/sql.ts "ALTER ROLE operator CREATEROLE"');
     await waitFor('--for=delete');
 
     const ended = once(example, 'exit');
@@ -89,6 +89,8 @@ describe.skipIf(missing !== undefined)(`the example${missing === undefined ? '' 
     expect(await ended).toEqual([0, null]);
     expect(printed).not.toContain('✗');
     expect(readdirSync(folder).filter(name => name.startsWith('curfew-run-'))).toEqual([]);
-    await expect(type('node examples/managed-database/sql.ts "SELECT')).rejects.toThrow('to match object { code: +0 }');
+    await expect(type('npx node examples/managed-database/sql.ts "SELECT')).rejects.toThrow(
+      'to match object { code: +0 }',
+    );
   }, 240_000);
 });

@@ -1,6 +1,6 @@
 /**
- * The commands of the documents, copied out of them and run, on an embedded API server and on the AWS endpoints of this machine. One that
- * cannot run here needs a row that says why, so that a new command is either run or thought about.
+ * The commands of the documents, copied out of them and run, on an embedded API server and on the AWS endpoints of this machine: those that
+ * need a shell in one, Curfew's own in this process. One that cannot run here needs a row that says why, so that a new command is either run or thought about.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,13 +8,14 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startEmbeddedCluster, type EmbeddedCluster } from '../../cli/start/embedded-cluster.ts';
 import { storyObjects } from '../../cli/start/story.ts';
 import { findKubectl } from '../../packages/kube-apiserver/test/http/kubectl.ts';
 import { startSqs, type LocalSqs } from '../../packages/local-aws/src/sqs.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { toTimestamp } from '../../shared/domain/time.ts';
+import { runHere } from '../cli/run-curfew.ts';
 import { startAwsControlPlane, type AwsControlPlane } from '../fakes/aws-control-plane.ts';
 import { commands, DOCUMENTS, ROOT } from './documents.ts';
 
@@ -24,25 +25,23 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
     /^npm (ci|test)\b|^npm run (check|bench|test:control-plane|test:slurm)\b|^bash \.ci\/run$/,
     'installs, or is the gate itself',
   ],
-  [/^npm start\b/, 'half a minute: test/cli/start.test.ts, test/control-plane/managed-database.test.ts'],
-  [/^node examples\/managed-database\//, 'needs its PostgreSQL: test/control-plane/managed-database.test.ts'],
+  [/^(npm ci && )?npm start\b/, 'half a minute: test/cli/start.test.ts, test/control-plane/managed-database.test.ts'],
+  [/^npx node examples\/managed-database\//, 'needs its PostgreSQL: test/control-plane/managed-database.test.ts'],
   [/^npm run --silent simulate -- examples\//, 'half a minute: test/examples runs every scenario'],
   [/^npm run simulate:swarm\b/, 'minutes: test/simulator/swarm'],
   [/^npm run (--silent )?explore\b/, 'half a minute: test/simulator/explorer'],
   [
-    /^npm run (simulate|generate)$|^npm run curfew -- …|^npm run --silent simulate -- FILE\.\.\./,
+    /^npm run (simulate|generate)$|^npm run curfew -- …|^npx curfew$|^npm run curfew --$|\[--|^go mod tidy$|gotemplate:vectors/,
     'names a command, or its syntax',
   ],
   [/^(npx cdk|cdk) /, 'needs an AWS account, or half a minute: test/infra synthesizes'],
-  [/^node infra\/app\.ts$/, 'half a minute: packages/local-aws/test/own-app.test.ts'],
+  [/^npm run synth$/, 'half a minute: packages/local-aws/test/own-app.test.ts'],
   [/^aws /, 'needs an AWS account'],
   [/^docker /, 'needs Docker'],
-  [/^node examples\/[\w-]+\/\w+\/main\.ts/, 'runs until it is ended'],
-  [
-    /^curfew (…|stop$|resume$|explain|republish$|validate$|policies admission$|drain NODE|rbac finalizerrules|uninstall$)/,
-    'names a command; its full form is run',
-  ],
+  [/^npx node examples\/[\w-]+\/\w+\/main\.ts/, 'runs until it is ended'],
+  [/^curfew (…|explain$|validate$|drain NODE$|uninstall$)/, 'names a command; its full form is run'],
   [/^kubectl (apply|create|auth|describe node|describe nodepool|-l)$/, 'names a command'],
+  [/^curfew drain NODE --cancel$/, 'needs a drain under way: test/cli/drain.test.ts'],
   [/^kubectl apply -f -$/, 'takes what another command prints'],
   [
     /^kubectl (apply|get|delete) .*(manageddatabase|orders\.yaml)/,
@@ -51,6 +50,14 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^kubectl .*(logs|rollout|annotate|describe|get pods)/, 'needs pods that run, or an object of the reader'],
 ];
 const reasonNotToRun = (command: string): string | undefined => NOT_RUN.find(([pattern]) => pattern.test(command))?.[1];
+
+/** The pod that `explain pod` is asked about. */
+const protectedPod = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { namespace: 'ci', name: 'e2e', annotations: { 'karpenter.sh/do-not-disrupt': '4h' } },
+  spec: { nodeName: 'node-1', containers: [{ name: 'main', image: 'main:1' }] },
+};
 
 const all = [...new Set(DOCUMENTS.flatMap(commands))];
 const run = all.filter(command => reasonNotToRun(command) === undefined);
@@ -71,6 +78,7 @@ describe('the commands of the documents', () => {
     const kubeconfig = join(home, '.kube', 'config');
     mkdirSync(dirname(kubeconfig));
     writeFileSync(kubeconfig, cluster.kubeconfig(), { mode: 0o600 });
+    cluster.core.seed(protectedPod);
     plane = await startAwsControlPlane();
     sqs = await startSqs({ region: 'us-east-1', account: '000000000000' });
     await sqs.createQueues(['inbox', 'dead'].map(name => ({ name, arn: '', url: '', attributes: {} })));
@@ -80,38 +88,60 @@ describe('the commands of the documents', () => {
       .set('RepairInbox', url('inbox'))
       .set('RepairDeadLetters', url('dead'));
     plane.eventSources.set('mapping-1', 'Enabled');
-  });
-  afterAll(async () => {
-    await sqs.stop();
-    await plane.stop();
-    await cluster.close();
-    rmSync(home, { recursive: true, force: true });
-  });
-
-  async function shell(command: string) {
-    // What the reader fills in, and where a file is written.
-    const filledIn = command
-      .replaceAll(
-        'FILES...',
-        'examples/managed-database/manifests/crd.yaml examples/managed-database/manifests/rule.yaml',
-      )
-      .replaceAll('FILE', join(home, '.kube', 'config'))
-      .replaceAll('node NAME', 'node node-1')
-      .replaceAll('drain NODE', 'drain node-1')
-      .replaceAll('PATH...', 'deploy/config deploy/samples')
-      .replaceAll(/snapshot\.yaml|admission\.yaml|patch\.json/g, file => join(home, file));
     const env = {
-      PATH: process.env['PATH'],
       HOME: home,
+      KUBECONFIG: undefined,
       AWS_REGION: 'us-east-1',
       AWS_ACCESS_KEY_ID: 'a',
       AWS_SECRET_ACCESS_KEY: 'b',
       AWS_ENDPOINT_URL: plane.endpoint,
       AWS_ENDPOINT_URL_SQS: sqs.endpoint,
     };
-    const child = spawn('bash', ['-c', filledIn], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+  });
+  afterAll(async () => {
+    vi.unstubAllEnvs();
+    await sqs.stop();
+    await plane.stop();
+    await cluster.close();
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  /** What the reader fills in, and where a file is written. */
+  const filledIn = (command: string): string =>
+    command
+      .replaceAll(
+        'FILES...',
+        'examples/managed-database/manifests/crd.yaml examples/managed-database/manifests/rule.yaml',
+      )
+      .replaceAll('FILE', join(home, '.kube', 'config'))
+      .replaceAll(/node (NAME|NODE|n1)/g, 'node node-1')
+      .replaceAll('NAMESPACE/NAME', 'ci/e2e')
+      .replaceAll('nodepool NAME', 'nodepool default')
+      .replaceAll('policy NAME', 'policy default')
+      .replaceAll('drain NODE', 'drain node-1')
+      .replaceAll('PATH...', 'deploy/config deploy/samples')
+      .replaceAll('~', home)
+      .replaceAll(/snapshot\.yaml|admission\.yaml|patch\.json/g, file => join(home, file));
+
+  async function shell(command: string) {
+    const child = spawn('bash', ['-c', filledIn(command)], { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
     const [out, error] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
     return { code: child.exitCode, output: out + error };
+  }
+
+  /**
+   * Curfew's own command without a process, which costs seconds; undefined: it is another one, or needs the shell. One goes the reader's
+   * whole way, by npm.
+   */
+  async function here(command: string) {
+    const [, script, words, file] =
+      /^(?:npm run (?:--silent )?|npx )?(curfew|simulate)(?: --)? ([^>|]+?)(?: > (\S+))?$/.exec(command) ?? [];
+    if (script === undefined || words === undefined || words.startsWith('crd-patch')) return undefined;
+    const args = [...(script === 'simulate' ? ['simulate'] : []), ...filledIn(words).split(' ')];
+    const { code, stdout, stderr } = await runHere(args);
+    if (file !== undefined) writeFileSync(filledIn(file), stdout);
+    return { code, output: stdout + stderr };
   }
 
   it('are found', () => {
@@ -122,7 +152,7 @@ describe('the commands of the documents', () => {
   it.each(others)(
     '%s',
     async command => {
-      const { code, output } = await shell(command);
+      const { code, output } = (await here(command)) ?? (await shell(command));
       expect({ code, output }).toMatchObject({ code: 0 });
     },
     30_000,

@@ -14,8 +14,11 @@ export const DOCUMENTS: readonly Document[] = [
   'README.md',
   'ARCHITECTURE.md',
   'CONTRIBUTING.md',
+  'bench/README.md',
   'examples/README.md',
-  ...globSync('{docs,examples/*}/*.md', { cwd: ROOT })
+  'simulator/README.md',
+  'test/control-plane/README.md',
+  ...globSync('{docs,examples/*,packages/*}/*.md', { cwd: ROOT })
     .filter(file => file !== 'examples/regressions/README.md')
     .toSorted(),
 ].map(file => ({ file, text: readFileSync(join(ROOT, file), 'utf8') }));
@@ -26,13 +29,22 @@ export function inlineCode({ text }: Document): readonly string[] {
   return [...outside.matchAll(/`([^`]+)`/g)].map(([, code]) => (code ?? '').replaceAll(/\s+/g, ' '));
 }
 
-const STARTS = /^(npm|npx|node|bash|docker|kubectl|curfew|aws|cdk) /;
+const STARTS = /^(npm|npx|node|bash|docker|kubectl|curfew|aws|cdk|git|go) /;
 
-/** Each line of a shell block, without its comment, and each piece of inline code that begins as a command does. */
+/** Blocks between fences: their language (empty: none) and their lines. */
+function blocks({ text }: Document): readonly { readonly language: string; readonly lines: readonly string[] }[] {
+  return [...text.matchAll(/^```(\w*)\n([^]*?)^```$/gm)].map(([, language = '', block = '']) => ({
+    language,
+    lines: block.split('\n'),
+  }));
+}
+
+/** Each line of a shell block, without its comment; what is typed in a block without a language; inline code that begins as a command does. */
 export function commands(document: Document): readonly string[] {
-  const blocks = [...document.text.matchAll(/```(?:sh|bash)\n([^]*?)```/g)].flatMap(([, block]) =>
-    (block ?? '').split('\n'),
-  );
-  const inBlocks = blocks.map(line => line.replace(/\s+#.*$/, '').trim()).filter(line => line !== '');
-  return [...inBlocks, ...inlineCode(document).filter(code => STARTS.test(code))];
+  const lines = blocks(document).flatMap(block => {
+    if (['sh', 'bash'].includes(block.language)) return block.lines.map(line => line.replace(/\s+#.*$/, '').trim());
+    if (block.language !== '') return [];
+    return block.lines.map(line => line.replace(/^\$ /, '')).filter(line => STARTS.test(line));
+  });
+  return [...lines.filter(line => line !== ''), ...inlineCode(document).filter(code => STARTS.test(code))];
 }

@@ -89,7 +89,7 @@ describe('a command in a document exists', () => {
   const { scripts } = z
     .object({ scripts: z.record(z.string(), z.string()) })
     .parse(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')));
-  const commandLine = readFileSync(join(ROOT, 'cli/curfew.ts'), 'utf8');
+  const commandLine = readFileSync(join(ROOT, 'cli/program.ts'), 'utf8');
   const all = DOCUMENTS.flatMap(document => commands(document).map(command => ({ file: document.file, command })));
 
   it('script of npm', () => {

@@ -7,6 +7,7 @@ import { toFaultMix } from '../../simulator/swarm/faults.ts';
 import { trialOf } from '../../simulator/swarm/seed.ts';
 import { parseScenarios } from '../../simulator/scenario/parse.ts';
 import { clusterCatalog } from '../../simulator/world.ts';
+import { repeatedLines } from './repeated-lines.ts';
 import { allPermissions, describeUse, SELDOM_USED } from '../shared/contract/seldom-used.ts';
 
 const FOLDER = new URL('../../examples/scenarios/', import.meta.url);
@@ -26,7 +27,9 @@ describe('examples/scenarios', () => {
       if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults));
       for (const scenario of parsed.scenarios) {
         expect(scenario.expectations.length).toBeGreaterThan(0);
-        expect(formatFailures(await runScenario(scenario, { onPermissionUsed }))).toEqual([]);
+        const result = await runScenario(scenario, { onPermissionUsed });
+        expect(formatFailures(result)).toEqual([]);
+        expect(repeatedLines(result.trace)).toEqual([]);
       }
     },
     TIMEOUT_MS,

@@ -95,6 +95,7 @@ export function aChange(overrides: Partial<ObjectChange> & { uid?: string } = {}
     changed: ['conditions'],
     hints: {},
     observedTime: toEpochMs(0),
+    interest: 'itself',
     ...rest,
   };
 }

@@ -22,7 +22,7 @@ describe('readConfig', () => {
         staleAfter: 300_000,
         drainTimeout: 10_000,
         heartbeatPeriod: 60_000,
-        publishFloor: { period: 30_000, burst: 3 },
+        publishFloor: { period: 30_000, burst: 3, ofPart: { pods: { period: 250, burst: 1 } } },
         resync: { period: 4 * 3_600_000, perSecondMax: 20 },
       },
       eventBusName: 'curfew',

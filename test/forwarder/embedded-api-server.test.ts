@@ -177,7 +177,7 @@ describe('over HTTP', () => {
     core.patch(nodeRef, { type: 'merge', body: { metadata: { annotations: { 'curfew.dev/watch-pods': 'drain' } } } });
     await published('Modified Node/n1 [podsWatched]');
     core.delete({ type: RESOURCES.Pod, namespace: 'curfew', name: 'a' }, { gracePeriodSeconds: 0 });
-    expect(await published('Deleted Pod/a []')).toMatchObject({ hints: { nodeName: 'n1' } });
+    expect(await published('Modified Node/n1 [pods]')).toMatchObject({ hints: { nodeName: 'n1' } });
   });
 
   it('makes up for what happened while its connections were gone and its history forgotten', async () => {

@@ -66,7 +66,7 @@ describe('pods of a watched node', () => {
     expect(news()).toEqual(['Modified Node/n1 [annotations]', 'Modified Node/n1 [podsWatched]']);
   });
 
-  it('are published when they change in what a drain waits for, also one that goes without another event', async () => {
+  it('are published as a change of their node, together, also one that goes without another event', async () => {
     const { clock, kubernetes, news } = await watching();
     news();
     kubernetes.modify(
@@ -76,11 +76,31 @@ describe('pods of a watched node', () => {
     kubernetes.add(Pod, plain('b', { status: { phase: 'Pending' } }));
     kubernetes.modify(Pod, plain('elsewhere', { spec: { nodeName: 'n2' }, status: { phase: 'Failed' } }));
     await clock.advance(0);
-    expect(news()).toEqual(['Modified Pod/a [ready,startTime]', 'Added Pod/b [nodeName,phase]']);
+    expect(news()).toEqual(['Modified Node/n1 [pods]']);
     kubernetes.remove(Pod, plain('a'));
     kubernetes.remove(Pod, plain('elsewhere', { spec: { nodeName: 'n2' } }));
+    await clock.advance(seconds(0.2));
+    expect(news()).toEqual([]);
+    await clock.advance(seconds(0.1));
+    expect(news()).toEqual(['Modified Node/n1 [pods]']);
+  });
+
+  it('are not published when they are about to go: who empties the node waits until they are gone', async () => {
+    const { clock, kubernetes, news } = await watching();
+    news();
+    kubernetes.modify(Pod, aPod({ metadata: { name: 'a', annotations: {}, ...deleted([]) } }));
+    await clock.advance(seconds(1));
+    expect(news()).toEqual([]);
+  });
+
+  it('are published themselves when they carry an annotation, or lose it', async () => {
+    const { clock, kubernetes, news } = await watching();
+    news();
+    kubernetes.modify(Pod, aPod({ metadata: { name: 'a' } }));
     await clock.advance(0);
-    expect(news()).toEqual(['Deleted Pod/a []']);
+    kubernetes.modify(Pod, plain('a'));
+    await clock.advance(0);
+    expect(news()).toEqual(['Modified Pod/a [annotations]', 'Modified Pod/a [annotations]']);
   });
 
   it('come with budgets that open and attachments of the node that go, and with nothing else of them', async () => {
@@ -94,7 +114,7 @@ describe('pods of a watched node', () => {
     kubernetes.remove(VolumeAttachment, anAttachment({ metadata: { name: 'csi-2' }, spec: { nodeName: 'n2' } }));
     kubernetes.remove(VolumeAttachment, anAttachment());
     await clock.advance(0);
-    expect(news()).toEqual(['Deleted VolumeAttachment/csi-1 []']);
+    expect(news()).toEqual(['Modified Node/n1 [pods]']);
     kubernetes.remove(PodDisruptionBudget, aBudget());
     await clock.advance(0);
     expect(news()).toEqual(['Deleted PodDisruptionBudget/web []']);
@@ -134,7 +154,7 @@ describe('pods of a watched node', () => {
     expect(news().slice(2)).toEqual([
       'Modified NodeClaim/nc1 [deletionTimestamp,finalizers]',
       'Modified Node/n1 [podsWatched]',
-      'Deleted Pod/a []',
+      'Modified Node/n1 [pods]',
     ]);
     kubernetes.remove(NodeClaim, claim);
     await clock.advance(0);

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createPublishFloor } from '../../forwarder/publish-floor.ts';
+import { createPublishFloor, type PublishFloorSettings } from '../../forwarder/publish-floor.ts';
 import { createChangeQueue } from '../../forwarder/queue.ts';
 import { keyOfChange } from '../../forwarder/tracker.ts';
 import { seconds, toEpochMs } from '../../shared/domain/time.ts';
@@ -11,7 +11,7 @@ const forever = new AbortController().signal;
 const SETTINGS = { period: seconds(30), burst: 3 };
 
 /** A queue with a bus that takes everything at once. */
-function setUp(settings = SETTINGS) {
+function setUp(settings: PublishFloorSettings = SETTINGS) {
   const floor = createPublishFloor(settings);
   const queue = createChangeQueue(100, floor);
   const published: { second: number; uid: string; changed: readonly string[]; version: string }[] = [];
@@ -40,6 +40,19 @@ describe('the floor on publishing', () => {
     drain(29);
     drain(30);
     expect(published.slice(3)).toEqual([{ second: 30, uid: 'u1', changed: ['annotations'], version: '9' }]);
+  });
+
+  it('has an allowance of its own for a part that has one', async () => {
+    const { published, offer, drain } = setUp({ ...SETTINGS, ofPart: { pods: { period: seconds(2), burst: 1 } } });
+    for (const second of [0, 0.5, 1]) await offer(second, { changed: ['pods'], resourceVersion: String(second) });
+    await offer(1, { uid: 'u2', changed: ['pods'] });
+    drain(1.9);
+    expect(published.map(({ second, uid }) => [second, uid])).toEqual([
+      [0, 'u1'],
+      [1, 'u2'],
+    ]);
+    drain(2);
+    expect(published.at(-1)).toMatchObject({ uid: 'u1', second: 2, version: '1' });
   });
 
   it('never delays a condition because of a flapping label, and takes the label along', async () => {

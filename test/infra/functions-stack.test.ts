@@ -119,10 +119,10 @@ describe('inboxes', () => {
 
 describe('routing', () => {
   it('makes one rule of each route, with its pattern, a dead-letter queue and a day of retries', () => {
-    for (const { pattern } of ROUTES) {
+    for (const { pattern, bus } of ROUTES) {
       template.hasResourceProperties('AWS::Events::Rule', {
         EventPattern: pattern('prod'),
-        EventBusName: Match.anyValue(),
+        EventBusName: bus === 'default' ? Match.absent() : Match.anyValue(),
         Targets: [
           Match.objectLike({
             DeadLetterConfig: { Arn: Match.anyValue() },
@@ -133,9 +133,16 @@ describe('routing', () => {
     }
   });
 
-  it('has no other rule than the routes and the heartbeat, and none on the default bus', () => {
+  it('has no other rule than the routes and the heartbeat; on the default bus only that for the ends of instances', () => {
     expect(rules).toHaveLength(ROUTES.length + 1);
-    for (const { Properties } of rules) expect(Properties.EventBusName).toBeDefined();
+    const onDefault = rules.filter(({ Properties }) => Properties.EventBusName === undefined);
+    expect(onDefault.map(({ Properties }) => Properties.EventPattern)).toEqual([
+      {
+        source: ['aws.ec2'],
+        'detail-type': ['EC2 Instance State-change Notification'],
+        detail: { state: ['terminated'] },
+      },
+    ]);
   });
 
   it("takes the events of its own cluster's forwarder only, heartbeats included", () => {

@@ -67,6 +67,31 @@ describe('createInbox', () => {
     expect(inbox.depth()).toBe(0);
   });
 
+  it('lets as many be at work at once as it may; one whose reader died holds a place until it comes again', async () => {
+    const time = createVirtualTime({ start: START });
+    const begun: [number, string][] = [];
+    const inbox = createInbox({
+      name: 'test',
+      settings: { ...SETTINGS, concurrency: 2 },
+      scheduler: time,
+      consume: ({ body, receiveCount }) => {
+        begun.push([(time.now() - START) / 1000, body]);
+        return body === 'dies' && receiveCount === 1 ? new Promise(() => undefined) : time.sleep(seconds(10));
+      },
+      bury: () => undefined,
+    });
+    for (const body of ['dies', 'a', 'b', 'c']) inbox.send(body);
+    await time.runUntil(addDuration(START, seconds(1000)));
+    expect(begun).toEqual([
+      [0, 'dies'],
+      [0, 'a'],
+      [10, 'b'],
+      [20, 'c'],
+      [180, 'dies'],
+    ]);
+    expect(inbox.depth()).toBe(0);
+  });
+
   it('gives a message up after too many receives', async () => {
     const { inbox, received, buried, runFor } = start(() => Promise.reject(new Error('never')));
     inbox.send('x');

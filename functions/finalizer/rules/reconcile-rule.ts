@@ -12,7 +12,7 @@ import { openRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-rec
 import type { RuleParts } from './reconcile-object.ts';
 import { RULE_CODEC } from './ending-rule.ts';
 import { loadRules, standingOf, type RuleInForce, type Standing } from './rule-set.ts';
-import { setConditions, type Condition } from '../set-condition.ts';
+import { hasCondition, setConditions, type Condition } from '../set-condition.ts';
 import { isCarrying, objectsOf } from './wake-ups.ts';
 
 /** @property rules wake what a change of a rule concerns */
@@ -50,8 +50,9 @@ export async function reconcileRule(
   const fields = resource === undefined ? {} : { resource };
   const current = await deps.kubernetes.get(ref);
   if (current === undefined || current.metadata.uid !== object.metadata.uid) return;
+  // The status remembers what was said, so it is written afterwards: a run that dies in between says it again.
+  if (accepted.status === 'False' && !hasCondition(current, accepted)) await refuse(parts, object, accepted);
   await setConditions(deps, ref, current, [accepted, ...(watching ? [watching] : [])], deps.clock.now(), fields);
-  if (accepted.status === 'False') await refuse(parts, object, accepted);
   if (standing.kind !== 'inForce') return endUnused(parts, object);
   const type = resource === undefined ? standing.value.type : { ...standing.value.rule, resource };
   if (type === undefined) return endUnused(parts, object);

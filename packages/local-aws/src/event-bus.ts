@@ -32,8 +32,20 @@ export interface EventBusOptions {
   readonly failEntry?: (entry: PutEventsEntry) => string | undefined;
 }
 
+/** What an AWS service publishes. */
+export interface ServiceEvent {
+  /** `aws.ec2`. */
+  readonly source: string;
+  readonly detailType: string;
+  readonly detail: Readonly<Record<string, unknown>>;
+  /** ARNs. */
+  readonly resources: readonly string[];
+}
+
 export interface LocalEventBus {
   readonly endpoint: string;
+  /** Publishes as AWS does, on the default bus. */
+  publish(event: ServiceEvent): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -58,11 +70,15 @@ export async function startEventBus(options: EventBusOptions): Promise<LocalEven
     if (forced !== undefined) return { ErrorCode: forced, ErrorMessage: 'failed on purpose' };
     const accepted = acceptEntry(entry, busNames);
     if ('ErrorCode' in accepted) return { ...accepted };
+    return { EventId: await deliver(accepted) };
+  }
+
+  async function deliver(accepted: AcceptedEntry): Promise<string> {
     const event = toEvent(accepted, options);
     const matching = rules.filter(({ busName, matches }) => busName === accepted.busName && matches(event));
     const body = JSON.stringify(event);
     for (const queueName of matching.flatMap(({ queueNames }) => queueNames)) await send(queueName, body);
-    return { EventId: event.id };
+    return event.id;
   }
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -98,6 +114,9 @@ export async function startEventBus(options: EventBusOptions): Promise<LocalEven
   const port = await listen(server);
   return {
     endpoint: `http://${LOOPBACK}:${port}`,
+    async publish(event) {
+      await deliver({ ...event, busName: 'default', timeSeconds: undefined });
+    },
     async stop() {
       server.closeAllConnections();
       await new Promise(resolve => server.close(resolve));

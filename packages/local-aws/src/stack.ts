@@ -138,7 +138,7 @@ export async function startLocalAws(options: LocalAwsOptions): Promise<LocalAws>
   const send = (queueName: string, body: string) => sqs.send(queueName, body);
   const bus = await startEventBus({ model, clock, send, access });
   parts.defer(() => bus.stop());
-  const ec2 = await startEc2({ model, clock, access });
+  const ec2 = await startEc2({ model, clock, access, publish: event => bus.publish(event) });
   parts.defer(() => ec2.stop());
   const functions = [...model.functions, ...(options.otherFunctions ?? []).map(toFunctionModel)];
   const lambdaEndpoint = await startLambdaEndpoint({

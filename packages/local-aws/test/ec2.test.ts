@@ -9,7 +9,9 @@ import {
 } from '@aws-sdk/client-ec2';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../shared/adapters/system-clock.ts';
+import { seconds } from '../../../shared/domain/time.ts';
 import { startEc2, type LocalEc2 } from '../src/ec2/ec2.ts';
+import type { ServiceEvent } from '../src/event-bus.ts';
 import { FAKE_CREDENTIALS } from '../src/fake-credentials.ts';
 import { createAccess, type Credentials } from '../src/iam/access.ts';
 import { policyDocumentSchema } from '../src/iam/statements.ts';
@@ -130,5 +132,37 @@ describe('EC2', () => {
     await expect(
       client.send(new DescribeInstancesCommand({ Filters: [{ Name: 'tag:a', Values: ['b'] }] })),
     ).rejects.toMatchObject({ name: 'UnsupportedOperation' });
+  });
+});
+
+describe("an instance's life", () => {
+  it('is published as EC2 publishes it, state by state', async () => {
+    const published: ServiceEvent[] = [];
+    const ended = Promise.withResolvers<void>();
+    const ec2 = await startEc2({
+      model: { region: REGION, account: ACCOUNT },
+      clock: systemClock,
+      stateTakes: { pending: seconds(0), 'shutting-down': seconds(0) },
+      async publish(event) {
+        published.push(event);
+        if (event.detail['state'] === 'running') ec2.fleet.terminate(['i-0abc0abc']);
+        if (event.detail['state'] === 'terminated') ended.resolve();
+      },
+    });
+    try {
+      ec2.fleet.launch({ instanceId: 'i-0abc0abc' });
+      await ended.promise;
+    } finally {
+      await ec2.stop();
+    }
+    const states = ['pending', 'running', 'shutting-down', 'terminated'];
+    expect(published.map(({ detail }) => detail)).toEqual(
+      states.map(state => ({ 'instance-id': 'i-0abc0abc', state })),
+    );
+    expect(published[0]).toMatchObject({
+      source: 'aws.ec2',
+      detailType: 'EC2 Instance State-change Notification',
+      resources: [`arn:aws:ec2:${REGION}:${ACCOUNT}:instance/i-0abc0abc`],
+    });
   });
 });

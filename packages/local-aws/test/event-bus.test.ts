@@ -28,6 +28,8 @@ async function start(options: Partial<EventBusOptions> = {}) {
         rule('nodes', 'curfew', { source: ['curfew.forwarder'], 'detail-type': ['NodeChanged'] }, 'repair', 'drain'),
         rule('big', 'curfew', { detail: { count: [{ numeric: ['>', 5] }] } }, 'big'),
         rule('others', 'other', { source: ['curfew.forwarder'] }, 'other'),
+        rule('instances', 'default', { source: ['aws.ec2'] }, 'instances'),
+        rule('not-on-this-bus', 'curfew', { source: ['aws.ec2'] }, 'curfew'),
       ],
     },
     clock: createManualClock(),
@@ -43,7 +45,7 @@ async function start(options: Partial<EventBusOptions> = {}) {
   opened.push(() => bus.stop());
   opened.push(() => client.destroy());
   const put = (...Entries: PutEventsRequestEntry[]) => client.send(new PutEventsCommand({ Entries }));
-  return { delivered, put };
+  return { delivered, put, bus };
 }
 
 const ENTRY: PutEventsRequestEntry = {
@@ -72,6 +74,18 @@ describe('local event bus', () => {
     expect(delivered).toEqual([
       { queue: 'repair', event },
       { queue: 'drain', event },
+    ]);
+  });
+
+  it('publishes what a service of AWS says on the default bus', async () => {
+    const { delivered, bus } = await start();
+    const resources = ['arn:aws:ec2:eu-west-1:123456789012:instance/i-0abc'];
+    await bus.publish({ source: 'aws.ec2', detailType: 'Said', detail: { a: 1 }, resources });
+    expect(delivered).toEqual([
+      {
+        queue: 'instances',
+        event: expect.objectContaining({ source: 'aws.ec2', 'detail-type': 'Said', detail: { a: 1 }, resources }),
+      },
     ]);
   });
 

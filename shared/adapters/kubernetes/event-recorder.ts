@@ -1,6 +1,7 @@
 /**
  * `EventRecorder` on core/v1 Events, as `kubectl describe` shows them: one Event per object and reason. Its name is made of both, so
- * that a repetition, from any process, finds the Event it repeats, raises its count and brings its message up to date.
+ * that a repetition, from any process, finds the Event it repeats, raises its count and brings its message up to date. Most are said
+ * once, so each is created first and read only when it is there already.
  */
 import { createHash } from 'node:crypto';
 import { RESOURCES } from '../../contract/resources.ts';
@@ -42,30 +43,29 @@ export function createEventRecorder(deps: EventRecorderDeps): EventRecorder {
   };
 }
 
-/** Returns why it was not recorded, or undefined. */
+/** Returns why it was not recorded, or undefined. Most Events are new, so it is created first: one call in place of two. */
 async function recordOnce(event: ObjectEvent, deps: EventRecorderDeps): Promise<string | undefined> {
   const namespace = event.about.metadata.namespace ?? CLUSTER_SCOPED_NAMESPACE;
   const ref = { type: RESOURCES.Event, namespace, name: eventName(event) };
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const now = toTimestamp(deps.clock.now());
+    const created = await deps.kubernetes.create(RESOURCES.Event, {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name: ref.name, namespace },
+      ...eventBody(event, deps.instance, now),
+    });
+    if (created.kind === 'ok') return undefined;
+    if (created.kind === 'invalid') return created.message;
+    if (created.kind === 'notFound') return `namespace ${namespace} is missing or terminating`;
     const existing = await deps.kubernetes.get(ref);
-    if (existing === undefined) {
-      const created = await deps.kubernetes.create(RESOURCES.Event, {
-        apiVersion: 'v1',
-        kind: 'Event',
-        metadata: { name: ref.name, namespace },
-        ...eventBody(event, deps.instance, now),
-      });
-      if (created.kind === 'ok') return undefined;
-      if (created.kind === 'invalid') return created.message;
-      if (created.kind === 'notFound') return `namespace ${namespace} is missing or terminating`;
-    } else {
+    if (existing !== undefined) {
       // No precondition: two recorders that raise the count at the same time lose one count, which hurts nobody, and meet no conflict.
       const body = { ...raised(existing, now), message: bounded(event.message), reportingInstance: deps.instance };
       const patched = await deps.kubernetes.patch(ref, { type: 'merge', body });
       if (patched.kind === 'ok') return undefined;
     }
-    // Created, changed or expired in between: look again.
+    // Expired in between: created again.
   }
   return `the Event changed ${MAX_ATTEMPTS} times in between`;
 }

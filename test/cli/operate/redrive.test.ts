@@ -1,9 +1,11 @@
 import { type ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { redrive } from '../../../cli/operate/redrive.ts';
 import { redriveCommand, type RedriveCommandOptions } from '../../../cli/redrive.ts';
 import { FAKE_CREDENTIALS } from '../../../packages/local-aws/src/fake-credentials.ts';
 import { startSqs, type LocalSqs } from '../../../packages/local-aws/src/sqs.ts';
+import { operationOutputId } from '../../../shared/contract/operation-outputs.ts';
+import type { FunctionName } from '../../../shared/contract/names.ts';
 import { createDeadLetters } from '../../../shared/adapters/sqs/dead-letters.ts';
 import { startAwsControlPlane, type AwsControlPlane } from '../../fakes/aws-control-plane.ts';
 
@@ -16,10 +18,8 @@ let plane: AwsControlPlane;
 let client: SQSClient;
 const url = (name: string): string => `${sqs.endpoint}/${ACCOUNT}/${name}`;
 
-beforeEach(async () => {
+beforeAll(async () => {
   sqs = await startSqs({ region: 'us-east-1', account: ACCOUNT });
-  const queue = (name: string) => ({ name, arn: `arn:aws:sqs:us-east-1:${ACCOUNT}:${name}`, url: '', attributes: {} });
-  await sqs.createQueues([queue('inbox'), queue('dead')]);
   plane = await startAwsControlPlane();
   const env = {
     AWS_ENDPOINT_URL: plane.endpoint,
@@ -29,43 +29,60 @@ beforeEach(async () => {
     AWS_SECRET_ACCESS_KEY: FAKE_CREDENTIALS.secretAccessKey,
   };
   for (const [key, value] of Object.entries(env)) vi.stubEnv(key, value);
-  plane.outputs
-    .set('RepairEventSource', 'unused')
-    .set('RepairInbox', url('inbox'))
-    .set('RepairDeadLetters', url('dead'));
   client = new SQSClient({});
 });
-afterEach(async () => {
+afterAll(async () => {
   vi.unstubAllEnvs();
   client.destroy();
   await plane.stop();
   await sqs.stop();
 });
 
-const park = (name: string, reason: string) =>
-  createDeadLetters({ client, queueUrl: url('dead') }).park({
-    function: 'repair',
-    body: eventOf(name),
-    reason,
-    explanation: 'no',
-  });
+/** A function of the stack with queues of its own, and what they hold. */
+async function aFunction(name: FunctionName, queues: string = name) {
+  const [inbox, dead] = [`${queues}-inbox`, `${queues}-dead`];
+  const arn = `arn:aws:sqs:us-east-1:${ACCOUNT}:`;
+  await sqs.createQueues([inbox, dead].map(queue => ({ name: queue, arn: `${arn}${queue}`, url: '', attributes: {} })));
+  plane.outputs
+    .set(operationOutputId(name, 'EventSource'), 'unused')
+    .set(operationOutputId(name, 'Inbox'), url(inbox))
+    .set(operationOutputId(name, 'DeadLetters'), url(dead));
+  const bodies = async (queue: string) => {
+    const { ready, inFlight } = await sqs.inspect(queue);
+    expect(inFlight).toEqual([]);
+    return ready.map(({ body }) => body);
+  };
+  return {
+    dead: url(dead),
+    inbox: url(inbox),
+    park: (subject: string, reason: string) =>
+      createDeadLetters({ client, queueUrl: url(dead) }).park({
+        function: name,
+        body: eventOf(subject),
+        reason,
+        explanation: 'no',
+      }),
+    async run(options: Partial<RedriveCommandOptions> = {}) {
+      const ended = await redriveOf({ function: name, ...options });
+      return { ...ended, inbox: await bodies(inbox), dead: await bodies(dead) };
+    },
+    lengths: async () => [(await bodies(dead)).length, (await bodies(inbox)).length],
+  };
+}
 
-async function run(options: Partial<RedriveCommandOptions> = {}) {
+async function redriveOf(options: Partial<RedriveCommandOptions>) {
   let [out, error] = ['', ''];
   const code = await redriveCommand(
     { stack: 'Curfew', function: 'repair', ...options },
     { out: text => void (out += text), error: text => void (error += text) },
   );
-  const bodies = async (name: string) => {
-    const { ready, inFlight } = await sqs.inspect(name);
-    expect(inFlight).toEqual([]);
-    return ready.map(({ body }) => body);
-  };
-  return { code, out, error, inbox: await bodies('inbox'), dead: await bodies('dead') };
+  return { code, out, error };
 }
 
 describe('curfew redrive', () => {
-  it('moves what a function has parked back into its inbox', async () => {
+  // A run waits seconds for messages that do not come. Each of these has a function of its own, so they wait side by side.
+  it.concurrent('moves what a function has parked back into its inbox', async () => {
+    const { park, run } = await aFunction('repair');
     for (const name of ['n1', 'n2']) await park(name, 'Bug');
     const { code, out, inbox, dead } = await run();
     expect([code, inbox.toSorted(), dead]).toEqual([0, [eventOf('n1'), eventOf('n2')], []]);
@@ -73,14 +90,16 @@ describe('curfew redrive', () => {
     expect(out).toContain('moved 2, left 0');
   });
 
-  it('moves more than one answer of SQS holds', async () => {
+  it.concurrent('moves more than one answer of SQS holds', async () => {
+    const { park, run } = await aFunction('drain');
     for (let n = 0; n < 23; n += 1) await park(`n${n}`, 'Bug');
     const { out, inbox, dead } = await run();
     expect([inbox.length, dead.length]).toEqual([23, 0]);
     expect(out).toContain('moved 23, left 0');
   });
 
-  it('leaves those with another reason, visible at once', async () => {
+  it.concurrent('leaves those with another reason, visible at once', async () => {
+    const { park, run } = await aFunction('finalizer');
     await park('n1', 'Bug');
     await park('n2', 'InvalidMessage');
     const { out, inbox, dead } = await run({ reason: 'InvalidMessage' });
@@ -88,12 +107,13 @@ describe('curfew redrive', () => {
     expect(out).toContain('moved 1, left 1');
   });
 
-  it('knows what EventBridge could not deliver and what the inbox gave up', async () => {
+  it.concurrent('knows what EventBridge could not deliver and what the inbox gave up', async () => {
+    const { run, dead } = await aFunction('grace-period');
     const attributes = { ERROR_CODE: { DataType: 'String', StringValue: 'NO_PERMISSIONS' } };
     await client.send(
-      new SendMessageCommand({ QueueUrl: url('dead'), MessageBody: eventOf('n1'), MessageAttributes: attributes }),
+      new SendMessageCommand({ QueueUrl: dead, MessageBody: eventOf('n1'), MessageAttributes: attributes }),
     );
-    await client.send(new SendMessageCommand({ QueueUrl: url('dead'), MessageBody: 'not an event' }));
+    await client.send(new SendMessageCommand({ QueueUrl: dead, MessageBody: 'not an event' }));
     expect((await run({ reason: 'NO_PERMISSIONS' })).inbox).toEqual([eventOf('n1')]);
     const { out, inbox } = await run({ reason: 'TooManyReceives' });
     expect(inbox).toEqual([eventOf('n1'), 'not an event']);
@@ -101,12 +121,14 @@ describe('curfew redrive', () => {
   });
 
   it('moves no more than the limit', async () => {
+    const { park, run } = await aFunction('repair', 'limits');
     for (const name of ['n1', 'n2', 'n3']) await park(name, 'Bug');
     const { inbox, dead } = await run({ limit: '2' });
     expect([inbox.length, dead.length]).toEqual([2, 1]);
   });
 
-  it('moves nothing in a dry run', async () => {
+  it.concurrent('moves nothing in a dry run', async () => {
+    const { park, run } = await aFunction('timer');
     await park('n1', 'Bug');
     const { code, out, inbox, dead } = await run({ dryRun: true });
     expect([code, inbox, dead]).toEqual([0, [], [eventOf('n1')]]);
@@ -114,6 +136,7 @@ describe('curfew redrive', () => {
   });
 
   it('I9: loses no message when it is refused in between', async () => {
+    const { park, dead, inbox, lengths } = await aFunction('repair', 'refused');
     await park('n1', 'Bug');
     const failing = (refused: string) => ({
       send: (command: { constructor: { name: string } }) =>
@@ -124,22 +147,25 @@ describe('curfew redrive', () => {
     const attempt = (refused: string) =>
       redrive({
         client: failing(refused) as unknown as SQSClient,
-        from: url('dead'),
-        to: url('inbox'),
+        from: dead,
+        to: inbox,
         onMessage: () => undefined,
       });
     await expect(attempt('SendMessageCommand')).rejects.toThrow('it stays where it was');
-    expect((await sqs.inspect('dead')).ready).toHaveLength(1);
+    expect(await lengths()).toEqual([1, 0]);
     await expect(attempt('DeleteMessageCommand')).rejects.toThrow('it is in both queues');
-    expect([(await sqs.inspect('dead')).ready.length, (await sqs.inspect('inbox')).ready.length]).toEqual([1, 1]);
+    expect(await lengths()).toEqual([1, 1]);
   });
 
   it.each([
     [{ limit: '0' }, '--limit 0 is not a whole number above zero'],
     [{ limit: 'many' }, '--limit many is not'],
-    [{ function: 'repairs' }, 'the stack Curfew has no function repairs; it has repair'],
+    [
+      { function: 'repairs' },
+      'the stack Curfew has no function repairs; it has finalizer, grace-period, repair, drain, timer',
+    ],
     [{ stack: 'Other' }, 'Stack with id Other does not exist'],
   ])('refuses %j', async (options, message) => {
-    expect(await run(options)).toMatchObject({ code: 2, error: expect.stringContaining(message) });
+    expect(await redriveOf(options)).toMatchObject({ code: 2, error: expect.stringContaining(message) });
   });
 });

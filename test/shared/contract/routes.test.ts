@@ -32,6 +32,18 @@ describe('routes', () => {
     expect(matchesPattern(heartbeatPattern('prod'), event('ForwarderHeartbeat', { cluster: 'staging' }))).toBe(false);
   });
 
+  it('tell of the pods of a node those who empty nodes alone', () => {
+    expect(targets(event('NodePodsChanged', { cluster: 'prod' }))).toEqual(['finalizer', 'drain']);
+  });
+
+  it('take the end of an instance from EC2 alone, and nothing else of its life', () => {
+    const says = (state: string, source = 'aws.ec2') =>
+      targets(event('EC2 Instance State-change Notification', { 'instance-id': 'i-0abc', state }, source));
+    expect(says('terminated')).toEqual(['finalizer']);
+    expect(says('shutting-down')).toEqual([]);
+    expect(says('terminated', 'somebody')).toEqual([]);
+  });
+
   it('match as the local bus does', () => {
     const sent = ['prod', 'staging'].flatMap(cluster =>
       ['NodeChanged', 'NodeClaimChanged', 'PodChanged', 'ConfigMapChanged', 'SecretChanged'].map(type =>

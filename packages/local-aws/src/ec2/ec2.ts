@@ -10,13 +10,16 @@ import type { AccessRequest } from '../iam/evaluate.ts';
 import { toQueryError } from '../iam/refusals.ts';
 import { listen, LOOPBACK } from '../loopback.ts';
 import type { AwsModel } from '../model.ts';
+import type { ServiceEvent } from '../event-bus.ts';
 import { AwsError } from './aws-error.ts';
-import { createFleet, type Fleet, type FleetOptions } from './fleet.ts';
+import { createFleet, type Fleet, type FleetOptions, type State } from './fleet.ts';
 import { OPERATIONS, type Operation } from './operations.ts';
 import { toXml, type XmlElement } from './xml.ts';
 
-export interface Ec2Options extends FleetOptions {
+export interface Ec2Options extends Omit<FleetOptions, 'onState' | 'signal'> {
   readonly model: Pick<AwsModel, 'region' | 'account'>;
+  /** Takes what EC2 publishes. */
+  readonly publish?: (event: ServiceEvent) => Promise<void>;
   /** Who may do what; without it everything is allowed. */
   readonly access?: Pick<Access, 'check'>;
 }
@@ -44,8 +47,16 @@ const NAMESPACES: Readonly<Record<Service, string>> = {
   autoscaling: 'http://autoscaling.amazonaws.com/doc/2011-01-01/',
 };
 
-export async function startEc2({ model, access, ...options }: Ec2Options): Promise<LocalEc2> {
-  const fleet = createFleet(options);
+export async function startEc2({ model, access, publish, ...options }: Ec2Options): Promise<LocalEc2> {
+  const end = new AbortController();
+  const fleet = createFleet({
+    ...options,
+    signal: end.signal,
+    ...(publish && {
+      // Best effort, as EC2 says of its events.
+      onState: (instanceId, state) => void publish(stateChange(model, instanceId, state)).catch(() => undefined),
+    }),
+  });
   const failures = new Map<string, InjectedFailure>();
 
   function run(action: string, parameters: URLSearchParams, authorization: string | undefined): readonly XmlElement[] {
@@ -104,9 +115,19 @@ export async function startEc2({ model, access, ...options }: Ec2Options): Promi
       else failures.set(action, failure);
     },
     async stop() {
+      end.abort(new Error('stopped'));
       server.closeAllConnections();
       await new Promise(resolve => server.close(resolve));
     },
+  };
+}
+
+function stateChange({ region, account }: Ec2Options['model'], instanceId: string, state: State): ServiceEvent {
+  return {
+    source: 'aws.ec2',
+    detailType: 'EC2 Instance State-change Notification',
+    resources: [`arn:aws:ec2:${region}:${account}:instance/${instanceId}`],
+    detail: { 'instance-id': instanceId, state },
   };
 }
 

@@ -1,6 +1,6 @@
 /**
  * EC2 instances as far as their life goes: states that follow each other in time, termination protection, and Auto Scaling groups that
- * start another instance for each that is ended in them. Times are read off the clock when somebody looks; nothing ticks.
+ * start another instance for each that is ended in them. Times are read off the clock when somebody looks, and when somebody is to hear of them.
  */
 import { randomBytes } from 'node:crypto';
 import { addDuration, hours, isDue, seconds, type DurationMs, type EpochMs } from '../../../../shared/domain/time.ts';
@@ -35,6 +35,10 @@ export interface FleetOptions {
   readonly clock: Clock;
   /** How long an instance is in a state before the next one follows by itself. */
   readonly stateTakes?: Partial<Record<'pending' | 'shutting-down' | 'stopping', DurationMs>>;
+  /** Hears of each change of a state, at its time. */
+  readonly onState?: (instanceId: string, state: State) => void;
+  /** Ends what waits for such a time. */
+  readonly signal?: AbortSignal;
 }
 
 export interface InstanceView {
@@ -87,7 +91,7 @@ const FORGOTTEN_AFTER = hours(1);
 const INSTANCE_ID = /^i-([0-9a-f]{8}|[0-9a-f]{17})$/;
 const GROUP_TAG = 'aws:autoscaling:groupName';
 
-export function createFleet({ clock, stateTakes = {} }: FleetOptions): Fleet {
+export function createFleet({ clock, stateTakes = {}, onState, signal }: FleetOptions): Fleet {
   const takes = { pending: seconds(5), 'shutting-down': seconds(5), stopping: seconds(5), ...stateTakes };
   const instances = new Map<string, Known>();
 
@@ -107,8 +111,21 @@ export function createFleet({ clock, stateTakes = {} }: FleetOptions): Fleet {
   };
 
   const enter = (known: Known, state: State, since: EpochMs): void => {
+    if (known.state === state) return;
     known.state = state;
     known.since = since;
+    tell(known);
+  };
+
+  /** Says what state it is in, and looks again when the next one follows by itself. */
+  const tell = ({ view: { instanceId }, state }: Known): void => {
+    if (onState === undefined) return;
+    onState(instanceId, state);
+    if (state !== 'pending' && state !== 'shutting-down' && state !== 'stopping') return;
+    clock.sleep(takes[state], signal).then(
+      () => current(instanceId),
+      () => undefined,
+    );
   };
 
   const required = (instanceId: string): Known => {
@@ -148,6 +165,7 @@ export function createFleet({ clock, stateTakes = {} }: FleetOptions): Fleet {
         reboots: 0,
       };
       instances.set(instanceId, known);
+      tell(known);
       return { ...view, state: known.state };
     },
     setState: (instanceId, state) => enter(required(instanceId), state, clock.now()),

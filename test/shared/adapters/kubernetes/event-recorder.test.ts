@@ -113,7 +113,7 @@ describe('EventRecorder', () => {
   });
 
   it('never throws: it reports why an event could not be recorded', async () => {
-    const down = make(() => ({ get: () => Promise.reject(new RetryableError('no connection')) }));
+    const down = make(() => ({ create: () => Promise.reject(new RetryableError('no connection')) }));
     await down.recorder.record(event);
     expect(down.failures).toEqual([expect.objectContaining({ message: 'no connection' })]);
 

@@ -1,0 +1,34 @@
+/** What the processes of the storm bench share: its objects, and what they ask each other. Pure. */
+import * as z from 'zod';
+import { CONFIG_MAP } from '../../shared/contract/names.ts';
+import type { KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
+
+export const NAMESPACE = 'default';
+
+export const CONFIG: KubernetesManifest = {
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { namespace: CONFIG_MAP.namespace, name: CONFIG_MAP.name },
+  data: { [CONFIG_MAP.key]: '[[userNamespaces]]\nname = "*"\nmode = "Immediate"\n' },
+};
+
+export const nodeNameFor = (node: number): string => `node-${node}`;
+
+export const nodeFor = (node: number): KubernetesManifest => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name: nodeNameFor(node) },
+});
+
+export const podFor = (node: number, pod: number): KubernetesManifest => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { namespace: NAMESPACE, name: `pod-${node}-${pod}` },
+  spec: { nodeName: nodeNameFor(node), containers: [{ name: 'main', image: 'main' }] },
+  status: { phase: 'Running' },
+});
+
+export const sizeSchema = z.object({ nodes: z.number(), podsPerNode: z.number() });
+export const untilSchema = z.object({ evicted: z.number(), drained: z.number(), withinMs: z.number() });
+export const timesSchema = z.object({ evictedMs: z.number(), endsMs: z.array(z.number()) });
+export const drainSchema = z.object({ from: z.number(), to: z.number() });

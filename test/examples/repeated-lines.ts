@@ -1,0 +1,36 @@
+/** Audit lines that say nothing new: the same words about one object as the line before about it, by the same function. */
+import type { TraceEntry } from '../../simulator/trace.ts';
+
+/** What may be said again in the same words, and why. */
+export const SAID_AGAIN: Readonly<Record<string, string>> = {
+  'grace-period refuse InvalidProtectionConfiguration':
+    'a policy with a mistake, at every resync and restart of the forwarder',
+  'finalizer refuse InvalidTerminationConfiguration':
+    'a policy with a mistake, at every resync and restart of the forwarder',
+  'grace-period invalid InvalidDoNotDisruptAnnotation': 'the annotation went and came again',
+  'finalizer prepare FinalizerAdded': 'somebody took the finalizer off: it was put on again',
+  'repair refuse InvalidRepairConfiguration': 'a policy with a mistake, at each event of it',
+  'repair refuse NodeLifecyclePolicyConflict': 'a policy that another one overrides, at each event of one of them',
+  'repair ignore NotConfigured':
+    'an unhealthy node that no block covers, at each change of it: nothing is remembered of it',
+  'repair ignore GateOff': 'the same while the gate is closed',
+  'finalizer orphan PossibleOrphan': 'once a day, until the instance has gone',
+};
+
+/** `function decision reason` of each repetition, with the instants of both lines. */
+export function repeatedLines(trace: readonly TraceEntry[]): readonly string[] {
+  const last = new Map<string, { readonly text: string; readonly t: unknown }>();
+  return trace.flatMap(({ kind, line }) => {
+    if (kind !== 'audit') return [];
+    const { t, ...said } = line;
+    const text = JSON.stringify(said);
+    const about = JSON.stringify([said['function'], said['namespace'], said['name'], said['uid']]);
+    const before = last.get(about);
+    last.set(about, { text, t });
+    const what = words(said['function'], said['decision'], said['reason']);
+    if (before?.text !== text || what in SAID_AGAIN) return [];
+    return [words(what, 'about', said['name'], 'at', before.t, 'and at', t)];
+  });
+}
+
+const words = (...values: readonly unknown[]): string => values.filter(value => typeof value === 'string').join(' ');

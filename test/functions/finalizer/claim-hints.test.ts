@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { createClaimHints } from '../../../functions/finalizer/claim-hints.ts';
+import { createReconciler } from '../../../functions/finalizer/reconcile.ts';
+import type { ReconcilerFactory } from '../../../runtime/functions.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { parseScenarios } from '../../../simulator/scenario/parse.ts';
+import { runScenario } from '../../../simulator/run.ts';
+import { clusterCatalog } from '../../../simulator/world.ts';
+
+const claim = (name: string, providerID: string): KubernetesObject => ({
+  apiVersion: 'karpenter.sh/v1',
+  kind: 'NodeClaim',
+  metadata: { name, uid: name, resourceVersion: '1', creationTimestamp: '2024-11-01T15:00:00Z' },
+  status: { providerID },
+});
+
+describe('what is known of the NodeClaim with a providerID', () => {
+  it('is its name, unless several have it', () => {
+    const hints = createClaimHints();
+    expect(hints.nameOf('a')).toBeUndefined();
+    hints.seen(claim('one', 'a'));
+    hints.seen(claim('one', 'a'));
+    expect(hints.nameOf('a')).toBe('one');
+    hints.seen(claim('two', 'a'));
+    expect(hints.nameOf('a')).toBeUndefined();
+  });
+
+  it('is forgotten with the next list', () => {
+    const hints = createClaimHints();
+    hints.seen(claim('one', 'a'));
+    hints.seenAll([claim('two', 'b')]);
+    expect([hints.nameOf('a'), hints.nameOf('b')]).toEqual([undefined, 'two']);
+  });
+});
+
+describe('Nodes without owners', () => {
+  const NODES = 40;
+  const objects = Array.from({ length: NODES }, (_, n) => [
+    `    - { apiVersion: v1, kind: Node, metadata: { name: n${n} }, spec: { providerID: "aws:///us-west-2a/i-${n}" } }`,
+    `    - { apiVersion: karpenter.sh/v1, kind: NodeClaim, metadata: { name: c${n} }, status: { providerID: "aws:///us-west-2a/i-${n}", nodeName: n${n} } }`,
+  ]);
+  const scenario = `
+apiVersion: curfew.dev/v1alpha1
+kind: Scenario
+metadata: { name: nodes-without-owners }
+spec:
+  start: "2024-11-01T15:00:00Z"
+  duration: 30s
+  actors: []
+  objects:
+${objects.flat().join('\n')}
+  steps: []
+  expect: []
+`;
+
+  it('do not cost a list of all NodeClaims each', async () => {
+    let lists = 0;
+    const counted: ReconcilerFactory = deps => {
+      const { kubernetes } = deps;
+      return createReconciler({
+        ...deps,
+        kubernetes: {
+          ...kubernetes,
+          list: (...args) => {
+            if (args[0].resource === 'nodeclaims') lists += 1;
+            return kubernetes.list(...args);
+          },
+        },
+      });
+    };
+    const parsed = parseScenarios(scenario, 'nodes.yaml', clusterCatalog());
+    const run = parsed.ok ? parsed.scenarios[0] : undefined;
+    if (run === undefined) throw new Error('the scenario is not valid');
+    await runScenario(run, { reconcilers: { finalizer: counted } });
+    expect(lists).toBeGreaterThan(0);
+    expect(lists).toBeLessThan(NODES / 4);
+  });
+});
