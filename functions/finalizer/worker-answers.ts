@@ -2,11 +2,24 @@
 import { hookAnswerOf } from '../../shared/contract/hook-answer.ts';
 import { TerminalError } from '../../shared/errors.ts';
 import { openRecord } from '../../shared/lifecycle/timed-record.ts';
-import type { Target } from './observe.ts';
+import { listNodes } from '../../shared/cluster/lists.ts';
+import { openNodeRecord, type Target } from './observe.ts';
 import { TERMINATION_CODEC } from './record.ts';
 import { reconcileTarget, type TargetParts } from './reconcile-target.ts';
 import { LEDGER_CODEC } from './rules/record.ts';
 import { reconcileObject, type RuleParts } from './rules/reconcile-object.ts';
+
+/** The Nodes that a NodeClaim which went has left with its hooks. */
+async function heirsOf({ deps }: TargetParts, uid: string): Promise<readonly Target[]> {
+  const heirs: Target[] = [];
+  for (const { metadata } of await listNodes(deps)) {
+    if (metadata.deletionTimestamp === undefined) continue;
+    const held = await openNodeRecord(deps, metadata.uid).load();
+    if (held.kind !== 'held' || held.value.keyUid !== uid) continue;
+    heirs.push({ kind: 'Node', name: metadata.name, uid: metadata.uid });
+  }
+  return heirs;
+}
 
 const KINDS = ['NodeClaim', 'Node'] as const satisfies readonly Target['kind'][];
 
@@ -26,7 +39,7 @@ export async function reconcileAnswer(
   const answer = hookAnswerOf(detail, 'the worker');
   for (const kind of KINDS) {
     const held = await openRecord(parts.deps, TERMINATION_CODEC, `${kind.toLowerCase()}/${uid}`).load();
-    if (held.kind !== 'held') continue;
+    if (held.kind !== 'held' || held.value.orphanedTime !== undefined) continue;
     const target = { kind, name: held.stored.subject.name, uid };
     return reconcileTarget(parts, target, undefined, new Map([[name, answer]]));
   }
@@ -34,6 +47,9 @@ export async function reconcileAnswer(
   if (held.kind === 'held') {
     return reconcileObject(parts, held.stored.subject, undefined, { ...answer, rule: name });
   }
+  const heirs = await heirsOf(parts, uid);
+  for (const heir of heirs) await reconcileTarget(parts, heir, undefined, new Map([[name, answer]]));
+  if (heirs.length > 0) return;
   await parts.reporter.report({
     about: { apiVersion: '', kind: 'TerminationHook', metadata: { name, uid } },
     decision: 'ignore',
