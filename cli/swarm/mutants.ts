@@ -1,7 +1,8 @@
-/** `curfew swarm --mutants`: one mistake at a time is put in, and the swarm must find it. */
+/** `curfew swarm --mutants`: one mistake at a time is put in, and an example scenario or the swarm must find it. */
 import { createProgress, type Terminal } from '../progress.ts';
 import { formatFailure, type SeedReport } from '../../simulator/swarm/seed.ts';
 import { runTasks } from '../../simulator/swarm/tasks.ts';
+import { findByScenario } from '../../simulator/mutants/by-scenario.ts';
 import { MUTANTS } from '../../simulator/mutants/mutants.ts';
 import type { CommandOutput } from '../command-output.ts';
 
@@ -17,10 +18,17 @@ export async function findMutants(
   const progress = createProgress(terminal);
   const width = Math.max(...MUTANTS.map(({ name }) => name.length));
   let missed = 0;
-  for (const [index, { name, mistake }] of MUTANTS.entries()) {
+  for (const [index, mutant] of MUTANTS.entries()) {
+    const { name, mistake, scenario = '' } = mutant;
+    const noticed = await findByScenario(mutant);
+    if (noticed !== undefined) {
+      output.out(`${name.padEnd(width)}  ${shorten(`${scenario}  ${noticed}`)}  (${mistake})\n`);
+      continue;
+    }
     let found: SeedReport | undefined;
     let tried = 0;
-    const tasks = seeds.map(seed => ({ seed, mutant: { module: MODULE, name } }));
+    const known = mutant.seed === undefined ? [] : [mutant.seed];
+    const tasks = [...new Set([...known, ...seeds])].map(seed => ({ seed, mutant: { module: MODULE, name } }));
     await runTasks(tasks, jobs, report => {
       tried += 1;
       progress.say(`${index + 1} of ${MUTANTS.length}: ${name}, ${tried} seeds`);
@@ -39,5 +47,7 @@ export async function findMutants(
 
 function describe({ seed, failure }: SeedReport): string {
   const text = failure === undefined ? '' : (formatFailure(failure).split('\n')[0] ?? '');
-  return `seed ${String(seed).padStart(3)}  ${text.length <= MESSAGE_WIDTH ? text : `${text.slice(0, MESSAGE_WIDTH)}…`}`;
+  return `seed ${String(seed).padStart(3)}  ${shorten(text)}`;
 }
+
+const shorten = (text: string): string => (text.length <= MESSAGE_WIDTH ? text : `${text.slice(0, MESSAGE_WIDTH)}…`);

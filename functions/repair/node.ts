@@ -2,7 +2,7 @@
  * One node: its incident, and the timer until it is due. Whether a due node is repaired is for a pass of its pool to say; this only
  * sees to it that one takes place.
  */
-import { addDuration, hours, minutes, type EpochMs } from '../../shared/domain/time.ts';
+import { addDuration, hours, isDue, minutes, type EpochMs } from '../../shared/domain/time.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { again, DONE, settle, type Turn } from '../../shared/lifecycle/settle.ts';
 import { openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
@@ -16,6 +16,8 @@ import { reportOfNode } from './report.ts';
 
 /** The pool's record has the timer of a due node; the node's own is there in case that it has not. */
 export const TAKEN_CHECK = minutes(15);
+/** When a pass that looks at the node now has had its time. */
+const UNDER_WAY_CHECK = minutes(1);
 /** A node that cannot be judged is looked at this often; what mends it is an event as a rule. */
 const FAULT_CHECK = hours(1);
 
@@ -31,6 +33,8 @@ export async function reconcileNode(deps: NodeDeps, first: NodeTarget, wakeUp?: 
   const records = openRecords(deps, nodeCodec, wakeUp);
   const recordOf = (uid: string): TimedRecord<NodeRecord> => records(nodeRecordId(uid));
   if (first.uid !== undefined && (await recordOf(first.uid).isServed())) return;
+  if (first.uid !== undefined && first.cause === 'timer' && (await handOver(deps, first.uid, recordOf(first.uid))))
+    return;
   await settle<Here | Gone, NodeDecision | undefined>({
     what: `node ${first.name}`,
     async observe() {
@@ -44,6 +48,25 @@ export async function reconcileNode(deps: NodeDeps, first: NodeTarget, wakeUp?: 
     apply: async (decision, seen) =>
       seen.kind === 'gone' || decision === undefined ? close(deps, seen) : apply(deps, decision, seen, target),
   });
+}
+
+/**
+ * The incident is due: a pass looks at the whole pool anyway, so the node is not read before it, nor after one that found it due.
+ * Answers whether a pass has it in hand.
+ */
+async function handOver(deps: NodeDeps, uid: string, record: TimedRecord<NodeRecord>): Promise<boolean> {
+  const held = await record.load();
+  if (held.kind !== 'held') return false;
+  const { value, stored } = held;
+  const { incident, taken, pool } = value;
+  const now = deps.clock.now();
+  if (incident === undefined || taken || !isDue(now, incident.dueTime)) return false;
+  await deps.passes.ensure(pool, incident.dueTime);
+  const standing = await deps.passes.standingOf(pool, uid);
+  if (standing === 'unknown') return false;
+  const wakeTime = addDuration(now, standing === 'found' ? TAKEN_CHECK : UNDER_WAY_CHECK);
+  const saved = await record.save({ subject: stored.subject, value: { ...value, taken: true }, wakeTime });
+  return saved.written;
 }
 
 async function apply(deps: NodeDeps, decision: NodeDecision, seen: Here, target: NodeTarget): Promise<Turn> {

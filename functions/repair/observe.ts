@@ -101,6 +101,8 @@ export interface NodeTarget {
   readonly uid?: string | undefined;
   /** What made us look: the node changed, something around it did, or a timer. */
   readonly cause: 'node' | 'surroundings' | 'timer';
+  /** The pool of the NodeClaim that changed, if that was it: a pass of it is asked for, too. */
+  readonly pool?: string | undefined;
   /** The event says that nothing changed that a healthy node without a record would be looked at for. */
   readonly isCalm?: boolean;
 }
@@ -139,6 +141,8 @@ export async function lookAtNode(
   const node = readNode(object);
   const held = found.held.kind === 'held' ? found.held.value : undefined;
   if (held === undefined && target.isCalm === true && matchStatements(node).length === 0) return undefined;
+  // The pass looks at it.
+  if (target.cause === 'surroundings' && held?.taken === true && held.pool === target.pool) return undefined;
 
   // The label is a hint; who is unhealthy by any rule is judged by those of its NodeClaim's pool.
   const hinted = nodePoolOf(node);

@@ -106,7 +106,8 @@ async function reconcileClusterEvent(deps: Deps, event: ClusterEvent): Promise<v
       return deps.passes.poolChanged(undefined);
     }
     case 'NodeClaim':
-      if (hints.nodeName !== undefined) await reconcileNode(deps, { name: hints.nodeName, cause: 'surroundings' });
+      if (hints.nodeName !== undefined)
+        await reconcileNode(deps, { name: hints.nodeName, cause: 'surroundings', pool: hints.nodePool });
       // Some node may have waited for it, or for its end.
       return deps.passes.poolChanged(hints.nodePool);
     case 'NodePool':

@@ -102,6 +102,8 @@ const attempt = z.object({
 
 const poolSchema = z.object({
   passTime: instant,
+  underWay: z.exactOptional(z.literal(true)),
+  wanted: z.exactOptional(z.literal(true)),
   attempts: z.array(attempt),
   outages: z.array(z.string()),
   ramp: z.exactOptional(z.object({ step: z.int(), stepTime: instant, granted: z.int() })),
@@ -114,9 +116,11 @@ export const poolCodec: RecordCodec<PoolState> = {
   schemaVersion: 2,
   // Version 1 had terminations alone.
   parse: state => poolSchema.parse(state),
-  toState: ({ passTime, attempts, outages, ramp, repairs, said }) => {
+  toState: ({ passTime, underWay, wanted, attempts, outages, ramp, repairs, said }) => {
     const state = {
       passTime,
+      ...(underWay && { underWay }),
+      ...(wanted && { wanted }),
       attempts: attempts.map(one => Object.fromEntries(Object.entries(one).filter(([, value]) => value !== undefined))),
       outages: [...outages],
       ...(ramp && { ramp: { ...ramp } }),

@@ -5,6 +5,7 @@
  *   of the cluster, and with no more of the pool under way than its budget allows
  * - I5 what is due and allowed happens within five minutes
  */
+import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { toIsoText, toEpochMs } from '../../shared/domain/time.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
@@ -73,6 +74,11 @@ export const checkRepair: MakeCheck = context => {
         held.set(name, { time: context.now() });
       else held.delete(name);
     },
+    onWrite({ resource, after }) {
+      if (resource.resource !== 'events' || textOf(dig(after, 'reason')) !== EVENT_REASONS.nodeRepairBlocked) return;
+      const name = textOf(dig(after, 'involvedObject', 'name')) ?? '';
+      if (held.has(name)) held.set(name, { time: context.now() });
+    },
     onMinute() {
       const quietSince = context.quietSince();
       if (quietSince === undefined) return waiting.clear();
@@ -81,7 +87,7 @@ export const checkRepair: MakeCheck = context => {
       const facts = factsOf(context, everReadable);
       for (const [uid, node] of unhealthy) {
         const hold = held.get(node.metadata.name);
-        // A hold that is said again and again is a wait that can be seen (I6), and another check's business.
+        // A hold whose Event is recorded again and again is a wait that can be seen (I6), and another check's business.
         const isHeld = hold !== undefined && context.now() - hold.time <= 2 * LONGEST_DELAY;
         const due = isHeld || isConfigurationRefused ? undefined : overdueSince(node, facts, context.now(), underWay);
         if (due === undefined) waiting.delete(uid);

@@ -66,6 +66,7 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
     name: 'drain-deletes-unwarned',
     mistake: 'deletes without a warning',
     breaks: ['I2'],
+    scenario: 'drain-modes-are-independent.yaml#drain-modes-are-independent',
     mutation: seeing(seen => {
       const { active } = seen.record;
       if (active === undefined) return seen;
@@ -93,6 +94,7 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
     name: 'drain-without-a-cordon',
     mistake: 'does not cordon the node',
     breaks: ['I7'],
+    scenario: 'drain-asked-on-the-node.yaml#drain-asked-on-the-node',
     mutation: deciding(decision =>
       decision.kind === 'prepare' ? { ...decision, hold: { ...decision.hold, cordon: 'none' } } : decision,
     ),
@@ -101,6 +103,7 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
     name: 'drain-despite-a-hand',
     mistake: 'goes on although somebody has uncordoned the node',
     breaks: ['I7'],
+    scenario: 'drain-is-cancelled.yaml#drain-is-cancelled-by-hand',
     mutation: seeing(seen =>
       seen.record.active?.hold === undefined ? seen : { ...seen, node: { ...seen.node, unschedulable: true } },
     ),
@@ -109,6 +112,7 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
     name: 'drain-despite-a-recovery',
     mistake: 'does not listen when the fault is over',
     breaks: ['I2', 'I5'],
+    scenario: 'drain-is-cancelled.yaml#drain-is-cancelled-by-recovery',
     mutation: seeing(seen => {
       const { incoming, ...rest } = seen;
       return incoming === undefined || incoming.kind === 'drain' ? seen : { ...rest, incoming: undefined };
@@ -118,6 +122,7 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
     name: 'drain-of-the-skipped',
     mistake: 'does not read drainOverrides.skip',
     breaks: ['I2'],
+    scenario: 'drain-covers.yaml#drain-covers',
     mutation: seeing(seen => {
       const { incoming } = seen;
       if (incoming?.kind !== 'drain') return seen;
@@ -179,6 +184,7 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
     name: 'drain-waits-for-ever',
     mistake: 'does not enforce the time-out of a custom drain',
     breaks: ['I5'],
+    scenario: 'drain-custom-ends.yaml#drain-custom-fails-out-of-time',
     mutation: withRules(rules => {
       const { customDrain } = rules.settings;
       if (customDrain === undefined) return rules;

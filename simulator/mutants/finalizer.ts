@@ -73,6 +73,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-off-at-once',
     mistake: 'takes a failed clean-up for a done one',
     breaks: ['I1'],
+    scenario: 'finalizer-rule.yaml#a-failed-clean-up-keeps-the-finalizer',
     mutation: withPorts('finalizer', ({ hooks }) => ({
       hooks: {
         async invoke(call) {
@@ -86,6 +87,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-off-at-any-deadline',
     mistake: 'releases at the deadline of a FinalizerRule that says Keep',
     breaks: ['I1'],
+    scenario: 'finalizer-rule.yaml#a-deadline-that-keeps',
     mutation: withRules({
       decideRule: seen => decideRule({ ...seen, rule: { ...seen.rule, onDeadline: 'Release' } }),
     }),
@@ -106,6 +108,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-gives-up-a-cleanup',
     mistake: 'does not try a clean-up again that has failed twice',
     breaks: ['I5'],
+    scenario: 'finalizer-rule.yaml#a-failed-clean-up-keeps-the-finalizer',
     mutation: withRules({
       decideRule: seen => {
         const decision = decideRule(seen);
@@ -118,6 +121,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-deadline-moves-away',
     mistake: 'counts the grace period from now on instead of from the deletion',
     breaks: ['I5'],
+    scenario: 'finalizer-deadline-sources.yaml#the-node-claims-own-comes-first',
     mutation: withRules({
       decide: seen =>
         decide({
@@ -141,6 +145,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-never-forces',
     mistake: 'forgets the deadline',
     breaks: ['I5'],
+    scenario: 'finalizer-deadline-sources.yaml#the-node-claims-own-comes-first',
     mutation: deciding(decision =>
       decision.kind === 'terminate' ? { ...decision, forced: false, deadline: undefined } : decision,
     ),
@@ -245,6 +250,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-takes-errors-for-the-end',
     mistake: 'takes an error of the cloud for an instance that is gone',
     breaks: ['I1'],
+    scenario: 'finalizer-instance.yaml#a-throttled-cloud-is-asked-again',
     mutation: withPorts('finalizer', ({ instances }) => ({
       instances: {
         describe: providerID => instances.describe(providerID).catch(() => undefined),

@@ -23,6 +23,7 @@ export const FORWARDER_MUTANTS: readonly Mutant[] = [
     name: 'forwarder-drops-failed-calls',
     mistake: 'logs that the bus could not be reached, and goes on',
     breaks: ['I5'],
+    scenario: 'repair-survives-a-bus-outage.yaml#repair-survives-a-bus-outage',
     mutation: {
       forwarder: ports => ({
         ...ports,
@@ -37,6 +38,7 @@ export const FORWARDER_MUTANTS: readonly Mutant[] = [
     name: 'forwarder-ignores-deletions',
     mistake: 'does not pass on that an object is gone',
     breaks: ['I5'],
+    scenario: 'drain-asked-on-the-node.yaml#drain-asked-on-the-node-and-by-a-monitor',
     mutation: {
       forwarder: ports => ({
         ...ports,

@@ -43,6 +43,7 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     name: 'protection-ends-early',
     mistake: 'lets a protection end a second early',
     breaks: ['I2'],
+    scenario: 'do-not-disrupt-in-seconds.yaml#do-not-disrupt-in-seconds',
     mutation: withMovedPods(seconds(-1)),
   },
   {
@@ -73,6 +74,7 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     name: 'protection-overwrites-annotation',
     mistake: 'holds the node whatever annotation stands there',
     breaks: ['I7'],
+    scenario: 'do-not-disrupt-edges.yaml#do-not-disrupt-foreign-annotation',
     mutation: withNodes(node =>
       node.metadata.annotations?.[DO_NOT_DISRUPT] === 'true' ? node : annotated(node, { [DO_NOT_DISRUPT]: undefined }),
     ),
@@ -104,6 +106,7 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     name: 'protection-without-timer',
     mistake: 'leaves the wake-up time out of the record: what is not sent at once is forgotten',
     breaks: ['I5'],
+    scenario: 'do-not-disrupt-edges.yaml#do-not-disrupt-renewal-and-early-end',
     mutation: withRecords('grace-period', records => ({
       put: (record, version) => records.put(withoutTimer(record), version),
     })),

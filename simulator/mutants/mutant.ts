@@ -20,6 +20,8 @@ export interface Mutant {
   readonly breaks: readonly InvariantName[];
   /** A seed of the swarm that finds it; absent: none is known yet, `--mutants` looks for one. */
   readonly seed?: number;
+  /** `FILE#NAME` of an example scenario that finds it where no seed is known: by `breaks`, or by an expectation of its own. */
+  readonly scenario?: string;
   readonly mutation: Mutation;
 }
 

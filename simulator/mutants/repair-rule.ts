@@ -99,12 +99,14 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     name: 'repair-above-threshold',
     mistake: 'forgets the unhealthy threshold',
     breaks: ['I3'],
+    scenario: 'repair-counts-the-cluster-without-a-pool.yaml#repair-counts-the-cluster-without-a-pool',
     mutation: withThreshold(() => Infinity),
   },
   {
     name: 'repair-threshold-rounds-down',
     mistake: 'rounds the threshold down instead of up',
     breaks: ['I5'],
+    scenario: 'repair-asks-by-custom-resource.yaml#repair-custom-resource-fails',
     mutation: withThreshold(({ maxUnhealthy }, nodes) =>
       'count' in maxUnhealthy ? maxUnhealthy.count : Math.floor((maxUnhealthy.percent * nodes) / 100),
     ),
@@ -120,18 +122,21 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     name: 'repair-threshold-of-healthy-pool',
     mistake: 'counts the unhealthy nodes of the whole pool but one',
     breaks: ['I3'],
+    scenario: 'repair-counts-the-cluster-without-a-pool.yaml#repair-counts-the-cluster-without-a-pool',
     mutation: withThreshold(({ maxUnhealthy }, nodes) => resolveNodeCount(maxUnhealthy, nodes) + 1),
   },
   {
     name: 'repair-in-observe-mode',
     mistake: 'acts in a pool whose mode is Observe',
     breaks: ['I3'],
+    scenario: 'repair-follows-its-policies.yaml#repair-policy-begins-to-enforce',
     mutation: seeing({ rules: rules => ({ ...rules, mode: 'Enforce' }) }),
   },
   {
     name: 'repair-against-a-veto',
     mistake: 'does not read the veto of Nodes and NodeClaims',
     breaks: ['I3'],
+    scenario: 'repair-obeys-a-veto.yaml#repair-vetoed-until-removed',
     mutation: seeing({
       node: node => ({ ...node, annotations: without(node.annotations, VETO) }),
       claim: claim => ({ ...claim, annotations: without(claim.annotations, VETO) }),
@@ -148,6 +153,7 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     name: 'repair-vetoed-until-it-can-be-read',
     mistake: 'takes a veto that it cannot read for none',
     breaks: ['I3'],
+    scenario: 'repair-obeys-a-veto.yaml#repair-veto-that-cannot-be-read',
     mutation: seeing({
       node: node =>
         isReadable(node.annotations[VETO]) ? node : { ...node, annotations: without(node.annotations, VETO) },
@@ -157,6 +163,7 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     name: 'repair-vetoed-for-ever',
     mistake: 'does not see that a veto has ended',
     breaks: ['I5'],
+    scenario: 'repair-obeys-a-veto.yaml#repair-vetoed-until-an-instant',
     mutation: seeing({
       node: node =>
         node.annotations[VETO] === undefined ? node : { ...node, annotations: { ...node.annotations, [VETO]: 'true' } },
@@ -166,12 +173,14 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     name: 'repair-above-budget',
     mistake: 'forgets maxConcurrentRepairs',
     breaks: ['I3'],
+    scenario: 'repair-keeps-to-its-budget.yaml#repair-two-at-a-time',
     mutation: seeing({ rules: rules => withSettings(rules, () => ({ maxConcurrentRepairs: undefined })) }),
   },
   {
     name: 'repair-budget-until-the-deletion',
     mistake: 'counts a repair as over as soon as the deletion was accepted',
     breaks: ['I3'],
+    scenario: 'repair-keeps-to-its-budget.yaml#repair-two-at-a-time',
     mutation: passSeeing(seen => ({
       ...seen,
       state: { ...seen.state, attempts: seen.state.attempts.filter(({ phase }) => phase === 'intended') },
@@ -181,6 +190,7 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     name: 'repair-without-a-ramp',
     mistake: 'repairs all that an outage had held at once when it ends',
     breaks: ['I3'],
+    scenario: 'repair-freezes-when-the-cluster-goes-dark.yaml#repair-ramps-up-after-a-freeze',
     mutation: passSeeing(seen => ({ ...seen, state: { ...seen.state, outages: [], ramp: undefined } })),
   },
   {
@@ -199,6 +209,7 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     name: 'repair-for-any-reason',
     mistake: 'does not match the reason of a condition of the user',
     breaks: ['I3'],
+    scenario: 'repair-watches-conditions-of-the-user.yaml#repair-user-conditions',
     mutation: seeing({
       rules: rules =>
         withSettings(rules, ({ conditions }) => ({
@@ -210,6 +221,7 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     name: 'repair-by-the-last-condition',
     mistake: 'goes by the last condition of a type instead of the first',
     breaks: ['I3', 'I5'],
+    scenario: 'repair-knows-whose-node-claim-it-is.yaml#repair-first-condition-of-a-type',
     mutation: seeing({ node: node => ({ ...node, conditions: node.conditions.toReversed() }) }),
   },
   {
@@ -262,6 +274,7 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     name: 'repair-without-gate',
     mistake: 'does not ask whether the feature gate is on',
     breaks: ['I3'],
+    scenario: 'repair-follows-the-gate.yaml#repair-gate-closed-while-tolerating',
     mutation: withObjects('repair', 'ConfigMap', object => ({ ...object, data: { 'config.toml': OPEN_GATE } })),
   },
 ];

@@ -48,6 +48,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-from-cache',
     mistake: 'looks at a copy of the node that is up to a minute old',
     breaks: ['I3', 'I5'],
+    scenario: 'repair-earlier-transition-wins.yaml#repair-earlier-transition-wins',
     mutation: withPorts('repair', ({ kubernetes, clock }) => ({
       kubernetes: { ...methodsOf(kubernetes), ...remembering(kubernetes, () => clock.now(), minutes(1)) },
     })),
@@ -56,6 +57,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-without-uid',
     mistake: 'deletes the NodeClaim of that name, whichever it is',
     breaks: ['I10'],
+    scenario: 'repair-is-not-misled-by-names.yaml#repair-node-of-the-same-name',
     mutation: withKubernetes('repair', api => ({
       delete: (ref, options) => api.delete(ref, { ...options, preconditions: {} }),
     })),
@@ -108,6 +110,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-takes-errors-for-absence',
     mistake: 'takes an error of the API server for an object that is gone',
     breaks: ['I5', 'I6', 'I7'],
+    scenario: 'repair-survives-an-api-outage.yaml#repair-survives-an-api-outage',
     mutation: withKubernetes('repair', api => ({ get: ref => api.get(ref).catch(() => undefined) })),
   },
   {

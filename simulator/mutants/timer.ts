@@ -6,6 +6,7 @@ export const TIMER_MUTANTS: readonly Mutant[] = [
     name: 'timer-forgets-the-overdue',
     mistake: 'looks for what becomes due, and not for what is overdue',
     breaks: ['I5'],
+    scenario: 'do-not-disrupt-edges.yaml#do-not-disrupt-outages',
     mutation: withPorts('timer', ({ dueIndex, clock }) => ({
       dueIndex: {
         shardCount: dueIndex.shardCount,
@@ -20,6 +21,7 @@ export const TIMER_MUTANTS: readonly Mutant[] = [
     name: 'timer-reads-one-shard',
     mistake: 'sweeps the first shard of the index only',
     breaks: ['I5'],
+    scenario: 'do-not-disrupt-worked-examples.yaml#do-not-disrupt-worked-examples',
     mutation: withPorts('timer', ({ dueIndex }) => ({
       dueIndex: {
         shardCount: 1,

@@ -9,6 +9,11 @@ export const SAID_AGAIN: Readonly<Record<string, string>> = {
     'a policy with a mistake, at every resync and restart of the forwarder',
   'grace-period invalid InvalidDoNotDisruptAnnotation': 'the annotation went and came again',
   'finalizer prepare FinalizerAdded': 'somebody took the finalizer off: it was put on again',
+  'repair refuse InvalidRepairConfiguration': 'a policy with a mistake, at each event of it',
+  'repair refuse NodeLifecyclePolicyConflict': 'a policy that another one overrides, at each event of one of them',
+  'repair ignore NotConfigured':
+    'an unhealthy node that no block covers, at each change of it: nothing is remembered of it',
+  'repair ignore GateOff': 'the same while the gate is closed',
   'finalizer orphan PossibleOrphan': 'once a day, until the instance has gone',
 };
 

@@ -29,8 +29,7 @@ describe('examples/scenarios', () => {
         expect(scenario.expectations.length).toBeGreaterThan(0);
         const result = await runScenario(scenario, { onPermissionUsed });
         expect(formatFailures(result)).toEqual([]);
-        // The lines of repair are still being put right.
-        expect(repeatedLines(result.trace).filter(line => !line.startsWith('repair '))).toEqual([]);
+        expect(repeatedLines(result.trace)).toEqual([]);
       }
     },
     TIMEOUT_MS,

@@ -4,6 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { runTrial, trialOf, type Failure } from '../../simulator/swarm/seed.ts';
+import { findByScenario } from '../../simulator/mutants/by-scenario.ts';
 import { MUTANTS, mutationOf } from '../../simulator/mutants/mutants.ts';
 
 /** Those with a seed that finds them. `--mutants` looks for seeds of the others and names those that it did not find. */
@@ -42,7 +43,41 @@ describe('the swarm finds a Curfew that', () => {
   );
 });
 
+describe('an example scenario finds a Curfew that', () => {
+  it.each(MUTANTS.filter(({ scenario }) => scenario !== undefined).map(mutant => [mutant.mistake, mutant] as const))(
+    '%s',
+    async (_mistake, mutant) => {
+      expect(await findByScenario(mutant)).toBeDefined();
+    },
+    TIMEOUT_MS,
+  );
+});
+
 describe('the mutants', () => {
+  /** They take a fault at one certain call: `--mutants` looks for it. */
+  const BY_CHANCE: readonly string[] = [
+    'repair-after-the-due-instant',
+    'repair-without-timer',
+    'repair-without-intent',
+    'repair-repeats-the-unknown',
+    'repair-takes-errors-for-nothing',
+    'repair-swallows-errors',
+    'repair-keeps-its-annotation',
+    'repair-forgets-its-timestamp',
+    'finalizer-takes-errors-for-nothing',
+    'finalizer-repeats-the-unknown',
+    'drain-takes-errors-for-nothing',
+    'drain-swallows-errors',
+    'protection-takes-errors-for-no-pods',
+    'protection-swallows-errors',
+    'forwarder-drops-refused-entries',
+  ];
+
+  it('are found, each by a seed or by a scenario, but for those that take a certain fault', () => {
+    const unknown = MUTANTS.filter(({ seed, scenario }) => seed === undefined && scenario === undefined);
+    expect(unknown.map(({ name }) => name)).toEqual(BY_CHANCE);
+  });
+
   it('have names of their own, by which a thread finds them', () => {
     const names = MUTANTS.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);

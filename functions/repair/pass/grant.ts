@@ -9,7 +9,7 @@ import { budgetHold, type Hold } from './guards.ts';
 import type { PoolState, Ramp, RepairAttempt } from './pool.ts';
 
 /** More than so many at once are granted by the passes that follow, one a second. */
-export const MAX_GRANTS = 50;
+export const MAX_GRANTS = 200;
 /** A pool's attempts stand in one record, whose size is limited; further repairs wait. */
 export const MAX_ATTEMPTS = 1_000;
 

@@ -1,4 +1,5 @@
 /** One pass of a pool: look, decide, reserve, carry out, record what came of it, report. */
+import { isDeepStrictEqual } from 'node:util';
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import { again, DONE, settle, type Turn } from '../../../shared/lifecycle/settle.ts';
@@ -15,6 +16,9 @@ import type { PoolState, RepairAttempt } from './pool.ts';
 import { newsOf, say, wakeTimeOf } from './say.ts';
 
 interface Seen {
+  /** As it was read; undefined: there was no record. */
+  readonly read: PoolState | undefined;
+  /** The same by what was asked about its attempts. */
   readonly state: PoolState;
   readonly rules: PoolRules;
   readonly episodes: PassObservation['episodes'];
@@ -27,7 +31,34 @@ export async function runPass(
   record: TimedRecord<PoolState>,
   passTime: EpochMs,
 ): Promise<void> {
-  const subject = poolSubject(pool);
+  try {
+    await lookAndAct(deps, pool, record, passTime);
+  } catch (error) {
+    await stepAside(deps, pool, record, passTime);
+    throw error;
+  }
+}
+
+/** A pass that failed keeps no other one waiting. Where even this fails, the timer of the record ends it. */
+async function stepAside(deps: PassDeps, pool: string | undefined, record: TimedRecord<PoolState>, passTime: EpochMs) {
+  try {
+    const held = await record.load();
+    if (held.kind !== 'held' || held.value.passTime !== passTime || held.value.underWay === undefined) return;
+    const now = deps.clock.now();
+    const { nextWakeTime = now } = held.stored;
+    const wakeTime = held.value.wanted ? addDuration(now, PASS_SPACING) : nextWakeTime;
+    await record.save({ subject: poolSubject(pool), value: ended(held.value), wakeTime });
+  } catch {
+    // The error of the pass itself is the one to be seen.
+  }
+}
+
+async function lookAndAct(
+  deps: PassDeps,
+  pool: string | undefined,
+  record: TimedRecord<PoolState>,
+  passTime: EpochMs,
+): Promise<void> {
   await settle<Seen | undefined, undefined>({
     what: poolRecordId(pool),
     async observe() {
@@ -41,7 +72,8 @@ export async function runPass(
       const state = { ...before, attempts };
       const now = deps.clock.now();
       const decision = deps.decidePass({ now, pool, rules: rules.rules, ...cluster, episodes, state });
-      return { kind: 'here', observation: { state, rules, episodes, decision } };
+      const read = held.kind === 'held' ? held.value : undefined;
+      return { kind: 'here', observation: { read, state, rules, episodes, decision } };
     },
     decide: () => undefined,
     async apply(_, seen) {
@@ -53,8 +85,11 @@ export async function runPass(
       if (granted.length === 0) return conclude(deps, record, pool, seen, place);
 
       const wakeTime = addDuration(deps.clock.now(), PASS_SETTLES_AFTER);
-      const value = { ...decision.state, said: state.said };
-      const reserved = await record.save({ subject, value, wakeTime, punctual: false });
+      const reserved = await saveDecided(record, pool, seen.read, wanted => ({
+        value: { ...decision.state, said: state.said, wanted },
+        wakeTime,
+        punctual: false,
+      }));
       if (!reserved.written) return again('the pool changed before its attempts were reserved');
       const carried = await carryOut(deps, granted, { pool, place, episodes: seen.episodes });
       await recordOutcomes(deps, record, pool, seen, carried, place);
@@ -70,24 +105,53 @@ async function conclude(
   deps: PassDeps,
   record: TimedRecord<PoolState>,
   pool: string | undefined,
-  { decision, state: before }: Seen,
+  { decision, read, state: before }: Seen,
   place: Place,
 ): Promise<Turn> {
   const now = deps.clock.now();
   const news = newsOf(decision.verdicts, decision.state.said, now);
-  const after = { ...decision.state, said: news.said };
-  const turn =
-    decision.wakeTime === undefined && news.verdicts.length === 0
-      ? await record.release()
-      : written(
-          await record.save({
-            subject: poolSubject(pool),
-            value: after,
-            wakeTime: wakeTimeOf(decision.wakeTime, news, now),
-          }),
-        );
+  const after = ended({ ...decision.state, said: news.said });
+  const isOver = decision.wakeTime === undefined && news.verdicts.length === 0 && read?.wanted === undefined;
+  const turn = isOver
+    ? await record.release()
+    : written(
+        await saveDecided(record, pool, read, wanted => ({
+          value: after,
+          wakeTime: wakeTimeAfter(wakeTimeOf(decision.wakeTime, news, now), { ...after, wanted }, now),
+        })),
+      );
   if (turn.kind === 'done') await say(deps, decision.verdicts, news, place, { before, after });
   return turn;
+}
+
+/** The pass has ended. */
+function ended(state: PoolState): PoolState {
+  const { underWay: _, wanted: __, ...rest } = state;
+  return rest;
+}
+
+/** The timer after a pass: soon, if something changed while it was under way. */
+const wakeTimeAfter = (wakeTime: EpochMs, { wanted, passTime }: PoolState, now: EpochMs): EpochMs => {
+  if (wanted === undefined) return wakeTime;
+  const next = addDuration(passTime, PASS_SPACING);
+  return next < now ? now : next;
+};
+
+type Decided = Omit<Parameters<TimedRecord<PoolState>['save']>[0], 'subject'>;
+
+/** Writes what the pass decided. A request that came meanwhile is no reason to look again, for another pass follows. */
+async function saveDecided(
+  record: TimedRecord<PoolState>,
+  pool: string | undefined,
+  read: PoolState | undefined,
+  decided: (wanted: PoolState['wanted']) => Decided,
+): ReturnType<TimedRecord<PoolState>['save']> {
+  const subject = poolSubject(pool);
+  const saved = await record.save({ subject, ...decided(read?.wanted) });
+  if (saved.written || read === undefined) return saved;
+  const held = await record.load();
+  if (held.kind !== 'held' || !isDeepStrictEqual(ended(held.value), ended(read))) return saved;
+  return record.save({ subject, ...decided(held.value.wanted) });
 }
 
 /** Writes of the outcome; only a handful of functions run at once. */
@@ -128,10 +192,11 @@ export async function recordOutcomes(
       return attemptAfter(attempt, own) ?? [];
     });
     const repairs = withoutCalledOff(held.value.repairs, carried);
-    const value = { ...held.value, attempts, repairs, ...(isOurs && { said: news.said }) };
-    const wakeTime = soon.reduce(earliest, wakeTimeOf(decision.wakeTime, news, now)) ?? now;
-    const other = held.stored.nextWakeTime ?? now;
-    const saved = await record.save({ subject: poolSubject(pool), value, wakeTime: isOurs ? wakeTime : other });
+    const merged = { ...held.value, attempts, repairs };
+    const value = isOurs ? ended({ ...merged, said: news.said }) : merged;
+    const own = soon.reduce(earliest, wakeTimeOf(decision.wakeTime, news, now)) ?? now;
+    const wakeTime = isOurs ? wakeTimeAfter(own, held.value, now) : (held.stored.nextWakeTime ?? now);
+    const saved = await record.save({ subject: poolSubject(pool), value, wakeTime });
     if (saved.written) return say(deps, decision.verdicts, isOurs ? news : undefined, place, { before, after: value });
   }
   // The attempts are intended still: the next pass finds out by looking (I4).

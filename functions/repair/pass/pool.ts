@@ -72,6 +72,10 @@ export interface Ramp {
 export interface PoolState {
   /** When the latest pass began. */
   readonly passTime: EpochMs;
+  /** It has not ended yet. Passes of a pool never overlap: one that looks for long would be overtaken again and again. */
+  readonly underWay?: true | undefined;
+  /** Something changed since it began: another pass follows it. */
+  readonly wanted?: true | undefined;
   readonly attempts: readonly RepairAttempt[];
   /** Outages by which the latest pass held a due repair: `cluster`, or `zone/<name>`. */
   readonly outages: readonly string[];
@@ -83,7 +87,7 @@ export interface PoolState {
 
 /** What was said about which node, in short: one letter by a hash of its UID. */
 export interface Said {
-  /** When everything is said once more. */
+  /** When the Events of what was said are recorded once more. */
   readonly againTime: EpochMs;
   readonly nodes: Readonly<Record<string, string>>;
 }

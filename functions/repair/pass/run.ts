@@ -1,14 +1,15 @@
 /**
- * Runs the passes of a pool: at most one a second, and one for many requests. Order: claim the pass → look → reserve the attempts in
- * the pool's record (I4) → carry them out, each looked at once more → record what came of them → report.
+ * Runs the passes of a pool: one at a time, at most one a second, and one for many requests. Order: claim the pass → look → reserve
+ * the attempts in the pool's record (I4) → carry them out, each looked at once more → record what came of them → report.
  *
  * ```
- *   request ──▶ claim (passTime) ──▶ look at pool, nodes, claims ──▶ decide ──┬─ nothing to do ──▶ record, report
+ *   request ──▶ claim (underWay) ──▶ look at pool, nodes, claims ──▶ decide ──┬─ nothing to do ──▶ record, report
  *      │                                                                      └─ reserve ──▶ carry out ──▶ record, report
- *      └─ less than a second after the last one: the timer of the pool's record
+ *      ├─ while a pass is under way: `wanted`, and the pass sets the timer at its end
+ *      └─ less than a second after the last one, or a change of a pool that holds many: the timer of the pool's record
  * ```
  */
-import { addDuration, isDue, type EpochMs } from '../../../shared/domain/time.ts';
+import { addDuration, earliest, isDue, type EpochMs } from '../../../shared/domain/time.ts';
 import { DONE, settle } from '../../../shared/lifecycle/settle.ts';
 import {
   openRecord,
@@ -22,10 +23,13 @@ import { NEW_POOL, poolCodec, poolRecordId, poolSubject } from '../record.ts';
 import { PASS_SETTLES_AFTER, PASS_SPACING, type PassDeps } from './deps.ts';
 import { runPass } from './one-pass.ts';
 import type { PoolState } from './pool.ts';
+import { countHeld, wasSaid } from './say.ts';
 
 export interface Passes {
   /** Sees to it that a pass begins at or after `since`; undefined: that one is armed. */
   ensure(pool: string | undefined, since: EpochMs | undefined): Promise<void>;
+  /** What the passes know of a node: found due by the last one, or one is under way that sees it. */
+  standingOf(pool: string | undefined, uid: string): Promise<'found' | 'underWay' | 'unknown'>;
   /** Something changed that may let held repairs of this pool go on. Without a record nothing is held. */
   poolChanged(pool: string | undefined): Promise<void>;
   /** The timer of the pool's record is due. */
@@ -41,13 +45,31 @@ export function createPasses(deps: PassDeps): Passes {
     const claimed = await claimPass(deps, pool, record, wants);
     if (claimed !== undefined) await runPass(deps, pool, record, claimed);
   };
+  /** Passes that this process knows of: of a thousand nodes that are due at once, the first one asks the store. */
+  const began = new Map<string, EpochMs>();
   return {
-    ensure: (pool, since) =>
-      request(pool, open(pool), state => {
+    async ensure(pool, since) {
+      const id = poolRecordId(pool);
+      const known = began.get(id);
+      if (since !== undefined && known !== undefined && known >= since) return;
+      await request(pool, open(pool), state => {
         if (state === undefined) return 'pass';
+        began.set(id, state.passTime);
         return since !== undefined && state.passTime < since ? 'pass' : 'armed';
+      });
+    },
+    async standingOf(pool, uid) {
+      const held = await open(pool).load();
+      if (held.kind !== 'held') return 'unknown';
+      const { attempts, said, underWay } = held.value;
+      if (attempts.some(({ node }) => node.uid === uid) || wasSaid(said, uid)) return 'found';
+      return underWay ? 'underWay' : 'unknown';
+    },
+    poolChanged: pool =>
+      request(pool, open(pool), state => {
+        if (state === undefined) return 'nothing';
+        return countHeld(state.said) >= MANY_HELD ? 'soon' : 'pass';
       }),
-    poolChanged: pool => request(pool, open(pool), state => (state === undefined ? 'nothing' : 'pass')),
     async timerDue(pool, wakeUp) {
       const record = open(pool, wakeUp);
       const held = await record.load();
@@ -63,8 +85,13 @@ export function createPasses(deps: PassDeps): Passes {
   };
 }
 
+/** A pass over a pool that holds so many repairs waits for the rest of a burst: one look at all of them is enough. */
+export const MANY_HELD = 50;
+
 /** What a request wants of a pool in this state; undefined: there is no record of it. */
-type Wants = (state: PoolState | undefined) => 'nothing' | 'armed' | 'pass';
+type Wants = (state: PoolState | undefined) => Wanted;
+/** `soon`: after the rest of a burst of changes. */
+type Wanted = 'nothing' | 'armed' | 'soon' | 'pass';
 
 /** Answers when the pass began if this run is to make it; the others are served by its timer, or by a pass that began before. */
 async function claimPass(
@@ -74,7 +101,7 @@ async function claimPass(
   wants: Wants,
 ): Promise<EpochMs | undefined> {
   let claimed: EpochMs | undefined;
-  await settle<Held<PoolState>, 'nothing' | 'armed' | 'pass'>({
+  await settle<Held<PoolState>, Wanted>({
     what: poolRecordId(pool),
     observe: async () => ({ kind: 'here', observation: await record.load() }),
     decide: held => (held.kind === 'newer' ? 'nothing' : wants(held.kind === 'held' ? held.value : undefined)),
@@ -84,12 +111,20 @@ async function claimPass(
       const now = deps.clock.now();
       const armed = held.kind === 'held' ? held.stored.nextWakeTime : undefined;
       const subject = poolSubject(pool);
-      const next = addDuration(state.passTime, PASS_SPACING);
       // Saving also keeps a record that another run is about to close.
       if (wanted === 'armed') return written(await record.save({ subject, value: state, wakeTime: armed ?? now }));
-      if (!isDue(now, next)) return written(await record.save({ subject, value: state, wakeTime: next }));
+      const diesAt = addDuration(state.passTime, PASS_SETTLES_AFTER);
+      if (state.underWay && !isDue(now, diesAt)) {
+        const value: PoolState = { ...state, wanted: true };
+        return written(await record.save({ subject, value, wakeTime: armed ?? diesAt, punctual: false }));
+      }
+      const next = addDuration(wanted === 'soon' ? now : state.passTime, PASS_SPACING);
+      if (!isDue(now, next)) {
+        return written(await record.save({ subject, value: state, wakeTime: earliest(armed, next) ?? next }));
+      }
       const wakeTime = addDuration(now, PASS_SETTLES_AFTER);
-      const saved = await record.save({ subject, value: { ...state, passTime: now }, wakeTime, punctual: false });
+      const value: PoolState = { ...state, passTime: now, underWay: true, wanted: undefined };
+      const saved = await record.save({ subject, value, wakeTime, punctual: false });
       if (saved.written) claimed = now;
       return written(saved);
     },

@@ -1,6 +1,7 @@
 /**
  * How a pass tells of what it decided, and what of it is news. A pool of a thousand blocked nodes is looked at after each change, and
- * nobody wants a thousand audit lines and Events each time: a verdict is said when it is another one than before.
+ * nobody wants a thousand audit lines and Events each time: a verdict is said when it is another one than before. Its Event is recorded
+ * again from time to time, for the API server forgets Events after an hour.
  */
 import { REPAIR_METRICS } from '../../../shared/contract/metrics.ts';
 import type { PodView } from '../../../shared/domain/pod.ts';
@@ -12,12 +13,14 @@ import { PASS_SETTLES_AFTER, PASS_SPACING, type PassDeps } from './deps.ts';
 import type { Verdict } from './look.ts';
 import type { PoolState, RepairAttempt, Said } from './pool.ts';
 
-export const SAY_AGAIN = minutes(5);
+export const REPEAT_AFTER = minutes(5);
 /** So many are said by one pass, so that it ends in time; the others by the passes that follow, one a second. */
 export const MAX_SAID = 200;
 
 export interface News {
   readonly verdicts: readonly Verdict[];
+  /** Said before and still so: of these the Event alone is recorded again. */
+  readonly repeated: readonly Verdict[];
   readonly said: Said;
   /** Some were left for the next pass. */
   readonly hasMore: boolean;
@@ -25,23 +28,33 @@ export interface News {
 
 /** What of these is said now. Acts (`repair`, `wouldRepair`, `recovered`) are always said, by the run that carries them out. */
 export function newsOf(verdicts: readonly Verdict[], before: Said, now: EpochMs): News {
-  const isRound = isDue(now, before.againTime);
   const nodes: Record<string, string> = {};
   const news: Verdict[] = [];
+  const known: Verdict[] = [];
   let hasMore = false;
   for (const verdict of verdicts) {
     const code = codeOf(verdict);
     if (code === undefined) continue;
     const key = shortHash(verdict.node.uid);
-    if (!isRound && before.nodes[key] === code) nodes[key] = code;
-    else if (news.length >= MAX_SAID) hasMore = true;
+    if (before.nodes[key] === code) {
+      nodes[key] = code;
+      known.push(verdict);
+    } else if (news.length >= MAX_SAID) hasMore = true;
     else {
       nodes[key] = code;
       news.push(verdict);
     }
   }
-  const againTime = isRound ? addDuration(now, SAY_AGAIN) : before.againTime;
-  return { verdicts: news, said: { againTime, nodes }, hasMore };
+  const isRound = isDue(now, before.againTime);
+  const againTime = isRound ? addDuration(now, REPEAT_AFTER) : before.againTime;
+  return { verdicts: news, repeated: isRound ? turnOf(known, now) : [], said: { againTime, nodes }, hasMore };
+}
+
+/** Some of them, so that all have their turn. */
+function turnOf(verdicts: readonly Verdict[], now: EpochMs): readonly Verdict[] {
+  const turns = Math.ceil(verdicts.length / MAX_SAID);
+  const turn = turns === 0 ? 0 : Math.floor(now / REPEAT_AFTER) % turns;
+  return verdicts.slice(turn * MAX_SAID, (turn + 1) * MAX_SAID);
 }
 
 function codeOf(verdict: Verdict): string | undefined {
@@ -85,6 +98,9 @@ export function countHeld({ nodes }: Said): number {
   return Object.values(nodes).filter(code => HELD.includes(code)).length;
 }
 
+/** Whether the passes said something of the node that is still so. */
+export const wasSaid = ({ nodes }: Said, uid: string): boolean => nodes[shortHash(uid)] !== undefined;
+
 /** 32 bits of FNV-1a: two nodes of ten thousand that share one cost at most an Event that comes five minutes late. */
 function shortHash(text: string): string {
   let hash = 0x81_1c_9d_c5;
@@ -114,6 +130,10 @@ export async function say(
     await deps.reporter.report(reportOfVerdict(verdict, place));
     const fault = vetoFault(verdict);
     if (fault !== undefined) await deps.events.record(fault);
+  }
+  for (const verdict of news?.repeated ?? []) {
+    const { about, event, message, reason } = reportOfVerdict(verdict, place);
+    if (event !== undefined) await deps.events.record({ reason, message, about, ...event });
   }
   const nodePool = place.pool ?? 'none';
   for (const [reason, list] of Map.groupBy(verdicts.filter(isHeld), reasonOf)) {

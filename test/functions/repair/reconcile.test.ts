@@ -205,10 +205,10 @@ describe('the second look', () => {
 });
 
 describe('a healthy node of which nothing is recorded', () => {
-  it('costs the reads of the node, its record and the rules', async () => {
+  it('costs the reads of the node, its record and the rules, and of its record before it', async () => {
     const world = sickWorld();
     await world.look('n1');
-    expect(await world.look('n2')).toBe(6);
+    expect(await world.look('n2')).toBe(7);
   });
 
   it('costs two reads when the event says that no condition changed', async () => {

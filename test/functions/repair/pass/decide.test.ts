@@ -144,12 +144,13 @@ describe('the budget', () => {
     expect(granted(decidePass(aPass(aPoolOf(4, 4), { rules: limited })))).toHaveLength(expected);
   });
 
-  it('without a limit one pass begins no more than fifty, and the next one follows a second later', () => {
+  it('without a limit one pass begins no more than two hundred, and the next one follows a second later', () => {
+    const now = addDuration(T, minutes(300));
     const { wakeTime, ...decision } = decidePass(
-      aPass(aPoolOf(60, 60), { rules: someRules({ maxUnhealthy: '100%' }) }),
+      aPass(aPoolOf(210, 210), { now, rules: someRules({ maxUnhealthy: '100%' }) }),
     );
-    expect(granted({ wakeTime, ...decision })).toHaveLength(50);
-    expect(wakeTime).toBe(addDuration(NOW, seconds(1)));
+    expect(granted({ wakeTime, ...decision })).toHaveLength(200);
+    expect(wakeTime).toBe(addDuration(now, seconds(1)));
   });
 });
 

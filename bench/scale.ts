@@ -1,0 +1,211 @@
+/**
+ * Repair as clusters and storms grow: how late a due node's NodeClaim is deleted, what a pass over its pool reads, how long a storm
+ * takes, and how often a blocked pool is looked at.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Bench, BenchContext, BenchOutcome } from './bench.ts';
+import { measureInterleaved } from './measure/rounds.ts';
+import { atMost, numberRow, ratioRow, type Row } from './report/row.ts';
+import { passesPerBurst, type BurstPlan } from './scale/bursts.ts';
+import { readsOfPass, type PassReads } from './scale/pass.ts';
+import { startStack, type ScaleStack } from './scale/stack.ts';
+
+const LATENESS_MAX_MS = 150;
+/** Four times the nodes may not take longer; what two runs of the same differ by is no growth. */
+const GROWTH_MAX = 1.25;
+/** A Node and its NodeClaim, and the few policies. */
+const OBJECTS_PER_NODE_MAX = 2.1;
+const STORM_MAX_MS = 60_000;
+const PASSES_PER_BURST_MAX = 1;
+
+const TOLERATION_SECONDS = 60;
+/** Between the last node that breaks and the time when all are due: their timers are armed by then. */
+const LEAD_MS = 2000;
+/** In which a pass ends what it has to do, and the next one may begin. */
+const PAUSE_MS = 1500;
+const STACK_REST_MAX_MS = 300_000;
+const REACTION_MAX_MS = 30_000;
+
+interface Plan {
+  readonly sizes: readonly [small: number, large: number];
+  readonly atOnce: number;
+  readonly rounds: number;
+  readonly warmUpRounds: number;
+  readonly storm: { readonly nodes: number; readonly ill: number; readonly leadMs: number };
+  readonly burst: BurstPlan;
+}
+
+const FULL: Plan = {
+  sizes: [100, 400],
+  atOnce: 10,
+  rounds: 10,
+  warmUpRounds: 3,
+  storm: { nodes: 5000, ill: 1000, leadMs: 45_000 },
+  burst: { nodes: 2000, ill: 1000, bursts: 5, changes: 50 },
+};
+const QUICK: Plan = {
+  sizes: [20, 80],
+  atOnce: 10,
+  rounds: 2,
+  warmUpRounds: 1,
+  storm: { nodes: 200, ill: 60, leadMs: 6000 },
+  burst: { nodes: 100, ill: 50, bursts: 2, changes: 10 },
+};
+
+export const scale: Bench = {
+  summary: 'repair of one node, of ten and of a storm in pools of growing size',
+  runsOnControlPlane: false,
+  run: runScale,
+};
+
+async function runScale({ quick, progress }: BenchContext): Promise<BenchOutcome> {
+  const plan = quick ? QUICK : FULL;
+  const [small, large] = plan.sizes;
+  progress.say('scale: passes');
+  const passes = await readsOfPasses(plan);
+  const bursts = await passesPerBurst(plan.burst, what => progress.say(`scale: a blocked pool, ${what}`));
+  progress.say('scale: starting two clusters');
+  const lateness = await measureLateness(plan, (done, of) => progress.say('scale: breaking nodes', { done, of }));
+  progress.say(`scale: a storm of ${plan.storm.ill} in ${plan.storm.nodes} nodes`);
+  const storm = await measureStorm(plan.storm);
+  return {
+    settings: { ...plan, tolerationSeconds: TOLERATION_SECONDS, leadMs: LEAD_MS },
+    rows: [
+      ...latenessRows(`due to deleted, one`, { small, large }, lateness.one),
+      ...latenessRows(`due to deleted, all of ${plan.atOnce} at once`, { small, large }, lateness.many),
+      ...passRows(passes),
+      numberRow({
+        name: `${plan.storm.ill} of ${plan.storm.nodes} due: until all deletions are accepted`,
+        unit: 'ms',
+        ours: storm.endMs,
+        limit: atMost(STORM_MAX_MS),
+      }),
+      numberRow({
+        name: 'of them not deleted',
+        unit: '1',
+        ours: plan.storm.ill - storm.lateness.length,
+        limit: atMost(0),
+      }),
+      numberRow({ name: 'requests of the repair function for each', unit: '1', ours: storm.requests / plan.storm.ill }),
+      numberRow({
+        name: `passes per burst of ${plan.burst.changes} changes, ${plan.burst.ill} ill and blocked`,
+        unit: '1',
+        ours: bursts,
+        limit: atMost(PASSES_PER_BURST_MAX),
+      }),
+    ],
+    samples: { lateness, passes, bursts, storm },
+  };
+}
+
+async function readsOfPasses({ sizes: [small, large] }: Plan): Promise<Record<string, PassReads>> {
+  return {
+    smallOne: await readsOfPass({ nodes: small, ill: 1, allowed: false }),
+    smallMany: await readsOfPass({ nodes: small, ill: small / 2, allowed: false }),
+    largeOne: await readsOfPass({ nodes: large, ill: 1, allowed: false }),
+    largeMany: await readsOfPass({ nodes: large, ill: large / 2, allowed: false }),
+    repairing: await readsOfPass({ nodes: large, ill: large / 2, allowed: true }),
+  };
+}
+
+function passRows(passes: Readonly<Record<string, PassReads>>): Row[] {
+  const blocked = Object.entries(passes).map(([key, { nodes, ill, repaired, requests, objectsListed }]) => {
+    const what = key === 'repairing' ? `that repairs ${repaired}` : 'that is blocked';
+    const name = `a pass ${what}, ${ill} ill of ${nodes}`;
+    return [
+      numberRow({ name: `${name}: reads`, unit: '1', ours: requests }),
+      numberRow({
+        name: `${name}: objects listed per node`,
+        unit: '1',
+        ours: objectsListed / nodes,
+        limit: atMost(OBJECTS_PER_NODE_MAX),
+      }),
+    ];
+  });
+  return blocked.flat();
+}
+
+interface Lateness {
+  /** Of each round, by the number of nodes: the last deletion's. */
+  readonly small: readonly number[];
+  readonly large: readonly number[];
+}
+
+async function measureLateness(
+  { sizes, atOnce, rounds, warmUpRounds }: Plan,
+  onRound: (done: number, of: number) => void,
+): Promise<{ readonly one: Lateness; readonly many: Lateness }> {
+  await using parts = new AsyncDisposableStack();
+  const [small, large] = [
+    parts.use(await startStack(sizes[0], TOLERATION_SECONDS)),
+    parts.use(await startStack(sizes[1], TOLERATION_SECONDS)),
+  ];
+  for (const stack of [small, large]) await stack.rest(STACK_REST_MAX_MS);
+  const samples = await measureInterleaved(
+    {
+      smallOne: samplerOf(small, 10_000, 1),
+      largeOne: samplerOf(large, 10_000, 1),
+      smallMany: samplerOf(small, 20_000, atOnce),
+      largeMany: samplerOf(large, 20_000, atOnce),
+    },
+    { rounds, warmUpRounds, onRound },
+  );
+  const of = (name: 'smallOne' | 'largeOne' | 'smallMany' | 'largeMany') => samples.get(name) ?? [];
+  return {
+    one: { small: of('smallOne'), large: of('largeOne') },
+    many: { small: of('smallMany'), large: of('largeMany') },
+  };
+}
+
+/** Breaks new nodes each time; how late the last of them was deleted, in milliseconds. */
+function samplerOf(stack: ScaleStack, start: number, count: number): () => Promise<number> {
+  let first = start;
+  return async () => {
+    const group = { first, count, leadMs: LEAD_MS };
+    first += count;
+    await stack.make(group);
+    await sleep(PAUSE_MS);
+    const { lateness } = await stack.breakNodes(group, REACTION_MAX_MS);
+    if (lateness.length < count) {
+      throw new Error(
+        `${count - lateness.length} of ${count} were not deleted: ${(await stack.problems()).join('\n')}`,
+      );
+    }
+    await sleep(PAUSE_MS);
+    await stack.clear(group);
+    await sleep(PAUSE_MS);
+    return Math.max(...lateness);
+  };
+}
+
+function latenessRows(name: string, { small, large }: { small: number; large: number }, lateness: Lateness): Row[] {
+  return [
+    numberRow({
+      name: `${name}, ${small} nodes, p50`,
+      unit: 'ms',
+      ours: lateness.small,
+      limit: atMost(LATENESS_MAX_MS),
+    }),
+    numberRow({
+      name: `${name}, ${large} nodes, p50`,
+      unit: 'ms',
+      ours: lateness.large,
+      limit: atMost(LATENESS_MAX_MS),
+    }),
+    ratioRow({
+      name: `${name}, ${large} nodes against ${small}`,
+      unit: 'ms',
+      ours: lateness.large,
+      reference: lateness.small,
+      limit: atMost(GROWTH_MAX),
+    }),
+  ];
+}
+
+async function measureStorm({ nodes, ill, leadMs }: Plan['storm']) {
+  await using stack = await startStack(nodes, TOLERATION_SECONDS);
+  await stack.rest(STACK_REST_MAX_MS * 2);
+  const broken = await stack.breakNodes({ first: 0, count: ill, leadMs }, STORM_MAX_MS * 5);
+  const endMs = broken.lateness.length === 0 ? NaN : Math.max(...broken.lateness);
+  return { ...broken, endMs, problems: await stack.problems() };
+}

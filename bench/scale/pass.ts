@@ -1,0 +1,82 @@
+/** What one pass over a pool reads: counted, not timed, so in this process, with its reads over HTTP as in production. */
+import { decide } from '../../functions/repair/decide.ts';
+import { decidePass } from '../../functions/repair/pass/decide.ts';
+import { createPasses } from '../../functions/repair/pass/run.ts';
+import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
+import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
+import { createTransport } from '../../shared/adapters/kubernetes/transport.ts';
+import { systemClock } from '../../shared/adapters/system-clock.ts';
+import { createReporter } from '../../shared/lifecycle/reporter.ts';
+import type { Instances } from '../../shared/ports/instances.ts';
+import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
+import { startPoolCluster } from './cluster.ts';
+import { POOL } from './objects.ts';
+
+export interface PassReads {
+  readonly nodes: number;
+  readonly ill: number;
+  /** GET requests to the API server. */
+  readonly requests: number;
+  readonly objectsListed: number;
+  /** NodeClaims whose deletion was accepted. */
+  readonly repaired: number;
+}
+
+/** One pass over `nodes` nodes of which `ill` are due: all of them blocked by the threshold, or all of them allowed. */
+export async function readsOfPass(plan: { nodes: number; ill: number; allowed: boolean }): Promise<PassReads> {
+  const { nodes, ill, allowed } = plan;
+  let requests = 0;
+  let objectsListed = 0;
+  let repaired = 0;
+  await using parts = new AsyncDisposableStack();
+  const cluster = await startPoolCluster({ toleration: '10s', maxUnhealthy: allowed ? '100%' : '0%' }, ({ method }) => {
+    if (method === 'GET') requests += 1;
+  });
+  parts.defer(() => cluster.close());
+  for (let index = 0; index < nodes; index += 1) cluster.add(index, isIll(index, nodes, ill) ? 'Unknown' : 'True');
+  cluster.core.observe(({ verb, resource }) => {
+    if (verb === 'delete' && resource.kind === 'NodeClaim') repaired += 1;
+  });
+  const transport = createTransport({ server: cluster.url, clock: systemClock, userAgent: 'curfew-bench' });
+  parts.defer(() => transport.close());
+  const api = createKubernetesApi(transport);
+  const kubernetes: KubernetesApi = {
+    ...api,
+    async list(...query) {
+      const objects = await api.list(...query);
+      objectsListed += objects?.length ?? 0;
+      return objects;
+    },
+  };
+  const ports = {
+    kubernetes,
+    records: createMemoryRecordStore(),
+    wakeUps: { send: async () => undefined },
+    bus: { publish: async (entries: readonly unknown[]) => entries.map(() => ({ kind: 'published' }) as const) },
+    instances: NO_INSTANCES,
+    events: { record: async () => undefined },
+    audit: { write: () => undefined },
+    metrics: { count: () => undefined, milliseconds: () => undefined },
+    clock: systemClock,
+  };
+  const reporter = createReporter('repair', ports);
+  const repairsChanged = async (): Promise<void> => undefined;
+  const passes = createPasses({ ...ports, reporter, decide, decidePass, repairsChanged });
+  await passes.ensure(POOL, undefined);
+  return { nodes, ill, requests, objectsListed, repaired };
+}
+
+/** Spread evenly, so that no zone of three has more of them than another. */
+export function isIll(index: number, nodes: number, ill: number): boolean {
+  return Math.floor(((index + 1) * ill) / nodes) > Math.floor((index * ill) / nodes);
+}
+
+const unasked = (): never => {
+  throw new Error('no instance is asked for');
+};
+const NO_INSTANCES: Instances = {
+  describe: unasked,
+  terminate: unasked,
+  reboot: unasked,
+  terminateInAutoScalingGroup: unasked,
+};

@@ -1,0 +1,112 @@
+/** Repair blocks, and whether API server and function accept them. */
+import type { JsonObject, JsonValue } from '../../shared/domain/kubernetes-object.ts';
+
+const durations: readonly [JsonValue, boolean][] = [
+  ['30m', true],
+  ['1h30m', true],
+  ['1.5h', true],
+  ['0', true],
+  ['0s', true],
+  ['-5m', false],
+  ['10x', false],
+  ['10', false],
+  ['', false],
+  ['99999999h', false],
+  [30, false],
+];
+const counts: readonly [JsonValue, boolean][] = [
+  [0, true],
+  [3, true],
+  ['0%', true],
+  ['20%', true],
+  ['100%', true],
+  ['101%', false],
+  ['020%', false],
+  ['-1%', false],
+  ['3', false],
+  [-1, false],
+  [1.5, false],
+  [true, false],
+];
+const outages: readonly [JsonValue, boolean][] = [
+  ['Off', true],
+  [false, true],
+  [{}, true],
+  [{ minNodes: 5 }, true],
+  [{ minNodes: 5, share: '80%' }, true],
+  [{ share: '0%' }, true],
+  ['On', false],
+  ['off', false],
+  ['', false],
+  [true, false],
+  [3, false],
+  [0, false],
+  [[], false],
+  [[{ minNodes: 3 }], false],
+  [{ minNodes: 0 }, false],
+  [{ minNodes: -3 }, false],
+  [{ minNodes: 1.5 }, false],
+  [{ minNodes: '3' }, false],
+  [{ share: '110%' }, false],
+  [{ share: 55 }, false],
+  [{ minNodes: 3, share: '55%', zones: 2 }, false],
+];
+const positive: readonly [JsonValue, boolean][] = durations.map(([value, ok]) => [
+  value,
+  ok && value !== '0' && value !== '0s',
+]);
+const condition = { type: 'Ready', status: 'False', toleration: '5m' };
+
+export const REPAIR_BLOCKS: readonly [JsonObject, boolean][] = [
+  [{}, true],
+  ...durations.map(([value, ok]): [JsonObject, boolean] => [{ defaultTolerationDuration: value }, ok]),
+  ...durations.map(([toleration, ok]): [JsonObject, boolean] => [
+    { policies: [{ conditionType: 'Ready', toleration }] },
+    ok,
+  ]),
+  [{ policies: [{ toleration: '5m' }] }, false],
+  [{ policies: [{ conditionType: '', toleration: '5m' }] }, false],
+  [{ policies: [{ conditionType: 'Ready' }] }, false],
+  [{ policies: ['5m', '10m'].map(toleration => ({ conditionType: 'Ready', toleration })) }, false],
+  [{ policies: Array.from({ length: 65 }, (_, index) => ({ conditionType: `C${index}`, toleration: '5m' })) }, false],
+  ...durations.map(([toleration, ok]): [JsonObject, boolean] => [{ conditions: [{ ...condition, toleration }] }, ok]),
+  [{ conditions: [{ ...condition, status: 'Maybe' }] }, false],
+  [{ conditions: [{ ...condition, status: true }] }, false],
+  [{ conditions: [{ ...condition, type: '' }] }, false],
+  [{ conditions: [{ ...condition, reason: 'Xid(48|79)' }] }, true],
+  [{ conditions: [{ ...condition, reason: '' }] }, false],
+  [{ conditions: [condition, condition] }, true],
+  ...counts.map(([maxUnhealthy, ok]): [JsonObject, boolean] => [{ maxUnhealthy }, ok]),
+  ...counts.map(([maxConcurrentRepairs, ok]): [JsonObject, boolean] => [{ maxConcurrentRepairs }, ok]),
+  ...outages.map(([zoneOutage, ok]): [JsonObject, boolean] => [{ zoneOutage }, ok]),
+  ...outages.map(([freeze, ok]): [JsonObject, boolean] => [{ freeze }, ok]),
+  ...positive.map(([timeout, ok]): [JsonObject, boolean] => [{ actions: [{ type: 'Reboot', timeout }] }, ok]),
+  [{ actions: [] }, false],
+  [{ actions: [{ type: 'Sleep' }] }, false],
+  [{ actions: [{ timeout: '5m' }] }, false],
+  [{ actions: [{ type: 'Reboot' }, { type: 'DrainThenTerminate' }] }, true],
+  [{ actions: [{ type: 'Terminate' }, { type: 'Reboot' }] }, false],
+  [{ actions: [{ type: 'DrainThenTerminate' }, { type: 'Terminate' }] }, false],
+  [{ actions: [{ type: 'CustomResource', template: 't' }, { type: 'Terminate' }] }, true],
+  [{ actions: [{ type: 'CustomResource' }] }, false],
+  [{ actions: [{ type: 'CustomResource', template: '' }] }, false],
+  [{ actions: [{ type: 'Reboot', template: 't' }] }, false],
+  ...positive.map(([window, ok]): [JsonObject, boolean] => [{ flapping: { window, unhealthyFor: '1ms' } }, ok]),
+  [{ flapping: { window: '1h', unhealthyFor: '2h' } }, false],
+  [{ flapping: { window: '1h', unhealthyFor: '0s' } }, false],
+  [{ flapping: { window: '1h' } }, false],
+  ...positive.map(([window, ok]): [JsonObject, boolean] => [{ futility: { window, repairs: 3 } }, ok]),
+  ...[1, 100].map((repairs): [JsonObject, boolean] => [{ futility: { window: '1h', repairs } }, true]),
+  ...[0, 101, 1.5, '3'].map((repairs): [JsonObject, boolean] => [{ futility: { window: '1h', repairs } }, false]),
+  [{ nodesWithoutNodeClaim: 'Ignore' }, true],
+  [{ nodesWithoutNodeClaim: 'Terminate' }, false],
+];
+
+/** Blocks that the API server cannot judge. */
+export const REFUSED_BY_THE_FUNCTION: readonly JsonObject[] = [
+  // CEL has no parser of RE2 patterns.
+  { conditions: [{ ...condition, reason: '(' }] },
+  // A field without a type can have no rule in CEL, and these keep what the server does not know.
+  { zoneOutage: { minNode: 3 } },
+  { freeze: { minNode: 3 } },
+];

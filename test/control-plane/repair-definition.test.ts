@@ -1,0 +1,42 @@
+/** The definition of NodeLifecyclePolicy on kube-apiserver: it refuses of repair blocks what the function refuses. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
+import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
+import { applyFiles } from '../contract/api-server/manifests.ts';
+import type { ApiServerSubject } from '../contract/api-server/subject.ts';
+import { REFUSED_BY_THE_FUNCTION, REPAIR_BLOCKS } from '../contract/repair-blocks.ts';
+import { realSubjects } from './real-subject.ts';
+
+const DEFINITION = 'deploy/crds/nodelifecyclepolicies.curfew.dev.yaml';
+const PATH = '/apis/curfew.dev/v1alpha1/nodelifecyclepolicies?dryRun=All';
+
+describe('the repair block on kube-apiserver', () => {
+  const makeSubject = realSubjects();
+  let subject: ApiServerSubject;
+  beforeAll(async () => {
+    subject = await makeSubject();
+    await applyFiles(subject.http, [DEFINITION]);
+  });
+
+  const statusOf = async (repair: JsonObject): Promise<number> => {
+    const body = {
+      apiVersion: 'curfew.dev/v1alpha1',
+      kind: 'NodeLifecyclePolicy',
+      metadata: { name: 'a' },
+      spec: { repair },
+    };
+    const { status } = await subject.http.call('POST', PATH, { body });
+    return status;
+  };
+
+  it('is refused or accepted as the function does', async () => {
+    const expected = REPAIR_BLOCKS.map(([block]) => [block, parseRepairBlock(block, 'repair').ok ? 201 : 422]);
+    const answers = [];
+    for (const [block] of REPAIR_BLOCKS) answers.push([block, await statusOf(block)]);
+    expect(answers).toEqual(expected);
+  });
+
+  it.each(REFUSED_BY_THE_FUNCTION)('%j is left to the function', async block => {
+    expect(await statusOf(block)).toBe(201);
+  });
+});

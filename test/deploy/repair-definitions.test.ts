@@ -1,0 +1,41 @@
+/** What the API server accepts of a repair block is what the function reads; what it cannot judge is listed. */
+import { describe, expect, it } from 'vitest';
+import { createApiServer } from '../../packages/kube-apiserver/src/api-server.ts';
+import { ApiStatusError } from '../../packages/kube-apiserver/src/types.ts';
+import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
+import { RESOURCES } from '../../shared/contract/resources.ts';
+import type { JsonObject, JsonValue } from '../../shared/domain/kubernetes-object.ts';
+import { customResourceDefinitions } from '../../simulator/custom-resource-definitions.ts';
+import { REFUSED_BY_THE_FUNCTION, REPAIR_BLOCKS } from '../contract/repair-blocks.ts';
+
+const core = createApiServer({ clock: { now: () => Date.parse('2024-11-01T15:00:00Z') } });
+for (const definition of customResourceDefinitions()) core.seed(definition);
+let created = 0;
+
+/** The block as the API server stores it; undefined when it refuses it. */
+function stored(repair: JsonObject): JsonValue | undefined {
+  created += 1;
+  const metadata = { name: `policy-${created}` };
+  const apiVersion = 'curfew.dev/v1alpha1';
+  const kind = 'NodeLifecyclePolicy';
+  try {
+    return core.create(RESOURCES[kind], { apiVersion, kind, metadata, spec: { repair } }).spec?.['repair'];
+  } catch (error) {
+    if (error instanceof ApiStatusError && error.status.code === 422) return undefined;
+    throw error;
+  }
+}
+
+describe('the repair block of a policy', () => {
+  it.each(REPAIR_BLOCKS)('%j: accepted %s', (block, isAccepted) => {
+    expect({ byTheFunction: parseRepairBlock(block, 'repair').ok, byTheServer: stored(block) !== undefined }).toEqual({
+      byTheFunction: isAccepted,
+      byTheServer: isAccepted,
+    });
+  });
+
+  it.each(REFUSED_BY_THE_FUNCTION)('%j is refused by the function alone', block => {
+    expect(parseRepairBlock(block, 'repair').ok).toBe(false);
+    expect(stored(block)).toEqual(block);
+  });
+});

@@ -1,0 +1,128 @@
+/** When passes take place: one at a time, with nothing lost that is asked for meanwhile. */
+import { describe, expect, it } from 'vitest';
+import type { InboxMessage } from '../../../../shared/contract/inbox-message.ts';
+import { hours, minutes, seconds } from '../../../../shared/domain/time.ts';
+import { createRepairWorld, seedPool, type RepairWorld } from '../../../fakes/repair-world.ts';
+
+const namesOf = (count: number): string[] => Array.from({ length: count }, (_, index) => `n${index + 1}`);
+const verbs = (world: RepairWorld): string[] => world.writes.map(({ verb, ref }) => `${verb} ${ref.name}`);
+const poolRecord = (world: RepairWorld) => world.store.all().find(({ id }) => id === 'pool/default');
+
+function nodeChanged(world: RepairWorld, name: string): InboxMessage {
+  const { uid, resourceVersion } = world.node(name).metadata;
+  return {
+    kind: 'clusterEvent',
+    event: {
+      schemaVersion: 1,
+      cluster: 'test',
+      change: 'Modified',
+      subject: { apiVersion: 'v1', kind: 'Node', name, uid },
+      resourceVersion,
+      changed: ['conditions'],
+      hints: { nodePool: 'default' },
+      groupKey: name,
+      eventKey: 'k',
+      observedTime: '2024-11-01T15:12:48.000Z',
+    },
+  };
+}
+
+/** A pool of `size` nodes, of which `ill` fell ill ten minutes ago. */
+function illWorld(size: number, ill: number): RepairWorld {
+  const world = createRepairWorld();
+  seedPool(world, namesOf(size));
+  for (const name of namesOf(ill)) world.setCondition(name, 'NetworkUnavailable', 'True');
+  world.advance(minutes(10));
+  return world;
+}
+
+describe('a pass that is under way', () => {
+  it('is not overtaken by one that is asked for meanwhile, which follows it', async () => {
+    const world = illWorld(5, 1);
+    world.beforeNextIntent(async () => {
+      world.advance(seconds(3));
+      await world.reconcile(nodeChanged(world, 'n3'));
+    });
+    await world.look('n1');
+    expect(verbs(world)).toEqual(['patch claim-n1', 'delete claim-n1']);
+    // It looked once, in spite of the request.
+    expect(world.listed()).toBe(1);
+    expect(poolRecord(world)?.state).not.toHaveProperty('underWay');
+    expect(poolRecord(world)?.nextWakeTime).toBe(world.now());
+    const before = world.listed();
+    await world.sweep();
+    expect(world.listed()).toBe(before + 1);
+  });
+
+  it('keeps no other pass waiting when it fails', async () => {
+    const world = illWorld(5, 1);
+    await world.look('n2');
+    const calls = await countCalls(() => illWorld(5, 1));
+    for (let call = 1; call <= calls; call++) {
+      const failing = illWorld(5, 1);
+      await failing.look('n1', { call, side: 'before' });
+      failing.advance(seconds(2));
+      await failing.look('n1');
+      failing.advance(minutes(1));
+      await failing.sweep();
+      expect(verbs(failing).filter(verb => verb === 'delete claim-n1')).toHaveLength(1);
+    }
+  });
+
+  it('that died is made up for after a minute', async () => {
+    const world = illWorld(5, 1);
+    await world.look('n1');
+    const record = poolRecord(world);
+    expect(record).toBeDefined();
+    if (record === undefined) return;
+    const state = { ...record.state, attempts: [], underWay: true, passTime: world.now() };
+    await world.store.put({ ...record, state }, record.version);
+    const before = world.listed();
+    await world.reconcile(nodeChanged(world, 'n3'));
+    expect(world.listed()).toBe(before);
+    expect(poolRecord(world)?.state).toMatchObject({ wanted: true });
+    world.advance(minutes(1));
+    await world.reconcile(nodeChanged(world, 'n3'));
+    expect(world.listed()).toBe(before + 1);
+  });
+});
+
+async function countCalls(make: () => RepairWorld): Promise<number> {
+  return make().look('n1');
+}
+
+describe('a pool that holds many repairs', () => {
+  it('waits a second for the rest of a burst of changes', async () => {
+    const world = illWorld(120, 60);
+    await world.look('n1');
+    expect(verbs(world)).toEqual([]);
+    world.advance(seconds(30));
+    const before = world.listed();
+    for (let change = 0; change < 5; change++) await world.reconcile(nodeChanged(world, 'n119'));
+    expect(world.listed()).toBe(before);
+    expect(poolRecord(world)?.nextWakeTime).toBe(world.now() + seconds(1));
+    world.advance(seconds(1));
+    await world.sweep();
+    expect(world.listed()).toBe(before + 1);
+  });
+});
+
+describe('nodes that are due at once', () => {
+  it('cost one look at their pool, and none at each of them', async () => {
+    const world = createRepairWorld();
+    seedPool(world, namesOf(120));
+    for (const name of namesOf(20)) {
+      world.setCondition(name, 'NetworkUnavailable', 'True');
+      await world.look(name);
+    }
+    world.advance(minutes(10));
+    await world.look('n1');
+    const lists = world.listed();
+    // Record, pool's record and the write: nothing of the cluster.
+    for (const name of namesOf(20).slice(1)) expect(await world.look(name)).toBeLessThanOrEqual(5);
+    expect(world.listed()).toBe(lists);
+    world.advance(hours(1));
+    await world.sweep();
+    expect(verbs(world).filter(verb => verb.startsWith('delete'))).toHaveLength(20);
+  });
+});
