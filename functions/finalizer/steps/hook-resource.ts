@@ -20,8 +20,8 @@ type ByResource = Extract<HookTarget, { kind: 'customResource' }>;
 export type ResourceAnswer = HookAnswer & { readonly resource?: HookProgress['resource'] };
 
 /** Equal for all calls about one hook of one termination, also when a NodeClaim that went has left it to its Node. */
-export const keyOfHook = ({ look, progress }: TerminationContext, { name }: TerminationHook): string =>
-  `${progress().keyUid ?? look.object.metadata.uid}/${name}`;
+export const keyOfHook = (context: TerminationContext, { name }: TerminationHook): string =>
+  `${context.progress().keyUid ?? context.look.object.metadata.uid}/${name}`;
 
 /** Makes it, or adopts one that an earlier try of this very hook made. @throws RetryableError when the API server could not be asked */
 export async function makeResource(

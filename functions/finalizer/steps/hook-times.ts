@@ -19,4 +19,5 @@ export function hookRetryDelay(attempts: number): DurationMs {
 }
 
 /** Its time begins with a call that was made: not with one that a run which ended had in mind. */
-export const isFirstCallUnknown = ({ phase, attempts }: HookProgress): boolean => phase === 'intended' && attempts === 1;
+export const isFirstCallUnknown = ({ phase, attempts }: HookProgress): boolean =>
+  phase === 'intended' && attempts === 1;
