@@ -122,7 +122,7 @@ async function invoke(context: TerminationContext, hook: TerminationHook, progre
   });
 }
 
-/** Somebody is at work: a worker answers by an event; a custom resource is looked at, for nobody tells of it. */
+/** Somebody is at work: a worker answers by an event, and the forwarder tells of a custom resource; should that be lost, it is looked at. */
 async function follow(
   context: TerminationContext,
   hook: TerminationHook,
