@@ -45,6 +45,7 @@ export async function drainCommand(
   output: CommandOutput = PROCESS_OUTPUT,
 ): Promise<number> {
   try {
+    if (options.dryRun === true && options.cancel === true) throw new UsageError('give either --dry-run or --cancel');
     return await onKubeconfig(options, cluster => run(cluster, name, options, output));
   } catch (error) {
     const { exitCode, message } = describeFailure(error);

@@ -1,5 +1,6 @@
 /** The commands. They load lazily, so that each starts as fast as its own parts allow. */
 import { Argument, Command, CommanderError, Option } from 'commander';
+import packageFile from '../package.json' with { type: 'json' };
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
 import { describeFailure } from './failure.ts';
 import type { RedriveCommandOptions } from './redrive.ts';
@@ -27,6 +28,7 @@ export async function runCommandLine(args: readonly string[], output: CommandOut
 function createProgram(output: CommandOutput, ends: (exitCode: number) => void): Command {
   const program = new Command('curfew')
     .description('Serverless node-lifecycle controller for Kubernetes on AWS')
+    .version(packageFile.version)
     .showHelpAfterError()
     .enablePositionalOptions()
     .exitOverride()

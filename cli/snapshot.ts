@@ -1,5 +1,5 @@
 /** `curfew snapshot`: a cluster as a scenario file, so that `curfew simulate` says what a policy would have done to it. */
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { stringify } from 'yaml';
 import { CONFIG_MAP } from '../shared/contract/names.ts';
@@ -44,7 +44,8 @@ export async function snapshotCommand(
 ): Promise<number> {
   try {
     const { duration = DEFAULT_DURATION } = options;
-    if (!parseGoDuration(duration).ok) {
+    const parsed = parseGoDuration(duration);
+    if (!parsed.ok || parsed.nanoseconds <= 0) {
       throw new UsageError(`--duration takes a Go duration such as 90m or 24h, not ${JSON.stringify(duration)}`);
     }
     // Before the cluster is read: that can take a while.
@@ -61,11 +62,13 @@ export async function snapshotCommand(
   }
 }
 
-/** Throws `UsageError` when there is no folder to write the file into. */
+/** Throws `UsageError` when there is no folder to write the file into, or a folder in its place. */
 function checkWritable(file: string): void {
   const folder = dirname(file);
   if (!existsSync(folder))
     throw new UsageError(`the folder ${folder} does not exist: create it, or choose another --output`);
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true)
+    throw new UsageError(`${file} is a folder: give --output a file in it`);
 }
 
 /** The cluster as it is now, as a scenario that starts now. */

@@ -54,6 +54,10 @@ export const CONVERGENCE = minutes(15);
 /** What one object may cause at one instant: its events to every function, with what those do, at several tries. */
 const ACTIONS_PER_OBJECT = 500;
 
+/** Most actions at one instant; more are a standstill. It grows with the cluster: a hundred thousand Nodes that are there at the start are none. */
+export const actionsAtOnce = ({ objects, steps }: Pick<Scenario, 'objects' | 'steps'>): number =>
+  MAX_ACTIONS_PER_INSTANT + ACTIONS_PER_OBJECT * (objects.length + steps.length);
+
 export interface RunOptions {
   readonly seed?: number;
   /** A mix by name or of one's own; default `none`. */
@@ -100,8 +104,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
 
   const time = createVirtualTime({
     start: scenario.start,
-    maxActionsPerInstant:
-      MAX_ACTIONS_PER_INSTANT + ACTIONS_PER_OBJECT * (scenario.objects.length + scenario.steps.length),
+    maxActionsPerInstant: actionsAtOnce(scenario),
     ...(injector && { tieBreak: tieBreaker(injector, random) }),
   });
   const world = createWorld(scenario, time);

@@ -49,7 +49,14 @@ export async function orOperationError<Answer>(doing: string, call: () => Promis
     return await call();
   } catch (error) {
     if (error instanceof OperationError) throw new OperationError(`${doing}: ${error.message}`, { cause: error });
-    const code = error instanceof Error ? error.name : 'Error';
-    throw new OperationError(`${doing}: ${code}: ${messageOf(error)}`, { cause: error });
+    throw new OperationError(`${doing}: ${describe(error)}`, { cause: error });
   }
+}
+
+function describe(error: unknown): string {
+  const code = error instanceof Error ? error.name : 'Error';
+  const message = messageOf(error);
+  if (message === 'Region is missing') return 'no Region is set: give --region, or set AWS_REGION';
+  if (code === 'CredentialsProviderError') return 'no AWS credentials were found: set AWS_PROFILE, or log in';
+  return `${code}: ${message}`;
 }

@@ -1,6 +1,7 @@
 /** Carries one pass out: warnings, evictions and deletions, each with its answer, and what is said of them. */
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
+import { DEFAULT_GRACE_PERIOD } from '../../shared/domain/drainable-pod.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import {
   addDuration,
@@ -13,7 +14,6 @@ import {
 import type { About, Reporter } from '../../shared/lifecycle/reporter.ts';
 import { deleteUnchangedPod, evictPod, type EvictionAnswer } from '../../shared/pods/eviction.ts';
 import type { DrainPass, PodAct } from './pass.ts';
-import { DEFAULT_GRACE_PERIOD } from './pods.ts';
 import type { DrainDeps } from './observe.ts';
 
 /** Requests at once: a node has about a hundred pods, and the API server has other clients. */

@@ -12,6 +12,7 @@ import { prepareNode } from './node.ts';
 import { noticesOf, sayNew } from './notices.ts';
 import type { Look } from './observe.ts';
 import { formatScope } from './scope.ts';
+import { withTried } from './tried.ts';
 import { lookAgain, proceed, report, safely, save, saveForNow, saveUntil, SOON, type Parts } from './turn.ts';
 
 type Of<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
@@ -49,10 +50,11 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
     case 'begin':
       return begin(parts, decision, look);
     case 'prepare': {
-      const { active, hold, showDraining } = decision;
+      const { active, hold, showDraining, pass } = decision;
       const changed = await prepareNode(deps, look.object, { active, hold, showDraining });
       if (changed !== 'ok') return lookAgain(changed);
-      const saved = await saveForNow(look, { ...look.record, active: { ...active, hold } });
+      const prepared = { ...active, hold, ...(pass && { tried: withTried(active, pass) }) };
+      const saved = await saveForNow(look, { ...look.record, active: prepared });
       return saved.written ? proceed(run) : saved;
     }
     case 'drain':
@@ -102,6 +104,11 @@ async function begin(parts: Parts, { record, active, takes }: Of<'begin'>, look:
 
 async function drain(parts: Parts, { active, pass }: Of<'drain'>, look: Look): Promise<Turn> {
   const { reporter, run } = parts;
+  const tried = withTried(active, pass);
+  if (tried.length > (active.tried ?? []).length) {
+    const noted = await saveForNow(look, { ...look.record, active: { ...active, tried } });
+    if (!noted.written) return noted;
+  }
   const result = await carryOutPass(parts, look.node.name, pass);
   const refusals = result.refusals.length === 0 ? 0 : active.refusals + 1;
   const retry = refusals === 0 ? undefined : addDuration(look.now, evictionRetryDelay(refusals, result.retryAfter));
@@ -109,8 +116,8 @@ async function drain(parts: Parts, { active, pass }: Of<'drain'>, look: Look): P
   const reported = await sayNew(reporter, look, notices, active.reported);
   const next: ActiveDrain = {
     ...active,
+    tried,
     warned: [...active.warned, ...result.warned],
-    drained: active.drained + result.drained,
     refusals,
     reported,
   };

@@ -4,13 +4,14 @@ import { remember, toFinished } from './admission.ts';
 import {
   faultOf,
   isEndedBy,
+  type ActiveDrain,
   type DrainOutcome,
   type DrainRecord,
   type DrainRequest,
   type FinishedDrain,
   type Incoming,
 } from './model.ts';
-import type { DrainObservation } from './observation.ts';
+import type { DrainedNode, DrainObservation } from './observation.ts';
 import { FULL } from './scope.ts';
 
 export interface Cancelled {
@@ -63,6 +64,23 @@ export function cancelledBy(
   const isIdle = next.active === undefined && next.requests.length === 0;
   const releases = isIdle && isFree(next) && (node.cordonMark !== undefined || isStale);
   return { record: next, because: outcome.message, answers, releases };
+}
+
+/** Why the drain ends early: what held the node was taken back. */
+export function takenBack({ hold }: ActiveDrain, node: DrainedNode): DrainOutcome | undefined {
+  if (hold === undefined) return undefined;
+  const cancelled = (reason: string, message: string): DrainOutcome => ({
+    status: 'Cancelled',
+    reason,
+    message,
+    left: [],
+  });
+  if (hold.quarantined && node.quarantine === undefined) {
+    if (!node.released) return cancelled('UnQuarantined', 'the quarantine is over');
+    return cancelled('ManuallyReleased', 'somebody took the quarantine of the node back');
+  }
+  if (hold.cordon !== 'none' && !node.unschedulable) return cancelled('Uncordoned', 'somebody uncordoned the node');
+  return undefined;
 }
 
 /** Whether no drain of the record stands for a fault that is still there. */

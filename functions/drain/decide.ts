@@ -7,7 +7,7 @@
 import { DRAIN_STATES, QUARANTINE_ANNOTATION, REMEDIATING, STATE_LABEL } from '../../shared/domain/quarantine.ts';
 import { addDuration, earliest, type EpochMs } from '../../shared/domain/time.ts';
 import { admit, begin, isRemembered, REMEMBERED_FOR, type Admission } from './admission.ts';
-import { cancelledBy, isFree } from './cancellation.ts';
+import { cancelledBy, isFree, takenBack } from './cancellation.ts';
 import { decideCustom, type CustomDecision } from './custom.ts';
 import type {
   ActiveDrain,
@@ -21,6 +21,7 @@ import type {
 } from './model.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { planPass, type DrainPass } from './pass.ts';
+import { counted } from './tried.ts';
 import type { DrainPodRules } from './pods.ts';
 import { arrivalOf, describeUnderWay } from './under-way.ts';
 
@@ -58,6 +59,8 @@ export type DrainDecision =
       readonly active: ActiveDrain;
       readonly hold: Hold;
       readonly showDraining: boolean;
+      /** What follows. */
+      readonly pass: DrainPass | undefined;
     }
   | { readonly kind: 'drain'; readonly active: ActiveDrain; readonly pass: DrainPass }
   | CustomDecision
@@ -72,7 +75,7 @@ export type DrainDecision =
   | { readonly kind: 'close'; readonly active: ActiveDrain; readonly outcome: DrainOutcome };
 
 export function decide(observation: DrainObservation): DrainDecision {
-  const { now, node, record, incoming, rules, mode } = observation;
+  const { node, record, incoming, rules, mode } = observation;
   if (incoming !== undefined) {
     const decision = incoming.kind === 'drain' ? take(observation, incoming.request) : endOf(observation, incoming);
     if (decision !== undefined) return decision;
@@ -85,6 +88,11 @@ export function decide(observation: DrainObservation): DrainDecision {
     return rules === undefined ? rest(observation) : begin(observation, rules);
   }
   if (active.end !== undefined) return { kind: 'close', active, outcome: active.end };
+  return decideActive(observation, counted(active, observation.pods));
+}
+
+function decideActive(observation: DrainObservation, active: ActiveDrain): DrainDecision {
+  const { now, node, rules, mode } = observation;
   const over = takenBack(active, node);
   if (over !== undefined) return finish(active, over);
   const held = holdOf(rules, mode);
@@ -102,7 +110,8 @@ export function decide(observation: DrainObservation): DrainDecision {
   });
   const showDraining = isCustom || !pass.drained;
   if (!isPrepared(observation, active, showDraining)) {
-    return { kind: 'prepare', active, hold: active.hold ?? holdFor(active, node), showDraining };
+    const hold = active.hold ?? holdFor(active, node);
+    return { kind: 'prepare', active, hold, showDraining, pass: isCustom ? undefined : pass };
   }
   if (isCustom) return decideCustom({ now, active, settings: rules.settings, resource: observation.resource, pass });
   return pass.drained ? finish(active, succeeded(active, pass), pass) : { kind: 'drain', active, pass };
@@ -176,23 +185,6 @@ function endOf(
 ): DrainDecision | undefined {
   const cancelled = cancelledBy(observation, incoming);
   return cancelled && { kind: 'cancel', ...cancelled };
-}
-
-/** Why the drain ends early: what held the node was taken back. */
-function takenBack({ hold }: ActiveDrain, node: DrainedNode): DrainOutcome | undefined {
-  if (hold === undefined) return undefined;
-  const cancelled = (reason: string, message: string): DrainOutcome => ({
-    status: 'Cancelled',
-    reason,
-    message,
-    left: [],
-  });
-  if (hold.quarantined && node.quarantine === undefined) {
-    if (!node.released) return cancelled('UnQuarantined', 'the quarantine is over');
-    return cancelled('ManuallyReleased', 'somebody took the quarantine of the node back');
-  }
-  if (hold.cordon !== 'none' && !node.unschedulable) return cancelled('Uncordoned', 'somebody uncordoned the node');
-  return undefined;
 }
 
 /** A node that nobody keeps new pods away from is cordoned by the drain. */

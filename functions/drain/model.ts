@@ -75,7 +75,9 @@ export interface ActiveDrain {
   readonly hold?: Hold;
   /** UIDs of pods whose owners were warned of the deletion. */
   readonly warned: readonly string[];
-  /** Pods that this drain has evicted or deleted. */
+  /** UIDs of pods that this drain has set out to evict or delete: noted before, so that no run that is overtaken goes uncounted. */
+  readonly tried?: readonly string[];
+  /** Of these, those that are gone or about to go. */
   readonly drained: number;
   /** Passes in a row in which evictions were refused. */
   readonly refusals: number;

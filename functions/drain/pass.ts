@@ -3,10 +3,11 @@
  * that is blocked holds up no other. Pure: the API server's answers are the caller's.
  */
 import type { DrainMode } from '../../shared/domain/drain-settings.ts';
+import { DEFAULT_GRACE_PERIOD } from '../../shared/domain/drainable-pod.ts';
 import { isTerminating, type PodView } from '../../shared/domain/pod.ts';
 import { isActive, protectionOf, type ProtectionPolicy } from '../../shared/domain/protection.ts';
 import { addDuration, earliest, isDue, seconds, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
-import { DEFAULT_GRACE_PERIOD, drainPodStanding, type DrainPodRules, type LeftBehind } from './pods.ts';
+import { drainPodStanding, type DrainPodRules, type LeftBehind } from './pods.ts';
 
 export interface PassSituation {
   readonly now: EpochMs;

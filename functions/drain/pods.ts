@@ -3,15 +3,13 @@
  * Mirror pods never count: nobody but their kubelet can end them.
  */
 import type { DrainMode } from '../../shared/domain/drain-settings.ts';
-import { isStatic } from '../../shared/domain/drainable-pod.ts';
+import { DEFAULT_GRACE_PERIOD, isStatic } from '../../shared/domain/drainable-pod.ts';
 import { isFinished, isTerminating, type PodView } from '../../shared/domain/pod.ts';
-import { addDuration, seconds, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
+import { addDuration, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import { PARTIAL_DRAIN_RESOURCES, type DrainScope } from './scope.ts';
 
 /** On a pod: which devices it uses, kept up to date by NVSentinel's metadata-collector. */
 export const DEVICES_ANNOTATION = 'dgxc.nvidia.com/devices';
-/** The kubelet's grace period for pods that do not say. */
-export const DEFAULT_GRACE_PERIOD = seconds(30);
 
 /** Why a drain has nothing to do with a pod. */
 export type OutOfScope =

@@ -121,16 +121,19 @@ const goneOutcome = (name: string): DrainOutcome => ({
 });
 
 /** @returns whether the message was taken care of, or the Node is there */
-async function reconcileNode(parts: Parts, target: Target, incoming?: Incoming, wakeUp?: UsedWakeUp): Promise<boolean> {
+async function reconcileNode(parts: Parts, first: Target, incoming?: Incoming, wakeUp?: UsedWakeUp): Promise<boolean> {
   const { deps, reporter } = parts;
   const observe = createObserver(deps, wakeUp);
   const run: RunMemory = { taken: false, progressed: false };
   let isHere = false;
+  let target = first;
   const concern: Concern<Look, DrainDecision> = {
-    what: `node ${target.name}`,
+    what: `node ${first.name}`,
     async observe(): Promise<Observed<Look>> {
       const found = await observe(target, run.taken ? undefined : incoming);
       isHere = found.kind === 'here';
+      // I10: from now on this node is meant, not its name.
+      if (found.kind === 'here') target = { name: target.name, uid: found.look.object.metadata.uid };
       if (found.kind === 'here') return { kind: 'here', observation: found.look };
       if (found.kind === 'gone') await closeGone(parts, target, found);
       return { kind: 'over' };

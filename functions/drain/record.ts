@@ -62,6 +62,7 @@ const active = z.object({
   force: z.boolean(),
   hold: z.exactOptional(z.object({ quarantined: z.boolean(), cordon: z.enum(['own', 'other', 'none']) })),
   warned: z.array(z.string()),
+  tried: z.exactOptional(z.array(z.string())),
   drained: z.number(),
   refusals: z.number(),
   reported: z.exactOptional(z.string()),

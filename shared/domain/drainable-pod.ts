@@ -11,6 +11,8 @@ export const DISRUPTED_TAINT = { key: 'karpenter.sh/disrupted', effect: 'NoSched
 const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror';
 const CRITICAL_PRIORITY_CLASSES: readonly string[] = ['system-cluster-critical', 'system-node-critical'];
 
+/** The kubelet's grace period for pods that do not say. */
+export const DEFAULT_GRACE_PERIOD = seconds(30);
 /** A pod whose grace period ended longer ago than this is not waited for: its kubelet does not answer. */
 export const STUCK_AFTER = seconds(60);
 

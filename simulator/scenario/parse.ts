@@ -85,12 +85,26 @@ function parseDocument(
   } catch (error) {
     return [{ place: locate([]), message: messageOf(error) }];
   }
+  const other = complainAboutKind(value);
+  if (other !== undefined) return [{ place: locate(['kind']), message: other }];
   const result = scenarioSchema.safeParse(value);
   if (!result.success) return result.error.issues.flatMap(issue => toFaults(issue, locate));
   const faults: ScenarioFault[] = [];
   const scenario = toScenario(result.data, file, locate, faults);
   faults.push(...complainAboutDuplicates(scenario.objects), ...complainAboutResources(scenario, catalog));
   return faults.length > 0 ? faults.toSorted((a, b) => a.place.line - b.place.line) : scenario;
+}
+
+/** Something else than a Scenario is said so once, not field by field. */
+function complainAboutKind(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return 'this is no Scenario: a Scenario has the fields apiVersion, kind, metadata and spec';
+  }
+  const kind: unknown = Reflect.get(value, 'kind');
+  if (kind === 'Scenario') return undefined;
+  return typeof kind === 'string'
+    ? `this is a ${kind}, no Scenario: put it under spec.objects of one, or check it by itself with \`curfew validate\``
+    : 'this is no Scenario: it has no field kind';
 }
 
 /** An unknown field stands at its own key. */

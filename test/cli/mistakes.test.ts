@@ -33,6 +33,8 @@ const plugin = (command: string): object => ({
 });
 
 beforeAll(async () => {
+  for (const name of ['AWS_REGION', 'AWS_PROFILE']) vi.stubEnv(name, undefined);
+  vi.stubEnv('AWS_CONFIG_FILE', '/nowhere');
   folder = mkdtempSync(join(tmpdir(), 'curfew-test-'));
   html = createServer((_, response) => {
     response.writeHead(200, { 'content-type': 'text/html' }).end('<html><body>Welcome</body></html>');
@@ -42,6 +44,8 @@ beforeAll(async () => {
   const url = `http://127.0.0.1:${port}`;
   writeFileSync(at('html'), kubeconfig(url, { token: 't' }));
   writeFileSync(at('mute'), kubeconfig(url, plugin('exit 3')));
+  writeFileSync(at('nowhere'), kubeconfig('not a url', { token: 't' }));
+  writeFileSync(at('list.yaml'), '- 1\n- 2\n');
   writeFileSync(at('binary.yaml'), Buffer.from(Array.from({ length: 4000 }, (_, index) => (index * 7) % 256)));
   writeFileSync(at('latin1.yaml'), Buffer.from([0x6e, 0x61, 0x6d, 0x65, 0x3a, 0x20, 0xe9, 0x0a]));
   writeFileSync(at('deep.yaml'), `a: ${'['.repeat(10_000)}${']'.repeat(10_000)}\n`);
@@ -49,6 +53,7 @@ beforeAll(async () => {
   writeFileSync(at('huge.yaml'), `# ${'x'.repeat(100)}\n`.repeat(200_000));
 });
 afterAll(() => {
+  vi.unstubAllEnvs();
   html.close();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -71,6 +76,22 @@ const CASES: readonly (readonly [string, string])[] = [
   ['simulate {}/deep.yaml', '{}/deep.yaml:1: is nested too deeply to be read'],
   ['simulate {}/huge.yaml', '{}/huge.yaml has 20.6 MB; a scenario file may have at most 16.0 MB'],
   ['explain node n1 --scenario {}/none.yaml', '{}/none.yaml does not exist'],
+  [
+    'simulate {}/list.yaml',
+    '{}/list.yaml:1: this is no Scenario: a Scenario has the fields apiVersion, kind, metadata and spec',
+  ],
+  ['simulate package.json', 'package.json:1: this is no Scenario: it has no field kind'],
+  [
+    'simulate deploy/samples/observe.yaml',
+    'this is a NodeLifecyclePolicy, no Scenario: put it under spec.objects of one',
+  ],
+  ['explain node n1 --kubeconfig {}', 'kubeconfig {} is a folder: give the path of a file with --kubeconfig'],
+  ['explain node n1 --kubeconfig {}/list.yaml', '{}/list.yaml is no kubeconfig: it has no contexts'],
+  ['explain node n1 --kubeconfig {}/nowhere', 'the server of context c is "not a url", not an https URL'],
+  ['snapshot --duration 0s', '--duration takes a Go duration such as 90m or 24h, not "0s"'],
+  ['snapshot --output {}', '{} is a folder: give --output a file in it'],
+  ['drain n1 --dry-run --cancel', 'give either --dry-run or --cancel'],
+  ['stop', 'reading the stack Curfew: no Region is set: give --region, or set AWS_REGION'],
   ['snapshot --duration 5 min', '--duration takes a Go duration such as 90m or 24h'],
 ];
 

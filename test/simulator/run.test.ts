@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { formatLine } from '../../simulator/trace.ts';
-import { complaints, GATE, nodeObjects, simulate, story } from './simulate.ts';
+import type { EpochMs } from '../../shared/domain/time.ts';
+import { actionsAtOnce, runScenario } from '../../simulator/run.ts';
+import { complaints, GATE, nodeObjects, scenario, simulate, story } from './simulate.ts';
 
 const UNHEALTHY = `${GATE}  objects:\n${nodeObjects('a')}`;
 
@@ -155,5 +157,34 @@ describe('runScenario', () => {
     - { at: 32m, within: 0s, write: { verb: delete, resource: nodeclaims }, times: 1 }
 `);
     expect(complaints(result)).toEqual([]);
+  });
+});
+
+describe('a scenario of nothing but Nodes', () => {
+  const nodes = (count: number): string =>
+    Array.from(
+      { length: count },
+      (_, index) =>
+        `    - { apiVersion: v1, kind: Node, metadata: { name: n${index} }, spec: { providerID: "aws:///us-west-2a/i-${index}" } }\n`,
+    ).join('');
+
+  it('is no standstill, however many they are: one instant may take more actions, the more objects there are', async () => {
+    const few = scenario(`  duration: 1m\n  objects:\n${nodes(50)}`);
+    let now: EpochMs | undefined;
+    let actions = 0;
+    let most = 0;
+    const result = await runScenario(few, {
+      onProgress: time => {
+        actions = time === now ? actions + 1 : 1;
+        now = time;
+        most = Math.max(most, actions);
+      },
+    });
+    expect(result.violations).toEqual([]);
+    const eachNode = most / few.objects.length;
+    expect(eachNode).toBeGreaterThan(1);
+    // 50 MB are about 200,000 Nodes, which took more actions at their first instant than one limit for all scenarios allowed.
+    const many = { objects: Array.from({ length: 4000 }, () => few.objects).flat(), steps: [] };
+    expect(actionsAtOnce(many)).toBeGreaterThan(2 * eachNode * many.objects.length);
   });
 });

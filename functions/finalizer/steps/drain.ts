@@ -3,12 +3,14 @@
  * is the plan's; here are the calls, what is said of them, and until when the step waits.
  */
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import { DEFAULT_GRACE_PERIOD, stuckTime } from '../../../shared/domain/drainable-pod.ts';
 import { planDrain, type DrainPlan } from '../drain-plan.ts';
 import type { PodView } from '../../../shared/domain/pod.ts';
 import {
   addDuration,
   earliest,
   isDue,
+  seconds,
   toDurationMs,
   toTimestamp,
   type DurationMs,
@@ -40,7 +42,7 @@ export const drainNodes = {
       if (isDrained(context, plan, outcomes)) continue;
       const retry = await countRefusals(context, outcomes);
       waits.push(describeWait(plan, outcomes));
-      until = earliest(until, earliest(plan.nextLook, retry));
+      until = earliest(until, earliest(plan.nextLook, earliest(retry, stuckAfter(context, outcomes))));
     }
     if (waits.length === 0) {
       if (context.progress().refusedEvictions > 0) await context.remember({ refusedEvictions: 0 });
@@ -59,6 +61,18 @@ function isDrained({ forced, now }: TerminationContext, plan: DrainPlan, outcome
   if (plan.drained) return true;
   if (!forced || outcomes.some(({ answer }) => answer.kind === 'deleted')) return false;
   return plan.steps.every(({ pod }) => pod.deletionTime !== undefined && isDue(now, pod.deletionTime));
+}
+
+/** When the first of the pods that were just evicted counts as stuck: nothing else tells when one does not go. */
+function stuckAfter({ now }: TerminationContext, outcomes: readonly PodOutcome[]): EpochMs | undefined {
+  let first: EpochMs | undefined;
+  for (const { step, answer } of outcomes) {
+    if (answer.kind !== 'evicted') continue;
+    const grace = step.pod.terminationGracePeriod ?? DEFAULT_GRACE_PERIOD;
+    // The API server rounds a deletion to seconds.
+    first = earliest(first, stuckTime({ deletionTime: addDuration(addDuration(now, grace), seconds(1)) }));
+  }
+  return first;
 }
 
 async function countRefusals(

@@ -43,7 +43,7 @@ export function createEventRecorder(deps: EventRecorderDeps): EventRecorder {
   };
 }
 
-/** Returns why it was not recorded, or undefined. */
+/** Returns why it was not recorded, or undefined. Most Events are new, so it is created first: one call in place of two. */
 async function recordOnce(event: ObjectEvent, deps: EventRecorderDeps): Promise<string | undefined> {
   const namespace = event.about.metadata.namespace ?? CLUSTER_SCOPED_NAMESPACE;
   const ref = { type: RESOURCES.Event, namespace, name: eventName(event) };
@@ -65,7 +65,7 @@ async function recordOnce(event: ObjectEvent, deps: EventRecorderDeps): Promise<
       const patched = await deps.kubernetes.patch(ref, { type: 'merge', body });
       if (patched.kind === 'ok') return undefined;
     }
-    // Created, changed or expired in between: look again.
+    // Expired in between: created again.
   }
   return `the Event changed ${MAX_ATTEMPTS} times in between`;
 }

@@ -2,7 +2,7 @@
  * How to reach a cluster, out of a kubeconfig or from inside a pod: for the forwarder and the command line only. It loads
  * `@kubernetes/client-node` for its reading of kubeconfigs (credential plugins, tokens, certificates), which no function may carry.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import type { RequestOptions } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
 import { messageOf, RetryableError } from '../../errors.ts';
@@ -32,6 +32,9 @@ export interface ClusterAccess {
 export async function loadKubeconfig(file: string, context?: string): Promise<ClusterAccess> {
   const load = (): KubeConfig => {
     const config = new KubeConfig();
+    if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) {
+      throw new ClusterAccessError(`kubeconfig ${file} is a folder: give the path of a file with --kubeconfig`);
+    }
     try {
       config.loadFromFile(file);
     } catch (error) {
@@ -98,15 +101,22 @@ function isVersion(body: string): boolean {
 function checkContext(config: KubeConfig, file: string): void {
   const name = config.currentContext;
   const known = config.getContexts().map(each => each.name);
-  const contexts = known.length === 0 ? 'it has none' : `it has ${known.join(', ')}`;
+  if (known.length === 0) throw new ClusterAccessError(`${file} is no kubeconfig: it has no contexts`);
+  const contexts = `it has ${known.join(', ')}`;
   if (!name) {
     throw new ClusterAccessError(`kubeconfig ${file} has no current context: choose one with --context, ${contexts}`);
   }
   if (config.getContextObject(name) === null) {
     throw new ClusterAccessError(`kubeconfig ${file} has no context ${name}: ${contexts}`);
   }
-  if (config.getCurrentCluster() === null) {
+  const cluster = config.getCurrentCluster();
+  if (cluster === null) {
     throw new ClusterAccessError(`kubeconfig ${file}: context ${name} names a cluster that the file does not have`);
+  }
+  if (!/^https?:$/.test(URL.parse(cluster.server)?.protocol ?? '')) {
+    throw new ClusterAccessError(
+      `kubeconfig ${file}: the server of context ${name} is ${JSON.stringify(cluster.server)}, not an https URL`,
+    );
   }
 }
 

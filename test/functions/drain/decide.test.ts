@@ -249,6 +249,31 @@ mode = "DeleteAfterTimeout"`);
   });
 });
 
+describe('what a drain counts', () => {
+  const tried = ['uid-a', 'uid-b', 'uid-c'];
+
+  it('is what it set out to evict and what goes, whichever run noted it', () => {
+    const drain = active({ tried });
+    const node = prepared(drain);
+    expect(decide(observation({ record: { active: drain }, node }))).toMatchObject({
+      kind: 'finish',
+      active: { drained: 3 },
+      outcome: { message: '3 pods were drained' },
+    });
+    const pods = [pod('a', { deletionTimestamp: '2024-11-01T15:00:30Z' }), pod('b')];
+    expect(decide(observation({ record: { active: drain }, node, pods }))).toMatchObject({
+      kind: 'drain',
+      active: { drained: 2 },
+    });
+  });
+
+  it('goes on from what a record of before says', () => {
+    const drain = active({ drained: 4 });
+    const decision = decide(observation({ record: { active: drain }, node: prepared(drain) }));
+    expect(decision).toMatchObject({ active: { drained: 4 }, outcome: { message: '4 pods were drained' } });
+  });
+});
+
 describe('what calls a drain off', () => {
   const on = (incoming: Incoming, given: Parameters<typeof observation>[0] = {}) =>
     decide(
