@@ -17,6 +17,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   protect: async () => (await import('./protect.ts')).protect,
   storm: async () => (await import('./storm.ts')).storm,
   memory: async () => (await import('./memory.ts')).memory,
+  karpenter: async () => (await import('./karpenter.ts')).karpenter,
   scale: async () => (await import('./scale.ts')).scale,
   terminate: async () => (await import('./terminate.ts')).terminate,
 };

@@ -119,7 +119,7 @@ export function wakeTimeOf(wakeTime: EpochMs | undefined, { said, hasMore }: New
 
 /** Says what is news, after it happened. */
 export async function say(
-  deps: PassDeps,
+  deps: Pick<PassDeps, 'reporter' | 'events' | 'metrics' | 'repairsChanged'>,
   verdicts: readonly Verdict[],
   news: News | undefined,
   place: Place,

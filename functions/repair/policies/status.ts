@@ -42,14 +42,19 @@ type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' |
 interface StatusRecord {
   /** When the latest look began. */
   readonly lookTime: EpochMs;
+  /** It has not ended yet. */
+  readonly underWay?: true | undefined;
 }
 
-const schema = z.object({ lookTime: z.number() });
+const schema = z.object({ lookTime: z.number(), underWay: z.exactOptional(z.literal(true)) });
 export const statusCodec: RecordCodec<StatusRecord> = {
   owner: OWNER,
   schemaVersion: 1,
-  parse: state => ({ lookTime: toEpochMs(schema.parse(state).lookTime) }),
-  toState: ({ lookTime }) => ({ lookTime }),
+  parse(state) {
+    const { lookTime, ...rest } = schema.parse(state);
+    return { lookTime: toEpochMs(lookTime), ...rest };
+  },
+  toState: ({ lookTime, underWay }) => ({ lookTime, ...(underWay && { underWay }) }),
 };
 const RECORD_ID = 'policy-status';
 
@@ -92,7 +97,12 @@ async function request(deps: Deps, spacing: DurationMs, creates: boolean, wakeUp
         return written(saved);
       }
       const wakeTime = addDuration(now, LOOK_SETTLES_AFTER);
-      const saved = await record.save({ subject: SUBJECT, value: { lookTime: now }, wakeTime, punctual: false });
+      const saved = await record.save({
+        subject: SUBJECT,
+        value: { lookTime: now, underWay: true },
+        wakeTime,
+        punctual: false,
+      });
       claimed = saved.written;
       return written(saved);
     },
@@ -111,7 +121,7 @@ async function request(deps: Deps, spacing: DurationMs, creates: boolean, wakeUp
       const isAsked = nextWakeTime !== undefined && nextWakeTime < addDuration(held.value.lookTime, LOOK_SETTLES_AFTER);
       if (isAsked) return DONE;
       const wakeTime = addDuration(deps.clock.now(), CHECK);
-      const saved = await record.save({ subject: SUBJECT, value: held.value, wakeTime });
+      const saved = await record.save({ subject: SUBJECT, value: { lookTime: held.value.lookTime }, wakeTime });
       return saved.written ? DONE : again('another run wrote first');
     },
   });

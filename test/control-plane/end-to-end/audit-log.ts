@@ -44,9 +44,13 @@ export interface AuditedRequest {
   readonly responseObject: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** The requests that are finished, or watches that are started, in order. */
-export function readAuditLog(path: string): readonly AuditedRequest[] {
-  const lines = readFileSync(path, 'utf8').split('\n');
+/**
+ * The requests that are finished, or watches that are started, in order.
+ *
+ * @param from where in the file to begin, in bytes: at a line's beginning
+ */
+export function readAuditLog(path: string, from = 0): readonly AuditedRequest[] {
+  const lines = readFileSync(path).subarray(from).toString().split('\n');
   return lines.flatMap(line => {
     if (line === '') return [];
     const event = eventSchema.parse(JSON.parse(line));

@@ -12,18 +12,20 @@ import { clusterCatalog } from '../../../simulator/world.ts';
 import { createHttpClient } from '../../contract/api-server/http-client.ts';
 import { applyFiles } from '../../contract/api-server/manifests.ts';
 import { DEPLOY_FILES } from '../../contract/manifests.contract.ts';
-import { startControlPlane, type ControlPlane } from '../start.ts';
+import { DEFAULT_CONTROLLERS, startControlPlane, type ControlPlane } from '../start.ts';
 import type { RealCluster } from './run-on-cluster.ts';
 
 export const FORWARDER = 'forwarder';
 /** Allowed to do everything. */
 export const ADMIN = 'end-to-end';
 /** Users as an EKS access entry makes them of a function's role, and the forwarder's service account. */
-const FORWARDER_USER = 'system:serviceaccount:curfew:curfew-forwarder';
-const userOf = (name: FunctionName): string => `curfew-${name}`;
+export const FORWARDER_USER = 'system:serviceaccount:curfew:curfew-forwarder';
+export const userOf = (name: FunctionName): string => `curfew-${name}`;
 
 export interface CurfewOnCluster extends RealCluster {
   readonly plane: ControlPlane;
+  /** Those of Curfew's parts. */
+  readonly users: readonly string[];
   /** The forwarder's own client, for what is no part of watching: its Lease. */
   readonly forwarder: KubernetesApi;
   stop(): Promise<void>;
@@ -31,13 +33,18 @@ export interface CurfewOnCluster extends RealCluster {
 
 const root = new URL('../../..', import.meta.url).pathname;
 
-export async function startCurfewOnCluster(log: (line: string) => void): Promise<CurfewOnCluster> {
+/** @param controllers to run beside the default ones */
+export async function startCurfewOnCluster(
+  log: (line: string) => void,
+  controllers: readonly string[] = [],
+): Promise<CurfewOnCluster> {
   const parts = new Map<string, string>([
     [FORWARDER_USER, FORWARDER],
     ...DEPLOYED_FUNCTIONS.map((name): [string, string] => [userOf(name), name]),
   ]);
   const plane = await startControlPlane({
     audit: true,
+    controllers: [...DEFAULT_CONTROLLERS, ...controllers],
     log,
     users: [
       { name: ADMIN, groups: ['system:masters'] },
@@ -53,7 +60,7 @@ export async function startCurfewOnCluster(log: (line: string) => void): Promise
   );
   http.close();
 
-  const transports = new Map([...parts.keys(), ADMIN].map(user => [user, connect(plane, user)]));
+  const transports = new Map([...parts.keys(), ADMIN].map(user => [user, connectAs(user, credentialsOf(plane, user))]));
   const transportOf = (user: string): Transport => {
     const transport = transports.get(user);
     if (transport === undefined) throw new Error(`${user} is not connected`);
@@ -68,6 +75,7 @@ export async function startCurfewOnCluster(log: (line: string) => void): Promise
   if (auditLog === undefined) throw new Error('the control plane keeps no audit log');
   return {
     plane,
+    users: [...parts.keys()],
     catalog: clusterCatalog(),
     kubernetes: by => createKubernetesApi(transportOf(userOf(by))),
     watch: createClusterWatch(transportOf(FORWARDER_USER)),
@@ -82,13 +90,24 @@ export async function startCurfewOnCluster(log: (line: string) => void): Promise
   };
 }
 
-function connect(plane: ControlPlane, user: string): Transport {
-  const token = plane.tokenFor(user);
+export interface Credentials {
+  readonly server: string;
+  readonly ca: string;
+  readonly token: string;
+}
+
+const credentialsOf = ({ url, caPem, tokenFor }: ControlPlane, user: string): Credentials => ({
+  server: url,
+  ca: caPem,
+  token: tokenFor(user),
+});
+
+export function connectAs(user: string, { server, ca, token }: Credentials): Transport {
   return createTransport({
-    server: plane.url,
+    server,
     clock: systemClock,
     userAgent: user,
-    tls: { ca: plane.caPem },
+    tls: { ca },
     authenticator: { headers: async () => ({ authorization: `Bearer ${token}` }), invalidate: () => undefined },
   });
 }

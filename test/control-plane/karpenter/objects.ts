@@ -3,6 +3,8 @@ import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 
 export const NODE_POOL_LABEL = 'karpenter.sh/nodepool';
 const NODE_CLASS = 'default';
+/** The cheapest of kwok's own. */
+const INSTANCE_TYPE = 'c-1x-amd64-linux';
 
 export const nodeClass = {
   apiVersion: 'karpenter.kwok.sh/v1alpha1',
@@ -10,7 +12,7 @@ export const nodeClass = {
   metadata: { name: NODE_CLASS },
 };
 
-/** A pool that is never consolidated nor expires. With `replicas` Karpenter keeps so many nodes, without one comes for pods that wait. */
+/** A pool that is never consolidated nor expires. With `replicas` Karpenter keeps so many nodes, without it one comes for pods that wait. */
 export function nodePool(name: string, replicas?: number) {
   const disruption: JsonObject = { consolidationPolicy: 'WhenEmpty', consolidateAfter: 'Never' };
   return {
@@ -22,7 +24,8 @@ export function nodePool(name: string, replicas?: number) {
       template: {
         spec: {
           nodeClassRef: { group: 'karpenter.kwok.sh', kind: 'KWOKNodeClass', name: NODE_CLASS },
-          requirements: [{ key: 'kubernetes.io/arch', operator: 'In', values: ['amd64'] }],
+          // Nodes without pods have no other reason for one type: kwok launches nothing without.
+          requirements: [{ key: 'node.kubernetes.io/instance-type', operator: 'In', values: [INSTANCE_TYPE] }],
           expireAfter: 'Never',
         },
       },

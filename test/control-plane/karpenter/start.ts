@@ -1,4 +1,5 @@
 /** Karpenter as released, with its kwok provider and kube-scheduler, beside a control plane. */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { ensureKarpenter } from '../build.ts';
 import { freePort, type Running } from '../processes.ts';
 import type { ControlPlane } from '../start.ts';
@@ -10,6 +11,8 @@ const LOOPBACK = '127.0.0.1';
 export interface KarpenterSettings {
   /** Karpenter's own repair. Default: off, as it is by default. */
   readonly nodeRepair?: boolean;
+  /** Default: the control plane's own address. */
+  readonly server?: string;
 }
 
 /** Why there is no Karpenter to run; undefined where there is one. */
@@ -38,13 +41,15 @@ export async function startScheduler(plane: ControlPlane): Promise<Running> {
 /** Starts Karpenter, when the CRDs are served; it may be stopped and started again with other settings. */
 export async function startKarpenter(
   plane: ControlPlane,
-  { nodeRepair = false }: KarpenterSettings = {},
+  { nodeRepair = false, server = plane.url }: KarpenterSettings = {},
 ): Promise<Running> {
   const binaries = await ensureKarpenter(() => undefined);
   if (binaries === undefined) throw new Error('there is no Karpenter');
   const [metricsPort, healthPort] = await Promise.all([freePort(), freePort()]);
+  const kubeconfig = plane.kubeconfigFor(KARPENTER_USER, ['system:masters']);
+  writeFileSync(kubeconfig, readFileSync(kubeconfig, 'utf8').replace(plane.url, server));
   const env = {
-    KUBECONFIG: plane.kubeconfigFor(KARPENTER_USER, ['system:masters']),
+    KUBECONFIG: kubeconfig,
     DISABLE_LEADER_ELECTION: 'true',
     METRICS_PORT: String(metricsPort),
     HEALTH_PROBE_PORT: String(healthPort),

@@ -1,0 +1,204 @@
+/**
+ * Karpenter's own node repair and Curfew's, in turns, on one kube-apiserver and the same nodes, which Karpenter's kwok provider makes and
+ * ends. In both turns the termination is Karpenter's; whose repair deletes the NodeClaim is the difference.
+ */
+import { join } from 'node:path';
+import * as z from 'zod';
+import { ensureControlPlaneBinaries } from '../test/control-plane/build.ts';
+import { missingForKarpenter } from '../test/control-plane/karpenter/start.ts';
+import type { Bench, BenchContext, BenchOutcome } from './bench.ts';
+import { LAYOUTS, QUICK_LAYOUTS, type Burst, type Layout } from './karpenter/layouts.ts';
+import { startMeasuredProcess, type MeasuredProcess } from './measure/measured-process.ts';
+import { atMost, numberRow, ratioRow, type Row } from './report/row.ts';
+
+const ONE_RATIO_MAX = 3;
+const MANY_RATIO_MAX = 1;
+const DELETES_MAX = 1;
+const processFile = (name: string): string => join(import.meta.dirname, 'karpenter', `${name}-process.ts`);
+
+export const karpenter: Bench = {
+  summary: "repairs beside a real Karpenter: due to deleted, against Karpenter's own node repair",
+  runsOnControlPlane: false,
+  run: runKarpenter,
+};
+
+type Party = 'karpenter' | 'curfew';
+const PARTIES: readonly Party[] = ['karpenter', 'curfew'];
+type Size = keyof Layout['bursts'];
+
+interface Plan {
+  readonly layouts: readonly Layout[];
+  readonly rounds: number;
+  /** Bursts of each size in a turn. */
+  readonly bursts: Readonly<Record<Size, number>>;
+  /** Karpenter looks again only after its five minutes. */
+  readonly withThreshold: boolean;
+}
+
+const FULL: Plan = { layouts: LAYOUTS, rounds: 1, bursts: { one: 6, ten: 1, many: 1 }, withThreshold: true };
+const QUICK: Plan = {
+  layouts: QUICK_LAYOUTS,
+  rounds: 1,
+  bursts: { one: 2, ten: 1, many: 1 },
+  withThreshold: false,
+};
+
+const startedSchema = z.object({ server: z.string(), ca: z.string(), tokens: z.record(z.string(), z.string()) });
+const numbers = z.array(z.number());
+const burstSchema = z.object({
+  /** Of each NodeClaim, from the instant at which it was due to the accepted deletion. */
+  reactionMs: numbers,
+  /** From there until its Node was gone. */
+  goneMs: numbers,
+  /** Of the party, from the write that broke the nodes to the last deletion, with what Karpenter's termination needs until then. */
+  requests: z.number(),
+  requestsByKind: z.record(z.string(), z.number()),
+  bytes: z.number(),
+  deletesByCurfew: z.number(),
+});
+type BurstSample = z.infer<typeof burstSchema>;
+const thresholdSchema = z.object({ firstMs: z.number(), lastMs: z.number() });
+
+interface Sample extends BurstSample {
+  readonly nodes: number;
+  readonly party: Party;
+  readonly size: Size;
+}
+
+async function runKarpenter({ quick, progress }: BenchContext): Promise<BenchOutcome> {
+  const missing = await missingForKarpenter(await ensureControlPlaneBinaries(line => progress.say(line)));
+  if (missing !== undefined) throw new Error(`there is no Karpenter to compare with: ${missing}`);
+  const plan = quick ? QUICK : FULL;
+  const samples: Sample[] = [];
+  const thresholds: Partial<Record<Party, z.infer<typeof thresholdSchema>>> = {};
+  const problems: string[] = [];
+  for (const layout of plan.layouts) {
+    progress.say(`karpenter: making ${layout.nodes} nodes`);
+    await using cluster = startMeasuredProcess(processFile('cluster'));
+    const access = await cluster.ask('start', startedSchema);
+    await using parts = new AsyncDisposableStack();
+    parts.defer(async () => void (await cluster.ask('stop', z.unknown())));
+    await cluster.ask('karpenter', z.unknown(), { nodeRepair: false });
+    await cluster.ask('layout', z.unknown(), layout);
+    for (let round = 0; round < plan.rounds; round++) {
+      for (const party of PARTIES) {
+        progress.say(`karpenter: ${party} repairs, ${layout.nodes} nodes`, { done: round, of: plan.rounds });
+        await cluster.ask('karpenter', z.unknown(), { nodeRepair: party === 'karpenter' });
+        await using curfew = party === 'curfew' ? await startCurfew(access) : undefined;
+        samples.push(...(await turn(cluster, layout, plan, party)));
+        if (plan.withThreshold && round === 0 && layout === plan.layouts[0]) {
+          const question = { burst: layout.tooMany, by: party };
+          thresholds[party] = await cluster.ask('threshold', thresholdSchema, question);
+          await cluster.ask('settled', z.unknown());
+        }
+        if (curfew !== undefined) problems.push(...(await curfew.ask('problems', z.array(z.string()))));
+      }
+    }
+  }
+  return {
+    settings: { rounds: plan.rounds, bursts: plan.bursts, layouts: plan.layouts },
+    rows: [...plan.layouts.flatMap(layout => rowsOf(layout, samples)), ...thresholdRows(thresholds)],
+    samples: { samples, thresholds, problems },
+  };
+}
+
+async function startCurfew(access: z.infer<typeof startedSchema>): Promise<MeasuredProcess> {
+  const curfew = startMeasuredProcess(processFile('curfew'));
+  await curfew.ask('start', z.unknown(), access);
+  return curfew;
+}
+
+async function turn(cluster: MeasuredProcess, layout: Layout, plan: Plan, party: Party): Promise<readonly Sample[]> {
+  const burst = async (what: Burst): Promise<BurstSample> => {
+    const sample = await cluster.ask('burst', burstSchema, { burst: what, by: party });
+    await cluster.ask('settled', z.unknown());
+    return sample;
+  };
+  // The first repair of a new process is slower.
+  await burst(layout.bursts.one);
+  const samples: Sample[] = [];
+  for (const size of ['one', 'ten', 'many'] as const) {
+    for (let index = 0; index < plan.bursts[size]; index++) {
+      samples.push({ nodes: layout.nodes, party, size, ...(await burst(layout.bursts[size])) });
+    }
+  }
+  return samples;
+}
+
+function rowsOf({ nodes, bursts }: Layout, all: readonly Sample[]): readonly Row[] {
+  const of = (party: Party, size: Size): readonly Sample[] =>
+    all.filter(sample => sample.nodes === nodes && sample.party === party && sample.size === size);
+  const ratio = (
+    name: string,
+    size: Size,
+    unit: Row['ours']['unit'],
+    values: (sample: Sample) => readonly number[],
+  ) => ({
+    name: `${name}, ${nodes} nodes`,
+    unit,
+    ours: of('curfew', size).flatMap(values),
+    reference: of('karpenter', size).flatMap(values),
+  });
+  const reaction = ({ reactionMs }: Sample): readonly number[] => reactionMs;
+  const last = ({ reactionMs }: Sample): readonly number[] => [Math.max(...reactionMs)];
+  const gone = ({ goneMs }: Sample): readonly number[] => goneMs;
+  const each = (total: (sample: Sample) => number) => (sample: Sample) => [total(sample) / sample.reactionMs.length];
+  const many = `${Object.values(bursts.many).reduce((sum, count) => sum + count, 0)} at once`;
+  const claims = (samples: readonly Sample[]): number => samples.flatMap(reaction).length;
+  const ours = all.filter(sample => sample.nodes === nodes && sample.party === 'curfew');
+  return [
+    ratioRow({ ...ratio('due to deleted, one by one', 'one', 'ms', reaction), limit: atMost(ONE_RATIO_MAX) }),
+    ratioRow(ratio('due to deleted, ten at once', 'ten', 'ms', reaction)),
+    ratioRow({ ...ratio(`due to deleted, ${many}`, 'many', 'ms', reaction), limit: atMost(MANY_RATIO_MAX) }),
+    ratioRow(ratio(`the last of ${many}`, 'many', 'ms', last)),
+    ratioRow(ratio('deleted to Node gone, one by one', 'one', 'ms', gone)),
+    ratioRow(ratio(`deleted to Node gone, ${many}`, 'many', 'ms', gone)),
+    ratioRow(
+      ratio(
+        'requests a repair, one by one',
+        'one',
+        '1',
+        each(({ requests }) => requests),
+      ),
+    ),
+    ratioRow(
+      ratio(
+        `requests a repair, ${many}`,
+        'many',
+        '1',
+        each(({ requests }) => requests),
+      ),
+    ),
+    ratioRow(
+      ratio(
+        'bytes a repair, one by one',
+        'one',
+        'B',
+        each(({ bytes }) => bytes),
+      ),
+    ),
+    ratioRow(
+      ratio(
+        `bytes a repair, ${many}`,
+        'many',
+        'B',
+        each(({ bytes }) => bytes),
+      ),
+    ),
+    numberRow({
+      name: `DELETEs a NodeClaim by Curfew, ${nodes} nodes`,
+      unit: '1',
+      ours: ours.reduce((sum, { deletesByCurfew }) => sum + deletesByCurfew, 0) / claims(ours),
+      limit: atMost(DELETES_MAX),
+    }),
+  ];
+}
+
+function thresholdRows({
+  curfew,
+  karpenter: reference,
+}: Partial<Record<Party, z.infer<typeof thresholdSchema>>>): readonly Row[] {
+  if (curfew === undefined || reference === undefined) return [];
+  const name = 'threshold opened to the last deletion';
+  return [ratioRow({ name, unit: 'ms', ours: [curfew.lastMs], reference: [reference.lastMs], limit: atMost(1) })];
+}

@@ -1,0 +1,244 @@
+/** The control plane of the karpenter bench, with Karpenter itself, in a process of its own: it breaks nodes and says what became of them. */
+import { statSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as z from 'zod';
+import { CONFIG_MAP } from '../../shared/contract/names.ts';
+import { RESOURCES } from '../../shared/contract/resources.ts';
+import type { KubernetesManifest, KubernetesObject, ResourceType } from '../../shared/domain/kubernetes-object.ts';
+import { invariant, RetryableError } from '../../shared/errors.ts';
+import { createHttpClient } from '../../test/contract/api-server/http-client.ts';
+import { applyFiles } from '../../test/contract/api-server/manifests.ts';
+import { readAuditLog, type AuditedRequest } from '../../test/control-plane/end-to-end/audit-log.ts';
+import {
+  ADMIN,
+  startCurfewOnCluster,
+  type CurfewOnCluster,
+} from '../../test/control-plane/end-to-end/curfew-on-cluster.ts';
+import { startKubelets, type Kubelets } from '../../test/control-plane/karpenter/kubelets.ts';
+import { nodeClass, NODE_POOL_LABEL } from '../../test/control-plane/karpenter/objects.ts';
+import { KARPENTER_USER, kwokCrds, startKarpenter, startScheduler } from '../../test/control-plane/karpenter/start.ts';
+import type { Running } from '../../test/control-plane/processes.ts';
+import { answerQuestions } from '../measure/answering.ts';
+import { startCountingProxy, type CountingProxy } from './counting-proxy.ts';
+import { deploymentOf, poolManifest, settingsObjects, TOLERATION_MS } from './objects.ts';
+import { startTally, type Tally } from './tally.ts';
+
+/** From the write that makes nodes unhealthy until they are due. */
+const LEAD_MS = 2500;
+const PATIENCE_MS = 180_000;
+/** Karpenter looks at a blocked pool again after five minutes. */
+const THRESHOLD_PATIENCE_MS = 400_000;
+const CONTROLLERS = ['deployment-controller', 'replicaset-controller'];
+const KWOK_CLASSES: ResourceType = { group: 'karpenter.kwok.sh', version: 'v1alpha1', resource: 'kwoknodeclasses' };
+const DEPLOYMENTS: ResourceType = { group: 'apps', version: 'v1', resource: 'deployments' };
+const NAMESPACES: ResourceType = { group: '', version: 'v1', resource: 'namespaces' };
+
+const layoutSchema = z.object({ pools: z.array(z.object({ name: z.string(), nodes: z.number() })), nodes: z.number() });
+const burstSchema = z.object({ burst: z.record(z.string(), z.number()), by: z.enum(['karpenter', 'curfew']) });
+
+interface Started {
+  readonly cluster: CurfewOnCluster;
+  readonly kubelets: Kubelets;
+  readonly tally: Tally;
+  readonly proxies: Readonly<Record<'karpenter' | 'curfew', CountingProxy>>;
+}
+
+let started: Started | undefined;
+let karpenter: Running | undefined;
+let nodesWanted = 0;
+
+answerQuestions({
+  async start() {
+    const cluster = await startCurfewOnCluster(() => undefined, CONTROLLERS);
+    const { plane, admin } = cluster;
+    const http = createHttpClient({ url: plane.url, ca: plane.caPem, token: plane.tokenFor(ADMIN) });
+    await applyFiles(http, await kwokCrds());
+    http.close();
+    while ((await admin.kubernetes.list(KWOK_CLASSES)) === undefined) await sleep(100);
+    started = {
+      cluster,
+      kubelets: await startKubelets(admin.kubernetes, admin.watch),
+      tally: await startTally(admin.kubernetes, admin.watch),
+      proxies: { karpenter: await startCountingProxy(plane.url), curfew: await startCountingProxy(plane.url) },
+    };
+    await create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: CONFIG_MAP.namespace } });
+    await create(KWOK_CLASSES, nodeClass);
+    for (const { type, manifest } of settingsObjects()) await create(type, manifest);
+    await startScheduler(plane);
+    return {
+      server: started.proxies.curfew.url,
+      ca: plane.caPem,
+      tokens: Object.fromEntries(cluster.users.map(user => [user, plane.tokenFor(user)])),
+    };
+  },
+
+  /** Karpenter with or without its own repair, instead of the one that runs. */
+  async karpenter(argument) {
+    const { nodeRepair } = z.object({ nodeRepair: z.boolean() }).parse(argument);
+    const { cluster, proxies } = running();
+    await karpenter?.stop();
+    karpenter = await startKarpenter(cluster.plane, { nodeRepair, server: proxies.karpenter.url });
+  },
+
+  /** Makes the nodes of a layout, with a pod for each. Karpenter runs. */
+  async layout(argument) {
+    const { pools, nodes } = layoutSchema.parse(argument);
+    for (const pool of pools) await create(RESOURCES.NodePool, poolManifest(pool));
+    nodesWanted = nodes;
+    await settled();
+    await create(DEPLOYMENTS, deploymentOf(nodes));
+  },
+
+  settled,
+
+  /** Breaks nodes: all are due at the same whole second. Answers what became of their NodeClaims and Nodes. */
+  async burst(argument) {
+    const { burst, by } = burstSchema.parse(argument);
+    const { cluster, tally, proxies } = running();
+    const from = statSync(auditLogOf(cluster)).size;
+    const bytesBefore = proxies[by].bytes();
+    const due = dueTime();
+    const claims = await breakNodes(burst, due);
+    await until(() => claims.every(({ uid }) => tally.deletions.has(uid)), 'all deletions');
+    const bytes = proxies[by].bytes() - bytesBefore;
+    await until(() => claims.every(({ node }) => tally.gone.has(node)), 'all nodes gone');
+    const requests = readAuditLog(auditLogOf(cluster), from);
+    const deletes = requests.filter(
+      ({ verb, resource, code }) => verb === 'delete' && resource === 'nodeclaims' && code < 300,
+    );
+    const accepted = claims.map(({ name }) => deletes.find(request => request.name === name)?.time ?? NaN);
+    const last = Math.max(...accepted);
+    const asked = requests.filter(request => partyOf(cluster, request) === by && request.time <= last);
+    return {
+      reactionMs: accepted.map(time => time - due),
+      goneMs: claims.map(({ node }, index) => (tally.gone.get(node) ?? NaN) - (accepted[index] ?? NaN)),
+      requests: asked.length,
+      requestsByKind: countByKind(asked),
+      bytes,
+      deletesByCurfew: deletes.filter(request => partyOf(cluster, request) === 'curfew').length,
+    };
+  },
+
+  /** One node too many: nothing is repaired. Then one of them is well again. Answers the time from there to the first and last deletion. */
+  async threshold(argument) {
+    const { burst } = burstSchema.parse(argument);
+    const { tally, cluster } = running();
+    const due = dueTime();
+    const claims = await breakNodes(burst, due);
+    await sleep(due - Date.now() + 10_000);
+    invariant(!claims.some(({ uid }) => tally.deletions.has(uid)), 'the threshold holds repairs');
+    const [well, ...ill] = claims;
+    invariant(well !== undefined, 'a node is ill');
+    const opened = Date.now();
+    await setReady(cluster, well.node, 'True', opened);
+    await until(() => ill.every(({ uid }) => tally.deletions.has(uid)), 'all deletions', THRESHOLD_PATIENCE_MS);
+    const times = ill.map(({ uid }) => (tally.deletions.get(uid) ?? NaN) - opened);
+    await until(() => ill.every(({ node }) => tally.gone.has(node)), 'all nodes gone');
+    return { firstMs: Math.min(...times), lastMs: Math.max(...times) };
+  },
+
+  async stop() {
+    const { cluster, kubelets } = running();
+    kubelets.stop();
+    await cluster.stop();
+  },
+});
+
+function running(): Started {
+  invariant(started !== undefined, 'the cluster is started first');
+  return started;
+}
+
+const auditLogOf = ({ auditLog }: CurfewOnCluster): string => auditLog;
+
+function partyOf({ partOf }: CurfewOnCluster, { user }: AuditedRequest): 'karpenter' | 'curfew' | undefined {
+  if (user === KARPENTER_USER) return 'karpenter';
+  return partOf(user) === undefined ? undefined : 'curfew';
+}
+
+function countByKind(requests: readonly AuditedRequest[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { user, verb, resource = '', subresource } of requests) {
+    const kind = `${user} ${verb} ${resource}${subresource === undefined ? '' : `/${subresource}`}`;
+    counts[kind] = (counts[kind] ?? 0) + 1;
+  }
+  return counts;
+}
+
+/** A whole second, as conditions have no finer time. */
+const dueTime = (): number => Math.ceil((Date.now() + LEAD_MS) / 1000) * 1000;
+
+interface BrokenClaim {
+  readonly name: string;
+  readonly uid: string;
+  readonly node: string;
+}
+
+async function breakNodes(burst: Readonly<Record<string, number>>, due: number): Promise<readonly BrokenClaim[]> {
+  const { cluster } = running();
+  const all = (await cluster.admin.kubernetes.list(RESOURCES.NodeClaim)) ?? [];
+  const chosen = Object.entries(burst).flatMap(([pool, count]) => {
+    const claims = all.filter(claim => claim.metadata.labels?.[NODE_POOL_LABEL] === pool && isInitialized(claim));
+    invariant(claims.length >= count, `${pool} has ${count} nodes`);
+    return claims.slice(0, count);
+  });
+  const broken = chosen.map(({ metadata: { name, uid }, status }) => {
+    const node = status?.['nodeName'];
+    invariant(typeof node === 'string', `${name} has a node`);
+    return { name, uid, node };
+  });
+  await Promise.all(broken.map(({ node }) => setReady(cluster, node, 'False', due - TOLERATION_MS)));
+  invariant(Date.now() < due, 'the nodes are ill before they are due');
+  return broken;
+}
+
+async function setReady(
+  { admin }: CurfewOnCluster,
+  name: string,
+  status: 'True' | 'False',
+  since: number,
+): Promise<void> {
+  const lastTransitionTime = new Date(since).toISOString().replace(/\.\d+Z$/, 'Z');
+  const conditions = [{ type: 'Ready', status, reason: 'Bench', lastTransitionTime }];
+  const patch = { type: 'merge', body: { status: { conditions } } } as const;
+  const outcome = await admin.kubernetes.patch({ type: RESOURCES.Node, name }, patch, { subresource: 'status' });
+  if (outcome.kind !== 'ok') throw new Error(`${name} cannot be changed: ${outcome.kind}`);
+}
+
+const isInitialized = ({ metadata, status }: KubernetesObject): boolean =>
+  metadata.deletionTimestamp === undefined &&
+  JSON.stringify(status?.['conditions'] ?? []).includes('"status":"True","type":"Initialized"');
+
+/** As many nodes as wanted, all of them initialized, for a second. */
+async function settled(): Promise<void> {
+  const { cluster, kubelets } = running();
+  const end = Date.now() + PATIENCE_MS;
+  for (let quiet = 0; quiet < 2;) {
+    await sleep(500);
+    const failure = kubelets.failure();
+    if (failure !== undefined) throw failure;
+    // On a busy machine a list may take longer than its client waits: again.
+    const claims = (await cluster.admin.kubernetes.list(RESOURCES.NodeClaim).catch(unlessBug)) ?? [];
+    quiet = claims.length === nodesWanted && claims.every(isInitialized) ? quiet + 1 : 0;
+    if (Date.now() > end) throw new Error(`${claims.filter(isInitialized).length} of ${nodesWanted} nodes are there`);
+  }
+}
+
+function unlessBug(error: unknown): undefined {
+  if (!(error instanceof RetryableError)) throw error;
+}
+
+async function create(type: ResourceType, manifest: KubernetesManifest): Promise<void> {
+  const outcome = await running().cluster.admin.kubernetes.create(type, manifest);
+  if (outcome.kind !== 'ok' && outcome.kind !== 'exists') {
+    throw new Error(`${manifest.kind} ${manifest.metadata.name} cannot be made: ${JSON.stringify(outcome)}`);
+  }
+}
+
+async function until(isSo: () => boolean, what: string, patienceMs = PATIENCE_MS): Promise<void> {
+  const end = Date.now() + patienceMs;
+  while (!isSo()) {
+    if (Date.now() > end) throw new Error(`waited for ${what} for ${patienceMs / 1000} s`);
+    await sleep(20);
+  }
+}
