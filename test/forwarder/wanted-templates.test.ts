@@ -1,45 +1,92 @@
 import { describe, expect, it } from 'vitest';
 import { createWantedTemplates, templatesOfHooks, templatesOfRepair } from '../../forwarder/wanted-templates.ts';
-import type { GroupVersionKind, JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import type { GroupVersionKind, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 
-const object = (kind: string, fields: JsonObject): KubernetesObject => ({
-  apiVersion: 'v1',
-  kind,
-  metadata: { name: kind, uid: kind, resourceVersion: '1', creationTimestamp: '2024-11-01T15:00:00Z' },
-  ...fields,
-});
-const policy = (...hooks: JsonObject[]) => object('NodeLifecyclePolicy', { spec: { termination: { hooks } } });
-const HOOK = { name: 'deregister', customResource: { template: 'hook.yaml', conditionType: 'Done' } };
-const KIND = { group: 'net.example.com', version: 'v1', kind: 'Deregistration' };
-const CONFIG = object('ConfigMap', {
-  data: { 'hook.yaml': 'apiVersion: net.example.com/v1\nkind: Deregistration\nspec: {}\n' },
+const REBOOT = { group: 'example.com', version: 'v1', kind: 'Reboot' };
+const WIPE = { group: 'example.com', version: 'v1', kind: 'Wipe' };
+const metadata = { name: 'a', uid: 'a', resourceVersion: '1', creationTimestamp: '2024-11-01T15:00:00Z' };
+const template = (kind: string): string => `apiVersion: example.com/v1\nkind: ${kind}\nmetadata: {}\n`;
+
+const configMap = (data: Record<string, string>): KubernetesObject =>
+  ({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data }) as KubernetesObject;
+const policy = (...templates: string[]): KubernetesObject => ({
+  apiVersion: 'curfew.dev/v1alpha1',
+  kind: 'NodeLifecyclePolicy',
+  metadata,
+  spec: { repair: { actions: templates.map(each => ({ type: 'CustomResource', template: each })) } },
 });
 
-describe('the kinds that templates ask for', () => {
-  it('are those of hooks and of repairs', () => {
-    const held = object('NodeLifecyclePolicy', {
-      spec: {
-        repair: { actions: [{ type: 'CustomResource', template: 'fix.yaml' }, { type: 'Terminate' }] },
-        termination: { hooks: [HOOK, { name: 'tell', event: { detailType: 'Told' } }] },
-      },
-    });
-    expect(templatesOfRepair(held)).toEqual(['fix.yaml']);
-    expect(templatesOfHooks(held)).toEqual(['hook.yaml']);
-    expect(templatesOfHooks(policy({ name: 'odd', customResource: 'text' }))).toEqual([]);
+/** What is wanted by now, by its owner. */
+function start() {
+  const wanted = new Map<string, GroupVersionKind>();
+  const remediations = createWantedTemplates(templatesOfRepair, (owner, kind) => {
+    if (kind === undefined) wanted.delete(owner);
+    else wanted.set(owner, kind);
+  });
+  return { ...remediations, now: () => Object.fromEntries(wanted) };
+}
+
+describe('templates in use', () => {
+  it('are those of repairs and of hooks', () => {
+    const hooks = [
+      { name: 'deregister', customResource: { template: 'hook', conditionType: 'Done' } },
+      { name: 'tell', event: { detailType: 'Told' } },
+      { name: 'odd', customResource: 'text' },
+    ];
+    const holder = { ...policy('fix'), spec: { ...policy('fix').spec, termination: { hooks } } };
+    expect(templatesOfRepair(holder)).toEqual(['fix']);
+    expect(templatesOfHooks(holder)).toEqual(['hook']);
+  });
+});
+
+describe('wanted kinds', () => {
+  it('are the kinds of the templates that policies name, whatever comes first', () => {
+    const first = start();
+    first.configMap(configMap({ reboot: template('Reboot') }));
+    first.holder('p1', policy('reboot'));
+    const second = start();
+    second.holder('p1', policy('reboot'));
+    expect(second.now()).toEqual({});
+    second.configMap(configMap({ reboot: template('Reboot') }));
+    expect(first.now()).toEqual({ 'p1/reboot': REBOOT });
+    expect(second.now()).toEqual(first.now());
   });
 
-  it('are followed as policy and ConfigMap change, in either order', () => {
-    const wanted = new Map<string, GroupVersionKind | undefined>();
-    const templates = createWantedTemplates(templatesOfHooks, (owner, kind) => wanted.set(owner, kind));
-    templates.holder('uid-1', policy(HOOK));
-    expect(wanted.get('uid-1/hook.yaml')).toBeUndefined();
-    templates.configMap(CONFIG);
-    expect(wanted.get('uid-1/hook.yaml')).toEqual(KIND);
-    templates.holder('uid-1', policy());
-    expect(wanted.get('uid-1/hook.yaml')).toBeUndefined();
-    templates.holder('uid-1', policy(HOOK));
-    expect(wanted.get('uid-1/hook.yaml')).toEqual(KIND);
-    templates.configMap(undefined);
-    expect(wanted.get('uid-1/hook.yaml')).toBeUndefined();
+  it('follow edits of the policy', () => {
+    const { now, ...wanted } = start();
+    wanted.configMap(configMap({ reboot: template('Reboot'), wipe: template('Wipe') }));
+    wanted.holder('p1', policy('reboot', 'wipe', 'wipe'));
+    expect(now()).toEqual({ 'p1/reboot': REBOOT, 'p1/wipe': WIPE });
+    wanted.holder('p1', policy('wipe'));
+    expect(now()).toEqual({ 'p1/wipe': WIPE });
+    wanted.holder('p2', policy('wipe'));
+    wanted.holder('p1', undefined);
+    expect(now()).toEqual({ 'p2/wipe': WIPE });
+  });
+
+  it('follow edits of the ConfigMap, and end with it', () => {
+    const { now, ...wanted } = start();
+    wanted.holder('p1', policy('reboot'));
+    wanted.configMap(configMap({ reboot: template('Reboot') }));
+    wanted.configMap(configMap({ reboot: template('Wipe') }));
+    expect(now()).toEqual({ 'p1/reboot': WIPE });
+    wanted.configMap(configMap({}));
+    expect(now()).toEqual({});
+    wanted.configMap(configMap({ reboot: template('Reboot') }));
+    wanted.configMap(undefined);
+    expect(now()).toEqual({});
+  });
+
+  it.each([
+    ['quoted', 'apiVersion: "example.com/v1"\nkind: \'Reboot\'\n', REBOOT],
+    ['of the core group', 'kind: Pod\napiVersion: v1\n', { group: '', version: 'v1', kind: 'Pod' }],
+    ['computed', 'apiVersion: example.com/v1\nkind: {{ .Kind }}\n', undefined],
+    ['without an apiVersion', 'kind: Reboot\n', undefined],
+    ['that stands deeper', 'spec:\n  apiVersion: example.com/v1\n  kind: Reboot\n', undefined],
+  ])('a kind that is %s', (_, text, kind) => {
+    const { now, ...wanted } = start();
+    wanted.configMap(configMap({ t: text }));
+    wanted.holder('p1', policy('t'));
+    expect(now()).toEqual(kind === undefined ? {} : { 'p1/t': kind });
   });
 });
