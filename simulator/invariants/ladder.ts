@@ -1,34 +1,73 @@
 /**
- * Nodes on which an action of `repair.actions` is under way that leaves them in place, told from the calls that repair makes: asked to
- * reboot, to be drained, or to be helped by a custom resource. From the first action until the node is well it is one repair.
+ * Nodes on the ladder of `repair.actions`, told from the calls that repair makes: asked to reboot, to be drained, to be helped by a
+ * custom resource, or terminated. From the first action until the node is well it is one repair.
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import type { CheckContext, PortCall, Run } from './invariant.ts';
+import type { BusEventSeen, CheckContext, PortCall, Run } from './invariant.ts';
 import { dig, fieldsOf, listOf, millisecondsOf, textOf } from './reading.ts';
-import { poolNameOf } from './repair-oracle.ts';
-import { isKubernetes } from './run-journal.ts';
+import { isUnhealthy, poolNameOf } from './repair-oracle.ts';
+import { isKubernetes, isTermination, targetOf } from './run-journal.ts';
 
 /** An action without a timeout of its own has this long. */
-const DEFAULT_TIMEOUT = 10 * 60_000;
+export const DEFAULT_TIMEOUT = 10 * 60_000;
 /** Trying again, and finding out what happened. */
 const SLACK = 2 * 60_000;
+/** A node that was well for so long, with nothing disturbed, was seen to be well. */
+const SURELY_SEEN = 60_000;
 const REPAIR_ANNOTATION = 'curfew.dev/repair';
+
+export type ActKind = 'Reboot' | 'Drain' | 'CustomResource' | 'Terminate';
+
+/** A call that acts on a node. */
+export interface ActSeen {
+  readonly kind: ActKind;
+  /** What it is asked for under, the same at each try. */
+  readonly id: string;
+  readonly node: KubernetesObject;
+}
+
+/** An action, with all tries of it. */
+export interface Act extends Omit<ActSeen, 'node'> {
+  /** When the run of its first try began. */
+  readonly since: number;
+  readonly bootID: string | undefined;
+  readonly calls: readonly PortCall[];
+}
+
+export interface Climb {
+  readonly pool: string | undefined;
+  readonly until: number;
+  readonly acts: readonly Act[];
+  /** It was well for a moment, or ill with nothing but a condition of the user: whether it is still one repair is uncertain. */
+  readonly isUnclear: boolean;
+  readonly wellSince: number | undefined;
+}
 
 export interface Climbers {
   onCall(call: PortCall, run: Run): void;
+  onBusEvent(event: BusEventSeen): void;
+  /** The node that the call acts on, if it does. */
+  actOf(call: PortCall): ActSeen | undefined;
+  get(nodeUid: string): Climb | undefined;
+  all(): ReadonlyMap<string, Climb>;
+  /** How the drain of that id ended. */
+  drainEnd(id: string): string | undefined;
   has(nodeUid: string): boolean;
   /** When the next action may be expected. */
   nextTime(nodeUid: string): number | undefined;
   /** Those of a pool. */
   of(poolName: string | undefined): readonly string[];
+  /** Those of a pool whose last action is under way for certain. */
+  surelyOf(poolName: string | undefined): readonly string[];
 }
 
-/** @param isIll by the provider's statements */
-export function createClimbers(
-  { mirror, now }: Pick<CheckContext, 'mirror' | 'now'>,
-  isIll: (node: KubernetesObject) => boolean,
-): Climbers {
-  const climbing = new Map<string, { readonly pool: string | undefined; readonly until: number }>();
+export function createClimbers({
+  mirror,
+  now,
+  quietSince,
+}: Pick<CheckContext, 'mirror' | 'now' | 'quietSince'>): Climbers {
+  const climbing = new Map<string, Climb>();
+  const drainEnds = new Map<string, string>();
   const blocks = (): readonly unknown[] =>
     [...mirror.all('nodepools').values(), ...mirror.all('nodelifecyclepolicies').values()].map(object =>
       dig(object, 'spec', 'repair'),
@@ -39,50 +78,135 @@ export function createClimbers(
       .flatMap(block => listOf(dig(block, 'conditions')).map(fieldsOf))
       .some(({ type, status }) => conditions.some(each => each['type'] === type && each['status'] === status));
   };
-  const longestTimeout = (): number =>
+  const timeouts = (): readonly number[] =>
     blocks()
       .flatMap(block => listOf(dig(block, 'actions')))
-      .reduce<number>(
-        (longest, action) => Math.max(longest, millisecondsOf(dig(action, 'timeout')) ?? 0),
-        DEFAULT_TIMEOUT,
-      );
+      .map(action => millisecondsOf(dig(action, 'timeout')) ?? DEFAULT_TIMEOUT);
 
   mirror.follow((resource, uid, object) => {
-    if (resource !== 'nodes' || !climbing.has(uid)) return;
-    if (object === undefined || !(isIll(object) || isIllByUser(object))) climbing.delete(uid);
+    const climb = resource === 'nodes' ? climbing.get(uid) : undefined;
+    if (climb === undefined) return;
+    if (object === undefined) return void climbing.delete(uid);
+    const isIll = isUnhealthy(object);
+    const isMaybeIll = isIll || isIllByUser(object);
+    const { wellSince } = climb;
+    if (!isMaybeIll) return void climbing.set(uid, { ...climb, wellSince: wellSince ?? now() });
+    const quiet = quietSince() ?? Infinity;
+    if (wellSince !== undefined && quiet <= wellSince && now() - wellSince >= SURELY_SEEN) climbing.delete(uid);
+    else if (!isIll || wellSince !== undefined) climbing.set(uid, { ...climb, isUnclear: true, wellSince: undefined });
   });
 
+  const isUnderWay = ({ acts, isUnclear, wellSince }: Climb): boolean => {
+    const last = acts.at(-1);
+    if (last === undefined || isUnclear || wellSince !== undefined) return false;
+    // A termination is known by its NodeClaim, and a remediator may have given up.
+    if (last.kind === 'Terminate' || last.kind === 'CustomResource') return false;
+    const isTaken = last.calls.some(({ outcome }) => outcome.kind === 'answered' && !isRefused(outcome.value));
+    return isTaken && !drainEnds.has(last.id) && now() < last.since + Math.min(...timeouts(), DEFAULT_TIMEOUT);
+  };
+
+  const actOf: Climbers['actOf'] = call => {
+    const asked = askedOf(call);
+    if (asked === undefined) return undefined;
+    const node = [...mirror.all('nodes').values()].find(each => asked.isMeant(each, mirror));
+    return node === undefined ? undefined : { kind: asked.kind, id: asked.id, node };
+  };
+
+  const onBusEvent: Climbers['onBusEvent'] = ({ detailType, detail }) => {
+    const id = textOf(dig(detail, 'id'));
+    if (id === undefined) return;
+    if (detailType === 'DrainCompleted') drainEnds.set(id, textOf(dig(detail, 'status')) ?? '');
+    const status = dig(detail, 'healthEventStatus', 'nodeQuarantined');
+    if (detailType === 'HealthEvent' && status === 'Cancelled' && !drainEnds.has(id)) drainEnds.set(id, status);
+  };
+
   return {
-    onCall(call, { by }) {
-      const isActedOn = by === 'repair' ? selectActedOn(call) : undefined;
-      if (isActedOn === undefined) return;
-      for (const node of mirror.all('nodes').values()) {
-        if (!isActedOn(node)) continue;
-        const instance = textOf(dig(node, 'spec', 'providerID'));
-        const claims = [...mirror.all('nodeclaims').values()];
-        const claim = claims.find(
-          each => instance !== undefined && textOf(dig(each, 'status', 'providerID')) === instance,
-        );
-        climbing.set(node.metadata.uid, { pool: poolNameOf(claim ?? node), until: now() + longestTimeout() + SLACK });
+    actOf,
+    onCall(call, run) {
+      for (const entry of call.port === 'bus' ? listOf(call.args[0]) : []) {
+        onBusEvent({ detailType: String(dig(entry, 'detailType')), detail: dig(entry, 'detail') });
       }
+      const act = run.by === 'repair' ? actOf(call) : undefined;
+      // Terminations alone are no ladder.
+      if (act === undefined || (act.kind === 'Terminate' && !climbing.has(act.node.metadata.uid))) return;
+      const { uid } = act.node.metadata;
+      const instance = textOf(dig(act.node, 'spec', 'providerID'));
+      const claims = [...mirror.all('nodeclaims').values()];
+      const claim = claims.find(
+        each => instance !== undefined && textOf(dig(each, 'status', 'providerID')) === instance,
+      );
+      const before = climbing.get(uid) ?? { acts: [], isUnclear: false, wellSince: undefined };
+      climbing.set(uid, {
+        ...before,
+        pool: poolNameOf(claim ?? act.node),
+        until: now() + Math.max(...timeouts(), DEFAULT_TIMEOUT) + SLACK,
+        acts: withAct(before.acts, act, call, run),
+      });
     },
+    onBusEvent,
+    get: uid => climbing.get(uid),
+    all: () => climbing,
+    drainEnd: id => drainEnds.get(id),
     has: uid => climbing.has(uid),
     nextTime: uid => climbing.get(uid)?.until,
     of: poolName => [...climbing].flatMap(([uid, { pool }]) => (pool === poolName ? [uid] : [])),
+    surelyOf: poolName =>
+      [...climbing].flatMap(([uid, climb]) => (climb.pool === poolName && isUnderWay(climb) ? [uid] : [])),
   };
 }
 
-/** Tells the nodes that the call acts on from the others; undefined for a call that acts on none, as nearly all of them do. */
-function selectActedOn(call: PortCall): ((node: KubernetesObject) => boolean) | undefined {
+/** A further try of the last action, or the next one. */
+function withAct(acts: readonly Act[], { kind, id, node }: ActSeen, call: PortCall, run: Run): readonly Act[] {
+  const last = acts.at(-1);
+  const isSame = last?.kind === kind && last.id === id && (kind !== 'Reboot' || wasRefused(last));
+  if (isSame) return [...acts.slice(0, -1), { ...last, calls: [...last.calls, call] }];
+  const bootID = textOf(dig(node, 'status', 'nodeInfo', 'bootID'));
+  return [...acts, { kind, id, since: run.startTime, bootID, calls: [call] }];
+}
+
+/** The last try certainly had no effect. */
+export function wasRefused({ calls }: Act): boolean {
+  const outcome = calls.at(-1)?.outcome;
+  if (outcome?.kind === 'answered') return isRefused(outcome.value);
+  return outcome?.kind === 'failed' && dig(outcome.error, 'outcomeUnknown') !== true;
+}
+
+/** An answer of EC2, of the bus or of the API server that says no. */
+export const isRefused = (answer: unknown): boolean =>
+  ['notFound', 'refused', 'exists', 'invalid', 'retry', 'rejected'].includes(
+    textOf(dig(Array.isArray(answer) ? answer[0] : answer, 'kind')) ?? '',
+  );
+
+interface Asked extends Omit<ActSeen, 'node'> {
+  readonly isMeant: (node: KubernetesObject, mirror: CheckContext['mirror']) => boolean;
+}
+
+/** What a call asks for; undefined for a call that acts on no node, as nearly all of them do. */
+function askedOf(call: PortCall): Asked | undefined {
   if (call.port === 'instances' && call.method === 'reboot') {
-    return ({ spec }) => call.args[0] === dig(spec, 'providerID');
+    const id = String(call.args[0]);
+    return { kind: 'Reboot', id, isMeant: ({ spec }) => dig(spec, 'providerID') === id };
   }
   if (call.port === 'bus' && call.method === 'publish') {
-    const requests = listOf(call.args[0]).filter(entry => dig(entry, 'detailType') === 'DrainRequested');
-    const asked = new Set(requests.map(entry => dig(entry, 'detail', 'node', 'uid')));
-    return asked.size === 0 ? undefined : ({ metadata }) => asked.has(metadata.uid);
+    const request = listOf(call.args[0]).find(entry => dig(entry, 'detailType') === 'DrainRequested');
+    if (request === undefined) return undefined;
+    const uid = dig(request, 'detail', 'node', 'uid');
+    return { kind: 'Drain', id: String(dig(request, 'detail', 'id')), isMeant: ({ metadata }) => metadata.uid === uid };
+  }
+  if (isTermination(call)) {
+    const { name = '' } = targetOf(call);
+    return {
+      kind: 'Terminate',
+      id: name,
+      isMeant({ spec }, mirror) {
+        const claim = [...mirror.all('nodeclaims').values()].find(({ metadata }) => metadata.name === name);
+        const instance = textOf(dig(claim, 'status', 'providerID'));
+        return instance !== undefined && dig(spec, 'providerID') === instance;
+      },
+    };
   }
   if (!isKubernetes(call, 'create')) return undefined;
-  const attempt = textOf(dig(call.args[1], 'metadata', 'annotations', REPAIR_ANNOTATION));
-  return attempt === undefined ? undefined : ({ metadata }) => attempt.startsWith(`${metadata.uid}.`);
+  const id = textOf(dig(call.args[1], 'metadata', 'annotations', REPAIR_ANNOTATION));
+  if (id === undefined) return undefined;
+  return { kind: 'CustomResource', id, isMeant: ({ metadata }) => id.startsWith(`${metadata.uid}.`) };
 }

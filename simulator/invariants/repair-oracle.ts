@@ -223,6 +223,10 @@ function conditionOf(node: KubernetesObject, type: string): Fields | undefined {
 export const modeFor = (pool: KubernetesObject | undefined, policies: readonly KubernetesObject[]): unknown =>
   blockFor(pool, policies).mode;
 
+/** The repair block in force for a pool. */
+export const repairBlockFor = (pool: KubernetesObject | undefined, policies: readonly KubernetesObject[]): unknown =>
+  blockFor(pool, policies).block;
+
 /** The pool's own block, else that of the most specific policy that selects the pool and has one, ties by name. */
 function blockFor(
   pool: KubernetesObject | undefined,

@@ -12,6 +12,7 @@ import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type R
 import { annotationOf, dig, instantOf, nameOf, textOf, TERMINATION_TIMESTAMP } from './reading.ts';
 import { isGateOpen, isPolicyReadable, isUnhealthy, poolNameOf, repairAnswer } from './repair-oracle.ts';
 import { createClimbers, type Climbers } from './ladder.ts';
+import type { Mirror } from './mirror.ts';
 import { does, isTermination, lastGet, lastList, lastRecordWrite, targetOf } from './run-journal.ts';
 
 /** Every other reason for a hold is judged by the objects themselves. */
@@ -27,13 +28,16 @@ export const checkRepair: MakeCheck = context => {
   let isConfigurationRefused = false;
   const unhealthy = new Map<string, KubernetesObject>();
   const everReadable = new Set<string>();
-  const climbers = createClimbers(context, isUnhealthy);
+  const climbers = createClimbers(context);
   /** Nodes whose NodeClaims this function deleted and that are still there, by UID, with the pool's name. */
   const repaired = new Map<string, string | undefined>();
-  const underWay = (poolName: string | undefined): readonly string[] =>
-    [...repaired]
-      .flatMap(([uid, name]) => (name === poolName && mirror.all('nodes').has(uid) ? [uid] : []))
-      .concat(climbers.of(poolName));
+  const repairedIn = (poolName: string | undefined): readonly string[] =>
+    [...repaired].flatMap(([uid, name]) => (name === poolName && mirror.all('nodes').has(uid) ? [uid] : []));
+  /** At least, and at most. */
+  const surelyUnderWay = (poolName: string | undefined): ReadonlySet<string> =>
+    new Set([...repairedIn(poolName), ...climbers.surelyOf(poolName)]);
+  const underWay = (poolName: string | undefined): ReadonlySet<string> =>
+    new Set([...repairedIn(poolName), ...climbers.of(poolName)]);
   mirror.follow((resource, uid, object) => {
     if (resource === 'nodelifecyclepolicies' && object !== undefined && isPolicyReadable(object)) everReadable.add(uid);
     if (resource === 'configmaps') {
@@ -50,7 +54,7 @@ export const checkRepair: MakeCheck = context => {
   const waiting = new Map<string, number>();
 
   const remember = (call: PortCall): void => {
-    const claim = [...mirror.all('nodeclaims').values()].find(({ metadata }) => metadata.name === targetOf(call).name);
+    const claim = targetOfTermination(call, mirror);
     const instance = textOf(dig(claim, 'status', 'providerID'));
     if (claim === undefined || instance === undefined) return;
     for (const node of mirror.all('nodes').values()) {
@@ -60,12 +64,18 @@ export const checkRepair: MakeCheck = context => {
 
   return {
     onCall(call, run) {
+      const act = run.by === 'repair' ? climbers.actOf(call) : undefined;
+      const claim = act && (isTermination(call) ? targetOfTermination(call, mirror) : claimOf(act.node, mirror));
+      if (act !== undefined && claim !== undefined) {
+        const known = { wasOpen, everReadable, underWay: surelyUnderWay, climbers };
+        const why = complainAboutAct(claim, run, context, known);
+        const what = isTermination(call) ? `${does(call)} nodeclaims ${claim.metadata.name}` : `begins ${act.kind}`;
+        if (why !== undefined) violate('I3', `repair ${what} of ${act.node.metadata.name}: ${why}`);
+      }
       climbers.onCall(call, run);
-      if (run.by !== 'repair' || !isTermination(call)) return;
-      const why = complainAboutTermination(call, run, context, { wasOpen, everReadable, underWay, climbers });
-      if (why !== undefined) violate('I3', `repair ${does(call)} nodeclaims ${targetOf(call).name ?? ''}: ${why}`);
-      remember(call);
+      if (run.by === 'repair' && isTermination(call)) remember(call);
     },
+    onBusEvent: event => climbers.onBusEvent(event),
     onAudit({ decision, reason, kind, name }) {
       if (kind === 'ConfigMap' && reason === 'InvalidConfiguration') isConfigurationRefused = true;
       if (kind !== 'Node') return;
@@ -106,20 +116,28 @@ export const checkRepair: MakeCheck = context => {
 interface Remembered {
   readonly wasOpen: boolean;
   readonly everReadable: ReadonlySet<string>;
-  readonly underWay: (poolName: string | undefined) => readonly string[];
+  readonly underWay: (poolName: string | undefined) => ReadonlySet<string>;
   readonly climbers: Climbers;
 }
 
-function complainAboutTermination(
-  call: PortCall,
+const targetOfTermination = (call: PortCall, mirror: Mirror): KubernetesObject | undefined =>
+  [...mirror.all('nodeclaims').values()].find(({ metadata }) => metadata.name === targetOf(call).name);
+
+function claimOf(node: KubernetesObject, mirror: Mirror): KubernetesObject | undefined {
+  const instance = textOf(dig(node, 'spec', 'providerID'));
+  if (instance === undefined) return undefined;
+  return [...mirror.all('nodeclaims').values()].find(claim => dig(claim, 'status', 'providerID') === instance);
+}
+
+function complainAboutAct(
+  claim: KubernetesObject,
   run: Run,
-  { now, clockTolerance, mirror }: CheckContext,
+  { now, clockTolerance }: CheckContext,
   { wasOpen, everReadable, underWay, climbers }: Remembered,
 ): string | undefined {
-  const claim = [...mirror.all('nodeclaims').values()].find(({ metadata }) => metadata.name === targetOf(call).name);
   const instance = textOf(dig(claim, 'status', 'providerID'));
   const seen = lastGet(run, 'nodes', node => textOf(dig(node, 'spec', 'providerID')) === instance);
-  if (claim === undefined || instance === undefined) return undefined;
+  if (instance === undefined) return undefined;
   if (seen?.object === undefined) return 'the run has not looked at its node';
   if (seen.index < lastRecordWrite(run))
     return 'the run has not looked at the node again after it had recorded its intent';
@@ -148,11 +166,13 @@ function complainAboutTermination(
       return `${nameOf(node)} must not be repaired: ${answer.why}`;
     case 'from': {
       // Whatever it is ill with by now: an earlier action of the same repair did not help.
-      if (answer.time > now() + clockTolerance && !climbers.has(node.metadata.uid)) {
+      const isClimbing = climbers.has(node.metadata.uid);
+      if (answer.time > now() + clockTolerance && !isClimbing) {
         return `${nameOf(node)} is tolerated until ${text(answer.time)} (${answer.condition})`;
       }
-      const others = underWay(poolName).filter(uid => uid !== node.metadata.uid).length;
-      if (answer.budget === undefined || others < answer.budget) return undefined;
+      const others = [...underWay(poolName)].filter(uid => uid !== node.metadata.uid).length;
+      // It keeps its place from the first action on.
+      if (isClimbing || answer.budget === undefined || others < answer.budget) return undefined;
       return `${others} repairs are under way in its pool, ${answer.budget} may be`;
     }
   }
@@ -234,5 +254,5 @@ function overdueSince(
   const neighbours = ownership.neighboursIn(poolName);
   const answer = repairAnswer({ now, node, claim, pool, policies, everReadable, neighbours, nodes });
   if (answer.kind !== 'from' || answer.time > now) return undefined;
-  return answer.budget !== undefined && underWay(poolName).length >= answer.budget ? undefined : answer.time;
+  return answer.budget !== undefined && underWay(poolName).size >= answer.budget ? undefined : answer.time;
 }

@@ -16,6 +16,7 @@ import { checkDestructiveCalls } from './destructive-calls.ts';
 import { checkFinalizers } from './finalizers.ts';
 import { checkRuleFinalizers } from './rule-finalizers.ts';
 import type { BusEventSeen, Check, MakeCheck, PortCall, Run, Violation } from './invariant.ts';
+import { checkLadder } from './ladder-order.ts';
 import { checkLeftBehind } from './left-behind.ts';
 import { createMirror } from './mirror.ts';
 import { checkOwnership } from './ownership.ts';
@@ -46,7 +47,12 @@ const CHECKS: readonly MakeCheck[] = [
  * Of these the oracles know the settings, pods and answers that the random clusters draw, and nothing else: a person's file may rightly
  * do what they would complain about (a partial drain, a worker's late answer, a pod that tolerates the taint alone).
  */
-const CHECKS_OF_GENERATED_CLUSTERS: readonly MakeCheck[] = [checkTermination, checkTerminationEnd, checkDrain];
+const CHECKS_OF_GENERATED_CLUSTERS: readonly MakeCheck[] = [
+  checkTermination,
+  checkTerminationEnd,
+  checkDrain,
+  checkLadder,
+];
 
 /** Violations that are kept; more add nothing. */
 const MAX_VIOLATIONS = 20;

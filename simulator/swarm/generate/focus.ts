@@ -12,6 +12,8 @@ import { drawDrainConfig, drawDrainedObjects, TEMPLATES } from './drains.ts';
 import { RULE_STORIES } from './finalizer-rules.ts';
 import { GUARD_STORIES } from './guard-stories.ts';
 import { drawGuardedObjects } from './guards.ts';
+import { LADDER_STORIES } from './ladder-stories.ts';
+import { drawDraining, FIX_TEMPLATES } from './ladders.ts';
 import { place, type Model, type Story } from './model.ts';
 import { NODE_STORIES } from './node-stories.ts';
 import { POD_STORIES } from './pod-stories.ts';
@@ -35,7 +37,7 @@ export interface Focus {
   /** @param shape the stream that sizes come from */
   readonly drawObjects: (random: Random, model: Model, start: EpochMs, shape: Random) => readonly PlacedManifest[];
   readonly mostStories: number;
-  readonly drawStories: (random: Random) => Weighted<Story>;
+  readonly drawStories: (random: Random, model: Model) => Weighted<Story>;
   /**
    * After the last step, until the end: long enough for timers of half an hour to come due, or so short that what was lost at the end
    * must be made up for when the faults have stopped.
@@ -105,14 +107,17 @@ const small = {
   calmEnds: [minutes(1), minutes(8), minutes(16)],
 };
 
-/** Repairs, and all that may hold them. */
+/** Repairs, and all that may hold them; in some of these clusters by a ladder of actions. */
 const guards: Focus = {
   ...small,
-  drawConfig: random => (random.chance(0.97) ? OPEN_GATE : drawConfig(random)),
+  drawConfig: random =>
+    random.chance(0.97) ? `${drawDraining(random.stream('draining'))}${OPEN_GATE}` : drawConfig(random),
+  templates: FIX_TEMPLATES,
   drawObjects: drawGuardedObjects,
   mostStories: 12,
-  drawStories: random =>
+  drawStories: (random, { hasLadders }) =>
     pickWeighted<Weighted<Story>>(random, [
+      ...(hasLadders ? ([[9, LADDER_STORIES]] as const) : []),
       [12, GUARD_STORIES],
       [0.7, ENVIRONMENT_STORIES],
     ]),

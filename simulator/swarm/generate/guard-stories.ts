@@ -118,7 +118,7 @@ const released: Story = ({ random, model, time }) =>
 const guardsEdited: Story = ({ random, model, time }) => {
   if (model.pools.length === 0) return [];
   const target = { resource: 'nodepools', name: random.pick(model.pools) };
-  const repair = (): JsonObject => replacingGuards(drawGuardedBlock(random, model.durations));
+  const repair = (): JsonObject => replacingGuards(drawGuardedBlock(random, model));
   return [{ time, act: () => ({ kind: 'patch', target, merge: { spec: { repair: repair() } } }) }];
 };
 

@@ -15,6 +15,7 @@ import type { Random } from '../../random.ts';
 import type { Manifest, PlacedManifest } from '../../scenario/scenario.ts';
 import { claimManifest, drawNode, nodeManifest } from './cluster.ts';
 import { drawDuration, pickWeighted, times, wholeSecond } from './draw.ts';
+import { booted, drawLadder, drawLadderObjects } from './ladders.ts';
 import { place, toManifest, type Model } from './model.ts';
 import { drawPoolLabels } from './settings.ts';
 
@@ -26,7 +27,8 @@ export const OWN_CONDITION = 'example.com/Cursed';
 export const OWN_REASONS = ['SsdWorn', 'FanLoud'] as const;
 
 /** A block that can be read, with tolerations so short that much is due at the same time. */
-export function drawGuardedBlock(random: Random, used: DurationMs[]): JsonObject {
+export function drawGuardedBlock(random: Random, model: Model, name = ''): JsonObject {
+  const used = model.durations;
   const toleration = (): string => {
     const duration = random.pick(TOLERATIONS);
     used.push(duration);
@@ -57,16 +59,16 @@ export function drawGuardedBlock(random: Random, used: DurationMs[]): JsonObject
     ...(random.chance(0.6) && { freeze: random.pick(OUTAGE_RULES) }),
     ...(random.chance(0.08) && { flapping: { window: '30m', unhealthyFor: '5m' } }),
     ...(random.chance(0.08) && { futility: { repairs: 2, window: '30m' } }),
+    ...drawLadder(random.stream(`ladder ${name}`), model),
   };
 }
 
 /** For a merge patch that replaces such a block. */
 export function replacingGuards(block: JsonObject): JsonObject {
   const absent = Object.fromEntries(
-    ['policies', 'conditions', 'maxConcurrentRepairs', 'zoneOutage', 'freeze', 'flapping', 'futility'].map(key => [
-      key,
-      null,
-    ]),
+    ['policies', 'conditions', 'maxConcurrentRepairs', 'zoneOutage', 'freeze', 'flapping', 'futility', 'actions'].map(
+      key => [key, null],
+    ),
   );
   return { ...absent, ...block };
 }
@@ -81,7 +83,7 @@ export function drawVeto(random: Random, time: EpochMs): string {
   ]);
 }
 
-export function drawGuardedPool(random: Random, name: string, used: DurationMs[], start: EpochMs): Manifest {
+export function drawGuardedPool(random: Random, name: string, model: Model, start: EpochMs): Manifest {
   return toManifest(
     {
       apiVersion: 'karpenter.sh/v1',
@@ -91,13 +93,13 @@ export function drawGuardedPool(random: Random, name: string, used: DurationMs[]
         labels: drawPoolLabels(random),
         ...(random.chance(0.08) && { annotations: { [DO_NOT_REPAIR]: drawVeto(random, start) } }),
       },
-      spec: random.chance(0.85) ? { repair: drawGuardedBlock(random, used) } : {},
+      spec: random.chance(0.85) ? { repair: drawGuardedBlock(random, model, name) } : {},
     },
     name,
   );
 }
 
-function drawGuardedPolicy(random: Random, name: string, used: DurationMs[]): Manifest {
+function drawGuardedPolicy(random: Random, name: string, model: Model): Manifest {
   return toManifest(
     {
       apiVersion: 'curfew.dev/v1alpha1',
@@ -105,7 +107,7 @@ function drawGuardedPolicy(random: Random, name: string, used: DurationMs[]): Ma
       metadata: { name },
       spec: {
         ...(random.chance(0.2) && { mode: random.pick(['Enforce', 'Observe']) }),
-        repair: drawGuardedBlock(random, used),
+        repair: drawGuardedBlock(random, model, name),
       },
     },
     name,
@@ -114,9 +116,11 @@ function drawGuardedPolicy(random: Random, name: string, used: DurationMs[]): Ma
 
 /** A few nodes in one or two zones; some of them, or their NodeClaims, are slow to go. */
 export function drawGuardedObjects(random: Random, model: Model, start: EpochMs): readonly PlacedManifest[] {
+  const ladders = random.stream('ladders');
+  model.hasLadders = ladders.chance(0.6);
   const manifests = [
-    ...model.pools.map(name => drawGuardedPool(random, name, model.durations, start)),
-    ...model.policies.map(name => drawGuardedPolicy(random, name, model.durations)),
+    ...model.pools.map(name => drawGuardedPool(random, name, model, start)),
+    ...model.policies.map(name => drawGuardedPolicy(random, name, model)),
   ];
   for (const _ of times(random.integer(3, 9))) {
     const node = drawNode(random, model, start);
@@ -125,7 +129,9 @@ export function drawGuardedObjects(random: Random, model: Model, start: EpochMs)
     if (node.claim !== undefined)
       manifests.push(slowToGo(random, model, claimManifest(random, node, node.claim, start), 0.1));
   }
-  return manifests.map(place);
+  if (!model.hasLadders) return manifests.map(place);
+  const withBoots = manifests.map(manifest => booted(ladders, manifest));
+  return [...withBoots, ...drawLadderObjects(ladders, model, start)].map(place);
 }
 
 /** Held by somebody else's finalizer alone, until a story takes it off. */

@@ -54,6 +54,8 @@ export interface Model {
   readonly databases: string[];
   /** Tolerations and protections in use: something is due that long after what began it. */
   readonly durations: DurationMs[];
+  /** Some repair blocks have ladders of actions. */
+  hasLadders: boolean;
   /** For names that were not used yet. */
   counter: number;
 }

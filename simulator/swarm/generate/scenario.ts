@@ -33,6 +33,7 @@ export function generateScenario(seed: number): Scenario {
     kinds: [],
     databases: [],
     durations: [],
+    hasLadders: false,
     counter: 0,
   };
   const duration = focus.drawDuration(shape);
@@ -59,7 +60,7 @@ export function generateScenario(seed: number): Scenario {
 function drawDrafts(random: Random, model: Model, span: DurationMs, focus: Focus): readonly Draft[] {
   return times(random.integer(1, focus.mostStories)).flatMap(index => {
     const time = addDuration(START, drawDuration(random, seconds(0), span));
-    const story = pickWeighted(random, focus.drawStories(random));
+    const story = pickWeighted(random, focus.drawStories(random, model));
     return story({ random: random.stream(String(index)), model, time });
   });
 }

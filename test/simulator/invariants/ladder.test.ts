@@ -31,7 +31,7 @@ function climbersOfOneNode() {
     changes: () => 0,
     follow: () => {},
   };
-  return { climbers: createClimbers({ mirror, now: () => now }, () => true), scans: () => scans };
+  return { climbers: createClimbers({ mirror, now: () => now, quietSince: () => now }), scans: () => scans };
 }
 
 const drainRequested = (uid: string) => [{ detailType: 'DrainRequested', detail: { node: { name: 'a', uid } } }];
