@@ -105,7 +105,7 @@ export const checkLadder: MakeCheck = context => {
       const isAgain = last?.kind === act.kind && (act.kind === 'Reboot' ? wasRefused(last) : last.id === act.id);
       if (!isAgain) {
         judge(uid, act.kind, climb, { ...ladder, rung }, act.node);
-        places.set(uid, { ...ladder, rung: Math.max(rung, 0) });
+        places.set(uid, { ...ladder, rung: rung >= 0 ? rung : placeOf(ladder.rungs, act.kind, place?.rung ?? -1) });
       }
       climbers.onCall(call, run);
     },
@@ -183,7 +183,7 @@ function ladderSeen(node: KubernetesObject, run: Run, { mirror }: CheckContext):
 
 /** `DrainThenTerminate` is two of them. */
 function rungsOf(action: unknown): readonly Rung[] {
-  const type = textOf(dig(action, 'type'));
+  const type = textOf(dig(action, 'type')) ?? '';
   const timeout = millisecondsOf(dig(action, 'timeout')) ?? DEFAULT_TIMEOUT;
   switch (type) {
     case 'DrainThenTerminate':
@@ -208,6 +208,12 @@ function nextRung(rungs: readonly Rung[], wanted: ActKind, after: number): numbe
     if (!SKIPPED.includes(kind)) return -1;
   }
   return -1;
+}
+
+/** Where it stands although another action should have come before it. */
+function placeOf(rungs: readonly Rung[], wanted: ActKind, after: number): number {
+  const later = rungs.findIndex(({ kind }, index) => index > after && kind === wanted);
+  return later >= 0 ? later : rungs.findIndex(({ kind }) => kind === wanted);
 }
 
 /** Whether a remediator was read to have given up on the node of that name. */

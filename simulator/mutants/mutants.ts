@@ -3,6 +3,7 @@ import { DRAIN_MUTANTS } from './drain.ts';
 import { FINALIZER_MUTANTS } from './finalizer.ts';
 import { FORWARDER_MUTANTS } from './forwarder.ts';
 import { GRACE_PERIOD_MUTANTS } from './grace-period.ts';
+import { LADDER_MUTANTS } from './ladder.ts';
 import type { Mutation } from '../swarm/seed.ts';
 import type { Mutant } from './mutant.ts';
 import { PERMISSION_MUTANTS } from './permissions.ts';
@@ -13,6 +14,7 @@ import { TIMER_MUTANTS } from './timer.ts';
 export const MUTANTS: readonly Mutant[] = [
   ...REPAIR_RULE_MUTANTS,
   ...REPAIR_MUTANTS,
+  ...LADDER_MUTANTS,
   ...FINALIZER_MUTANTS,
   ...DRAIN_MUTANTS,
   ...GRACE_PERIOD_MUTANTS,

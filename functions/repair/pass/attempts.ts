@@ -50,6 +50,30 @@ export function standingOf(attempt: RepairAttempt, rungs: readonly Rung[], now: 
 }
 
 /**
+ * Where the ladder stands while an attempt that was not carried out is not wanted for now: at the action before it, whose time is over,
+ * so that nothing is repeated once it is wanted again. Undefined for the first action, and for one that an edit has removed.
+ */
+export function placeBefore(stale: RepairAttempt, rungs: readonly Rung[]): RepairAttempt | undefined {
+  const before = rungs[stale.rung - 1];
+  if (stale.escalates !== true || before === undefined || rungs[stale.rung]?.type !== stale.action) return undefined;
+  const { number, intendedTime, node, claim, incident } = stale;
+  const drained = before.type === 'Drain' ? stale.requestId : undefined;
+  return {
+    number,
+    phase: 'accepted',
+    intendedTime,
+    node,
+    ...(claim && { claim }),
+    incident,
+    rung: stale.rung - 1,
+    action: before.type,
+    ...(stale.rung > 1 && { escalates: true }),
+    until: intendedTime,
+    ...(drained !== undefined && { requestId: drained }),
+  };
+}
+
+/**
  * How long the attempt of another run may still act: a function runs for at most 30 s, its last request for 10 s more, and the two
  * clocks may differ by some seconds.
  */

@@ -97,11 +97,17 @@ function judgePool(judged: Judged): PassDecision {
       previous !== undefined ? previous : stale?.action === attempt.action ? stale : [],
     ),
   );
-  const attempts = [...kept.filter(attempt => !over.has(attempt)), ...begun];
+  const acted = new Set(begun.map(({ node }) => node.uid));
+  const places = looks.flatMap(({ place }) => (place === undefined || acted.has(place.node.uid) ? [] : place));
+  const attempts = [...kept.filter(attempt => !over.has(attempt)), ...places, ...begun];
   const next = { attempts, outages, repairs: recentRepairs(state.repairs, begun, settings, now) };
   return {
     verdicts: [...looks.flatMap(({ verdict }) => verdict ?? []), ...outcomes.flatMap(toVerdict)],
-    withdrawals: [...open.withdrawals, ...ended, ...open.stale.filter(attempt => !over.has(attempt))],
+    withdrawals: [
+      ...open.withdrawals,
+      ...ended,
+      ...open.stale.filter(attempt => !over.has(attempt)).map(leftOf(places)),
+    ],
     state: { ...state, ...next, ramp: advanceRamp(ramp, begun.length, now) },
     wakeTime: [
       open.settleTime,
@@ -114,6 +120,16 @@ function judgePool(judged: Judged): PassDecision {
     ].reduce(earliest, undefined),
   };
 }
+
+/** A drain that still counts is not called off with the termination after it. */
+const leftOf =
+  (places: readonly RepairAttempt[]) =>
+  (stale: RepairAttempt): RepairAttempt => {
+    const isKept = places.some(({ node, requestId }) => node.uid === stale.node.uid && requestId === stale.requestId);
+    if (!isKept || stale.action !== 'Terminate') return stale;
+    const { requestId: _, ...rest } = stale;
+    return rest;
+  };
 
 function toVerdict(outcome: Outcome): readonly Verdict[] {
   const { node, due } = outcome.candidate;

@@ -2,7 +2,7 @@
 import { TERMINATION_TIMESTAMP_ANNOTATION } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import type { RepairSettings } from '../../../shared/domain/repair-policy.ts';
-import { addDuration, minutes, seconds, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import { addDuration, isDue, minutes, seconds, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import type { DueNode } from '../decide.ts';
 import { rungDeadline, rungsOf } from './attempts.ts';
 import { budgetHold, type Hold } from './guards.ts';
@@ -77,7 +77,9 @@ function createAttempt({ node, due, rung, previous, stale }: Candidate, limits: 
   const step = rungsOf(settings)[rung] ?? { type: 'Terminate', timeout: seconds(0) };
   const claim = due.claim && { name: due.claim.name, uid: due.claim.uid };
   const isSameAct = stale?.action === step.type;
-  const until = isSameAct ? stale.until : rungDeadline(step, now);
+  // Who takes an act over has the rest of its time; where none is left the act has never had any, and has it now.
+  const hasTime = isSameAct && stale.until !== undefined && !isDue(now, stale.until);
+  const until = hasTime ? stale.until : rungDeadline(step, now);
   const asked = step.type === 'Drain' || step.type === 'CustomResource' ? `${node.uid}.${now}` : undefined;
   // The termination after a drain carries its id, so that the drain can still be called off.
   const drained = previous?.action === 'Drain' && step.type === 'Terminate' ? previous.requestId : undefined;

@@ -6,7 +6,7 @@ import { addDuration, isDue, minutes, toTimestamp, type EpochMs } from '../../..
 import { decide, vetoCheckTime, type DueNode, type NodeDecision, type RepairRules } from '../decide.ts';
 import type { Episode, RepairIncident } from '../incident.ts';
 import { ownerOf, type Owner, type OwnerIndex } from '../owner.ts';
-import { rungsOf, standingOf, type OpenAttempts } from './attempts.ts';
+import { placeBefore, rungsOf, standingOf, type OpenAttempts } from './attempts.ts';
 import type { Candidate } from './grant.ts';
 import { BLOCKED_RETRY, type HoldReason } from './guards.ts';
 import type { RepairAttempt } from './pool.ts';
@@ -64,6 +64,8 @@ export interface NodeLook {
   readonly over?: RepairAttempt;
   /** The attempt as it is remembered from now on. */
   readonly changed?: RepairAttempt;
+  /** What is remembered of an attempt that another run did not carry out, unless it is taken over. */
+  readonly place?: RepairAttempt;
 }
 
 type HoldOf = (due: DueNode) => Candidate['hold'];
@@ -77,10 +79,13 @@ export function lookAt(context: LookContext, node: NodeView, hold: HoldOf): Node
   const left = context.open.stale.find(attempt => attempt.node.uid === node.uid);
   const stale = context.rules.mode === 'Observe' ? undefined : left;
   const decision = decideOn(context, node, stale?.escalates && stale.incident);
-  if (decision.kind !== 'due') return lookOf(decision, node, context.now);
+  const isWell = decision.kind === 'ignore' && decision.reason === 'Healthy';
+  const kept = left === undefined || isWell ? undefined : placeBefore(left, rungsOf(context.settings));
+  const place = kept && { place: kept };
+  if (decision.kind !== 'due') return { ...lookOf(decision, node, context.now), ...place };
   const isSameAct = stale !== undefined && rungsOf(context.settings)[stale.rung]?.type === stale.action;
   const rung = isSameAct ? stale.rung : 0;
-  return { candidate: { node, due: decision, hold: hold(decision), rung, previous: undefined, stale } };
+  return { candidate: { node, due: decision, hold: hold(decision), rung, previous: undefined, stale }, ...place };
 }
 
 function decideOn({ now, rules, owners, episodes }: LookContext, node: NodeView, escalates?: RepairIncident) {
