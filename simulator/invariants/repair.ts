@@ -64,16 +64,17 @@ export const checkRepair: MakeCheck = context => {
 
   return {
     onCall(call, run) {
+      const isTerminating = run.by === 'repair' && isTermination(call);
       const act = run.by === 'repair' ? climbers.actOf(call) : undefined;
-      const claim = act && (isTermination(call) ? targetOfTermination(call, mirror) : claimOf(act.node, mirror));
-      if (act !== undefined && claim !== undefined) {
+      const claim = isTerminating ? targetOfTermination(call, mirror) : act && claimOf(act.node, mirror);
+      if (claim !== undefined) {
         const known = { wasOpen, everReadable, underWay: surelyUnderWay, climbers };
         const why = complainAboutAct(claim, run, context, known);
-        const what = isTermination(call) ? `${does(call)} nodeclaims ${claim.metadata.name}` : `begins ${act.kind}`;
-        if (why !== undefined) violate('I3', `repair ${what} of ${act.node.metadata.name}: ${why}`);
+        const what = isTerminating ? does(call) : `begins ${act?.kind ?? ''} for`;
+        if (why !== undefined) violate('I3', `repair ${what} nodeclaims ${claim.metadata.name}: ${why}`);
       }
       climbers.onCall(call, run);
-      if (run.by === 'repair' && isTermination(call)) remember(call);
+      if (isTerminating) remember(call);
     },
     onBusEvent: event => climbers.onBusEvent(event),
     onAudit({ decision, reason, kind, name }) {
