@@ -2,6 +2,7 @@
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { HOOK_ANSWERED, INSTANCE_STATE_CHANGED } from '../../shared/contract/names.ts';
 import { createReporter } from '../../shared/lifecycle/reporter.ts';
+import { isOrphanCheck } from '../../shared/contract/wake-up.ts';
 import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
 import type { Step } from '../../shared/lifecycle/steps.ts';
 import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
@@ -10,6 +11,9 @@ import { createClaimHints } from './claim-hints.ts';
 import { decide } from './decide.ts';
 import { reportTerminationFaults } from './faults.ts';
 import { instanceOf } from './instance-events.ts';
+import { checkForOrphans } from './orphans/check.ts';
+import { reconcileInstance } from './orphans/reconcile.ts';
+import { isInstance } from './orphans/record.ts';
 import { openNodeRecord, targetOfNode } from './observe.ts';
 import { reconcileTarget, type TargetParts } from './reconcile-target.ts';
 import { decideRule } from './rules/decide.ts';
@@ -54,6 +58,11 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
         if (isRound(message.subject, SETTINGS_ROUND)) return parts.settings.timerDue(message);
         if (isRound(message.subject, TERMINATIONS_ROUND)) return parts.terminations.timerDue(message);
         if (isRound(message.subject, RULES_ROUND)) return parts.rules.timerDue(message);
+        if (isOrphanCheck(message.subject)) return checkForOrphans(deps);
+        if (isInstance(message.subject)) {
+          await reconcileInstance(parts, name, { wakeUp: message });
+          return;
+        }
         if (kind === 'NodeClaim') return reconcileTarget(parts, { kind, name, uid }, message);
         if (kind === 'Node') return reconcileNode(parts, name, { uid, wakeUp: message });
         if (kind === 'FinalizerRule') return reconcileRule(parts, name, { timer: { uid, wakeUp: message } });
