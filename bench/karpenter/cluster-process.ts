@@ -25,6 +25,7 @@ import { startTally, type Tally } from './tally.ts';
 
 /** From the write that makes nodes unhealthy until they are due. */
 const LEAD_MS = 2500;
+const LEAD_PER_NODE_MS = 50;
 const PATIENCE_MS = 180_000;
 /** Karpenter looks at a blocked pool again after five minutes. */
 const THRESHOLD_PATIENCE_MS = 400_000;
@@ -97,7 +98,7 @@ answerQuestions({
     const { cluster, tally, proxies } = running();
     const from = statSync(auditLogOf(cluster)).size;
     const bytesBefore = proxies[by].bytes();
-    const due = dueTime();
+    const due = dueTime(burst);
     const claims = await breakNodes(burst, due);
     await until(() => claims.every(({ uid }) => tally.deletions.has(uid)), 'all deletions');
     const bytes = proxies[by].bytes() - bytesBefore;
@@ -123,7 +124,7 @@ answerQuestions({
   async threshold(argument) {
     const { burst } = burstSchema.parse(argument);
     const { tally, cluster } = running();
-    const due = dueTime();
+    const due = dueTime(burst);
     const claims = await breakNodes(burst, due);
     await sleep(due - Date.now() + 10_000);
     invariant(!claims.some(({ uid }) => tally.deletions.has(uid)), 'the threshold holds repairs');
@@ -166,7 +167,10 @@ function countByKind(requests: readonly AuditedRequest[]): Readonly<Record<strin
 }
 
 /** A whole second, as conditions have no finer time. */
-const dueTime = (): number => Math.ceil((Date.now() + LEAD_MS) / 1000) * 1000;
+function dueTime(burst: Readonly<Record<string, number>>): number {
+  const nodes = Object.values(burst).reduce((sum, count) => sum + count, 0);
+  return Math.ceil((Date.now() + LEAD_MS + nodes * LEAD_PER_NODE_MS) / 1000) * 1000;
+}
 
 interface BrokenClaim {
   readonly name: string;
