@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { CONFIG_MAP } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesManifest, KubernetesObject, ResourceType } from '../../shared/domain/kubernetes-object.ts';
-import { invariant, RetryableError } from '../../shared/errors.ts';
+import { invariant } from '../../shared/errors.ts';
 import { createHttpClient } from '../../test/contract/api-server/http-client.ts';
 import { applyFiles } from '../../test/contract/api-server/manifests.ts';
 import { readAuditLog, type AuditedRequest } from '../../test/control-plane/end-to-end/audit-log.ts';
@@ -27,6 +27,7 @@ import { startTally, type Tally } from './tally.ts';
 const LEAD_MS = 2500;
 const LEAD_PER_NODE_MS = 50;
 const PATIENCE_MS = 180_000;
+const PATIENCE_PER_NODE_MS = 500;
 /** Karpenter looks at a blocked pool again after five minutes. */
 const THRESHOLD_PATIENCE_MS = 400_000;
 const CONTROLLERS = ['deployment-controller', 'replicaset-controller'];
@@ -179,8 +180,8 @@ interface BrokenClaim {
 }
 
 async function breakNodes(burst: Readonly<Record<string, number>>, due: number): Promise<readonly BrokenClaim[]> {
-  const { cluster } = running();
-  const all = (await cluster.admin.kubernetes.list(RESOURCES.NodeClaim)) ?? [];
+  const { cluster, tally } = running();
+  const all = tally.claims();
   const chosen = Object.entries(burst).flatMap(([pool, count]) => {
     const claims = all.filter(claim => claim.metadata.labels?.[NODE_POOL_LABEL] === pool && isInitialized(claim));
     invariant(claims.length >= count, `${pool} has ${count} nodes`);
@@ -215,21 +216,16 @@ const isInitialized = ({ metadata, status }: KubernetesObject): boolean =>
 
 /** As many nodes as wanted, all of them initialized, for a second. */
 async function settled(): Promise<void> {
-  const { cluster, kubelets } = running();
-  const end = Date.now() + PATIENCE_MS;
+  const { tally, kubelets } = running();
+  const end = Date.now() + PATIENCE_MS + nodesWanted * PATIENCE_PER_NODE_MS;
   for (let quiet = 0; quiet < 2;) {
     await sleep(500);
     const failure = kubelets.failure();
     if (failure !== undefined) throw failure;
-    // On a busy machine a list may take longer than its client waits: again.
-    const claims = (await cluster.admin.kubernetes.list(RESOURCES.NodeClaim).catch(unlessBug)) ?? [];
+    const claims = tally.claims();
     quiet = claims.length === nodesWanted && claims.every(isInitialized) ? quiet + 1 : 0;
     if (Date.now() > end) throw new Error(`${claims.filter(isInitialized).length} of ${nodesWanted} nodes are there`);
   }
-}
-
-function unlessBug(error: unknown): undefined {
-  if (!(error instanceof RetryableError)) throw error;
 }
 
 async function create(type: ResourceType, manifest: KubernetesManifest): Promise<void> {
