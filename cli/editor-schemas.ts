@@ -1,6 +1,9 @@
-/** JSON Schemas for editors, made of the schemas that Curfew reads files with: scenarios, policies, FinalizerRules. */
+/** JSON Schemas for editors, made of the schemas that Curfew reads files with: configuration, scenarios, policies, FinalizerRules. */
 import * as full from 'zod';
+import { configSchema } from '../shared/contract/config-schema.ts';
+import { modeText } from '../shared/contract/drain-schema.ts';
 import { finalizerRuleSchema } from '../shared/contract/finalizer-rule-schema.ts';
+import { DRAIN_MODES } from '../shared/domain/drain-settings.ts';
 import { labelSelectorSchema, MODES } from '../shared/contract/policy-schema.ts';
 import { protectionSchema } from '../shared/contract/protection-schema.ts';
 import { repairSchema } from '../shared/contract/repair-schema.ts';
@@ -26,6 +29,7 @@ const policySpec = z.strictObject({
 });
 
 const SCHEMAS: Readonly<Record<string, z.core.$ZodType>> = {
+  config: configSchema,
   scenario: scenarioSchema,
   nodelifecyclepolicy: objectOf('NodeLifecyclePolicy', policySpec),
   finalizerrule: objectOf('FinalizerRule', finalizerRuleSchema),
@@ -37,8 +41,11 @@ export function schemaFiles(): readonly { readonly path: string; readonly text: 
     const made = full.toJSONSchema(schema, {
       io: 'input',
       unrepresentable: 'any',
-      // A default is what the text stands for, in other units than a file has.
-      override: ({ jsonSchema }) => delete jsonSchema.default,
+      override({ zodSchema, jsonSchema }) {
+        // A default is what the text stands for, in other units than a file has.
+        delete jsonSchema.default;
+        if (zodSchema === modeText) jsonSchema.enum = [...DRAIN_MODES];
+      },
     });
     return { path: `deploy/schemas/${name}.schema.json`, text: `${JSON.stringify(made, undefined, 2)}\n` };
   });

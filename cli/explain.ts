@@ -7,12 +7,13 @@ import type { EpochMs } from '../shared/domain/time.ts';
 import type { KubernetesApi } from '../shared/ports/kubernetes-api.ts';
 import { loadConfiguration } from './drain/observe.ts';
 import { planDrain } from './drain/plan.ts';
-import { explainNode, explainPod } from './explain/explain-node.ts';
+import { explainNode, explainPod, type NodeExplanation } from './explain/explain-node.ts';
 import { observeNode, type NodeObservation } from './explain/observation.ts';
 import { explainGroup, renderGroup } from './explain/group.ts';
 import { toJson } from './explain/json.ts';
 import { explainLifecycle, observeLifecycle, type LifecycleExplanation } from './explain/lifecycle.ts';
 import { renderNode, renderPod } from './explain/render.ts';
+import { planTermination } from './explain/termination-plan.ts';
 import { describeFailure } from './failure.ts';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
 import type { ExplainedCluster, Look } from './explain/cluster.ts';
@@ -71,12 +72,8 @@ export async function explain(
     const observation = await observeNode(kubernetes, subject.name);
     if (observation === undefined) return undefined;
     const node = explainNode(observation, now);
-    const lifecycle = await withDrain(
-      kubernetes,
-      explainLifecycle(await observeLifecycle(kubernetes), observation.node, now),
-      observation,
-      now,
-    );
+    const known = explainLifecycle(await observeLifecycle(kubernetes), observation.node, now);
+    const lifecycle = await withDrain(kubernetes, withTermination(known, observation, node, now), observation, now);
     return asJson ? json({ ...node, lifecycle }) : renderNode(node, lifecycle);
   }
   const object = await kubernetes.get({ type: RESOURCES.Pod, namespace: subject.namespace, name: subject.name });
@@ -91,6 +88,18 @@ export async function explain(
   }
   const explained = explainPod(pod, observation, now);
   return asJson ? json(explained) : renderPod(explained, explainNode(observation, now));
+}
+
+function withTermination(
+  lifecycle: LifecycleExplanation,
+  observation: NodeObservation,
+  { deadline }: NodeExplanation,
+  now: EpochMs,
+): LifecycleExplanation {
+  const { termination } = lifecycle;
+  if (termination.since === undefined || termination.source === undefined) return lifecycle;
+  const pods = planTermination(observation, deadline.kind === 'at' ? deadline.time : undefined, now);
+  return { ...lifecycle, termination: { ...termination, pods } };
 }
 
 async function withDrain(

@@ -146,6 +146,16 @@ export const projectRemediation: Project = object => ({
   hints: hints({ nodeName: object.metadata.annotations?.[ANNOTATIONS.repairedNode] }),
 });
 
+/** The custom resource of a hook: its condition says that it is done, and any change is a heartbeat. */
+export const projectHookResource: Project = object => ({
+  parts: { ...projectCustomResource(object).parts, version: object.metadata.resourceVersion },
+  hints: hints({ hookKey: object.metadata.annotations?.[ANNOTATIONS.terminationHook] }),
+});
+
+/** Others of the kind are nobody's here. */
+export const hookResourceInterest = ({ metadata }: KubernetesObject): 'itself' | undefined =>
+  metadata.annotations?.[ANNOTATIONS.terminationHook] === undefined ? undefined : 'itself';
+
 /** On every custom resource of a drain (reference: nvsentinel.md §4.1). */
 const NVSENTINEL_NODE_NAME_LABEL = 'nvsentinel.nvidia.com/node-name';
 
@@ -222,7 +232,7 @@ function sortedList(values: readonly unknown[]): readonly unknown[] | undefined 
 /** Longer than any real one: a hint must not make an entry too large for the bus, so such a value is left out. */
 const HINT_LENGTH_MAX = 1024;
 
-function hints(values: Readonly<Record<keyof Hints, string | undefined>> | { nodeName: string | undefined }): Hints {
+function hints(values: Readonly<Partial<Record<keyof Hints, string | undefined>>>): Hints {
   const kept = Object.entries(values).filter(([, value]) => value !== undefined && value.length <= HINT_LENGTH_MAX);
   return Object.fromEntries(kept);
 }

@@ -3,6 +3,7 @@ import {
   CONFIG_MAP,
   CUSTOM_RESOURCE_CHANGED,
   DRAIN_RESOURCE_CHANGED,
+  HOOK_RESOURCE_CHANGED,
   REMEDIATION_CHANGED,
 } from '../shared/contract/names.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
@@ -10,11 +11,13 @@ import type { GroupVersionKind, KubernetesObject, ResourceType } from '../shared
 import type { WatchSelection } from '../shared/ports/cluster-watch.ts';
 import {
   attachmentInterest,
+  hookResourceInterest,
   podInterest,
   projectConfigMap,
   projectCustomResource,
   projectDrainResource,
   projectFinalizerRule,
+  projectHookResource,
   projectNode,
   projectNodeClaim,
   projectNodePool,
@@ -103,8 +106,8 @@ export const DRAIN_RESOURCES: readonly WatchedResource[] = [
   },
 ];
 
-/** Who asks for a kind: FinalizerRules, the custom drain of the configuration, or actions of repairs. */
-export type KindRole = 'finalizer' | 'drain' | 'repair';
+/** Who asks for a kind: FinalizerRules, the custom drain of the configuration, actions of repairs, or hooks of terminations. */
+export type KindRole = 'finalizer' | 'drain' | 'repair' | 'hook';
 
 /** The watch of a kind that somebody names; of a kind that both name, the drain's parts include the other's. */
 export function customResource({ kind }: GroupVersionKind, type: ResourceType, role: KindRole): WatchedResource {
@@ -115,5 +118,13 @@ export function customResource({ kind }: GroupVersionKind, type: ResourceType, r
       return { kind, type, project: projectDrainResource, detailType: DRAIN_RESOURCE_CHANGED };
     case 'repair':
       return { kind, type, project: projectRemediation, detailType: REMEDIATION_CHANGED };
+    case 'hook':
+      return {
+        kind,
+        type,
+        project: projectHookResource,
+        interest: hookResourceInterest,
+        detailType: HOOK_RESOURCE_CHANGED,
+      };
   }
 }

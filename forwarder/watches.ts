@@ -1,6 +1,6 @@
 /**
  * All list-watches over one queue: those of `resources.ts`, which run always, those that only a draining node needs, and those of the
- * kinds that FinalizerRules and the custom drain name.
+ * kinds that FinalizerRules, the custom drain and templates name.
  */
 import { ANNOTATIONS, NODE_PODS_CHANGED } from '../shared/contract/names.ts';
 import type { KindWatch } from '../shared/contract/cluster-event.ts';
@@ -21,7 +21,7 @@ import type { ForwarderSettings } from './settings.ts';
 import { createSwitchedWatch } from './switched-watch.ts';
 import { createTracker, type ObjectChange, type Tracker } from './tracker.ts';
 import { kindOfDrain, kindOfRule } from './wanted-kinds.ts';
-import { createWantedRemediations } from './wanted-remediations.ts';
+import { createWantedTemplates, templatesOfHooks, templatesOfRepair } from './wanted-templates.ts';
 import { createWatchSupervisor, type ObjectConsumer, type WatchStatus, type WatchSupervisor } from './watch.ts';
 
 export interface WatchesDeps {
@@ -145,10 +145,13 @@ export function createWatches(deps: WatchesDeps): Watches {
       }
     },
   });
-  const remediations = createWantedRemediations((owner, kind) => customResources.want(owner, 'repair', kind));
-  const repairHolder: ObjectListener = {
-    present: object => remediations.holder(object.metadata.uid, object),
-    gone: uid => remediations.holder(uid, undefined),
+  const ofTemplates = [
+    createWantedTemplates(templatesOfRepair, (owner, kind) => customResources.want(`repair/${owner}`, 'repair', kind)),
+    createWantedTemplates(templatesOfHooks, (owner, kind) => customResources.want(`hook/${owner}`, 'hook', kind)),
+  ];
+  const templateHolder: ObjectListener = {
+    present: object => ofTemplates.forEach(wanted => wanted.holder(object.metadata.uid, object)),
+    gone: uid => ofTemplates.forEach(wanted => wanted.holder(uid, undefined)),
   };
   const listeners: Readonly<Record<string, ObjectListener>> = {
     Node: {
@@ -163,8 +166,8 @@ export function createWatches(deps: WatchesDeps): Watches {
       present: rule => customResources.want(rule.metadata.uid, 'finalizer', kindOfRule(rule)),
       gone: uid => customResources.want(uid, 'finalizer', undefined),
     },
-    NodeLifecyclePolicy: repairHolder,
-    NodePool: repairHolder,
+    NodeLifecyclePolicy: templateHolder,
+    NodePool: templateHolder,
     ConfigMap: configMapListener(),
   };
   const always = deps.resources.map(resource => createWatch(resource, { listener: listeners[resource.kind] }));
@@ -187,7 +190,7 @@ export function createWatches(deps: WatchesDeps): Watches {
     let seen: { readonly request: string | undefined } | undefined;
     return {
       present(configMap) {
-        remediations.configMap(configMap);
+        for (const wanted of ofTemplates) wanted.configMap(configMap);
         const kind = kindOfDrain(configMap);
         if (kind !== undefined) {
           customResources.want(configMap.metadata.uid, 'drain', kind === 'none' ? undefined : kind);
@@ -198,7 +201,7 @@ export function createWatches(deps: WatchesDeps): Watches {
         seen = { request };
       },
       gone(uid) {
-        remediations.configMap(undefined);
+        for (const wanted of ofTemplates) wanted.configMap(undefined);
         customResources.want(uid, 'drain', undefined);
       },
     };

@@ -8,7 +8,7 @@ import { DO_NOT_REPAIR_ANNOTATION, readNode, type NodeView } from '../../shared/
 import { toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { policiesFor, readPolicies, type PolicySet } from '../../shared/policies/policy-set.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
-import type { DrainPlan } from '../drain/plan.ts';
+import type { DrainPlan, PlannedPod } from '../drain/plan.ts';
 import { effectiveTermination } from '../../functions/finalizer/settings.ts';
 import { decide, type RepairRules } from '../../functions/repair/decide.ts';
 import { indexOwners, ownerOf } from '../../functions/repair/owner.ts';
@@ -43,6 +43,8 @@ export interface LifecycleExplanation {
     readonly source: string | undefined;
     readonly message: string;
     readonly since: EpochMs | undefined;
+    /** Of one that Curfew carries out, while it is under way: what becomes of each pod. */
+    readonly pods: readonly PlannedPod[] | undefined;
   };
   readonly drain: DrainExplanation;
   /** That apply, in order of precedence. */
@@ -93,6 +95,7 @@ export function explainLifecycle(cluster: LifecycleCluster, node: NodeView, now:
       source: termination.kind === 'none' ? undefined : termination.source,
       message: terminationText(termination),
       since: claim?.deletionTime ?? node.deletionTime,
+      pods: undefined,
     },
     drain: {
       cordonedBy: node.annotations[ANNOTATIONS.cordonedByDrain],

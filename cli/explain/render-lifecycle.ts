@@ -1,5 +1,5 @@
 /** What becomes of a node, of the nodes of a NodePool or of a policy, as text for people. */
-import { renderPlan, summary } from '../drain/render.ts';
+import { renderPlan, renderPods, summary } from '../drain/render.ts';
 import type { DrainExplanation, LifecycleExplanation } from './lifecycle.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import { instant } from './instant.ts';
@@ -9,7 +9,7 @@ export function renderLifecycle(explained: LifecycleExplanation, now: EpochMs): 
   const { termination, drain, policies } = explained;
   return [
     `repair: ${repairText(explained, now)}`,
-    `termination: ${termination.message}${from(termination.source)}`,
+    ...terminationLines(termination),
     ...drainLines(drain, now),
     `policies: ${policies.length === 0 ? 'none selects this node' : policies.map(({ name, mode }) => `${name} (mode ${mode})`).join(', ')}`,
   ];
@@ -34,6 +34,11 @@ export function headline({ repair, termination }: LifecycleExplanation, now: Epo
   if (dueTime > now) return `${would} be repaired at ${instant(dueTime, now)}${observed}, unless it recovers`;
   const held = kind === 'blocked' || kind === 'vetoed' ? ', and the repair is held' : '';
   return `has been due for repair since ${instant(dueTime, now)}${held}`;
+}
+
+function terminationLines({ message, source, pods }: LifecycleExplanation['termination']): readonly string[] {
+  const head = `termination: ${message}${from(source)}`;
+  return pods === undefined ? [head] : [`${head}; under way: ${summary(pods)}`, ...renderPods(pods)];
 }
 
 function drainLines({ cordonedBy, requested, state, underWay }: DrainExplanation, now: EpochMs): readonly string[] {

@@ -21,8 +21,10 @@ interface Parts {
  * A NodeClaim went before its Nodes did: each of them is from now on terminated by itself, and what was promised for it goes along, so
  * that no hook runs twice and no deadline is lost.
  */
-export async function handOver({ deps }: Parts, value: TerminationRecord): Promise<readonly Target[]> {
+export async function handOver({ deps }: Parts, { value: held, subject }: Gone): Promise<readonly Target[]> {
   const left: Target[] = [];
+  const keyUid = held.keyUid ?? subject.uid;
+  const value: TerminationRecord = { ...held, ...(keyUid !== undefined && { keyUid }) };
   if (value.observed === true || value.orphanedTime !== undefined) return left;
   for (const [uid, { name }] of Object.entries(value.nodes)) {
     const node = await deps.kubernetes.get({ type: RESOURCES.Node, name });

@@ -2,7 +2,7 @@
 import * as z from '../../shared/contract/zod.ts';
 import { TerminalError } from '../../shared/errors.ts';
 
-const schema = z.object({ 'instance-id': z.string().check(z.regex(/^i-[0-9a-z]+$/)), state: z.string() });
+const schema = z.object({ 'instance-id': z.string().check(z.regex(/^i-[-0-9a-z]+$/)), state: z.string() });
 
 /** Which instance changed its state. Throws `TerminalError` (`InvalidMessage`) for a detail that EC2 does not write. */
 export function instanceOf(detail: Readonly<Record<string, unknown>>): string {

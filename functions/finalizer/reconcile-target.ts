@@ -51,7 +51,7 @@ export async function reconcileTarget(
         return { kind: 'here', observation: seen.look };
       }
       if (seen.kind === 'gone') {
-        left = await handOver(parts, seen.value);
+        left = await handOver(parts, seen);
         await close(parts, target, seen);
       }
       return { kind: 'over' };

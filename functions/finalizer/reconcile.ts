@@ -19,7 +19,7 @@ import { createRuleRounds, RULES_ROUND } from './rules/wake-ups.ts';
 import type { TerminationContext, TerminationDeps } from './steps/context.ts';
 import { TERMINATION_STEPS } from './terminate.ts';
 import { createSettingsRounds, createTerminationRounds, SETTINGS_ROUND, TERMINATIONS_ROUND } from './wake-ups.ts';
-import { reconcileAnswer } from './worker-answers.ts';
+import { reconcileAnswer, reconcileHook } from './worker-answers.ts';
 
 const OWNER = 'finalizer';
 /** Other rules than the real ones, for proofs of what a mistake in them would do. */
@@ -60,7 +60,7 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
         return reconcileObject(parts, message.subject, message);
       }
       case 'customResource':
-        return reconcileObject(parts, message.event.subject);
+        return reconcileCustomResource(parts, message.event);
       case 'busEvent':
         if (message.detailType === HOOK_ANSWERED) return reconcileAnswer(parts, message.detail);
         if (message.detailType === INSTANCE_STATE_CHANGED) {
@@ -71,6 +71,16 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
         return;
     }
   };
+}
+
+/** The custom resource of a hook wakes its termination. Conditions are what we write of an object of a rule: they change nothing. */
+async function reconcileCustomResource(
+  parts: Parts,
+  { subject, hints, change, changed }: Extract<InboxMessage, { kind: 'customResource' }>['event'],
+): Promise<void> {
+  if (hints.hookKey !== undefined) return reconcileHook(parts, hints.hookKey);
+  if (change === 'Modified' && changed.length === 1 && changed[0] === 'conditions') return;
+  return reconcileObject(parts, subject);
 }
 
 type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];

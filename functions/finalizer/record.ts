@@ -93,6 +93,8 @@ const schema = z.object({
   instance: z.exactOptional(attempt),
   /** By hook name. */
   hooks: z.record(z.string(), hookProgress),
+  /** In the keys of their calls, where it is not the subject's: of the NodeClaim that went and left its Node with them. */
+  keyUid: z.exactOptional(z.string()),
   /** Evictions refused in a row. */
   refusedEvictions: z.number(),
   /** What the audit was told last: step, and what it waits on. */

@@ -1,12 +1,58 @@
 /** The event by which a worker answers a hook or a clean-up: finds what it is about by its key. */
-import { hookAnswerOf } from '../../shared/contract/hook-answer.ts';
+import { hookAnswerOf, type HookAnswer } from '../../shared/contract/hook-answer.ts';
 import { TerminalError } from '../../shared/errors.ts';
 import { openRecord } from '../../shared/lifecycle/timed-record.ts';
-import type { Target } from './observe.ts';
+import { listNodes } from '../../shared/cluster/lists.ts';
+import { openNodeRecord, type Target } from './observe.ts';
 import { TERMINATION_CODEC } from './record.ts';
 import { reconcileTarget, type TargetParts } from './reconcile-target.ts';
 import { LEDGER_CODEC } from './rules/record.ts';
 import { reconcileObject, type RuleParts } from './rules/reconcile-object.ts';
+
+/** The custom resource of a hook changed. @param key of its call */
+export async function reconcileHook(parts: TargetParts, key: string): Promise<void> {
+  const [uid = ''] = key.split('/');
+  const nothing = new Map<string, HookAnswer>();
+  if (!(await reconcileOwn(parts, uid, nothing))) await reconcileHeirs(parts, uid, nothing);
+}
+
+/** Looks at the termination of this object. False: there is none. */
+async function reconcileOwn(
+  parts: TargetParts,
+  uid: string,
+  answers: ReadonlyMap<string, HookAnswer>,
+): Promise<boolean> {
+  for (const kind of KINDS) {
+    const held = await openRecord(parts.deps, TERMINATION_CODEC, `${kind.toLowerCase()}/${uid}`).load();
+    if (held.kind !== 'held' || held.value.orphanedTime !== undefined) continue;
+    await reconcileTarget(parts, { kind, name: held.stored.subject.name, uid }, undefined, answers);
+    return true;
+  }
+  return false;
+}
+
+/** The same for the Nodes that this NodeClaim, which went, has left with its hooks. */
+async function reconcileHeirs(
+  parts: TargetParts,
+  uid: string,
+  answers: ReadonlyMap<string, HookAnswer>,
+): Promise<boolean> {
+  const heirs = await heirsOf(parts, uid);
+  for (const heir of heirs) await reconcileTarget(parts, heir, undefined, answers);
+  return heirs.length > 0;
+}
+
+/** The Nodes that a NodeClaim which went has left with its hooks. */
+async function heirsOf({ deps }: TargetParts, uid: string): Promise<readonly Target[]> {
+  const heirs: Target[] = [];
+  for (const { metadata } of await listNodes(deps)) {
+    if (metadata.deletionTimestamp === undefined) continue;
+    const held = await openNodeRecord(deps, metadata.uid).load();
+    if (held.kind !== 'held' || held.value.keyUid !== uid) continue;
+    heirs.push({ kind: 'Node', name: metadata.name, uid: metadata.uid });
+  }
+  return heirs;
+}
 
 const KINDS = ['NodeClaim', 'Node'] as const satisfies readonly Target['kind'][];
 
@@ -24,16 +70,13 @@ export async function reconcileAnswer(
     throw new TerminalError('InvalidMessage', 'detail of TerminationHookAnswered: key: must be the key of the call');
   }
   const answer = hookAnswerOf(detail, 'the worker');
-  for (const kind of KINDS) {
-    const held = await openRecord(parts.deps, TERMINATION_CODEC, `${kind.toLowerCase()}/${uid}`).load();
-    if (held.kind !== 'held') continue;
-    const target = { kind, name: held.stored.subject.name, uid };
-    return reconcileTarget(parts, target, undefined, new Map([[name, answer]]));
-  }
+  const answers = new Map([[name, answer]]);
+  if (await reconcileOwn(parts, uid, answers)) return;
   const held = await openRecord(parts.deps, LEDGER_CODEC, `object/${uid}`).load();
   if (held.kind === 'held') {
     return reconcileObject(parts, held.stored.subject, undefined, { ...answer, rule: name });
   }
+  if (await reconcileHeirs(parts, uid, answers)) return;
   await parts.reporter.report({
     about: { apiVersion: '', kind: 'TerminationHook', metadata: { name, uid } },
     decision: 'ignore',

@@ -81,7 +81,7 @@ export function watchWithin(watch: ClusterWatch, identity: KubernetesIdentity): 
 /** As `group` of a grant: every kind of groups that belong neither to Kubernetes nor to Karpenter nor to Curfew. */
 export const ANY_CUSTOM_KIND = '*';
 const isCustom = (group: string): boolean =>
-  group.includes('.') && !/(^|\.)(k8s\.io|karpenter\.sh|curfew\.dev)$/.test(group);
+  group.includes('.') && !/(^|\.)(k8s\.io|karpenter\.sh|karpenter\.k8s\.aws|curfew\.dev)$/.test(group);
 
 /** The first grant that covers the request, as RBAC decides it. */
 export function grantFor(grants: readonly KubernetesGrant[], request: Request): KubernetesGrant | undefined {

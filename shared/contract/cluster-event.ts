@@ -52,6 +52,8 @@ export const clusterEventSchema = z.object({
     nodePool: z.optional(z.string()),
     nodeName: z.optional(z.string()),
     providerID: z.optional(z.string()),
+    /** Of the custom resource of a hook: the key of its call. */
+    hookKey: z.optional(z.string()),
   }),
   /** Orders and groups on a bus that can: node name or UID. */
   groupKey: z.string(),

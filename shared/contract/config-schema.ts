@@ -13,7 +13,7 @@ const keys = z.strictObject({
   featureGates: z.prefault(z.strictObject({ nodeRepair: z._default(z.boolean(), false) }), {}),
   ...drainKeys.shape,
 });
-const configSchema = keys.check(...drainKeys.checks);
+export const configSchema = keys.check(...drainKeys.checks);
 
 export interface CurfewConfig {
   readonly featureGates: { readonly nodeRepair: boolean };

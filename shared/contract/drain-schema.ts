@@ -38,8 +38,10 @@ const checkedText = (problemOf: (text: string) => string | undefined) =>
     }),
   );
 
+/** Of a mode, before it is looked up: the message of an unknown one names the nearest. */
+export const modeText = z.string();
 const mode = z.pipe(
-  z.string(),
+  modeText,
   z.transform((value: string, { issues }): DrainMode => {
     const known = DRAIN_MODES.find(each => each === value);
     if (known !== undefined) return known;

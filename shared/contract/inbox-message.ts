@@ -5,6 +5,7 @@ import { envelopeSchema } from './envelope.ts';
 import {
   CUSTOM_RESOURCE_CHANGED,
   DRAIN_RESOURCE_CHANGED,
+  HOOK_RESOURCE_CHANGED,
   REMEDIATION_CHANGED,
   SOURCES,
   TICK,
@@ -22,7 +23,7 @@ export type WatchedEvent = ClusterEvent & { readonly subject: { readonly kind: W
 
 export type InboxMessage =
   | { readonly kind: 'clusterEvent'; readonly event: WatchedEvent }
-  /** About an object whose kind a FinalizerRule, the custom drain or an action of repairs names. */
+  /** About an object whose kind a FinalizerRule, the custom drain, an action of repairs or a hook names. */
   | { readonly kind: 'customResource'; readonly event: ClusterEvent }
   | {
       readonly kind: 'wakeUp';
@@ -61,7 +62,12 @@ export function parseInboxMessage(body: string): InboxMessage {
 }
 
 /** Events about objects whose kinds are not known beforehand. */
-const CUSTOM_DETAIL_TYPES: readonly string[] = [CUSTOM_RESOURCE_CHANGED, DRAIN_RESOURCE_CHANGED, REMEDIATION_CHANGED];
+const CUSTOM_DETAIL_TYPES: readonly string[] = [
+  CUSTOM_RESOURCE_CHANGED,
+  DRAIN_RESOURCE_CHANGED,
+  REMEDIATION_CHANGED,
+  HOOK_RESOURCE_CHANGED,
+];
 
 const watchedEventSchema = z.object({
   ...clusterEventSchema.shape,

@@ -38,6 +38,8 @@ export const CUSTOM_RESOURCE_CHANGED = 'CustomResourceChanged';
 export const DRAIN_RESOURCE_CHANGED = 'DrainResourceChanged';
 /** EventBridge `detail-type` of changes of the kinds by which `repair.actions` ask for help. */
 export const REMEDIATION_CHANGED = 'RemediationChanged';
+/** EventBridge `detail-type` of changes of the custom resources that stand for hooks of terminations. */
+export const HOOK_RESOURCE_CHANGED = 'HookResourceChanged';
 /** EventBridge `detail-type` of a monitor's report on a node, in NVSentinel's schema; from any `source`. */
 export const HEALTH_EVENT = 'HealthEvent';
 /** EventBridge `detail-type` with which anybody asks for the drain of a node; from any `source`. */

@@ -11,6 +11,7 @@ import {
   DRAIN_RESOURCE_CHANGED,
   FORWARDER_HEARTBEAT,
   HEALTH_EVENT,
+  HOOK_RESOURCE_CHANGED,
   HOOK_ANSWERED,
   NODE_PODS_CHANGED,
   INSTANCE_STATE_CHANGED,
@@ -102,7 +103,7 @@ const FINALIZER_ROUTES: readonly Route[] = [
   {
     name: 'CustomResourcesToFinalizer',
     target: 'finalizer',
-    pattern: published(CUSTOM_RESOURCE_CHANGED, DRAIN_RESOURCE_CHANGED),
+    pattern: published(CUSTOM_RESOURCE_CHANGED, DRAIN_RESOURCE_CHANGED, HOOK_RESOURCE_CHANGED),
   },
   {
     name: 'WorkersToFinalizer',

@@ -1,7 +1,7 @@
 /** Reads scenario files: YAML, schema, then what only the whole file can say. Every fault carries its place; all are reported. */
 import { isScalar, LineCounter, parseAllDocuments, type Document } from 'yaml';
 import type { z } from 'zod';
-import { addDuration, seconds, toIsoText, type EpochMs } from '../../shared/domain/time.ts';
+import { addDuration, hours, seconds, toIsoText, type EpochMs } from '../../shared/domain/time.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { toExpectation } from './expectation.ts';
 import { placeOf, type Path } from './places.ts';
@@ -20,6 +20,9 @@ import { scenarioSchema, type Moment, type ScenarioDocument } from './schema.ts'
 
 /** Uses of one anchor; a scenario may repeat a node many times. */
 const MAX_ALIASES = 100_000;
+
+/** Functions are woken every minute, so a run takes time in proportion to it. */
+const MAX_DURATION = hours(24 * 365);
 
 type Locate = (path: Path) => Place;
 
@@ -123,6 +126,12 @@ function toScenario(
   const end = addDuration(start, spec.duration);
   if (spec.duration < seconds(1)) {
     faults.push({ place: locate(['spec', 'duration']), message: 'must be at least 1s' });
+  }
+  if (spec.duration > MAX_DURATION) {
+    faults.push({
+      place: locate(['spec', 'duration']),
+      message: 'must be at most 8760h, a year: a day takes about a second',
+    });
   }
   const instantOf = (moment: Moment): EpochMs =>
     moment.kind === 'instant' ? moment.instant : addDuration(start, moment.duration);

@@ -9,6 +9,7 @@ import { startEmbeddedCluster, type EmbeddedCluster } from '../../cli/start/embe
 import { createInProcessKubernetesApi } from '../../runtime/in-process/kubernetes-api.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
+import { runCurfew } from './run-curfew.ts';
 
 const REQUESTED = 'curfew.dev/drain-requested';
 const ANSWER = 'curfew.dev/drain-answer';
@@ -119,6 +120,25 @@ describe('curfew drain', () => {
     expect(out).toContain(`asked for drain ${annotation(REQUESTED)}`);
     expect(out).toContain('the drain goes on. Follow it: curfew drain n1');
     expect(out).toContain('Cancel it: curfew drain n1 --cancel');
+  });
+
+  it('says as a process of its own how it goes, and leaves the drain running at Ctrl-C', async () => {
+    const { code, stdout, stderr } = await runCurfew(['drain', 'n1', '--kubeconfig', kubeconfig], seen => {
+      // As Curfew would once it has seen the request.
+      const isSeen = seen.includes('asked for drain') && annotation('curfew.dev/drain') === undefined;
+      if (isSeen) annotate({ 'curfew.dev/drain': '{"id":"m1","since":"2024-11-01T15:00:00Z"}' });
+      return seen.includes('7 pods on the node');
+    });
+    expect({ code, stderr: stderr.replace(/^.*(?:Warning|--trace-warnings).*$/gm, '').trim() }).toEqual({
+      code: 130,
+      stderr: '',
+    });
+    expect(stdout).toMatch(
+      /asked for drain manual-.*\n7 pods on the node\n[^]*the drain goes on\. Follow it: curfew drain n1/,
+    );
+    expect(stdout).toContain('Cancel it: curfew drain n1 --cancel');
+    expect(annotation(REQUESTED)).toMatch(/^manual-/);
+    expect(annotation('curfew.dev/drain')).toBeDefined();
   });
 
   it('follows a request that has no answer yet in place of a new one', async () => {

@@ -1,6 +1,7 @@
 /** The JSON Schemas for editors: those of the code, and what they say of files. */
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { parse as parseToml } from 'smol-toml';
 import { parseAllDocuments } from 'yaml';
 import * as z from 'zod';
 import { schemaFiles } from '../../cli/editor-schemas.ts';
@@ -39,6 +40,30 @@ describe('a scenario', () => {
     expect(scenario.safeParse(of({})).success).toBe(true);
     expect(scenario.safeParse(of({ expects: [] })).success).toBe(false);
     expect(scenario.safeParse(of({ actors: ['kubelets'] })).success).toBe(false);
+  });
+});
+
+describe('a configuration', () => {
+  const config = schema('config');
+  const accepts = (toml: string) => config.safeParse(parseToml(toml)).success;
+
+  it('that is valid has nothing against it', () => {
+    const files = globSync(['deploy/config/*.toml', 'examples/**/*.toml'], { cwd: root });
+    expect(files.length).toBeGreaterThan(0);
+    for (const file of files) expect([file, accepts(readFileSync(`${root}${file}`, 'utf8'))]).toEqual([file, true]);
+    expect(accepts('[[userNamespaces]]\nname = "*"\nmode = "AllowCompletion"\n[customDrain]\ntimeout = 3600')).toBe(
+      true,
+    );
+  });
+
+  it.each([
+    'evictionTimeout = "60"',
+    'drainGPUPods = "yes"',
+    '[featureGates]\nnodeRepairs = true',
+    '[[userNamespaces]]\nname = "*"\nmode = "Immediately"',
+    '[customDrain]\ntimeout = true',
+  ])('is refused: %s', toml => {
+    expect(accepts(toml)).toBe(false);
   });
 });
 

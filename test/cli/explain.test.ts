@@ -79,6 +79,9 @@ describe('curfew explain', () => {
     expect(kept).toContain('  disruption: protected without end\n');
     expect(kept).toContain('prod/held: karpenter.sh/do-not-disrupt: "true" protects without end');
     expect(kept).toContain('deadline: none, although it is being deleted');
+    expect(kept).toContain('; under way: 1 to evict; 1 blocked\n');
+    expect(kept).toContain('prod/held: evicted when its protection ends\n');
+    expect(kept).toContain('blocked: protected\n');
     const scenario = `${overdue}#long-past-a-deadline`;
     const { out } = await run('node', 'n1', { scenario, at: '90s' });
     expect(out).toContain('  disruption: nothing holds it: no pod is protected');

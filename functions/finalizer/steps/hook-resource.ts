@@ -19,6 +19,10 @@ type ByResource = Extract<HookTarget, { kind: 'customResource' }>;
 /** `resource`: how it is found again; its version as it was last seen. */
 export type ResourceAnswer = HookAnswer & { readonly resource?: HookProgress['resource'] };
 
+/** Equal for all calls about one hook of one termination, also when a NodeClaim that went has left it to its Node. */
+export const keyOfHook = (context: TerminationContext, { name }: TerminationHook): string =>
+  `${context.progress().keyUid ?? context.look.object.metadata.uid}/${name}`;
+
 /** Makes it, or adopts one that an earlier try of this very hook made. @throws RetryableError when the API server could not be asked */
 export async function makeResource(
   context: TerminationContext,
@@ -30,7 +34,7 @@ export async function makeResource(
   const { template } = hook.target;
   const text = await readTemplate(context, template);
   if (text === undefined) return failed(`ConfigMap ${CONFIG_MAP.namespace}/${CONFIG_MAP.name} has no key ${template}`);
-  const key = `${look.object.metadata.uid}/${hook.name}`;
+  const key = keyOfHook(context, hook);
   const rendered = renderHookResource(text, template, {
     hook: hook.name,
     at: hook.at,

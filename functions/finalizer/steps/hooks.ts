@@ -19,14 +19,14 @@ import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
 import type { HookProgress } from '../record.ts';
 import { reportHook } from './hook-reports.ts';
-import { followResource, makeResource, type ResourceAnswer } from './hook-resource.ts';
+import { followResource, keyOfHook, makeResource, type ResourceAnswer } from './hook-resource.ts';
+import { hookRetryDelay, hookTimeoutTime, isFirstCallUnknown } from './hook-times.ts';
 import { instanceLook, lookAgain, stepDone, tell, waitFor, type TerminationContext } from './context.ts';
 
 /** A run that noted a call down has made it after this long, or has ended. */
 const CALL_SETTLES_AFTER = seconds(60);
 /** A hook that holds a termination is looked at this often: its policy may have changed. */
 const HELD_CHECK = minutes(5);
-const LONGEST_RETRY = seconds(60);
 
 /** The step that runs the hooks of one point. */
 export function hooksAt(point: HookPoint) {
@@ -58,29 +58,15 @@ async function runHook(context: TerminationContext, hook: TerminationHook): Prom
     if (isDue(now, settled)) return await note(context, hook, progress);
     return waitFor(`hook ${hook.name} is being called`, settled);
   }
-  const timeout = timeOf(hook, progress);
+  const timeout = hookTimeoutTime(hook, progress);
   if (isDue(now, timeout)) return await timedOut(context, hook, progress);
   if (progress.phase === 'pending') return await follow(context, hook, progress, timeout);
-  const retryTime = addDuration(progress.lastSeenTime, retryDelay(progress.attempts));
+  const retryTime = addDuration(progress.lastSeenTime, hookRetryDelay(progress.attempts));
   if (isDue(now, retryTime)) return await note(context, hook, progress);
   return waitFor(`hook ${hook.name} failed: ${progress.message ?? ''}`, earliest(retryTime, timeout) ?? retryTime);
 }
 
-/** When the hook has run out of time. Silence counts while a worker is at it. */
-function timeOf({ deadline, heartbeat }: TerminationHook, progress: HookProgress): EpochMs {
-  const end = addDuration(progress.firstInvokedTime, deadline);
-  if (heartbeat === undefined || progress.phase !== 'pending') return end;
-  const silent = addDuration(progress.lastSeenTime, heartbeat);
-  return silent < end ? silent : end;
-}
-
 const callId = ({ name }: TerminationHook, { attempts }: HookProgress): string => `${name}/${attempts}`;
-
-/** 5 s, 10 s, 20 s … 60 s. */
-const retryDelay = (attempts: number) => seconds(Math.min(5 * 2 ** Math.min(attempts - 1, 10), LONGEST_RETRY / 1000));
-
-/** Its time begins with a call that was made: not with one that a run which ended had in mind. */
-const isFirstCallUnknown = ({ phase, attempts }: HookProgress): boolean => phase === 'intended' && attempts === 1;
 
 async function note(
   context: TerminationContext,
@@ -123,7 +109,7 @@ async function invoke(context: TerminationContext, hook: TerminationHook, progre
     purpose: 'hook',
     name: hook.name,
     target: hook.target,
-    key: `${metadata.uid}/${hook.name}`,
+    key: keyOfHook(context, hook),
     about: { apiVersion, kind, name: metadata.name, uid: metadata.uid },
     details: {
       at: hook.at,
@@ -136,7 +122,7 @@ async function invoke(context: TerminationContext, hook: TerminationHook, progre
   });
 }
 
-/** Somebody is at work: a worker answers by an event; a custom resource is looked at, for nobody tells of it. */
+/** Somebody is at work: a worker answers by an event, and the forwarder tells of a custom resource; should that be lost, it is looked at. */
 async function follow(
   context: TerminationContext,
   hook: TerminationHook,

@@ -86,7 +86,7 @@ export function createPasses(deps: PassDeps): Passes {
 }
 
 /** A pass over a pool that holds so many repairs waits for the rest of a burst: one look at all of them is enough. */
-export const MANY_HELD = 50;
+export const MANY_HELD = 100;
 
 /** What a request wants of a pool in this state; undefined: there is no record of it. */
 type Wants = (state: PoolState | undefined) => Wanted;

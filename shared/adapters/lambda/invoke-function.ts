@@ -1,7 +1,18 @@
 /** Runs a Lambda function and waits for its answer. */
 import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
-import { awsErrorCode, fromAwsError } from '../aws-errors.ts';
+import { awsErrorCode, CLIENT_DEFAULTS, fromAwsError } from '../aws-errors.ts';
 import type { InvokeFunction } from '../hooks/hooks.ts';
+
+/** How long a function may take before its call is repeated with the same key; the caller itself has 30 s. */
+const INVOKE_TIMEOUT_MS = 15_000;
+
+/** Of a client that invokes functions. */
+export const INVOKE_CLIENT_DEFAULTS = {
+  ...CLIENT_DEFAULTS,
+  // A repeated call runs the function again: the caller's own retry does that, and notes it down.
+  maxAttempts: 1,
+  requestHandler: { ...CLIENT_DEFAULTS.requestHandler, requestTimeout: INVOKE_TIMEOUT_MS },
+};
 
 /** Codes of a function that cannot be run as things are: said where its user looks, and tried again as a failure. */
 const UNUSABLE_CODES: ReadonlySet<string> = new Set([
@@ -28,7 +39,8 @@ export function createInvokeFunction(client: Pick<LambdaClient, 'send'>): Invoke
       }
       throw fromAwsError(error, { doing, write: true });
     }
-    const text = answer.Payload === undefined ? '' : Buffer.from(answer.Payload).toString('utf8');
+    // The SDK says null of an answer without a body.
+    const text = Buffer.from(answer.Payload ?? []).toString('utf8');
     if (answer.FunctionError !== undefined) {
       return { kind: 'failed', message: `function ${functionName} failed: ${text.slice(0, MESSAGE_MAX)}` };
     }

@@ -219,6 +219,10 @@ describe('a file that is not valid', () => {
     expect(faults(spec('{ duration: 1h }'))[0]).toMatch(/^4 spec\.start/);
     expect(faults(spec('{ start: "2024-11-01T15:00:00Z" }'))[0]).toMatch(/^4 spec\.duration/);
     expect(faults(spec('{ start: "2024-11-01T15:00:00Z", duration: 0s }'))[0]).toMatch(/at least 1s/);
+    expect(faults(spec('{ start: "2024-11-01T15:00:00Z", duration: 1000000h }'))[0]).toMatch(
+      /^4 spec\.duration: must be at most 8760h/,
+    );
+    expect(faults(spec('{ start: "2024-11-01T15:00:00Z", duration: 8760h }'))).toEqual([]);
   });
 
   it.each([

@@ -93,12 +93,12 @@ async function countCalls(make: () => RepairWorld): Promise<number> {
 
 describe('a pool that holds many repairs', () => {
   it('waits a second for the rest of a burst of changes', async () => {
-    const world = illWorld(120, 60);
+    const world = illWorld(240, 120);
     await world.look('n1');
     expect(verbs(world)).toEqual([]);
     world.advance(seconds(30));
     const before = world.listed();
-    for (let change = 0; change < 5; change++) await world.reconcile(nodeChanged(world, 'n119'));
+    for (let change = 0; change < 5; change++) await world.reconcile(nodeChanged(world, 'n239'));
     expect(world.listed()).toBe(before);
     expect(poolRecord(world)?.nextWakeTime).toBe(world.now() + seconds(1));
     world.advance(seconds(1));

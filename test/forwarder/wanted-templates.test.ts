@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createWantedRemediations } from '../../forwarder/wanted-remediations.ts';
+import { createWantedTemplates, templatesOfHooks, templatesOfRepair } from '../../forwarder/wanted-templates.ts';
 import type { GroupVersionKind, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 
 const REBOOT = { group: 'example.com', version: 'v1', kind: 'Reboot' };
@@ -19,14 +19,27 @@ const policy = (...templates: string[]): KubernetesObject => ({
 /** What is wanted by now, by its owner. */
 function start() {
   const wanted = new Map<string, GroupVersionKind>();
-  const remediations = createWantedRemediations((owner, kind) => {
+  const remediations = createWantedTemplates(templatesOfRepair, (owner, kind) => {
     if (kind === undefined) wanted.delete(owner);
     else wanted.set(owner, kind);
   });
   return { ...remediations, now: () => Object.fromEntries(wanted) };
 }
 
-describe('wanted remediations', () => {
+describe('templates in use', () => {
+  it('are those of repairs and of hooks', () => {
+    const hooks = [
+      { name: 'deregister', customResource: { template: 'hook', conditionType: 'Done' } },
+      { name: 'tell', event: { detailType: 'Told' } },
+      { name: 'odd', customResource: 'text' },
+    ];
+    const holder = { ...policy('fix'), spec: { ...policy('fix').spec, termination: { hooks } } };
+    expect(templatesOfRepair(holder)).toEqual(['fix']);
+    expect(templatesOfHooks(holder)).toEqual(['hook']);
+  });
+});
+
+describe('wanted kinds', () => {
   it('are the kinds of the templates that policies name, whatever comes first', () => {
     const first = start();
     first.configMap(configMap({ reboot: template('Reboot') }));

@@ -1,22 +1,35 @@
 /**
- * The kinds of custom resources by which repairs ask for help: `repair.actions` of policies and NodePools name keys of the ConfigMap, and
- * the template there names its kind. One kind for each template in use.
+ * The kinds of custom resources that are made of templates: `repair.actions` and `termination.hooks` of policies, and `repair.actions` of
+ * NodePools, name keys of the ConfigMap, and the template there names its kind. One kind for each template in use.
  */
 import type { GroupVersionKind, KubernetesObject } from '../shared/domain/kubernetes-object.ts';
 import { parseApiVersion } from '../shared/domain/kubernetes-object.ts';
 import { fieldAt, listAt, textAt } from './fields.ts';
 
-export interface WantedRemediations {
+export interface WantedTemplates {
   /** Undefined: there is no ConfigMap any more. */
   configMap(object: KubernetesObject | undefined): void;
   /** A policy or NodePool as it is now; undefined: it is gone. */
   holder(uid: string, object: KubernetesObject | undefined): void;
 }
 
+/** The templates that an object names, for repairs. */
+export const templatesOfRepair = (object: KubernetesObject): readonly string[] =>
+  named(listAt(object, 'spec', 'repair', 'actions').map(action => textAt(action, 'template')));
+
+/** The same for the hooks of terminations. */
+export const templatesOfHooks = (object: KubernetesObject): readonly string[] =>
+  named(listAt(object, 'spec', 'termination', 'hooks').map(hook => textAt(hook, 'customResource', 'template')));
+
+const named = (templates: readonly (string | undefined)[]): readonly string[] => [
+  ...new Set(templates.filter(template => template !== undefined)),
+];
+
 /** @param want told for each template of each holder; `owner` is of its own */
-export function createWantedRemediations(
+export function createWantedTemplates(
+  templatesIn: (object: KubernetesObject) => readonly string[],
   want: (owner: string, kind: GroupVersionKind | undefined) => void,
-): WantedRemediations {
+): WantedTemplates {
   const templatesOf = new Map<string, readonly string[]>();
   let data: unknown;
   const tell = (uid: string, templates: readonly string[]): void => {
@@ -36,11 +49,6 @@ export function createWantedRemediations(
       tell(uid, templates);
     },
   };
-}
-
-function templatesIn(object: KubernetesObject): readonly string[] {
-  const named = listAt(object, 'spec', 'repair', 'actions').map(action => textAt(action, 'template'));
-  return [...new Set(named.filter(template => template !== undefined))];
 }
 
 /** What a template says of its kind in so many words; undefined where it computes it, or says nothing. */
