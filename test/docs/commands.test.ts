@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -143,6 +143,10 @@ describe('the commands of the documents', () => {
     if (file !== undefined) writeFileSync(filledIn(file), stdout);
     return { code, output: stdout + stderr };
   }
+
+  it('begin with `npm ci`, which does not warn of the Node that the README allows', () => {
+    expect(readFileSync(join(ROOT, '.npmrc'), 'utf8')).toMatch(/^loglevel=error$/m);
+  });
 
   it('are found', () => {
     expect(others.length).toBeGreaterThan(5);
