@@ -32,7 +32,8 @@ export function defineInstancesContract(name: string, start: () => InstancesSubj
       const { instances, launch, setState, pass } = start();
       const before = new Set((await instances.list()).map(({ providerID }) => providerID));
       const running = Array.from({ length: 6 }, () => launch());
-      const [stopped = '', ending = ''] = [launch(), launch()];
+      const stopped = launch();
+      const ending = launch();
       const ofGroup = launch({ autoScalingGroup: 'eks-blue' });
       setState(stopped, 'stopped');
       await instances.terminate(ending);

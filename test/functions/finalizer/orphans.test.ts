@@ -1,11 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { candidates, decideOrphan, type OrphanObservation } from '../../../functions/finalizer/orphans/decide.ts';
-import { addDuration, hours, minutes, seconds, toDurationMs, type DurationMs } from '../../../shared/domain/time.ts';
+import {
+  addDuration,
+  hours,
+  minutes,
+  seconds,
+  toDurationMs,
+  toEpochMs,
+  type DurationMs,
+} from '../../../shared/domain/time.ts';
 import { at } from '../../builders/repair.ts';
 
 const NOW = at('2024-11-01T15:00:00Z');
-const ago = (duration: DurationMs) => addDuration(NOW, toDurationMs(-duration));
+const ago = (duration: DurationMs) => toEpochMs(NOW - duration);
 
 describe('candidates', () => {
   const instance = (providerID: string, age: DurationMs) => ({ providerID, launchTime: ago(age) });
