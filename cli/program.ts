@@ -243,19 +243,12 @@ function createProgram(output: CommandOutput, ends: (exitCode: number) => void):
       ends(await redriveCommand(options, output));
     });
 
-  const orphans = onDeployment(program.command('orphans'))
+  onDeployment(program.command('orphans'))
     .description('list what may have been left behind: instances, and objects of FinalizerRules')
+    .option('--forget <id>', 'close the entry of one that you have seen to, in place of the list')
     .action(async (options: OrphansOptions) => {
       const { orphansCommand } = await import('./orphans.ts');
       ends(await orphansCommand(options, output));
-    });
-
-  onDeployment(orphans.command('forget'))
-    .description('close the entry of one that you have seen to')
-    .argument('<id>', 'as the list prints it')
-    .action(async (id: string, _options: OrphansOptions, command: Command) => {
-      const { forgetOrphanCommand } = await import('./orphans.ts');
-      ends(await forgetOrphanCommand(id, command.optsWithGlobals<OrphansOptions>(), output));
     });
 
   return program;

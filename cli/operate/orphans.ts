@@ -9,7 +9,7 @@ import type { RecordCodec } from '../../shared/lifecycle/timed-record.ts';
 import type { DueIndex, RecordStore } from '../../shared/ports/record-store.ts';
 
 export interface Orphan {
-  /** For `curfew orphans forget`. */
+  /** For `curfew orphans --forget`. */
   readonly id: string;
   readonly since: string;
   /** What it is, and of what. */

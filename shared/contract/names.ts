@@ -30,7 +30,7 @@ export const WAKE_UP = 'WakeUp';
 export const TICK = 'Tick';
 /** EventBridge `detail-type` with which a worker answers a hook that was asked for by an event; its `source` is `curfew.worker`. */
 export const HOOK_ANSWERED = 'TerminationHookAnswered';
-/** `detail-type` of the message by which a person (`curfew orphans forget`) closes an entry of the ledger of possible orphans. */
+/** `detail-type` of the message by which a person (`curfew orphans --forget`) closes an entry of the ledger of possible orphans. */
 export const ORPHAN_FORGOTTEN = 'OrphanForgotten';
 /** EventBridge `detail-type`, about a Node: pods of it, or volume attachments, changed or are gone. */
 export const NODE_PODS_CHANGED = 'NodePodsChanged';

@@ -1,4 +1,4 @@
-/** A person has looked after what an entry of the ledger stands for (`curfew orphans forget ID`): the entry is closed. */
+/** A person has looked after what an entry of the ledger stands for (`curfew orphans --forget ID`): the entry is closed. */
 import * as z from '../../../shared/contract/zod.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import { addDuration } from '../../../shared/domain/time.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { forgetOrphanCommand, orphansCommand } from '../../../cli/orphans.ts';
+import { orphansCommand } from '../../../cli/orphans.ts';
 import { createReconciler } from '../../../functions/finalizer/reconcile.ts';
 import type { TerminationDeps } from '../../../functions/finalizer/steps/context.ts';
 import { FAKE_CREDENTIALS } from '../../../packages/local-aws/src/fake-credentials.ts';
@@ -58,7 +58,7 @@ async function run(command: (output: { out(text: string): void; error(text: stri
   return { code, out, error };
 }
 const list = (stack = 'Curfew') => run(output => orphansCommand({ stack }, output));
-const forget = (id: string, stack = 'Curfew') => run(output => forgetOrphanCommand(id, { stack }, output));
+const forget = (id: string, stack = 'Curfew') => run(output => orphansCommand({ stack, forget: id }, output));
 
 /** The finalizer function takes all that is in its inbox; answers what its audit says. */
 async function consume(): Promise<readonly AuditRecord[]> {
