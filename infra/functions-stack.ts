@@ -9,7 +9,12 @@ import type { Construct } from 'constructs';
 import { ORPHAN_CHECK_WAKE_UP, toWakeUpEnvelope } from '../shared/contract/wake-up.ts';
 import type { Envelope } from '../shared/contract/envelope.ts';
 import { SOURCES, TICK, type FunctionName } from '../shared/contract/names.ts';
-import { OPERATION_OUTPUTS, operationOutputId, type OperationOutput } from '../shared/contract/operation-outputs.ts';
+import {
+  OPERATION_OUTPUTS,
+  operationOutputId,
+  RECORDS_TABLE_OUTPUT,
+  type OperationOutput,
+} from '../shared/contract/operation-outputs.ts';
 import { permissionsOf } from '../shared/contract/permissions.ts';
 import { DEPLOYED_FUNCTIONS, ROUTES } from '../shared/contract/routes.ts';
 import { ClusterAccess } from './cluster-access.ts';
@@ -63,6 +68,7 @@ export class FunctionsStack extends Stack {
       description: 'EVENT_BUS_NAME of the forwarder',
       value: state.bus.eventBusName,
     });
+    new CfnOutput(this, 'RecordsTable', { value: state.table.tableName }).overrideLogicalId(RECORDS_TABLE_OUTPUT);
     this.createOperationOutputs(state);
   }
 

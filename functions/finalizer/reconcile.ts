@@ -1,6 +1,6 @@
 /** Terminations and FinalizerRules: which object a message is about. */
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
-import { HOOK_ANSWERED, INSTANCE_STATE_CHANGED } from '../../shared/contract/names.ts';
+import { HOOK_ANSWERED, INSTANCE_STATE_CHANGED, ORPHAN_FORGOTTEN } from '../../shared/contract/names.ts';
 import { createReporter } from '../../shared/lifecycle/reporter.ts';
 import { isOrphanCheck } from '../../shared/contract/wake-up.ts';
 import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
@@ -12,6 +12,7 @@ import { decide } from './decide.ts';
 import { reportTerminationFaults } from './faults.ts';
 import { instanceOf } from './instance-events.ts';
 import { checkForOrphans } from './orphans/check.ts';
+import { forgetOrphan } from './orphans/forget.ts';
 import { reconcileInstance } from './orphans/reconcile.ts';
 import { isInstance } from './orphans/record.ts';
 import { openNodeRecord, targetOfNode } from './observe.ts';
@@ -71,6 +72,7 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
       case 'customResource':
         return reconcileCustomResource(parts, message.event);
       case 'busEvent':
+        if (message.detailType === ORPHAN_FORGOTTEN) return forgetOrphan(parts, message.detail);
         if (message.detailType === HOOK_ANSWERED) return reconcileAnswer(parts, message.detail);
         if (message.detailType === INSTANCE_STATE_CHANGED) {
           return parts.terminations.request(instanceOf(message.detail));

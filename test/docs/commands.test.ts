@@ -36,6 +36,7 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   ],
   [/^(npx cdk|cdk) /, 'needs an AWS account, or half a minute: test/infra synthesizes'],
   [/^npm run synth$/, 'half a minute: packages/local-aws/test/own-app.test.ts'],
+  [/curfew (-- )?orphans\b/, 'needs the table of records: test/cli/operate/orphans.test.ts'],
   [/^aws /, 'needs an AWS account'],
   [/^docker /, 'needs Docker'],
   [/^npx node examples\/[\w-]+\/\w+\/main\.ts/, 'runs until it is ended'],

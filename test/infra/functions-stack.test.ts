@@ -6,7 +6,7 @@ import { ENV } from '../../shared/contract/env.ts';
 import { SOURCES } from '../../shared/contract/names.ts';
 import { ORPHAN_CHECK_WAKE_UP } from '../../shared/contract/wake-up.ts';
 import { parseInboxMessage } from '../../shared/contract/inbox-message.ts';
-import { operationOutputId } from '../../shared/contract/operation-outputs.ts';
+import { operationOutputId, RECORDS_TABLE_OUTPUT } from '../../shared/contract/operation-outputs.ts';
 import { DEPLOYED_FUNCTIONS, ROUTES } from '../../shared/contract/routes.ts';
 import { FUNCTION_TAG } from '../../shared/contract/tags.ts';
 import { synthesize } from './synthesized.ts';
@@ -214,5 +214,6 @@ describe('routing', () => {
       );
     }
     expect(outputs).toContain('TimerSchedule');
+    expect(outputs).toContain(RECORDS_TABLE_OUTPUT);
   });
 });

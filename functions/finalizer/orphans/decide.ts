@@ -28,7 +28,7 @@ export interface OrphanObservation {
   /** It was left by an object whose termination was not over: then a Node alone, which ends no instance, does not make up for it. */
   readonly leftByObject: boolean;
   /** In the ledger. */
-  readonly entry: { readonly since: EpochMs; readonly saidTime: EpochMs } | undefined;
+  readonly entry: { readonly since: EpochMs; readonly saidTime: EpochMs; readonly forgotten?: boolean } | undefined;
 }
 
 export type OrphanDecision =
@@ -47,6 +47,8 @@ export function decideOrphan({ now, ends, heldBy, leftByObject, entry }: OrphanO
   // What its own termination has left needs no list to be suspicious.
   const isUnknown = heldBy === 'unknown' && !leftByObject;
   if (entry === undefined) return isUnknown ? { kind: 'ignore' } : { kind: 'say', since: now };
+  // Silent, until the instance has ended or the cluster has it.
+  if (entry.forgotten === true) return { kind: 'wait', until: addDuration(now, ORPHAN_CHECK) };
   const next = addDuration(entry.saidTime, ORPHAN_CHECK);
   if (!isDue(now, next)) return { kind: 'wait', until: next };
   return isUnknown ? { kind: 'wait', until: addDuration(now, ORPHAN_CHECK) } : { kind: 'say', since: entry.since };

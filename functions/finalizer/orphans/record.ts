@@ -20,6 +20,8 @@ const schema = z.object({
   since: instant,
   /** When it was said last. */
   saidTime: instant,
+  /** A person has seen to it: nothing is said of it any more. */
+  forgotten: z.exactOptional(z.boolean()),
 });
 
 export type OrphanEntry = z.output<typeof schema>;

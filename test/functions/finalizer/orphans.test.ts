@@ -46,6 +46,16 @@ describe('decideOrphan', () => {
     ['nothing has it: said', seen(), { kind: 'say', since: NOW }],
     ['said again after a day, since when it is known', seen({ entry }), { kind: 'say', since: entry.since }],
     ['not before', seen({ entry: saidLately }), { kind: 'wait', until: inAnHour }],
+    [
+      'a person has seen to it: silent',
+      seen({ entry: { ...entry, forgotten: true } }),
+      { kind: 'wait', until: tomorrow },
+    ],
+    [
+      'a person has seen to it, and it ended',
+      seen({ ends: true, entry: { ...entry, forgotten: true } }),
+      { kind: 'close', because: 'InstanceEnded' },
+    ],
     ['it ended: nothing to say', seen({ ends: true }), { kind: 'ignore' }],
     ['it ended: closed', seen({ ends: true, entry: saidLately }), { kind: 'close', because: 'InstanceEnded' }],
     ['a NodeClaim has it', seen({ heldBy: 'NodeClaim' }), { kind: 'ignore' }],
