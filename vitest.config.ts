@@ -5,6 +5,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
     exclude: ['test/control-plane/**', 'test/slurm/**', 'node_modules/**'],
     testTimeout: 120_000,
+    hookTimeout: 120_000,
     // Half the time of `npm test` went into loading the same modules for each file; no test leaves anything behind in them.
     isolate: false,
     // One less than there are cores is one on two cores, and tests wait for processes.

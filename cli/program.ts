@@ -3,6 +3,7 @@ import { Argument, Command, CommanderError, Option } from 'commander';
 import packageFile from '../package.json' with { type: 'json' };
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
 import { describeFailure } from './failure.ts';
+import type { OrphansOptions } from './orphans.ts';
 import type { RedriveCommandOptions } from './redrive.ts';
 import type { SwitchOptions } from './stop-resume.ts';
 
@@ -240,6 +241,14 @@ function createProgram(output: CommandOutput, ends: (exitCode: number) => void):
     .action(async (options: RedriveCommandOptions) => {
       const { redriveCommand } = await import('./redrive.ts');
       ends(await redriveCommand(options, output));
+    });
+
+  onDeployment(program.command('orphans'))
+    .description('list what may have been left behind: instances, and objects of FinalizerRules')
+    .option('--forget <id>', 'close the entry of one that you have seen to, in place of the list')
+    .action(async (options: OrphansOptions) => {
+      const { orphansCommand } = await import('./orphans.ts');
+      ends(await orphansCommand(options, output));
     });
 
   return program;

@@ -6,9 +6,15 @@ import { Schedule, ScheduleExpression, ScheduleTargetInput } from 'aws-cdk-lib/a
 import { SqsSendMessage } from 'aws-cdk-lib/aws-scheduler-targets';
 import { Queue, type IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
+import { ORPHAN_CHECK_WAKE_UP, toWakeUpEnvelope } from '../shared/contract/wake-up.ts';
 import type { Envelope } from '../shared/contract/envelope.ts';
 import { SOURCES, TICK, type FunctionName } from '../shared/contract/names.ts';
-import { OPERATION_OUTPUTS, operationOutputId, type OperationOutput } from '../shared/contract/operation-outputs.ts';
+import {
+  OPERATION_OUTPUTS,
+  operationOutputId,
+  RECORDS_TABLE_OUTPUT,
+  type OperationOutput,
+} from '../shared/contract/operation-outputs.ts';
 import { permissionsOf } from '../shared/contract/permissions.ts';
 import { DEPLOYED_FUNCTIONS, ROUTES } from '../shared/contract/routes.ts';
 import { ClusterAccess } from './cluster-access.ts';
@@ -54,6 +60,7 @@ export class FunctionsStack extends Stack {
     }
     this.rules = this.createRules(state, cluster.name);
     this.ticks = this.createTicks();
+    this.scheduleOrphanCheck();
     const functions = [...this.functions.values()];
     new ClusterAccess(this, 'ClusterAccess', { cluster, functions, bus: state.bus, forwarder: config.forwarder });
     this.monitoring = new Monitoring(this, 'Monitoring', { config, cluster, state, functions, rules: this.rules });
@@ -61,6 +68,7 @@ export class FunctionsStack extends Stack {
       description: 'EVENT_BUS_NAME of the forwarder',
       value: state.bus.eventBusName,
     });
+    new CfnOutput(this, 'RecordsTable', { value: state.table.tableName }).overrideLogicalId(RECORDS_TABLE_OUTPUT);
     this.createOperationOutputs(state);
   }
 
@@ -147,6 +155,19 @@ export class FunctionsStack extends Stack {
         }),
       ]),
     );
+  }
+
+  /** Tried for half a day where the tick is tried for a minute; a day without it is made up for by the next one, so no dead letters here either. */
+  private scheduleOrphanCheck(): void {
+    const { owner } = ORPHAN_CHECK_WAKE_UP;
+    new Schedule(this, 'OrphanCheck', {
+      description: `Lets ${owner} compare the instances of the cluster with its NodeClaims and Nodes`,
+      schedule: ScheduleExpression.rate(Duration.days(1)),
+      target: new SqsSendMessage(required(this.functions, owner).inbox, {
+        input: ScheduleTargetInput.fromObject(toWakeUpEnvelope(ORPHAN_CHECK_WAKE_UP)),
+        maxEventAge: Duration.hours(12),
+      }),
+    });
   }
 }
 

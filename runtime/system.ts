@@ -1,13 +1,13 @@
 /**
- * The whole of Curfew in one process, over ports: forwarder ─▶ bus ─▶ routes ─▶ one inbox per function ─▶ the function, and the
- * minute tick. Time comes from the scheduler alone, so the same code runs on virtual time (simulator) and on real time.
+ * The whole of Curfew in one process, over ports: forwarder ─▶ bus ─▶ routes ─▶ one inbox per function ─▶ the function, the minute
+ * tick, and the daily check for orphans. Time comes from the scheduler alone, so the same code runs on virtual time (simulator) and on real time.
  */
 import type { Envelope } from '../shared/contract/envelope.ts';
 import { FUNCTION_TIMEOUT_SECONDS, MAX_RECEIVES, VISIBILITY_TIMEOUT_SECONDS } from '../shared/contract/inbox.ts';
 import { SOURCES, TICK, type FunctionName } from '../shared/contract/names.ts';
 import { DEPLOYED_FUNCTIONS, matchesPattern, ROUTES } from '../shared/contract/routes.ts';
-import { toWakeUpEnvelope } from '../shared/contract/wake-up.ts';
-import { addDuration, minutes, seconds, toIsoText, type DurationMs } from '../shared/domain/time.ts';
+import { ORPHAN_CHECK_WAKE_UP, toWakeUpEnvelope } from '../shared/contract/wake-up.ts';
+import { addDuration, hours, minutes, seconds, toIsoText, type DurationMs } from '../shared/domain/time.ts';
 import { invariant } from '../shared/errors.ts';
 import type { EventBus } from '../shared/ports/event-bus.ts';
 import type { WakeUpSender } from '../shared/ports/inbox.ts';
@@ -25,6 +25,8 @@ const INBOX_SETTINGS: InboxSettings = {
   maxReceiveCount: MAX_RECEIVES,
 };
 const TICK_PERIOD = minutes(1);
+/** As the schedule of the deployment. */
+const ORPHAN_CHECK_PERIOD = hours(24);
 
 const NO_METRICS: MetricSink = { count: () => undefined, milliseconds: () => undefined };
 
@@ -108,6 +110,7 @@ export function createSystem(parts: SystemParts): System {
   let running: RunningForwarder | undefined;
   let nextStart: Cancel | undefined;
   let nextTick: Cancel | undefined;
+  let nextOrphanCheck: Cancel | undefined;
 
   const tick = (): void => {
     nextTick = scheduler.at(addDuration(scheduler.now(), TICK_PERIOD), tick);
@@ -115,14 +118,21 @@ export function createSystem(parts: SystemParts): System {
     deliver('timer', JSON.stringify(envelope), seconds(0));
   };
 
+  const checkForOrphans = (): void => {
+    nextOrphanCheck = scheduler.at(addDuration(scheduler.now(), ORPHAN_CHECK_PERIOD), checkForOrphans);
+    deliver('finalizer', JSON.stringify(toWakeUpEnvelope(ORPHAN_CHECK_WAKE_UP)), seconds(0));
+  };
+
   return {
     start() {
       invariant(nextTick === undefined, 'a system is started once');
       running = startForwarder(shared);
       nextTick = scheduler.at(addDuration(scheduler.now(), TICK_PERIOD), tick);
+      nextOrphanCheck = scheduler.at(addDuration(scheduler.now(), ORPHAN_CHECK_PERIOD), checkForOrphans);
     },
     async stop() {
       nextTick?.();
+      nextOrphanCheck?.();
       nextStart?.();
       await running?.forwarder.stop();
     },

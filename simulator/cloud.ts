@@ -1,5 +1,5 @@
 /** The simulated cloud: one instance for each providerID, EC2's behaviour as far as Curfew can see it. */
-import { addDuration, seconds } from '../shared/domain/time.ts';
+import { addDuration, seconds, type EpochMs } from '../shared/domain/time.ts';
 import { RetryableError } from '../shared/errors.ts';
 import type { InstanceOutcome, Instances, InstanceState } from '../shared/ports/instances.ts';
 import { INSTANCE_STATE_CHANGED, SOURCES } from '../shared/contract/names.ts';
@@ -35,8 +35,10 @@ export function createCloud(
   onState: (providerID: string, state: InstanceState) => void = () => undefined,
 ): Cloud {
   const states = new Map<string, InstanceState>();
+  const launchTimes = new Map<string, EpochMs>();
   const enter = (providerID: string, state: InstanceState): void => {
     if (states.get(providerID) === state) return;
+    if (!launchTimes.has(providerID)) launchTimes.set(providerID, scheduler.now());
     states.set(providerID, state);
     onState(providerID, state);
   };
@@ -82,6 +84,14 @@ export function createCloud(
         const state = states.get(providerID);
         const group = groups.get(providerID);
         return state === undefined ? undefined : { state, ...(group !== undefined && { autoScalingGroup: group }) };
+      },
+      async list() {
+        for (const providerID of failures.keys()) check(providerID, 'listing instances');
+        return [...states].flatMap(([providerID, state]) => {
+          const launchTime = launchTimes.get(providerID);
+          const isListed = !groups.has(providerID) && state !== 'shutting-down' && state !== 'terminated';
+          return isListed && launchTime !== undefined ? [{ providerID, state, launchTime }] : [];
+        });
       },
       async terminate(providerID) {
         check(providerID, `terminating instance ${providerID}`);

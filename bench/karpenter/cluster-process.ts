@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { CONFIG_MAP } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesManifest, KubernetesObject, ResourceType } from '../../shared/domain/kubernetes-object.ts';
-import { invariant, RetryableError } from '../../shared/errors.ts';
+import { invariant } from '../../shared/errors.ts';
 import { createHttpClient } from '../../test/contract/api-server/http-client.ts';
 import { applyFiles } from '../../test/contract/api-server/manifests.ts';
 import { readAuditLog, type AuditedRequest } from '../../test/control-plane/end-to-end/audit-log.ts';
@@ -25,7 +25,9 @@ import { startTally, type Tally } from './tally.ts';
 
 /** From the write that makes nodes unhealthy until they are due. */
 const LEAD_MS = 2500;
+const LEAD_PER_NODE_MS = 50;
 const PATIENCE_MS = 180_000;
+const PATIENCE_PER_NODE_MS = 500;
 /** Karpenter looks at a blocked pool again after five minutes. */
 const THRESHOLD_PATIENCE_MS = 400_000;
 const CONTROLLERS = ['deployment-controller', 'replicaset-controller'];
@@ -97,7 +99,7 @@ answerQuestions({
     const { cluster, tally, proxies } = running();
     const from = statSync(auditLogOf(cluster)).size;
     const bytesBefore = proxies[by].bytes();
-    const due = dueTime();
+    const due = dueTime(burst);
     const claims = await breakNodes(burst, due);
     await until(() => claims.every(({ uid }) => tally.deletions.has(uid)), 'all deletions');
     const bytes = proxies[by].bytes() - bytesBefore;
@@ -123,7 +125,7 @@ answerQuestions({
   async threshold(argument) {
     const { burst } = burstSchema.parse(argument);
     const { tally, cluster } = running();
-    const due = dueTime();
+    const due = dueTime(burst);
     const claims = await breakNodes(burst, due);
     await sleep(due - Date.now() + 10_000);
     invariant(!claims.some(({ uid }) => tally.deletions.has(uid)), 'the threshold holds repairs');
@@ -166,7 +168,10 @@ function countByKind(requests: readonly AuditedRequest[]): Readonly<Record<strin
 }
 
 /** A whole second, as conditions have no finer time. */
-const dueTime = (): number => Math.ceil((Date.now() + LEAD_MS) / 1000) * 1000;
+function dueTime(burst: Readonly<Record<string, number>>): number {
+  const nodes = Object.values(burst).reduce((sum, count) => sum + count, 0);
+  return Math.ceil((Date.now() + LEAD_MS + nodes * LEAD_PER_NODE_MS) / 1000) * 1000;
+}
 
 interface BrokenClaim {
   readonly name: string;
@@ -175,8 +180,8 @@ interface BrokenClaim {
 }
 
 async function breakNodes(burst: Readonly<Record<string, number>>, due: number): Promise<readonly BrokenClaim[]> {
-  const { cluster } = running();
-  const all = (await cluster.admin.kubernetes.list(RESOURCES.NodeClaim)) ?? [];
+  const { cluster, tally } = running();
+  const all = tally.claims();
   const chosen = Object.entries(burst).flatMap(([pool, count]) => {
     const claims = all.filter(claim => claim.metadata.labels?.[NODE_POOL_LABEL] === pool && isInitialized(claim));
     invariant(claims.length >= count, `${pool} has ${count} nodes`);
@@ -211,21 +216,16 @@ const isInitialized = ({ metadata, status }: KubernetesObject): boolean =>
 
 /** As many nodes as wanted, all of them initialized, for a second. */
 async function settled(): Promise<void> {
-  const { cluster, kubelets } = running();
-  const end = Date.now() + PATIENCE_MS;
+  const { tally, kubelets } = running();
+  const end = Date.now() + PATIENCE_MS + nodesWanted * PATIENCE_PER_NODE_MS;
   for (let quiet = 0; quiet < 2;) {
     await sleep(500);
     const failure = kubelets.failure();
     if (failure !== undefined) throw failure;
-    // On a busy machine a list may take longer than its client waits: again.
-    const claims = (await cluster.admin.kubernetes.list(RESOURCES.NodeClaim).catch(unlessBug)) ?? [];
+    const claims = tally.claims();
     quiet = claims.length === nodesWanted && claims.every(isInitialized) ? quiet + 1 : 0;
     if (Date.now() > end) throw new Error(`${claims.filter(isInitialized).length} of ${nodesWanted} nodes are there`);
   }
-}
-
-function unlessBug(error: unknown): undefined {
-  if (!(error instanceof RetryableError)) throw error;
 }
 
 async function create(type: ResourceType, manifest: KubernetesManifest): Promise<void> {

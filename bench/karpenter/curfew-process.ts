@@ -40,6 +40,7 @@ answerQuestions({
       dueIndex: store,
       instances: () => ({
         describe: noCloud,
+        list: noCloud,
         terminate: noCloud,
         reboot: noCloud,
         terminateInAutoScalingGroup: noCloud,

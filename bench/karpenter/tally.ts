@@ -1,5 +1,6 @@
 /** When deletions of NodeClaims were accepted and Nodes were gone, as watches tell of them. */
 import { RESOURCES } from '../../shared/contract/resources.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { ClusterWatch } from '../../shared/ports/cluster-watch.ts';
 import { mirrorCluster } from '../../test/control-plane/end-to-end/remote-cluster.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
@@ -9,6 +10,8 @@ export interface Tally {
   readonly deletions: ReadonlyMap<string, number>;
   /** By name of the Node. */
   readonly gone: ReadonlyMap<string, number>;
+  /** The NodeClaims that are there. */
+  claims(): readonly KubernetesObject[];
 }
 
 export async function startTally(kubernetes: KubernetesApi, watch: ClusterWatch): Promise<Tally> {
@@ -24,5 +27,5 @@ export async function startTally(kubernetes: KubernetesApi, watch: ClusterWatch)
   api.watch(RESOURCES.Node, {}, event => {
     if (event.type === 'DELETED') first(gone, event.object.metadata.name);
   });
-  return { deletions, gone };
+  return { deletions, gone, claims: () => api.list(RESOURCES.NodeClaim).items };
 }

@@ -76,6 +76,7 @@ const unasked = (): never => {
 };
 const NO_INSTANCES: Instances = {
   describe: unasked,
+  list: unasked,
   terminate: unasked,
   reboot: unasked,
   terminateInAutoScalingGroup: unasked,

@@ -17,6 +17,7 @@ const CONCURRENCY = 10;
 const noCloud = () => Promise.reject(new Error('there is no cloud'));
 const NO_INSTANCES: Instances = {
   describe: noCloud,
+  list: noCloud,
   terminate: noCloud,
   reboot: noCloud,
   terminateInAutoScalingGroup: noCloud,

@@ -20,7 +20,11 @@ const [server = ''] = process.argv.slice(2);
 const transport = createTransport({ server, clock: systemClock, userAgent: 'bare-loop' });
 const watch = createClusterWatch(transport);
 const kubernetes = createKubernetesApi(transport);
-const instances = createInstances({ ec2: new EC2Client({}), autoScaling: new AutoScalingClient({}) });
+const instances = createInstances({
+  ec2: new EC2Client({}),
+  autoScaling: new AutoScalingClient({}),
+  clusterName: 'bench',
+});
 const { signal } = new AbortController();
 const AT_ONCE = 10;
 const begun = new Set<string>();

@@ -1,7 +1,11 @@
 /** A deployment of Curfew in an AWS account, as the outputs of its functions stack describe it. */
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { FUNCTION_NAMES, type FunctionName } from '../../shared/contract/names.ts';
-import { operationOutputId, type OperationOutput } from '../../shared/contract/operation-outputs.ts';
+import {
+  operationOutputId,
+  RECORDS_TABLE_OUTPUT,
+  type OperationOutput,
+} from '../../shared/contract/operation-outputs.ts';
 import { messageOf } from '../../shared/errors.ts';
 
 export interface DeployedFunction {
@@ -26,11 +30,7 @@ export interface ClientOptions {
 
 /** The functions of the stack. Throws `OperationError` when there is no such stack, or it is none of Curfew's. */
 export async function readDeployment(stack: string, options: ClientOptions): Promise<readonly DeployedFunction[]> {
-  const client = new CloudFormationClient(options);
-  const answer = await orOperationError(`reading the stack ${stack}`, () =>
-    client.send(new DescribeStacksCommand({ StackName: stack })),
-  );
-  const values = new Map(answer.Stacks?.[0]?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]));
+  const values = await readOutputs(stack, options);
   const functions = FUNCTION_NAMES.flatMap((name): DeployedFunction[] => {
     const value = (output: OperationOutput): string | undefined => values.get(operationOutputId(name, output));
     const [eventSource, inboxUrl, deadLettersUrl] = [value('EventSource'), value('Inbox'), value('DeadLetters')];
@@ -41,6 +41,26 @@ export async function readDeployment(stack: string, options: ClientOptions): Pro
   throw new OperationError(
     `the stack ${stack} has no functions of Curfew in its outputs: name the functions stack with --stack, and deploy this version first`,
   );
+}
+
+/** The name of the stack's table of records. Throws `OperationError` as `readDeployment` does. */
+export async function readRecordsTable(stack: string, options: ClientOptions): Promise<string> {
+  const name = (await readOutputs(stack, options)).get(RECORDS_TABLE_OUTPUT);
+  if (name !== undefined) return name;
+  throw new OperationError(
+    `the stack ${stack} has no ${RECORDS_TABLE_OUTPUT} in its outputs: name the functions stack with --stack, and deploy this version first`,
+  );
+}
+
+async function readOutputs(
+  stack: string,
+  options: ClientOptions,
+): Promise<ReadonlyMap<string | undefined, string | undefined>> {
+  const client = new CloudFormationClient(options);
+  const answer = await orOperationError(`reading the stack ${stack}`, () =>
+    client.send(new DescribeStacksCommand({ StackName: stack })),
+  );
+  return new Map(answer.Stacks?.[0]?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]));
 }
 
 /** Runs an AWS call; its failure becomes one line. */

@@ -1,14 +1,11 @@
 /** What becomes of a termination whose object went: its Nodes are terminated by themselves, and what may be left behind is said. */
-import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
-import { TERMINATION_METRICS } from '../../shared/contract/metrics.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
-import { addDuration, hours, isDue, minutes, toTimestamp } from '../../shared/domain/time.ts';
+import { addDuration, minutes } from '../../shared/domain/time.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
-import { providerIDOf } from './objects.ts';
+import { reconcileInstance } from './orphans/reconcile.ts';
 import { openNodeRecord, type Seen, type Target } from './observe.ts';
 import type { TerminationRecord } from './record.ts';
 import type { TerminationDeps } from './steps/context.ts';
-import { isGone } from './steps/instance.ts';
 
 type Gone = Extract<Seen, { kind: 'gone' }>;
 
@@ -39,60 +36,30 @@ export async function handOver({ deps }: Parts, { value: held, subject }: Gone):
   return left;
 }
 
-/** A possible orphan is looked at this often, until its instance is gone. */
-const ORPHAN_CHECK = hours(24);
-
 /**
  * The object went while its termination was under way: somebody took our finalizer off. While its instance runs on and no NodeClaim has
- * it, it is a possible orphan: said once a day, and kept in its record.
+ * it, it is a possible orphan, and the ledger of instances takes over.
  */
-export async function close({ deps, reporter }: Parts, { kind, name, uid }: Target, gone: Gone): Promise<void> {
-  const { record, value, subject } = gone;
+export async function close(parts: Parts, { kind, name, uid }: Target, gone: Gone): Promise<void> {
+  const { record, value } = gone;
   // Nothing had begun.
   if (value.observed === true) {
     await record.closeGone();
     return;
   }
-  const { providerID } = value;
-  const state = providerID === undefined ? undefined : (await deps.instances.describe(providerID))?.state;
-  const about = {
-    apiVersion: kind === 'Node' ? 'v1' : 'karpenter.sh/v1',
-    kind,
-    metadata: { name, ...(uid !== undefined && { uid }) },
-  };
-  const isLeft = !isGone(state) && state !== 'shutting-down';
-  if (!isLeft || (value.orphanedTime !== undefined && (await hasClaim(deps, providerID)))) {
-    await record.closeGone();
-    await reporter.report({
-      about,
-      decision: 'close',
-      reason: 'SubjectGone',
-      message: `${kind} ${name} is gone, its record is closed`,
-    });
-    return;
-  }
-  const now = deps.clock.now();
-  const orphanedTime = value.orphanedTime ?? now;
-  const saved = await record.save({
-    subject,
-    value: { ...value, orphanedTime },
-    wakeTime: addDuration(now, ORPHAN_CHECK),
+  const { providerID, orphanedTime } = value;
+  const apiVersion = kind === 'Node' ? 'v1' : 'karpenter.sh/v1';
+  const object = { apiVersion, kind, name, ...(uid !== undefined && { uid }) };
+  const since = orphanedTime ?? parts.deps.clock.now();
+  // The ledger first: a run that dies in between finds the entry there.
+  const isOrphan =
+    providerID !== undefined && (await reconcileInstance(parts, providerID, { left: { object, since } }));
+  await record.closeGone();
+  if (isOrphan) return;
+  await parts.reporter.report({
+    about: { apiVersion, kind, metadata: { name, ...(uid !== undefined && { uid }) } },
+    decision: 'close',
+    reason: 'SubjectGone',
+    message: `${kind} ${name} is gone, its record is closed`,
   });
-  const isNews = value.orphanedTime === undefined || isDue(now, addDuration(value.orphanedTime, hours(1)));
-  if (!saved.written || !isNews) return;
-  await reporter.report({
-    about,
-    decision: 'orphan',
-    reason: EVENT_REASONS.possibleOrphan,
-    message: `${kind} ${name} went before its termination was over, and instance ${providerID ?? ''} is ${state ?? ''}: the finalizer was taken off by somebody else`,
-    details: { providerID: providerID ?? null, state: state ?? null, since: toTimestamp(orphanedTime) },
-    metric: { name: TERMINATION_METRICS.possibleOrphan },
-    event: { type: 'Warning' },
-  });
-}
-
-/** A NodeClaim that has the instance by now ends it. */
-async function hasClaim({ kubernetes }: TerminationDeps, providerID: string | undefined): Promise<boolean> {
-  const claims = (await kubernetes.list(RESOURCES.NodeClaim)) ?? [];
-  return claims.some(claim => providerIDOf(claim) === providerID);
 }

@@ -1,7 +1,8 @@
 /** Terminations and FinalizerRules: which object a message is about. */
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
-import { HOOK_ANSWERED, INSTANCE_STATE_CHANGED } from '../../shared/contract/names.ts';
+import { HOOK_ANSWERED, INSTANCE_STATE_CHANGED, ORPHAN_FORGOTTEN } from '../../shared/contract/names.ts';
 import { createReporter } from '../../shared/lifecycle/reporter.ts';
+import { isOrphanCheck } from '../../shared/contract/wake-up.ts';
 import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
 import type { Step } from '../../shared/lifecycle/steps.ts';
 import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
@@ -10,6 +11,10 @@ import { createClaimHints } from './claim-hints.ts';
 import { decide } from './decide.ts';
 import { reportTerminationFaults } from './faults.ts';
 import { instanceOf } from './instance-events.ts';
+import { checkForOrphans } from './orphans/check.ts';
+import { forgetOrphan } from './orphans/forget.ts';
+import { reconcileInstance } from './orphans/reconcile.ts';
+import { isInstance } from './orphans/record.ts';
 import { openNodeRecord, targetOfNode } from './observe.ts';
 import { reconcileTarget, type TargetParts } from './reconcile-target.ts';
 import { decideRule } from './rules/decide.ts';
@@ -54,6 +59,11 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
         if (isRound(message.subject, SETTINGS_ROUND)) return parts.settings.timerDue(message);
         if (isRound(message.subject, TERMINATIONS_ROUND)) return parts.terminations.timerDue(message);
         if (isRound(message.subject, RULES_ROUND)) return parts.rules.timerDue(message);
+        if (isOrphanCheck(message.subject)) return checkForOrphans(deps);
+        if (isInstance(message.subject)) {
+          await reconcileInstance(parts, name, { wakeUp: message });
+          return;
+        }
         if (kind === 'NodeClaim') return reconcileTarget(parts, { kind, name, uid }, message);
         if (kind === 'Node') return reconcileNode(parts, name, { uid, wakeUp: message });
         if (kind === 'FinalizerRule') return reconcileRule(parts, name, { timer: { uid, wakeUp: message } });
@@ -62,6 +72,7 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
       case 'customResource':
         return reconcileCustomResource(parts, message.event);
       case 'busEvent':
+        if (message.detailType === ORPHAN_FORGOTTEN) return forgetOrphan(parts, message.detail);
         if (message.detailType === HOOK_ANSWERED) return reconcileAnswer(parts, message.detail);
         if (message.detailType === INSTANCE_STATE_CHANGED) {
           return parts.terminations.request(instanceOf(message.detail));

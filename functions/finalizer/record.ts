@@ -105,7 +105,7 @@ const schema = z.object({
   ),
   /** That it is past its time was reported. */
   overdue: z.exactOptional(z.boolean()),
-  /** The object went before its termination was over, and its instance ran on: since when that is known. */
+  /** Of records before there was a ledger of instances: the object went before its termination was over, and since when that is known. */
   orphanedTime: z.exactOptional(instant),
   /** Mode is Observe: nothing has begun, and that was said. */
   observed: z.exactOptional(z.boolean()),

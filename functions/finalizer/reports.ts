@@ -98,11 +98,16 @@ export async function reportStripped(context: TerminationContext, names: readonl
 }
 
 export async function reportFinish(context: TerminationContext): Promise<void> {
+  const { look, finalizerNames } = context;
+  const found = [...(look.claim === undefined ? [] : [look.claim]), ...look.nodes];
+  // A run that took over finds none: whichever it was is off.
+  const own = finalizerNames.filter(name => found.some(({ metadata }) => metadata.finalizers?.includes(name)));
+  const names = own.length === 0 ? finalizerNames : own;
   await tell(context, {
     decision: 'release',
     reason: EVENT_REASONS.terminationFinished,
-    message: `everything is done: ${context.finalizerNames.join(', ')} is off`,
-    details: { providerID: context.look.providerID ?? null, forced: context.forced },
+    message: `everything is done: ${names.join(', ')} is off`,
+    details: { providerID: look.providerID ?? null, forced: context.forced },
     metric: { name: 'TerminationFinished' },
   });
 }

@@ -18,6 +18,8 @@ export const SOURCES = {
   drain: 'curfew.drain',
   repair: 'curfew.repair',
   worker: 'curfew.worker',
+  /** A person, by the command line. */
+  operator: 'curfew.operator',
   /** AWS's own; nobody else can publish under it. */
   ec2: 'aws.ec2',
 } as const;
@@ -28,6 +30,8 @@ export const WAKE_UP = 'WakeUp';
 export const TICK = 'Tick';
 /** EventBridge `detail-type` with which a worker answers a hook that was asked for by an event; its `source` is `curfew.worker`. */
 export const HOOK_ANSWERED = 'TerminationHookAnswered';
+/** `detail-type` of the message by which a person (`curfew orphans --forget`) closes an entry of the ledger of possible orphans. */
+export const ORPHAN_FORGOTTEN = 'OrphanForgotten';
 /** EventBridge `detail-type`, about a Node: pods of it, or volume attachments, changed or are gone. */
 export const NODE_PODS_CHANGED = 'NodePodsChanged';
 /** EventBridge `detail-type` with which EC2 says, on the default bus, that an instance of the account has changed its state. */

@@ -1,5 +1,7 @@
 /** Outputs of the functions stack that the command line reads, `<Function><Output>`, such as `GracePeriodInbox`; infra writes exactly these. */
 export const OPERATION_OUTPUTS = ['EventSource', 'Schedule', 'Inbox', 'DeadLetters'] as const;
+/** The output with the name of the table of records. */
+export const RECORDS_TABLE_OUTPUT = 'RecordsTableName';
 export type OperationOutput = (typeof OPERATION_OUTPUTS)[number];
 
 /** `grace-period` and `Inbox` → `GracePeriodInbox`: a logical id has letters and digits only. */

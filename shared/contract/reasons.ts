@@ -52,7 +52,7 @@ export const EVENT_REASONS = {
   invalidTerminationTimestamp: 'InvalidTerminationTimestamp',
   /** Warning on a NodePool or NodeLifecyclePolicy: what it says of terminations is not valid. */
   invalidTerminationConfiguration: 'InvalidTerminationConfiguration',
-  /** Warning on an object that our finalizer held: it went before its clean-up or termination was over. On a NodeClaim: it went while its termination was under way, and its instance still runs. */
+  /** Also the reason in the audit for an instance that neither a NodeClaim nor a Node has. Warning on an object that our finalizer held: it went before its clean-up or termination was over. On a NodeClaim: it went while its termination was under way, and its instance still runs. */
   possibleOrphan: 'PossibleOrphan',
   /** Warning on a NodeClaim: one of its Nodes went while its termination was under way. */
   finalizerStripped: 'FinalizerStripped',

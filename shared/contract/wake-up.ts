@@ -33,6 +33,20 @@ export const wakeUpSchema = z.object({
   repeated: z.optional(z.boolean()),
 });
 
+/**
+ * What EventBridge Scheduler sends the finalizer function once a day: compare the cloud's instances with the cluster. Due at any time, and
+ * retried like any other wake-up; the next one does the same work.
+ */
+export const ORPHAN_CHECK_WAKE_UP: WakeUp = {
+  owner: 'finalizer',
+  subject: { apiVersion: 'curfew.dev/v1alpha1', kind: 'OrphanCheck', name: 'instances' },
+  wakeTime: toEpochMs(0),
+};
+
+/** Whether a wake-up with this subject is the daily one. */
+export const isOrphanCheck = ({ apiVersion, kind }: Subject): boolean =>
+  kind === ORPHAN_CHECK_WAKE_UP.subject.kind && apiVersion === ORPHAN_CHECK_WAKE_UP.subject.apiVersion;
+
 export function toWakeUpEnvelope(wakeUp: WakeUp): Envelope {
   return { source: SOURCES.timer, 'detail-type': WAKE_UP, detail: { schemaVersion: WAKE_UP_VERSION, ...wakeUp } };
 }

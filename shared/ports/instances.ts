@@ -1,10 +1,20 @@
 /** Cloud instances by providerID (`aws:///us-west-2a/i-0abc`), never by node name (I10). */
+import type { EpochMs } from '../domain/time.ts';
+
 export type InstanceState = 'pending' | 'running' | 'stopping' | 'stopped' | 'shutting-down' | 'terminated';
 
 export interface Instance {
   readonly state: InstanceState;
   /** Name of the Auto Scaling group that it is part of. */
   readonly autoScalingGroup?: string;
+}
+
+/** As a list of instances has it. */
+export interface LaunchedInstance {
+  readonly providerID: string;
+  readonly state: InstanceState;
+  /** Of its last start. */
+  readonly launchTime: EpochMs;
 }
 
 /**
@@ -23,6 +33,11 @@ export type InstanceOutcome =
 export interface Instances {
   /** undefined: the cloud knows no such instance. */
   describe(providerID: string): Promise<Instance | undefined>;
+  /**
+   * Every instance that Karpenter launched for the cluster and that has not ended and is not about to (`pending`, `running`, `stopping`,
+   * `stopped`); all pages, or it throws. Not those of node groups, which their Auto Scaling groups look after.
+   */
+  list(): Promise<readonly LaunchedInstance[]>;
   /** `ok` also for an instance that is shutting down or terminated. */
   terminate(providerID: string): Promise<InstanceOutcome>;
   /** `ok` also for a terminated instance, which ignores it. */

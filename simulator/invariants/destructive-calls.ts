@@ -45,7 +45,7 @@ export const checkDestructiveCalls: MakeCheck = ({ mirror, violate }) => {
 };
 
 function isDestructive(call: PortCall): boolean {
-  if (call.port === 'instances') return call.method !== 'describe';
+  if (call.port === 'instances') return call.method !== 'describe' && call.method !== 'list';
   return isKubernetes(call, 'delete', 'evict') && DESTROYED_RESOURCES.includes(targetOf(call).resource);
 }
 

@@ -240,6 +240,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
           const instance = await instances.describe(providerID);
           return instance?.state === 'shutting-down' ? { ...instance, state: 'terminated' } : instance;
         },
+        list: () => instances.list(),
         terminate: providerID => instances.terminate(providerID),
         terminateInAutoScalingGroup: (...args) => instances.terminateInAutoScalingGroup(...args),
         reboot: providerID => instances.reboot(providerID),
@@ -254,6 +255,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     mutation: withPorts('finalizer', ({ instances }) => ({
       instances: {
         describe: providerID => instances.describe(providerID).catch(() => undefined),
+        list: () => instances.list(),
         terminate: providerID => instances.terminate(providerID),
         terminateInAutoScalingGroup: (...args) => instances.terminateInAutoScalingGroup(...args),
         reboot: providerID => instances.reboot(providerID),
@@ -287,7 +289,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-swallows-errors',
     mistake: 'logs what went wrong and reports success',
     breaks: ['I5'],
-    seed: 5,
+    seed: 12,
     mutation: withoutErrors('finalizer'),
   },
 ];

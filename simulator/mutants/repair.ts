@@ -48,7 +48,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-from-cache',
     mistake: 'looks at a copy of the node that is up to a minute old',
     breaks: ['I3', 'I5'],
-    scenario: 'repair-earlier-transition-wins.yaml#repair-earlier-transition-wins',
+    scenario: 'repair-ends-with-the-node-pool.yaml#repair-ends-with-the-node-pool',
     mutation: withPorts('repair', ({ kubernetes, clock }) => ({
       kubernetes: { ...methodsOf(kubernetes), ...remembering(kubernetes, () => clock.now(), minutes(1)) },
     })),
@@ -66,6 +66,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-without-timer',
     mistake: 'leaves the wake-up time out of the record: what is not sent at once is forgotten',
     breaks: ['I5', 'I8'],
+    scenario: 'repair-default-toleration-lengthens.yaml#repair-default-toleration-lengthens',
     mutation: withRecords('repair', records => ({
       put: (record, version) => records.put(withoutTimer(record), version),
     })),
@@ -74,6 +75,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-without-intent',
     mistake: 'records what it did afterwards only',
     breaks: ['I3', 'I4', 'I8'],
+    scenario: 'repair-keeps-to-its-budget.yaml#repair-two-at-a-time',
     mutation: withRecords('repair', records => ({
       async put(record, version) {
         const attempts = record.state['attempts'];
@@ -110,7 +112,6 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-takes-errors-for-absence',
     mistake: 'takes an error of the API server for an object that is gone',
     breaks: ['I5', 'I6', 'I7'],
-    scenario: 'repair-survives-an-api-outage.yaml#repair-survives-an-api-outage',
     mutation: withKubernetes('repair', api => ({ get: ref => api.get(ref).catch(() => undefined) })),
   },
   {

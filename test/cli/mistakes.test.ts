@@ -78,9 +78,9 @@ const CASES: readonly (readonly [string, string])[] = [
   ['explain node n1 --scenario {}/none.yaml', '{}/none.yaml does not exist'],
   [
     'simulate {}/list.yaml',
-    '{}/list.yaml:1: this is no Scenario: a Scenario has the fields apiVersion, kind, metadata and spec',
+    '{}/list.yaml:1: kind: this is no Scenario: a Scenario has the fields apiVersion, kind, metadata and spec',
   ],
-  ['simulate package.json', 'package.json:1: this is no Scenario: it has no field kind'],
+  ['simulate package.json', 'package.json:1: kind: this is no Scenario: it has no field kind'],
   [
     'simulate deploy/samples/observe.yaml',
     'this is a NodeLifecyclePolicy, no Scenario: put it under spec.objects of one',

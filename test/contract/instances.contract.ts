@@ -28,6 +28,33 @@ export function defineInstancesContract(name: string, start: () => InstancesSubj
       });
     });
 
+    it('lists what was launched for the cluster and has not ended, and nothing of a node group', async () => {
+      const { instances, launch, setState, pass } = start();
+      const before = new Set((await instances.list()).map(({ providerID }) => providerID));
+      const running = Array.from({ length: 6 }, () => launch());
+      const stopped = launch();
+      const ending = launch();
+      const ofGroup = launch({ autoScalingGroup: 'eks-blue' });
+      setState(stopped, 'stopped');
+      await instances.terminate(ending);
+      const listed = (await instances.list()).filter(({ providerID }) => !before.has(providerID));
+      expect(new Map(listed.map(({ providerID, state }) => [providerID, state]))).toEqual(
+        new Map([...running.map(id => [id, 'running'] as const), [stopped, 'stopped']]),
+      );
+      expect(listed.map(({ providerID }) => providerID)).not.toContain(ofGroup);
+      const [first] = listed;
+      await pass(minutes(10));
+      const later = launch();
+      const again = new Map((await instances.list()).map(({ providerID, launchTime }) => [providerID, launchTime]));
+      expect((again.get(later) ?? 0) - (first?.launchTime ?? 0)).toBe(minutes(10));
+    });
+
+    it('never lists a part: throttled, it throws', async () => {
+      const { instances, launch, throttle } = start();
+      throttle(launch());
+      await expect(instances.list()).rejects.toMatchObject({ name: 'RetryableError', reason: 'RequestLimitExceeded' });
+    });
+
     it('terminates once, and the instance is gone after a while', async () => {
       const { instances, launch, pass } = start();
       const id = launch();

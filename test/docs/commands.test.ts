@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -36,6 +36,7 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   ],
   [/^(npx cdk|cdk) /, 'needs an AWS account, or half a minute: test/infra synthesizes'],
   [/^npm run synth$/, 'half a minute: packages/local-aws/test/own-app.test.ts'],
+  [/curfew (-- )?orphans\b/, 'needs the table of records: test/cli/operate/orphans.test.ts'],
   [/^aws /, 'needs an AWS account'],
   [/^docker /, 'needs Docker'],
   [/^npx node examples\/[\w-]+\/\w+\/main\.ts/, 'runs until it is ended'],
@@ -143,6 +144,10 @@ describe('the commands of the documents', () => {
     if (file !== undefined) writeFileSync(filledIn(file), stdout);
     return { code, output: stdout + stderr };
   }
+
+  it('begin with `npm ci`, which does not warn of the Node that the README allows', () => {
+    expect(readFileSync(join(ROOT, '.npmrc'), 'utf8')).toMatch(/^loglevel=error$/m);
+  });
 
   it('are found', () => {
     expect(others.length).toBeGreaterThan(5);

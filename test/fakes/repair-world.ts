@@ -93,6 +93,7 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
     }),
     instances: crashing<FunctionDeps['instances']>({
       describe: async () => (cloud.state === undefined ? undefined : { state: cloud.state }),
+      list: async () => [],
       terminate: id => callInstance(`terminate ${id}`),
       reboot: id => callInstance(`reboot ${id}`),
       terminateInAutoScalingGroup: id => callInstance(`terminateInAutoScalingGroup ${id}`),

@@ -4,8 +4,9 @@ import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { ENV } from '../../shared/contract/env.ts';
 import { SOURCES } from '../../shared/contract/names.ts';
+import { ORPHAN_CHECK_WAKE_UP } from '../../shared/contract/wake-up.ts';
 import { parseInboxMessage } from '../../shared/contract/inbox-message.ts';
-import { operationOutputId } from '../../shared/contract/operation-outputs.ts';
+import { operationOutputId, RECORDS_TABLE_OUTPUT } from '../../shared/contract/operation-outputs.ts';
 import { DEPLOYED_FUNCTIONS, ROUTES } from '../../shared/contract/routes.ts';
 import { FUNCTION_TAG } from '../../shared/contract/tags.ts';
 import { synthesize } from './synthesized.ts';
@@ -165,28 +166,39 @@ describe('routing', () => {
     for (const { Condition } of allowed) expect(Condition.ArnEquals['aws:SourceArn']['Fn::GetAtt'][1]).toBe('Arn');
   });
 
+  const schedules = Object.values(template.findResources('AWS::Scheduler::Schedule'));
+  const isTick = ({ Properties }: (typeof schedules)[number]): boolean =>
+    parseInboxMessage(Properties.Target.Input).kind === 'tick';
+  const ticks = schedules.filter(isTick);
+
   it('ticks the timer, and each function that calls the API server, every minute with a message that they understand', () => {
-    const schedules = Object.values(template.findResources('AWS::Scheduler::Schedule'));
     const callers = Object.values(functions).filter(
       ({ Properties }) => ENV.clusterEndpoint in Properties.Environment.Variables,
     );
-    expect(schedules).toHaveLength(callers.length + 1);
-    expect(new Set(schedules.map(({ Properties }) => JSON.stringify(Properties.Target.Arn))).size).toBe(
-      schedules.length,
-    );
-    for (const { Properties } of schedules) {
-      const { ScheduleExpression, FlexibleTimeWindow, Target } = Properties;
+    expect(ticks).toHaveLength(callers.length + 1);
+    expect(new Set(ticks.map(({ Properties }) => JSON.stringify(Properties.Target.Arn))).size).toBe(ticks.length);
+    for (const { Properties } of ticks) {
+      const { ScheduleExpression, FlexibleTimeWindow } = Properties;
       expect(ScheduleExpression).toBe('rate(1 minute)');
       expect(FlexibleTimeWindow).toEqual({ Mode: 'OFF' });
-      expect(parseInboxMessage(Target.Input)).toEqual({ kind: 'tick' });
     }
   });
 
   // The next one does the same work: it would page somebody through the alarm on dead letters for nothing.
   it('forgets a tick that cannot be delivered', () => {
-    for (const { Properties } of Object.values(template.findResources('AWS::Scheduler::Schedule'))) {
+    for (const { Properties } of ticks) {
       expect(Properties.Target.DeadLetterConfig).toBeUndefined();
       expect(Properties.Target.RetryPolicy).toMatchObject({ MaximumEventAgeInSeconds: 60 });
+    }
+  });
+
+  it('has one schedule more: once a day the finalizer function checks for orphans', () => {
+    const others = schedules.filter(each => !isTick(each));
+    expect(others.map(({ Properties }) => Properties.ScheduleExpression)).toEqual(['rate(1 day)']);
+    for (const { Properties } of others) {
+      expect(parseInboxMessage(Properties.Target.Input)).toEqual({ kind: 'wakeUp', ...ORPHAN_CHECK_WAKE_UP });
+      expect(JSON.stringify(Properties.Target.Arn)).toContain('Finalizer');
+      expect(Properties.Target.DeadLetterConfig).toBeUndefined();
     }
   });
 
@@ -202,5 +214,6 @@ describe('routing', () => {
       );
     }
     expect(outputs).toContain('TimerSchedule');
+    expect(outputs).toContain(RECORDS_TABLE_OUTPUT);
   });
 });

@@ -57,10 +57,9 @@ describe('the mutants', () => {
   /** They take a fault at one certain call: `--mutants` looks for it. */
   const BY_CHANCE: readonly string[] = [
     'repair-after-the-due-instant',
-    'repair-without-timer',
-    'repair-without-intent',
     'repair-repeats-the-unknown',
     'repair-takes-errors-for-nothing',
+    'repair-takes-errors-for-absence',
     'repair-swallows-errors',
     'repair-keeps-its-annotation',
     'repair-forgets-its-timestamp',

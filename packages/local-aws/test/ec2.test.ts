@@ -2,6 +2,7 @@
 import { AutoScalingClient, TerminateInstanceInAutoScalingGroupCommand } from '@aws-sdk/client-auto-scaling';
 import {
   DescribeInstancesCommand,
+  type DescribeInstancesCommandOutput,
   EC2Client,
   RebootInstancesCommand,
   StartInstancesCommand,
@@ -94,6 +95,30 @@ describe('EC2', () => {
     expect(all.Reservations?.length).toBe(ec2.fleet.all().length);
   });
 
+  it('filters by tag and state, each with any of its values, page by page', async () => {
+    const { ec2: client } = as(FAKE_CREDENTIALS);
+    const ids = Array.from({ length: 7 }, (_, index) => launch({ filtered: index < 6 ? 'yes' : 'no' }));
+    const [stopped = ''] = ids;
+    ec2.fleet.setState(stopped, 'stopped');
+    const Filters = [
+      { Name: 'tag:filtered', Values: ['yes', 'maybe'] },
+      { Name: 'instance-state-name', Values: ['pending', 'stopped'] },
+    ];
+    const idsOf = ({ Reservations = [] }: DescribeInstancesCommandOutput) =>
+      Reservations.flatMap(({ Instances = [] }) => Instances.map(({ InstanceId }) => InstanceId));
+    const first = await client.send(new DescribeInstancesCommand({ Filters, MaxResults: 5 }));
+    expect(idsOf(first)).toEqual(ids.slice(0, 5));
+    const { NextToken = '' } = first;
+    const second = await client.send(new DescribeInstancesCommand({ Filters, MaxResults: 5, NextToken }));
+    expect([idsOf(second), second.NextToken]).toEqual([[ids[5]], undefined]);
+    await expect(client.send(new DescribeInstancesCommand({ MaxResults: 4 }))).rejects.toMatchObject({
+      name: 'InvalidParameterValue',
+    });
+    await expect(client.send(new DescribeInstancesCommand({ MaxResults: 5, InstanceIds: ids }))).rejects.toMatchObject({
+      name: 'InvalidParameterCombination',
+    });
+  });
+
   it('refuses an action that no statement names', async () => {
     const own = launch({ cluster: 'prod' });
     const { ec2: client } = as(access.credentialsOf(ROLE));
@@ -129,9 +154,14 @@ describe('EC2', () => {
     await expect(client.send(new StartInstancesCommand({ InstanceIds: ['i-00000000'] }))).rejects.toMatchObject({
       name: 'InvalidAction',
     });
-    await expect(
-      client.send(new DescribeInstancesCommand({ Filters: [{ Name: 'tag:a', Values: ['b'] }] })),
-    ).rejects.toMatchObject({ name: 'UnsupportedOperation' });
+    for (const filter of [
+      { Name: 'vpc-id', Values: ['vpc-1'] },
+      { Name: 'tag:a', Values: ['b*'] },
+    ]) {
+      await expect(client.send(new DescribeInstancesCommand({ Filters: [filter] }))).rejects.toMatchObject({
+        name: 'UnsupportedOperation',
+      });
+    }
   });
 });
 

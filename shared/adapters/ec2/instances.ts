@@ -8,9 +8,12 @@ import {
   RebootInstancesCommand,
   TerminateInstancesCommand,
   type EC2Client,
+  type Instance as Ec2Instance,
 } from '@aws-sdk/client-ec2';
+import { CLUSTER_TAGS } from '../../contract/tags.ts';
+import { toEpochMs } from '../../domain/time.ts';
 import { messageOf, TerminalError } from '../../errors.ts';
-import type { InstanceOutcome, Instances, InstanceState } from '../../ports/instances.ts';
+import type { InstanceOutcome, Instances, InstanceState, LaunchedInstance } from '../../ports/instances.ts';
 import { awsErrorCode, fromAwsError } from '../aws-errors.ts';
 
 const NOT_FOUND = 'InvalidInstanceID.NotFound';
@@ -24,6 +27,10 @@ const REFUSALS: ReadonlySet<string | undefined> = new Set([
 /** Written by Auto Scaling; users cannot set tags that begin with `aws:`. */
 const AUTO_SCALING_GROUP_TAG = 'aws:autoscaling:groupName';
 const PROVIDER_ID = /^aws:\/\/\/[a-z0-9-]+\/(i-[0-9a-f]+)$/;
+const [KARPENTER_TAG] = CLUSTER_TAGS;
+/** The most that EC2 gives at once. */
+const LARGEST_PAGE = 1000;
+const LISTED_STATES = ['pending', 'running', 'stopping', 'stopped'] as const satisfies readonly InstanceState[];
 const STATES: readonly InstanceState[] = ['pending', 'running', 'stopping', 'stopped', 'shutting-down', 'terminated'];
 
 /**
@@ -41,13 +48,22 @@ export function parseProviderID(providerID: string): string {
 export interface InstanceClients {
   readonly ec2: Pick<EC2Client, 'send'>;
   readonly autoScaling: Pick<AutoScalingClient, 'send'>;
+  /** The name of the cluster whose instances are listed. */
+  readonly clusterName: string;
+  /** Instances of one page of a list, 5 to 1000. Default 1000. */
+  readonly pageSize?: number;
 }
 
 /**
  * The clients must be of the cluster's Region. EC2 forgets a terminated instance after about an hour and answers NotFound from
  * then on; it may also answer NotFound in the first seconds of an instance's life.
  */
-export function createInstances({ ec2, autoScaling }: InstanceClients): Instances {
+export function createInstances({
+  ec2,
+  autoScaling,
+  clusterName,
+  pageSize = LARGEST_PAGE,
+}: InstanceClients): Instances {
   return {
     async describe(providerID) {
       const instanceId = parseProviderID(providerID);
@@ -63,6 +79,30 @@ export function createInstances({ ec2, autoScaling }: InstanceClients): Instance
         if (awsErrorCode(error) === NOT_FOUND) return undefined;
         throw fromAwsError(error, { doing: `describing instance ${instanceId}`, write: false });
       }
+    },
+
+    async list() {
+      const found: Ec2Instance[] = [];
+      let token: string | undefined;
+      do {
+        const command = new DescribeInstancesCommand({
+          Filters: [
+            { Name: `tag:${KARPENTER_TAG}`, Values: [clusterName] },
+            { Name: 'instance-state-name', Values: [...LISTED_STATES] },
+          ],
+          MaxResults: pageSize,
+          ...(token !== undefined && { NextToken: token }),
+        });
+        try {
+          const page = await ec2.send(command);
+          found.push(...(page.Reservations ?? []).flatMap(({ Instances = [] }) => Instances));
+          token = page.NextToken;
+        } catch (error) {
+          throw fromAwsError(error, { doing: `listing the instances of ${clusterName}`, write: false });
+        }
+        // The last page may have an empty token.
+      } while (token !== undefined && token !== '');
+      return found.flatMap(toLaunched);
     },
 
     async terminate(providerID) {
@@ -91,6 +131,14 @@ export function createInstances({ ec2, autoScaling }: InstanceClients): Instance
       );
     },
   };
+}
+
+/** Without one of these it is none that could be compared with a NodeClaim. */
+function toLaunched({ InstanceId, Placement, State, LaunchTime }: Ec2Instance): readonly LaunchedInstance[] {
+  const zone = Placement?.AvailabilityZone;
+  const state = LISTED_STATES.find(known => known === State?.Name);
+  if (InstanceId === undefined || zone === undefined || LaunchTime === undefined || state === undefined) return [];
+  return [{ providerID: `aws:///${zone}/${InstanceId}`, state, launchTime: toEpochMs(LaunchTime.getTime()) }];
 }
 
 async function call(doing: string, send: () => Promise<unknown>): Promise<InstanceOutcome> {

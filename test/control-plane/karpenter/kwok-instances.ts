@@ -24,10 +24,11 @@ export async function startKwokInstances(): Promise<KwokInstances> {
   const ec2 = await startEc2({ model: { region: REGION, account: '000000000000' }, clock: systemClock });
   const options = { endpoint: ec2.endpoint, region: REGION, credentials: FAKE_CREDENTIALS };
   const clients = { ec2: new EC2Client(options), autoScaling: new AutoScalingClient(options) };
-  const onEc2 = createInstances(clients);
+  const onEc2 = createInstances({ ...clients, clusterName: 'kwok' });
   return {
     instances: {
       describe: providerID => onEc2.describe(ec2ProviderID(providerID)),
+      list: () => onEc2.list(),
       terminate: providerID => onEc2.terminate(ec2ProviderID(providerID)),
       reboot: providerID => onEc2.reboot(ec2ProviderID(providerID)),
       terminateInAutoScalingGroup: providerID => onEc2.terminateInAutoScalingGroup(ec2ProviderID(providerID)),

@@ -53,9 +53,15 @@ describe('one pod', () => {
   });
 
   it.each([
-    ['after it, which is enough', '2024-01-01T14:00:00Z', []],
-    ['before it, of an earlier end', '2024-01-01T13:59:58Z', ['DoNotDisruptGracePeriodElapsed ci']],
-  ])('Karpenter said that the protection ended %s', async (_, lastTimestamp, said) => {
+    ['Karpenter, after it, which is enough', 'karpenter', '2024-01-01T14:00:00Z', []],
+    [
+      'Karpenter, before it, of an earlier end',
+      'karpenter',
+      '2024-01-01T13:59:58Z',
+      ['DoNotDisruptGracePeriodElapsed ci'],
+    ],
+    ['another one, which does not count', 'other', '2024-01-01T14:00:00Z', ['DoNotDisruptGracePeriodElapsed ci']],
+  ])('an Event says that the protection ended: by %s', async (_, component, lastTimestamp, said) => {
     await runPod(world, 'ci', '4h');
     world.core.seed({
       apiVersion: 'v1',
@@ -63,7 +69,7 @@ describe('one pod', () => {
       metadata: { namespace: 'prod', name: 'ci.1' },
       reason: 'DoNotDisruptGracePeriodElapsed',
       involvedObject: { kind: 'Pod', namespace: 'prod', name: 'ci', uid: 'uid-ci' },
-      source: { component: 'karpenter' },
+      source: { component },
       lastTimestamp,
     });
     world.setTime(at('2024-01-01T14:00:01Z'));

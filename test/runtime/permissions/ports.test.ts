@@ -57,6 +57,7 @@ function ports(permissions: Partial<Permissions>) {
     hooks: { invoke: async () => ({ kind: 'succeeded' as const }) },
     instances: {
       describe: async () => undefined,
+      list: async () => [],
       terminate: async () => ({ kind: 'ok' as const }),
       reboot: async () => ({ kind: 'ok' as const }),
       terminateInAutoScalingGroup: async () => ({ kind: 'ok' }),
@@ -150,6 +151,7 @@ describe('AWS within its permissions', () => {
       () => wakeUps.send([{ wakeUp, delay: seconds(0) }]),
       () => bus.publish([entry]),
       () => instances.describe('i'),
+      () => instances.list(),
       () => instances.terminate('i'),
       () => instances.reboot('i'),
       () => instances.terminateInAutoScalingGroup('i'),

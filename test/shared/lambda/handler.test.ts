@@ -143,6 +143,7 @@ describe('createHandler', () => {
     await startStack();
     const instances: FunctionDeps['instances'] = {
       describe: () => Promise.resolve({ state: 'running' }),
+      list: () => Promise.resolve([]),
       terminate: () => Promise.resolve({ kind: 'ok' }),
       reboot: () => Promise.resolve({ kind: 'ok' }),
       terminateInAutoScalingGroup: async () => ({ kind: 'ok' }),

@@ -46,6 +46,7 @@ export interface InstanceView {
   readonly availabilityZone: string;
   readonly state: State;
   readonly tags: Tags;
+  readonly launchTime: EpochMs;
 }
 
 export interface StateChange {
@@ -155,7 +156,7 @@ export function createFleet({ clock, stateTakes = {}, onState, signal }: FleetOp
       } = options;
       if (!INSTANCE_ID.test(instanceId)) throw new Error(`${instanceId} is not an instance ID`);
       const tags = { ...options.tags, ...(autoScalingGroup !== undefined && { [GROUP_TAG]: autoScalingGroup }) };
-      const view = { instanceId, availabilityZone, tags };
+      const view = { instanceId, availabilityZone, tags, launchTime: clock.now() };
       const known: Known = {
         view,
         protected: options.protected === true,

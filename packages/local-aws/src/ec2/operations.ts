@@ -1,6 +1,7 @@
 /** The operations that run here, of EC2 and of Auto Scaling, by the name in `Action`. */
 import { AwsError } from './aws-error.ts';
 import { STATE_CODES, type Fleet, type InstanceView, type State, type StateChange, type Tags } from './fleet.ts';
+import { filtersOf, listOf, pageOf } from './query.ts';
 import type { XmlElement } from './xml.ts';
 
 /** Where something is done, for the statements that allow it: an ARN without partition, Region and account, and its tags. */
@@ -24,10 +25,14 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     targets: () => [],
     run(fleet, parameters) {
       const ids = listOf(parameters, 'InstanceId');
-      const unsupported = [...parameters.keys()].find(key => /^(Filter|NextToken|MaxResults)/.test(key));
-      if (unsupported !== undefined) throw new AwsError('UnsupportedOperation', `${unsupported} does not run locally`);
+      const filters = filtersOf(parameters);
       const instances = ids.length === 0 ? fleet.all() : ids.map(instanceId => fleet.required(instanceId));
-      return [['reservationSet', instances.map(instance => ['item', reservation(instance)])]];
+      const matching = instances.filter(instance => filters.every(matches => matches(instance)));
+      const { page, nextToken } = pageOf(matching, parameters, ids.length > 0);
+      return [
+        ['reservationSet', page.map(instance => ['item', reservation(instance)])],
+        ...(nextToken === undefined ? [] : [['nextToken', nextToken] as const]),
+      ];
     },
   },
   TerminateInstances: {
@@ -76,11 +81,6 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
 };
 
-/** `InstanceId.1`, `InstanceId.2`, … */
-function listOf(parameters: URLSearchParams, name: string): string[] {
-  return [...parameters].filter(([key]) => key.startsWith(`${name}.`)).map(([, value]) => value);
-}
-
 function requiredIds(parameters: URLSearchParams): string[] {
   const ids = listOf(parameters, 'InstanceId');
   if (ids.length === 0) throw new AwsError('MissingParameter', 'The request must contain the parameter InstanceId');
@@ -106,7 +106,13 @@ const changed = ({ instanceId, previous, current }: StateChange): readonly XmlEl
   ['previousState', stateOf(previous)],
 ];
 
-const reservation = ({ instanceId, availabilityZone, state, tags }: InstanceView): readonly XmlElement[] => [
+const reservation = ({
+  instanceId,
+  availabilityZone,
+  state,
+  tags,
+  launchTime,
+}: InstanceView): readonly XmlElement[] => [
   ['reservationId', instanceId.replace(/^i-/, 'r-')],
   [
     'instancesSet',
@@ -116,6 +122,7 @@ const reservation = ({ instanceId, availabilityZone, state, tags }: InstanceView
         [
           ['instanceId', instanceId],
           ['instanceState', stateOf(state)],
+          ['launchTime', new Date(launchTime).toISOString()],
           ['placement', [['availabilityZone', availabilityZone]]],
           [
             'tagSet',

@@ -57,13 +57,16 @@ describe('Instances on EC2', () => {
   const providerIDOf = (instanceId: string): string => `aws:///us-east-1a/${instanceId}`;
   const instanceIdOf = (providerID: string): string => providerID.slice(providerID.lastIndexOf('/') + 1);
   const launch = (options?: Parameters<LocalEc2['fleet']['launch']>[0]): string => {
-    const { instanceId } = ec2.fleet.launch(options);
+    // As Karpenter and a managed node group tag theirs.
+    const tag = options?.autoScalingGroup === undefined ? 'eks:eks-cluster-name' : 'eks:cluster-name';
+    const { instanceId } = ec2.fleet.launch({ tags: { [tag]: 'prod' }, ...options });
     ec2.fleet.setState(instanceId, 'running');
     return providerIDOf(instanceId);
   };
   const start = () => {
     failAll(undefined);
-    return createInstances(clients);
+    // The smallest page: the lists of the contract have several.
+    return createInstances({ ...clients, clusterName: 'prod', pageSize: 5 });
   };
 
   defineInstancesContract('EC2 and Auto Scaling', () => ({
@@ -88,6 +91,12 @@ describe('Instances on EC2', () => {
     now = addDuration(now, hours(1));
     expect(await instances.describe(id)).toBeUndefined();
     expect(await instances.terminate(id)).toEqual({ kind: 'notFound' });
+  });
+
+  it('lists nothing of another cluster', async () => {
+    const instances = start();
+    const other = launch({ tags: { 'eks:eks-cluster-name': 'staging' } });
+    expect((await instances.list()).map(({ providerID }) => providerID)).not.toContain(other);
   });
 
   it('lets the Auto Scaling group keep its size', async () => {

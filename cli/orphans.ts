@@ -1,0 +1,61 @@
+/** `curfew orphans`: the ledger of what may have been left behind. */
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { createDueIndex, createRecordStore } from '../shared/adapters/dynamodb/record-store.ts';
+import { systemClock } from '../shared/adapters/system-clock.ts';
+import { ORPHAN_FORGOTTEN, SOURCES } from '../shared/contract/names.ts';
+import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
+import { OperationError, orOperationError, readDeployment, readRecordsTable } from './operate/deployment.ts';
+import { listOrphans } from './operate/orphans.ts';
+
+export interface OrphansOptions {
+  /** Name of the functions stack. */
+  readonly stack: string;
+  readonly region?: string;
+  /** Of the entry that is to be closed; absent: the entries are listed. */
+  readonly forget?: string;
+}
+
+/**
+ * Exit code 0: each entry is printed, its id first; or the function has the message to forget one, and its audit says what comes of it. 2: the
+ * id, the account, the table or the inbox cannot be used.
+ */
+export async function orphansCommand(
+  { forget, ...deployment }: OrphansOptions,
+  output: CommandOutput = PROCESS_OUTPUT,
+): Promise<number> {
+  try {
+    await (forget === undefined ? list(deployment, output) : askToForget(forget, deployment, output));
+    return 0;
+  } catch (error) {
+    if (!(error instanceof OperationError)) throw error;
+    output.error(`${error.message}\n`);
+    return 2;
+  }
+}
+
+type Deployment = Omit<OrphansOptions, 'forget'>;
+
+async function list({ stack, ...options }: Deployment, output: CommandOutput): Promise<void> {
+  const tableName = await readRecordsTable(stack, options);
+  const table = { client: new DynamoDBClient(options), tableName };
+  const orphans = await orOperationError(`reading the table ${tableName}`, () =>
+    listOrphans(createDueIndex(table), createRecordStore(table), systemClock.now()),
+  );
+  for (const { id, since, text } of orphans) output.out(`${id} since ${since} ${text}\n`);
+  output.out(orphans.length === 0 ? 'No possible orphan is in the ledger.\n' : `${orphans.length} possible orphans\n`);
+}
+
+async function askToForget(id: string, { stack, ...options }: Deployment, output: CommandOutput): Promise<void> {
+  if (!/^(instance|object)\/./.test(id)) {
+    throw new OperationError(
+      `--forget ${id} is no id of an entry: curfew orphans prints them, such as instance/aws:///us-west-2a/i-0abc`,
+    );
+  }
+  const finalizer = (await readDeployment(stack, options)).find(({ name }) => name === 'finalizer');
+  if (finalizer === undefined) throw new OperationError(`the stack ${stack} has no finalizer function`);
+  const body = { source: SOURCES.operator, 'detail-type': ORPHAN_FORGOTTEN, detail: { id } };
+  const message = new SendMessageCommand({ QueueUrl: finalizer.inboxUrl, MessageBody: JSON.stringify(body) });
+  await orOperationError(`sending to ${finalizer.inboxUrl}`, () => new SQSClient(options).send(message));
+  output.out(`the finalizer function forgets ${id}; its audit log has a line about it\n`);
+}

@@ -1,0 +1,55 @@
+/** Which instances may have been left behind, and what becomes of their entries in the ledger. Pure: no I/O, no clock. */
+import { addDuration, hours, isDue, minutes, type EpochMs } from '../../../shared/domain/time.ts';
+
+/** A possible orphan is said, and looked at by itself, this often. */
+export const ORPHAN_CHECK = hours(24);
+/** Karpenter gives an instance this long to become a Node (reference on Karpenter, §1.5); then it ends it itself. */
+export const REGISTRATION_TIMEOUT = minutes(15);
+
+/** What of the cluster has an instance. `unknown`: the lists could not be had, and nothing may be concluded (I6). */
+export type HeldBy = 'NodeClaim' | 'Node' | 'nothing' | 'unknown';
+
+/** The instances of a list that nothing in the cluster has, and that are old enough for it. Each is looked at by itself before it is said. */
+export function candidates<Instance extends { readonly providerID: string; readonly launchTime: EpochMs }>(
+  now: EpochMs,
+  instances: readonly Instance[],
+  held: ReadonlySet<string | undefined>,
+): readonly Instance[] {
+  return instances.filter(
+    ({ providerID, launchTime }) => !held.has(providerID) && isDue(now, addDuration(launchTime, REGISTRATION_TIMEOUT)),
+  );
+}
+
+export interface OrphanObservation {
+  readonly now: EpochMs;
+  /** Whether the instance has ended or is about to. */
+  readonly ends: boolean;
+  readonly heldBy: HeldBy;
+  /** It was left by an object whose termination was not over: then a Node alone, which ends no instance, does not make up for it. */
+  readonly leftByObject: boolean;
+  /** In the ledger. */
+  readonly entry: { readonly since: EpochMs; readonly saidTime: EpochMs; readonly forgotten?: boolean } | undefined;
+}
+
+export type OrphanDecision =
+  /** No entry, and none is needed. */
+  | { readonly kind: 'ignore' }
+  /** Say it, now and again a day later. */
+  | { readonly kind: 'say'; readonly since: EpochMs }
+  | { readonly kind: 'wait'; readonly until: EpochMs }
+  | { readonly kind: 'close'; readonly because: 'InstanceEnded' | 'InstanceHeld' };
+
+export function decideOrphan({ now, ends, heldBy, leftByObject, entry }: OrphanObservation): OrphanDecision {
+  if (ends) return entry === undefined ? { kind: 'ignore' } : { kind: 'close', because: 'InstanceEnded' };
+  if (heldBy === 'NodeClaim' || (heldBy === 'Node' && !leftByObject)) {
+    return entry === undefined ? { kind: 'ignore' } : { kind: 'close', because: 'InstanceHeld' };
+  }
+  // What its own termination has left needs no list to be suspicious.
+  const isUnknown = heldBy === 'unknown' && !leftByObject;
+  if (entry === undefined) return isUnknown ? { kind: 'ignore' } : { kind: 'say', since: now };
+  // Silent, until the instance has ended or the cluster has it.
+  if (entry.forgotten === true) return { kind: 'wait', until: addDuration(now, ORPHAN_CHECK) };
+  const next = addDuration(entry.saidTime, ORPHAN_CHECK);
+  if (!isDue(now, next)) return { kind: 'wait', until: next };
+  return isUnknown ? { kind: 'wait', until: addDuration(now, ORPHAN_CHECK) } : { kind: 'say', since: entry.since };
+}

@@ -1,0 +1,94 @@
+/** A person has looked after what an entry of the ledger stands for (`curfew orphans --forget ID`): the entry is closed. */
+import * as z from '../../../shared/contract/zod.ts';
+import type { Subject } from '../../../shared/contract/subject.ts';
+import { addDuration } from '../../../shared/domain/time.ts';
+import { TerminalError } from '../../../shared/errors.ts';
+import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
+import { settle, type Turn } from '../../../shared/lifecycle/settle.ts';
+import { openRecord, type Held, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
+import { LEDGER_CODEC, type LedgerEntry } from '../rules/record.ts';
+import type { TerminationDeps } from '../steps/context.ts';
+import { ORPHAN_CHECK } from './decide.ts';
+import { ORPHAN_CODEC, type OrphanEntry } from './record.ts';
+
+interface Parts {
+  readonly deps: TerminationDeps;
+  readonly reporter: Reporter;
+}
+
+const detailSchema = z.object({ id: z.string().check(z.regex(/^(instance|object)\/.+$/)) });
+
+/** @param detail of the message. Throws `TerminalError` (`InvalidMessage`) for one without the id of an entry */
+export async function forgetOrphan(parts: Parts, detail: Readonly<Record<string, unknown>>): Promise<void> {
+  const parsed = detailSchema.safeParse(detail);
+  if (!parsed.success) {
+    throw new TerminalError(
+      'InvalidMessage',
+      `detail of OrphanForgotten is not valid: ${z.prettifyError(parsed.error)}`,
+    );
+  }
+  const { id } = parsed.data;
+  const isInstance = id.startsWith('instance/');
+  await (isInstance ? forgetInstance(parts, id) : forgetObject(parts, id));
+}
+
+/** Its entry stays, and is silent, while the instance is there: the next check would find it again. */
+function forgetInstance(parts: Parts, id: string): Promise<void> {
+  return forget(parts, id, openRecord(parts.deps, ORPHAN_CODEC, id), {
+    isOrphan: () => true,
+    apply: async (record: TimedRecord<OrphanEntry>, value, subject) =>
+      record.save({
+        subject,
+        value: { ...value, forgotten: true },
+        wakeTime: addDuration(parts.deps.clock.now(), ORPHAN_CHECK),
+      }),
+  });
+}
+
+function forgetObject(parts: Parts, id: string): Promise<void> {
+  return forget(parts, id, openRecord(parts.deps, LEDGER_CODEC, id), {
+    isOrphan: ({ phase }: LedgerEntry) => phase === 'orphaned',
+    apply: record => record.closeGone(),
+  });
+}
+
+interface Kind<Value> {
+  readonly isOrphan: (value: Value) => boolean;
+  readonly apply: (record: TimedRecord<Value>, value: Value, subject: Subject) => Promise<Turn>;
+}
+
+async function forget<Value>(
+  { reporter }: Parts,
+  id: string,
+  record: TimedRecord<Value>,
+  { isOrphan, apply }: Kind<Value>,
+): Promise<void> {
+  let forgotten: Subject | undefined;
+  await settle<Held<Value>, undefined>({
+    what: `entry ${id} of the ledger`,
+    observe: async () => ({ kind: 'here', observation: await record.load() }),
+    decide: () => undefined,
+    async apply(_, held) {
+      if (held.kind !== 'held' || !isOrphan(held.value)) return { kind: 'done' };
+      const { subject } = held.stored;
+      const turn = await apply(record, held.value, subject);
+      if (turn.kind === 'done') forgotten = subject;
+      return turn;
+    },
+  });
+  const { apiVersion, kind, name, namespace, uid } = forgotten ?? { apiVersion: '', kind: 'Orphan', name: id };
+  await reporter.report({
+    about: {
+      apiVersion,
+      kind,
+      metadata: { name, ...(namespace !== undefined && { namespace }), ...(uid !== undefined && { uid }) },
+    },
+    decision: forgotten === undefined ? 'ignore' : 'forget',
+    reason: forgotten === undefined ? 'NotInLedger' : 'OrphanForgotten',
+    message:
+      forgotten === undefined
+        ? `the ledger has no possible orphan ${id}: there is nothing to forget`
+        : `a person has seen to ${kind} ${name}: it is no possible orphan any more`,
+    details: { id },
+  });
+}

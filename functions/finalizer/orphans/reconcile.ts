@@ -1,0 +1,146 @@
+/** One instance that may have been left behind: look, decide, say it or close its entry. */
+import { TERMINATION_METRICS } from '../../../shared/contract/metrics.ts';
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import { addDuration, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import type { About, Reporter } from '../../../shared/lifecycle/reporter.ts';
+import { DONE, settle, type Observed, type Turn } from '../../../shared/lifecycle/settle.ts';
+import { openRecord, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
+import type { InstanceState } from '../../../shared/ports/instances.ts';
+import type { TerminationDeps } from '../steps/context.ts';
+import { isGone } from '../steps/instance.ts';
+import { listHeldInstances } from './cluster.ts';
+import { decideOrphan, ORPHAN_CHECK, type HeldBy, type OrphanDecision } from './decide.ts';
+import { instanceSubject, ORPHAN_CODEC, type OrphanEntry } from './record.ts';
+
+interface Parts {
+  readonly deps: TerminationDeps;
+  readonly reporter: Reporter;
+}
+
+/** The object that went in the middle of its termination and left the instance. */
+export type LeftBy = NonNullable<OrphanEntry['object']>;
+
+interface Look {
+  readonly now: EpochMs;
+  readonly providerID: string;
+  readonly state: InstanceState | undefined;
+  readonly heldBy: HeldBy;
+  readonly object: LeftBy | undefined;
+  readonly record: TimedRecord<OrphanEntry>;
+  readonly entry: OrphanEntry | undefined;
+}
+
+/**
+ * Answers whether the instance is in the ledger afterwards.
+ * @param left by whom, and since when, where an object's termination has found it
+ */
+export async function reconcileInstance(
+  parts: Parts,
+  providerID: string,
+  {
+    wakeUp,
+    left,
+  }: { readonly wakeUp?: UsedWakeUp; readonly left?: { readonly object: LeftBy; readonly since: EpochMs } },
+): Promise<boolean> {
+  const { deps } = parts;
+  const record = openRecord(deps, ORPHAN_CODEC, `instance/${providerID}`, wakeUp);
+  if (await record.isServed()) return true;
+  let isInLedger = true;
+  await settle<Look, OrphanDecision>({
+    what: `instance ${providerID}`,
+    async observe(): Promise<Observed<Look>> {
+      const held = await record.load();
+      if (held.kind === 'newer') return { kind: 'over' };
+      const entry = held.kind === 'held' ? held.value : undefined;
+      const state = (await deps.instances.describe(providerID))?.state;
+      const heldBy = ends(state) ? 'nothing' : await holderOf(deps, providerID);
+      const now = deps.clock.now();
+      const object = entry === undefined ? left?.object : entry.object;
+      return { kind: 'here', observation: { now, providerID, state, heldBy, object, record, entry } };
+    },
+    decide: ({ now, state, heldBy, object, entry }) =>
+      decideOrphan({ now, ends: ends(state), heldBy, leftByObject: object !== undefined, entry }),
+    async apply(decision, look) {
+      isInLedger = decision.kind === 'say' || decision.kind === 'wait';
+      return apply(parts, decision, look, left?.since);
+    },
+  });
+  return isInLedger;
+}
+
+const ends = (state: InstanceState | undefined): boolean => isGone(state) || state === 'shutting-down';
+
+async function holderOf(deps: TerminationDeps, providerID: string): Promise<HeldBy> {
+  const held = await listHeldInstances(deps);
+  if (held === undefined) return 'unknown';
+  if (held.byClaims.has(providerID)) return 'NodeClaim';
+  return held.byNodes.has(providerID) ? 'Node' : 'nothing';
+}
+
+async function apply({ reporter }: Parts, decision: OrphanDecision, look: Look, since?: EpochMs): Promise<Turn> {
+  const { now, record, entry, object, providerID } = look;
+  const subject = instanceSubject(providerID);
+  switch (decision.kind) {
+    case 'ignore':
+      return DONE;
+    case 'wait':
+      return entry === undefined ? DONE : record.save({ subject, value: entry, wakeTime: decision.until });
+    case 'say': {
+      const value = {
+        since: entry === undefined && since !== undefined ? since : decision.since,
+        saidTime: now,
+        ...(object && { object }),
+      };
+      const saved = await record.save({ subject, value, wakeTime: addDuration(now, ORPHAN_CHECK) });
+      if (saved.written) await reportOrphan(reporter, look, value.since);
+      return saved;
+    }
+    case 'close': {
+      const turn = await record.closeGone();
+      if (turn.kind === 'done') await reportClosed(reporter, look, decision.because);
+      return turn;
+    }
+  }
+}
+
+function aboutOf({ object, providerID }: Look): About {
+  if (object === undefined) {
+    const { apiVersion, kind, name } = instanceSubject(providerID);
+    return { apiVersion, kind, metadata: { name } };
+  }
+  const { apiVersion, kind, name, uid } = object;
+  return { apiVersion, kind, metadata: { name, ...(uid !== undefined && { uid }) } };
+}
+
+async function reportOrphan(reporter: Reporter, look: Look, since: EpochMs): Promise<void> {
+  const { object, providerID, state = '' } = look;
+  await reporter.report({
+    about: aboutOf(look),
+    decision: 'orphan',
+    reason: EVENT_REASONS.possibleOrphan,
+    message:
+      object === undefined
+        ? `instance ${providerID} is ${state}, and neither a NodeClaim nor a Node has it`
+        : `${object.kind} ${object.name} went before its termination was over, and instance ${providerID} is ${state}: the finalizer was taken off by somebody else`,
+    details: { providerID, state, since: toTimestamp(since) },
+    metric: { name: TERMINATION_METRICS.possibleOrphan },
+    // No object of the cluster could carry an Event about an instance alone.
+    ...(object !== undefined && { event: { type: 'Warning' } }),
+  });
+}
+
+async function reportClosed(
+  reporter: Reporter,
+  look: Look,
+  because: Extract<OrphanDecision, { kind: 'close' }>['because'],
+): Promise<void> {
+  const { providerID, state, heldBy } = look;
+  const ended = state === undefined ? 'is gone' : `is ${state}`;
+  await reporter.report({
+    about: aboutOf(look),
+    decision: 'close',
+    reason: because,
+    message: `instance ${providerID} ${because === 'InstanceEnded' ? ended : `has a ${heldBy}`}: it is no possible orphan any more`,
+    details: { providerID },
+  });
+}

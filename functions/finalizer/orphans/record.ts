@@ -1,0 +1,49 @@
+/** The ledger of instances: one record for each that may have been left behind, until it has ended or the cluster has it. */
+import { CURFEW_GROUP } from '../../../shared/contract/names.ts';
+import type { Subject } from '../../../shared/contract/subject.ts';
+import * as z from '../../../shared/contract/zod.ts';
+import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
+import { toEpochMs, type EpochMs } from '../../../shared/domain/time.ts';
+import type { RecordCodec } from '../../../shared/lifecycle/timed-record.ts';
+
+const instant = z.pipe(
+  z.number(),
+  z.transform((ms: number): EpochMs => toEpochMs(ms)),
+);
+
+const schema = z.object({
+  /** The NodeClaim or Node that went in the middle of its termination; absent: nobody knows whose the instance was. */
+  object: z.exactOptional(
+    z.object({ apiVersion: z.string(), kind: z.string(), name: z.string(), uid: z.exactOptional(z.string()) }),
+  ),
+  /** Since when it is known. */
+  since: instant,
+  /** When it was said last. */
+  saidTime: instant,
+  /** A person has seen to it: nothing is said of it any more. */
+  forgotten: z.exactOptional(z.boolean()),
+});
+
+export type OrphanEntry = z.output<typeof schema>;
+
+export const ORPHAN_CODEC: RecordCodec<OrphanEntry> = {
+  owner: 'finalizer',
+  schemaVersion: 1,
+  parse: state => schema.parse(state),
+  toState(value) {
+    schema.parse(value);
+    return JSON.parse(JSON.stringify(value)) as JsonObject;
+  },
+};
+
+const KIND = 'Instance';
+
+/** The instance as subject of its record and wake-ups; its name is the providerID. */
+export const instanceSubject = (providerID: string): Subject => ({
+  apiVersion: `${CURFEW_GROUP}/v1alpha1`,
+  kind: KIND,
+  name: providerID,
+});
+
+export const isInstance = ({ apiVersion, kind }: Subject): boolean =>
+  kind === KIND && apiVersion === instanceSubject('').apiVersion;
