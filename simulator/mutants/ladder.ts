@@ -131,7 +131,6 @@ export const LADDER_MUTANTS: readonly Mutant[] = [
     name: 'ladder-forgets-its-place',
     mistake: 'begins the ladder anew when an action was not carried out and a veto held it then',
     breaks: ['I4', 'I3'],
-    seed: 9,
     mutation: forgetting(({ phase, until, intendedTime }) => phase === 'accepted' && until === intendedTime),
   },
 ];
