@@ -12,8 +12,9 @@ import { indexOwners, ownerOf, type OwnerIndex } from '../owner.ts';
 import { rungsOf, sortAttempts, standingOf, type OpenAttempts } from './attempts.ts';
 import { advanceRamp, grant, nextRamp, type Outcome } from './grant.ts';
 import { BLOCKED_RETRY, createGuards, futility, recentRepairs } from './guards.ts';
-import { FINISHING_CHECK, lookAt, poolOf, settling, type NodeLook, type Verdict } from './look.ts';
+import { FINISHING_CHECK, lookAt, poolOf, type NodeLook, type Verdict } from './look.ts';
 import type { PoolState, RepairAttempt } from './pool.ts';
+import { lookWhileOff } from './recovery.ts';
 
 export interface PassObservation {
   readonly now: EpochMs;
@@ -45,12 +46,24 @@ export function decidePass(observation: PassObservation): PassDecision {
   if (rules.gateOpen && rules.settings !== undefined && !('invalid' in rules.settings)) {
     return judgePool({ ...observation, settings: rules.settings, open, owners: indexOwners(nodes, claims) });
   }
+  const looks = nodes.map(node => lookWhileOff(node, open, rules, now));
+  const { ended, kept } = keptAfter(looks, open);
   return {
-    verdicts: nodes.flatMap(node => settling(node, open)),
-    withdrawals: [...open.withdrawals, ...open.stale],
-    state: { ...state, attempts: open.kept, outages: [], repairs: [], ramp: undefined },
-    wakeTime: earliest(open.settleTime, open.kept.length > 0 ? addDuration(now, FINISHING_CHECK) : undefined),
+    verdicts: looks.flatMap(({ verdict }) => verdict ?? []),
+    withdrawals: [...open.withdrawals, ...ended, ...open.stale],
+    state: { ...state, attempts: kept, outages: [], repairs: [], ramp: undefined },
+    wakeTime: earliest(open.settleTime, kept.length > 0 ? addDuration(now, FINISHING_CHECK) : undefined),
   };
+}
+
+/** The attempts that are over by these looks, and the others as they are remembered. */
+function keptAfter(looks: readonly NodeLook[], open: OpenAttempts) {
+  const ended = looks.flatMap(({ over }) => over ?? []);
+  const changed = new Map(looks.flatMap(({ changed: attempt }) => (attempt ? [[attempt.node.uid, attempt]] : [])));
+  const kept = open.kept
+    .filter(attempt => !ended.includes(attempt))
+    .map(attempt => changed.get(attempt.node.uid) ?? attempt);
+  return { ended, kept };
 }
 
 /** What one node is judged by. */
@@ -74,11 +87,7 @@ function judgePool(judged: Judged): PassDecision {
   const candidates = looks.flatMap(({ candidate }) => candidate ?? []);
   const outages = [...new Set(candidates.flatMap(({ hold }) => hold?.outage ?? []))].toSorted();
   const ramp = nextRamp(state, { outages, isAnythingDue: candidates.length > 0 }, now);
-  const ended = looks.flatMap(({ over }) => over ?? []);
-  const changed = new Map(looks.flatMap(({ changed: attempt }) => (attempt ? [[attempt.node.uid, attempt]] : [])));
-  const kept = open.kept
-    .filter(attempt => !ended.includes(attempt))
-    .map(attempt => changed.get(attempt.node.uid) ?? attempt);
+  const { ended, kept } = keptAfter(looks, open);
   const outcomes = grant(candidates, {
     now,
     settings,

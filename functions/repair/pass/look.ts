@@ -2,7 +2,7 @@
 import { NODE_POOL_LABEL } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import type { RepairSettings } from '../../../shared/domain/repair-policy.ts';
-import { addDuration, isDue, minutes, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import { addDuration, minutes, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import { decide, vetoCheckTime, type DueNode, type NodeDecision, type RepairRules } from '../decide.ts';
 import type { Episode, RepairIncident } from '../incident.ts';
 import { ownerOf, type Owner, type OwnerIndex } from '../owner.ts';
@@ -10,6 +10,7 @@ import { placeBefore, rungsOf, standingOf, type OpenAttempts } from './attempts.
 import type { Candidate } from './grant.ts';
 import { BLOCKED_RETRY, type HoldReason } from './guards.ts';
 import type { RepairAttempt } from './pool.ts';
+import { endOfRepair, isInPlace, lookAtSettling } from './recovery.ts';
 
 /** A repaired node that is still there is looked at this often, so that an attempt never goes out of sight. */
 export const FINISHING_CHECK = minutes(5);
@@ -71,19 +72,17 @@ export interface NodeLook {
 type HoldOf = (due: DueNode) => Candidate['hold'];
 
 export function lookAt(context: LookContext, node: NodeView, hold: HoldOf): NodeLook {
-  const [verdict] = settling(node, context.open);
-  if (verdict !== undefined) return { verdict };
-  const previous = context.open.byNode.get(node.uid);
+  const { now, open, rules, settings } = context;
+  const previous = open.byNode.get(node.uid);
   if (previous !== undefined) return lookAtRepaired(context, node, previous, hold);
-  // Mode Observe takes nothing over: what an attempt left is taken back.
-  const left = context.open.stale.find(attempt => attempt.node.uid === node.uid);
-  const stale = context.rules.mode === 'Observe' ? undefined : left;
+  // Neither mode Observe nor another illness takes anything over: what an attempt left is taken back.
+  const left = open.stale.find(attempt => attempt.node.uid === node.uid && attempt.wellTime === undefined);
+  const stale = rules.mode === 'Observe' ? undefined : left;
   const decision = decideOn(context, node, stale?.escalates && stale.incident);
-  const isWell = decision.kind === 'ignore' && decision.reason === 'Healthy';
-  const kept = left === undefined || isWell ? undefined : placeBefore(left, rungsOf(context.settings));
+  const kept = left === undefined || isWellBy(decision) ? undefined : placeBefore(left, rungsOf(settings));
   const place = kept && { place: kept };
-  if (decision.kind !== 'due') return { ...lookOf(decision, node, context.now), ...place };
-  const isSameAct = stale !== undefined && rungsOf(context.settings)[stale.rung]?.type === stale.action;
+  if (decision.kind !== 'due') return { ...lookOf(decision, node, now), ...place };
+  const isSameAct = stale !== undefined && rungsOf(settings)[stale.rung]?.type === stale.action;
   const rung = isSameAct ? stale.rung : 0;
   return { candidate: { node, due: decision, hold: hold(decision), rung, previous: undefined, stale }, ...place };
 }
@@ -93,26 +92,24 @@ function decideOn({ now, rules, owners, episodes }: LookContext, node: NodeView,
   return decide({ now, node, owner, rules, episodes: episodes.get(node.uid) ?? [], escalates });
 }
 
+const isWellBy = (decision: NodeDecision): boolean => decision.kind === 'ignore' && decision.reason === 'Healthy';
+
+/** Another illness than the one that an attempt was made for. */
+function lookAfresh(context: LookContext, node: NodeView, hold: HoldOf): NodeLook {
+  const due = decideOn(context, node);
+  if (due.kind !== 'due') return lookOf(due, node, context.now);
+  return { candidate: { node, due, hold: hold(due), rung: 0, previous: undefined, stale: undefined } };
+}
+
 /** A node at which an attempt was made before: it may have helped, may still help, or the next rung's turn has come. */
 function lookAtRepaired(context: LookContext, node: NodeView, previous: RepairAttempt, hold: HoldOf): NodeLook {
   const { now, settings } = context;
-  const isInPlace = previous.action !== 'Terminate' || previous.phase === 'observed';
-  const decision = decideOn(context, node, isInPlace ? previous.incident : undefined);
-  if (decision.kind === 'ignore' && decision.reason === 'Healthy') {
-    if (!isInPlace) return {};
-    if (awaitsReboot(previous, node, now)) {
-      return previous.wellTime === undefined ? { changed: { ...previous, wellTime: now } } : {};
-    }
-    const message = `the node is well again after ${previous.action}${rebootSeen(previous, node)}`;
-    return { over: previous, verdict: { kind: 'recovered', node, attempt: previous, message } };
-  }
-  if (isInPlace && previous.wellTime !== undefined) {
-    // It was well in between: this is another incident.
-    const fresh = decideOn(context, node);
-    if (fresh.kind !== 'due') return { ...lookOf(fresh, node, now), over: previous };
-    const candidate = { node, due: fresh, hold: hold(fresh), rung: 0, previous: undefined, stale: undefined };
-    return { over: previous, candidate };
-  }
+  const decision = decideOn(context, node, isInPlace(previous) ? previous.incident : undefined);
+  const isWell = isWellBy(decision);
+  const waiting = lookAtSettling(previous, node, isWell, now);
+  if (waiting !== undefined) return waiting;
+  const end = endOfRepair(previous, node, isWell, now);
+  if (end !== undefined) return isWell ? end : { ...end, ...lookAfresh(context, node, hold) };
   const standing = standingOf(previous, rungsOf(settings), now);
   if (decision.kind !== 'due') {
     const isWatched = decision.kind === 'finishing' || standing.kind !== 'waiting';
@@ -129,19 +126,6 @@ function lookAtRepaired(context: LookContext, node: NodeView, previous: RepairAt
       return { candidate: { node, due: decision, hold: hold(decision), rung, previous, stale: undefined } };
     }
   }
-}
-
-/** The machine was asked to reboot and has not yet: its condition may still say what it said before. */
-function awaitsReboot({ action, phase, bootID, until }: RepairAttempt, node: NodeView, now: EpochMs): boolean {
-  if (action !== 'Reboot' || phase === 'observed' || bootID === undefined || until === undefined) return false;
-  return node.bootID === bootID && !isDue(now, until);
-}
-
-function rebootSeen({ action, phase, bootID }: RepairAttempt, node: NodeView): string {
-  if (action !== 'Reboot' || phase === 'observed' || bootID === undefined) return '';
-  return node.bootID === bootID
-    ? ', although its boot ID is the same as before'
-    : ` (boot ID ${node.bootID ?? 'none'})`;
 }
 
 /** The look at a node that is not due. */
@@ -179,16 +163,4 @@ function describeEnd({ action, answer }: RepairAttempt): string {
   if (answer?.kind === 'stopped') return `${answer.message}; the node is left alone until it was well again`;
   const why = answer?.kind === 'failed' ? `: ${answer.message}` : '';
   return `${action} did not help${why}; no further action is set`;
-}
-
-/** What an attempt that has no outcome yet says of its node, at most one verdict. */
-export function settling(node: NodeView, { byNode }: OpenAttempts): readonly Verdict[] {
-  const attempt = byNode.get(node.uid);
-  if (attempt?.phase === 'intended') {
-    return [{ kind: 'settle', node, message: `attempt ${attempt.number} may still be under way` }];
-  }
-  if (attempt?.phase !== 'refused') return [];
-  const { action, answer, retryTime } = attempt;
-  const again = retryTime === undefined ? '' : `; it is tried again at ${toTimestamp(retryTime)}`;
-  return [{ kind: 'retry', node, message: `${action} could not be carried out: ${answer?.message ?? ''}${again}` }];
 }
