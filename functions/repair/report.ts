@@ -7,7 +7,7 @@ import type { About, Report } from '../../shared/lifecycle/reporter.ts';
 import type { ObjectEvent } from '../../shared/ports/event-recorder.ts';
 import type { NodeDecision } from './decide.ts';
 import type { RepairIncident } from './incident.ts';
-import type { Verdict } from './pass/look.ts';
+import type { Verdict } from './pass/verdict.ts';
 import type { RepairAttempt } from './pass/pool.ts';
 
 export const aboutNode = ({ name, uid }: { readonly name: string; readonly uid: string }): About => ({

@@ -25,7 +25,7 @@ import { reportOfRefusal, type Place } from '../report.ts';
 import { OUTCOME_SETTLES_AFTER, rungsOf } from './attempts.ts';
 import type { PassObservation } from './decide.ts';
 import type { PassDeps } from './deps.ts';
-import type { Verdict } from './look.ts';
+import type { Verdict } from './verdict.ts';
 import type { RepairAttempt } from './pool.ts';
 import { tellAct } from './say.ts';
 

@@ -12,9 +12,10 @@ import { indexOwners, ownerOf, type OwnerIndex } from '../owner.ts';
 import { rungsOf, sortAttempts, standingOf, type OpenAttempts } from './attempts.ts';
 import { advanceRamp, grant, nextRamp, type Outcome } from './grant.ts';
 import { BLOCKED_RETRY, createGuards, futility, recentRepairs } from './guards.ts';
-import { FINISHING_CHECK, lookAt, poolOf, type NodeLook, type Verdict } from './look.ts';
+import { FINISHING_CHECK, lookAt, poolOf } from './look.ts';
 import type { PoolState, RepairAttempt } from './pool.ts';
 import { lookWhileOff } from './recovery.ts';
+import type { NodeLook, Verdict } from './verdict.ts';
 
 export interface PassObservation {
   readonly now: EpochMs;

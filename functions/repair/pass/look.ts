@@ -8,38 +8,13 @@ import type { Episode, RepairIncident } from '../incident.ts';
 import { ownerOf, type Owner, type OwnerIndex } from '../owner.ts';
 import { placeBefore, rungsOf, standingOf, type OpenAttempts } from './attempts.ts';
 import type { Candidate } from './grant.ts';
-import { BLOCKED_RETRY, type HoldReason } from './guards.ts';
+import { BLOCKED_RETRY } from './guards.ts';
 import type { RepairAttempt } from './pool.ts';
 import { endOfRepair, isInPlace, lookAtSettling } from './recovery.ts';
+import type { NodeLook } from './verdict.ts';
 
 /** A repaired node that is still there is looked at this often, so that an attempt never goes out of sight. */
 export const FINISHING_CHECK = minutes(5);
-
-/** What the pass found out about one node. */
-export type Verdict = { readonly node: NodeView; readonly message: string } & (
-  | {
-      readonly kind: 'repair';
-      readonly attempt: RepairAttempt;
-      /** At the rung before; it stands again when this one is called off. */
-      readonly previous?: RepairAttempt | undefined;
-    }
-  /** Mode is Observe. */
-  | { readonly kind: 'wouldRepair'; readonly attempt: RepairAttempt }
-  | { readonly kind: 'blocked'; readonly reason: HoldReason }
-  | { readonly kind: 'vetoed'; readonly decision: Extract<NodeDecision, { kind: 'vetoed' }> }
-  /** Due, and no NodeClaim stands for it. */
-  | { readonly kind: 'unclaimed' }
-  /** Its attempt was accepted and has not ended yet, or its NodeClaim is going away anyhow. */
-  | { readonly kind: 'finishing' }
-  /** Everything was tried, and the node is still unhealthy. */
-  | { readonly kind: 'exhausted' }
-  /** Well again after a rung that left the node in place. */
-  | { readonly kind: 'recovered'; readonly attempt: RepairAttempt }
-  /** The attempt of another run has no known outcome yet. */
-  | { readonly kind: 'settle' }
-  /** The act was refused, and is tried again. */
-  | { readonly kind: 'retry' }
-);
 
 /** What one node is judged by. */
 export interface LookContext {
@@ -54,19 +29,6 @@ export interface LookContext {
 /** The pool of a node is that of its NodeClaim; its own label counts only while there is none for certain. */
 export function poolOf(node: NodeView, owner: Owner): string | undefined {
   return (owner.kind === 'claim' ? owner.claim : node).labels[NODE_POOL_LABEL];
-}
-
-export interface NodeLook {
-  readonly verdict?: Verdict;
-  readonly candidate?: Candidate;
-  /** When to look again. */
-  readonly time?: EpochMs;
-  /** The attempt has ended, with the node well: what is left of it is taken back. */
-  readonly over?: RepairAttempt;
-  /** The attempt as it is remembered from now on. */
-  readonly changed?: RepairAttempt;
-  /** What is remembered of an attempt that another run did not carry out, unless it is taken over. */
-  readonly place?: RepairAttempt;
 }
 
 type HoldOf = (due: DueNode) => Candidate['hold'];

@@ -4,7 +4,7 @@ import { matchStatements, statementsOf } from '../../../shared/domain/repair-pol
 import { isDue, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import type { RepairRules } from '../decide.ts';
 import type { OpenAttempts } from './attempts.ts';
-import type { NodeLook, Verdict } from './look.ts';
+import type { NodeLook, Verdict } from './verdict.ts';
 import type { RepairAttempt } from './pool.ts';
 
 /** An act that leaves the node in its place, so that it can get well. */

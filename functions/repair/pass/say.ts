@@ -10,7 +10,7 @@ import { addDuration, earliest, isDue, minutes, type EpochMs } from '../../../sh
 import { protectionOf, type PoolRules } from '../observe.ts';
 import { reportOfVerdict, reportsOfAct, vetoFault, type Place } from '../report.ts';
 import { PASS_SETTLES_AFTER, PASS_SPACING, type PassDeps } from './deps.ts';
-import type { Verdict } from './look.ts';
+import type { Verdict } from './verdict.ts';
 import type { PoolState, RepairAttempt, Said } from './pool.ts';
 
 export const REPEAT_AFTER = minutes(5);
