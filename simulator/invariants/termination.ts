@@ -86,7 +86,7 @@ function leftToDo(
   for (const node of objects.filter(object => object.kind === 'Node')) {
     const pods = lastList(run, 'pods')?.filter(pod => dig(pod, 'spec', 'nodeName') === node.metadata.name);
     if (pods === undefined) return `the run has not looked at the pods of ${nameOf(node)}`;
-    const left = pods.find(pod => countsForDrain(pod, run.startTime));
+    const left = pods.find(pod => countsForDrain(pod, now()));
     if (left !== undefined) return `${nameOf(left)} is still on ${nameOf(node)}`;
     const attachment = (lastList(run, 'volumeattachments') ?? []).find(isBlocking(node, run));
     if (attachment !== undefined) return `${nameOf(attachment)} holds a volume at ${nameOf(node)}`;

@@ -76,10 +76,10 @@ export function safetyLook({ now, look }: TerminationContext): EpochMs {
   return nextLook(begin, now, FIRST_SAFETY_LOOK, LAST_SAFETY_LOOK);
 }
 
-const FIRST_INSTANCE_LOOK = seconds(15);
+const FIRST_INSTANCE_LOOK = seconds(8);
 const LAST_INSTANCE_LOOK = minutes(1);
 
-/** The same for an instance that is about to end, should EC2's event be lost: after 15 s, 30 s, 60 s. @param since when its end began */
+/** The same for an instance that is about to end, should EC2's event be lost: after 8 s, 16 s, 32 s, 60 s. @param since when its end began */
 export function instanceLook({ now }: TerminationContext, since: EpochMs): EpochMs {
   return nextLook(since, now, FIRST_INSTANCE_LOOK, LAST_INSTANCE_LOOK);
 }

@@ -18,6 +18,9 @@ export function hookRetryDelay(attempts: number): DurationMs {
   return seconds(Math.min(5 * 2 ** Math.min(attempts - 1, 10), LONGEST_RETRY_SECONDS));
 }
 
-/** Its time begins with a call that was made: not with one that a run which ended had in mind. */
-export const isFirstCallUnknown = ({ phase, attempts }: HookProgress): boolean =>
-  phase === 'intended' && attempts === 1;
+/**
+ * Its time begins with a call that was made: not with one that a run which ended had in mind, however often that happened. A call that
+ * follows an answered one is noted down later than the time of the first.
+ */
+export const isFirstCallUnknown = ({ phase, firstInvokedTime, lastSeenTime }: HookProgress): boolean =>
+  phase === 'intended' && firstInvokedTime === lastSeenTime;
