@@ -12,11 +12,12 @@ it('runs an instance of the cluster for each providerID of EC2, once', () => {
   cloud.add('aws:///us-west-2b/i-00000002', { autoScalingGroup: 'eks-blue' });
   for (const other of ['gce://p/z/i-00000003', 'aws:///us-west-2a/i-0abc', '']) cloud.add(other);
   expect(fleet.all()).toEqual([
-    { instanceId: 'i-00000001', availabilityZone: 'us-west-2a', state: 'running', tags },
+    { instanceId: 'i-00000001', availabilityZone: 'us-west-2a', state: 'running', launchTime: now, tags },
     {
       instanceId: 'i-00000002',
       availabilityZone: 'us-west-2b',
       state: 'running',
+      launchTime: now,
       tags: { 'eks:cluster-name': 'local', 'aws:autoscaling:groupName': 'eks-blue' },
     },
   ]);
