@@ -1,15 +1,11 @@
 /** What is remembered of the drains of one node. */
+import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
 import { QUARANTINE_STATUSES } from '../../shared/domain/health-event.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
-import { toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
 import type { RecordCodec } from '../../shared/lifecycle/timed-record.ts';
 import type { DrainRecord } from './model.ts';
 
-const instant = z.pipe(
-  z.number(),
-  z.transform((ms: number): EpochMs => toEpochMs(ms)),
-);
 const orUndefined = <Schema extends z.ZodMiniType>(schema: Schema) =>
   z.pipe(
     z.nullable(schema),

@@ -1,6 +1,6 @@
 /** What a termination must not forget: its deadline, what it called and how that went. One record per NodeClaim or lone Node. */
+import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
-import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import {
   HOOK_POINTS,
   ON_TIMEOUTS,
@@ -8,13 +8,9 @@ import {
   type TerminationHook,
   type TerminationSettings,
 } from '../../shared/domain/termination.ts';
-import { toDurationMs, toEpochMs, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
+import { toDurationMs, type DurationMs } from '../../shared/domain/time.ts';
 import type { RecordCodec } from '../../shared/lifecycle/timed-record.ts';
-
-const instant = z.pipe(
-  z.number(),
-  z.transform((ms: number): EpochMs => toEpochMs(ms)),
-);
+import { checkedCodec } from './checked-codec.ts';
 
 /** A call that may happen once only (I4). */
 const attempt = z.object({
@@ -119,13 +115,4 @@ export type HookProgress = z.output<typeof hookProgress>;
 
 export const EMPTY_TERMINATION: TerminationRecord = { finalizerNames: [], nodes: {}, hooks: {}, refusedEvictions: 0 };
 
-export const TERMINATION_CODEC: RecordCodec<TerminationRecord> = {
-  owner: 'finalizer',
-  schemaVersion: 2,
-  parse: state => schema.parse(state),
-  toState(value) {
-    schema.parse(value);
-    // JSON carries no undefined.
-    return JSON.parse(JSON.stringify(value)) as JsonObject;
-  },
-};
+export const TERMINATION_CODEC: RecordCodec<TerminationRecord> = checkedCodec(schema, 2);

@@ -1,15 +1,10 @@
 /** How the grace-period function's records are written down; checked before each write and after each read. */
+import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
-import { toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
 import type { RecordCodec } from '../../shared/lifecycle/timed-record.ts';
 import { ANNOUNCEMENT_TOPICS, type GracePeriodRecord } from './announced.ts';
 
 export const OWNER = 'grace-period';
-
-const instant = z.pipe(
-  z.number(),
-  z.transform((ms: number): EpochMs => toEpochMs(ms)),
-);
 
 const schema = z.object({
   announced: z.record(z.string(), z.partialRecord(z.enum(ANNOUNCEMENT_TOPICS), z.string())),

@@ -1,8 +1,9 @@
 /** How the records of nodes and pools are written down; checked before each write and after each read. */
 import { KARPENTER } from '../../shared/contract/names.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
+import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
-import { toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
+import { toEpochMs } from '../../shared/domain/time.ts';
 import type { RecordCodec } from '../../shared/lifecycle/timed-record.ts';
 import type { Episode, RepairIncident } from './incident.ts';
 import type { PoolState } from './pass/pool.ts';
@@ -24,11 +25,6 @@ export interface NodeRecord {
   /** Unhealthy times, for `flapping`. */
   readonly episodes: readonly Episode[];
 }
-
-export const instant = z.pipe(
-  z.number(),
-  z.transform((ms: number): EpochMs => toEpochMs(ms)),
-);
 
 export const incidentSchema = z.object({
   conditionType: z.string(),

@@ -1,3 +1,4 @@
+import { instant } from './instant.ts';
 import * as z from './zod.ts';
 import { FUNCTION_NAMES, SOURCES, WAKE_UP, type FunctionName } from './names.ts';
 import { subjectSchema, type Subject } from './subject.ts';
@@ -25,10 +26,7 @@ export const wakeUpSchema = z.object({
   owner: z.enum(FUNCTION_NAMES),
   subject: subjectSchema,
   /** Epoch milliseconds. */
-  wakeTime: z.pipe(
-    z.number(),
-    z.transform((ms: number): EpochMs => toEpochMs(ms)),
-  ),
+  wakeTime: instant,
   /** Sent again every minute while it is due. */
   repeated: z.optional(z.boolean()),
 });

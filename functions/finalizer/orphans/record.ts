@@ -1,15 +1,10 @@
 /** The ledger of instances: one record for each that may have been left behind, until it has ended or the cluster has it. */
 import { CURFEW_GROUP } from '../../../shared/contract/names.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
+import { instant } from '../../../shared/contract/instant.ts';
 import * as z from '../../../shared/contract/zod.ts';
-import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
-import { toEpochMs, type EpochMs } from '../../../shared/domain/time.ts';
 import type { RecordCodec } from '../../../shared/lifecycle/timed-record.ts';
-
-const instant = z.pipe(
-  z.number(),
-  z.transform((ms: number): EpochMs => toEpochMs(ms)),
-);
+import { checkedCodec } from '../checked-codec.ts';
 
 const schema = z.object({
   /** The NodeClaim or Node that went in the middle of its termination; absent: nobody knows whose the instance was. */
@@ -26,15 +21,7 @@ const schema = z.object({
 
 export type OrphanEntry = z.output<typeof schema>;
 
-export const ORPHAN_CODEC: RecordCodec<OrphanEntry> = {
-  owner: 'finalizer',
-  schemaVersion: 1,
-  parse: state => schema.parse(state),
-  toState(value) {
-    schema.parse(value);
-    return JSON.parse(JSON.stringify(value)) as JsonObject;
-  },
-};
+export const ORPHAN_CODEC: RecordCodec<OrphanEntry> = checkedCodec(schema, 1);
 
 const KIND = 'Instance';
 

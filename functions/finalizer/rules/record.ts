@@ -2,15 +2,10 @@
  * The ledger: one record for each object that carries the finalizer of a rule, from before the finalizer is put on until after it went.
  * What is in it and not in the cluster was not cleaned up by us.
  */
+import { instant } from '../../../shared/contract/instant.ts';
 import * as z from '../../../shared/contract/zod.ts';
-import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
-import { toEpochMs, type EpochMs } from '../../../shared/domain/time.ts';
 import type { RecordCodec } from '../../../shared/lifecycle/timed-record.ts';
-
-const instant = z.pipe(
-  z.number(),
-  z.transform((ms: number): EpochMs => toEpochMs(ms)),
-);
+import { checkedCodec } from '../checked-codec.ts';
 
 const schema = z.object({
   rule: z.string(),
@@ -32,12 +27,4 @@ const schema = z.object({
 
 export type LedgerEntry = z.output<typeof schema>;
 
-export const LEDGER_CODEC: RecordCodec<LedgerEntry> = {
-  owner: 'finalizer',
-  schemaVersion: 1,
-  parse: state => schema.parse(state),
-  toState(value) {
-    schema.parse(value);
-    return JSON.parse(JSON.stringify(value)) as JsonObject;
-  },
-};
+export const LEDGER_CODEC: RecordCodec<LedgerEntry> = checkedCodec(schema, 1);
