@@ -1,5 +1,5 @@
 /** When things happen: what `createSystem` needs of time beyond a clock. Real and virtual time each implement it. */
-import type { EpochMs } from '../shared/domain/time.ts';
+import { addDuration, type DurationMs, type EpochMs } from '../shared/domain/time.ts';
 import type { Clock } from '../shared/ports/clock.ts';
 
 export interface Scheduler extends Clock {
@@ -12,3 +12,16 @@ export interface Scheduler extends Clock {
 
 /** Calls an action off; does nothing once it has run. */
 export type Cancel = () => void;
+
+/** Runs `action` after each `period`, the first time one period from now, until it is called off. */
+export function repeat(scheduler: Scheduler, period: DurationMs, action: () => void): Cancel {
+  let next: Cancel;
+  const arm = (): void => {
+    next = scheduler.at(addDuration(scheduler.now(), period), () => {
+      arm();
+      action();
+    });
+  };
+  arm();
+  return () => next();
+}

@@ -16,7 +16,7 @@ import { createFunctionRunner } from './function-runner.ts';
 import { RECONCILERS } from './functions.ts';
 import { createInbox, type Inbox, type InboxSettings } from './inbox.ts';
 import { startEnvironment, startForwarder, type RunningForwarder, type Shared } from './processes.ts';
-import type { Cancel } from './scheduler.ts';
+import { repeat, type Cancel } from './scheduler.ts';
 import type { BuriedMessage, System, SystemParts } from './system-parts.ts';
 
 /** The deployed settings. */
@@ -109,30 +109,20 @@ export function createSystem(parts: SystemParts): System {
 
   let running: RunningForwarder | undefined;
   let nextStart: Cancel | undefined;
-  let nextTick: Cancel | undefined;
-  let nextOrphanCheck: Cancel | undefined;
-
-  const tick = (): void => {
-    nextTick = scheduler.at(addDuration(scheduler.now(), TICK_PERIOD), tick);
-    const envelope: Envelope = { source: SOURCES.timer, 'detail-type': TICK, detail: {} };
-    deliver('timer', JSON.stringify(envelope), seconds(0));
-  };
-
-  const checkForOrphans = (): void => {
-    nextOrphanCheck = scheduler.at(addDuration(scheduler.now(), ORPHAN_CHECK_PERIOD), checkForOrphans);
-    deliver('finalizer', JSON.stringify(toWakeUpEnvelope(ORPHAN_CHECK_WAKE_UP)), seconds(0));
-  };
+  /** Of what is sent at a fixed rate; none before the start. */
+  const schedules: Cancel[] = [];
+  const sendEach = (period: DurationMs, target: FunctionName, envelope: Envelope): void =>
+    void schedules.push(repeat(scheduler, period, () => deliver(target, JSON.stringify(envelope), seconds(0))));
 
   return {
     start() {
-      invariant(nextTick === undefined, 'a system is started once');
+      invariant(schedules.length === 0, 'a system is started once');
       running = startForwarder(shared);
-      nextTick = scheduler.at(addDuration(scheduler.now(), TICK_PERIOD), tick);
-      nextOrphanCheck = scheduler.at(addDuration(scheduler.now(), ORPHAN_CHECK_PERIOD), checkForOrphans);
+      sendEach(TICK_PERIOD, 'timer', { source: SOURCES.timer, 'detail-type': TICK, detail: {} });
+      sendEach(ORPHAN_CHECK_PERIOD, 'finalizer', toWakeUpEnvelope(ORPHAN_CHECK_WAKE_UP));
     },
     async stop() {
-      nextTick?.();
-      nextOrphanCheck?.();
+      for (const end of schedules) end();
       nextStart?.();
       await running?.forwarder.stop();
     },

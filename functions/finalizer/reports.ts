@@ -6,7 +6,7 @@ import { toTimestamp } from '../../shared/domain/time.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { StepsOutcome } from '../../shared/lifecycle/steps.ts';
 import type { TerminationDecision } from './decide.ts';
-import { tell, type TerminationContext } from './steps/context.ts';
+import { objectsOf, tell, type TerminationContext } from './steps/context.ts';
 
 /** What the steps wait on. */
 export type Waiting = Exclude<StepsOutcome, { kind: 'done' }>;
@@ -99,7 +99,7 @@ export async function reportStripped(context: TerminationContext, names: readonl
 
 export async function reportFinish(context: TerminationContext): Promise<void> {
   const { look, finalizerNames } = context;
-  const found = [...(look.claim === undefined ? [] : [look.claim]), ...look.nodes];
+  const found = objectsOf(context);
   // A run that took over finds none: whichever it was is off.
   const own = finalizerNames.filter(name => found.some(({ metadata }) => metadata.finalizers?.includes(name)));
   const names = own.length === 0 ? finalizerNames : own;

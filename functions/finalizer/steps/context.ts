@@ -89,10 +89,13 @@ function nextLook(since: EpochMs, now: EpochMs, least: DurationMs, most: Duratio
   return addDuration(now, toDurationMs(Math.min(Math.max(durationBetween(since, now), least), most)));
 }
 
+/** The NodeClaim, if there is one, and its Nodes. */
+export const objectsOf = ({ look: { claim, nodes } }: TerminationContext): readonly KubernetesObject[] =>
+  claim === undefined ? nodes : [claim, ...nodes];
+
 /** Tells of NodeClaim and Nodes alike: an Event on each, one audit line that names them all. */
 export async function tell(context: TerminationContext, report: Omit<Report, 'about'>): Promise<void> {
-  const { claim, nodes } = context.look;
-  const [first, ...others] = [...(claim === undefined ? [] : [claim]), ...nodes];
+  const [first, ...others] = objectsOf(context);
   if (first === undefined) return;
   const named = others.length === 0 ? {} : { nodes: others.map(({ metadata }) => metadata.name) };
   await context.reporter.report({ ...report, details: { ...named, ...report.details }, about: first });
