@@ -5,7 +5,13 @@ import { createDueIndex, createRecordStore } from '../shared/adapters/dynamodb/r
 import { systemClock } from '../shared/adapters/system-clock.ts';
 import { ORPHAN_FORGOTTEN, SOURCES } from '../shared/contract/names.ts';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
-import { OperationError, orOperationError, readDeployment, readRecordsTable } from './operate/deployment.ts';
+import {
+  OperationError,
+  orExitCode2,
+  orOperationError,
+  readDeployment,
+  readRecordsTable,
+} from './operate/deployment.ts';
 import { listOrphans } from './operate/orphans.ts';
 
 export interface OrphansOptions {
@@ -20,18 +26,14 @@ export interface OrphansOptions {
  * Exit code 0: each entry is printed, its id first; or the function has the message to forget one, and its audit says what comes of it. 2: the
  * id, the account, the table or the inbox cannot be used.
  */
-export async function orphansCommand(
+export function orphansCommand(
   { forget, ...deployment }: OrphansOptions,
   output: CommandOutput = PROCESS_OUTPUT,
 ): Promise<number> {
-  try {
+  return orExitCode2(output, async () => {
     await (forget === undefined ? list(deployment, output) : askToForget(forget, deployment, output));
     return 0;
-  } catch (error) {
-    if (!(error instanceof OperationError)) throw error;
-    output.error(`${error.message}\n`);
-    return 2;
-  }
+  });
 }
 
 type Deployment = Omit<OrphansOptions, 'forget'>;

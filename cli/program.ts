@@ -35,6 +35,12 @@ function createProgram(output: CommandOutput, ends: (exitCode: number) => void):
     .exitOverride()
     .configureOutput({ writeOut: output.out, writeErr: output.error });
 
+  /** Options of the commands on a cluster. */
+  const onCluster = (command: Command): Command =>
+    command
+      .option('--kubeconfig <file>', 'default: $KUBECONFIG, else ~/.kube/config')
+      .option('--context <name>', 'context of the kubeconfig');
+
   program
     .command('start')
     .description('play the node repair story on local parts, or watch a cluster')
@@ -92,13 +98,15 @@ function createProgram(output: CommandOutput, ends: (exitCode: number) => void):
       ends(await swarmCommand(options, output));
     });
 
-  program
-    .command('explain')
-    .description('say whether a pod or node is protected from disruption, by what, until when, and what else blocks it')
-    .argument('<kind>', 'pod, node, nodepool or policy')
-    .argument('<name>', 'NAMESPACE/NAME of a pod, NAME of anything else')
-    .option('--kubeconfig <file>', 'default: $KUBECONFIG, else ~/.kube/config')
-    .option('--context <name>', 'context of the kubeconfig')
+  onCluster(
+    program
+      .command('explain')
+      .description(
+        'say whether a pod or node is protected from disruption, by what, until when, and what else blocks it',
+      )
+      .argument('<kind>', 'pod, node, nodepool or policy')
+      .argument('<name>', 'NAMESPACE/NAME of a pod, NAME of anything else'),
+  )
     .option('--scenario <file>', 'look at a scenario in place of a cluster; FILE#NAME when the file holds several')
     .option('--at <moment>', 'with --scenario: time since its start, or an RFC 3339 instant (default: its end)')
     .addOption(new Option('--output <form>', 'what to print').choices(['text', 'json']).default('text'))
@@ -107,14 +115,14 @@ function createProgram(output: CommandOutput, ends: (exitCode: number) => void):
       ends(await explainCommand(kind, name, options, output));
     });
 
-  program
-    .command('drain')
-    .description('ask for the drain of a node, say what becomes of every pod, and follow it')
-    .argument('<node>', 'name of the Node')
-    .option('--dry-run', 'say what would become of every pod, change nothing')
-    .option('--cancel', 'withdraw the request, or uncordon the node of a drain that others asked for')
-    .option('--kubeconfig <file>', 'default: $KUBECONFIG, else ~/.kube/config')
-    .option('--context <name>', 'context of the kubeconfig')
+  onCluster(
+    program
+      .command('drain')
+      .description('ask for the drain of a node, say what becomes of every pod, and follow it')
+      .argument('<node>', 'name of the Node')
+      .option('--dry-run', 'say what would become of every pod, change nothing')
+      .option('--cancel', 'withdraw the request, or uncordon the node of a drain that others asked for'),
+  )
     .addOption(new Option('--output <form>', 'what a dry run prints').choices(['text', 'json']).default('text'))
     .action(async (node: string, options: Record<string, string>) => {
       const { drainCommand } = await import('./drain.ts');
@@ -135,11 +143,11 @@ function createProgram(output: CommandOutput, ends: (exitCode: number) => void):
       ends(await validateCommand(paths, options, output));
     });
 
-  program
-    .command('snapshot')
-    .description('write a cluster as a scenario file; Secrets and environment values are never included')
-    .option('--kubeconfig <file>', 'default: $KUBECONFIG, else ~/.kube/config')
-    .option('--context <name>', 'context of the kubeconfig')
+  onCluster(
+    program
+      .command('snapshot')
+      .description('write a cluster as a scenario file; Secrets and environment values are never included'),
+  )
     .option('--output <file>', 'default: standard output')
     .option('--duration <duration>', 'how long the simulation runs; a Go duration (default: 24h)')
     .action(async (options: Record<string, string>) => {
@@ -147,21 +155,22 @@ function createProgram(output: CommandOutput, ends: (exitCode: number) => void):
       ends(await snapshotCommand(options, output));
     });
 
-  program
-    .command('policies')
-    .description('print policies that are made of NodePools and NodeLifecyclePolicies, for kubectl apply -f -')
-    .command('admission')
-    .description('the admission policy that puts termination finalizers on NodeClaims and Nodes from their first write')
-    .argument(
-      '[files...]',
-      'files and folders with NodePools and NodeLifecyclePolicies (default: those of the cluster)',
-    )
-    .option('--kubeconfig <file>', 'default: $KUBECONFIG, else ~/.kube/config')
-    .option('--context <name>', 'context of the kubeconfig')
-    .action(async (files: string[], options: Record<string, string>) => {
-      const { admissionCommand } = await import('./policies.ts');
-      ends(await admissionCommand(files, options, output));
-    });
+  onCluster(
+    program
+      .command('policies')
+      .description('print policies that are made of NodePools and NodeLifecyclePolicies, for kubectl apply -f -')
+      .command('admission')
+      .description(
+        'the admission policy that puts termination finalizers on NodeClaims and Nodes from their first write',
+      )
+      .argument(
+        '[files...]',
+        'files and folders with NodePools and NodeLifecyclePolicies (default: those of the cluster)',
+      ),
+  ).action(async (files: string[], options: Record<string, string>) => {
+    const { admissionCommand } = await import('./policies.ts');
+    ends(await admissionCommand(files, options, output));
+  });
 
   program
     .command('rbac')
@@ -182,11 +191,11 @@ function createProgram(output: CommandOutput, ends: (exitCode: number) => void):
       ends(await rbacCommand(files, options, output));
     });
 
-  program
-    .command('uninstall')
-    .description("take termination finalizers off what lives and give Karpenter's own back; after `curfew stop`")
-    .option('--kubeconfig <file>', 'default: $KUBECONFIG, else ~/.kube/config')
-    .option('--context <name>', 'context of the kubeconfig')
+  onCluster(
+    program
+      .command('uninstall')
+      .description("take termination finalizers off what lives and give Karpenter's own back; after `curfew stop`"),
+  )
     .option('--dry-run', 'say what would be done, change nothing')
     .action(async (options: Record<string, string>) => {
       const { uninstallCommand } = await import('./uninstall.ts');
@@ -202,15 +211,14 @@ function createProgram(output: CommandOutput, ends: (exitCode: number) => void):
       ends(crdPatchCommand(output));
     });
 
-  program
-    .command('republish')
-    .description('have the forwarder publish every object again, for functions that missed events')
-    .option('--kubeconfig <file>', 'default: $KUBECONFIG, else ~/.kube/config')
-    .option('--context <name>', 'context of the kubeconfig')
-    .action(async (options: Record<string, string>) => {
-      const { republishCommand } = await import('./republish.ts');
-      ends(await republishCommand(options, output));
-    });
+  onCluster(
+    program
+      .command('republish')
+      .description('have the forwarder publish every object again, for functions that missed events'),
+  ).action(async (options: Record<string, string>) => {
+    const { republishCommand } = await import('./republish.ts');
+    ends(await republishCommand(options, output));
+  });
 
   /** Options of the commands on a deployment in an AWS account. */
   const onDeployment = (command: Command): Command =>

@@ -1,7 +1,7 @@
 /** `curfew redrive`: dead letters of a function back into its inbox. */
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
-import { OperationError, readDeployment } from './operate/deployment.ts';
+import { OperationError, orExitCode2, readDeployment } from './operate/deployment.ts';
 import { redrive, type ParkedMessage } from './operate/redrive.ts';
 
 export interface RedriveCommandOptions {
@@ -16,12 +16,12 @@ export interface RedriveCommandOptions {
 }
 
 /** Exit code 0: moved, or nothing was there. 2: the options, the account or the queues cannot be used; what was moved is said. */
-export async function redriveCommand(
+export function redriveCommand(
   options: RedriveCommandOptions,
   output: CommandOutput = PROCESS_OUTPUT,
 ): Promise<number> {
   const { stack, function: name, reason, limit, dryRun = false, ...client } = options;
-  try {
+  return orExitCode2(output, async () => {
     if (limit !== undefined && !/^[1-9]\d{0,8}$/.test(limit)) {
       throw new OperationError(`--limit ${limit} is not a whole number above zero`);
     }
@@ -42,11 +42,7 @@ export async function redriveCommand(
     });
     output.out(`${dryRun ? 'would move' : 'moved'} ${moved}, left ${left}\n`);
     return 0;
-  } catch (error) {
-    if (!(error instanceof OperationError)) throw error;
-    output.error(`${error.message}\n`);
-    return 2;
-  }
+  });
 }
 
 function describe({ id, reason, body }: ParkedMessage): string {

@@ -2,7 +2,7 @@
 import { systemClock } from '../shared/adapters/system-clock.ts';
 import type { Clock } from '../shared/ports/clock.ts';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
-import { OperationError, readDeployment } from './operate/deployment.ts';
+import { OperationError, orExitCode2, readDeployment } from './operate/deployment.ts';
 import { createSwitches } from './operate/switches.ts';
 
 export interface SwitchOptions {
@@ -24,7 +24,7 @@ export const stopCommand = (options: SwitchOptions, parts: CommandParts = {}): P
 export const resumeCommand = (options: SwitchOptions, parts: CommandParts = {}): Promise<number> =>
   switchAll(options, true, parts);
 
-async function switchAll({ stack, ...client }: SwitchOptions, on: boolean, parts: CommandParts): Promise<number> {
+function switchAll({ stack, ...client }: SwitchOptions, on: boolean, parts: CommandParts): Promise<number> {
   const { output = PROCESS_OUTPUT, clock = systemClock } = parts;
   const done = on ? 'enabled' : 'disabled';
   let failures = 0;
@@ -37,7 +37,7 @@ async function switchAll({ stack, ...client }: SwitchOptions, on: boolean, parts
       output.error(`${error.message}\n`);
     }
   };
-  try {
+  return orExitCode2(output, async () => {
     const functions = await readDeployment(stack, client);
     const switches = createSwitches(client, clock);
     const sources = () =>
@@ -57,9 +57,5 @@ async function switchAll({ stack, ...client }: SwitchOptions, on: boolean, parts
       on ? `${stack} runs again.\n` : `${stack} is stopped. curfew resume --stack ${stack} starts it again.\n`,
     );
     return 0;
-  } catch (error) {
-    if (!(error instanceof OperationError)) throw error;
-    output.error(`${error.message}\n`);
-    return 2;
-  }
+  });
 }

@@ -5,12 +5,13 @@ import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { readNodeClaim, type NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { DO_NOT_REPAIR_ANNOTATION, readNode, type NodeView } from '../../shared/domain/node.ts';
-import { toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import type { EpochMs } from '../../shared/domain/time.ts';
 import { policiesFor, readPolicies, type PolicySet } from '../../shared/policies/policy-set.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import type { DrainPlan, PlannedPod } from '../drain/plan.ts';
 import { effectiveTermination } from '../../functions/finalizer/settings.ts';
 import { decide, type RepairRules } from '../../functions/repair/decide.ts';
+import { dueClause } from '../../functions/repair/incident.ts';
 import { indexOwners, ownerOf } from '../../functions/repair/owner.ts';
 import { decidePass } from '../../functions/repair/pass/decide.ts';
 import { poolOf } from '../../functions/repair/pass/look.ts';
@@ -136,7 +137,7 @@ function explainRepair(
 
 /** The due time is said beside the message, once. */
 function withoutDueTime(message: string, dueTime: EpochMs | undefined): string {
-  return dueTime === undefined ? message : message.replace(`, repair is due at ${toTimestamp(dueTime)}`, '');
+  return dueTime === undefined ? message : message.replace(dueClause({ dueTime }), '');
 }
 
 function terminationText(termination: ReturnType<typeof effectiveTermination>): string {

@@ -7,6 +7,7 @@ import {
   type OperationOutput,
 } from '../../shared/contract/operation-outputs.ts';
 import { messageOf } from '../../shared/errors.ts';
+import type { CommandOutput } from '../command-output.ts';
 
 export interface DeployedFunction {
   readonly name: FunctionName;
@@ -61,6 +62,17 @@ async function readOutputs(
     client.send(new DescribeStacksCommand({ StackName: stack })),
   );
   return new Map(answer.Stacks?.[0]?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]));
+}
+
+/** Runs a command on a deployment: an `OperationError` becomes one line and exit code 2. */
+export async function orExitCode2(output: CommandOutput, run: () => Promise<number>): Promise<number> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof OperationError)) throw error;
+    output.error(`${error.message}\n`);
+    return 2;
+  }
 }
 
 /** Runs an AWS call; its failure becomes one line. */

@@ -77,9 +77,13 @@ export function judgeHealth(
     isFlapping && settings.flapping !== undefined
       ? `unhealthy for ${formatDuration(settings.flapping.unhealthyFor)} in all within ${formatDuration(settings.flapping.window)}`
       : `tolerated ${formatDuration(toleration)}`;
-  const message = `${since}, ${why}, repair is due at ${toTimestamp(incident.dueTime)}`;
+  const message = `${since}, ${why}${dueClause(incident)}`;
   return { kind: 'unhealthy', incident, message, severity: matches.length };
 }
+
+/** When an incident is due, at the end of its message. */
+export const dueClause = ({ dueTime }: Pick<RepairIncident, 'dueTime'>): string =>
+  `, repair is due at ${toTimestamp(dueTime)}`;
 
 /** Since when at least one of these conditions holds; undefined when none says. */
 export function unhealthySince(matches: readonly UnhealthyMatch[]): EpochMs | undefined {
