@@ -142,8 +142,15 @@ function rowsOf({ nodes, bursts }: Layout, all: readonly Sample[]): readonly Row
   const reaction = ({ reactionMs }: Sample): readonly number[] => reactionMs;
   const last = ({ reactionMs }: Sample): readonly number[] => [Math.max(...reactionMs)];
   const gone = ({ goneMs }: Sample): readonly number[] => goneMs;
-  const each = (total: (sample: Sample) => number) => (sample: Sample) => [total(sample) / sample.reactionMs.length];
   const many = `${Object.values(bursts.many).reduce((sum, count) => sum + count, 0)} at once`;
+  /** Of each repair. */
+  const costs = (what: string, unit: Row['ours']['unit'], total: (sample: Sample) => number): readonly Row[] => {
+    const each = (sample: Sample): readonly number[] => [total(sample) / sample.reactionMs.length];
+    return [
+      ratioRow(ratio(`${what} a repair, one by one`, 'one', unit, each)),
+      ratioRow(ratio(`${what} a repair, ${many}`, 'many', unit, each)),
+    ];
+  };
   const claims = (samples: readonly Sample[]): number => samples.flatMap(reaction).length;
   const ours = all.filter(sample => sample.nodes === nodes && sample.party === 'curfew');
   return [
@@ -153,38 +160,8 @@ function rowsOf({ nodes, bursts }: Layout, all: readonly Sample[]): readonly Row
     ratioRow(ratio(`the last of ${many}`, 'many', 'ms', last)),
     ratioRow(ratio('deleted to Node gone, one by one', 'one', 'ms', gone)),
     ratioRow(ratio(`deleted to Node gone, ${many}`, 'many', 'ms', gone)),
-    ratioRow(
-      ratio(
-        'requests a repair, one by one',
-        'one',
-        '1',
-        each(({ requests }) => requests),
-      ),
-    ),
-    ratioRow(
-      ratio(
-        `requests a repair, ${many}`,
-        'many',
-        '1',
-        each(({ requests }) => requests),
-      ),
-    ),
-    ratioRow(
-      ratio(
-        'bytes a repair, one by one',
-        'one',
-        'B',
-        each(({ bytes }) => bytes),
-      ),
-    ),
-    ratioRow(
-      ratio(
-        `bytes a repair, ${many}`,
-        'many',
-        'B',
-        each(({ bytes }) => bytes),
-      ),
-    ),
+    ...costs('requests', '1', ({ requests }) => requests),
+    ...costs('bytes', 'B', ({ bytes }) => bytes),
     numberRow({
       name: `DELETEs a NodeClaim by Curfew, ${nodes} nodes`,
       unit: '1',

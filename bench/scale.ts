@@ -179,19 +179,11 @@ function samplerOf(stack: ScaleStack, start: number, count: number): () => Promi
 }
 
 function latenessRows(name: string, { small, large }: { small: number; large: number }, lateness: Lateness): Row[] {
+  const late = (nodes: number, ours: readonly number[]): Row =>
+    numberRow({ name: `${name}, ${nodes} nodes, p50`, unit: 'ms', ours, limit: atMost(LATENESS_MAX_MS) });
   return [
-    numberRow({
-      name: `${name}, ${small} nodes, p50`,
-      unit: 'ms',
-      ours: lateness.small,
-      limit: atMost(LATENESS_MAX_MS),
-    }),
-    numberRow({
-      name: `${name}, ${large} nodes, p50`,
-      unit: 'ms',
-      ours: lateness.large,
-      limit: atMost(LATENESS_MAX_MS),
-    }),
+    late(small, lateness.small),
+    late(large, lateness.large),
     ratioRow({
       name: `${name}, ${large} nodes against ${small}`,
       unit: 'ms',

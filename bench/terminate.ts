@@ -16,6 +16,7 @@ import type { Bench, BenchContext, BenchOutcome } from './bench.ts';
 import { startMeasuredProcess } from './measure/measured-process.ts';
 import { measureInterleaved } from './measure/rounds.ts';
 import { percentile } from './measure/statistics.ts';
+import { until } from './measure/until.ts';
 import { atMost, numberRow, ratioRow } from './report/row.ts';
 import {
   claimFor,
@@ -32,10 +33,9 @@ const BARE_LOOP = join(import.meta.dirname, 'terminate', 'bare-loop-process.ts')
 const P50_MAX_MS = 1000;
 const PODS = 15;
 const WARM_UP_ROUNDS = 5;
-const POLL_MS = 2;
 /** Between two samples, in which Curfew ends what it has to do with the node before. */
 const PAUSE_MS = 500;
-const GIVE_UP_MS = 120_000;
+const PATIENCE = { pollMs: 2, patienceMs: 120_000 };
 const [REGION, ACCOUNT] = ['us-east-1', '000000000000'];
 
 export const terminate: Bench = {
@@ -73,7 +73,7 @@ async function runTerminate({ quick, progress }: BenchContext): Promise<BenchOut
       },
     }),
   );
-  await until('the bare loop', () => bare.ask('ready', z.boolean()));
+  await until('the bare loop', () => bare.ask('ready', z.boolean()), PATIENCE);
 
   const released = followReleases(core);
   const samplerOf = (terminator: Terminator): (() => Promise<number>) => {
@@ -120,13 +120,13 @@ async function sampleOf(
   core.seed(nodeFor(terminator, index));
   for (let pod = 0; pod < PODS; pod += 1) core.seed(podFor(terminator, index, pod));
   const finalizer = FINALIZERS[terminator];
-  await until(`the finalizer on ${name}`, async () =>
-    refs.every(ref => core.get(ref).metadata.finalizers?.includes(finalizer)),
-  );
+  const isHeld = (): boolean => refs.every(ref => core.get(ref).metadata.finalizers?.includes(finalizer));
+  await until(`the finalizer on ${name}`, isHeld, PATIENCE);
   await sleep(PAUSE_MS);
   const start = performance.now();
   core.delete({ type: RESOURCES.NodeClaim, name }, { user: 'bench' });
-  await until(`the end of ${name}`, async () => released.has(`Node/${name}`) && released.has(`NodeClaim/${name}`));
+  const isReleased = (): boolean => released.has(`Node/${name}`) && released.has(`NodeClaim/${name}`);
+  await until(`the end of ${name}`, isReleased, PATIENCE);
   const end = Math.max(released.get(`Node/${name}`) ?? NaN, released.get(`NodeClaim/${name}`) ?? NaN);
   await sleep(PAUSE_MS);
   return end - start;
@@ -139,12 +139,4 @@ function followReleases(core: ApiServerCore): ReadonlyMap<string, number> {
     if (before !== undefined && after === undefined) released.set(`${resource.kind}/${ref.name}`, performance.now());
   });
   return released;
-}
-
-async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  const giveUp = performance.now() + GIVE_UP_MS;
-  while (!(await isSo())) {
-    if (performance.now() > giveUp) throw new Error(`waited for ${what} for ${GIVE_UP_MS / 1000} s`);
-    await sleep(POLL_MS);
-  }
 }

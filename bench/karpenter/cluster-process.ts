@@ -19,6 +19,7 @@ import { nodeClass, NODE_POOL_LABEL } from '../../test/control-plane/karpenter/o
 import { KARPENTER_USER, kwokCrds, startKarpenter, startScheduler } from '../../test/control-plane/karpenter/start.ts';
 import type { Running } from '../../test/control-plane/processes.ts';
 import { answerQuestions } from '../measure/answering.ts';
+import { until } from '../measure/until.ts';
 import { startCountingProxy, type CountingProxy } from './counting-proxy.ts';
 import { deploymentOf, poolManifest, settingsObjects, TOLERATION_MS } from './objects.ts';
 import { startTally, type Tally } from './tally.ts';
@@ -27,6 +28,7 @@ import { startTally, type Tally } from './tally.ts';
 const LEAD_MS = 2500;
 const LEAD_PER_NODE_MS = 50;
 const PATIENCE_MS = 180_000;
+const PATIENCE = { pollMs: 20, patienceMs: PATIENCE_MS };
 const PATIENCE_PER_NODE_MS = 500;
 /** Karpenter looks at a blocked pool again after five minutes. */
 const THRESHOLD_PATIENCE_MS = 400_000;
@@ -101,9 +103,9 @@ answerQuestions({
     const bytesBefore = proxies[by].bytes();
     const due = dueTime(burst);
     const claims = await breakNodes(burst, due);
-    await until(() => claims.every(({ uid }) => tally.deletions.has(uid)), 'all deletions');
+    await until('all deletions', () => claims.every(({ uid }) => tally.deletions.has(uid)), PATIENCE);
     const bytes = proxies[by].bytes() - bytesBefore;
-    await until(() => claims.every(({ node }) => tally.gone.has(node)), 'all nodes gone');
+    await until('all nodes gone', () => claims.every(({ node }) => tally.gone.has(node)), PATIENCE);
     const requests = readAuditLog(auditLogOf(cluster), from);
     const deletes = requests.filter(
       ({ verb, resource, code }) => verb === 'delete' && resource === 'nodeclaims' && code < 300,
@@ -133,9 +135,12 @@ answerQuestions({
     invariant(well !== undefined, 'a node is ill');
     const opened = Date.now();
     await setReady(cluster, well.node, 'True', opened);
-    await until(() => ill.every(({ uid }) => tally.deletions.has(uid)), 'all deletions', THRESHOLD_PATIENCE_MS);
+    await until('all deletions', () => ill.every(({ uid }) => tally.deletions.has(uid)), {
+      ...PATIENCE,
+      patienceMs: THRESHOLD_PATIENCE_MS,
+    });
     const times = ill.map(({ uid }) => (tally.deletions.get(uid) ?? NaN) - opened);
-    await until(() => ill.every(({ node }) => tally.gone.has(node)), 'all nodes gone');
+    await until('all nodes gone', () => ill.every(({ node }) => tally.gone.has(node)), PATIENCE);
     return { firstMs: Math.min(...times), lastMs: Math.max(...times) };
   },
 
@@ -232,13 +237,5 @@ async function create(type: ResourceType, manifest: KubernetesManifest): Promise
   const outcome = await running().cluster.admin.kubernetes.create(type, manifest);
   if (outcome.kind !== 'ok' && outcome.kind !== 'exists') {
     throw new Error(`${manifest.kind} ${manifest.metadata.name} cannot be made: ${JSON.stringify(outcome)}`);
-  }
-}
-
-async function until(isSo: () => boolean, what: string, patienceMs = PATIENCE_MS): Promise<void> {
-  const end = Date.now() + patienceMs;
-  while (!isSo()) {
-    if (Date.now() > end) throw new Error(`waited for ${what} for ${patienceMs / 1000} s`);
-    await sleep(20);
   }
 }

@@ -1,8 +1,8 @@
 /** What the bench has in its cluster. Pure. */
-import { CONFIG_MAP } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesManifest, ResourceType } from '../../shared/domain/kubernetes-object.ts';
 import { nodePool } from '../../test/control-plane/karpenter/objects.ts';
+import { configMap } from '../objects.ts';
 import type { Pool } from './layouts.ts';
 
 /** Of the kwok provider for `Ready=False`; it cannot be set. */
@@ -16,17 +16,8 @@ export function poolManifest({ name, nodes }: Pool): KubernetesManifest {
 
 /** Curfew with Karpenter's rules: its toleration, its threshold, no guard that Karpenter has not. */
 export function settingsObjects(): readonly { readonly type: ResourceType; readonly manifest: KubernetesManifest }[] {
-  const { namespace, name, key } = CONFIG_MAP;
   return [
-    {
-      type: RESOURCES.ConfigMap,
-      manifest: {
-        apiVersion: 'v1',
-        kind: 'ConfigMap',
-        metadata: { namespace, name },
-        data: { [key]: '[featureGates]\nnodeRepair = true\n' },
-      },
-    },
+    { type: RESOURCES.ConfigMap, manifest: configMap() },
     {
       type: RESOURCES.NodeLifecyclePolicy,
       manifest: {

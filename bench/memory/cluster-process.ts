@@ -9,6 +9,7 @@ import { toEpochMs, toTimestamp } from '../../shared/domain/time.ts';
 import { customResourceDefinitions } from '../../simulator/custom-resource-definitions.ts';
 import { CREATION_TIME, nodeConditions, nodeManifest } from '../forward/objects.ts';
 import { answerQuestions } from '../measure/answering.ts';
+import { configMap } from '../objects.ts';
 
 const startSchema = z.object({ nodes: z.number(), nodeBytes: z.number() });
 
@@ -32,12 +33,7 @@ answerQuestions({
 });
 
 const SETTINGS: readonly KubernetesManifest[] = [
-  {
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: { namespace: CONFIG_MAP.namespace, name: CONFIG_MAP.name },
-    data: { [CONFIG_MAP.key]: '[featureGates]\nnodeRepair = true\n' },
-  },
+  configMap(),
   { apiVersion: 'karpenter.sh/v1', kind: 'NodePool', metadata: { name: 'pool-0' }, spec: { repair: {} } },
 ];
 

@@ -1,16 +1,15 @@
 /** The repair function in a fresh process: it looks at the node that is due, which makes a pass over the whole pool. */
 import * as z from 'zod';
 import { createReconciler } from '../../functions/repair/reconcile.ts';
-import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
 import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
 import { createTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { seconds } from '../../shared/domain/time.ts';
 import type { AuditRecord } from '../../shared/ports/audit-log.ts';
-import type { Instances } from '../../shared/ports/instances.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { nodeName } from '../forward/objects.ts';
 import { answerQuestions } from '../measure/answering.ts';
+import { repairPorts } from '../measure/repair-ports.ts';
 import { readUsage } from '../measure/usage.ts';
 
 const passSchema = z.object({ url: z.string(), whole: z.boolean() });
@@ -27,15 +26,8 @@ answerQuestions({
     const api = createKubernetesApi(transport);
     const audit: AuditRecord[] = [];
     const reconcile = createReconciler({
-      kubernetes: whole ? withWholeLists(api) : api,
-      records: createMemoryRecordStore(),
-      wakeUps: { send: async () => undefined },
-      bus: { publish: async entries => entries.map(() => ({ kind: 'published' }) as const) },
-      instances: NO_INSTANCES,
-      events: { record: async () => undefined },
+      ...repairPorts(whole ? withWholeLists(api) : api),
       audit: { write: record => void audit.push(record) },
-      metrics: { count: () => undefined, milliseconds: () => undefined },
-      clock: systemClock,
     });
     const idle = readUsage();
     const startTime = performance.now();
@@ -45,18 +37,6 @@ answerQuestions({
     return { passMs, decision: audit.at(-1)?.decision ?? 'nothing', idle, usage: readUsage() };
   },
 });
-
-/** The pass asks for a termination by way of the NodeClaim alone. */
-const unasked = (): never => {
-  throw new Error('no instance is asked for');
-};
-const NO_INSTANCES: Instances = {
-  describe: unasked,
-  list: unasked,
-  terminate: unasked,
-  reboot: unasked,
-  terminateInAutoScalingGroup: unasked,
-};
 
 /** As before lists were projected: objects are kept whole until the list has ended. */
 function withWholeLists(api: KubernetesApi): KubernetesApi {

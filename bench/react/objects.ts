@@ -1,7 +1,8 @@
 /** The nodes that fail, one after the other: half of them Curfew's to repair, half the bare loop's. Pure. */
-import { CONFIG_MAP, KARPENTER } from '../../shared/contract/names.ts';
+import { KARPENTER } from '../../shared/contract/names.ts';
 import type { JsonObject, KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
 import { toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import { CLAIM_SPEC, configMap } from '../objects.ts';
 
 /** Who is to react to a node. */
 export const REACTORS = ['curfew', 'bare'] as const;
@@ -11,20 +12,11 @@ export type Reactor = (typeof REACTORS)[number];
 export const REACTOR_LABEL = 'bench.curfew.dev/reactor';
 
 const POOL = 'bench';
-const CLAIM_SPEC: JsonObject = {
-  nodeClassRef: { group: 'karpenter.k8s.aws', kind: 'EC2NodeClass', name: 'default' },
-  requirements: [{ key: 'kubernetes.io/arch', operator: 'In', values: ['arm64'] }],
-};
 
 /** What lets Curfew act at once: the gate open, no toleration, no threshold. */
 export function settingsObjects(): KubernetesManifest[] {
   return [
-    {
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: { namespace: CONFIG_MAP.namespace, name: CONFIG_MAP.name },
-      data: { [CONFIG_MAP.key]: '[featureGates]\nnodeRepair = true\n' },
-    },
+    configMap(),
     {
       apiVersion: 'karpenter.sh/v1',
       kind: 'NodePool',

@@ -3,14 +3,11 @@ import { CONFIG_MAP, KARPENTER } from '../../shared/contract/names.ts';
 import type { JsonObject, KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import { CREATION_TIME, nodeConditions, nodeManifest } from '../forward/objects.ts';
+import { CLAIM_SPEC, configMap } from '../objects.ts';
 
 export const POOL = 'bench';
 /** In place of Karpenter's own: a deletion is accepted, and the bench says when it ends. */
 export const FINALIZER = 'bench.curfew.dev/hold';
-const CLAIM_SPEC: JsonObject = {
-  nodeClassRef: { group: 'karpenter.k8s.aws', kind: 'EC2NodeClass', name: 'default' },
-  requirements: [{ key: 'kubernetes.io/arch', operator: 'In', values: ['arm64'] }],
-};
 
 export interface PoolRules {
   /** A Go duration. */
@@ -22,12 +19,7 @@ export interface PoolRules {
 export function settingsObjects({ toleration, maxUnhealthy }: PoolRules): KubernetesManifest[] {
   return [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: CONFIG_MAP.namespace } },
-    {
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: { namespace: CONFIG_MAP.namespace, name: CONFIG_MAP.name },
-      data: { [CONFIG_MAP.key]: '[featureGates]\nnodeRepair = true\n' },
-    },
+    configMap(),
     {
       apiVersion: 'karpenter.sh/v1',
       kind: 'NodePool',

@@ -2,13 +2,12 @@
 import { decide } from '../../functions/repair/decide.ts';
 import { decidePass } from '../../functions/repair/pass/decide.ts';
 import { createPasses } from '../../functions/repair/pass/run.ts';
-import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
 import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
 import { createTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { createReporter } from '../../shared/lifecycle/reporter.ts';
-import type { Instances } from '../../shared/ports/instances.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
+import { repairPorts } from '../measure/repair-ports.ts';
 import { startPoolCluster } from './cluster.ts';
 import { POOL } from './objects.ts';
 
@@ -48,17 +47,7 @@ export async function readsOfPass(plan: { nodes: number; ill: number; allowed: b
       return objects;
     },
   };
-  const ports = {
-    kubernetes,
-    records: createMemoryRecordStore(),
-    wakeUps: { send: async () => undefined },
-    bus: { publish: async (entries: readonly unknown[]) => entries.map(() => ({ kind: 'published' }) as const) },
-    instances: NO_INSTANCES,
-    events: { record: async () => undefined },
-    audit: { write: () => undefined },
-    metrics: { count: () => undefined, milliseconds: () => undefined },
-    clock: systemClock,
-  };
+  const ports = repairPorts(kubernetes);
   const reporter = createReporter('repair', ports);
   const repairsChanged = async (): Promise<void> => undefined;
   const passes = createPasses({ ...ports, reporter, decide, decidePass, repairsChanged });
@@ -70,14 +59,3 @@ export async function readsOfPass(plan: { nodes: number; ill: number; allowed: b
 export function isIll(index: number, nodes: number, ill: number): boolean {
   return Math.floor(((index + 1) * ill) / nodes) > Math.floor((index * ill) / nodes);
 }
-
-const unasked = (): never => {
-  throw new Error('no instance is asked for');
-};
-const NO_INSTANCES: Instances = {
-  describe: unasked,
-  list: unasked,
-  terminate: unasked,
-  reboot: unasked,
-  terminateInAutoScalingGroup: unasked,
-};

@@ -1,16 +1,11 @@
 /** What the processes of the storm bench share: its objects, and what they ask each other. Pure. */
 import * as z from 'zod';
-import { CONFIG_MAP } from '../../shared/contract/names.ts';
 import type { KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
+import { configMap } from '../objects.ts';
 
 export const NAMESPACE = 'default';
 
-export const CONFIG: KubernetesManifest = {
-  apiVersion: 'v1',
-  kind: 'ConfigMap',
-  metadata: { namespace: CONFIG_MAP.namespace, name: CONFIG_MAP.name },
-  data: { [CONFIG_MAP.key]: '[[userNamespaces]]\nname = "*"\nmode = "Immediate"\n' },
-};
+export const CONFIG = configMap('[[userNamespaces]]\nname = "*"\nmode = "Immediate"\n');
 
 export const nodeNameFor = (node: number): string => `node-${node}`;
 

@@ -1,7 +1,8 @@
 /** A node with its NodeClaim and its pods, for Curfew or for the bare loop to terminate. Pure. */
 import { KARPENTER } from '../../shared/contract/names.ts';
-import type { JsonObject, KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
+import type { KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
 import { CREATION_TIME, nodeConditions } from '../forward/objects.ts';
+import { CLAIM_SPEC } from '../objects.ts';
 
 /** Who terminates a node. */
 export const TERMINATORS = ['curfew', 'bare'] as const;
@@ -14,10 +15,6 @@ export const FINALIZERS: Readonly<Record<Terminator, string>> = {
 };
 export const NAMESPACE = 'default';
 const POOL = 'bench';
-const CLAIM_SPEC: JsonObject = {
-  nodeClassRef: { group: 'karpenter.k8s.aws', kind: 'EC2NodeClass', name: 'default' },
-  requirements: [{ key: 'kubernetes.io/arch', operator: 'In', values: ['arm64'] }],
-};
 
 /** The pool whose nodes Curfew terminates. The bare loop's are in none. */
 export const SETTINGS: readonly KubernetesManifest[] = [
