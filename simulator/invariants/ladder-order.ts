@@ -19,7 +19,7 @@ import {
   type Climb,
 } from './ladder.ts';
 import { annotationOf, dig, listOf, millisecondsOf, nameOf, textOf } from './reading.ts';
-import { isGateOpen, isPolicyReadable, poolNameOf, repairBlockFor } from './repair-oracle.ts';
+import { isGateOpen, isPolicyReadable, poolOf, repairBlockFor } from './repair-oracle.ts';
 import { isKubernetes, lastList, targetOf } from './run-journal.ts';
 
 const REPAIR_ANNOTATION = 'curfew.dev/repair';
@@ -157,10 +157,7 @@ function isNeeded(uid: string, climb: Climb | undefined, { mirror, now }: CheckC
 
 /** The ladder that a run saw; undefined when it saw several, or one that cannot be read. */
 function ladderSeen(node: KubernetesObject, run: Run, { mirror }: CheckContext): Omit<Place, 'rung'> | undefined {
-  const instance = textOf(dig(node, 'spec', 'providerID'));
-  const claims = [...mirror.all('nodeclaims').values()];
-  const claim = claims.find(each => instance !== undefined && dig(each, 'status', 'providerID') === instance);
-  const name = poolNameOf(claim ?? node);
+  const name = poolOf(node, mirror);
   const policies = lastList(run, 'nodelifecyclepolicies') ?? [];
   if (!policies.every(isPolicyReadable)) return undefined;
   const ladders = new Map<string, unknown>();

@@ -5,7 +5,7 @@
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { BusEventSeen, CheckContext, PortCall, Run } from './invariant.ts';
 import { dig, fieldsOf, listOf, millisecondsOf, textOf } from './reading.ts';
-import { isUnhealthy, poolNameOf } from './repair-oracle.ts';
+import { isUnhealthy, poolOf } from './repair-oracle.ts';
 import { isKubernetes, isTermination, targetOf } from './run-journal.ts';
 
 /** An action without a timeout of its own has this long. */
@@ -130,15 +130,10 @@ export function createClimbers({
       // Terminations alone are no ladder.
       if (act === undefined || (act.kind === 'Terminate' && !climbing.has(act.node.metadata.uid))) return;
       const { uid } = act.node.metadata;
-      const instance = textOf(dig(act.node, 'spec', 'providerID'));
-      const claims = [...mirror.all('nodeclaims').values()];
-      const claim = claims.find(
-        each => instance !== undefined && textOf(dig(each, 'status', 'providerID')) === instance,
-      );
       const before = climbing.get(uid) ?? { acts: [], isUnclear: false, wellSince: undefined };
       climbing.set(uid, {
         ...before,
-        pool: poolNameOf(claim ?? act.node),
+        pool: poolOf(act.node, mirror),
         until: now() + Math.max(...timeouts(), DEFAULT_TIMEOUT) + SLACK,
         acts: withAct(before.acts, act, call, run),
       });

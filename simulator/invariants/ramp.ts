@@ -6,7 +6,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import type { MakeCheck } from './invariant.ts';
 import type { Mirror } from './mirror.ts';
 import { annotationOf, dig, labelOf, textOf } from './reading.ts';
-import { isUnhealthy, poolNameOf } from './repair-oracle.ts';
+import { isUnhealthy, poolOf } from './repair-oracle.ts';
 import { isTermination, targetOf } from './run-journal.ts';
 
 const STEP = 60_000;
@@ -71,11 +71,4 @@ function named(
   name: string | undefined,
 ): KubernetesObject | undefined {
   return [...mirror.all(resource).values()].find(({ metadata }) => metadata.name === name);
-}
-
-function poolOf(node: KubernetesObject, mirror: Mirror): string | undefined {
-  const instance = textOf(dig(node, 'spec', 'providerID'));
-  const claims = [...mirror.all('nodeclaims').values()];
-  const claim = claims.find(({ status }) => instance !== undefined && dig(status, 'providerID') === instance);
-  return poolNameOf(claim ?? node);
 }

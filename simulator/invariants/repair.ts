@@ -10,7 +10,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { toIsoText, toEpochMs } from '../../shared/domain/time.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
 import { annotationOf, dig, instantOf, nameOf, textOf, TERMINATION_TIMESTAMP } from './reading.ts';
-import { isGateOpen, isPolicyReadable, isUnhealthy, poolNameOf, repairAnswer } from './repair-oracle.ts';
+import { claimOf, isGateOpen, isPolicyReadable, isUnhealthy, poolNameOf, repairAnswer } from './repair-oracle.ts';
 import { createClimbers, type Climbers } from './ladder.ts';
 import type { Mirror } from './mirror.ts';
 import { does, isTermination, lastGet, lastList, lastRecordWrite, targetOf } from './run-journal.ts';
@@ -123,12 +123,6 @@ interface Remembered {
 
 const targetOfTermination = (call: PortCall, mirror: Mirror): KubernetesObject | undefined =>
   [...mirror.all('nodeclaims').values()].find(({ metadata }) => metadata.name === targetOf(call).name);
-
-function claimOf(node: KubernetesObject, mirror: Mirror): KubernetesObject | undefined {
-  const instance = textOf(dig(node, 'spec', 'providerID'));
-  if (instance === undefined) return undefined;
-  return [...mirror.all('nodeclaims').values()].find(claim => dig(claim, 'status', 'providerID') === instance);
-}
 
 function complainAboutAct(
   claim: KubernetesObject,

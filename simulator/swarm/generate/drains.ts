@@ -5,6 +5,7 @@ import { minutes, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Random } from '../../random.ts';
 import type { Manifest, PlacedManifest } from '../../scenario/scenario.ts';
 import { drawBusyPod } from './busy-pods.ts';
+import { namespaceManifest, openDefinition } from './custom-kinds.ts';
 import { pickWeighted, times } from './draw.ts';
 import { place, toManifest, type Model } from './model.ts';
 import { budgetManifest } from './pods.ts';
@@ -69,33 +70,14 @@ function customDrain(random: Random): readonly string[] {
 /** What is refused, so that the configuration before it stays in force. */
 export const BAD_CONFIGS = ['[[userNamespaces]]\nname = "*"\nmode = "Soon"\n', '[customDrain\n'] as const;
 
-export const DRAIN_DEFINITION: Manifest = toManifest(
-  {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: DRAIN_REQUESTS },
-    spec: {
-      group: GROUP,
-      scope: 'Namespaced',
-      names: { plural: 'drainrequests', singular: 'drainrequest', kind: 'DrainRequest', listKind: 'DrainRequestList' },
-      versions: [
-        {
-          name: 'v1alpha1',
-          served: true,
-          storage: true,
-          subresources: { status: {} },
-          schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-        },
-      ],
-    },
-  },
-  DRAIN_REQUESTS,
-);
+export const DRAIN_DEFINITION = openDefinition({
+  group: GROUP,
+  version: 'v1alpha1',
+  kind: 'DrainRequest',
+  plural: 'drainrequests',
+});
 
-const NAMESPACE: Manifest = toManifest(
-  { apiVersion: 'v1', kind: 'Namespace', metadata: { name: DRAIN_NAMESPACE } },
-  DRAIN_NAMESPACE,
-);
+const NAMESPACE = namespaceManifest(DRAIN_NAMESPACE);
 
 export const drainRequestName = (node: string, event: string): string => `drain-${node}-${event}`;
 

@@ -1,6 +1,7 @@
 /** A custom resource under a FinalizerRule, whose clean-up answers as stories say. */
 import type { Random } from '../../random.ts';
 import type { Manifest } from '../../scenario/scenario.ts';
+import { openDefinition } from './custom-kinds.ts';
 import { drawNear, pickWeighted, times } from './draw.ts';
 import { toManifest, type Draft, type Model, type Story } from './model.ts';
 import { durationOf } from './settings.ts';
@@ -10,33 +11,7 @@ const RULE = 'databases';
 const RESOURCE = `manageddatabases.${GROUP}`;
 const NAMESPACE = 'prod';
 
-const DEFINITION: Manifest = toManifest(
-  {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: RESOURCE },
-    spec: {
-      group: GROUP,
-      scope: 'Namespaced',
-      names: {
-        plural: 'manageddatabases',
-        singular: 'manageddatabase',
-        kind: 'ManagedDatabase',
-        listKind: 'ManagedDatabaseList',
-      },
-      versions: [
-        {
-          name: 'v1',
-          served: true,
-          storage: true,
-          subresources: { status: {} },
-          schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-        },
-      ],
-    },
-  },
-  RESOURCE,
-);
+const DEFINITION = openDefinition({ group: GROUP, version: 'v1', kind: 'ManagedDatabase', plural: 'manageddatabases' });
 
 const databaseManifest = (name: string): Manifest =>
   toManifest(

@@ -9,6 +9,7 @@ import { minutes, seconds, type DurationMs, type EpochMs } from '../../../shared
 import type { Random } from '../../random.ts';
 import type { Manifest } from '../../scenario/scenario.ts';
 import { drawBusyPod } from './busy-pods.ts';
+import { namespaceManifest, openDefinition } from './custom-kinds.ts';
 import { pickWeighted, times } from './draw.ts';
 import { toManifest, type Model } from './model.ts';
 
@@ -24,33 +25,9 @@ export const FIX_TEMPLATES: Readonly<Record<string, string>> = {
 /** Nobody has written it. */
 const MISSING_TEMPLATE = 'none.yaml';
 
-const DEFINITION: Manifest = toManifest(
-  {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: NODE_FIXES },
-    spec: {
-      group: GROUP,
-      scope: 'Namespaced',
-      names: { plural: 'nodefixes', singular: 'nodefix', kind: 'NodeFix', listKind: 'NodeFixList' },
-      versions: [
-        {
-          name: 'v1',
-          served: true,
-          storage: true,
-          subresources: { status: {} },
-          schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-        },
-      ],
-    },
-  },
-  NODE_FIXES,
-);
+const DEFINITION = openDefinition({ group: GROUP, version: 'v1', kind: 'NodeFix', plural: 'nodefixes' });
 
-const NAMESPACE: Manifest = toManifest(
-  { apiVersion: 'v1', kind: 'Namespace', metadata: { name: FIX_NAMESPACE } },
-  FIX_NAMESPACE,
-);
+const NAMESPACE = namespaceManifest(FIX_NAMESPACE);
 
 /** How drains of ladders go. */
 export function drawDraining(random: Random): string {
