@@ -1,7 +1,7 @@
 /**
- * Which NodeClaim has a providerID, as last seen. The API server cannot select by status, and a list of all NodeClaims for each event of
- * a Node without an owner makes a cluster of n Nodes cost n². A hint only: whoever follows it reads the NodeClaim, and lists all of them
- * where it does not have that providerID, or where the Node is being deleted.
+ * Which NodeClaim has a providerID, as last seen. The API server cannot select by status, and listing all NodeClaims for each event of a
+ * Node without an owner would cost n² in a cluster of n Nodes. This is a hint: the reader checks it against the live NodeClaim, and lists
+ * all of them if the providerID differs or the Node is being deleted.
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { providerIDOf } from './objects.ts';

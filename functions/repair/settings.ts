@@ -75,7 +75,7 @@ const codec: RecordCodec<AcceptedPolicy> = {
 };
 
 const recordId = (uid: string): string => `policy/${uid}`;
-/** A deletion that nobody told of is noticed after this long. */
+/** A deletion whose event was lost is noticed after this long. */
 const CHECK = hours(24);
 
 /**

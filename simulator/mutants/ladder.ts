@@ -9,7 +9,7 @@ import { withKubernetes, withPorts, withRepairRules, type Mutant } from './mutan
 const REBOOTS = 'repair-reboots-first.yaml';
 const DRAINS = 'repair-drains-before-it-terminates.yaml';
 
-/** The pass, told of other attempts than there are. */
+/** The pass with other attempts than there are. */
 const remembering = (change: (attempt: RepairAttempt, seen: PassObservation) => RepairAttempt | undefined): Mutation =>
   withRepairRules(({ decide, decidePass }) => ({
     decide,

@@ -1,7 +1,7 @@
 /**
  * Once a day: the cloud's instances are compared with the cluster's NodeClaims and Nodes. Those that nothing in the cluster has are woken
  * one by one, each a while later: what Karpenter collects by itself, or what is just ending, is gone by then. Nothing is ever ended here
- * (I4), and nothing is said when a list cannot be had as a whole (I6): the call throws, and the message comes again.
+ * (I4), and nothing is reported when a list is incomplete (I6): the call throws, and the message is retried.
  */
 import { minutes } from '../../../shared/domain/time.ts';
 import type { TerminationDeps } from '../steps/context.ts';

@@ -6,7 +6,7 @@ export const ORPHAN_CHECK = hours(24);
 /** Karpenter gives an instance this long to become a Node (reference on Karpenter, §1.5); then it ends it itself. */
 export const REGISTRATION_TIMEOUT = minutes(15);
 
-/** What of the cluster has an instance. `unknown`: the lists could not be had, and nothing may be concluded (I6). */
+/** What of the cluster has an instance. `unknown`: NodeClaims are not served, so nothing follows from their absence (I6). */
 export type HeldBy = 'NodeClaim' | 'Node' | 'nothing' | 'unknown';
 
 /** The instances of a list that nothing in the cluster has, and that are old enough for it. Each is looked at by itself before it is said. */
