@@ -1,5 +1,6 @@
 /** Mistakes that the simulator found, each as the shortest history that shows it. */
 import { describe, expect, it } from 'vitest';
+import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { createReconciler as createFinalizer } from '../../functions/finalizer/reconcile.ts';
 import { createReconciler } from '../../functions/repair/reconcile.ts';
 import type { ReconcilerFactory } from '../../runtime/functions.ts';
@@ -157,6 +158,48 @@ describe('the finalizer', () => {
     const result = await simulate(spec, { reconcilers: { finalizer: dying } });
     expect(died()).toBe(true);
     expect(result.violations).toEqual([]);
+    expect(complaints(result)).toEqual([]);
+  });
+});
+
+describe('a FinalizerRule', () => {
+  it('goes by the newest report of its watch, whenever an older one arrives', async () => {
+    // A report that came late said NotServed of a kind that had been watched for minutes, until the next resync.
+    let late: InboxMessage | undefined;
+    let cameLate = false;
+    const reordering: ReconcilerFactory = deps => {
+      const reconcile = createFinalizer(deps);
+      return async message => {
+        await reconcile(message);
+        const state = message.kind === 'clusterEvent' ? message.event.watch?.state : undefined;
+        if (state === 'NotServed') late ??= message;
+        if (state !== 'Watching' || late === undefined || cameLate) return;
+        cameLate = true;
+        await reconcile(late);
+      };
+    };
+    const spec = `  duration: 4m
+  objects:
+    - apiVersion: curfew.dev/v1alpha1
+      kind: FinalizerRule
+      metadata: { name: buckets }
+      spec: { group: example.com, version: v1, kind: Bucket, finalizerName: example.com/bucket, cleanup: { builtin: { name: None } } }
+  steps:
+    - at: 30s
+      apply:
+        apiVersion: apiextensions.k8s.io/v1
+        kind: CustomResourceDefinition
+        metadata: { name: buckets.example.com }
+        spec:
+          group: example.com
+          scope: Namespaced
+          names: { plural: buckets, singular: bucket, kind: Bucket, listKind: BucketList }
+          versions: [{ name: v1, served: true, storage: true, schema: { openAPIV3Schema: { type: object } } }]
+  expect:
+    - { final: { resource: finalizerrules, name: buckets, match: { status: { conditions: [{ type: Watching, status: "True" }] } } } }
+`;
+    const result = await simulate(spec, { reconcilers: { finalizer: reordering } });
+    expect(cameLate).toBe(true);
     expect(complaints(result)).toEqual([]);
   });
 });
