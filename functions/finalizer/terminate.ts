@@ -34,7 +34,7 @@ import {
 } from './reports.ts';
 import { noticeStripped } from './stripped.ts';
 import type { RunMemory, TerminationContext, TerminationDeps } from './steps/context.ts';
-import { deleteObjects } from './steps/delete-objects.ts';
+import { deleteObjects, deleteUnheldClaim } from './steps/delete-objects.ts';
 import { drainNodes } from './steps/drain.ts';
 import { hooksAt } from './steps/hooks.ts';
 import { reportAnswers } from './steps/hook-reports.ts';
@@ -54,6 +54,7 @@ export const TERMINATION_STEPS: readonly Step<TerminationContext>[] = [
   hooksAt('before-terminate'),
   terminateInstance,
   hooksAt('after-terminate'),
+  deleteUnheldClaim,
   releaseObjects,
 ];
 
