@@ -109,9 +109,9 @@ export function sortAttempts(
   const withdrawals: RepairAttempt[] = [];
   let settleTime: EpochMs | undefined;
   const drop = (attempt: RepairAttempt): void => {
-    if (attempt.resources !== undefined || attempt.phase === 'intended' || attempt.phase === 'refused') {
-      withdrawals.push(attempt);
-    }
+    const { resources, mayHaveMade, phase } = attempt;
+    const isAnythingLeft = resources !== undefined || mayHaveMade !== undefined;
+    if (isAnythingLeft || phase === 'intended' || phase === 'refused') withdrawals.push(attempt);
   };
   const wait = (attempt: RepairAttempt, until: EpochMs): void => {
     kept.push(attempt);

@@ -10,7 +10,7 @@ import { readNodeClaim } from '../../../shared/domain/node-claim.ts';
 import { readNode, type NodeView } from '../../../shared/domain/node.ts';
 import { addDuration, isDue, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
-import type { Action, ActionContext, ActionDeps } from '../actions/action.ts';
+import type { Action, ActionContext, ActionDeps, Made } from '../actions/action.ts';
 import {
   createRemediation,
   deleteRemediations,
@@ -45,7 +45,7 @@ export type Outcome =
 export interface Carried {
   readonly attempt: RepairAttempt;
   readonly previous: RepairAttempt | undefined;
-  readonly made: Pick<RepairAttempt, 'resources'>;
+  readonly made: Made;
   readonly outcome: Outcome;
 }
 
@@ -64,7 +64,7 @@ export async function carryOut(
   const carried: Carried[] = [];
   await inBatches(granted, async verdict => {
     const { attempt, previous } = verdict;
-    let made: Carried['made'] = {};
+    let made: Made = {};
     const note: ActionContext['note'] = change => {
       made = change;
     };
