@@ -33,7 +33,11 @@ export const createRemediation = (template: string): Action => ({
     const existing = await kubernetes.get(ref);
     if (existing !== undefined) return adopt(context, ref, existing.metadata);
     if (!isIntended(context.attempt, nameOf(ref))) {
-      return { kind: 'notYet', until: addDuration(context.now, seconds(1)), on: `${kind} ${name} has yet to be recorded` };
+      return {
+        kind: 'notYet',
+        until: addDuration(context.now, seconds(1)),
+        on: `${kind} ${name} has yet to be recorded`,
+      };
     }
     const outcome = await kubernetes.create(type, manifest);
     switch (outcome.kind) {

@@ -46,8 +46,8 @@ export async function withIntents(
   const nameIn = (attempt: RepairAttempt): RepairAttempt => named.get(attempt) ?? attempt;
   return {
     ...decision,
-    verdicts: decision.verdicts.map(
-      (verdict): Verdict => (verdict.kind === 'repair' ? { ...verdict, attempt: nameIn(verdict.attempt) } : verdict),
+    verdicts: decision.verdicts.map((verdict): Verdict =>
+      verdict.kind === 'repair' ? { ...verdict, attempt: nameIn(verdict.attempt) } : verdict,
     ),
     state: { ...decision.state, attempts: decision.state.attempts.map(nameIn) },
   };
