@@ -91,6 +91,10 @@ export interface OpenAttempts {
   readonly settleTime: EpochMs | undefined;
 }
 
+/** What a run did not carry out at this node, for an illness that has not ended. */
+export const staleOf = ({ uid }: NodeView, { stale }: OpenAttempts): RepairAttempt | undefined =>
+  stale.find(attempt => attempt.node.uid === uid && attempt.wellTime === undefined);
+
 interface Seen {
   readonly now: EpochMs;
   readonly nodes: readonly NodeView[];

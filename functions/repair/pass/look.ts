@@ -6,11 +6,11 @@ import { addDuration, minutes, toTimestamp, type EpochMs } from '../../../shared
 import { decide, vetoCheckTime, type DueNode, type NodeDecision, type RepairRules } from '../decide.ts';
 import type { Episode, RepairIncident } from '../incident.ts';
 import { ownerOf, type Owner, type OwnerIndex } from '../owner.ts';
-import { placeBefore, rungsOf, standingOf, type OpenAttempts } from './attempts.ts';
+import { placeBefore, rungsOf, staleOf, standingOf, type OpenAttempts } from './attempts.ts';
 import type { Candidate } from './grant.ts';
 import { BLOCKED_RETRY } from './guards.ts';
 import type { RepairAttempt } from './pool.ts';
-import { asObserved, canBeCalledOff, endOfRepair, isInPlace, lookAtSettling, staleOf } from './recovery.ts';
+import { asObserved, canBeCalledOff, endOfRepair, isInPlace, lookAtSettling } from './recovery.ts';
 import type { NodeLook } from './verdict.ts';
 
 /** A repaired node that is still there is looked at this often, so that an attempt never goes out of sight. */

@@ -83,7 +83,12 @@ async function lookAndAct(
       const { state, rules, claims } = seen;
       const place: Place = { pool, source: rules.rules.source };
       for (const attempt of seen.decision.withdrawals) await withdraw(deps, attempt);
-      const decision = await withIntents(deps, seen.decision, { pool, rules: rules.rules, claims });
+      const isMaking = seen.decision.state.attempts.some(
+        ({ action, phase }) => action === 'CustomResource' && phase === 'intended',
+      );
+      const decision = isMaking
+        ? await withIntents(deps, seen.decision, { pool, rules: rules.rules, claims })
+        : seen.decision;
       const granted = decision.verdicts.flatMap(verdict => (verdict.kind === 'repair' ? verdict : []));
       if (granted.length === 0) return conclude(deps, record, pool, seen, place);
 

@@ -3,7 +3,7 @@ import type { NodeView } from '../../../shared/domain/node.ts';
 import { matchStatements, statementsOf } from '../../../shared/domain/repair-policy.ts';
 import { isDue, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import type { RepairRules } from '../decide.ts';
-import { placeBefore, rungsOf, type OpenAttempts } from './attempts.ts';
+import { placeBefore, rungsOf, staleOf, type OpenAttempts } from './attempts.ts';
 import type { NodeLook, Verdict } from './verdict.ts';
 import type { RepairAttempt } from './pool.ts';
 
@@ -53,19 +53,17 @@ export function lookWhileOff(node: NodeView, open: OpenAttempts, rules: RepairRu
   return isWanted || !canBeCalledOff(attempt) ? {} : { over: attempt, ...placeOf(attempt, rules) };
 }
 
-/** What a run did not carry out at this node, for an illness that has not ended. */
-export const staleOf = ({ uid }: NodeView, { stale }: OpenAttempts): RepairAttempt | undefined =>
-  stale.find(attempt => attempt.node.uid === uid && attempt.wellTime === undefined);
-
 function placeOf(attempt: RepairAttempt, { settings }: RepairRules): NodeLook {
   const place = settings === undefined || 'invalid' in settings ? undefined : placeBefore(attempt, rungsOf(settings));
   return place === undefined ? {} : { place };
 }
 
-/** Somebody else is at work on our request. What stands for an action whose time is over (`placeBefore`) has nothing under way. */
+/**
+ * A drain under way. Others answer to a custom resource, and are not interrupted at half way; a drain that stands for the place in
+ * the ladder (`placeBefore`) is over.
+ */
 export function canBeCalledOff({ action, phase, answer, until, intendedTime }: RepairAttempt): boolean {
-  if (phase !== 'accepted' || answer !== undefined || until === intendedTime) return false;
-  return action === 'Drain' || action === 'CustomResource';
+  return action === 'Drain' && phase === 'accepted' && answer === undefined && until !== intendedTime;
 }
 
 /** The same in mode `Observe`, which shows its times and has nothing of it done. */
