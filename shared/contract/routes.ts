@@ -66,8 +66,8 @@ export function matchesPattern(
   });
 }
 
-/** What is published only while the pods of a node are watched: pods on it, and what can hold them. */
-const BLOCKER_KINDS = ['Pod', 'PodDisruptionBudget', 'VolumeAttachment'] as const;
+/** What is published only while the pods of a node are watched: changes of them, and what can hold them. */
+const BLOCKER_KINDS = ['PodDisruptionBudget', 'VolumeAttachment'] as const;
 const changesOfBlockers = published(NODE_PODS_CHANGED, ...BLOCKER_KINDS.map(kind => detailTypeFor(kind)));
 
 const REPAIR_ROUTES: readonly Route[] = [

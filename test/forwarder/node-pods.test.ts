@@ -93,14 +93,30 @@ describe('pods of a watched node', () => {
     expect(news()).toEqual([]);
   });
 
-  it('are published themselves when they carry an annotation, or lose it', async () => {
+  it('are published themselves as well when they carry an annotation, or lose it', async () => {
     const { clock, kubernetes, news } = await watching();
     news();
     kubernetes.modify(Pod, aPod({ metadata: { name: 'a' } }));
     await clock.advance(0);
+    expect(news()).toEqual(['Modified Pod/a [annotations]', 'Modified Node/n1 [pods]']);
+    kubernetes.modify(Pod, aPod({ metadata: { name: 'a', ...deleted([]) } }));
+    await clock.advance(seconds(1));
+    expect(news()).toEqual(['Modified Pod/a [deletionTimestamp]']);
     kubernetes.modify(Pod, plain('a'));
+    await clock.advance(seconds(1));
+    expect(news()).toEqual(['Modified Pod/a [annotations,deletionTimestamp]', 'Modified Node/n1 [pods]']);
+  });
+
+  it('of a node that is not there are told one by one to those who wait for them', async () => {
+    const { clock, kubernetes, forwarder, bus, news } = aForwarder();
+    kubernetes.add(NodeClaim, aNodeClaim({ metadata: deleted(['curfew.dev/termination']) }));
+    forwarder.start();
     await clock.advance(0);
-    expect(news()).toEqual(['Modified Pod/a [annotations]', 'Modified Pod/a [annotations]']);
+    news();
+    kubernetes.add(Pod, plain('a'));
+    await clock.advance(0);
+    expect(bus.detailTypes.at(-1)).toBe('NodePodsChanged');
+    expect(news()).toEqual(['Added Pod/a [nodeName,phase,startTime]']);
   });
 
   it('come with budgets that open and attachments of the node that go, and with nothing else of them', async () => {
