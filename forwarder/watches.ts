@@ -2,7 +2,7 @@
  * All list-watches over one queue: those of `resources.ts`, which run always, those that only a draining node needs, and those of the
  * kinds that FinalizerRules, the custom drain and templates name.
  */
-import { ANNOTATIONS, NODE_PODS_CHANGED } from '../shared/contract/names.ts';
+import { ANNOTATIONS, NODE_PODS_CHANGED, NODE_PROTECTION_CHANGED } from '../shared/contract/names.ts';
 import type { KindWatch } from '../shared/contract/cluster-event.ts';
 import { durationBetween, type EpochMs } from '../shared/domain/time.ts';
 import type { Clock } from '../shared/ports/clock.ts';
@@ -52,6 +52,9 @@ export interface Watches {
 /** A pod that is about to go: who empties its node waits until it is gone. */
 const isOnItsWay = ({ change, changed }: ObjectChange): boolean =>
   change === 'Modified' && changed.length === 1 && changed[0] === 'deletionTimestamp';
+
+const isOfProtectionAlone = ({ change, subject, changed }: ObjectChange): boolean =>
+  subject.kind === 'Node' && change === 'Modified' && changed.length === 1 && changed[0] === 'protection';
 
 /** One list-watch, and what it knows. */
 interface Watch {
@@ -182,6 +185,7 @@ export function createWatches(deps: WatchesDeps): Watches {
    */
   function toPublish(change: ObjectChange): readonly ObjectChange[] {
     const { interest, subject, hints } = change;
+    if (isOfProtectionAlone(change)) return [{ ...change, detailType: NODE_PROTECTION_CHANGED }];
     const { nodeName } = hints;
     const concernsNode = interest === 'node' || (subject.kind === 'Pod' && !isOnItsWay(change));
     if (!concernsNode || nodeName === undefined || !nodePods.nodes.names.has(nodeName)) return [change];

@@ -14,6 +14,8 @@ import { addDuration, earliest, hours, isDue, seconds, type EpochMs } from '../.
 
 /** A run that has claimed Events has recorded them after this long, or has ended. */
 export const CLAIM_SETTLES_AFTER = seconds(30);
+/** Ends of protections that are less than this apart are said together, at the last of them: a node costs one look a second. */
+export const SAID_TOGETHER_WITHIN = seconds(1);
 /** A node with annotated pods and nothing due is looked at this often, so that none is ever out of sight (I5). */
 export const IDLE_CHECK = hours(24);
 
@@ -86,10 +88,8 @@ export function decide(observation: GracePeriodObservation): GracePeriodDecision
     ? []
     : said.filter(({ about, topic, key }) => record.announced[about.uid]?.[topic] !== key);
 
-  const next = [retryTime, ...annotated.map(pod => nextInstant(pod, policy, now))].reduce(
-    sooner,
-    addDuration(now, IDLE_CHECK),
-  );
+  const instants = annotated.flatMap(pod => nextInstant(pod, policy, now) ?? []);
+  const next = sooner(sooner(addDuration(now, IDLE_CHECK), lastOfFirst(instants)), retryTime);
   // The memory of pods that are gone goes with the next write that is due anyway.
   const present = new Set([node.uid, ...annotated.map(({ pod }) => pod.uid)]);
   const remembered = Object.entries(record.announced).filter(([uid]) => present.has(uid));
@@ -111,6 +111,16 @@ export function decide(observation: GracePeriodObservation): GracePeriodDecision
       : intent;
   return { kind: 'keep', node: change, announcements, intent, outcome, counts };
 }
+
+/** The last of those that belong to the first one: with pods that end one shortly after the other, all of them are due by then. */
+function lastOfFirst(instants: readonly EpochMs[]): EpochMs | undefined {
+  const first = instants.reduce(earliest, undefined);
+  if (first === undefined) return undefined;
+  const end = addDuration(first, SAID_TOGETHER_WITHIN);
+  return instants.filter(instant => instant < end).reduce(latest, first);
+}
+
+const latest = (instant: EpochMs, other: EpochMs): EpochMs => (other > instant ? other : instant);
 
 /** The earlier of two instants; undefined: none. */
 function sooner(instant: EpochMs, other: EpochMs | undefined): EpochMs {

@@ -14,6 +14,7 @@ import {
   HOOK_RESOURCE_CHANGED,
   HOOK_ANSWERED,
   NODE_PODS_CHANGED,
+  NODE_PROTECTION_CHANGED,
   INSTANCE_STATE_CHANGED,
   REMEDIATION_CHANGED,
   SOURCES,
@@ -90,6 +91,7 @@ const GRACE_PERIOD_ROUTES: readonly Route[] = [
     target: 'grace-period',
     pattern: changesOf('Pod', 'Node', 'NodePool', 'NodeLifecyclePolicy'),
   },
+  { name: 'ProtectionsToGracePeriod', target: 'grace-period', pattern: published(NODE_PROTECTION_CHANGED) },
 ];
 
 /** `DrainResourceChanged` too: a FinalizerRule may name the kind of the custom drain. */

@@ -42,6 +42,25 @@ describe('the node whose pods are asked for', () => {
   });
 });
 
+describe('what holds a Node for protected pods', () => {
+  it('is published to who holds it alone, unless something else changed too', async () => {
+    const { clock, kubernetes, bus, forwarder } = aForwarder();
+    kubernetes.add(Node, aNode());
+    forwarder.start();
+    await clock.advance(0);
+    const held = { 'karpenter.sh/do-not-disrupt': 'true', 'curfew.dev/protected-until': '2024-11-01T15:00:00Z' };
+    kubernetes.modify(Node, aNode({ metadata: { annotations: held } }));
+    await clock.advance(0);
+    kubernetes.modify(Node, aNode({ metadata: { annotations: { 'curfew.dev/do-not-repair': 'true' } } }));
+    await clock.advance(0);
+    expect(bus.lines().slice(1)).toEqual([
+      'Modified Node/n1 [protection]',
+      'Modified Node/n1 [annotations,protection]',
+    ]);
+    expect(bus.detailTypes.slice(1)).toEqual(['NodeProtectionChanged', 'NodeChanged']);
+  });
+});
+
 describe('pods of a watched node', () => {
   async function watching() {
     const world = aForwarder();
