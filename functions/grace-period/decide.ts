@@ -36,6 +36,8 @@ export interface GracePeriodObservation {
 export interface Remembered {
   readonly record: GracePeriodRecord;
   readonly wakeTime: EpochMs;
+  /** The timer is only for a run that dies: the minute sweep is soon enough, and no message need be on its way. */
+  readonly onlyForCrash?: boolean;
 }
 
 /** The numbers that a decision rests on. */
@@ -95,11 +97,13 @@ export function decide(observation: GracePeriodObservation): GracePeriodDecision
   const remembered = Object.entries(record.announced).filter(([uid]) => present.has(uid));
   const announced = announcements.length > 0 ? Object.fromEntries(remembered) : record.announced;
   const kept = { announced, ...(effort !== undefined && { effort }) };
+  const settled = addDuration(ownClaimTime ?? now, CLAIM_SETTLES_AFTER);
   const intent: Remembered =
     announcements.length > 0
       ? {
           record: { ...kept, claimTime: ownClaimTime ?? now },
-          wakeTime: sooner(addDuration(ownClaimTime ?? now, CLAIM_SETTLES_AFTER), next),
+          wakeTime: sooner(settled, next),
+          ...(settled < next && { onlyForCrash: true }),
         }
       : {
           record: { ...kept, ...(busy && claimTime !== undefined && { claimTime }) },

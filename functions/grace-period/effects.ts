@@ -59,9 +59,13 @@ export function withEffort({ announced, claimTime }: GracePeriodRecord, effort: 
   return { announced, ...(claimTime !== undefined && { claimTime }), ...(effort !== undefined && { effort }) };
 }
 
-export function wanted({ object: { metadata } }: Here, { record, wakeTime }: Remembered): Wanted<GracePeriodRecord> {
+export function wanted(
+  { object: { metadata } }: Here,
+  { record, wakeTime, onlyForCrash = false }: Remembered,
+): Wanted<GracePeriodRecord> {
   const { name, uid } = metadata;
-  return { subject: { apiVersion: 'v1', kind: 'Node', name, uid }, value: record, wakeTime };
+  const subject = { apiVersion: 'v1', kind: 'Node', name, uid };
+  return { subject, value: record, wakeTime, punctual: !onlyForCrash };
 }
 
 /** Both annotations in one patch, on exactly the Node that was looked at. */

@@ -77,7 +77,7 @@ describe('a function at the local cluster', () => {
 
   it('is nobody with a token that is none', () => {
     for (const token of ['', 'k8s-aws-v1.', 'k8s-aws-v1.bm90IGEgdXJs', 'user:admin']) {
-      expect(eksUserOf(token, aws)).toBeUndefined();
+      expect(createEksUsers(aws)(token)).toBeUndefined();
     }
   });
 });

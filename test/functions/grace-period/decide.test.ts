@@ -128,6 +128,7 @@ describe('announcements', () => {
     expect(due.intent).toEqual({
       record: { announced: {}, claimTime: now },
       wakeTime: addDuration(now, CLAIM_SETTLES_AFTER),
+      onlyForCrash: true,
     });
     expect(due.outcome).toEqual({
       record: { announced: { 'uid-web-0': { elapsed: END } } },
