@@ -55,19 +55,10 @@ describe('the mutants', () => {
   /** They take a fault at one certain call: `--mutants` looks for it. */
   const BY_CHANCE: readonly string[] = [
     'repair-after-the-due-instant',
-    'repair-repeats-the-unknown',
-    'repair-takes-errors-for-nothing',
     'repair-takes-errors-for-absence',
-    'repair-swallows-errors',
     'repair-keeps-its-annotation',
     'repair-forgets-its-timestamp',
     'ladder-forgets-its-place',
-    'finalizer-takes-errors-for-nothing',
-    'finalizer-repeats-the-unknown',
-    'drain-takes-errors-for-nothing',
-    'drain-swallows-errors',
-    'protection-takes-errors-for-no-pods',
-    'protection-swallows-errors',
     'forwarder-drops-refused-entries',
   ];
 
