@@ -206,7 +206,6 @@ describe.skipIf(missing !== undefined)(`with Karpenter${missing === undefined ? 
 
   it('does not loop on the finalizer that it misses: it looks at this node as often as at the other', async () => {
     const { looks, errors, writes } = await watchQuietly();
-    process.stderr.write(`DEBUG looks ${asEver.looks} then ${looks}\n`);
     expect({ errors, writes }).toEqual({ errors: 0, writes: [] });
     // Two nodes now, and what it looks at by itself every few seconds may fall into this time once more.
     expect(looks).toBeLessThanOrEqual(2 * asEver.looks + 5);
