@@ -4,6 +4,8 @@
  */
 import { ANNOTATIONS, NODE_PODS_CHANGED } from '../shared/contract/names.ts';
 import type { KindWatch } from '../shared/contract/cluster-event.ts';
+import { RESOURCES } from '../shared/contract/resources.ts';
+import type { ResourceType } from '../shared/domain/kubernetes-object.ts';
 import { durationBetween, type EpochMs } from '../shared/domain/time.ts';
 import type { Clock } from '../shared/ports/clock.ts';
 import type { ClusterWatch } from '../shared/ports/cluster-watch.ts';
@@ -78,7 +80,7 @@ export function createWatches(deps: WatchesDeps): Watches {
       clock,
       metrics,
       listener: options.listener,
-      onNode: podsChanged,
+      onNode: nodeName => nodeChange(nodeName, 'pods'),
     });
     const supervisor = createWatchSupervisor({ resource, consumer, timings, onStatus: options.onStatus, ...common });
     const watch: Watch = {
@@ -103,10 +105,13 @@ export function createWatches(deps: WatchesDeps): Watches {
     for (const { tracker, resource } of running) {
       const change = tracker.repeat(uid, clock.now(), why);
       if (change === undefined) continue;
-      const name: MetricName = 'EventsRepeated';
-      metrics.count(name, 1, { resource: resource.type.resource });
+      countRepeat(resource.type);
       await queue.offer(change, signal);
     }
+  }
+  function countRepeat({ resource }: ResourceType): void {
+    const name: MetricName = 'EventsRepeated';
+    metrics.count(name, 1, { resource });
   }
 
   const customResources = createCustomResources({
@@ -139,10 +144,10 @@ export function createWatches(deps: WatchesDeps): Watches {
     seed: pod => trackersOf('Pod').forEach(tracker => tracker.seed(pod)),
     release: nodeName => [...running].forEach(({ tracker }) => tracker.releaseNode(nodeName)),
     async onWatched(nodeName, signal) {
-      for (const tracker of trackersOf('Node')) {
-        const uid = tracker.uidNamed(nodeName);
-        if (uid !== undefined) await repeat(uid, { changed: ['podsWatched'] }, signal);
-      }
+      const change = nodeChange(nodeName, 'podsWatched');
+      if (change === undefined) return;
+      countRepeat(RESOURCES.Node);
+      await queue.offer(change, signal);
     },
   });
   const ofTemplates = [
@@ -172,12 +177,15 @@ export function createWatches(deps: WatchesDeps): Watches {
   };
   const always = deps.resources.map(resource => createWatch(resource, { listener: listeners[resource.kind] }));
 
-  /** Of many pods that go together, each function that waits for them hears a few times. */
-  function podsChanged(nodeName: string): ObjectChange | undefined {
+  /** For the functions that wait for its pods. Of many that go together, each hears a few times. */
+  function nodeChange(nodeName: string, part: 'pods' | 'podsWatched'): ObjectChange | undefined {
     for (const tracker of trackersOf('Node')) {
       const uid = tracker.uidNamed(nodeName);
-      const change = uid && tracker.repeat(uid, clock.now(), { changed: ['pods'] });
-      if (change) return { ...change, detailType: NODE_PODS_CHANGED };
+      const change = uid && tracker.repeat(uid, clock.now(), { changed: [part] });
+      if (!change) continue;
+      const podsFor = nodePods.nodes.onlyWaiter(nodeName);
+      const hints = podsFor === undefined ? change.hints : { ...change.hints, podsFor };
+      return { ...change, detailType: NODE_PODS_CHANGED, hints };
     }
     return undefined;
   }
