@@ -1,8 +1,9 @@
 /** Mistakes in drains. */
 import { createReconciler } from '../../functions/drain/reconcile.ts';
-import { decide, type DrainDecision } from '../../functions/drain/decide.ts';
+import { decide, type DrainDecision, type Preparation } from '../../functions/drain/decide.ts';
 import type { DrainObservation, DrainRules } from '../../functions/drain/observation.ts';
 import { hours, seconds } from '../../shared/domain/time.ts';
+import { RetryableError } from '../../shared/errors.ts';
 import type { Mutation } from '../swarm/seed.ts';
 import { annotated, withKubernetes, withListed, withoutErrors, type Mutant } from './mutant.ts';
 
@@ -19,6 +20,11 @@ const withRules = (change: (rules: DrainRules) => DrainRules): Mutation =>
 
 const withSettings = (change: Partial<DrainRules['settings']>): Mutation =>
   withRules(rules => ({ ...rules, settings: { ...rules.settings, ...change } }));
+
+const refused = (): Promise<never> =>
+  Promise.reject(new RetryableError('listing pods: refused', { reason: 'Status503' }));
+
+const uncordoned = (prepare: Preparation): Preparation => ({ ...prepare, hold: { ...prepare.hold, cordon: 'none' } });
 
 export const DRAIN_MUTANTS: readonly Mutant[] = [
   {
@@ -95,9 +101,10 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
     mistake: 'does not cordon the node',
     breaks: ['I7'],
     scenario: 'drain-asked-on-the-node.yaml#drain-asked-on-the-node',
-    mutation: deciding(decision =>
-      decision.kind === 'prepare' ? { ...decision, hold: { ...decision.hold, cordon: 'none' } } : decision,
-    ),
+    mutation: deciding(decision => {
+      if (decision.kind === 'prepare') return uncordoned(decision);
+      return decision.kind === 'begin' && decision.next ? { ...decision, next: uncordoned(decision.next) } : decision;
+    }),
   },
   {
     name: 'drain-despite-a-hand',
@@ -195,14 +202,18 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
     name: 'drain-takes-errors-for-nothing',
     mistake: 'takes an error of the API server for a node without pods',
     breaks: ['I2', 'I5', 'I6'],
+    scenario: 'drain-evicts-at-once.yaml#drain-evicts-at-once',
+    // The fault comes with it: nobody gets the lists of pods that it asks for.
     mutation: withKubernetes('drain', api => ({
-      list: (type, query, options) => api.list(type, query, options).catch(() => []),
+      list: (type, query, options) =>
+        (type.resource === 'pods' ? refused() : api.list(type, query, options)).catch(() => []),
     })),
   },
   {
     name: 'drain-swallows-errors',
     mistake: 'logs what went wrong and reports success',
     breaks: ['I5'],
+    scenario: 'drain-survives-outages.yaml#drain-asked-for-in-an-outage',
     mutation: withoutErrors('drain'),
   },
 ];

@@ -66,8 +66,6 @@ describe('the mutants', () => {
     'ladder-forgets-its-place',
     'finalizer-takes-errors-for-nothing',
     'finalizer-repeats-the-unknown',
-    'drain-takes-errors-for-nothing',
-    'drain-swallows-errors',
     'protection-takes-errors-for-no-pods',
     'protection-swallows-errors',
     'forwarder-drops-refused-entries',
