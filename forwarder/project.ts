@@ -22,10 +22,12 @@ export interface Projection {
 }
 export type Project = (object: KubernetesObject, interest?: PodInterest) => Projection;
 
-/** What drains write is a part of its own: it concerns no other function (`toBusEntry`). */
+/** Those that hold a Node for protected pods: one function reads them, and mostly it is the one that writes them. */
+const PROTECTION_KEYS: readonly string[] = [KARPENTER.doNotDisruptAnnotation, ANNOTATIONS.protectedUntil];
+
 export const projectNode: Project = object => ({
   parts: {
-    annotations: pickEntries(withoutDrains(object), isRelevantKey),
+    annotations: pickEntries(withoutDrains(object), key => isRelevantKey(key) && !PROTECTION_KEYS.includes(key)),
     bootID: textAt(object, 'status', 'nodeInfo', 'bootID'),
     conditions: conditions(object),
     deletionTimestamp: object.metadata.deletionTimestamp,
@@ -35,6 +37,7 @@ export const projectNode: Project = object => ({
     ),
     finalizers: finalizers(object),
     labels: pickEntries(object.metadata.labels, key => isRelevantKey(key) && key !== STATE_LABEL),
+    protection: pickEntries(object.metadata.annotations, key => PROTECTION_KEYS.includes(key)),
     providerID: textAt(object, 'spec', 'providerID'),
     taints: sortedList(listAt(object, 'spec', 'taints').map(taint => pick(taint, ['key', 'value', 'effect']))),
     unschedulable: fieldAt(object, 'spec', 'unschedulable') === true ? true : undefined,

@@ -2,7 +2,12 @@
  * All list-watches over one queue: those of `resources.ts`, which run always, those that only a draining node needs, and those of the
  * kinds that FinalizerRules, the custom drain and templates name.
  */
-import { ANNOTATIONS, NODE_PODS_CHANGED } from '../shared/contract/names.ts';
+import {
+  ANNOTATIONS,
+  DRAINED_NODE_CHANGED,
+  NODE_PODS_CHANGED,
+  NODE_PROTECTION_CHANGED,
+} from '../shared/contract/names.ts';
 import type { KindWatch } from '../shared/contract/cluster-event.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
 import type { ResourceType } from '../shared/domain/kubernetes-object.ts';
@@ -51,6 +56,21 @@ export interface Watches {
   stats(now: EpochMs, startTime: EpochMs): readonly ResourceStats[];
 }
 
+/** A pod that is about to go: who empties its node waits until it is gone. */
+const isOnItsWay = ({ change, changed }: ObjectChange): boolean =>
+  change === 'Modified' && changed.length === 1 && changed[0] === 'deletionTimestamp';
+
+const isOfProtectionAlone = ({ change, subject, changed }: ObjectChange): boolean =>
+  subject.kind === 'Node' && change === 'Modified' && changed.length === 1 && changed[0] === 'protection';
+
+/** What drains alone write and read: their marks, and the cordon. One message, in place of one for each function. */
+const PARTS_OF_DRAINS: readonly string[] = ['drain', 'unschedulable'];
+const isOfDrainsAlone = ({ change, subject, changed }: ObjectChange): boolean =>
+  subject.kind === 'Node' &&
+  change === 'Modified' &&
+  changed.length > 0 &&
+  changed.every(part => PARTS_OF_DRAINS.includes(part));
+
 /** One list-watch, and what it knows. */
 interface Watch {
   readonly resource: WatchedResource;
@@ -80,7 +100,7 @@ export function createWatches(deps: WatchesDeps): Watches {
       clock,
       metrics,
       listener: options.listener,
-      onNode: nodeName => nodeChange(nodeName, 'pods'),
+      toPublish,
     });
     const supervisor = createWatchSupervisor({ resource, consumer, timings, onStatus: options.onStatus, ...common });
     const watch: Watch = {
@@ -177,7 +197,22 @@ export function createWatches(deps: WatchesDeps): Watches {
   };
   const always = deps.resources.map(resource => createWatch(resource, { listener: listeners[resource.kind] }));
 
-  /** For the functions that wait for its pods. Of many that go together, each hears a few times. */
+  /**
+   * Of many pods that go together, each function that waits for them hears a few times, as one change of their node. A pod with an
+   * annotation concerns who keeps protections, everywhere, and those who empty nodes only on a watched one.
+   */
+  function toPublish(change: ObjectChange): readonly ObjectChange[] {
+    const { interest, subject, hints } = change;
+    if (isOfProtectionAlone(change)) return [{ ...change, detailType: NODE_PROTECTION_CHANGED }];
+    if (isOfDrainsAlone(change)) return [{ ...change, detailType: DRAINED_NODE_CHANGED }];
+    const { nodeName } = hints;
+    const concernsNode = interest === 'node' || (subject.kind === 'Pod' && !isOnItsWay(change));
+    if (!concernsNode || nodeName === undefined || !nodePods.nodes.names.has(nodeName)) return [change];
+    const ofNode = nodeChange(nodeName, 'pods') ?? { ...change, detailType: NODE_PODS_CHANGED };
+    return interest === 'node' ? [ofNode] : [change, ofNode];
+  }
+
+  /** For the functions that wait for its pods. undefined: the Node is not there. */
   function nodeChange(nodeName: string, part: 'pods' | 'podsWatched'): ObjectChange | undefined {
     for (const tracker of trackersOf('Node')) {
       const uid = tracker.uidNamed(nodeName);
@@ -185,7 +220,8 @@ export function createWatches(deps: WatchesDeps): Watches {
       if (!change) continue;
       const podsFor = nodePods.nodes.onlyWaiter(nodeName);
       const hints = podsFor === undefined ? change.hints : { ...change.hints, podsFor };
-      return { ...change, detailType: NODE_PODS_CHANGED, hints };
+      const detailType = podsFor === 'drain' ? DRAINED_NODE_CHANGED : NODE_PODS_CHANGED;
+      return { ...change, detailType, hints };
     }
     return undefined;
   }

@@ -2,14 +2,17 @@
 import * as z from 'zod';
 import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
 import { createRealScheduler } from '../../runtime/real-scheduler.ts';
+import { shareReads } from '../../runtime/shared-reads.ts';
 import { createSystem } from '../../runtime/system.ts';
 import { createClusterWatch } from '../../shared/adapters/kubernetes/cluster-watch.ts';
 import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
 import type { Transport } from '../../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
+import type { FunctionName } from '../../shared/contract/names.ts';
 import { DEPLOYED_FUNCTIONS } from '../../shared/contract/routes.ts';
 import { addDuration, seconds } from '../../shared/domain/time.ts';
 import { messageOf } from '../../shared/errors.ts';
+import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { connectAs, FORWARDER_USER, userOf } from '../../test/control-plane/end-to-end/curfew-on-cluster.ts';
 import { answerQuestions } from '../measure/answering.ts';
 import { readUsage } from '../measure/usage.ts';
@@ -29,12 +32,18 @@ answerQuestions({
       transports.set(user, known);
       return known;
     };
+    const apis = new Map<FunctionName, KubernetesApi>();
+    const readsOf = (by: FunctionName): KubernetesApi => {
+      const api = apis.get(by) ?? shareReads(createKubernetesApi(transportOf(userOf(by))));
+      apis.set(by, api);
+      return api;
+    };
     const store = createMemoryRecordStore();
     const noCloud = () => Promise.reject(new Error('Karpenter ends the instances here'));
     const system = createSystem({
       cluster: 'bench',
       scheduler: createRealScheduler(),
-      kubernetes: by => createKubernetesApi(transportOf(userOf(by))),
+      kubernetes: readsOf,
       watch: createClusterWatch(transportOf(FORWARDER_USER)),
       records: store,
       dueIndex: store,

@@ -17,6 +17,7 @@ import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
 import { ANY_CUSTOM_KIND } from '../../runtime/permissions/kubernetes.ts';
 import { createRealScheduler } from '../../runtime/real-scheduler.ts';
+import { shareReads } from '../../runtime/shared-reads.ts';
 import { createSystem } from '../../runtime/system.ts';
 import type { DurationMs } from '../../shared/domain/time.ts';
 import { UsageError } from '../usage-error.ts';
@@ -83,11 +84,12 @@ async function run(
     if (write.ref.type.resource !== 'events') timeline.line('curfew', `would ${describeWrite(write)}`);
   };
   const scheduler = createRealScheduler();
+  const reads = shareReads(api);
   const system = createSystem({
     cluster: context ?? 'cluster',
     scheduler,
     permissions: withCustomKinds(),
-    kubernetes: () => (enforce ? api : toReadOnly(api, withheld)),
+    kubernetes: () => (enforce ? reads : toReadOnly(reads, withheld)),
     watch,
     records: store,
     dueIndex: store,

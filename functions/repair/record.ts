@@ -66,14 +66,14 @@ export const nodeRecordId = (uid: string): string => `node/${uid}`;
 
 const named = z.object({ name: z.string(), uid: z.string() });
 
-const resource = z.object({
+const resourceName = z.object({
   group: z.string(),
   version: z.string(),
   resource: z.string(),
   namespace: z.exactOptional(z.string()),
   name: z.string(),
-  uid: z.string(),
 });
+const resource = z.extend(resourceName, { uid: z.string() });
 
 const attempt = z.object({
   number: z.int().check(z.positive()),
@@ -94,6 +94,7 @@ const attempt = z.object({
   bootID: z.exactOptional(z.string()),
   requestId: z.exactOptional(z.string()),
   resources: z.exactOptional(z.array(resource)),
+  mayHaveMade: z.exactOptional(z.array(resourceName)),
 });
 
 const poolSchema = z.object({
@@ -109,8 +110,8 @@ const poolSchema = z.object({
 
 export const poolCodec: RecordCodec<PoolState> = {
   owner: OWNER,
-  schemaVersion: 2,
-  // Version 1 had terminations alone.
+  schemaVersion: 3,
+  // Version 1 had terminations alone, version 2 no resources that may have been made.
   parse: state => poolSchema.parse(state),
   toState: ({ passTime, underWay, wanted, attempts, outages, ramp, repairs, said }) => {
     const state = {

@@ -150,7 +150,7 @@ export function reportsOfAct(
   message: string,
   place: Place,
   protectedPods: readonly string[],
-): { readonly reports: readonly Report[]; readonly claimEvent: ObjectEvent | undefined } {
+): { readonly reports: readonly Report[]; readonly events: readonly ObjectEvent[] } {
   const { node, claim } = attempt;
   const what = describeAct(attempt);
   const taken = protectedPods.length === 0 ? '' : `; it takes ${protectedPods.length} protected pods`;
@@ -168,7 +168,6 @@ export function reportsOfAct(
     message: `${message}${taken}`,
     details: { ...details, ...(protectedPods.length > 0 && { protectedPods: protectedPods.slice(0, PODS_IN_LINE) }) },
     metric: metricOf('repair', place),
-    event,
   };
   const more: Report[] = [];
   for (let start = PODS_IN_LINE; start < protectedPods.length; start += PODS_IN_LINE) {
@@ -181,7 +180,8 @@ export function reportsOfAct(
       details: { ...details, protectedPods: pods },
     });
   }
-  return { reports: [first, ...more], claimEvent: claim && { ...event, about: aboutClaim(claim) } };
+  const events = [{ ...event, about }, ...(claim ? [{ ...event, about: aboutClaim(claim) }] : [])];
+  return { reports: [first, ...more], events };
 }
 
 function describeAct({ action, claim, until }: RepairAttempt): string {

@@ -8,7 +8,7 @@
  * that no reader must understand are added without a new version. `test/fixtures/events` has events of each version.
  */
 import * as z from './zod.ts';
-import { DRAINED_NODE_CHANGED, SOURCES } from './names.ts';
+import { SOURCES } from './names.ts';
 import { subjectSchema } from './subject.ts';
 import type { BusEntry } from './envelope.ts';
 
@@ -76,25 +76,11 @@ export type ClusterEvent = z.infer<typeof clusterEventSchema>;
 /** Names in `changed` that do not stand in the object. */
 export const VIRTUAL_PARTS: ReadonlySet<string> = new Set(['pods', 'podsWatched', 'watch']);
 
-/** Parts of a Node that drains alone write and read: their marks and the cordon. */
-const PARTS_OF_DRAINS: ReadonlySet<string> = new Set(['drain', 'unschedulable']);
-
-/** True when the event says nothing to any function but `drain`: one message instead of four. */
-function concernsDrainsOnly({ subject, change, changed, hints }: ClusterEvent): boolean {
-  if (subject.kind !== 'Node' || change !== 'Modified') return false;
-  if (hints.podsFor === 'drain') return true;
-  return changed.length > 0 && changed.every(part => PARTS_OF_DRAINS.has(part));
-}
-
 /** `NodeChanged`, `NodeClaimChanged`, …: rules select by it. */
 export function detailTypeFor(kind: string): string {
   return `${kind}Changed`;
 }
 
 export function toBusEntry(event: ClusterEvent, detailType = detailTypeFor(event.subject.kind)): BusEntry {
-  return {
-    source: SOURCES.forwarder,
-    detailType: concernsDrainsOnly(event) ? DRAINED_NODE_CHANGED : detailType,
-    detail: event,
-  };
+  return { source: SOURCES.forwarder, detailType, detail: event };
 }

@@ -3,9 +3,8 @@ import { createReconciler } from '../../functions/drain/reconcile.ts';
 import { decide, type DrainDecision, type Preparation } from '../../functions/drain/decide.ts';
 import type { DrainObservation, DrainRules } from '../../functions/drain/observation.ts';
 import { hours, seconds } from '../../shared/domain/time.ts';
-import { RetryableError } from '../../shared/errors.ts';
 import type { Mutation } from '../swarm/seed.ts';
-import { annotated, withKubernetes, withListed, withoutErrors, type Mutant } from './mutant.ts';
+import { annotated, withKubernetes, withListed, withoutErrors, type Mutant, firstListsFail } from './mutant.ts';
 
 const deciding = (change: (decision: DrainDecision, seen: DrainObservation) => DrainDecision): Mutation => ({
   reconcilers: { drain: deps => createReconciler(deps, { decide: seen => change(decide(seen), seen) }) },
@@ -20,9 +19,6 @@ const withRules = (change: (rules: DrainRules) => DrainRules): Mutation =>
 
 const withSettings = (change: Partial<DrainRules['settings']>): Mutation =>
   withRules(rules => ({ ...rules, settings: { ...rules.settings, ...change } }));
-
-const refused = (): Promise<never> =>
-  Promise.reject(new RetryableError('listing pods: refused', { reason: 'Status503' }));
 
 const uncordoned = (prepare: Preparation): Preparation => ({ ...prepare, hold: { ...prepare.hold, cordon: 'none' } });
 
@@ -203,17 +199,17 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
     mistake: 'takes an error of the API server for a node without pods',
     breaks: ['I2', 'I5', 'I6'],
     scenario: 'drain-evicts-at-once.yaml#drain-evicts-at-once',
-    // The fault comes with it: nobody gets the lists of pods that it asks for.
+    fault: () => firstListsFail('drain', 'Pod', 4),
     mutation: withKubernetes('drain', api => ({
-      list: (type, query, options) =>
-        (type.resource === 'pods' ? refused() : api.list(type, query, options)).catch(() => []),
+      list: (type, query, options) => api.list(type, query, options).catch(() => []),
     })),
   },
   {
     name: 'drain-swallows-errors',
     mistake: 'logs what went wrong and reports success',
     breaks: ['I5'],
-    scenario: 'drain-survives-outages.yaml#drain-asked-for-in-an-outage',
+    scenario: 'drain-protects.yaml#drain-protects-until-the-node-claim-is-forced',
+    fault: () => firstListsFail('drain', 'Pod'),
     mutation: withoutErrors('drain'),
   },
 ];

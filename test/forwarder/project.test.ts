@@ -91,6 +91,8 @@ describe('what is a change', () => {
       aNode(meta({ annotations: { 'curfew.dev/watch-pods': 'drain,finalizer' } })),
       ['annotations', 'drain'],
     ],
+    ['a hold', aNode(), aNode(meta({ annotations: { 'karpenter.sh/do-not-disrupt': 'true' } })), ['protection']],
+    ['its mark', aNode(), aNode(meta({ annotations: { 'curfew.dev/protected-until': 'indefinite' } })), ['protection']],
     ['a veto', aNode(), aNode(meta({ annotations: { 'curfew.dev/do-not-repair': 'true' } })), ['annotations']],
     [
       "NVSentinel's quarantine",

@@ -9,6 +9,9 @@ import type { RepairAttempt } from '../pass/pool.ts';
 
 export type ActionDeps = Pick<FunctionDeps, 'kubernetes' | 'bus' | 'instances' | 'clock'>;
 
+/** What an act has made, as it is recorded with its outcome. */
+export type Made = Pick<RepairAttempt, 'resources' | 'mayHaveMade'>;
+
 /** A node that was just looked at, and the attempt that the pool's record has reserved for it. */
 export interface ActionContext {
   readonly deps: ActionDeps;
@@ -23,7 +26,7 @@ export interface ActionContext {
   /** The incident in words. */
   readonly message: string;
   /** What of the attempt is recorded with its outcome. */
-  readonly note: (made: Pick<RepairAttempt, 'resources'>) => void;
+  readonly note: (made: Made) => void;
 }
 
 /**

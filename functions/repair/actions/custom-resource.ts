@@ -3,6 +3,7 @@
  * node-healthcheck-operator: named after the node, condition `Processing` while it works, `Succeeded` True or False at its end,
  * annotated when its time is over, deleted by us once the node is well or gone.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { ANNOTATIONS, CONFIG_MAP } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { parseApiVersion, type KubernetesManifest, type ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
@@ -10,8 +11,9 @@ import { readConditions } from '../../../shared/domain/node.ts';
 import { addDuration, seconds, toTimestamp } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
-import type { MadeResource, RepairAttempt, RungAnswer } from '../pass/pool.ts';
+import type { RepairAttempt, ResourceName, RungAnswer } from '../pass/pool.ts';
 import { TAKEN, type Action, type ActionContext, type ActionDeps } from './action.ts';
+import { nodeOfRequest } from './drain.ts';
 import { renderRemediation } from './remediation-template.ts';
 
 /** The annotation by which remediators of node-healthcheck-operator know that they are out of time. */
@@ -23,17 +25,20 @@ export const createRemediation = (template: string): Action => ({
   name: 'CustomResource',
   async run(context): Promise<StepOutcome> {
     const { kubernetes } = context.deps;
-    const rendered = await render(context, template);
-    if (rendered.kind === 'failed') return rendered;
-    const { manifest } = rendered;
-    const { apiVersion, kind, metadata } = manifest;
-    const { group, version } = parseApiVersion(apiVersion);
-    const type = await kubernetes.resolve({ group, version, kind });
-    if (type === undefined) return later(context, `the API server does not serve ${kind} of ${apiVersion}`);
-    const { name = '', namespace } = metadata;
-    const ref: ObjectRef = { type, name, ...(namespace !== undefined && { namespace }) };
+    const wanted = await describe(context, template);
+    if (wanted.kind !== 'known') return wanted;
+    const { ref, manifest } = wanted;
+    const { type, name, namespace } = ref;
+    const { kind } = manifest;
     const existing = await kubernetes.get(ref);
     if (existing !== undefined) return adopt(context, ref, existing.metadata);
+    if (!isIntended(context.attempt, nameOf(ref))) {
+      return {
+        kind: 'notYet',
+        until: addDuration(context.now, seconds(1)),
+        on: `${kind} ${name} has yet to be recorded`,
+      };
+    }
     const outcome = await kubernetes.create(type, manifest);
     switch (outcome.kind) {
       case 'ok':
@@ -57,8 +62,41 @@ export const createRemediation = (template: string): Action => ({
   },
 });
 
+type Described = { readonly kind: 'known'; readonly ref: ObjectRef; readonly manifest: KubernetesManifest };
+
+/** The resource that the template describes for this node; the outcome of the act where it describes none that can be made. */
+async function describe(
+  context: ActionContext,
+  template: string,
+): Promise<Described | Exclude<StepOutcome, { kind: 'done' }>> {
+  const rendered = await render(context, template);
+  if (rendered.kind === 'failed') return rendered;
+  const { manifest } = rendered;
+  const { apiVersion, kind, metadata } = manifest;
+  const { group, version } = parseApiVersion(apiVersion);
+  const type = await context.deps.kubernetes.resolve({ group, version, kind });
+  if (type === undefined) return later(context, `the API server does not serve ${kind} of ${apiVersion}`);
+  const { name = '', namespace } = metadata;
+  return { kind: 'known', ref: { type, name, ...(namespace !== undefined && { namespace }) }, manifest };
+}
+
+/**
+ * The attempt with the resource that it is going to make, to be recorded before that (I7). As it was where there is none, or none can
+ * be told: the act itself says why.
+ */
+export async function withIntent(context: Omit<ActionContext, 'note'>, template: string): Promise<RepairAttempt> {
+  const { attempt } = context;
+  const wanted = await describe({ ...context, note: () => undefined }, template);
+  if (wanted.kind !== 'known') return attempt;
+  const name = nameOf(wanted.ref);
+  return isIntended(attempt, name) ? attempt : { ...attempt, mayHaveMade: [...(attempt.mayHaveMade ?? []), name] };
+}
+
+const isIntended = ({ mayHaveMade = [] }: RepairAttempt, name: ResourceName): boolean =>
+  mayHaveMade.some(each => isDeepStrictEqual(each, name));
+
 /** Until somebody installs what is missing, or the time of the action is over. */
-const later = ({ now }: ActionContext, on: string): StepOutcome => ({
+const later = ({ now }: Pick<ActionContext, 'now'>, on: string): Extract<StepOutcome, { kind: 'notYet' }> => ({
   kind: 'notYet',
   until: addDuration(now, RETRY),
   on,
@@ -102,12 +140,24 @@ function adopt(
   return later(context, `${ref.type.resource} ${ref.name} is there already, and was made by somebody else`);
 }
 
-function remember({ attempt, note }: ActionContext, { type, namespace, name }: ObjectRef, uid: string): void {
-  const made: MadeResource = { ...type, ...(namespace !== undefined && { namespace }), name, uid };
-  note({ resources: [...(attempt.resources ?? []), made] });
+function remember({ attempt, note }: ActionContext, ref: ObjectRef, uid: string): void {
+  const name = nameOf(ref);
+  const left = attempt.mayHaveMade?.filter(each => !isDeepStrictEqual(each, name)) ?? [];
+  note({
+    resources: [...(attempt.resources ?? []), { ...name, uid }],
+    mayHaveMade: left.length > 0 ? left : undefined,
+  });
 }
 
-const refOf = ({ group, version, resource, namespace, name }: MadeResource): ObjectRef => ({
+const nameOf = ({ type: { group, version, resource }, namespace, name }: ObjectRef): ResourceName => ({
+  group,
+  version,
+  resource,
+  ...(namespace !== undefined && { namespace }),
+  name,
+});
+
+const refOf = ({ group, version, resource, namespace, name }: ResourceName): ObjectRef => ({
   type: { group, version, resource },
   name,
   ...(namespace !== undefined && { namespace }),
@@ -150,10 +200,15 @@ export async function endRemediations(
   }
 }
 
-/** Deletes exactly those that this repair made. */
+/** Deletes exactly those that this repair made, recorded or not: the request on each names the node. */
 export async function deleteRemediations(
   { kubernetes }: Pick<ActionDeps, 'kubernetes'>,
-  { resources = [] }: Pick<RepairAttempt, 'resources'>,
+  { node, resources = [], mayHaveMade = [] }: Pick<RepairAttempt, 'node' | 'resources' | 'mayHaveMade'>,
 ): Promise<void> {
   for (const made of resources) await kubernetes.delete(refOf(made), { preconditions: { uid: made.uid } });
+  for (const name of mayHaveMade) {
+    const { uid, annotations } = (await kubernetes.get(refOf(name)))?.metadata ?? {};
+    const isOurs = nodeOfRequest(annotations?.[ANNOTATIONS.repair] ?? '') === node.uid;
+    if (uid !== undefined && isOurs) await kubernetes.delete(refOf(name), { preconditions: { uid } });
+  }
 }

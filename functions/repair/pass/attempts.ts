@@ -91,6 +91,10 @@ export interface OpenAttempts {
   readonly settleTime: EpochMs | undefined;
 }
 
+/** What a run did not carry out at this node, for an illness that has not ended. */
+export const staleOf = ({ uid }: NodeView, { stale }: OpenAttempts): RepairAttempt | undefined =>
+  stale.find(attempt => attempt.node.uid === uid && attempt.wellTime === undefined);
+
 interface Seen {
   readonly now: EpochMs;
   readonly nodes: readonly NodeView[];
@@ -109,9 +113,9 @@ export function sortAttempts(
   const withdrawals: RepairAttempt[] = [];
   let settleTime: EpochMs | undefined;
   const drop = (attempt: RepairAttempt): void => {
-    if (attempt.resources !== undefined || attempt.phase === 'intended' || attempt.phase === 'refused') {
-      withdrawals.push(attempt);
-    }
+    const { resources, mayHaveMade, phase } = attempt;
+    const isAnythingLeft = resources !== undefined || mayHaveMade !== undefined;
+    if (isAnythingLeft || phase === 'intended' || phase === 'refused') withdrawals.push(attempt);
   };
   const wait = (attempt: RepairAttempt, until: EpochMs): void => {
     kept.push(attempt);

@@ -10,7 +10,8 @@ import { readNodeClaim } from '../../../shared/domain/node-claim.ts';
 import { readNode, type NodeView } from '../../../shared/domain/node.ts';
 import { addDuration, isDue, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
-import type { Action, ActionContext, ActionDeps } from '../actions/action.ts';
+import type { ObjectEvent } from '../../../shared/ports/event-recorder.ts';
+import type { Action, ActionContext, ActionDeps, Made } from '../actions/action.ts';
 import {
   createRemediation,
   deleteRemediations,
@@ -27,7 +28,7 @@ import type { PassObservation } from './decide.ts';
 import type { PassDeps } from './deps.ts';
 import type { Verdict } from './verdict.ts';
 import type { RepairAttempt } from './pool.ts';
-import { tellAct } from './say.ts';
+import { noteAct } from './say.ts';
 
 type Granted = Extract<Verdict, { kind: 'repair' }>;
 
@@ -45,7 +46,7 @@ export type Outcome =
 export interface Carried {
   readonly attempt: RepairAttempt;
   readonly previous: RepairAttempt | undefined;
-  readonly made: Pick<RepairAttempt, 'resources'>;
+  readonly made: Made;
   readonly outcome: Outcome;
 }
 
@@ -60,43 +61,48 @@ export async function carryOut(
   granted: readonly Granted[],
   context: Context,
 ): Promise<readonly Carried[]> {
-  const rules = await loadRules(deps, context.pool);
+  // Read together with the first nodes.
+  const rules = loadRules(deps, context.pool);
   const carried: Carried[] = [];
+  // What is told of the acts waits until all are done: the last node is due as the first one is.
+  const events: ObjectEvent[] = [];
   await inBatches(granted, async verdict => {
     const { attempt, previous } = verdict;
-    let made: Carried['made'] = {};
+    let made: Made = {};
     const note: ActionContext['note'] = change => {
       made = change;
     };
     try {
-      const outcome = await carryOutOne(deps, verdict, rules, context, note);
+      const outcome = await carryOutOne(deps, verdict, rules, { ...context, events }, note);
       carried.push({ attempt, previous, made, outcome });
     } catch (error) {
       carried.push({ attempt, previous, made, outcome: { kind: 'unknown', error } });
     }
   });
+  await inBatches(events, event => deps.events.record(event));
   return carried;
 }
 
 async function carryOutOne(
   deps: PassDeps,
   { attempt, previous, message }: Granted,
-  rules: PoolRules,
-  { pool, place, episodes }: Context,
+  wanted: Promise<PoolRules>,
+  { pool, place, episodes, events }: Context & { readonly events: ObjectEvent[] },
   note: ActionContext['note'],
 ): Promise<Outcome> {
-  const { claim: reserved, node: wanted } = attempt;
-  const [nodeObject, claimObject, pods] = await inParallel([
-    deps.kubernetes.get({ type: RESOURCES.Node, name: wanted.name }),
+  const { claim: reserved, node: named } = attempt;
+  const [rules, nodeObject, claimObject, pods] = await inParallel([
+    wanted,
+    deps.kubernetes.get({ type: RESOURCES.Node, name: named.name }),
     reserved && deps.kubernetes.get({ type: RESOURCES.NodeClaim, name: reserved.name }),
-    attempt.action === 'Drain' ? [] : loadPodsOnNode(deps, wanted.name),
+    attempt.action === 'Drain' ? [] : loadPodsOnNode(deps, named.name),
   ]);
   const calledOff = async (why: string): Promise<Outcome> => {
     // An attempt before this one may have left its annotation.
     if (previous === undefined) await withdraw(deps, attempt);
     return { kind: 'calledOff', why };
   };
-  if (nodeObject?.metadata.uid !== wanted.uid) return calledOff('the Node is gone');
+  if (nodeObject?.metadata.uid !== named.uid) return calledOff('the Node is gone');
   if (claimObject?.metadata.uid !== reserved?.uid) return calledOff('the NodeClaim is gone');
   const node = readNode(nodeObject);
   const claim = claimObject && readNodeClaim(claimObject);
@@ -115,7 +121,7 @@ async function carryOutOne(
   if (attempt.resources !== undefined) await endRemediations(deps, attempt);
   const outcome = await action.run({ deps, now, attempt, node, claim, pool, pods, message, note });
   if (outcome.kind === 'done') {
-    await tellAct(deps, { attempt, message, place, pods, rules });
+    events.push(...(await noteAct(deps, { attempt, message, place, pods, rules })));
     return { kind: 'accepted' };
   }
   return refuse(deps, outcome, attempt, place);

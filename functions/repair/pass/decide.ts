@@ -49,20 +49,23 @@ export function decidePass(observation: PassObservation): PassDecision {
   }
   const looks = nodes.map(node => lookWhileOff(node, open, rules, now));
   const { ended, kept } = keptAfter(looks, open);
+  const places = looks.flatMap(({ place }) => place ?? []);
+  const attempts = [...kept, ...places];
   return {
     verdicts: looks.flatMap(({ verdict }) => verdict ?? []),
-    withdrawals: [...open.withdrawals, ...ended, ...open.stale],
-    state: { ...state, attempts: kept, outages: [], repairs: [], ramp: undefined },
-    wakeTime: earliest(open.settleTime, kept.length > 0 ? addDuration(now, FINISHING_CHECK) : undefined),
+    withdrawals: [...open.withdrawals, ...ended, ...open.stale.map(leftOf(places))],
+    state: { ...state, attempts, outages: [], repairs: [], ramp: undefined },
+    wakeTime: earliest(open.settleTime, attempts.length > 0 ? addDuration(now, FINISHING_CHECK) : undefined),
   };
 }
 
 /** The attempts that are over by these looks, and the others as they are remembered. */
 function keptAfter(looks: readonly NodeLook[], open: OpenAttempts) {
-  const ended = looks.flatMap(({ over }) => over ?? []);
+  const over = looks.flatMap(({ over: attempt }) => attempt ?? []);
+  const ended = [...over, ...looks.flatMap(({ calledOff }) => calledOff ?? [])];
   const changed = new Map(looks.flatMap(({ changed: attempt }) => (attempt ? [[attempt.node.uid, attempt]] : [])));
   const kept = open.kept
-    .filter(attempt => !ended.includes(attempt))
+    .filter(attempt => !over.includes(attempt))
     .map(attempt => changed.get(attempt.node.uid) ?? attempt);
   return { ended, kept };
 }

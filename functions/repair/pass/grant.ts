@@ -84,7 +84,7 @@ function createAttempt({ node, due, rung, previous, stale }: Candidate, limits: 
   // The termination after a drain carries its id, so that the drain can still be called off.
   const drained = previous?.action === 'Drain' && step.type === 'Terminate' ? previous.requestId : undefined;
   const requestId = (isSameAct ? stale.requestId : undefined) ?? asked ?? drained;
-  const resources = previous?.resources ?? stale?.resources;
+  const { resources, mayHaveMade } = previous ?? stale ?? {};
   return {
     number: (previous?.number ?? stale?.number ?? 0) + 1,
     phase: observeOnly ? 'observed' : 'intended',
@@ -99,6 +99,7 @@ function createAttempt({ node, due, rung, previous, stale }: Candidate, limits: 
     ...(step.type === 'Reboot' && node.bootID !== undefined && { bootID: node.bootID }),
     ...(requestId !== undefined && { requestId }),
     ...(resources && { resources }),
+    ...(mayHaveMade && { mayHaveMade }),
     ...(step.type === 'Terminate' && !observeOnly && annotationOf(due, stale, now)),
   };
 }

@@ -6,11 +6,11 @@ import { addDuration, minutes, toTimestamp, type EpochMs } from '../../../shared
 import { decide, vetoCheckTime, type DueNode, type NodeDecision, type RepairRules } from '../decide.ts';
 import type { Episode, RepairIncident } from '../incident.ts';
 import { ownerOf, type Owner, type OwnerIndex } from '../owner.ts';
-import { placeBefore, rungsOf, standingOf, type OpenAttempts } from './attempts.ts';
+import { placeBefore, rungsOf, staleOf, standingOf, type OpenAttempts } from './attempts.ts';
 import type { Candidate } from './grant.ts';
 import { BLOCKED_RETRY } from './guards.ts';
 import type { RepairAttempt } from './pool.ts';
-import { endOfRepair, isInPlace, lookAtSettling } from './recovery.ts';
+import { asObserved, canBeCalledOff, endOfRepair, isInPlace, lookAtSettling } from './recovery.ts';
 import type { NodeLook } from './verdict.ts';
 
 /** A repaired node that is still there is looked at this often, so that an attempt never goes out of sight. */
@@ -38,7 +38,7 @@ export function lookAt(context: LookContext, node: NodeView, hold: HoldOf): Node
   const previous = open.byNode.get(node.uid);
   if (previous !== undefined) return lookAtRepaired(context, node, previous, hold);
   // Neither mode Observe nor another illness takes anything over: what an attempt left is taken back.
-  const left = open.stale.find(attempt => attempt.node.uid === node.uid && attempt.wellTime === undefined);
+  const left = staleOf(node, open);
   const stale = rules.mode === 'Observe' ? undefined : left;
   const decision = decideOn(context, node, stale?.escalates && stale.incident);
   const kept = left === undefined || isWellBy(decision) ? undefined : placeBefore(left, rungsOf(settings));
@@ -65,13 +65,28 @@ function lookAfresh(context: LookContext, node: NodeView, hold: HoldOf): NodeLoo
 
 /** A node at which an attempt was made before: it may have helped, may still help, or the next rung's turn has come. */
 function lookAtRepaired(context: LookContext, node: NodeView, previous: RepairAttempt, hold: HoldOf): NodeLook {
-  const { now, settings } = context;
+  const { now } = context;
   const decision = decideOn(context, node, isInPlace(previous) ? previous.incident : undefined);
   const isWell = isWellBy(decision);
   const waiting = lookAtSettling(previous, node, isWell, now);
   if (waiting !== undefined) return waiting;
   const end = endOfRepair(previous, node, isWell, now);
   if (end !== undefined) return isWell ? end : { ...end, ...lookAfresh(context, node, hold) };
+  if (context.rules.mode === 'Observe' && canBeCalledOff(previous)) {
+    const observed = asObserved(previous);
+    return { ...lookAtStanding(context, node, observed, decision, hold), calledOff: previous, changed: observed };
+  }
+  return lookAtStanding(context, node, previous, decision, hold);
+}
+
+/** Whose turn it is: still that of the attempt, or the next rung's. */
+function lookAtStanding(
+  { now, settings }: LookContext,
+  node: NodeView,
+  previous: RepairAttempt,
+  decision: NodeDecision,
+  hold: HoldOf,
+): NodeLook {
   const standing = standingOf(previous, rungsOf(settings), now);
   if (decision.kind !== 'due') {
     const isWatched = decision.kind === 'finishing' || standing.kind !== 'waiting';

@@ -4,7 +4,7 @@ import { inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import { again, DONE, settle, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { written, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
-import { loadCluster, loadEpisodes, loadRules, type PoolRules } from '../observe.ts';
+import { loadCluster, loadEpisodes, loadRules, type ClusterView, type PoolRules } from '../observe.ts';
 import { NEW_POOL, poolRecordId, poolSubject } from '../record.ts';
 import type { Place } from '../report.ts';
 import { OUTCOME_SETTLES_AFTER } from './attempts.ts';
@@ -12,6 +12,7 @@ import { carryOut, inquire, withdraw, type Carried } from './carry-out.ts';
 import type { PassDecision, PassObservation } from './decide.ts';
 import { PASS_SETTLES_AFTER, PASS_SPACING, type PassDeps } from './deps.ts';
 import { failureOf } from './guards.ts';
+import { withIntents } from './intents.ts';
 import type { PoolState, RepairAttempt } from './pool.ts';
 import { newsOf, say, wakeTimeOf } from './say.ts';
 
@@ -22,6 +23,7 @@ interface Seen {
   readonly state: PoolState;
   readonly rules: PoolRules;
   readonly episodes: PassObservation['episodes'];
+  readonly claims: ClusterView['claims'];
   readonly decision: PassDecision;
 }
 
@@ -73,14 +75,20 @@ async function lookAndAct(
       const now = deps.clock.now();
       const decision = deps.decidePass({ now, pool, rules: rules.rules, ...cluster, episodes, state });
       const read = held.kind === 'held' ? held.value : undefined;
-      return { kind: 'here', observation: { read, state, rules, episodes, decision } };
+      return { kind: 'here', observation: { read, state, rules, episodes, claims: cluster.claims, decision } };
     },
     decide: () => undefined,
     async apply(_, seen) {
       if (seen === undefined) return DONE;
-      const { decision, state, rules } = seen;
+      const { state, rules, claims } = seen;
       const place: Place = { pool, source: rules.rules.source };
-      for (const attempt of decision.withdrawals) await withdraw(deps, attempt);
+      for (const attempt of seen.decision.withdrawals) await withdraw(deps, attempt);
+      const isMaking = seen.decision.state.attempts.some(
+        ({ action, phase }) => action === 'CustomResource' && phase === 'intended',
+      );
+      const decision = isMaking
+        ? await withIntents(deps, seen.decision, { pool, rules: rules.rules, claims })
+        : seen.decision;
       const granted = decision.verdicts.flatMap(verdict => (verdict.kind === 'repair' ? verdict : []));
       if (granted.length === 0) return conclude(deps, record, pool, seen, place);
 
@@ -92,7 +100,7 @@ async function lookAndAct(
       }));
       if (!reserved.written) return again('the pool changed before its attempts were reserved');
       const carried = await carryOut(deps, granted, { pool, place, episodes: seen.episodes });
-      await recordOutcomes(deps, record, pool, seen, carried, place);
+      await recordOutcomes(deps, record, pool, { decision, state }, carried, place);
       const failure = carried.find(({ outcome }) => outcome.kind === 'unknown');
       if (failure?.outcome.kind === 'unknown') throw failure.outcome.error;
       return DONE;

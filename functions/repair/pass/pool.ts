@@ -42,6 +42,8 @@ export interface RepairAttempt {
   readonly requestId?: string | undefined;
   /** Custom resources that this repair has made, to be deleted at its end. */
   readonly resources?: readonly MadeResource[] | undefined;
+  /** Those that a run set out to make, written before: one that ended in between leaves them to be found (I7). */
+  readonly mayHaveMade?: readonly ResourceName[] | undefined;
 }
 
 /** `succeeded`: the drain is over. `failed`: it cannot help any more. `stopped`: a person took it back, and nothing follows. */
@@ -50,12 +52,15 @@ export interface RungAnswer {
   readonly message: string;
 }
 
-export interface MadeResource {
+export interface ResourceName {
   readonly group: string;
   readonly version: string;
   readonly resource: string;
   readonly namespace?: string | undefined;
   readonly name: string;
+}
+
+export interface MadeResource extends ResourceName {
   readonly uid: string;
 }
 

@@ -3,7 +3,7 @@ import type { NodeView } from '../../../shared/domain/node.ts';
 import { matchStatements, statementsOf } from '../../../shared/domain/repair-policy.ts';
 import { isDue, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import type { RepairRules } from '../decide.ts';
-import type { OpenAttempts } from './attempts.ts';
+import { placeBefore, rungsOf, staleOf, type OpenAttempts } from './attempts.ts';
 import type { NodeLook, Verdict } from './verdict.ts';
 import type { RepairAttempt } from './pool.ts';
 
@@ -38,12 +38,38 @@ export function lookAtSettling(
 const rememberWell = (attempt: RepairAttempt, now: EpochMs): NodeLook =>
   attempt.wellTime === undefined ? { changed: { ...attempt, wellTime: now } } : {};
 
-/** The look at a node while nothing may be repaired: its repair may end nevertheless. */
+/** The look at a node while nothing may be repaired: its repair may end nevertheless, and what of it goes on is called off. */
 export function lookWhileOff(node: NodeView, open: OpenAttempts, rules: RepairRules, now: EpochMs): NodeLook {
   const attempt = open.byNode.get(node.uid);
-  if (attempt === undefined) return {};
+  if (attempt === undefined) {
+    const stale = staleOf(node, open);
+    return stale === undefined || isWellAfter(stale, node, rules) ? {} : placeOf(stale, rules);
+  }
   const isWell = isWellAfter(attempt, node, rules);
-  return lookAtSettling(attempt, node, isWell, now) ?? endOfRepair(attempt, node, isWell, now) ?? {};
+  const ended = lookAtSettling(attempt, node, isWell, now) ?? endOfRepair(attempt, node, isWell, now);
+  if (ended !== undefined) return ended;
+  // A block that cannot be read is a mistake, and nobody's wish that a drain end.
+  const isWanted = rules.settings !== undefined && 'invalid' in rules.settings && rules.gateOpen;
+  return isWanted || !canBeCalledOff(attempt) ? {} : { over: attempt, ...placeOf(attempt, rules) };
+}
+
+function placeOf(attempt: RepairAttempt, { settings }: RepairRules): NodeLook {
+  const place = settings === undefined || 'invalid' in settings ? undefined : placeBefore(attempt, rungsOf(settings));
+  return place === undefined ? {} : { place };
+}
+
+/**
+ * A drain under way. Others answer to a custom resource, and are not interrupted at half way; a drain that stands for the place in
+ * the ladder (`placeBefore`) is over.
+ */
+export function canBeCalledOff({ action, phase, answer, until, intendedTime }: RepairAttempt): boolean {
+  return action === 'Drain' && phase === 'accepted' && answer === undefined && until !== intendedTime;
+}
+
+/** The same in mode `Observe`, which shows its times and has nothing of it done. */
+export function asObserved(attempt: RepairAttempt): RepairAttempt {
+  const { requestId: _, resources: __, mayHaveMade: ___, ...rest } = attempt;
+  return { ...rest, phase: 'observed' };
 }
 
 /** Without settings the provider's statements count, and the condition with which the repair began. */

@@ -7,6 +7,7 @@ import { REPAIR_METRICS } from '../../../shared/contract/metrics.ts';
 import type { PodView } from '../../../shared/domain/pod.ts';
 import { isProtected } from '../../../shared/domain/protection.ts';
 import { addDuration, earliest, isDue, minutes, type EpochMs } from '../../../shared/domain/time.ts';
+import type { ObjectEvent } from '../../../shared/ports/event-recorder.ts';
 import { protectionOf, type PoolRules } from '../observe.ts';
 import { reportOfVerdict, reportsOfAct, vetoFault, type Place } from '../report.ts';
 import { PASS_SETTLES_AFTER, PASS_SPACING, type PassDeps } from './deps.ts';
@@ -157,17 +158,20 @@ interface Act {
   readonly rules: PoolRules;
 }
 
-/** Says that an act was carried out. */
-export async function tellAct(deps: PassDeps, { attempt, message, place, pods, rules }: Act): Promise<void> {
+/** Writes down that an act was carried out. Answers the Events that tell of it: they are recorded when all acts of the pass are done. */
+export async function noteAct(
+  deps: PassDeps,
+  { attempt, message, place, pods, rules }: Act,
+): Promise<readonly ObjectEvent[]> {
   const protectedPods = protectedBy(attempt, pods, rules, deps.clock.now());
-  const { reports, claimEvent } = reportsOfAct(attempt, message, place, protectedPods);
+  const { reports, events } = reportsOfAct(attempt, message, place, protectedPods);
   for (const report of reports) await deps.reporter.report(report);
-  if (claimEvent !== undefined) await deps.events.record(claimEvent);
   deps.metrics.count(REPAIR_METRICS.started, 1, {
     nodePool: place.pool ?? 'none',
     condition: attempt.incident.conditionType,
     action: attempt.action,
   });
+  return events;
 }
 
 /** Those that the act takes although they are protected (I2); a drain, and who answers to a custom resource, respect them. */

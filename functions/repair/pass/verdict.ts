@@ -39,6 +39,8 @@ export interface NodeLook {
   readonly time?: EpochMs;
   /** The attempt has ended, with the node well: what is left of it is taken back. */
   readonly over?: RepairAttempt;
+  /** It goes on as an attempt that mode `Observe` shows: what was asked for is taken back. */
+  readonly calledOff?: RepairAttempt;
   /** The attempt as it is remembered from now on. */
   readonly changed?: RepairAttempt;
   /** What is remembered of an attempt that another run did not carry out, unless it is taken over. */

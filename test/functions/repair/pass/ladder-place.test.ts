@@ -1,5 +1,6 @@
 /** An action that its run did not carry out: what the next pass makes of it, and where the ladder stands meanwhile. */
 import { describe, expect, it } from 'vitest';
+import type { RepairRules } from '../../../../functions/repair/decide.ts';
 import { decidePass } from '../../../../functions/repair/pass/decide.ts';
 import type { PoolState, RepairAttempt } from '../../../../functions/repair/pass/pool.ts';
 import { NEW_POOL } from '../../../../functions/repair/record.ts';
@@ -62,5 +63,68 @@ describe('an action that was not carried out', () => {
     expect(state.attempts).toMatchObject([{ action: 'Drain', until: addDuration(settled, minutes(10)) }]);
     const long = decidePass(aPass([node], { rules, state: holding(drain), now: settled }));
     expect(long.state.attempts).toMatchObject([{ action: 'Drain', until: drain.until }]);
+  });
+});
+
+const CLOSED: readonly (readonly [string, RepairRules])[] = [
+  ['the gate is closed', { ...rules, gateOpen: false }],
+  ['mode is Observe', { ...rules, mode: 'Observe' }],
+];
+
+describe('while nothing may be repaired', () => {
+  it.each(CLOSED)('an action that was not carried out is taken back and keeps its place: %s', (_, its) => {
+    const whileOff = decidePass(aPass([node], { rules: its, state: holding(drain), now: settled }));
+    expect(whileOff.withdrawals).toEqual([drain]);
+    expect(actionsOf(whileOff.state, settled)).toEqual(its.mode === 'Observe' ? ['Reboot 1'] : ['Drain 3']);
+  });
+
+  const accepted = intended({ ...drain, phase: 'accepted' });
+  const remediation = intended({ ...accepted, action: 'CustomResource', rung: 1 });
+
+  it.each(CLOSED)('a drain under way is called off: %s', (_, its) => {
+    const whileOff = decidePass(aPass([node], { rules: its, state: holding(accepted), now: settled }));
+    expect(whileOff.withdrawals).toEqual([accepted]);
+    const again = decidePass(aPass([node], { rules: its, state: whileOff.state, now: settled }));
+    expect(again.withdrawals).toEqual([]);
+    expect(again.state.attempts).toEqual(whileOff.state.attempts);
+  });
+
+  it('a drain under way is called off with the block that asked for it', () => {
+    const without = { ...rules, settings: undefined };
+    const whileOff = decidePass(aPass([node], { rules: without, state: holding(accepted), now: settled }));
+    expect(whileOff).toMatchObject({ withdrawals: [accepted], state: { attempts: [] } });
+  });
+
+  it.each(CLOSED)('who answers to a custom resource is not interrupted: %s', (_, its) => {
+    const whileOff = decidePass(aPass([node], { rules: its, state: holding(remediation), now: settled }));
+    expect(whileOff.withdrawals).toEqual([]);
+  });
+
+  it('a block that cannot be read calls nothing off', () => {
+    const invalid = { ...rules, settings: { invalid: 'spec.repair: no' } };
+    const whileOff = decidePass(aPass([node], { rules: invalid, state: holding(accepted), now: settled }));
+    expect(whileOff).toMatchObject({ withdrawals: [], state: { attempts: [accepted] } });
+  });
+
+  it('mode Observe goes on with the times of the drain that it called off', () => {
+    const [, observe] = CLOSED[1] ?? ['', rules];
+    const whileOff = decidePass(aPass([node], { rules: observe, state: holding(accepted), now: settled }));
+    expect(whileOff.state.attempts).toMatchObject([{ action: 'Drain', phase: 'observed', until: drain.until }]);
+    const { until = NOW } = drain;
+    const after = decidePass(aPass([node], { rules: observe, state: whileOff.state, now: until }));
+    expect(after.verdicts).toMatchObject([{ kind: 'wouldRepair', attempt: { action: 'Terminate', rung: 2 } }]);
+  });
+
+  it.each(CLOSED)('a drain that has ended stays as it is: %s', (_, its) => {
+    const ended = { ...accepted, answer: { kind: 'succeeded', message: 'drain Succeeded' } } as const;
+    const whileOff = decidePass(aPass([node], { rules: its, state: holding(ended), now: settled }));
+    expect(whileOff.withdrawals).toEqual([]);
+  });
+
+  it('a drain whose time was over stays as it is', () => {
+    const whileHeld = decidePass(aPass([{ ...node, ...VETO }], { rules, state: holding(drain), now: settled }));
+    const [, closed] = CLOSED[0] ?? ['', rules];
+    const whileOff = decidePass(aPass([node], { rules: closed, state: whileHeld.state, now: settled }));
+    expect(whileOff).toMatchObject({ withdrawals: [], state: { attempts: [{ action: 'Reboot' }] } });
   });
 });

@@ -125,4 +125,16 @@ describe('nodes that are due at once', () => {
     await world.sweep();
     expect(verbs(world).filter(verb => verb.startsWith('delete'))).toHaveLength(20);
   });
+
+  it('are told of when all of them are repaired', async () => {
+    const world = illWorld(40, 3);
+    const told: number[] = [];
+    world.core.observe(({ verb, user }) => {
+      if (verb === 'delete' && user === 'repair') told.push(world.events.length);
+    });
+    const before = world.events.length;
+    await world.look('n1');
+    expect(told).toEqual([before, before, before]);
+    expect(world.events.slice(before).filter(({ reason }) => reason === 'NodeRepairStarted')).toHaveLength(6);
+  });
 });
