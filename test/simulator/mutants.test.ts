@@ -63,7 +63,6 @@ describe('the mutants', () => {
     'repair-swallows-errors',
     'repair-keeps-its-annotation',
     'repair-forgets-its-timestamp',
-    'ladder-forgets-its-place',
     'finalizer-takes-errors-for-nothing',
     'finalizer-repeats-the-unknown',
     'drain-takes-errors-for-nothing',
