@@ -25,22 +25,23 @@ export function createHookAnswers(): HookAnswers {
       async invoke(call) {
         onCall(call);
         if (call.purpose === 'cleanup') return toAnswer(cleanups.of(call.name));
-        const { result, message } = answers.get(call.name) ?? { result: 'succeed', message: '' };
-        switch (result) {
-          case 'succeed':
-            return { kind: 'succeeded' };
-          case 'fail':
-            return { kind: 'failed', message };
-          case 'silent':
-            return { kind: 'pending' };
-        }
+        return toAnswer(answers.get(call.name) ?? { result: 'succeed', message: '' });
       },
     }),
   };
 }
 
-const toAnswer = ({ result, message }: CleanupAnswer): HookAnswer =>
-  result === 'fail' ? { kind: 'failed', message } : { kind: 'succeeded' };
+function toAnswer({ result, message }: HookScript | CleanupAnswer): HookAnswer {
+  switch (result) {
+    case 'succeed':
+    case 'notFound':
+      return { kind: 'succeeded' };
+    case 'fail':
+      return { kind: 'failed', message };
+    case 'silent':
+      return { kind: 'pending' };
+  }
+}
 
 /** The object of a call, as the trace has it. */
 export const aboutOf = ({ about }: HookCall): JsonObject => ({ ...about });

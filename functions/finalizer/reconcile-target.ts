@@ -128,7 +128,7 @@ async function watch(
   const { kind, apiVersion, metadata } = object;
   const value = { ...storedOrEmpty({ stored }), observed: true };
   const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
-  const turn = await record.save({ subject, value, wakeTime: addDuration(now, OBSERVED_CHECK) });
-  if (turn.written && stored?.observed !== true) await reportObserved(reporter, object, decision);
-  return turn;
+  // Said first: what the record says was said is not said again.
+  if (stored?.observed !== true) await reportObserved(reporter, object, decision);
+  return await record.save({ subject, value, wakeTime: addDuration(now, OBSERVED_CHECK) });
 }

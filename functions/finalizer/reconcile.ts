@@ -19,7 +19,7 @@ import { openNodeRecord, targetOfNode } from './observe.ts';
 import { reconcileTarget, type TargetParts } from './reconcile-target.ts';
 import { decideRule } from './rules/decide.ts';
 import { reconcileObject } from './rules/reconcile-object.ts';
-import { reconcileRule } from './rules/reconcile-rule.ts';
+import { reconcileOtherRules, reconcileRule } from './rules/reconcile-rule.ts';
 import { createRuleRounds, RULES_ROUND } from './rules/wake-ups.ts';
 import type { TerminationContext, TerminationDeps } from './steps/context.ts';
 import { TERMINATION_STEPS } from './terminate.ts';
@@ -112,7 +112,8 @@ async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise
     case 'PodDisruptionBudget':
       return parts.terminations.request(undefined);
     case 'FinalizerRule':
-      return reconcileRule(parts, name, { watch, concernsObjects: !isRepeated && !isOwnFinalizer(changed) });
+      await reconcileRule(parts, name, { watch, concernsObjects: !isRepeated && !isOwnFinalizer(changed) });
+      return isRepeated ? undefined : reconcileOtherRules(parts, name);
     case 'NodePool':
       await reportTerminationFaults(parts, subject);
       return isRepeated ? undefined : parts.settings.request(name);

@@ -20,7 +20,6 @@ import { withAnswers } from './answers.ts';
 import { showProgress } from './conditions.ts';
 import type { TerminationDecision } from './decide.ts';
 import { settingsInForce } from './kept-settings.ts';
-import { isRegistered } from './objects.ts';
 import type { Look } from './observe.ts';
 import { openProgress, type Progress } from './progress.ts';
 import type { TerminationRecord } from './record.ts';
@@ -30,12 +29,12 @@ import {
   reportForce,
   reportOverdue,
   reportStart,
-  reportStripped,
   reportWait,
   type Waiting,
 } from './reports.ts';
+import { noticeStripped } from './stripped.ts';
 import type { RunMemory, TerminationContext, TerminationDeps } from './steps/context.ts';
-import { deleteObjects } from './steps/delete-objects.ts';
+import { deleteObjects, deleteUnheldClaim } from './steps/delete-objects.ts';
 import { drainNodes } from './steps/drain.ts';
 import { hooksAt } from './steps/hooks.ts';
 import { reportAnswers } from './steps/hook-reports.ts';
@@ -55,6 +54,7 @@ export const TERMINATION_STEPS: readonly Step<TerminationContext>[] = [
   hooksAt('before-terminate'),
   terminateInstance,
   hooksAt('after-terminate'),
+  deleteUnheldClaim,
   releaseObjects,
 ];
 
@@ -92,7 +92,6 @@ export async function terminate(
     remember: async change => (await progress.saveMeanwhile({ ...progress.value(), ...change })).written,
   };
 
-  const isNew = look.stored === undefined || look.stored.observed === true;
   const { observed: _, ...rest } = before;
   const nodes = Object.fromEntries(look.nodes.map(({ metadata: { uid, name } }) => [uid, { name }]));
   const begun: TerminationRecord = {
@@ -109,8 +108,10 @@ export async function terminate(
   if (!saved.written) return saved;
   await reportAnswers(context, before.hooks);
   run.answers.clear();
-  if (isNew) {
+  if (before.reported === undefined) {
     await reportStart(context, decision);
+    const marked = await progress.saveMeanwhile({ ...progress.value(), reported: STARTED });
+    if (!marked.written) return marked;
     run.progressed = true;
     return DONE;
   }
@@ -123,48 +124,46 @@ export async function terminate(
   }
 
   const outcome = await runSteps(steps, context).catch((error: unknown) => sayWhenOverdue(context, error));
+  if (outcome.kind !== 'done' && outcome.step !== releaseObjects.name) {
+    const noticed = await noticeStripped(context, progress);
+    if (!noticed.written) return noticed;
+  }
   if (run.progressed) return DONE;
   if (outcome.kind !== 'done') return wait(context, outcome, progress);
   await reportFinish(context);
   return look.record.closeGone();
 }
 
+const STARTED = 'started';
 const FORCED = 'forced ';
 
-/** Ends the turn: what is waited on stands in the record, and is said when it is something else than before. */
+/**
+ * Ends the turn: the timer of what is waited on stands in the record; what is news is said, and noted down as said afterwards, so that a
+ * run which dies in between is made up for (I9).
+ */
 async function wait(context: TerminationContext, outcome: Waiting, progress: Progress): Promise<Turn> {
   const { forced } = context;
   const value = progress.value();
-  const stripped = strippedNodes(context);
   const mark = `${forced ? FORCED : ''}${outcome.step}: ${messageOfWait(outcome)}`;
   const isNews = value.reported !== mark;
-  const gone = Object.fromEntries(stripped.map(([uid, node]) => [uid, { ...node, stripped: true }]));
   const becomesOverdue = value.overdue !== true && isOverdue(context);
-  const next: TerminationRecord = {
-    ...value,
-    ...(becomesOverdue && { overdue: true }),
-    nodes: { ...value.nodes, ...gone },
-    reported: mark,
-  };
-  // Before the mark says that it is told: a run that dies in between is made up for.
   if (isNews) await showProgress(context, outcome);
-  const turn = await progress.save(next, wakeTimeOf(context, outcome.kind === 'notYet' ? outcome.until : undefined));
-  if (!turn.written) return turn;
-  if (stripped.length > 0)
-    await reportStripped(
-      context,
-      stripped.map(([, { name }]) => name),
-    );
+  const wakeTime = wakeTimeOf(context, outcome.kind === 'notYet' ? outcome.until : undefined);
+  const turn = await progress.save(value, wakeTime);
+  if (!turn.written || (!isNews && !becomesOverdue)) return turn;
   if (becomesOverdue) await reportOverdue(context, messageOfWait(outcome));
-  if (!isNews) return turn;
-  await reportWait(context, outcome);
-  return turn;
+  if (isNews) await reportWait(context, outcome);
+  const said = await progress.save({ ...value, ...(becomesOverdue && { overdue: true }), reported: mark }, wakeTime);
+  return said.written ? turn : said;
 }
 
 /** What cannot be found out is tried again; once that takes too long, somebody is told. */
 async function sayWhenOverdue(context: TerminationContext, error: unknown): Promise<never> {
   const isNews = error instanceof RetryableError && context.progress().overdue !== true && isOverdue(context);
-  if (isNews && (await context.remember({ overdue: true }))) await reportOverdue(context, messageOf(error));
+  if (isNews) {
+    await reportOverdue(context, messageOf(error));
+    await context.remember({ overdue: true });
+  }
   throw error;
 }
 
@@ -185,12 +184,4 @@ function wakeTimeOf({ now, deadline }: TerminationContext, until: EpochMs | unde
   const atDeadline = deadline !== undefined && deadline.time > now ? deadline.time : undefined;
   const net = addDuration(now, SAFETY_NET);
   return earliest(earliest(until, atDeadline), net) ?? net;
-}
-
-/** Nodes that went while there is still something to do before they may: nobody but us releases them. */
-function strippedNodes(context: TerminationContext): readonly (readonly [string, { name: string }])[] {
-  const { look } = context;
-  if (look.claim === undefined || look.sharedWith.length > 0 || !isRegistered(look.claim)) return [];
-  const here = new Set(look.nodes.map(({ metadata }) => metadata.uid));
-  return Object.entries(context.progress().nodes).filter(([uid, { stripped }]) => !here.has(uid) && stripped !== true);
 }

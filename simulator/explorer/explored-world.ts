@@ -4,13 +4,14 @@ import { invariant, messageOf } from '../../shared/errors.ts';
 import type { AuditRecord } from '../../shared/ports/audit-log.ts';
 import type { ClusterWatch } from '../../shared/ports/cluster-watch.ts';
 import type { StoredRecord } from '../../shared/ports/record-store.ts';
-import type { ObservedWrite } from '../../packages/kube-apiserver/src/types.ts';
+import type { ApiServerCore, ObservedWrite } from '../../packages/kube-apiserver/src/types.ts';
 import { createInProcessKubernetesApi } from '../../runtime/in-process/kubernetes-api.ts';
 import type { Lifetime } from '../../runtime/lifetime.ts';
 import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
 import { createSystem } from '../../runtime/system.ts';
 import type { System, WaitingInInbox } from '../../runtime/system-parts.ts';
 import { createCloud, type Cloud } from '../cloud.ts';
+import { PERMISSIONS, permissionsOnRuleKind, type Permissions } from '../../shared/contract/permissions.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { readNodeClaim } from '../../shared/domain/node-claim.ts';
 import { createInvariantWatcher, type InvariantWatcher } from '../invariants/watcher.ts';
@@ -46,6 +47,17 @@ const NO_FORWARDER: ClusterWatch = {
     throw new Error('there is no forwarder here');
   },
 };
+
+/** As a user grants the kinds of FinalizerRules (`curfew rbac`). */
+function withRuleKinds(core: ApiServerCore): Permissions {
+  const { finalizer } = PERMISSIONS;
+  const grants = core.list(RESOURCES.FinalizerRule).items.flatMap(({ spec, status }) => {
+    const [group, resource] = [spec?.['group'], status?.['resource']];
+    const isWatched = typeof group === 'string' && typeof resource === 'string';
+    return isWatched ? permissionsOnRuleKind('finalizer', { group, resource }) : [];
+  });
+  return { ...finalizer, kubernetes: [...finalizer.kubernetes, ...grants] };
+}
 
 const minuteOf = (time: EpochMs): EpochMs => addDuration(time, seconds(-(time % 60_000) / 1000));
 
@@ -95,6 +107,7 @@ export class ExploredWorld {
       instances: () => cloud.instances(() => undefined),
       audit: { write: record => this.#see({ kind: 'audit', record, time: this.time.now() }) },
       reconcilers,
+      permissions: { finalizer: withRuleKinds(core) },
       hooks: {
         onRun: (name, lifetime) => {
           watcher.runStarted(name, lifetime);

@@ -4,7 +4,7 @@ import { decide, type DrainDecision } from '../../functions/drain/decide.ts';
 import type { DrainObservation, DrainRules } from '../../functions/drain/observation.ts';
 import { hours, seconds } from '../../shared/domain/time.ts';
 import type { Mutation } from '../swarm/seed.ts';
-import { annotated, withKubernetes, withListed, withoutErrors, type Mutant } from './mutant.ts';
+import { annotated, withKubernetes, withListed, withoutErrors, type Mutant, firstListsFail } from './mutant.ts';
 
 const deciding = (change: (decision: DrainDecision, seen: DrainObservation) => DrainDecision): Mutation => ({
   reconcilers: { drain: deps => createReconciler(deps, { decide: seen => change(decide(seen), seen) }) },
@@ -195,6 +195,8 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
     name: 'drain-takes-errors-for-nothing',
     mistake: 'takes an error of the API server for a node without pods',
     breaks: ['I2', 'I5', 'I6'],
+    scenario: 'drain-evicts-at-once.yaml#drain-evicts-at-once',
+    fault: () => firstListsFail('drain', 'Pod', 4),
     mutation: withKubernetes('drain', api => ({
       list: (type, query, options) => api.list(type, query, options).catch(() => []),
     })),
@@ -203,6 +205,8 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
     name: 'drain-swallows-errors',
     mistake: 'logs what went wrong and reports success',
     breaks: ['I5'],
+    scenario: 'drain-protects.yaml#drain-protects-until-the-node-claim-is-forced',
+    fault: () => firstListsFail('drain', 'Pod'),
     mutation: withoutErrors('drain'),
   },
 ];

@@ -10,6 +10,8 @@ import { RetryableError } from '../../shared/errors.ts';
 import type { Mutation } from '../swarm/seed.ts';
 import {
   annotated,
+  firstDeletionIsUnknown,
+  firstListsFail,
   isA,
   withKubernetes,
   withListed,
@@ -233,7 +235,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-releases-the-shutting-down',
     mistake: 'takes an instance that is shutting down for one that is gone',
     breaks: ['I1'],
-    seed: 5,
+    scenario: 'finalizer-instance.yaml#the-end-of-an-instance-wakes-its-termination',
     mutation: withPorts('finalizer', ({ instances }) => ({
       instances: {
         async describe(providerID) {
@@ -266,6 +268,8 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-takes-errors-for-nothing',
     mistake: 'takes an error of the API server for an empty list',
     breaks: ['I1', 'I6'],
+    scenario: 'finalizer-volumes.yaml#volumes-are-waited-for',
+    fault: () => firstListsFail('finalizer', 'VolumeAttachment', 4),
     mutation: withKubernetes('finalizer', api => ({
       list: (type, query, options) => api.list(type, query, options).catch(() => []),
     })),
@@ -274,6 +278,8 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-repeats-the-unknown',
     mistake: 'deletes again when the answer to the first delete was lost',
     breaks: ['I4', 'I10'],
+    scenario: 'finalizer-custom-termination.yaml#the-node-may-be-deleted-instead',
+    fault: () => firstDeletionIsUnknown('finalizer', 'NodeClaim'),
     mutation: withKubernetes('finalizer', api => ({
       async delete(ref, options) {
         try {
@@ -284,6 +290,27 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
         }
       },
     })),
+  },
+  {
+    name: 'orphans-by-half-a-look',
+    mistake: 'takes an error of the API server for a cluster that has none of the instances',
+    breaks: ['I6'],
+    scenario: 'finalizer-orphans.yaml#no-orphan-without-the-api-server',
+    mutation: withKubernetes('finalizer', api => ({
+      list: (type, query, options) => api.list(type, query, options).catch(() => []),
+    })),
+  },
+  {
+    name: 'ledger-forgets-the-stripped',
+    mistake: 'closes the entry of an object that went without its clean-up',
+    breaks: ['I1', 'I9'],
+    scenario: 'finalizer-rule.yaml#a-finalizer-stripped-by-hand-is-noticed',
+    mutation: withRules({
+      decideRule(observation) {
+        const decision = decideRule(observation);
+        return decision.kind === 'orphan' ? { kind: 'close' } : decision;
+      },
+    }),
   },
   {
     name: 'finalizer-swallows-errors',

@@ -12,6 +12,7 @@ import {
   withRecords,
   withoutTimer,
   type Mutant,
+  firstListsFail,
 } from './mutant.ts';
 
 const DO_NOT_DISRUPT = 'karpenter.sh/do-not-disrupt';
@@ -83,6 +84,8 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     name: 'protection-takes-errors-for-no-pods',
     mistake: 'takes an error of the API server for a node without pods',
     breaks: ['I5', 'I6'],
+    scenario: 'do-not-disrupt-clock.yaml#do-not-disrupt-clock-of-the-design',
+    fault: () => firstListsFail('grace-period', 'Pod'),
     mutation: withKubernetes('grace-period', api => ({
       list: (type, query, options) => api.list(type, query, options).catch(() => []),
     })),
@@ -115,6 +118,8 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     name: 'protection-swallows-errors',
     mistake: 'logs what went wrong and reports success',
     breaks: ['I5'],
+    scenario: 'do-not-disrupt-clock.yaml#do-not-disrupt-clock-of-the-design',
+    fault: () => firstListsFail('grace-period', 'Pod'),
     mutation: withoutErrors('grace-period'),
   },
   {

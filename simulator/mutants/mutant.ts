@@ -7,6 +7,7 @@ import type { InvariantName } from '../invariants/invariant.ts';
 import type { Mutation } from '../swarm/seed.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
+import { RetryableError } from '../../shared/errors.ts';
 import type { KubernetesObject, ObjectRef, ResourceType } from '../../shared/domain/kubernetes-object.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
@@ -22,7 +23,54 @@ export interface Mutant {
   readonly seed?: number;
   /** `FILE#NAME` of an example scenario that finds it where no seed is known: by `breaks`, or by an expectation of its own. */
   readonly scenario?: string;
+  /** What goes wrong beside the mistake, in the scenario: what is right copes with it. Anew for each run. */
+  readonly fault?: () => Fault;
   readonly mutation: Mutation;
+}
+
+/** One call of a function that certainly fails. */
+export interface Fault {
+  readonly of: FunctionName;
+  readonly ports: (deps: FunctionDeps) => Partial<FunctionDeps>;
+}
+
+/** These functions, or those of the product, with the fault. */
+export function withFault(reconcilers: Mutation['reconcilers'] = {}, { of, ports }: Fault): Mutation['reconcilers'] {
+  const factory = reconcilers[of] ?? original(of);
+  return { ...reconcilers, [of]: (deps: FunctionDeps) => factory({ ...deps, ...ports(deps) }) };
+}
+
+/** The function's first lists of that resource fail. @param times one failure alone is often put right by the next look */
+export function firstListsFail(of: FunctionName, resource: ResourceName, times = 1): Fault {
+  let failed = 0;
+  const ports: Fault['ports'] = ({ kubernetes }) => ({
+    kubernetes: {
+      ...methodsOf(kubernetes),
+      async list(type, query, options) {
+        if (failed >= times || !isA(resource, type)) return await kubernetes.list(type, query, options);
+        failed += 1;
+        throw new RetryableError(`list ${resource}: 500`, { reason: 'InternalError' });
+      },
+    },
+  });
+  return { of, ports };
+}
+
+/** The answer to the function's first deletion of that resource is lost. */
+export function firstDeletionIsUnknown(of: FunctionName, resource: ResourceName): Fault {
+  let hasFailed = false;
+  const ports: Fault['ports'] = ({ kubernetes }) => ({
+    kubernetes: {
+      ...methodsOf(kubernetes),
+      async delete(ref, options) {
+        const outcome = await kubernetes.delete(ref, options);
+        if (hasFailed || !isA(resource, ref)) return outcome;
+        hasFailed = true;
+        throw new RetryableError(`delete ${resource}: connection reset`, { outcomeUnknown: true });
+      },
+    },
+  });
+  return { of, ports };
 }
 
 /** The function with its ports changed. */

@@ -15,6 +15,8 @@ import {
   withRepairRules,
   withoutTimer,
   type Mutant,
+  firstDeletionIsUnknown,
+  firstListsFail,
 } from './mutant.ts';
 
 const TERMINATION_TIMESTAMP = 'karpenter.sh/nodeclaim-termination-timestamp';
@@ -89,6 +91,8 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-repeats-the-unknown',
     mistake: 'deletes again when the answer to the first delete was lost',
     breaks: ['I4'],
+    scenario: 'repair-does-not-ask-do-not-disrupt.yaml#repair-does-not-ask-do-not-disrupt',
+    fault: () => firstDeletionIsUnknown('repair', 'NodeClaim'),
     mutation: withKubernetes('repair', api => ({
       async delete(ref, options) {
         try {
@@ -104,6 +108,8 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-takes-errors-for-nothing',
     mistake: 'takes an error of the API server for an empty list',
     breaks: ['I3', 'I5', 'I6'],
+    scenario: 'repair-follows-the-gate.yaml#repair-gate-closed-while-tolerating',
+    fault: () => firstListsFail('repair', 'Node', 4),
     mutation: withKubernetes('repair', api => ({
       list: (type, query, options) => api.list(type, query, options).catch(() => []),
     })),
@@ -118,6 +124,8 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-swallows-errors',
     mistake: 'logs what went wrong and reports success',
     breaks: ['I5'],
+    scenario: 'repair-in-seconds.yaml#repair-in-seconds-above-the-threshold',
+    fault: () => firstListsFail('repair', 'Node', 4),
     mutation: withoutErrors('repair'),
   },
   {

@@ -56,7 +56,7 @@ export interface TargetRef {
 
 export const CLOUD_FAILURES = ['throttle', 'error', 'none'] as const;
 export type CloudFailure = (typeof CLOUD_FAILURES)[number];
-export const CLEANUP_RESULTS = ['succeed', 'fail', 'notFound'] as const;
+export const CLEANUP_RESULTS = ['succeed', 'fail', 'notFound', 'silent'] as const;
 export type CleanupResult = (typeof CLEANUP_RESULTS)[number];
 export const HOOK_RESULTS = ['succeed', 'fail', 'silent'] as const;
 export type HookResult = (typeof HOOK_RESULTS)[number];

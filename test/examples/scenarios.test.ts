@@ -9,6 +9,9 @@ import { parseScenarios } from '../../simulator/scenario/parse.ts';
 import { clusterCatalog } from '../../simulator/world.ts';
 import { repeatedLines } from './repeated-lines.ts';
 import { allPermissions, describeUse, SELDOM_USED } from '../shared/contract/seldom-used.ts';
+import { withoutStacks } from '../builders/without-stacks.ts';
+
+withoutStacks();
 
 const FOLDER = new URL('../../examples/scenarios/', import.meta.url);
 const catalog = clusterCatalog();

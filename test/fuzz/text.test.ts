@@ -11,6 +11,9 @@ import { parseDoNotDisrupt } from '../../shared/domain/protection.ts';
 import { parseTimestamp, toIsoText } from '../../shared/domain/time.ts';
 import { TerminalError } from '../../shared/errors.ts';
 import { hostileText, RUNS, assertEach } from './hostile.ts';
+import { withoutStacks } from '../builders/without-stacks.ts';
+
+withoutStacks();
 
 const DURATIONS = ['1h30m', '3600s', '-1.5h', '0', '+5m', '2562047h47m16.854775807s', '4d', '.5s', '1us2µs3ns'];
 const DURATION_TOKENS = [

@@ -3,6 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { everydayBounds, explore } from '../../simulator/explorer/explore.ts';
 import { describeFailure } from '../../simulator/explorer/print.ts';
 import { SITUATIONS } from '../../simulator/explorer/situations/situations.ts';
+import { withoutStacks } from '../builders/without-stacks.ts';
+
+withoutStacks();
 
 const TIMEOUT_MS = 60_000;
 

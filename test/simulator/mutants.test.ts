@@ -3,9 +3,13 @@
  * tells the first seed for each, among the seeds of continuous integration.
  */
 import { describe, expect, it } from 'vitest';
+import { CI_SEEDS } from '../../simulator/swarm/ci.ts';
 import { runTrial, trialOf, type Failure } from '../../simulator/swarm/seed.ts';
 import { findByScenario } from '../../simulator/mutants/by-scenario.ts';
 import { MUTANTS, mutationOf } from '../../simulator/mutants/mutants.ts';
+import { withoutStacks } from '../builders/without-stacks.ts';
+
+withoutStacks();
 
 /** Those with a seed that finds them. `--mutants` looks for seeds of the others and names those that it did not find. */
 const KNOWN = MUTANTS.flatMap(mutant => (mutant.seed === undefined ? [] : [{ ...mutant, seed: mutant.seed }]));
@@ -32,15 +36,9 @@ describe('the swarm finds a Curfew that', () => {
     TIMEOUT_MS,
   );
 
-  it(
-    'does nothing wrong: not one of these seeds fails without a mistake',
-    async () => {
-      for (const seed of SEEDS) {
-        expect((await runTrial(trialOf(seed))).failure).toBeUndefined();
-      }
-    },
-    TIMEOUT_MS,
-  );
+  it('does nothing wrong is tried with the same seeds: the swarm of continuous integration has them all', () => {
+    expect(SEEDS.filter(seed => seed < CI_SEEDS.from || seed > CI_SEEDS.to)).toEqual([]);
+  });
 });
 
 describe('an example scenario finds a Curfew that', () => {
@@ -57,18 +55,9 @@ describe('the mutants', () => {
   /** They take a fault at one certain call: `--mutants` looks for it. */
   const BY_CHANCE: readonly string[] = [
     'repair-after-the-due-instant',
-    'repair-repeats-the-unknown',
-    'repair-takes-errors-for-nothing',
     'repair-takes-errors-for-absence',
-    'repair-swallows-errors',
     'repair-keeps-its-annotation',
     'repair-forgets-its-timestamp',
-    'finalizer-takes-errors-for-nothing',
-    'finalizer-repeats-the-unknown',
-    'drain-takes-errors-for-nothing',
-    'drain-swallows-errors',
-    'protection-takes-errors-for-no-pods',
-    'protection-swallows-errors',
     'forwarder-drops-refused-entries',
   ];
 

@@ -1,5 +1,6 @@
 /** Mistakes that the simulator found, each as the shortest history that shows it. */
 import { describe, expect, it } from 'vitest';
+import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { createReconciler as createFinalizer } from '../../functions/finalizer/reconcile.ts';
 import { createReconciler } from '../../functions/repair/reconcile.ts';
 import type { ReconcilerFactory } from '../../runtime/functions.ts';
@@ -61,31 +62,48 @@ describe('repair', () => {
   });
 });
 
+/** A finalizer whose first run that writes a record with this text in it ends with that write. */
+function diesAfterWriting(text: string): { readonly dying: ReconcilerFactory; died(): boolean } {
+  let died = false;
+  const dying: ReconcilerFactory = deps => async message => {
+    let isDead = false;
+    const live = (): void => {
+      if (isDead) throw new RetryableError('the run has ended');
+    };
+    await createFinalizer({
+      ...deps,
+      audit: {
+        write(record) {
+          live();
+          deps.audit.write(record);
+        },
+      },
+      kubernetes: {
+        ...methodsOf(deps.kubernetes),
+        async get(ref) {
+          live();
+          return await deps.kubernetes.get(ref);
+        },
+      },
+      records: {
+        get: key => deps.records.get(key),
+        delete: (key, version) => deps.records.delete(key, version),
+        async put(record, version) {
+          live();
+          const outcome = await deps.records.put(record, version);
+          if (!died && JSON.stringify(record.state).includes(text)) died = isDead = true;
+          return outcome;
+        },
+      },
+    })(message);
+  };
+  return { dying, died: () => died };
+}
+
 describe('the finalizer', () => {
   it('calls a hook that a run which died had only noted down, however short its deadline is', async () => {
     // The hook ran out of time a minute later, and the termination went on although nobody had called it.
-    let died = false;
-    const dying: ReconcilerFactory = deps => async message => {
-      let isDead = false;
-      const unlessDead = async <Value>(call: () => Promise<Value>): Promise<Value> => {
-        if (isDead) throw new RetryableError('the run has ended');
-        return await call();
-      };
-      await createFinalizer({
-        ...deps,
-        kubernetes: { ...methodsOf(deps.kubernetes), get: ref => unlessDead(() => deps.kubernetes.get(ref)) },
-        records: {
-          get: key => deps.records.get(key),
-          delete: (key, version) => deps.records.delete(key, version),
-          async put(record, version) {
-            const outcome = await deps.records.put(record, version);
-            if (!died && JSON.stringify(record.state).includes('"deregister":{"phase":"intended"'))
-              died = isDead = true;
-            return outcome;
-          },
-        },
-      })(message);
-    };
+    const { dying, died } = diesAfterWriting('"deregister":{"phase":"intended"');
     const spec = `  objects:
     - apiVersion: curfew.dev/v1alpha1
       kind: NodeLifecyclePolicy
@@ -100,8 +118,88 @@ describe('the finalizer', () => {
     - { final: { resource: nodeclaims, name: a, exists: false } }
 `;
     const result = await simulate(spec, { reconcilers: { finalizer: dying } });
-    expect(died).toBe(true);
+    expect(died()).toBe(true);
     expect(result.violations).toEqual([]);
+    expect(complaints(result)).toEqual([]);
+  });
+
+  it.each([
+    ['has begun', '"finalizerNames":', 'terminate'],
+    ['waits for its pods', '"reported":"Drain', 'wait, reason: FailedDraining'],
+    ['has a hook that ran out of time', '"phase":"passed"', 'hookTimedOut'],
+    ['is overdue', '"overdue":true', 'overdue'],
+    ['is only observed', '"observed":true', 'wouldTerminate'],
+  ])('says that a termination %s, whenever the run that found it dies', async (_, text, decision) => {
+    // The record said that it was said, and a run that died in between left the deletion of a Node without a line of the audit.
+    const { dying, died } = diesAfterWriting(text);
+    const hooks =
+      '{ name: deregister, at: before-drain, lambda: { functionName: f }, deadline: 30s, onTimeout: Proceed }';
+    const spec = `  duration: 7m
+  objects:
+    - apiVersion: curfew.dev/v1alpha1
+      kind: NodeLifecyclePolicy
+      metadata: { name: all }
+      spec: { mode: ${decision === 'wouldTerminate' ? 'Observe' : 'Enforce'}, termination: { hooks: [${hooks}] } }
+    - apiVersion: karpenter.sh/v1
+      kind: NodeClaim
+      metadata: { name: a, finalizers: [curfew.dev/termination], deletionTimestamp: "${decision === 'overdue' ? '2024-10-31' : '2024-11-01'}T15:00:00Z" }
+      status: { nodeName: a, providerID: "aws:///us-west-2a/i-a" }
+    - { apiVersion: v1, kind: Node, metadata: { name: a, finalizers: [curfew.dev/termination] }, spec: { providerID: "aws:///us-west-2a/i-a" } }
+    - apiVersion: v1
+      kind: Pod
+      metadata: { name: held, namespace: default, annotations: { karpenter.sh/do-not-disrupt: "true" } }
+      spec: { nodeName: a, containers: [{ name: c, image: i }] }
+      status: { phase: Running }
+  steps:
+    - { at: 0s, hook: { name: deregister, result: silent } }
+  expect:
+    - { audit: { function: finalizer, decision: ${decision}, name: a } }
+`;
+    const result = await simulate(spec, { reconcilers: { finalizer: dying } });
+    expect(died()).toBe(true);
+    expect(result.violations).toEqual([]);
+    expect(complaints(result)).toEqual([]);
+  });
+});
+
+describe('a FinalizerRule', () => {
+  it('goes by the newest report of its watch, whenever an older one arrives', async () => {
+    // A report that came late said NotServed of a kind that had been watched for minutes, until the next resync.
+    let late: InboxMessage | undefined;
+    let cameLate = false;
+    const reordering: ReconcilerFactory = deps => {
+      const reconcile = createFinalizer(deps);
+      return async message => {
+        await reconcile(message);
+        const state = message.kind === 'clusterEvent' ? message.event.watch?.state : undefined;
+        if (state === 'NotServed') late ??= message;
+        if (state !== 'Watching' || late === undefined || cameLate) return;
+        cameLate = true;
+        await reconcile(late);
+      };
+    };
+    const spec = `  duration: 4m
+  objects:
+    - apiVersion: curfew.dev/v1alpha1
+      kind: FinalizerRule
+      metadata: { name: buckets }
+      spec: { group: example.com, version: v1, kind: Bucket, finalizerName: example.com/bucket, cleanup: { builtin: { name: None } } }
+  steps:
+    - at: 30s
+      apply:
+        apiVersion: apiextensions.k8s.io/v1
+        kind: CustomResourceDefinition
+        metadata: { name: buckets.example.com }
+        spec:
+          group: example.com
+          scope: Namespaced
+          names: { plural: buckets, singular: bucket, kind: Bucket, listKind: BucketList }
+          versions: [{ name: v1, served: true, storage: true, schema: { openAPIV3Schema: { type: object } } }]
+  expect:
+    - { final: { resource: finalizerrules, name: buckets, match: { status: { conditions: [{ type: Watching, status: "True" }] } } } }
+`;
+    const result = await simulate(spec, { reconcilers: { finalizer: reordering } });
+    expect(cameLate).toBe(true);
     expect(complaints(result)).toEqual([]);
   });
 });

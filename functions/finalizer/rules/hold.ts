@@ -56,13 +56,12 @@ export async function strip(
 export async function orphan({ reporter }: Parts, look: ObjectLook, because: string): Promise<Turn> {
   const { observation, subject } = look;
   const value: LedgerEntry = { ...nextEntry(look), phase: 'orphaned', time: observation.now, message: because };
-  const saved = await saveEntry(look, value, addDuration(observation.now, LEDGER_CHECK));
-  if (!saved.written) return saved;
+  // Said first: a run that dies in between says it again, and once the ledger has it nobody does.
   await reportObject(reporter, look, {
     decision: 'orphan',
     reason: EVENT_REASONS.possibleOrphan,
     message: `what ${subject.kind} ${subject.name} stood for may be left behind: ${because}`,
     type: 'Warning',
   });
-  return saved;
+  return await saveEntry(look, value, addDuration(observation.now, LEDGER_CHECK));
 }

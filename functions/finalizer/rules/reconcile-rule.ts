@@ -6,7 +6,7 @@ import type { KindWatch } from '../../../shared/contract/cluster-event.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import { addDuration, minutes } from '../../../shared/domain/time.ts';
+import { addDuration, minutes, parseTimestamp } from '../../../shared/domain/time.ts';
 import type { Rounds } from '../../../shared/lifecycle/rounds.ts';
 import { openRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import type { RuleParts } from './reconcile-object.ts';
@@ -44,12 +44,16 @@ export async function reconcileRule(
   const standing = standingOf(object, all);
   if (object.metadata.deletionTimestamp === undefined && (await isHeldNow(parts, object, standing)) === false) return;
 
-  const accepted = acceptedOf(standing);
-  const watching = watch && watchingOf(watch);
-  const resource = watch?.state === 'Watching' ? watch.resource : undefined;
-  const fields = resource === undefined ? {} : { resource };
   const current = await deps.kubernetes.get(ref);
   if (current === undefined || current.metadata.uid !== object.metadata.uid) return;
+  const accepted = acceptedOf(standing);
+  const news = watch !== undefined && isNews(watch, current) ? watch : undefined;
+  const watching = news && watchingOf(news);
+  const resource = news?.state === 'Watching' ? news.resource : undefined;
+  const fields = {
+    ...(resource !== undefined && { resource }),
+    ...(news !== undefined && { [WATCH_TIME]: news.since }),
+  };
   // The status remembers what was said, so it is written afterwards: a run that dies in between says it again.
   if (accepted.status === 'False' && !hasCondition(current, accepted)) await refuse(parts, object, accepted);
   await setConditions(deps, ref, current, [accepted, ...(watching ? [watching] : [])], deps.clock.now(), fields);
@@ -59,6 +63,29 @@ export async function reconcileRule(
   const inForce = { ...standing.value, type: { group: type.group, version: type.version, resource: type.resource } };
   if (concernsObjects || timer !== undefined) await parts.rules.request(name);
   if (object.metadata.deletionTimestamp !== undefined) await endWhenFree(parts, inForce, timer?.wakeUp);
+}
+
+/**
+ * The other rules whose standing is not what their status says: the older one of their kind went, or was edited.
+ *
+ * @param name the rule that changed
+ */
+export async function reconcileOtherRules(parts: RuleEndParts, name: string): Promise<void> {
+  const all = await loadRules(parts.deps);
+  for (const other of all) {
+    if (other.metadata.name === name || hasCondition(other, acceptedOf(standingOf(other, all)))) continue;
+    await reconcileRule(parts, other.metadata.name, { concernsObjects: true });
+  }
+}
+
+/** In the status of a rule: when the forwarder found what the condition `Watching` says. */
+const WATCH_TIME = 'watchTime';
+
+/** An older report may arrive after a newer one. */
+function isNews({ since }: KindWatch, { status }: KubernetesObject): boolean {
+  const known = status?.[WATCH_TIME];
+  const [reported, stored] = [parseTimestamp(since), typeof known === 'string' ? parseTimestamp(known) : undefined];
+  return reported === undefined || stored === undefined || reported >= stored;
 }
 
 /** Puts the rule's own finalizer on. False: it changed, its next event comes. */

@@ -6,6 +6,7 @@ import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { setFinalizers } from '../finalizers.ts';
+import { KARPENTER_FINALIZER } from '../decide.ts';
 import { isRegistered, toTerminated } from '../objects.ts';
 import { isLive, lookAgain, stepDone, type TerminationContext } from './context.ts';
 
@@ -14,7 +15,10 @@ export const deleteObjects = {
   async run(context: TerminationContext): Promise<StepOutcome> {
     const { claim, nodes, sharedWith } = context.look;
     if (claim === undefined || sharedWith.length > 0) return stepDone;
-    if (isLive(claim)) return await remove(context, claim);
+    if (isLive(claim)) {
+      const isHeld = isOurs(context, claim) || claim.metadata.finalizers?.includes(KARPENTER_FINALIZER) === true;
+      return isHeld ? await remove(context, claim) : stepDone;
+    }
     if (!isRegistered(claim)) return stepDone;
     for (const node of nodes.filter(isLive)) {
       const held = await hold(context, node);
@@ -25,6 +29,22 @@ export const deleteObjects = {
   },
 };
 
+/**
+ * A NodeClaim that no finalizer of ours or Karpenter's holds (scope NodeOnly) would be gone at once, and nobody would end its instance: it
+ * is deleted when that has ended.
+ */
+export const deleteUnheldClaim = {
+  name: 'DeleteNodeClaim',
+  async run(context: TerminationContext): Promise<StepOutcome> {
+    const { claim, sharedWith } = context.look;
+    if (claim === undefined || sharedWith.length > 0 || !isLive(claim)) return stepDone;
+    return await remove(context, claim);
+  },
+};
+
+const isOurs = ({ finalizerNames }: TerminationContext, { metadata: { finalizers = [] } }: KubernetesObject): boolean =>
+  finalizers.some(name => finalizerNames.includes(name));
+
 /** The version that was looked at is the precondition: nothing is deleted twice (I4), nor what changed in between. */
 async function remove(context: TerminationContext, { kind, metadata }: KubernetesObject): Promise<StepOutcome> {
   const { name, uid, resourceVersion } = metadata;
@@ -34,10 +54,9 @@ async function remove(context: TerminationContext, { kind, metadata }: Kubernete
 }
 
 async function hold(context: TerminationContext, node: KubernetesObject): Promise<StepOutcome | undefined> {
-  const { settings, finalizerNames } = context;
+  const { settings } = context;
   const object = toTerminated(node);
-  const isHeld = object.finalizers.some(name => finalizerNames.includes(name));
-  if (isHeld || settings === undefined || settings.scope === 'None') return undefined;
+  if (isOurs(context, node) || settings === undefined || settings.scope === 'None') return undefined;
   const { finalizerName } = settings;
   await setFinalizers(context.deps, node, [...object.finalizers, finalizerName], finalizerName);
   return lookAgain(context, `Node ${object.name} got the finalizer`);

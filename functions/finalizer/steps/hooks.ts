@@ -177,8 +177,6 @@ async function timedOut(
   const last = progress.message === undefined ? '' : `; it last said: ${progress.message}`;
   const message = `hook ${name} did not succeed in time${last}: ${effect}`;
   if (progress.phase !== 'timedOut') {
-    await store(context, hook, { ...progress, phase: onTimeout === 'Proceed' ? 'passed' : 'timedOut' });
-    if (onTimeout === 'Escalate') await context.remember({ deadline: { time: context.now, source: `hook ${name}` } });
     await tell(context, {
       decision: 'hookTimedOut',
       reason: EVENT_REASONS.terminationHookFailed,
@@ -187,6 +185,8 @@ async function timedOut(
       metric: { name: 'TerminationHookTimedOut', dimensions: { onTimeout } },
       event: { type: 'Warning' },
     });
+    await store(context, hook, { ...progress, phase: onTimeout === 'Proceed' ? 'passed' : 'timedOut' });
+    if (onTimeout === 'Escalate') await context.remember({ deadline: { time: context.now, source: `hook ${name}` } });
   }
   switch (onTimeout) {
     case 'Proceed':

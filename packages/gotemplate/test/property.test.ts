@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Float, type MissingKey, parse, references, TemplateError } from '../src/index.ts';
-import { anyData, anyTemplate, FIELDS } from './generate.ts';
+import { anyData, anyTemplate, anyText, FIELDS } from './generate.ts';
 
 const LIMITS = { steps: 5_000, outputBytes: 20_000, templateDepth: 100 };
 
@@ -87,11 +87,9 @@ describe('what JavaScript objects inherit', () => {
 });
 
 describe('values', () => {
-  const text = fc.string({ unit: 'binary' });
-
   it('print a string as it is, and its quoted form reads back', () => {
     fc.assert(
-      fc.property(text, value => {
+      fc.property(anyText, value => {
         expect(render('{{.}}', value)).toEqual({ output: value });
         const quoted = render('{{printf "%q" .}}', value) as { output: string };
         expect(render(`{{${quoted.output}}}`, null)).toEqual({ output: value });
@@ -104,7 +102,7 @@ describe('values', () => {
 
   it('count strings in bytes of UTF-8', () => {
     fc.assert(
-      fc.property(text, value => {
+      fc.property(anyText, value => {
         expect(render('{{len .}}', value)).toEqual({ output: String(new TextEncoder().encode(value).length) });
       }),
     );
@@ -135,7 +133,7 @@ describe('values', () => {
 
   it('range over a map in the order of its keys as bytes', () => {
     fc.assert(
-      fc.property(fc.dictionary(text, fc.constant(1)), data => {
+      fc.property(fc.dictionary(anyText, fc.constant(1)), data => {
         const sorted = Object.keys(data).toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
         expect(render('{{range $k, $v := .}}{{$k}}|{{end}}', data)).toEqual({
           output: sorted.map(key => key + '|').join(''),
@@ -147,7 +145,7 @@ describe('values', () => {
   it('leave text without delimiters alone', () => {
     fc.assert(
       fc.property(
-        text.filter(value => !value.includes('{{')),
+        anyText.filter(value => !value.includes('{{')),
         value => {
           expect(render(value, null)).toEqual({ output: value });
         },

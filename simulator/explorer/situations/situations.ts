@@ -4,6 +4,7 @@ import { DRAIN_SITUATIONS } from './drain.ts';
 import { FINALIZER_SITUATIONS } from './finalizer.ts';
 import { GRACE_PERIOD_SITUATIONS } from './grace-period.ts';
 import { KERNEL_SITUATIONS } from './kernel.ts';
+import { ORPHAN_SITUATIONS } from './orphans.ts';
 import { REPAIR_SITUATIONS } from './repair.ts';
 import { TIMER_SITUATIONS } from './timer.ts';
 
@@ -13,5 +14,6 @@ export const SITUATIONS: readonly Situation[] = [
   ...GRACE_PERIOD_SITUATIONS,
   ...TIMER_SITUATIONS,
   ...FINALIZER_SITUATIONS,
+  ...ORPHAN_SITUATIONS,
   ...DRAIN_SITUATIONS,
 ];

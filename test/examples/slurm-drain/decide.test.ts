@@ -15,6 +15,7 @@ import {
   type SlurmView,
 } from '../../../examples/slurm-drain/bridge/slurm.ts';
 import { aJob, aNode, aRequest, FOREIGN, OURS, OWNER, seen } from './builders.ts';
+import { anyText } from '../../builders/any-text.ts';
 
 const decide = (slurm: SlurmView, request = aRequest(), ...others: string[]): RequestDecision =>
   decideRequest({ request, open: new Set([request.name, ...others]), slurm, owner: OWNER });
@@ -167,7 +168,7 @@ describe('a reason', () => {
   it('is read as it was written, whatever the text', () => {
     const name = fc.constantFrom('n1', 'drain-n1-e1', 'ip-10-0-1-2.us-west-2.compute.internal');
     fc.assert(
-      fc.property(name, name, fc.string({ unit: 'binary', maxLength: 500 }), (operation, nodeName, text) => {
+      fc.property(name, name, anyText({ maxLength: 500 }), (operation, nodeName, text) => {
         const reason = formatReason(OWNER, { operation, nodeName }, text);
         expect(parseReason(OWNER, reason)).toEqual({ operation, nodeName });
         expect(reason).not.toMatch(/[\n\r\t\0]/);

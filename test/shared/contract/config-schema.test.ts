@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { formatConfigFaults, parseConfig, readConfig } from '../../../shared/contract/config-schema.ts';
 import type { DrainSettings } from '../../../shared/domain/drain-settings.ts';
 import { minutes, seconds } from '../../../shared/domain/time.ts';
+import { anyText } from '../../builders/any-text.ts';
 
 function settingsOf(text: string): DrainSettings | undefined {
   const parsed = parseConfig(text);
@@ -415,12 +416,12 @@ describe('any text', () => {
     'constructor',
   );
   it('is answered without throwing', () => {
-    const anyText = fc.oneof(
+    const texts = fc.oneof(
       fc.array(word).map(words => words.join('')),
-      fc.string({ unit: 'binary' }),
+      anyText(),
     );
     fc.assert(
-      fc.property(anyText, text => {
+      fc.property(texts, text => {
         const parsed = parseConfig(text);
         if (!parsed.ok) expect(parsed.faults[0]?.line).toBeGreaterThan(0);
       }),

@@ -9,6 +9,7 @@ import {
   parseGoDuration,
 } from '../../../shared/domain/go-duration.ts';
 import { minutes, toDurationMs } from '../../../shared/domain/time.ts';
+import { anyText } from '../../builders/any-text.ts';
 
 const fixture = new URL('../../fixtures/conformance/go-duration-vectors.json', import.meta.url);
 const { vectors } = z
@@ -36,7 +37,7 @@ describe('parseGoDuration', () => {
   });
 
   it('answers any text without throwing', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary' }), text => typeof parseGoDuration(text).ok === 'boolean'));
+    fc.assert(fc.property(anyText(), text => typeof parseGoDuration(text).ok === 'boolean'));
   });
 
   it('adds terms in any order', () => {

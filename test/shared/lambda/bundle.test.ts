@@ -23,8 +23,22 @@ const functions = readdirSync(join(root, 'functions')).filter(name =>
 const folder = mkdtempSync(join(tmpdir(), 'curfew-bundle-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** A handler's bundle, made as infra makes it: where it is, its size, and the files that contribute to it. */
-async function bundle(name: string): Promise<{ path: string; bytes: number; files: readonly string[] }> {
+interface Bundle {
+  readonly path: string;
+  readonly bytes: number;
+  readonly files: readonly string[];
+}
+
+const bundles = new Map<string, Promise<Bundle>>();
+/** A handler's bundle, made once. */
+function bundle(name: string): Promise<Bundle> {
+  const made = bundles.get(name) ?? makeBundle(name);
+  bundles.set(name, made);
+  return made;
+}
+
+/** As infra makes it: where it is, its size, and the files that contribute to it. */
+async function makeBundle(name: string): Promise<Bundle> {
   const path = join(folder, name, 'index.mjs');
   const { metafile } = await build({
     entryPoints: [join(root, 'functions', name, 'handler.ts')],

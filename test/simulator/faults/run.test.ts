@@ -9,6 +9,9 @@ import {
 import { CONVERGENCE } from '../../../simulator/run.ts';
 import { formatLine } from '../../../simulator/trace.ts';
 import { complaints, GATE, nodeObjects, simulate } from '../simulate.ts';
+import { withoutStacks } from '../../builders/without-stacks.ts';
+
+withoutStacks();
 
 const NODES = ['a', 'b', 'c', 'd', 'e', 'f'];
 const sickNodes = `${GATE}  objects:\n${NODES.map(name => nodeObjects(name)).join('')}`;
@@ -25,8 +28,11 @@ describe('a run with faults', () => {
     expect(await text(8)).not.toBe(first);
   });
 
+  /** The swarm has many more, on random clusters. */
+  const SEEDS = [1, 2, 3, 4];
+
   it.each(['light', 'heavy'] as const)('repairs each node once under %s faults, and violates nothing', async faults => {
-    for (let seed = 1; seed <= 10; seed++) {
+    for (const seed of SEEDS) {
       const result = await simulate(`${sickNodes}  expect:\n${ONCE_EACH}`, { seed, faults });
       expect({ seed, violations: result.violations, complaints: complaints(result) }).toEqual({
         seed,
@@ -37,18 +43,13 @@ describe('a run with faults', () => {
   });
 
   it('violates nothing with clocks that are ahead either', async () => {
-    for (let seed = 1; seed <= 10; seed++) {
+    for (const seed of SEEDS) {
       const { violations } = await simulate(sickNodes, { seed, faults: withClocksAhead(FAULT_MIXES.heavy) });
       expect({ seed, violations }).toEqual({ seed, violations: [] });
     }
   });
 
   it('meets every kind of fault', async () => {
-    const kinds = new Set<string>();
-    for (let seed = 1; seed <= 8; seed++) {
-      const { faults } = await simulate(`  duration: 6h\n${sickNodes}`, { seed, faults: 'heavy' });
-      for (const kind of faults.keys()) kinds.add(kind);
-    }
     const expected = [
       ...CALL_FAULTS,
       ...MESSAGE_FAULTS,
@@ -59,7 +60,12 @@ describe('a run with faults', () => {
       'forwarderRestart',
       'outage',
     ];
-    expect([...kinds].toSorted()).toEqual(expected.toSorted());
+    const met = new Set<string>();
+    for (let seed = 1; seed <= 8 && met.size < expected.length; seed++) {
+      const { faults } = await simulate(`  duration: 6h\n${sickNodes}`, { seed, faults: 'heavy' });
+      for (const kind of faults.keys()) met.add(kind);
+    }
+    expect([...met].toSorted()).toEqual(expected.toSorted());
   });
 
   it('goes on without faults for a while, so that what is due can happen', async () => {

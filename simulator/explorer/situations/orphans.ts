@@ -1,0 +1,189 @@
+/** Instances and objects that may have been left behind: the ledgers of terminations and of FinalizerRules, and the daily sweep. */
+import { toBusEntry } from '../../../shared/contract/cluster-event.ts';
+import { CUSTOM_RESOURCE_CHANGED, ORPHAN_FORGOTTEN, SOURCES } from '../../../shared/contract/names.ts';
+import type { Subject } from '../../../shared/contract/subject.ts';
+import { ORPHAN_CHECK_WAKE_UP, toWakeUpEnvelope } from '../../../shared/contract/wake-up.ts';
+import type { KubernetesManifest, ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
+import { minutes, toTimestamp } from '../../../shared/domain/time.ts';
+import { CLUSTER, clusterEvent } from '../messages.ts';
+import type { Message, Situation } from '../situation.ts';
+import { created, nodeClaim, nodeClaimRef, patched, policy, PROD, removed, START } from './changes.ts';
+
+const PROVIDER_ID = 'aws:///us-west-2a/i-n1';
+const FINALIZER = 'example.com/custom';
+
+const wakeUpOf = (subject: Subject): Message => ({
+  name: `wake-up of ${subject.kind} ${subject.name}`,
+  to: 'finalizer',
+  body: now => JSON.stringify(toWakeUpEnvelope({ owner: 'finalizer', subject, wakeTime: now })),
+});
+const INSTANCE_WAKE_UP = wakeUpOf({ apiVersion: 'curfew.dev/v1alpha1', kind: 'Instance', name: PROVIDER_ID });
+const CHECK = wakeUpOf(ORPHAN_CHECK_WAKE_UP.subject);
+const CLAIM_WAKE_UP = wakeUpOf({
+  apiVersion: 'karpenter.sh/v1',
+  kind: 'NodeClaim',
+  name: 'claim-n1',
+  uid: 'uid-claim-n1',
+});
+const claimEvent = (change: 'Added' | 'Modified' | 'Deleted'): Message =>
+  clusterEvent('finalizer', {
+    kind: 'NodeClaim',
+    apiVersion: 'karpenter.sh/v1',
+    name: 'claim-n1',
+    uid: 'uid-claim-n1',
+    change,
+    hints: { nodePool: 'default', nodeName: 'n1' },
+  });
+const forgotten = (id: string): Message => ({
+  name: `curfew orphans --forget ${id}`,
+  to: 'finalizer',
+  body: () => JSON.stringify({ source: SOURCES.operator, 'detail-type': ORPHAN_FORGOTTEN, detail: { id } }),
+});
+
+/** Karpenter has not ended it: a hook is waited for. */
+const ENDING_CLAIM: KubernetesManifest = {
+  ...nodeClaim('n1'),
+  metadata: {
+    ...nodeClaim('n1').metadata,
+    finalizers: [FINALIZER],
+    annotations: { 'curfew.dev/termination-finalizer': FINALIZER },
+    deletionTimestamp: toTimestamp(START),
+  },
+};
+const HELD_POLICY = policy({
+  termination: {
+    finalizerName: FINALIZER,
+    hooks: [{ name: 'deregister', at: 'before-drain', event: { detailType: 'Deregister' }, deadline: '1h' }],
+  },
+});
+
+const GROUP = 'database.example.com';
+const DEFINITION: KubernetesManifest = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `databases.${GROUP}`, uid: 'uid-definition' },
+  spec: {
+    group: GROUP,
+    scope: 'Namespaced',
+    names: { plural: 'databases', singular: 'database', kind: 'Database', listKind: 'DatabaseList' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        subresources: { status: {} },
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    ],
+  },
+};
+const CLEAN_UP = `${GROUP}/cleanup`;
+const RULE: KubernetesManifest = {
+  apiVersion: 'curfew.dev/v1alpha1',
+  kind: 'FinalizerRule',
+  metadata: { name: 'databases', uid: 'uid-rule', finalizers: ['curfew.dev/finalizer-rule'] },
+  spec: {
+    group: GROUP,
+    version: 'v1',
+    kind: 'Database',
+    finalizerName: CLEAN_UP,
+    cleanup: { event: { detailType: 'DropDatabase' } },
+  },
+  status: { resource: 'databases' },
+};
+const DATABASE: KubernetesManifest = {
+  apiVersion: `${GROUP}/v1`,
+  kind: 'Database',
+  metadata: { name: 'orders', namespace: 'prod', uid: 'uid-orders' },
+};
+const databaseRef: ObjectRef = {
+  type: { group: GROUP, version: 'v1', resource: 'databases' },
+  namespace: 'prod',
+  name: 'orders',
+};
+const DATABASE_SUBJECT = { apiVersion: `${GROUP}/v1`, kind: 'Database', namespace: 'prod', name: 'orders' } as const;
+const databaseEvent = (change: 'Added' | 'Modified' | 'Deleted'): Message => ({
+  name: `Database orders ${change.toLowerCase()}`,
+  to: 'finalizer',
+  body(now) {
+    const { source, detailType, detail } = toBusEntry(
+      {
+        schemaVersion: 1,
+        cluster: CLUSTER,
+        change,
+        subject: { ...DATABASE_SUBJECT, uid: 'uid-orders' },
+        resourceVersion: change,
+        changed: [],
+        hints: {},
+        groupKey: 'uid-orders',
+        eventKey: `uid-orders-${change}`,
+        observedTime: toTimestamp(now),
+      },
+      CUSTOM_RESOURCE_CHANGED,
+    );
+    return JSON.stringify({ source, 'detail-type': detailType, detail });
+  },
+});
+const DATABASE_WAKE_UP = wakeUpOf({ ...DATABASE_SUBJECT, uid: 'uid-orders' });
+
+const BASE = { concern: 'finalizer', start: START } as const;
+const GONE_CLAIM = [{ kind: 'change', change: removed('NodeClaim removed', nodeClaimRef('claim-n1')) }] as const;
+
+export const ORPHAN_SITUATIONS: readonly Situation[] = [
+  {
+    ...BASE,
+    name: 'an instance that nothing has is looked at twice',
+    objects: [nodeClaim('n1')],
+    earlier: GONE_CLAIM,
+    messages: { A: INSTANCE_WAKE_UP, B: INSTANCE_WAKE_UP },
+  },
+  {
+    ...BASE,
+    name: 'the daily sweep comes twice',
+    objects: [nodeClaim('n1')],
+    earlier: GONE_CLAIM,
+    messages: { A: CHECK, B: CHECK },
+  },
+  {
+    ...BASE,
+    name: 'a NodeClaim takes an instance of the ledger while that is looked at',
+    objects: [nodeClaim('n1')],
+    earlier: [...GONE_CLAIM, { kind: 'message', message: INSTANCE_WAKE_UP }],
+    messages: { A: INSTANCE_WAKE_UP, B: claimEvent('Added') },
+    changes: [created('NodeClaim claim-n1 created', nodeClaim('n1'), 'B')],
+    aftermath: minutes(24 * 60 + 10),
+  },
+  {
+    ...BASE,
+    name: 'a possible orphan is forgotten while it is looked at',
+    objects: [nodeClaim('n1')],
+    earlier: [...GONE_CLAIM, { kind: 'message', message: INSTANCE_WAKE_UP }],
+    messages: { A: forgotten(`instance/${PROVIDER_ID}`), B: INSTANCE_WAKE_UP },
+  },
+  {
+    ...BASE,
+    name: 'the finalizer is taken off a NodeClaim in the middle of its termination',
+    objects: [HELD_POLICY, ENDING_CLAIM],
+    earlier: [{ kind: 'message', message: claimEvent('Modified') }],
+    messages: { A: claimEvent('Deleted'), B: CLAIM_WAKE_UP },
+    changes: [removed('NodeClaim claim-n1 stripped', nodeClaimRef('claim-n1'), 'A')],
+  },
+  {
+    ...BASE,
+    name: 'the finalizer of a rule is taken off while the clean-up is called',
+    objects: [PROD, DEFINITION, RULE, { ...DATABASE, metadata: { ...DATABASE.metadata, finalizers: [CLEAN_UP] } }],
+    earlier: [
+      { kind: 'message', message: databaseEvent('Added') },
+      {
+        kind: 'change',
+        change: {
+          name: 'Database orders deleted',
+          apply: core => void core.delete(databaseRef, { user: 'world' }),
+        },
+      },
+      { kind: 'message', message: databaseEvent('Modified') },
+    ],
+    messages: { A: databaseEvent('Deleted'), B: DATABASE_WAKE_UP },
+    changes: [patched('the finalizer is taken off', databaseRef, { metadata: { finalizers: null } }, 'A')],
+  },
+];
