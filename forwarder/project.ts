@@ -20,14 +20,18 @@ export interface Projection {
 }
 export type Project = (object: KubernetesObject, interest?: PodInterest) => Projection;
 
+/** Those that hold a Node for protected pods: one function reads them, and mostly it is the one that writes them. */
+const PROTECTION_KEYS: readonly string[] = [KARPENTER.doNotDisruptAnnotation, ANNOTATIONS.protectedUntil];
+
 export const projectNode: Project = object => ({
   parts: {
-    annotations: pickEntries(object.metadata.annotations, isRelevantKey),
+    annotations: pickEntries(object.metadata.annotations, key => isRelevantKey(key) && !PROTECTION_KEYS.includes(key)),
     bootID: textAt(object, 'status', 'nodeInfo', 'bootID'),
     conditions: conditions(object),
     deletionTimestamp: object.metadata.deletionTimestamp,
     finalizers: finalizers(object),
     labels: pickEntries(object.metadata.labels, isRelevantKey),
+    protection: pickEntries(object.metadata.annotations, key => PROTECTION_KEYS.includes(key)),
     providerID: textAt(object, 'spec', 'providerID'),
     taints: sortedList(listAt(object, 'spec', 'taints').map(taint => pick(taint, ['key', 'value', 'effect']))),
     unschedulable: fieldAt(object, 'spec', 'unschedulable') === true ? true : undefined,

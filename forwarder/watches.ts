@@ -2,7 +2,7 @@
  * All list-watches over one queue: those of `resources.ts`, which run always, those that only a draining node needs, and those of the
  * kinds that FinalizerRules, the custom drain and templates name.
  */
-import { ANNOTATIONS, NODE_PODS_CHANGED } from '../shared/contract/names.ts';
+import { ANNOTATIONS, NODE_PODS_CHANGED, NODE_PROTECTION_CHANGED } from '../shared/contract/names.ts';
 import type { KindWatch } from '../shared/contract/cluster-event.ts';
 import { durationBetween, type EpochMs } from '../shared/domain/time.ts';
 import type { Clock } from '../shared/ports/clock.ts';
@@ -49,6 +49,13 @@ export interface Watches {
   stats(now: EpochMs, startTime: EpochMs): readonly ResourceStats[];
 }
 
+/** A pod that is about to go: who empties its node waits until it is gone. */
+const isOnItsWay = ({ change, changed }: ObjectChange): boolean =>
+  change === 'Modified' && changed.length === 1 && changed[0] === 'deletionTimestamp';
+
+const isOfProtectionAlone = ({ change, subject, changed }: ObjectChange): boolean =>
+  subject.kind === 'Node' && change === 'Modified' && changed.length === 1 && changed[0] === 'protection';
+
 /** One list-watch, and what it knows. */
 interface Watch {
   readonly resource: WatchedResource;
@@ -78,7 +85,7 @@ export function createWatches(deps: WatchesDeps): Watches {
       clock,
       metrics,
       listener: options.listener,
-      onNode: podsChanged,
+      toPublish,
     });
     const supervisor = createWatchSupervisor({ resource, consumer, timings, onStatus: options.onStatus, ...common });
     const watch: Watch = {
@@ -172,7 +179,21 @@ export function createWatches(deps: WatchesDeps): Watches {
   };
   const always = deps.resources.map(resource => createWatch(resource, { listener: listeners[resource.kind] }));
 
-  /** Of many pods that go together, each function that waits for them hears a few times. */
+  /**
+   * Of many pods that go together, each function that waits for them hears a few times, as one change of their node. A pod with an
+   * annotation concerns who keeps protections, everywhere, and those who empty nodes only on a watched one.
+   */
+  function toPublish(change: ObjectChange): readonly ObjectChange[] {
+    const { interest, subject, hints } = change;
+    if (isOfProtectionAlone(change)) return [{ ...change, detailType: NODE_PROTECTION_CHANGED }];
+    const { nodeName } = hints;
+    const concernsNode = interest === 'node' || (subject.kind === 'Pod' && !isOnItsWay(change));
+    if (!concernsNode || nodeName === undefined || !nodePods.nodes.names.has(nodeName)) return [change];
+    const ofNode = podsChanged(nodeName) ?? { ...change, detailType: NODE_PODS_CHANGED };
+    return interest === 'node' ? [ofNode] : [change, ofNode];
+  }
+
+  /** undefined: the Node is not there. */
   function podsChanged(nodeName: string): ObjectChange | undefined {
     for (const tracker of trackersOf('Node')) {
       const uid = tracker.uidNamed(nodeName);

@@ -14,6 +14,7 @@ import {
   HOOK_RESOURCE_CHANGED,
   HOOK_ANSWERED,
   NODE_PODS_CHANGED,
+  NODE_PROTECTION_CHANGED,
   INSTANCE_STATE_CHANGED,
   REMEDIATION_CHANGED,
   SOURCES,
@@ -66,8 +67,8 @@ export function matchesPattern(
   });
 }
 
-/** What is published only while the pods of a node are watched: pods on it, and what can hold them. */
-const BLOCKER_KINDS = ['Pod', 'PodDisruptionBudget', 'VolumeAttachment'] as const;
+/** What is published only while the pods of a node are watched: changes of them, and what can hold them. */
+const BLOCKER_KINDS = ['PodDisruptionBudget', 'VolumeAttachment'] as const;
 const changesOfBlockers = published(NODE_PODS_CHANGED, ...BLOCKER_KINDS.map(kind => detailTypeFor(kind)));
 
 const REPAIR_ROUTES: readonly Route[] = [
@@ -90,6 +91,7 @@ const GRACE_PERIOD_ROUTES: readonly Route[] = [
     target: 'grace-period',
     pattern: changesOf('Pod', 'Node', 'NodePool', 'NodeLifecyclePolicy'),
   },
+  { name: 'ProtectionsToGracePeriod', target: 'grace-period', pattern: published(NODE_PROTECTION_CHANGED) },
 ];
 
 /** `DrainResourceChanged` too: a FinalizerRule may name the kind of the custom drain. */

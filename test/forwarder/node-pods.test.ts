@@ -42,6 +42,25 @@ describe('the node whose pods are asked for', () => {
   });
 });
 
+describe('what holds a Node for protected pods', () => {
+  it('is published to who holds it alone, unless something else changed too', async () => {
+    const { clock, kubernetes, bus, forwarder } = aForwarder();
+    kubernetes.add(Node, aNode());
+    forwarder.start();
+    await clock.advance(0);
+    const held = { 'karpenter.sh/do-not-disrupt': 'true', 'curfew.dev/protected-until': '2024-11-01T15:00:00Z' };
+    kubernetes.modify(Node, aNode({ metadata: { annotations: held } }));
+    await clock.advance(0);
+    kubernetes.modify(Node, aNode({ metadata: { annotations: { 'curfew.dev/do-not-repair': 'true' } } }));
+    await clock.advance(0);
+    expect(bus.lines().slice(1)).toEqual([
+      'Modified Node/n1 [protection]',
+      'Modified Node/n1 [annotations,protection]',
+    ]);
+    expect(bus.detailTypes.slice(1)).toEqual(['NodeProtectionChanged', 'NodeChanged']);
+  });
+});
+
 describe('pods of a watched node', () => {
   async function watching() {
     const world = aForwarder();
@@ -93,14 +112,30 @@ describe('pods of a watched node', () => {
     expect(news()).toEqual([]);
   });
 
-  it('are published themselves when they carry an annotation, or lose it', async () => {
+  it('are published themselves as well when they carry an annotation, or lose it', async () => {
     const { clock, kubernetes, news } = await watching();
     news();
     kubernetes.modify(Pod, aPod({ metadata: { name: 'a' } }));
     await clock.advance(0);
+    expect(news()).toEqual(['Modified Pod/a [annotations]', 'Modified Node/n1 [pods]']);
+    kubernetes.modify(Pod, aPod({ metadata: { name: 'a', ...deleted([]) } }));
+    await clock.advance(seconds(1));
+    expect(news()).toEqual(['Modified Pod/a [deletionTimestamp]']);
     kubernetes.modify(Pod, plain('a'));
+    await clock.advance(seconds(1));
+    expect(news()).toEqual(['Modified Pod/a [annotations,deletionTimestamp]', 'Modified Node/n1 [pods]']);
+  });
+
+  it('of a node that is not there are told one by one to those who wait for them', async () => {
+    const { clock, kubernetes, forwarder, bus, news } = aForwarder();
+    kubernetes.add(NodeClaim, aNodeClaim({ metadata: deleted(['curfew.dev/termination']) }));
+    forwarder.start();
     await clock.advance(0);
-    expect(news()).toEqual(['Modified Pod/a [annotations]', 'Modified Pod/a [annotations]']);
+    news();
+    kubernetes.add(Pod, plain('a'));
+    await clock.advance(0);
+    expect(bus.detailTypes.at(-1)).toBe('NodePodsChanged');
+    expect(news()).toEqual(['Added Pod/a [nodeName,phase,startTime]']);
   });
 
   it('come with budgets that open and attachments of the node that go, and with nothing else of them', async () => {

@@ -78,6 +78,8 @@ describe('what is a change', () => {
       aNode(meta({ labels: { ...labels, 'notkarpenter.sh/x': '1' } })),
       [],
     ],
+    ['a hold', aNode(), aNode(meta({ annotations: { 'karpenter.sh/do-not-disrupt': 'true' } })), ['protection']],
+    ['its mark', aNode(), aNode(meta({ annotations: { 'curfew.dev/protected-until': 'indefinite' } })), ['protection']],
     ['a veto', aNode(), aNode(meta({ annotations: { 'curfew.dev/do-not-repair': 'true' } })), ['annotations']],
     [
       "NVSentinel's quarantine",

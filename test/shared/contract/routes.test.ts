@@ -36,6 +36,14 @@ describe('routes', () => {
     expect(targets(event('NodePodsChanged', { cluster: 'prod' }))).toEqual(['finalizer', 'drain']);
   });
 
+  it('tell of the annotations that hold a Node nobody but who holds it', () => {
+    expect(targets(event('NodeProtectionChanged', { cluster: 'prod' }))).toEqual(['grace-period']);
+  });
+
+  it('tell of a pod with a protection nobody but its keeper: a node costs no look of those who do not empty it', () => {
+    expect(targets(event('PodChanged', { cluster: 'prod' }))).toEqual(['grace-period']);
+  });
+
   it('take the end of an instance from EC2 alone, and nothing else of its life', () => {
     const says = (state: string, source = 'aws.ec2') =>
       targets(event('EC2 Instance State-change Notification', { 'instance-id': 'i-0abc', state }, source));
