@@ -6,11 +6,18 @@
  */
 import { MESSAGES, type Addition, type Footprint } from './footprint.ts';
 import type { Death } from './gate.ts';
-import { stepsOf, type Position, type Schedule } from './schedule.ts';
+import { stepsOf, type Position, type Schedule, type Turn } from './schedule.ts';
 import { runsOf, type RunName, type Situation } from './situation.ts';
 
+/** What is known of the moment before a call. */
+export interface Moment extends Position {
+  readonly changesSomething: boolean;
+  /** Undefined: a change was needed just before the call, which another run would not have needed. */
+  readonly state: State | undefined;
+}
+
 export interface Course {
-  readonly positions: readonly (Position & { readonly changesSomething: boolean })[];
+  readonly positions: readonly Moment[];
   /** Everything afterwards follows from it: objects, records, messages, and how the runs ended. */
   readonly key: string;
 }
@@ -35,9 +42,33 @@ export type Witnessed =
 export type RunEnds = Readonly<Partial<Record<RunName, string>>>;
 
 export interface Foresight {
+  /**
+   * Where one more turn leads to: courses from equal texts go on alike. Undefined: not known yet.
+   */
+  after(moment: Moment, turn: Turn): string | undefined;
   /** undefined: some run comes to where none has been. */
   foresee(schedule: Schedule): Course | undefined;
   learn(happened: readonly Witnessed[], ends: RunEnds): void;
+}
+
+interface Known {
+  readonly values: ReadonlyMap<string, number>;
+  readonly added: ReadonlyMap<string, readonly string[]>;
+  readonly seen: Readonly<Record<RunName, number>>;
+  readonly dead: ReadonlySet<RunName>;
+}
+
+export interface State {
+  readonly seen: Record<RunName, number>;
+  readonly dead: Set<RunName>;
+  copy(): State;
+  apply(effect: Effect): void;
+  callKey(run: RunName, footprint: Footprint): string;
+  changeKey(index: number): string;
+  /** Everything that is still to come follows from it, and from who goes on. */
+  key(): string;
+  /** After the last call: how the runs ended instead of what they saw. */
+  endKey(): string;
 }
 
 interface Effect {
@@ -70,14 +101,15 @@ export function createForesight(situation: Pick<Situation, 'changes' | 'messages
   const runs = runsOf(situation);
 
   /** The values of all things that are not as they were, and what the runs have seen. */
-  const createState = () => {
-    const values = new Map<string, number>();
-    const added = new Map<string, string[]>();
-    const seen: Record<RunName, number> = { A: numberOf('A'), B: numberOf('B'), C: numberOf('C') };
-    const dead = new Set<RunName>();
+  const createState = (before?: Known): State => {
+    const values = new Map(before?.values);
+    const added = new Map(before?.added);
+    const seen = before === undefined ? { A: numberOf('A'), B: numberOf('B'), C: numberOf('C') } : { ...before.seen };
+    const dead = new Set(before?.dead);
 
     const valueOf = (thing: string): string => {
-      if (added.has(thing)) return added.get(thing)?.join() ?? '';
+      const additions = added.get(thing);
+      if (additions !== undefined) return additions.join();
       if (!thing.endsWith('*')) return String(values.get(thing) ?? 0);
       const prefix = thing.slice(0, -1);
       const entries = [...values].filter(([key]) => key.startsWith(prefix));
@@ -90,25 +122,27 @@ export function createForesight(situation: Pick<Situation, 'changes' | 'messages
       for (const [thing, value] of writes) values.set(thing, value);
       if (adds !== undefined) added.set(adds.to, [...(added.get(adds.to) ?? []), String(numberOf(adds.text))]);
     };
+    const things = (): readonly string[] => [
+      ...[...values].map(([thing, value]) => `${thing}=${value}`).toSorted(),
+      ...[...added].map(([to, texts]) => `${to}: ${(to === MESSAGES ? texts.toSorted() : texts).join()}`).toSorted(),
+    ];
     return {
       seen,
       dead,
       apply,
-      callKey: (run: RunName, { reads }: Footprint): string => `${seen[run]} ${reads.map(valueOf).join(' ')}`,
-      changeKey: (index: number): string =>
+      copy: () => createState({ values, added, seen, dead }),
+      callKey: (run, { reads }) => `${seen[run]} ${reads.map(valueOf).join(' ')}`,
+      changeKey: index =>
         `change ${index} ${[...(touchedBy.get(index) ?? [])].map(thing => `${thing}=${valueOf(thing)}`).join(' ')}`,
-      key(): string {
-        const things = [...values].map(([thing, value]) => `${thing}=${value}`);
-        const additions = [...added].map(
-          ([to, texts]) => `${to}: ${(to === MESSAGES ? texts.toSorted() : texts).join()}`,
-        );
+      key: () => [...runs.map(run => (dead.has(run) ? 'dead' : seen[run])), ...things()].join(' '),
+      endKey() {
         const ends = runs.map(run => {
           if (dead.has(run)) return 'dead';
           const known = next.get(seen[run]);
           const how = known?.kind === 'end' ? known.how : '';
           return how === ASLEEP ? `${how} ${seen[run]}` : how;
         });
-        return [...ends, ...things.toSorted(), ...additions.toSorted()].join(' ');
+        return [...ends, ...things()].join(' ');
       },
     };
   };
@@ -116,8 +150,9 @@ export function createForesight(situation: Pick<Situation, 'changes' | 'messages
   return {
     foresee(schedule) {
       const state = createState();
-      const positions: (Position & { changesSomething: boolean })[] = [];
+      const positions: Moment[] = [];
       let isKnown = true;
+      let isForced = false;
       const isWaiting = (run: RunName): boolean => {
         if (state.dead.has(run)) return false;
         const known = next.get(state.seen[run]);
@@ -130,6 +165,7 @@ export function createForesight(situation: Pick<Situation, 'changes' | 'messages
           const effect = effects.get(state.changeKey(step.index));
           if (effect === undefined) return undefined;
           state.apply(effect);
+          isForced ||= step.forced;
           continue;
         }
         const { run, death } = step;
@@ -138,14 +174,32 @@ export function createForesight(situation: Pick<Situation, 'changes' | 'messages
         // What it would have come to need not be known of a call that is never made.
         if (effect === undefined && death !== 'before') return undefined;
         const changesSomething = effect === undefined || effect.writes.length > 0 || effect.adds !== undefined;
-        positions.push({ ...step.position, changesSomething });
+        positions.push({ ...step.position, changesSomething, state: isForced ? undefined : state.copy() });
+        isForced = false;
         if (death !== 'before' && effect !== undefined) {
           state.apply(effect);
           state.seen[run] = effect.seen;
         }
         if (death !== undefined) state.dead.add(run);
       }
-      return isKnown ? { positions, key: state.key() } : undefined;
+      return isKnown ? { positions, key: state.endKey() } : undefined;
+    },
+    after({ state: before, run, changes, isBoundary }, { what, to }) {
+      const state = before?.copy();
+      if (state === undefined) return undefined;
+      if (what === 'change') {
+        const effect = effects.get(state.changeKey(changes));
+        if (effect === undefined) return undefined;
+        state.apply(effect);
+      } else if (what !== 'switch') {
+        const known = what === 'dies after' ? next.get(state.seen[run]) : undefined;
+        const effect = known?.kind === 'call' ? effects.get(state.callKey(run, known.footprint)) : undefined;
+        if (what === 'dies after' && effect === undefined) return undefined;
+        if (effect !== undefined) state.apply(effect);
+        state.dead.add(run);
+      }
+      const kind = what === 'change' && isBoundary ? 'change between runs' : what;
+      return `${kind} ${changes} ${to ?? run} ${state.key()}`;
     },
     learn(happened, ends) {
       const state = createState();
