@@ -1,6 +1,7 @@
 /** Tries all schedules of a situation within the bounds, the simple ones first, and stops with the shortest that fails. */
 import { differenceFrom, type EndState } from './end-state.ts';
 import type { Course, Moment } from './foresight.ts';
+import { sizeOf, type Followed } from './followed.ts';
 import { explored, type Explored, type Outcome } from './run-schedule.ts';
 import type { Schedule, Turn } from './schedule.ts';
 import { runsOf, type Reconcilers, type Situation } from './situation.ts';
@@ -51,12 +52,6 @@ interface Candidate {
   readonly left: Bounds;
   /** Where its last turn leads to. */
   readonly leadsTo: string | undefined;
-}
-
-/** A schedule, and those that have one more turn than it: of schedules that lead to the same place only the first is followed. */
-interface Followed {
-  readonly isCrashed: boolean;
-  readonly children: Followed[];
 }
 
 export interface ExploreOptions {
@@ -136,25 +131,6 @@ function placeOf({ schedule: { turns }, left, leadsTo }: Candidate): string | un
   return [last.before === 0, placed, left.switches, left.crashes, left.intrusions, left.departures, leadsTo].join(' ');
 }
 
-/** Schedules below it, those that go on alike each counted. */
-function sizeOf(root: Followed): { readonly schedules: number; readonly crashes: number } {
-  const known = new Map<Followed, { schedules: number; crashes: number }>();
-  const count = (one: Followed): { schedules: number; crashes: number } => {
-    const before = known.get(one);
-    if (before !== undefined) return before;
-    const total = { schedules: 1, crashes: one.isCrashed ? 1 : 0 };
-    for (const child of one.children) {
-      const { schedules, crashes } = count(child);
-      total.schedules += schedules;
-      total.crashes += crashes;
-    }
-    known.set(one, total);
-    return total;
-  };
-  const { schedules, crashes } = count(root);
-  return { schedules: schedules - 1, crashes };
-}
-
 /** For the reader: each turn, then each call. */
 const lengthOf = ({ outcome }: Failure): number =>
   outcome.schedule.turns.length * 1000 + outcome.interleaved.filter(({ kind }) => kind === 'call').length;
@@ -208,10 +184,12 @@ function* childrenOf(
       for (const to of position.others) yield withTurn({ before, what: 'switch', to }, {}, position);
     if (left.departures === 0) continue;
     if (!isHere && !position.isBoundary && left.switches > 0)
-      for (const to of position.others) yield withTurn({ before, what: 'switch', to }, { switches: 1, departures: 1 }, position);
+      for (const to of position.others)
+        yield withTurn({ before, what: 'switch', to }, { switches: 1, departures: 1 }, position);
     if (left.crashes > 0) {
       yield withTurn({ before, what: 'dies before' }, { crashes: 1, departures: 1 }, position);
-      if (position.changesSomething) yield withTurn({ before, what: 'dies after' }, { crashes: 1, departures: 1 }, position);
+      if (position.changesSomething)
+        yield withTurn({ before, what: 'dies after' }, { crashes: 1, departures: 1 }, position);
     }
   }
 }

@@ -11,7 +11,15 @@ import { endStateOf, type EndState } from './end-state.ts';
 import { createExploredCluster, type ExploredCluster } from './explored-cluster.ts';
 import { ExploredWorld, type Past } from './explored-world.ts';
 import { footprintOf, MESSAGES, recordThing } from './footprint.ts';
-import { ASLEEP, createForesight, type Course, type Foresight, type RunEnds, type Witnessed, type Writes } from './foresight.ts';
+import {
+  ASLEEP,
+  createForesight,
+  type Course,
+  type Foresight,
+  type RunEnds,
+  type Witnessed,
+  type Writes,
+} from './foresight.ts';
 import type { Death, MadeCall } from './gate.ts';
 import { livePast } from './past.ts';
 import { stepsOf, type Schedule } from './schedule.ts';
