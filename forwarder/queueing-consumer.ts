@@ -21,8 +21,8 @@ export interface QueueingConsumerDeps {
   readonly clock: Clock;
   readonly metrics: MetricSink;
   readonly listener?: ObjectListener | undefined;
-  /** What is published of a change of something on this node; undefined: the node is not known, the change itself is. */
-  readonly onNode?: (nodeName: string) => ObjectChange | undefined;
+  /** What is published of a change. Default: the change. */
+  readonly toPublish?: (change: ObjectChange) => readonly ObjectChange[];
 }
 
 /**
@@ -30,15 +30,15 @@ export interface QueueingConsumerDeps {
  * stops, and the next one starts with an empty memory.
  */
 export function queueingConsumer(deps: QueueingConsumerDeps): ObjectConsumer {
-  const { tracker, queue, clock, listener, onNode } = deps;
+  const { tracker, queue, clock, listener, toPublish = change => [change] } = deps;
   const dimensions = { resource: deps.resource.type.resource };
   const count = (name: MetricName): void => deps.metrics.count(name, 1, dimensions);
 
   async function offer(change: ObjectChange | undefined, signal: AbortSignal): Promise<void> {
     if (change === undefined) return count('EventsSuppressed');
-    const { interest, hints } = change;
-    const ofNode = interest === 'node' && hints.nodeName !== undefined ? onNode?.(hints.nodeName) : undefined;
-    if ((await queue.offer(ofNode ?? change, signal)) === 'merged') count('EventsCoalesced');
+    for (const each of toPublish(change)) {
+      if ((await queue.offer(each, signal)) === 'merged') count('EventsCoalesced');
+    }
   }
 
   return {

@@ -2,6 +2,24 @@
 import type { UserInfo } from '../../packages/kube-apiserver/src/authorization/attributes.ts';
 import type { LocalAws } from '../../packages/local-aws/src/stack.ts';
 
+/** Of each token that was shown lately, as an API server's authenticator remembers them; a function shows a new one every few minutes. */
+const REMEMBERED_MAX = 100;
+
+/** `eksUserOf` with a memory. */
+export function createEksUsers(aws: Parameters<typeof eksUserOf>[1]): (token: string) => UserInfo | undefined {
+  const known = new Map<string, UserInfo>();
+  return token => {
+    const before = known.get(token);
+    if (before !== undefined) return before;
+    const user = eksUserOf(token, aws);
+    if (user === undefined) return undefined;
+    const [oldest] = known.keys();
+    if (known.size === REMEMBERED_MAX && oldest !== undefined) known.delete(oldest);
+    known.set(token, user);
+    return user;
+  };
+}
+
 const TOKEN = /^k8s-aws-v1\.([\w-]+)$/;
 
 /**

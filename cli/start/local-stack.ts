@@ -6,6 +6,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { UserInfo } from '../../packages/kube-apiserver/src/authorization/attributes.ts';
 import { startLocalAws, type LocalAws, type OtherFunction } from '../../packages/local-aws/src/stack.ts';
 import type { LogLine } from '../../packages/local-aws/src/log-lines.ts';
 import { createRealScheduler } from '../../runtime/real-scheduler.ts';
@@ -13,7 +14,7 @@ import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { CLUSTER_PARAMETERS, ENV } from '../../shared/contract/env.ts';
 import { CONFIG_MAP } from '../../shared/contract/names.ts';
 import { cloudOnEc2 } from './ec2-cloud.ts';
-import { eksUserOf } from './eks-users.ts';
+import { createEksUsers } from './eks-users.ts';
 import { startClusterActors } from './cluster-actors.ts';
 import { startEmbeddedCluster, type EmbeddedCluster } from './embedded-cluster.ts';
 import { startForwarderProcess, type ForwarderProcess } from './forwarder-process.ts';
@@ -58,9 +59,9 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
 
   onStep('synthesizing the CDK app, starting the API server');
   const assemblyDir = join(folder, 'cdk.out');
-  let running: LocalAws | undefined;
+  let userOf: ((token: string) => UserInfo | undefined) | undefined;
   // First, so that a port in use is said at once.
-  const cluster = await startEmbeddedCluster(systemClock, options.port ?? 0, token => running && eksUserOf(token, running)); // prettier-ignore
+  const cluster = await startEmbeddedCluster(systemClock, options.port ?? 0, token => userOf?.(token));
   parts.defer(() => cluster.close());
   const { hookFunctions = [] } = options;
   await synthesize(assemblyDir, { tempDir: folder, hookFunctions: hookFunctions.map(({ name }) => name) });
@@ -85,7 +86,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     onProblem: problem => options.onProblem(problem.message),
   });
   parts.defer(() => aws.stop());
-  running = aws;
+  userOf = createEksUsers(aws);
   startClusterActors(cluster.core, scheduler, cloudOnEc2(aws.ec2.fleet, CLUSTER_NAME));
 
   onStep('starting the forwarder');

@@ -1,15 +1,14 @@
 /** Says what there is to say about protections: a Kubernetes Event, an audit line and a metric each. */
 import { GRACE_PERIOD_METRICS as METRICS } from '../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
-import { RESOURCES } from '../../shared/contract/resources.ts';
-import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { durationBetween, isDue, parseTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import { durationBetween, parseTimestamp } from '../../shared/domain/time.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { AnnouncementTopic } from './announced.ts';
 import type { Announcement } from './announcements.ts';
+import type { EventsOfOthers } from './events-of-others.ts';
 
-type Deps = Pick<FunctionDeps, 'kubernetes' | 'metrics' | 'clock'>;
+type Deps = Pick<FunctionDeps, 'metrics' | 'clock'> & { readonly eventsOfOthers: EventsOfOthers };
 
 interface EventOfTopic {
   readonly type: 'Normal' | 'Warning';
@@ -39,15 +38,15 @@ export async function announce(
   announcements: readonly Announcement[],
   timed: boolean,
 ): Promise<void> {
-  const saidByOthers = await loadEventsOfOthers(deps, announcements);
+  const saidByOthers = await deps.eventsOfOthers.saidOf(announcements);
   for (let start = 0; start < announcements.length; start += AT_ONCE) {
     const batch = announcements.slice(start, start + AT_ONCE);
-    await Promise.all(batch.map(each => announceOne(deps, reporter, each, timed, isSaid(each, saidByOthers))));
+    await Promise.all(batch.map(each => announceOne(deps, reporter, each, timed, saidByOthers.has(each))));
   }
 }
 
 async function announceOne(
-  deps: Deps,
+  deps: Pick<Deps, 'metrics' | 'clock'>,
   reporter: Reporter,
   { topic, key, message, about: { kind, ...metadata } }: Announcement,
   timed: boolean,
@@ -66,43 +65,4 @@ async function announceOne(
     metric: { name: metric },
     ...(!saidByOthers && { event: { type } }),
   });
-}
-
-/** Karpenter ≥ 1.12 says by itself that a protection ended, where it happens to look at the pod: one such Event is enough. */
-async function loadEventsOfOthers(
-  { kubernetes }: Deps,
-  announcements: readonly Announcement[],
-): Promise<readonly KubernetesObject[]> {
-  const ended = announcements.filter(({ topic }) => topic === 'elapsed');
-  const namespaces = new Set(ended.map(({ about }) => (about.kind === 'Pod' ? about.namespace : undefined)));
-  // Without the source each run would read all that the others have said in the namespace.
-  const fieldSelector = `reason=${EVENT_REASONS.protectionElapsed},source=karpenter`;
-  const found: KubernetesObject[] = [];
-  for (const namespace of namespaces) {
-    if (namespace === undefined) continue;
-    found.push(...((await kubernetes.list(RESOURCES.Event, { namespace, fieldSelector })) ?? []));
-  }
-  return found;
-}
-
-/** Whether such an Event about the pod is there from its end on; one of an earlier end, renewed since, is another. */
-function isSaid({ topic, key, about }: Announcement, events: readonly KubernetesObject[]): boolean {
-  const end = topic === 'elapsed' ? parseTimestamp(key) : undefined;
-  return end !== undefined && events.some(event => uidOf(event) === about.uid && isAfter(event, end));
-}
-
-function isAfter(event: KubernetesObject, end: EpochMs): boolean {
-  const last = event['lastTimestamp'];
-  const time = typeof last === 'string' ? parseTimestamp(last) : undefined;
-  return time !== undefined && isDue(time, end);
-}
-
-function uidOf(event: KubernetesObject): unknown {
-  return fieldOf(event['involvedObject'], 'uid');
-}
-
-function fieldOf(value: unknown, key: string): unknown {
-  return typeof value === 'object' && value !== null
-    ? Object.entries(value).find(([name]) => name === key)?.[1]
-    : undefined;
 }

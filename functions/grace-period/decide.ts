@@ -14,6 +14,8 @@ import { addDuration, earliest, hours, isDue, seconds, type EpochMs } from '../.
 
 /** A run that has claimed Events has recorded them after this long, or has ended. */
 export const CLAIM_SETTLES_AFTER = seconds(30);
+/** Ends of protections that are less than this apart are said together, at the last of them: a node costs one look a second. */
+export const SAID_TOGETHER_WITHIN = seconds(1);
 /** A node with annotated pods and nothing due is looked at this often, so that none is ever out of sight (I5). */
 export const IDLE_CHECK = hours(24);
 
@@ -34,6 +36,8 @@ export interface GracePeriodObservation {
 export interface Remembered {
   readonly record: GracePeriodRecord;
   readonly wakeTime: EpochMs;
+  /** The timer is only for a run that dies: the minute sweep is soon enough, and no message need be on its way. */
+  readonly onlyForCrash?: boolean;
 }
 
 /** The numbers that a decision rests on. */
@@ -86,20 +90,20 @@ export function decide(observation: GracePeriodObservation): GracePeriodDecision
     ? []
     : said.filter(({ about, topic, key }) => record.announced[about.uid]?.[topic] !== key);
 
-  const next = [retryTime, ...annotated.map(pod => nextInstant(pod, policy, now))].reduce(
-    sooner,
-    addDuration(now, IDLE_CHECK),
-  );
+  const instants = annotated.flatMap(pod => nextInstant(pod, policy, now) ?? []);
+  const next = sooner(sooner(addDuration(now, IDLE_CHECK), lastOfFirst(instants)), retryTime);
   // The memory of pods that are gone goes with the next write that is due anyway.
   const present = new Set([node.uid, ...annotated.map(({ pod }) => pod.uid)]);
   const remembered = Object.entries(record.announced).filter(([uid]) => present.has(uid));
   const announced = announcements.length > 0 ? Object.fromEntries(remembered) : record.announced;
   const kept = { announced, ...(effort !== undefined && { effort }) };
+  const settled = addDuration(ownClaimTime ?? now, CLAIM_SETTLES_AFTER);
   const intent: Remembered =
     announcements.length > 0
       ? {
           record: { ...kept, claimTime: ownClaimTime ?? now },
-          wakeTime: sooner(addDuration(ownClaimTime ?? now, CLAIM_SETTLES_AFTER), next),
+          wakeTime: sooner(settled, next),
+          ...(settled < next && { onlyForCrash: true }),
         }
       : {
           record: { ...kept, ...(busy && claimTime !== undefined && { claimTime }) },
@@ -111,6 +115,16 @@ export function decide(observation: GracePeriodObservation): GracePeriodDecision
       : intent;
   return { kind: 'keep', node: change, announcements, intent, outcome, counts };
 }
+
+/** The last of those that belong to the first one: with pods that end one shortly after the other, all of them are due by then. */
+function lastOfFirst(instants: readonly EpochMs[]): EpochMs | undefined {
+  const first = instants.reduce(earliest, undefined);
+  if (first === undefined) return undefined;
+  const end = addDuration(first, SAID_TOGETHER_WITHIN);
+  return instants.filter(instant => instant < end).reduce(latest, first);
+}
+
+const latest = (instant: EpochMs, other: EpochMs): EpochMs => (other > instant ? other : instant);
 
 /** The earlier of two instants; undefined: none. */
 function sooner(instant: EpochMs, other: EpochMs | undefined): EpochMs {

@@ -14,18 +14,22 @@ import type { Counts, Remembered } from './decide.ts';
 import { effortAfter } from './effort.ts';
 import type { NodeChange } from './node-change.ts';
 import type { Here } from './observe.ts';
+import type { Version } from './seen-objects.ts';
 
 /** A change of the Node that is made. */
 type MadeChange = Exclude<NodeChange, { kind: 'leave' }>;
 
 type AnnotateOutcome =
-  | { readonly kind: 'ok' }
+  | { readonly kind: 'ok'; readonly object: KubernetesObject }
   /** The Node changed in between, or is gone: look again. */
   | { readonly kind: 'changed' }
   /** A webhook or policy does not let it pass, and will not the next time. */
   | { readonly kind: 'refused'; readonly message: string };
 
-type Changed = Extract<Turn, { kind: 'again' }> | { readonly kind: 'ok'; readonly effort: Effort | undefined };
+type Changed =
+  | Extract<Turn, { kind: 'again' }>
+  /** `written`: the Node as it is now; absent when it was left as it is. */
+  | { readonly kind: 'ok'; readonly effort: Effort | undefined; readonly written?: Version };
 
 /** Makes the change of the Node and reports it. One that is refused is remembered, so that the next look waits with it. */
 export async function changeNode(
@@ -43,7 +47,7 @@ export async function changeNode(
   const next = effortAfter(effort, made, outcome, deps.clock.now());
   if (outcome.kind === 'ok') {
     await reportChange(deps.reporter, seen.object, made, counts);
-    return { kind: 'ok', effort: next };
+    return { kind: 'ok', effort: next, written: outcome.object.metadata };
   }
   const saved = await seen.record.save(wanted(seen, { ...before, record: withEffort(before.record, next) }));
   return saved.kind === 'again'
@@ -55,9 +59,13 @@ export function withEffort({ announced, claimTime }: GracePeriodRecord, effort: 
   return { announced, ...(claimTime !== undefined && { claimTime }), ...(effort !== undefined && { effort }) };
 }
 
-export function wanted({ object: { metadata } }: Here, { record, wakeTime }: Remembered): Wanted<GracePeriodRecord> {
+export function wanted(
+  { object: { metadata } }: Here,
+  { record, wakeTime, onlyForCrash = false }: Remembered,
+): Wanted<GracePeriodRecord> {
   const { name, uid } = metadata;
-  return { subject: { apiVersion: 'v1', kind: 'Node', name, uid }, value: record, wakeTime };
+  const subject = { apiVersion: 'v1', kind: 'Node', name, uid };
+  return { subject, value: record, wakeTime, punctual: !onlyForCrash };
 }
 
 /** Both annotations in one patch, on exactly the Node that was looked at. */

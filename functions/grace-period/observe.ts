@@ -11,6 +11,7 @@ import type { Held, TimedRecord } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { GracePeriodRecord } from './announced.ts';
 import { annotatedPods, type Announcement } from './announcements.ts';
+import type { Version } from './seen-objects.ts';
 import { withAnnouncements, type GracePeriodObservation } from './decide.ts';
 
 /** Pods of an older node have been there for events of their own; only a new node may have pods that came before it. */
@@ -27,6 +28,8 @@ export interface Target {
 export interface Progress {
   claimTime: EpochMs | undefined;
   announcements: readonly Announcement[];
+  /** The Node as this run left it. */
+  written: Version | undefined;
 }
 
 export type Look =

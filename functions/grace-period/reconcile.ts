@@ -16,20 +16,28 @@ import { announce } from './announce.ts';
 import { decide, type GracePeriodDecision } from './decide.ts';
 import { changeNode, wanted, withEffort } from './effects.ts';
 import type { NodeChange } from './node-change.ts';
+import { createEventsOfOthers, type EventsOfOthers } from './events-of-others.ts';
 import { look, type Gone, type Here, type Progress, type Target } from './observe.ts';
 import { reportProtectionFaults } from './policy-faults.ts';
 import { gracePeriodCodec, OWNER, recordIdOf } from './record.ts';
-import { createSeenPods, type SeenPods } from './seen-pods.ts';
+import { createSeenObjects, type SeenObjects } from './seen-objects.ts';
 import { createSettingsRounds, SETTINGS_ROUND } from './wake-ups.ts';
 
 type Ports = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'metrics' | 'clock'>;
-type Deps = Ports & { readonly reporter: Reporter; readonly seenPods: SeenPods; readonly settings: Rounds };
+interface Own {
+  readonly reporter: Reporter;
+  readonly seen: SeenObjects;
+  readonly settings: Rounds;
+  readonly eventsOfOthers: EventsOfOthers;
+}
+type Deps = Ports & Own;
 
 export function createReconciler(ports: Ports): Reconcile {
   const deps: Deps = {
     ...ports,
     reporter: createReporter(OWNER, ports),
-    seenPods: createSeenPods(),
+    seen: createSeenObjects(),
+    eventsOfOthers: createEventsOfOthers(ports),
     settings: createSettingsRounds(ports),
   };
   return async message => {
@@ -59,9 +67,11 @@ async function reconcileClusterEvent(deps: Deps, event: WatchedEvent): Promise<v
   switch (subject.kind) {
     case 'Pod':
       if (hints.nodeName === undefined) return;
-      if (change !== 'Deleted' && deps.seenPods.has(subject.uid, resourceVersion)) return;
+      if (change !== 'Deleted' && deps.seen.has(subject.uid, resourceVersion)) return;
       return reconcileNode(deps, { name: hints.nodeName, uid: undefined, pods: 'always' });
     case 'Node': {
+      // What this very process made of it is no news.
+      if (change === 'Modified' && event.resync !== true && deps.seen.has(subject.uid, resourceVersion)) return;
       // Pods have events of their own; a node that only changes matters when it is known to carry annotated ones.
       const pods = change === 'Added' && event.resync !== true ? 'ifNew' : 'ifKnown';
       return reconcileNode(deps, { name: subject.name, uid: subject.uid, pods });
@@ -81,7 +91,7 @@ async function reconcileClusterEvent(deps: Deps, event: WatchedEvent): Promise<v
 }
 
 async function reconcileNode(deps: Deps, first: Target, wakeUp?: WakeUp): Promise<void> {
-  const progress: Progress = { claimTime: undefined, announcements: [] };
+  const progress: Progress = { claimTime: undefined, announcements: [], written: undefined };
   const records = openRecords(deps, gracePeriodCodec, wakeUp);
   const recordOf = (uid: string): TimedRecord<GracePeriodRecord> => records(recordIdOf(uid));
   if (first.uid !== undefined && (await recordOf(first.uid).isServed())) return;
@@ -100,7 +110,7 @@ async function reconcileNode(deps: Deps, first: Target, wakeUp?: WakeUp): Promis
       if (seen.kind === 'gone') return close(deps, seen);
       if (decision === 'close') return DONE;
       const turn = await apply(deps, decision, seen, progress, wakeUp !== undefined);
-      if (turn.kind === 'done') deps.seenPods.remember(seen.pods);
+      if (turn.kind === 'done') deps.seen.remember([...seen.pods, ...(progress.written ? [progress.written] : [])]);
       return turn;
     },
   });
@@ -141,6 +151,7 @@ async function keep(
 
   const changed = await changeNode(deps, seen, node, counts, intent);
   if (changed.kind === 'again') return changed;
+  progress.written = changed.written ?? progress.written;
 
   await announce(deps, deps.reporter, announcements, timed);
   progress.announcements = [...progress.announcements, ...announcements];

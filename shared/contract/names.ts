@@ -34,12 +34,16 @@ export const HOOK_ANSWERED = 'TerminationHookAnswered';
 export const ORPHAN_FORGOTTEN = 'OrphanForgotten';
 /** EventBridge `detail-type`, about a Node: pods of it, or volume attachments, changed or are gone. */
 export const NODE_PODS_CHANGED = 'NodePodsChanged';
+/** Nothing of a Node changed but the annotations that hold it for protected pods, which only their keeper reads. */
+export const NODE_PROTECTION_CHANGED = 'NodeProtectionChanged';
 /** EventBridge `detail-type` with which EC2 says, on the default bus, that an instance of the account has changed its state. */
 export const INSTANCE_STATE_CHANGED = 'EC2 Instance State-change Notification';
 /** EventBridge `detail-type` of changes of the kinds that FinalizerRules name. */
 export const CUSTOM_RESOURCE_CHANGED = 'CustomResourceChanged';
 /** EventBridge `detail-type` of changes of the kind that `[customDrain]` names. */
 export const DRAIN_RESOURCE_CHANGED = 'DrainResourceChanged';
+/** EventBridge `detail-type` of what concerns drains alone: their marks on a Node, its cordon, and pods that only a drain waits for. */
+export const DRAINED_NODE_CHANGED = 'DrainedNodeChanged';
 /** EventBridge `detail-type` of changes of the kinds by which `repair.actions` ask for help. */
 export const REMEDIATION_CHANGED = 'RemediationChanged';
 /** EventBridge `detail-type` of changes of the custom resources that stand for hooks of terminations. */

@@ -9,11 +9,13 @@ import {
   DRAIN_COMPLETED,
   DRAIN_REQUESTED,
   DRAIN_RESOURCE_CHANGED,
+  DRAINED_NODE_CHANGED,
   FORWARDER_HEARTBEAT,
   HEALTH_EVENT,
   HOOK_RESOURCE_CHANGED,
   HOOK_ANSWERED,
   NODE_PODS_CHANGED,
+  NODE_PROTECTION_CHANGED,
   INSTANCE_STATE_CHANGED,
   REMEDIATION_CHANGED,
   SOURCES,
@@ -66,8 +68,8 @@ export function matchesPattern(
   });
 }
 
-/** What is published only while the pods of a node are watched: pods on it, and what can hold them. */
-const BLOCKER_KINDS = ['Pod', 'PodDisruptionBudget', 'VolumeAttachment'] as const;
+/** What is published only while the pods of a node are watched: changes of them, and what can hold them. */
+const BLOCKER_KINDS = ['PodDisruptionBudget', 'VolumeAttachment'] as const;
 const changesOfBlockers = published(NODE_PODS_CHANGED, ...BLOCKER_KINDS.map(kind => detailTypeFor(kind)));
 
 const REPAIR_ROUTES: readonly Route[] = [
@@ -90,6 +92,7 @@ const GRACE_PERIOD_ROUTES: readonly Route[] = [
     target: 'grace-period',
     pattern: changesOf('Pod', 'Node', 'NodePool', 'NodeLifecyclePolicy'),
   },
+  { name: 'ProtectionsToGracePeriod', target: 'grace-period', pattern: published(NODE_PROTECTION_CHANGED) },
 ];
 
 /** `DrainResourceChanged` too: a FinalizerRule may name the kind of the custom drain. */
@@ -130,6 +133,7 @@ const FINALIZER_ROUTES: readonly Route[] = [
 const DRAIN_ROUTES: readonly Route[] = [
   { name: 'ClusterToDrain', target: 'drain', pattern: changesOf('Node', 'NodeLifecyclePolicy', 'ConfigMap') },
   { name: 'BlockersToDrain', target: 'drain', pattern: changesOfBlockers },
+  { name: 'DrainedNodesToDrain', target: 'drain', pattern: published(DRAINED_NODE_CHANGED) },
   { name: 'DrainResourcesToDrain', target: 'drain', pattern: published(DRAIN_RESOURCE_CHANGED) },
   // A bus serves one cluster: a monitor need not know its name.
   { name: 'RequestsToDrain', target: 'drain', pattern: () => ({ 'detail-type': [HEALTH_EVENT, DRAIN_REQUESTED] }) },

@@ -1,6 +1,6 @@
 /** The local cluster knows a function by its EKS token, and lets it do what `deploy/rbac` allows its group. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eksUserOf } from '../../cli/start/eks-users.ts';
+import { createEksUsers } from '../../cli/start/eks-users.ts';
 import { startEmbeddedCluster, type EmbeddedCluster } from '../../cli/start/embedded-cluster.ts';
 import type { FunctionModel } from '../../packages/local-aws/src/model.ts';
 import { signEksToken } from '../../shared/adapters/kubernetes/eks-token.ts';
@@ -41,7 +41,7 @@ const aws = { model: MODEL, roleOf: (key: string) => (KEYS.includes(key) ? roleA
 
 let cluster: EmbeddedCluster;
 beforeAll(async () => {
-  cluster = await startEmbeddedCluster(systemClock, 0, token => eksUserOf(token, aws));
+  cluster = await startEmbeddedCluster(systemClock, 0, createEksUsers(aws));
   cluster.core.seed({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } });
 });
 afterAll(() => cluster.close());
@@ -77,7 +77,7 @@ describe('a function at the local cluster', () => {
 
   it('is nobody with a token that is none', () => {
     for (const token of ['', 'k8s-aws-v1.', 'k8s-aws-v1.bm90IGEgdXJs', 'user:admin']) {
-      expect(eksUserOf(token, aws)).toBeUndefined();
+      expect(createEksUsers(aws)(token)).toBeUndefined();
     }
   });
 });

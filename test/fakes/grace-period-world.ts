@@ -172,6 +172,12 @@ export function createGracePeriodWorld() {
       ),
     nodeEvent: (change: Change = 'Modified', uid = 'uid-n1') =>
       reconcile(clusterEvent({ kind: 'Node', apiVersion: 'v1', name: 'n1', uid }, change, { nodeName: 'n1' })),
+    /** The event that tells of the Node as it is now. */
+    currentNodeEvent: () => {
+      const { uid, resourceVersion } = core.get(nodeRef).metadata;
+      const subject = { kind: 'Node', apiVersion: 'v1', name: 'n1', uid } as const;
+      return reconcile(clusterEvent(subject, 'Modified', { nodeName: 'n1' }, resourceVersion));
+    },
     policyEvent: (name: string) =>
       reconcile(
         clusterEvent(

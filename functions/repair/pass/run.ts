@@ -30,6 +30,8 @@ export interface Passes {
   ensure(pool: string | undefined, since: EpochMs | undefined): Promise<void>;
   /** What the passes know of a node: found due by the last one, or one is under way that sees it. */
   standingOf(pool: string | undefined, uid: string): Promise<'found' | 'underWay' | 'unknown'>;
+  /** A repair of the node of that name is under way: the passes look at it. */
+  repairs(pool: string | undefined, nodeName: string): Promise<boolean>;
   /** Something changed that may let held repairs of this pool go on. Without a record nothing is held. */
   poolChanged(pool: string | undefined): Promise<void>;
   /** The timer of the pool's record is due. */
@@ -64,6 +66,10 @@ export function createPasses(deps: PassDeps): Passes {
       const { attempts, said, underWay } = held.value;
       if (attempts.some(({ node }) => node.uid === uid) || wasSaid(said, uid)) return 'found';
       return underWay ? 'underWay' : 'unknown';
+    },
+    async repairs(pool, nodeName) {
+      const held = await open(pool).load();
+      return held.kind === 'held' && held.value.attempts.some(({ node }) => node.name === nodeName);
     },
     poolChanged: pool =>
       request(pool, open(pool), state => {

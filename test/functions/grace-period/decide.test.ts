@@ -100,6 +100,8 @@ describe('the timer', () => {
   it.each([
     ['the next end', ['4h', '2h'], addDuration(CREATED, hours(2))],
     ['a day, with nothing due before', ['true', '48h'], addDuration(CREATED, IDLE_CHECK)],
+    ['the last of the ends within a second', ['2h', '2h500ms', '2h999ms', '2h1s'], at('2024-01-01T12:00:00.999Z')],
+    ['each of those that are a second apart', ['2h1s', '2h'], at('2024-01-01T12:00:00Z')],
   ])('is set to %s', (_name, values, wakeTime) => {
     const pods = values.map((value, index) => aPod(value, { name: `pod-${index}` }));
     expect(kept({ pods }).outcome.wakeTime).toBe(wakeTime);
@@ -126,6 +128,7 @@ describe('announcements', () => {
     expect(due.intent).toEqual({
       record: { announced: {}, claimTime: now },
       wakeTime: addDuration(now, CLAIM_SETTLES_AFTER),
+      onlyForCrash: true,
     });
     expect(due.outcome).toEqual({
       record: { announced: { 'uid-web-0': { elapsed: END } } },

@@ -78,6 +78,18 @@ describe('one pod', () => {
     expect(world.decisions()).toEqual(['hold', 'release', 'elapsed']);
   });
 
+  it('does not look because of its own change of the Node', async () => {
+    const looks = () => world.calls.filter(call => call === 'kubernetes.list').length;
+    await runPod(world, 'ci', '4h');
+    const before = looks();
+    await world.currentNodeEvent();
+    expect(looks()).toBe(before);
+    world.annotate(world.nodeRef, { 'karpenter.sh/do-not-disrupt': null });
+    await world.currentNodeEvent();
+    expect(looks()).toBeGreaterThan(before);
+    expect(world.held().doNotDisrupt).toBe('true');
+  });
+
   it('never touches the annotation of the pod', async () => {
     await runPod(world, 'ci', '4h');
     world.advance(hours(5));

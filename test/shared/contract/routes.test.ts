@@ -34,6 +34,15 @@ describe('routes', () => {
 
   it('tell of the pods of a node those who empty nodes alone', () => {
     expect(targets(event('NodePodsChanged', { cluster: 'prod' }))).toEqual(['finalizer', 'drain']);
+    expect(targets(event('DrainedNodeChanged', { cluster: 'prod' }))).toEqual(['drain']);
+  });
+
+  it('tell of the annotations that hold a Node nobody but who holds it', () => {
+    expect(targets(event('NodeProtectionChanged', { cluster: 'prod' }))).toEqual(['grace-period']);
+  });
+
+  it('tell of a pod with a protection nobody but its keeper: a node costs no look of those who do not empty it', () => {
+    expect(targets(event('PodChanged', { cluster: 'prod' }))).toEqual(['grace-period']);
   });
 
   it('take the end of an instance from EC2 alone, and nothing else of its life', () => {

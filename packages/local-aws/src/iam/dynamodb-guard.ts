@@ -1,7 +1,6 @@
 /** Access to DynamoDB: a proxy that asks before it passes a call on. When the server behind it is gone, connections break as its own would. */
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { pipeline } from 'node:stream/promises';
 import { listen, LOOPBACK } from '../loopback.ts';
 import type { AwsModel } from '../model.ts';
 import type { Access } from './access.ts';
@@ -34,8 +33,8 @@ export async function guardDynamoDb({ upstream, model, access }: DynamoDbGuardOp
       return;
     }
     const answer = await forward(request, body);
-    response.writeHead(answer.statusCode ?? 502, answer.headers);
-    await pipeline(answer, response);
+    const answered = await buffer(answer);
+    response.writeHead(answer.statusCode ?? 502, answer.headers).end(answered);
   }
 
   function forward({ method, url = '/', headers }: IncomingMessage, body: Buffer): Promise<IncomingMessage> {

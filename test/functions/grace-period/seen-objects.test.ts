@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { createSeenPods } from '../../../functions/grace-period/seen-pods.ts';
+import { createSeenObjects } from '../../../functions/grace-period/seen-objects.ts';
 
 it('knows a pod in the very state in which it was seen last', () => {
-  const seen = createSeenPods();
+  const seen = createSeenObjects();
   seen.remember([{ uid: 'a', resourceVersion: '7' }]);
   seen.remember([{ uid: 'a', resourceVersion: '8' }]);
   expect(['7', '8', '9'].map(version => seen.has('a', version))).toEqual([false, true, false]);
@@ -10,7 +10,7 @@ it('knows a pod in the very state in which it was seen last', () => {
 });
 
 it('forgets those that it has not seen for longest', () => {
-  const seen = createSeenPods(2);
+  const seen = createSeenObjects(2);
   for (const uid of ['a', 'b', 'a', 'c']) seen.remember([{ uid, resourceVersion: '1' }]);
   expect(['a', 'b', 'c'].map(uid => seen.has(uid, '1'))).toEqual([true, false, true]);
 });
