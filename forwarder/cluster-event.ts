@@ -1,5 +1,6 @@
 import {
   CLUSTER_EVENT_VERSION,
+  VIRTUAL_PARTS,
   toBusEntry,
   type ClusterEvent,
   type KindWatch,
@@ -48,6 +49,3 @@ function eventKeyOf(
 
 /** Nothing that stands in the object changed. */
 const isRepeat = (changed: readonly string[]): boolean => changed.every(part => VIRTUAL_PARTS.has(part));
-
-/** Changes that the object itself does not show. */
-export const VIRTUAL_PARTS: ReadonlySet<string> = new Set(['pods', 'podsWatched', 'watch']);

@@ -6,8 +6,8 @@ import { hash } from 'node:crypto';
 import { canonicalText } from './fields.ts';
 import type { Parts } from './project.ts';
 
-/** Characters per part: 66 bits in base64url, so that a change missed by a collision is not to be expected. */
-const WIDTH = 11;
+/** Characters per part: 60 bits in base64url, so that a change missed by a collision is not to be expected. */
+const WIDTH = 10;
 const ABSENT = '-'.repeat(WIDTH);
 
 export type Fingerprint = string;

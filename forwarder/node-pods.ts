@@ -126,6 +126,11 @@ export function createNodePods(deps: NodePodsDeps): NodePods {
       running.set(name, child);
       void begin(name, child.signal);
     },
+    // The others know all; this one has missed what was said to them alone.
+    joined(name) {
+      const child = running.get(name);
+      if (child !== undefined) deps.onWatched(name, child.signal).catch(() => undefined);
+    },
     removed(name) {
       running.get(name)?.abort(new Error(`${name} is not watched any more`));
       running.delete(name);

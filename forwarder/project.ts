@@ -7,7 +7,9 @@
  */
 import type { ClusterEvent } from '../shared/contract/cluster-event.ts';
 import { ANNOTATIONS, CURFEW_GROUP, KARPENTER } from '../shared/contract/names.ts';
+import { withoutWaiter } from '../shared/cluster/pod-watchers.ts';
 import type { KubernetesObject } from '../shared/domain/kubernetes-object.ts';
+import { STATE_LABEL } from '../shared/domain/quarantine.ts';
 import type { WatchedNodeNames } from './watched-nodes.ts';
 import { canonicalText, fieldAt, listAt, pick, pickEntries, textAt } from './fields.ts';
 
@@ -25,12 +27,16 @@ const PROTECTION_KEYS: readonly string[] = [KARPENTER.doNotDisruptAnnotation, AN
 
 export const projectNode: Project = object => ({
   parts: {
-    annotations: pickEntries(object.metadata.annotations, key => isRelevantKey(key) && !PROTECTION_KEYS.includes(key)),
+    annotations: pickEntries(withoutDrains(object), key => isRelevantKey(key) && !PROTECTION_KEYS.includes(key)),
     bootID: textAt(object, 'status', 'nodeInfo', 'bootID'),
     conditions: conditions(object),
     deletionTimestamp: object.metadata.deletionTimestamp,
+    drain: pickEntries(
+      { ...object.metadata.annotations, ...object.metadata.labels },
+      key => key === STATE_LABEL || DRAIN_ANNOTATIONS.has(key),
+    ),
     finalizers: finalizers(object),
-    labels: pickEntries(object.metadata.labels, isRelevantKey),
+    labels: pickEntries(object.metadata.labels, key => isRelevantKey(key) && key !== STATE_LABEL),
     protection: pickEntries(object.metadata.annotations, key => PROTECTION_KEYS.includes(key)),
     providerID: textAt(object, 'spec', 'providerID'),
     taints: sortedList(listAt(object, 'spec', 'taints').map(taint => pick(taint, ['key', 'value', 'effect']))),
@@ -42,6 +48,21 @@ export const projectNode: Project = object => ({
     providerID: textAt(object, 'spec', 'providerID'),
   }),
 });
+
+const DRAIN_ANNOTATIONS: ReadonlySet<string> = new Set([
+  ANNOTATIONS.watchPods,
+  ANNOTATIONS.cordonedByDrain,
+  ANNOTATIONS.drainRequested,
+  ANNOTATIONS.drainUnderWay,
+  ANNOTATIONS.drainAnswer,
+]);
+
+/** The annotations without those of drains; of those who wait for the pods, the others stay. */
+function withoutDrains(node: KubernetesObject): Readonly<Record<string, string>> {
+  const others = withoutWaiter(node, 'drain');
+  const kept = Object.entries(node.metadata.annotations ?? {}).filter(([key]) => !DRAIN_ANNOTATIONS.has(key));
+  return { ...Object.fromEntries(kept), ...(others !== null && { [ANNOTATIONS.watchPods]: others }) };
+}
 
 /** No conditions: nothing reads them, and Karpenter flips `Consolidatable` with every pod. */
 export const projectNodeClaim: Project = object => ({

@@ -84,10 +84,13 @@ export function createChangeQueue(objectsMax: number, publishFloor?: PublishFloo
         arrival.open();
         return 'queued';
       }
-      const merged = slot.waiting !== undefined;
-      slot.waiting = slot.waiting === undefined ? change : merge(slot.waiting, change);
-      arrival.open();
-      return merged ? 'merged' : 'queued';
+      const { waiting } = slot;
+      const before = waiting && heldUntil(key, slot);
+      slot.waiting = waiting === undefined ? change : merge(waiting, change);
+      // Who waits knows of a change that is held back, unless it may go sooner now.
+      const after = heldUntil(key, slot);
+      if (before === undefined || after === undefined || after < before) arrival.open();
+      return waiting === undefined ? 'queued' : 'merged';
     },
     take(limit, now) {
       const taken: QueuedChange[] = [];

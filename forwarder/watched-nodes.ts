@@ -2,7 +2,7 @@
  * The nodes whose pods are published: those that carry the mark, and those that are being terminated by somebody whom Curfew helps.
  * Pure bookkeeping.
  */
-import { ANNOTATIONS, KARPENTER } from '../shared/contract/names.ts';
+import { ANNOTATIONS, KARPENTER, type FunctionName } from '../shared/contract/names.ts';
 import type { KubernetesObject } from '../shared/domain/kubernetes-object.ts';
 import { textAt } from './fields.ts';
 
@@ -16,6 +16,8 @@ export interface WatchedNodeNames {
 
 export interface WatchedNodes {
   readonly names: WatchedNodeNames;
+  /** The one function that waits for the pods of this node; undefined: none or several. */
+  onlyWaiter(name: string): string | undefined;
   /** A Node or NodeClaim as it is now. */
   present(kind: NodeKind, object: KubernetesObject): void;
   /** A Node or NodeClaim that is gone. */
@@ -24,8 +26,18 @@ export interface WatchedNodes {
 
 export interface WatchedNodesListener {
   added(name: string): void;
+  /** Somebody else waits for the pods of this node, too. */
+  joined(name: string): void;
   removed(name: string): void;
 }
+
+interface WatchWanted {
+  readonly nodeName: string;
+  readonly waiters: readonly string[];
+}
+
+/** Who waits for the pods of what is being deleted. */
+const TERMINATES: FunctionName = 'finalizer';
 
 /** Finalizers of somebody who drains nodes without us, or that have nothing to do with pods. */
 const FOREIGN_FINALIZERS: ReadonlySet<string> = new Set([
@@ -34,45 +46,57 @@ const FOREIGN_FINALIZERS: ReadonlySet<string> = new Set([
   'orphan',
 ]);
 
-/** The node whose pods this Node or NodeClaim asks for. */
-export function nodeToWatch(kind: NodeKind, object: KubernetesObject): string | undefined {
+/** The node whose pods this Node or NodeClaim asks for, and the functions that wait for them. */
+export function nodeToWatch(kind: NodeKind, object: KubernetesObject): WatchWanted | undefined {
   const { annotations = {}, deletionTimestamp, finalizers = [], name } = object.metadata;
   const terminating =
     deletionTimestamp !== undefined && finalizers.some(finalizer => !FOREIGN_FINALIZERS.has(finalizer));
-  const marked = kind === 'Node' && (annotations[ANNOTATIONS.watchPods] ?? '') !== '';
-  if (!terminating && !marked) return undefined;
-  return kind === 'Node' ? name : textAt(object, 'status', 'nodeName');
+  const mark = kind === 'Node' ? (annotations[ANNOTATIONS.watchPods] ?? '') : '';
+  const waiters = [...(mark === '' ? [] : mark.split(',')), ...(terminating ? [TERMINATES] : [])];
+  const nodeName = kind === 'Node' ? name : textAt(object, 'status', 'nodeName');
+  return waiters.length === 0 || nodeName === undefined ? undefined : { nodeName, waiters };
 }
 
 export function createWatchedNodes(listener: WatchedNodesListener): WatchedNodes {
   /** UID of the Node or NodeClaim → name of the node it asks for. */
-  const wanted = new Map<string, string>();
-  /** How many ask for each node. */
-  const counts = new Map<string, number>();
+  const nodeOf = new Map<string, string>();
+  /** Node name → who waits, by the UID that says so. */
+  const wanted = new Map<string, Map<string, readonly string[]>>();
+  const waitersOf = (name: string) => new Set([...(wanted.get(name)?.values() ?? [])].flat());
 
-  function set(uid: string, name: string | undefined): void {
-    const before = wanted.get(uid);
-    if (before === name) return;
-    if (name === undefined) wanted.delete(uid);
-    else wanted.set(uid, name);
-    if (name !== undefined) {
-      const count = counts.get(name) ?? 0;
-      counts.set(name, count + 1);
-      if (count === 0) listener.added(name);
-    }
-    if (before !== undefined) {
-      const count = counts.get(before) ?? 0;
-      if (count > 1) counts.set(before, count - 1);
-      else {
-        counts.delete(before);
-        listener.removed(before);
-      }
-    }
+  function leave(uid: string, name: string): void {
+    const askers = wanted.get(name);
+    nodeOf.delete(uid);
+    askers?.delete(uid);
+    if (askers?.size !== 0) return;
+    wanted.delete(name);
+    listener.removed(name);
+  }
+
+  function join(uid: string, { nodeName, waiters }: WatchWanted): void {
+    const before = waitersOf(nodeName);
+    nodeOf.set(uid, nodeName);
+    wanted.set(nodeName, (wanted.get(nodeName) ?? new Map<string, readonly string[]>()).set(uid, waiters));
+    if (before.size === 0) listener.added(nodeName);
+    else if (waiters.some(waiter => !before.has(waiter))) listener.joined(nodeName);
   }
 
   return {
-    names: counts,
-    present: (kind, object) => set(object.metadata.uid, nodeToWatch(kind, object)),
-    gone: uid => set(uid, undefined),
+    names: wanted,
+    onlyWaiter(name) {
+      const [first, ...others] = waitersOf(name);
+      return others.length === 0 ? first : undefined;
+    },
+    present(kind, object) {
+      const { uid } = object.metadata;
+      const next = nodeToWatch(kind, object);
+      const before = nodeOf.get(uid);
+      if (before !== undefined && before !== next?.nodeName) leave(uid, before);
+      if (next !== undefined) join(uid, next);
+    },
+    gone(uid) {
+      const before = nodeOf.get(uid);
+      if (before !== undefined) leave(uid, before);
+    },
   };
 }

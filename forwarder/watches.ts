@@ -2,8 +2,15 @@
  * All list-watches over one queue: those of `resources.ts`, which run always, those that only a draining node needs, and those of the
  * kinds that FinalizerRules, the custom drain and templates name.
  */
-import { ANNOTATIONS, NODE_PODS_CHANGED, NODE_PROTECTION_CHANGED } from '../shared/contract/names.ts';
+import {
+  ANNOTATIONS,
+  DRAINED_NODE_CHANGED,
+  NODE_PODS_CHANGED,
+  NODE_PROTECTION_CHANGED,
+} from '../shared/contract/names.ts';
 import type { KindWatch } from '../shared/contract/cluster-event.ts';
+import { RESOURCES } from '../shared/contract/resources.ts';
+import type { ResourceType } from '../shared/domain/kubernetes-object.ts';
 import { durationBetween, type EpochMs } from '../shared/domain/time.ts';
 import type { Clock } from '../shared/ports/clock.ts';
 import type { ClusterWatch } from '../shared/ports/cluster-watch.ts';
@@ -55,6 +62,14 @@ const isOnItsWay = ({ change, changed }: ObjectChange): boolean =>
 
 const isOfProtectionAlone = ({ change, subject, changed }: ObjectChange): boolean =>
   subject.kind === 'Node' && change === 'Modified' && changed.length === 1 && changed[0] === 'protection';
+
+/** What drains alone write and read: their marks, and the cordon. One message, in place of one for each function. */
+const PARTS_OF_DRAINS: readonly string[] = ['drain', 'unschedulable'];
+const isOfDrainsAlone = ({ change, subject, changed }: ObjectChange): boolean =>
+  subject.kind === 'Node' &&
+  change === 'Modified' &&
+  changed.length > 0 &&
+  changed.every(part => PARTS_OF_DRAINS.includes(part));
 
 /** One list-watch, and what it knows. */
 interface Watch {
@@ -110,10 +125,13 @@ export function createWatches(deps: WatchesDeps): Watches {
     for (const { tracker, resource } of running) {
       const change = tracker.repeat(uid, clock.now(), why);
       if (change === undefined) continue;
-      const name: MetricName = 'EventsRepeated';
-      metrics.count(name, 1, { resource: resource.type.resource });
+      countRepeat(resource.type);
       await queue.offer(change, signal);
     }
+  }
+  function countRepeat({ resource }: ResourceType): void {
+    const name: MetricName = 'EventsRepeated';
+    metrics.count(name, 1, { resource });
   }
 
   const customResources = createCustomResources({
@@ -146,10 +164,10 @@ export function createWatches(deps: WatchesDeps): Watches {
     seed: pod => trackersOf('Pod').forEach(tracker => tracker.seed(pod)),
     release: nodeName => [...running].forEach(({ tracker }) => tracker.releaseNode(nodeName)),
     async onWatched(nodeName, signal) {
-      for (const tracker of trackersOf('Node')) {
-        const uid = tracker.uidNamed(nodeName);
-        if (uid !== undefined) await repeat(uid, { changed: ['podsWatched'] }, signal);
-      }
+      const change = nodeChange(nodeName, 'podsWatched');
+      if (change === undefined) return;
+      countRepeat(RESOURCES.Node);
+      await queue.offer(change, signal);
     },
   });
   const ofTemplates = [
@@ -186,19 +204,24 @@ export function createWatches(deps: WatchesDeps): Watches {
   function toPublish(change: ObjectChange): readonly ObjectChange[] {
     const { interest, subject, hints } = change;
     if (isOfProtectionAlone(change)) return [{ ...change, detailType: NODE_PROTECTION_CHANGED }];
+    if (isOfDrainsAlone(change)) return [{ ...change, detailType: DRAINED_NODE_CHANGED }];
     const { nodeName } = hints;
     const concernsNode = interest === 'node' || (subject.kind === 'Pod' && !isOnItsWay(change));
     if (!concernsNode || nodeName === undefined || !nodePods.nodes.names.has(nodeName)) return [change];
-    const ofNode = podsChanged(nodeName) ?? { ...change, detailType: NODE_PODS_CHANGED };
+    const ofNode = nodeChange(nodeName, 'pods') ?? { ...change, detailType: NODE_PODS_CHANGED };
     return interest === 'node' ? [ofNode] : [change, ofNode];
   }
 
-  /** undefined: the Node is not there. */
-  function podsChanged(nodeName: string): ObjectChange | undefined {
+  /** For the functions that wait for its pods. undefined: the Node is not there. */
+  function nodeChange(nodeName: string, part: 'pods' | 'podsWatched'): ObjectChange | undefined {
     for (const tracker of trackersOf('Node')) {
       const uid = tracker.uidNamed(nodeName);
-      const change = uid && tracker.repeat(uid, clock.now(), { changed: ['pods'] });
-      if (change) return { ...change, detailType: NODE_PODS_CHANGED };
+      const change = uid && tracker.repeat(uid, clock.now(), { changed: [part] });
+      if (!change) continue;
+      const podsFor = nodePods.nodes.onlyWaiter(nodeName);
+      const hints = podsFor === undefined ? change.hints : { ...change.hints, podsFor };
+      const detailType = podsFor === 'drain' ? DRAINED_NODE_CHANGED : NODE_PODS_CHANGED;
+      return { ...change, detailType, hints };
     }
     return undefined;
   }

@@ -2,6 +2,7 @@
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { DEFAULT_GRACE_PERIOD } from '../../shared/domain/drainable-pod.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import {
   addDuration,
@@ -42,8 +43,10 @@ interface Parts {
 type Answer = { readonly kind: 'warned' | 'deleted' } | EvictionAnswer;
 
 /** When a call fails, the others of its batch are carried out first; then the failure goes up (`RetryableError`). */
-export async function carryOutPass(parts: Parts, nodeName: string, { acts }: DrainPass): Promise<PassResult> {
+export async function carryOutPass(parts: Parts, node: KubernetesObject, { acts }: DrainPass): Promise<PassResult> {
+  const { name: nodeName } = node.metadata;
   const warned: string[] = [];
+  const evicted: string[] = [];
   const refusals: string[] = [];
   let drained = 0;
   let retryAfter: DurationMs | undefined;
@@ -57,6 +60,7 @@ export async function carryOutPass(parts: Parts, nodeName: string, { acts }: Dra
       if (act === undefined) continue;
       const { pod } = act;
       if (answer.kind === 'warned') warned.push(pod.uid);
+      if (answer.kind === 'evicted') evicted.push(nameOf(pod));
       if (answer.kind === 'evicted' || answer.kind === 'deleted') {
         drained += 1;
         goneBy = earliest(goneBy, stuckAfter(act, parts.deps.clock.now()));
@@ -68,6 +72,7 @@ export async function carryOutPass(parts: Parts, nodeName: string, { acts }: Dra
       if (asked !== undefined && asked > (retryAfter ?? 0)) retryAfter = asked;
     }
   }
+  if (evicted.length > 0) await sayEvicted(parts.deps, node, evicted);
   return { warned, drained, refusals, retryAfter, changed, goneBy };
 }
 
@@ -99,7 +104,6 @@ async function carryOut({ deps, reporter }: Parts, node: string, act: PodAct): P
         message: `evicted: node ${node} is drained`,
         details: { node, gracePeriodSeconds: act.gracePeriodSeconds ?? null },
         metric: { name: 'PodEviction', dimensions: { answer: answer.kind } },
-        event: { type: 'Normal' },
       });
       return answer;
     }
@@ -118,6 +122,12 @@ async function carryOut({ deps, reporter }: Parts, node: string, act: PodAct): P
       return answer;
     }
   }
+}
+
+/** One for a pass, on the Node: Events of each pod would be half of what a storm writes (ADR 0016). */
+function sayEvicted({ events }: DrainDeps, node: KubernetesObject, pods: readonly string[]): Promise<void> {
+  const message = `evicted ${pods.length} pod${pods.length === 1 ? '' : 's'}: ${pods.join(', ')}`;
+  return events.record({ type: 'Normal', reason: EVENT_REASONS.evicted, message, about: node });
 }
 
 /** On the pod, and on the controller that will replace it. */

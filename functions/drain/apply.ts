@@ -5,7 +5,7 @@ import { again, type Turn } from '../../shared/lifecycle/settle.ts';
 import { evictionRetryDelay } from '../../shared/pods/eviction.ts';
 import { carryOutPass } from './act.ts';
 import { applyCustom } from './apply-custom.ts';
-import type { DrainDecision } from './decide.ts';
+import type { DrainDecision, Preparation } from './decide.ts';
 import { answer, cancel, close, finish, tidy } from './end.ts';
 import type { ActiveDrain } from './model.ts';
 import { prepareNode } from './node.ts';
@@ -13,12 +13,12 @@ import { noticesOf, sayNew } from './notices.ts';
 import type { Look } from './observe.ts';
 import { formatScope } from './scope.ts';
 import { withTried } from './tried.ts';
-import { lookAgain, proceed, report, safely, save, saveForNow, saveUntil, SOON, type Parts } from './turn.ts';
+import { after, lookAgain, proceed, report, safely, save, saveForNow, saveUntil, SOON, type Parts } from './turn.ts';
 
 type Of<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
 
 export async function apply(parts: Parts, decision: DrainDecision, look: Look): Promise<Turn> {
-  const { deps, run } = parts;
+  const { run } = parts;
   switch (decision.kind) {
     case 'rest':
       if (decision.until === undefined) return look.store.release();
@@ -49,14 +49,8 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
     }
     case 'begin':
       return begin(parts, decision, look);
-    case 'prepare': {
-      const { active, hold, showDraining, pass } = decision;
-      const changed = await prepareNode(deps, look.object, { active, hold, showDraining });
-      if (changed !== 'ok') return lookAgain(changed);
-      const prepared = { ...active, hold, ...(pass && { tried: withTried(active, pass) }) };
-      const saved = await saveForNow(look, { ...look.record, active: prepared });
-      return saved.written ? proceed(run) : saved;
-    }
+    case 'prepare':
+      return prepare(parts, decision, look);
     case 'drain':
       return drain(parts, decision, look);
     case 'finish':
@@ -84,7 +78,7 @@ async function reportTaken(
   });
 }
 
-async function begin(parts: Parts, { record, active, takes }: Of<'begin'>, look: Look): Promise<Turn> {
+async function begin(parts: Parts, { record, active, takes, next }: Of<'begin'>, look: Look): Promise<Turn> {
   const { reported: _, ...begun } = record;
   const saved = await saveForNow(look, begun);
   if (!saved.written) return saved;
@@ -99,7 +93,24 @@ async function begin(parts: Parts, { record, active, takes }: Of<'begin'>, look:
     metric: { name: 'DrainStarted' },
     event: { type: 'Normal' },
   });
-  return proceed(parts.run);
+  return next === undefined ? proceed(parts.run) : prepare(parts, next, after(look, begun));
+}
+
+/**
+ * The Node, then the pods, by one look: the patch fails if the Node changed since, the write after it if the drain was called off, each
+ * eviction if its pod changed. What a run that dies leaves undone, the next look does.
+ */
+async function prepare(parts: Parts, { active, hold, showDraining, pass }: Preparation, look: Look): Promise<Turn> {
+  const changed = await prepareNode(parts.deps, look.object, { active, hold, showDraining });
+  if (changed.kind !== 'ok') return lookAgain(changed.kind);
+  const { resourceVersion: nodeVersion } = changed;
+  const prepared = { ...active, hold, nodeVersion, ...(pass && { tried: withTried(active, pass) }) };
+  const record = { ...look.record, active: prepared };
+  const saved = await saveForNow(look, record);
+  if (!saved.written) return saved;
+  // A pod that came before the cordon is not in this look.
+  if (pass === undefined || pass.acts.length === 0) return proceed(parts.run);
+  return drain(parts, { kind: 'drain', active: prepared, pass }, after(look, record));
 }
 
 async function drain(parts: Parts, { active, pass }: Of<'drain'>, look: Look): Promise<Turn> {
@@ -109,7 +120,7 @@ async function drain(parts: Parts, { active, pass }: Of<'drain'>, look: Look): P
     const noted = await saveForNow(look, { ...look.record, active: { ...active, tried } });
     if (!noted.written) return noted;
   }
-  const result = await carryOutPass(parts, look.node.name, pass);
+  const result = await carryOutPass(parts, look.object, pass);
   const refusals = result.refusals.length === 0 ? 0 : active.refusals + 1;
   const retry = refusals === 0 ? undefined : addDuration(look.now, evictionRetryDelay(refusals, result.retryAfter));
   const notices = noticesOf(pass, result);

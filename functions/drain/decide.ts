@@ -52,16 +52,10 @@ export type DrainDecision =
       readonly active: ActiveDrain;
       /** The message in hand: taken by this, unless it was before. */
       readonly takes?: DrainRequest;
+      /** What follows at once, by the same look. */
+      readonly next?: Preparation;
     }
-  /** The node is not as the drain needs it: cordoned, its pods watched, its state shown. */
-  | {
-      readonly kind: 'prepare';
-      readonly active: ActiveDrain;
-      readonly hold: Hold;
-      readonly showDraining: boolean;
-      /** What follows. */
-      readonly pass: DrainPass | undefined;
-    }
+  | Preparation
   | { readonly kind: 'drain'; readonly active: ActiveDrain; readonly pass: DrainPass }
   | CustomDecision
   | {
@@ -74,6 +68,16 @@ export type DrainDecision =
   /** Decided before: the node, the custom resource and all who asked learn of it. */
   | { readonly kind: 'close'; readonly active: ActiveDrain; readonly outcome: DrainOutcome };
 
+/** The node is not as the drain needs it: cordoned, its pods watched, its state shown. */
+export interface Preparation {
+  readonly kind: 'prepare';
+  readonly active: ActiveDrain;
+  readonly hold: Hold;
+  readonly showDraining: boolean;
+  /** What follows; undefined: the custom drain does. */
+  readonly pass: DrainPass | undefined;
+}
+
 export function decide(observation: DrainObservation): DrainDecision {
   const { node, record, incoming, rules, mode } = observation;
   if (incoming !== undefined) {
@@ -85,7 +89,7 @@ export function decide(observation: DrainObservation): DrainDecision {
     if (record.requests.length === 0) return node.watched ? tidy(observation) : rest(observation);
     const held = holdOf(rules, mode) ?? coverageUnknown(observation);
     if (held !== undefined) return held;
-    return rules === undefined ? rest(observation) : begin(observation, rules);
+    return rules === undefined ? rest(observation) : beginAndPrepare(observation, rules);
   }
   if (active.end !== undefined) return { kind: 'close', active, outcome: active.end };
   return decideActive(observation, counted(active, observation.pods));
@@ -125,8 +129,16 @@ function take(observation: DrainObservation, asked: DrainRequest): DrainDecision
   const taken = { ...observation, record: admission.record };
   if (rules === undefined || holdOf(rules, mode) !== undefined || coverageUnknown(taken) !== undefined)
     return admission;
-  const begun = begin(taken, rules);
+  const begun = beginAndPrepare(taken, rules);
   return begun.kind === 'begin' ? { ...begun, takes: admission.request } : admission;
+}
+
+/** The preparation stands on the same look: its own writes, and the preconditions of each, find out what changes in between. */
+function beginAndPrepare(observation: DrainObservation, rules: DrainRules): DrainDecision {
+  const begun = begin(observation, rules);
+  if (begun.kind !== 'begin') return begun;
+  const next = decideActive({ ...observation, record: begun.record }, begun.active);
+  return next.kind === 'prepare' ? { ...begun, next } : begun;
 }
 
 /** Which pods are the drain's, and how each goes. */

@@ -11,7 +11,7 @@ import type { DrainDecision } from './decide.ts';
 import type { ActiveDrain, DrainOutcome } from './model.ts';
 import { answerNode, finishNode } from './node.ts';
 import type { Look } from './observe.ts';
-import { lookAgain, nodeOf, proceed, report, saveForNow, type Parts } from './turn.ts';
+import { after, lookAgain, nodeOf, proceed, report, saveForNow, type Parts } from './turn.ts';
 
 type Of<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
 
@@ -27,7 +27,7 @@ export async function answer(
     const changed = isFailed
       ? await finishNode(deps, look.object, { status: 'Failed', uncordon: false, ended })
       : await answerNode(deps, look.object, ended);
-    if (changed !== 'ok') return lookAgain(changed);
+    if (changed.kind !== 'ok') return lookAgain(changed.kind);
   }
   await tellAnswers(deps, nodeOf(look), [given]);
   const saved = repeated ? undefined : await saveForNow(look, record);
@@ -53,7 +53,7 @@ export async function cancel(
   const changed = releases
     ? await finishNode(deps, look.object, { status: 'Cancelled', uncordon, ended: answers })
     : await answerNode(deps, look.object, answers);
-  if (changed !== 'ok') return lookAgain(changed);
+  if (changed.kind !== 'ok') return lookAgain(changed.kind);
   await tellAnswers(deps, nodeOf(look), answers);
   const saved = await saveForNow(look, record);
   if (!saved.written) return saved;
@@ -68,11 +68,12 @@ export async function cancel(
 }
 
 export async function finish(parts: Parts, { active, outcome, pass }: Of<'finish'>, look: Look): Promise<Turn> {
-  const result = pass === undefined ? undefined : await carryOutPass(parts, look.node.name, pass);
+  const result = pass === undefined ? undefined : await carryOutPass(parts, look.object, pass);
   const end = { ...outcome, time: look.now };
-  const drained = active.drained + (result?.drained ?? 0);
-  const saved = await saveForNow(look, { ...look.record, active: { ...active, drained, end } });
-  return saved.written ? proceed(parts.run) : saved;
+  const ended = { ...active, drained: active.drained + (result?.drained ?? 0), end };
+  const record = { ...look.record, active: ended };
+  const saved = await saveForNow(look, record);
+  return saved.written ? close(parts, { kind: 'close', active: ended, outcome: end }, after(look, record)) : saved;
 }
 
 export async function close(parts: Parts, { active, outcome }: Of<'close'>, look: Look): Promise<Turn> {
@@ -86,7 +87,7 @@ export async function close(parts: Parts, { active, outcome }: Of<'close'>, look
     toFinished(request, outcome, { now: look.now, scope, drained, startTime }),
   );
   const changed = await finishNode(deps, look.object, { status: outcome.status, uncordon, ended });
-  if (changed !== 'ok') return lookAgain(changed);
+  if (changed.kind !== 'ok') return lookAgain(changed.kind);
   await tellAnswers(deps, nodeOf(look), ended);
   const saved = await saveForNow(look, remember(rest, ended));
   if (!saved.written) return saved;
@@ -104,7 +105,7 @@ export async function tidy(
   const isIdle = held.kind === 'held' && held.value.active === undefined && held.value.requests.length === 0;
   if (!isIdle) return again('a drain has begun');
   const changed = await finishNode(deps, object, { status, uncordon, ended: [] });
-  return changed === 'ok' ? proceed(run) : lookAgain(changed);
+  return changed.kind === 'ok' ? proceed(run) : lookAgain(changed.kind);
 }
 
 async function reportEnd(parts: Parts, active: ActiveDrain, outcome: DrainOutcome, look: Look): Promise<void> {

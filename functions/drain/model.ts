@@ -73,6 +73,8 @@ export interface ActiveDrain {
   readonly startTime: EpochMs;
   readonly force: boolean;
   readonly hold?: Hold;
+  /** Of the Node when the drain prepared it: an event of this version says nothing new. */
+  readonly nodeVersion?: string;
   /** UIDs of pods whose owners were warned of the deletion. */
   readonly warned: readonly string[];
   /** UIDs of pods that this drain has set out to evict or delete: noted before, so that no run that is overtaken goes uncounted. */

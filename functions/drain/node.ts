@@ -13,7 +13,9 @@ interface Deps {
   readonly kubernetes: Pick<KubernetesApi, 'patch'>;
 }
 
-export type NodeChange = 'ok' | 'gone' | 'changed';
+export type NodeChange =
+  /** The Node is as wanted, in this version. */
+  { readonly kind: 'ok'; readonly resourceVersion: string } | { readonly kind: 'gone' } | { readonly kind: 'changed' };
 
 /** Nobody schedules on it, its pods are published, and it is shown as draining. */
 export function prepareNode(
@@ -109,7 +111,7 @@ async function change({ kubernetes }: Deps, node: KubernetesObject, wanted: Want
   const isCordoned = node.spec?.['unschedulable'] === true;
   const cordon = wanted.unschedulable === undefined || (wanted.unschedulable === true) === isCordoned;
   const isSame = wanted.state === stateOf(node);
-  if (changed.length === 0 && cordon && isSame) return 'ok';
+  if (changed.length === 0 && cordon && isSame) return { kind: 'ok', resourceVersion };
   const body: JsonObject = {
     metadata: {
       uid,
@@ -120,5 +122,6 @@ async function change({ kubernetes }: Deps, node: KubernetesObject, wanted: Want
     ...(!cordon && { spec: { unschedulable: wanted.unschedulable ?? null } }),
   };
   const outcome = await kubernetes.patch({ type: RESOURCES.Node, name }, { type: 'merge', body });
-  return outcome.kind === 'ok' ? 'ok' : outcome.kind === 'notFound' ? 'gone' : 'changed';
+  if (outcome.kind === 'ok') return { kind: 'ok', resourceVersion: outcome.object.metadata.resourceVersion };
+  return { kind: outcome.kind === 'notFound' ? 'gone' : 'changed' };
 }

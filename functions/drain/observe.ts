@@ -20,7 +20,7 @@ import { findResource } from './custom-resource.ts';
 import { NO_DRAINS, type DrainRecord, type Incoming } from './model.ts';
 import { requestedId, requestOnNode } from './node-request.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
-import { DRAIN_CODEC } from './record.ts';
+import { DRAIN_CODEC, recordIdOf } from './record.ts';
 import { compileSettings } from './settings.ts';
 
 export type DrainDeps = Pick<
@@ -54,7 +54,7 @@ export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) 
 
   return async ({ name, uid }: Target, incoming: Incoming | undefined): Promise<Seen> => {
     const ref = { type: RESOURCES.Node, name };
-    const found = await findSubject(deps, { ref, uid, recordOf: id => records(`node/${id}`) });
+    const found = await findSubject(deps, { ref, uid, recordOf: id => records(recordIdOf(id)) });
     if (found.kind === 'gone') return { kind: 'gone', store: found.record, record: found.held.value };
     if (found.kind === 'notOurs') {
       if (incoming !== undefined) await assertGone(deps, { name, uid });
@@ -105,7 +105,7 @@ async function lookAround(deps: DrainDeps, base: Look): Promise<Look> {
   ]);
   const { policy: protection, mode } = effectiveProtection(poolObject, policies);
   const rules = config.drain && compiled(config.drain);
-  const isHeld = record.active !== undefined && pods.some(pod => isProtected(pod, now, protection));
+  const isHeld = pods.some(pod => isProtected(pod, now, protection));
   const protectionOverridden = isHeld && (await isForced(deps, view, pool, now));
   const isCustom = rules?.isCustom(view.labels) === true && record.active !== undefined;
   const resource = isCustom

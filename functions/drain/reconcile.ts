@@ -1,9 +1,10 @@
 /** Drains: look at a node with its requests, decide, act. */
+import { VIRTUAL_PARTS } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
 import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
 import { settle, type Concern, type Observed } from '../../shared/lifecycle/settle.ts';
-import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
+import { openRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
 import { toFinished } from './admission.ts';
 import { tellAnswers } from './answers.ts';
@@ -12,6 +13,7 @@ import { deleteResource } from './custom-resource.ts';
 import { decide, type DrainDecision } from './decide.ts';
 import type { DrainOutcome, DrainRecord, Incoming } from './model.ts';
 import { createObserver, type DrainDeps, type Look, type Target } from './observe.ts';
+import { DRAIN_CODEC, recordIdOf } from './record.ts';
 import { readBusEvent, type NodeMessage } from './requests.ts';
 import { FULL } from './scope.ts';
 import type { RunMemory } from './turn.ts';
@@ -76,6 +78,8 @@ async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise
   const { subject, hints, change, resync } = event;
   switch (subject.kind) {
     case 'Node':
+      if (event.hints.podsFor !== undefined && event.hints.podsFor !== OWNER) return;
+      if (await isOwnWrite(parts.deps, event)) return;
       await reconcileNode(parts, { name: subject.name, uid: subject.uid });
       return;
     case 'Pod':
@@ -94,6 +98,13 @@ async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise
     case 'FinalizerRule':
       return;
   }
+}
+
+/** The Node is as the drain under way wrote it, in a run that went on from there. */
+async function isOwnWrite(deps: DrainDeps, { subject, change, changed, resourceVersion, resync }: ClusterEvent) {
+  if (change !== 'Modified' || resync === true || changed.some(part => VIRTUAL_PARTS.has(part))) return false;
+  const held = await openRecord(deps, DRAIN_CODEC, recordIdOf(subject.uid)).load();
+  return held.kind === 'held' && held.value.active?.nodeVersion === resourceVersion;
 }
 
 async function reconcileRequest(parts: Parts, { nodeName, nodeUid, incoming }: NodeMessage): Promise<void> {

@@ -57,6 +57,7 @@ const active = z.object({
   startTime: instant,
   force: z.boolean(),
   hold: z.exactOptional(z.object({ quarantined: z.boolean(), cordon: z.enum(['own', 'other', 'none']) })),
+  nodeVersion: z.exactOptional(z.string()),
   warned: z.array(z.string()),
   tried: z.exactOptional(z.array(z.string())),
   drained: z.number(),
@@ -100,6 +101,9 @@ const schema = z.object({
   finished: z.array(finished),
   reported: z.exactOptional(z.string()),
 });
+
+/** Of the drains of the node with this UID. */
+export const recordIdOf = (nodeUid: string): string => `node/${nodeUid}`;
 
 export const DRAIN_CODEC: RecordCodec<DrainRecord> = {
   owner: 'drain',

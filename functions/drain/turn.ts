@@ -44,6 +44,13 @@ export function save(look: Look, value: DrainRecord, wakeTime: EpochMs, punctual
 /** This run goes on. Should it die, the sweep finds the timer. */
 export const saveForNow = (look: Look, value: DrainRecord) => save(look, value, addDuration(look.now, SOON), false);
 
+/** The look of a turn that wrote this by `saveForNow` and goes on. */
+export const after = (look: Look, record: DrainRecord): Look => ({
+  ...look,
+  record,
+  armed: addDuration(look.now, SOON),
+});
+
 /** A timer that is only a little early is kept: it costs less than to look again because it was put off (T4). */
 export function saveUntil(look: Look, value: DrainRecord, wakeTime: EpochMs) {
   const { armed, now } = look;
@@ -55,7 +62,7 @@ export function saveUntil(look: Look, value: DrainRecord, wakeTime: EpochMs) {
 export const safely = (look: Look, time: EpochMs | undefined): EpochMs =>
   earliest(time, addDuration(look.now, SAFETY_NET)) ?? addDuration(look.now, SAFETY_NET);
 
-export const lookAgain = (changed: Exclude<NodeChange, 'ok'>): Turn =>
+export const lookAgain = (changed: Exclude<NodeChange['kind'], 'ok'>): Turn =>
   again(`the Node ${changed === 'gone' ? 'is gone' : 'changed'}`);
 
 export const nodeOf = ({ object: { metadata } }: Look) => ({ name: metadata.name, uid: metadata.uid });

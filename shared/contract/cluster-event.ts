@@ -52,6 +52,8 @@ export const clusterEventSchema = z.object({
     nodePool: z.optional(z.string()),
     nodeName: z.optional(z.string()),
     providerID: z.optional(z.string()),
+    /** With `podsWatched` and `pods`: the one function that waits for them; absent where several do. */
+    podsFor: z.optional(z.string()),
     /** Of the custom resource of a hook: the key of its call. */
     hookKey: z.optional(z.string()),
   }),
@@ -70,6 +72,9 @@ export const clusterEventSchema = z.object({
   watch: z.optional(kindWatchSchema),
 });
 export type ClusterEvent = z.infer<typeof clusterEventSchema>;
+
+/** Names in `changed` that do not stand in the object. */
+export const VIRTUAL_PARTS: ReadonlySet<string> = new Set(['pods', 'podsWatched', 'watch']);
 
 /** `NodeChanged`, `NodeClaimChanged`, …: rules select by it. */
 export function detailTypeFor(kind: string): string {

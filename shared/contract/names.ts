@@ -42,6 +42,8 @@ export const INSTANCE_STATE_CHANGED = 'EC2 Instance State-change Notification';
 export const CUSTOM_RESOURCE_CHANGED = 'CustomResourceChanged';
 /** EventBridge `detail-type` of changes of the kind that `[customDrain]` names. */
 export const DRAIN_RESOURCE_CHANGED = 'DrainResourceChanged';
+/** EventBridge `detail-type` of what concerns drains alone: their marks on a Node, its cordon, and pods that only a drain waits for. */
+export const DRAINED_NODE_CHANGED = 'DrainedNodeChanged';
 /** EventBridge `detail-type` of changes of the kinds by which `repair.actions` ask for help. */
 export const REMEDIATION_CHANGED = 'RemediationChanged';
 /** EventBridge `detail-type` of changes of the custom resources that stand for hooks of terminations. */

@@ -58,7 +58,7 @@ export const EVENT_REASONS = {
   finalizerStripped: 'FinalizerStripped',
   /** Warning on NodeClaim and Node: the termination is long past its deadline, or waits for more than a day without one. */
   terminationOverdue: 'TerminationOverdue',
-  /** Normal on a Pod, as Karpenter says: evicted by a drain. */
+  /** Normal, as Karpenter says: a pod was evicted. Of a termination on the Pod, of a drain on the Node with the names of the pods. */
   evicted: 'Evicted',
   /** Normal on a Pod, as Karpenter says: deleted by a drain because of its deadline. */
   disrupted: 'Disrupted',

@@ -9,6 +9,7 @@ import {
   DRAIN_COMPLETED,
   DRAIN_REQUESTED,
   DRAIN_RESOURCE_CHANGED,
+  DRAINED_NODE_CHANGED,
   FORWARDER_HEARTBEAT,
   HEALTH_EVENT,
   HOOK_RESOURCE_CHANGED,
@@ -132,6 +133,7 @@ const FINALIZER_ROUTES: readonly Route[] = [
 const DRAIN_ROUTES: readonly Route[] = [
   { name: 'ClusterToDrain', target: 'drain', pattern: changesOf('Node', 'NodeLifecyclePolicy', 'ConfigMap') },
   { name: 'BlockersToDrain', target: 'drain', pattern: changesOfBlockers },
+  { name: 'DrainedNodesToDrain', target: 'drain', pattern: published(DRAINED_NODE_CHANGED) },
   { name: 'DrainResourcesToDrain', target: 'drain', pattern: published(DRAIN_RESOURCE_CHANGED) },
   // A bus serves one cluster: a monitor need not know its name.
   { name: 'RequestsToDrain', target: 'drain', pattern: () => ({ 'detail-type': [HEALTH_EVENT, DRAIN_REQUESTED] }) },

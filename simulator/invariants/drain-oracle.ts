@@ -2,6 +2,7 @@
  * How a pod is drained, told from the configuration's text: an answer of its own to what `functions/drain` decides (design "Node drain
  * extensibility", DESIGN §3.4).
  */
+import { RE2JS } from 're2js';
 import { parse as parseToml } from 'smol-toml';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { annotationOf, dig, instantOf, listOf, millisecondsOf, textOf } from './reading.ts';
@@ -34,7 +35,7 @@ export function drainConfig(configMap: KubernetesObject | undefined): DrainConfi
   return {
     modeOf(pod) {
       const { namespace = '' } = pod.metadata;
-      if (system !== undefined && new RegExp(system).test(namespace)) return undefined;
+      if (system !== undefined && RE2JS.compile(system).test(namespace)) return undefined;
       if (isCustom) return fallback ?? 'AllowCompletion';
       const modes = rules
         .filter(rule => globOf(String(dig(rule, 'name'))).test(namespace))

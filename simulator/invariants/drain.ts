@@ -12,7 +12,7 @@ import { createDrainRequests, type DrainRequests } from './drain-requests.ts';
 import { CLOCK_LAG, LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
 import { annotationOf, dig, instantOf, listOf, nameOf } from './reading.ts';
 import { isPolicyReadable, modeFor, poolNameOf } from './repair-oracle.ts';
-import { does, failedReads, isKubernetes, lastGet, lastList, seenPod, targetOf } from './run-journal.ts';
+import { does, failedReads, isKubernetes, lastGet, lastList, lastSeen, seenPod, targetOf } from './run-journal.ts';
 
 const MARK = 'curfew.dev/drain';
 /** The first one, and one more when somebody removed it. */
@@ -47,7 +47,7 @@ export const checkDrain: MakeCheck = context => {
       if (isKubernetes(call, 'evict', 'delete') && targetOf(call).resource === 'pods') {
         const why = complainAboutPod(call, run, { context, requests, warned });
         if (why !== undefined) violate('I2', `drain ${does(call)} pods ${targetOf(call).name ?? ''}: ${why}`);
-        const node = lastGet(run, 'nodes')?.object;
+        const node = lastSeen(run, 'nodes');
         if (node !== undefined && !isKeptFree(node)) {
           violate('I7', `drain ${does(call)} pods of ${nameOf(node)}, which nobody keeps free`);
         }

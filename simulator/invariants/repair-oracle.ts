@@ -2,6 +2,7 @@
  * When a node may be repaired, told from the raw objects: an answer of its own to the question that `functions/repair` decides
  * (design "Node auto repair", DESIGN §3.1).
  */
+import { RE2JS } from 're2js';
 import { parse as parseToml } from 'smol-toml';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { Mirror } from './mirror.ts';
@@ -153,7 +154,7 @@ function vetoEnd(object: KubernetesObject): readonly number[] {
 }
 
 /** Type, status, toleration in force, and what the reason must match. */
-function watchedBy(block: unknown): readonly (readonly [string, string, number, RegExp | undefined])[] {
+function watchedBy(block: unknown): readonly (readonly [string, string, number, RE2JS | undefined])[] {
   const tolerations = new Map<string, number | undefined>();
   for (const policy of listOf(dig(block, 'policies'))) {
     tolerations.set(String(dig(policy, 'conditionType')), millisecondsOf(dig(policy, 'toleration')));
@@ -162,7 +163,7 @@ function watchedBy(block: unknown): readonly (readonly [string, string, number, 
   const own = listOf(dig(block, 'conditions')).map(entry => {
     const reason = textOf(dig(entry, 'reason'));
     const toleration = millisecondsOf(dig(entry, 'toleration')) ?? Infinity;
-    const pattern = reason === undefined ? undefined : new RegExp(reason);
+    const pattern = reason === undefined ? undefined : RE2JS.compile(reason);
     return [String(dig(entry, 'type')), String(dig(entry, 'status')), toleration, pattern] as const;
   });
   const provided = WATCHED.map(
@@ -171,7 +172,7 @@ function watchedBy(block: unknown): readonly (readonly [string, string, number, 
   return [...provided, ...own];
 }
 
-const hasReason = (condition: Fields, pattern: RegExp | undefined): boolean =>
+const hasReason = (condition: Fields, pattern: RE2JS | undefined): boolean =>
   pattern === undefined || pattern.test(textOf(condition['reason']) ?? '');
 
 /** At least 3 nodes and 55 %, unless the block says otherwise. */
@@ -217,7 +218,7 @@ const ENDING_ACTIONS: readonly string[] = ['Terminate', 'DrainThenTerminate'];
 
 function isConditionReadable(condition: unknown): boolean {
   try {
-    RegExp(textOf(dig(condition, 'reason')) ?? '');
+    RE2JS.compile(textOf(dig(condition, 'reason')) ?? '');
   } catch {
     return false;
   }

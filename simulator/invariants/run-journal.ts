@@ -46,6 +46,22 @@ export function lastGet(
   return outcome?.kind === 'answered' ? { object: asObject(outcome.value), index } : undefined;
 }
 
+/** The object as the run saw it last: read, or in the answer to a patch of its own. */
+export function lastSeen(run: Run, resource: string): KubernetesObject | undefined {
+  const read = lastGet(run, resource);
+  const patched = run.calls.findLast(
+    (call, index) =>
+      index > (read?.index ?? -1) &&
+      isKubernetes(call, 'patch') &&
+      targetOf(call).resource === resource &&
+      answerOf(call),
+  );
+  return (patched && answerOf(patched)) ?? read?.object;
+}
+
+const answerOf = ({ outcome }: PortCall): KubernetesObject | undefined =>
+  outcome.kind === 'answered' ? asObject(dig(outcome.value, 'object')) : undefined;
+
 /** The objects of the last answered list of a resource. */
 export function lastList(run: Run, resource: string): readonly KubernetesObject[] | undefined {
   const call = run.calls.findLast(

@@ -1,6 +1,6 @@
 /** Mistakes in drains. */
 import { createReconciler } from '../../functions/drain/reconcile.ts';
-import { decide, type DrainDecision } from '../../functions/drain/decide.ts';
+import { decide, type DrainDecision, type Preparation } from '../../functions/drain/decide.ts';
 import type { DrainObservation, DrainRules } from '../../functions/drain/observation.ts';
 import { hours, seconds } from '../../shared/domain/time.ts';
 import type { Mutation } from '../swarm/seed.ts';
@@ -19,6 +19,8 @@ const withRules = (change: (rules: DrainRules) => DrainRules): Mutation =>
 
 const withSettings = (change: Partial<DrainRules['settings']>): Mutation =>
   withRules(rules => ({ ...rules, settings: { ...rules.settings, ...change } }));
+
+const uncordoned = (prepare: Preparation): Preparation => ({ ...prepare, hold: { ...prepare.hold, cordon: 'none' } });
 
 export const DRAIN_MUTANTS: readonly Mutant[] = [
   {
@@ -95,9 +97,10 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
     mistake: 'does not cordon the node',
     breaks: ['I7'],
     scenario: 'drain-asked-on-the-node.yaml#drain-asked-on-the-node',
-    mutation: deciding(decision =>
-      decision.kind === 'prepare' ? { ...decision, hold: { ...decision.hold, cordon: 'none' } } : decision,
-    ),
+    mutation: deciding(decision => {
+      if (decision.kind === 'prepare') return uncordoned(decision);
+      return decision.kind === 'begin' && decision.next ? { ...decision, next: uncordoned(decision.next) } : decision;
+    }),
   },
   {
     name: 'drain-despite-a-hand',

@@ -131,6 +131,7 @@ export const LADDER_MUTANTS: readonly Mutant[] = [
     name: 'ladder-forgets-its-place',
     mistake: 'begins the ladder anew when an action was not carried out and a veto held it then',
     breaks: ['I4', 'I3'],
+    scenario: 'repair-calls-its-drain-off.yaml#repair-gate-calls-its-drain-off',
     mutation: forgetting(({ phase, until, intendedTime }) => phase === 'accepted' && until === intendedTime),
   },
 ];

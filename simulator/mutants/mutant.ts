@@ -56,6 +56,22 @@ export function firstListsFail(of: FunctionName, resource: ResourceName, times =
   return { of, ports };
 }
 
+/** The function's first deletions of that resource are refused. */
+export function firstDeletionsFail(of: FunctionName, resource: ResourceName, times: number): Fault {
+  let failed = 0;
+  const ports: Fault['ports'] = ({ kubernetes }) => ({
+    kubernetes: {
+      ...methodsOf(kubernetes),
+      async delete(ref, options) {
+        if (failed >= times || !isA(resource, ref)) return await kubernetes.delete(ref, options);
+        failed += 1;
+        throw new RetryableError(`delete ${resource}: 500`, { reason: 'InternalError' });
+      },
+    },
+  });
+  return { of, ports };
+}
+
 /** The answer to the function's first deletion of that resource is lost. */
 export function firstDeletionIsUnknown(of: FunctionName, resource: ResourceName): Fault {
   let hasFailed = false;

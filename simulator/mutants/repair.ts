@@ -16,10 +16,12 @@ import {
   withoutTimer,
   type Mutant,
   firstDeletionIsUnknown,
+  firstDeletionsFail,
   firstListsFail,
 } from './mutant.ts';
 
 const TERMINATION_TIMESTAMP = 'karpenter.sh/nodeclaim-termination-timestamp';
+const TOO_LATE = 'repair-recovery-cancels.yaml#repair-recovery-comes-too-late';
 
 /** Answers of the first time, for `forMs`. */
 function remembering(api: KubernetesApi, now: () => EpochMs, forMs: number): Pick<KubernetesApi, 'get'> {
@@ -132,12 +134,16 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-keeps-its-annotation',
     mistake: 'does not take its annotation back when a repair is called off',
     breaks: ['I7'],
+    scenario: TOO_LATE,
+    fault: () => firstDeletionsFail('repair', 'NodeClaim', 2),
     mutation: withoutRemovalOf('repair', TERMINATION_TIMESTAMP),
   },
   {
     name: 'repair-forgets-its-timestamp',
     mistake: 'does not know the annotation of its attempt before the last as its own',
     breaks: ['I7'],
+    scenario: TOO_LATE,
+    fault: () => firstDeletionsFail('repair', 'NodeClaim', 2),
     mutation: withRepairRules(({ decide, decidePass }) => ({
       decide,
       decidePass: seen => {

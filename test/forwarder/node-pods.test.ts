@@ -7,29 +7,42 @@ import { aBudget, anAttachment, aNode, aNodeClaim, aPod } from './builders.ts';
 import { aForwarder } from './running-forwarder.ts';
 
 const { Node, NodeClaim, Pod, PodDisruptionBudget, VolumeAttachment } = RESOURCES;
-const marked = aNode({ metadata: { annotations: { 'curfew.dev/watch-pods': 'drain' } } });
+const markedFor = (waiters: string) => aNode({ metadata: { annotations: { 'curfew.dev/watch-pods': waiters } } });
+const marked = markedFor('drain');
+const TERMINATED = { nodeName: 'n1', waiters: ['finalizer'] };
 const plain = (name: string, overrides: object = {}) => aPod({ ...overrides, metadata: { name, annotations: {} } });
 const deleted = (finalizers: string[]) => ({ deletionTimestamp: '2024-11-01T15:00:00Z', finalizers });
 
 describe('the node whose pods are asked for', () => {
   it.each([
     ['a Node at rest', 'Node', aNode(), undefined],
-    ['a marked Node', 'Node', marked, 'n1'],
+    ['a marked Node', 'Node', marked, { nodeName: 'n1', waiters: ['drain'] }],
+    [
+      'one that several wait for',
+      'Node',
+      markedFor('drain,finalizer'),
+      { nodeName: 'n1', waiters: ['drain', 'finalizer'] },
+    ],
     ['an empty mark', 'Node', aNode({ metadata: { annotations: { 'curfew.dev/watch-pods': '' } } }), undefined],
     ['a mark on a NodeClaim', 'NodeClaim', aNodeClaim({ metadata: marked.metadata }), undefined],
-    ['a Node that is being deleted', 'Node', aNode({ metadata: deleted(['example.com/custom']) }), 'n1'],
+    ['a Node that is being deleted', 'Node', aNode({ metadata: deleted(['example.com/custom']) }), TERMINATED],
     [
       "one that only Karpenter's finalizer holds",
       'Node',
       aNode({ metadata: deleted(['karpenter.sh/termination']) }),
       undefined,
     ],
-    ['one that both hold', 'Node', aNode({ metadata: deleted(['karpenter.sh/termination', 'curfew.dev/x']) }), 'n1'],
+    [
+      'one that both hold',
+      'Node',
+      aNode({ metadata: deleted(['karpenter.sh/termination', 'curfew.dev/x']) }),
+      TERMINATED,
+    ],
     [
       'a NodeClaim that is being deleted',
       'NodeClaim',
       aNodeClaim({ metadata: deleted(['curfew.dev/termination']) }),
-      'n1',
+      TERMINATED,
     ],
     [
       'a NodeClaim without a node',
@@ -38,7 +51,7 @@ describe('the node whose pods are asked for', () => {
       undefined,
     ],
   ] as const)('%s', (_what, kind, object, expected) => {
-    expect(nodeToWatch(kind, object)).toBe(expected);
+    expect(nodeToWatch(kind, object)).toEqual(expected);
   });
 });
 
@@ -82,7 +95,23 @@ describe('pods of a watched node', () => {
   it('are listed once, without a limit and unpublished; then the Node says that they are watched', async () => {
     const { kubernetes, news } = await watching();
     expect(kubernetes.calls).toContain('list pods of n1');
-    expect(news()).toEqual(['Modified Node/n1 [annotations]', 'Modified Node/n1 [podsWatched]']);
+    expect(news()).toEqual(['Modified Node/n1 [drain]', 'Modified Node/n1 [podsWatched]']);
+  });
+
+  it('are news to the one that waits for them alone; who joins later is told to look', async () => {
+    const { clock, kubernetes, bus, news } = await watching();
+    const types = () => bus.events.map(({ changed }, index) => `${bus.detailTypes[index]} ${changed.join()}`);
+    expect(types().slice(-2)).toEqual(['DrainedNodeChanged drain', 'DrainedNodeChanged podsWatched']);
+    news();
+    kubernetes.modify(Node, markedFor('drain,finalizer'));
+    await clock.advance(0);
+    expect(news()).toHaveLength(2);
+    expect(types().slice(-2)).toEqual(['NodePodsChanged podsWatched', 'NodeChanged annotations,drain']);
+    kubernetes.modify(Node, markedFor('finalizer'));
+    kubernetes.remove(Pod, plain('a'));
+    await clock.advance(seconds(1));
+    expect(types().at(-1)).toBe('NodePodsChanged pods');
+    expect(bus.events.at(-1)?.hints).toMatchObject({ podsFor: 'finalizer' });
   });
 
   it('are published as a change of their node, together, also one that goes without another event', async () => {
@@ -170,7 +199,7 @@ describe('pods of a watched node', () => {
     expect(watched()).not.toContain('poddisruptionbudgets');
     kubernetes.modify(Node, marked);
     await clock.advance(0);
-    expect(news()).toEqual(['Modified Node/n1 [annotations]', 'Modified Node/n1 [podsWatched]']);
+    expect(news()).toEqual(['Modified Node/n1 [drain]', 'Modified Node/n1 [podsWatched]']);
     expect(watched()).toContain('poddisruptionbudgets');
   });
 

@@ -69,7 +69,7 @@ describe('what is a change', () => {
       "NVSentinel's state label",
       aNode(),
       aNode(meta({ labels: { ...labels, 'dgxc.nvidia.com/nvsentinel-state': 'draining' } })),
-      ['labels'],
+      ['drain'],
     ],
     ['a label of somebody else', aNode(), aNode(meta({ labels: { ...labels, 'nvidia.com/gfd.timestamp': '1' } })), []],
     [
@@ -77,6 +77,19 @@ describe('what is a change', () => {
       aNode(),
       aNode(meta({ labels: { ...labels, 'notkarpenter.sh/x': '1' } })),
       [],
+    ],
+    ['a mark of a drain', aNode(), aNode(meta({ annotations: { 'curfew.dev/drain': '{}' } })), ['drain']],
+    [
+      'a drain that waits for the pods',
+      aNode(meta({ annotations: { 'curfew.dev/watch-pods': 'finalizer' } })),
+      aNode(meta({ annotations: { 'curfew.dev/watch-pods': 'drain,finalizer' } })),
+      ['drain'],
+    ],
+    [
+      'a termination that waits for the pods',
+      aNode(meta({ annotations: { 'curfew.dev/watch-pods': 'drain' } })),
+      aNode(meta({ annotations: { 'curfew.dev/watch-pods': 'drain,finalizer' } })),
+      ['annotations', 'drain'],
     ],
     ['a hold', aNode(), aNode(meta({ annotations: { 'karpenter.sh/do-not-disrupt': 'true' } })), ['protection']],
     ['its mark', aNode(), aNode(meta({ annotations: { 'curfew.dev/protected-until': 'indefinite' } })), ['protection']],

@@ -56,9 +56,6 @@ describe('the mutants', () => {
   const BY_CHANCE: readonly string[] = [
     'repair-after-the-due-instant',
     'repair-takes-errors-for-absence',
-    'repair-keeps-its-annotation',
-    'repair-forgets-its-timestamp',
-    'ladder-forgets-its-place',
     'forwarder-drops-refused-entries',
   ];
 

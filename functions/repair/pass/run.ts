@@ -9,7 +9,7 @@
  *      └─ less than a second after the last one, or a change of a pool that holds many: the timer of the pool's record
  * ```
  */
-import { addDuration, earliest, isDue, type EpochMs } from '../../../shared/domain/time.ts';
+import { addDuration, isDue, type EpochMs } from '../../../shared/domain/time.ts';
 import { DONE, settle } from '../../../shared/lifecycle/settle.ts';
 import {
   openRecord,
@@ -30,6 +30,8 @@ export interface Passes {
   ensure(pool: string | undefined, since: EpochMs | undefined): Promise<void>;
   /** What the passes know of a node: found due by the last one, or one is under way that sees it. */
   standingOf(pool: string | undefined, uid: string): Promise<'found' | 'underWay' | 'unknown'>;
+  /** A repair of the node of that name is under way: the passes look at it. */
+  repairs(pool: string | undefined, nodeName: string): Promise<boolean>;
   /** Something changed that may let held repairs of this pool go on. Without a record nothing is held. */
   poolChanged(pool: string | undefined): Promise<void>;
   /** The timer of the pool's record is due. */
@@ -64,6 +66,10 @@ export function createPasses(deps: PassDeps): Passes {
       const { attempts, said, underWay } = held.value;
       if (attempts.some(({ node }) => node.uid === uid) || wasSaid(said, uid)) return 'found';
       return underWay ? 'underWay' : 'unknown';
+    },
+    async repairs(pool, nodeName) {
+      const held = await open(pool).load();
+      return held.kind === 'held' && held.value.attempts.some(({ node }) => node.name === nodeName);
     },
     poolChanged: pool =>
       request(pool, open(pool), state => {
@@ -120,7 +126,8 @@ async function claimPass(
       }
       const next = addDuration(wanted === 'soon' ? now : state.passTime, PASS_SPACING);
       if (!isDue(now, next)) {
-        return written(await record.save({ subject, value: state, wakeTime: earliest(armed, next) ?? next }));
+        // A timer that is due comes at once, again and again, until then.
+        return written(await record.save({ subject, value: state, wakeTime: next }));
       }
       const wakeTime = addDuration(now, PASS_SETTLES_AFTER);
       const value: PoolState = { ...state, passTime: now, underWay: true, wanted: undefined };

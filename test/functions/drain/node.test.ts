@@ -32,17 +32,17 @@ function cluster() {
 describe('the Node of a drain', () => {
   it('is not written when it is as it should be (NV107)', async () => {
     const { deps, live } = cluster();
-    expect(await prepareNode(deps, live(), PREPARED)).toBe('ok');
+    expect(await prepareNode(deps, live(), PREPARED)).toMatchObject({ kind: 'ok' });
     const prepared = live();
     expect(prepared).toMatchObject({ metadata: { labels: { [STATE]: 'draining' } }, spec: { unschedulable: true } });
-    expect(await prepareNode(deps, prepared, PREPARED)).toBe('ok');
+    expect(await prepareNode(deps, prepared, PREPARED)).toMatchObject({ kind: 'ok' });
     expect(live().metadata.resourceVersion).toBe(prepared.metadata.resourceVersion);
 
     const end = { status: 'Succeeded', uncordon: false, ended: [] } as const;
-    expect(await finishNode(deps, live(), end)).toBe('ok');
+    expect(await finishNode(deps, live(), end)).toMatchObject({ kind: 'ok' });
     const finished = live();
     expect(finished.metadata.labels).toEqual({ [STATE]: 'drain-succeeded' });
-    expect(await finishNode(deps, finished, end)).toBe('ok');
+    expect(await finishNode(deps, finished, end)).toMatchObject({ kind: 'ok' });
     expect(live().metadata.resourceVersion).toBe(finished.metadata.resourceVersion);
   });
 
@@ -50,7 +50,7 @@ describe('the Node of a drain', () => {
     const { core, deps, live } = cluster();
     const seen = live();
     core.patch(ref, { type: 'merge', body: { metadata: { labels: { [STATE]: 'remediating' } } } });
-    expect(await prepareNode(deps, seen, PREPARED)).toBe('changed');
+    expect(await prepareNode(deps, seen, PREPARED)).toEqual({ kind: 'changed' });
     expect(live().metadata.labels).toEqual({ [STATE]: 'remediating' });
   });
 
@@ -71,7 +71,7 @@ describe('the Node of a drain', () => {
     ): Promise<string | undefined> => {
       const given = cluster();
       given.core.patch(ref, { type: 'merge', body: { metadata: { labels } } });
-      expect(await change(given)).toBe('ok');
+      expect(await change(given)).toMatchObject({ kind: 'ok' });
       return given.live().metadata.labels?.[STATE];
     };
     const end = (status: 'Succeeded' | 'Failed' | 'Cancelled') =>

@@ -34,6 +34,7 @@ describe('routes', () => {
 
   it('tell of the pods of a node those who empty nodes alone', () => {
     expect(targets(event('NodePodsChanged', { cluster: 'prod' }))).toEqual(['finalizer', 'drain']);
+    expect(targets(event('DrainedNodeChanged', { cluster: 'prod' }))).toEqual(['drain']);
   });
 
   it('tell of the annotations that hold a Node nobody but who holds it', () => {

@@ -69,8 +69,14 @@ export function streamWatch(
     timeout.cancel();
     settings.running.delete(stream);
   };
+  let corked = false;
+  const flush = (): void => {
+    if (corked) response.uncork();
+    corked = false;
+  };
   const finish = (): void => {
     end();
+    flush();
     response.end();
   };
   const drop = (): void => {
@@ -78,10 +84,19 @@ export function streamWatch(
     response.destroy();
   };
   const stream: WatchStream = { drop };
+  /** What is written in one turn of the event loop goes out in one piece. */
+  const writeSoon = (text: string): void => {
+    if (!corked) {
+      corked = true;
+      response.cork();
+      setImmediate(flush);
+    }
+    response.write(text);
+  };
   const write = (event: StreamedEvent): void => {
     if (ended) return;
     open();
-    response.write(`${JSON.stringify(event)}\n`);
+    writeSoon(`${JSON.stringify(event)}\n`);
     if (response.writableLength > unsentLimit) drop();
   };
   const deliver = (event: WatchEvent): void => {

@@ -1,14 +1,16 @@
 /** When passes take place: one at a time, with nothing lost that is asked for meanwhile. */
 import { describe, expect, it } from 'vitest';
+import type { Identity } from '../../../../runtime/permissions/ports.ts';
 import type { InboxMessage } from '../../../../shared/contract/inbox-message.ts';
-import { hours, minutes, seconds } from '../../../../shared/domain/time.ts';
+import { addDuration, hours, minutes, seconds } from '../../../../shared/domain/time.ts';
+import { deployedIdentity } from '../../../fakes/deployed-identity.ts';
 import { createRepairWorld, seedPool, type RepairWorld } from '../../../fakes/repair-world.ts';
 
 const namesOf = (count: number): string[] => Array.from({ length: count }, (_, index) => `n${index + 1}`);
 const verbs = (world: RepairWorld): string[] => world.writes.map(({ verb, ref }) => `${verb} ${ref.name}`);
 const poolRecord = (world: RepairWorld) => world.store.all().find(({ id }) => id === 'pool/default');
 
-function nodeChanged(world: RepairWorld, name: string): InboxMessage {
+function nodeChanged(world: RepairWorld, name: string): Extract<InboxMessage, { kind: 'clusterEvent' }> {
   const { uid, resourceVersion } = world.node(name).metadata;
   return {
     kind: 'clusterEvent',
@@ -28,8 +30,8 @@ function nodeChanged(world: RepairWorld, name: string): InboxMessage {
 }
 
 /** A pool of `size` nodes, of which `ill` fell ill ten minutes ago. */
-function illWorld(size: number, ill: number): RepairWorld {
-  const world = createRepairWorld();
+function illWorld(size: number, ill: number, identity?: Identity): RepairWorld {
+  const world = createRepairWorld(identity);
   seedPool(world, namesOf(size));
   for (const name of namesOf(ill)) world.setCondition(name, 'NetworkUnavailable', 'True');
   world.advance(minutes(10));
@@ -91,6 +93,22 @@ async function countCalls(make: () => RepairWorld): Promise<number> {
   return make().look('n1');
 }
 
+describe('a pool that was looked at a moment ago', () => {
+  it('is looked at again when its second is over, although its timer is due: that would ring at once, again and again', async () => {
+    const world = illWorld(10, 5);
+    await world.look('n1');
+    const record = poolRecord(world);
+    if (record === undefined) throw new Error('five of ten are blocked');
+    const { version, ...rest } = record;
+    await world.store.put({ ...rest, nextWakeTime: world.now() }, version);
+    world.wakeUps.length = 0;
+    await world.reconcile(nodeChanged(world, 'n7'));
+    const next = addDuration(world.now(), seconds(1));
+    expect(poolRecord(world)?.nextWakeTime).toBe(next);
+    expect(world.wakeUps.map(({ wakeUp, delay }) => [wakeUp.wakeTime, delay])).toEqual([[next, seconds(1)]]);
+  });
+});
+
 describe('a pool that holds many repairs', () => {
   it('waits a second for the rest of a burst of changes', async () => {
     const world = illWorld(240, 120);
@@ -136,5 +154,21 @@ describe('nodes that are due at once', () => {
     await world.look('n1');
     expect(told).toEqual([before, before, before]);
     expect(world.events.slice(before).filter(({ reason }) => reason === 'NodeRepairStarted')).toHaveLength(6);
+  });
+
+  it('are not looked at for each change of their NodeClaims', async () => {
+    const used: string[] = [];
+    const world = illWorld(40, 3, { ...deployedIdentity('repair'), onUse: permission => used.push(permission) });
+    await world.look('n1');
+    const change = async (claim: string, nodeName: string): Promise<readonly string[]> => {
+      used.length = 0;
+      const { event } = nodeChanged(world, nodeName);
+      const subject = { apiVersion: 'karpenter.sh/v1', kind: 'NodeClaim', name: claim, uid: 'uid' } as const;
+      const hints = { nodePool: 'default', nodeName };
+      await world.reconcile({ kind: 'clusterEvent', event: { ...event, subject, hints } });
+      return used.filter(permission => permission.startsWith('get nodes'));
+    };
+    expect(await change('claim-n1', 'n1')).toEqual([]);
+    expect(await change('claim-n9', 'n9')).toHaveLength(1);
   });
 });

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { RECONCILERS, type ReconcilerFactory } from '../../../runtime/functions.ts';
+import { DEPLOYED_FUNCTIONS, type DeployedFunction } from '../../../shared/contract/routes.ts';
+import { addDuration, minutes } from '../../../shared/domain/time.ts';
+import { invariant } from '../../../shared/errors.ts';
+import type { KubernetesApi } from '../../../shared/ports/kubernetes-api.ts';
+import { runScenario } from '../../../simulator/run.ts';
+import { parseScenarios } from '../../../simulator/scenario/parse.ts';
+import { clusterCatalog } from '../../../simulator/world.ts';
+
+const PODS = 15;
+const pod = (_: unknown, index: number): string =>
+  `    - { apiVersion: v1, kind: Pod, metadata: { namespace: ml, name: p${index} }, spec: { nodeName: n1 } }`;
+
+const DRAIN = `
+apiVersion: curfew.dev/v1alpha1
+kind: Scenario
+metadata: { name: requests }
+spec:
+  start: "2024-11-01T15:00:00Z"
+  duration: 5m
+  actors: [kubelet]
+  config: |
+    [[userNamespaces]]
+    name = "*"
+    mode = "Immediate"
+  objects:
+    - { apiVersion: v1, kind: Node, metadata: { name: n1 }, spec: { providerID: "aws:///us-west-2a/i-1" } }
+${Array.from({ length: PODS }, pod).join('\n')}
+  steps:
+    - { at: 1m, busEvent: { source: nvsentinel, detail-type: HealthEvent, detail: { id: e1, nodeName: n1, isFatal: true } } }
+  expect: []
+`;
+
+/** `drain list pods`, for each call from the event on. */
+async function callsOfDrain(): Promise<readonly string[]> {
+  const parsed = parseScenarios(DRAIN, 'requests.yaml', clusterCatalog());
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults));
+  const [scenario] = parsed.scenarios;
+  invariant(scenario !== undefined, 'there is one scenario');
+  const calls: string[] = [];
+  const begin = addDuration(scenario.start, minutes(1));
+  const counted =
+    (name: DeployedFunction): ReconcilerFactory =>
+    deps => {
+      const note = (verb: string, resource: string): void => {
+        if (deps.clock.now() >= begin) calls.push(`${name} ${verb} ${resource}`);
+      };
+      const kubernetes: KubernetesApi = {
+        get: ref => (note('get', ref.type.resource), deps.kubernetes.get(ref)),
+        list: (type, ...rest) => (note('list', type.resource), deps.kubernetes.list(type, ...rest)),
+        create: (type, manifest) => (note('create', type.resource), deps.kubernetes.create(type, manifest)),
+        patch: (ref, ...rest) => (note('patch', ref.type.resource), deps.kubernetes.patch(ref, ...rest)),
+        delete: (ref, options) => (note('delete', ref.type.resource), deps.kubernetes.delete(ref, options)),
+        evict: (ref, options) => (note('evict', ref.type.resource), deps.kubernetes.evict(ref, options)),
+        resolve: kind => (note('resolve', kind.kind), deps.kubernetes.resolve(kind)),
+      };
+      const create = RECONCILERS[name];
+      invariant(create !== undefined, `${name} is deployed`);
+      return create({
+        ...deps,
+        kubernetes,
+        events: { record: event => (note('say', event.reason), deps.events.record(event)) },
+      });
+    };
+  const reconcilers = Object.fromEntries(DEPLOYED_FUNCTIONS.map(name => [name, counted(name)]));
+  const { trace } = await runScenario(scenario, { reconcilers });
+  expect(trace.filter(({ line }) => line['verb'] === 'evict')).toHaveLength(PODS);
+  return calls;
+}
+
+describe('a drain of many pods', () => {
+  it('looks once before it evicts, says so once, and starts no other function', async () => {
+    const calls = await callsOfDrain();
+    const first = calls.findIndex(call => call.startsWith('drain evict'));
+    const once = calls.slice(0, first).filter(call => call.startsWith('drain'));
+    expect(once.toSorted()).toEqual([
+      'drain get configmaps',
+      'drain get nodes',
+      'drain list nodelifecyclepolicies',
+      'drain list pods',
+      'drain patch nodes',
+      'drain say DrainStarted',
+    ]);
+    expect(calls.filter(call => call.startsWith('drain say'))).toEqual([
+      'drain say DrainStarted',
+      'drain say Evicted',
+      'drain say DrainSucceeded',
+    ]);
+    expect(calls.filter(call => call === 'drain patch nodes')).toHaveLength(2);
+    const others = calls.filter(call => !call.startsWith('drain'));
+    expect(others).toEqual([]);
+    expect(calls.length).toBeLessThanOrEqual(2 * PODS + 15);
+  });
+});
