@@ -1,11 +1,9 @@
 /** `curfew explore`: two runs at once, in every order within the bounds. */
-import { everydayBounds, explore, FULL_BOUNDS, type Exploration } from '../simulator/explorer/explore.ts';
-import { describeFailure, totalsOf } from '../simulator/explorer/print.ts';
+import { availableParallelism } from 'node:os';
+import { runExploreTasks, type ExploreReport } from '../simulator/explorer/tasks.ts';
 import { SITUATIONS } from '../simulator/explorer/situations/situations.ts';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
 import { createLateProgress, type Terminal } from './progress.ts';
-
-const SCHEDULES_PER_LINE = 100;
 
 export interface ExploreOptions {
   /** The size that `npm test` has. */
@@ -13,8 +11,8 @@ export interface ExploreOptions {
 }
 
 /**
- * Says on the terminal which situation it is at: the full size takes minutes a concern. Answers 0: nothing found, 1: a schedule fails
- * (it is printed), 2: there is no such concern.
+ * Says on the terminal what it is at: the full size takes minutes a concern. Prints a line for each concern; its time is that of one
+ * core. Answers 0: nothing found, 1: a schedule fails (it is printed), 2: there is no such concern.
  */
 export async function exploreCommand(
   concerns: readonly string[],
@@ -28,33 +26,32 @@ export async function exploreCommand(
     output.error(`there are no situations for ${unknown.join(', ')}: choose of ${[...known].join(', ')}\n`);
     return 2;
   }
+  const chosen = SITUATIONS.filter(({ concern }) => concerns.length === 0 || concerns.includes(concern));
+  const tasks = chosen.map(situation => ({ situation: SITUATIONS.indexOf(situation), small }));
   const progress = createLateProgress(terminal);
-  let failures = 0;
-  for (const concern of known) {
-    if (concerns.length > 0 && !concerns.includes(concern)) continue;
-    const begin = performance.now();
-    const explorations: Exploration[] = [];
-    const situations = SITUATIONS.filter(each => each.concern === concern);
-    for (const [index, situation] of situations.entries()) {
-      const place = `${concern}, situation ${index + 1} of ${situations.length}`;
-      const exploration = await explore(situation, small ? everydayBounds(situation) : FULL_BOUNDS, {
-        onSchedule(tried) {
-          if (tried % SCHEDULES_PER_LINE !== 0) return;
-          progress.say(`${place}: ${situation.name}, ${tried.toLocaleString('en')} schedules`);
-        },
-      });
+  const reports: ExploreReport[] = [];
+  await runExploreTasks(
+    tasks,
+    availableParallelism(),
+    ({ situation, followed }) => {
+      const { concern = '', name = '' } = SITUATIONS[situation] ?? {};
+      const place = `${reports.length} of ${tasks.length} situations done`;
+      progress.say(`${place}; ${concern}, ${name}: ${followed.toLocaleString('en')} schedules`);
+    },
+    report => {
+      reports.push(report);
       progress.clear();
-      explorations.push(exploration);
-      if (exploration.failure === undefined) continue;
-      failures += 1;
-      output.out(`${describeFailure(exploration, exploration.failure)}\n\n`);
-    }
-    const time = ((performance.now() - begin) / 1000).toFixed(1);
-    for (const { pairs, schedules, crashes } of totalsOf(explorations)) {
-      output.out(
-        `${concern}: ${pairs} pairs of messages, ${schedules} schedules, ${crashes} of them with a crash, ${time} s\n`,
-      );
-    }
-  }
-  return failures > 0 ? 1 : 0;
+      if (report.failure !== undefined) output.out(`${report.failure}\n\n`);
+      const own = reports.filter(({ concern }) => concern === report.concern);
+      if (own.length === chosen.filter(({ concern }) => concern === report.concern).length) output.out(totalsOf(own));
+    },
+  );
+  return reports.some(({ failure }) => failure !== undefined) ? 1 : 0;
+}
+
+function totalsOf(own: readonly ExploreReport[]): string {
+  const sum = (field: 'schedules' | 'crashes' | 'seconds'): number =>
+    own.reduce((total, each) => total + each[field], 0);
+  const [concern, time] = [own[0]?.concern ?? '', sum('seconds').toFixed(1)];
+  return `${concern}: ${own.length} pairs of messages, ${sum('schedules')} schedules, ${sum('crashes')} of them with a crash, ${time} s\n`;
 }

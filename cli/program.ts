@@ -172,24 +172,33 @@ function createProgram(output: CommandOutput, ends: (exitCode: number) => void):
     ends(await admissionCommand(files, options, output));
   });
 
-  program
-    .command('rbac')
-    .description('print the permissions that a user grants, for kubectl apply -f -')
-    .command('finalizerrules')
-    .description('those on the kinds of FinalizerRules, for the forwarder and the finalizer function')
-    .argument(
-      '[files...]',
-      'files and folders with FinalizerRules and their CustomResourceDefinitions (default: the rules of the cluster)',
-    )
-    .option(
-      '--kubeconfig <file>',
-      'the cluster that serves the kinds (default without files: $KUBECONFIG, else ~/.kube/config)',
-    )
-    .option('--context <name>', 'context of the kubeconfig')
-    .action(async (files: string[], options: Record<string, string>) => {
-      const { rbacCommand } = await import('./rbac.ts');
-      ends(await rbacCommand(files, options, output));
-    });
+  const rbac = program.command('rbac').description('print the permissions that a user grants, for kubectl apply -f -');
+  for (const [use, whose, given] of [
+    [
+      'finalizerrules',
+      'the kinds of FinalizerRules',
+      'FinalizerRules and their CustomResourceDefinitions (default: the rules of the cluster)',
+    ],
+    [
+      'hooks',
+      'the custom resources of termination hooks',
+      'NodeLifecyclePolicies, the ConfigMap curfew-config and CustomResourceDefinitions (default: those of the cluster)',
+    ],
+  ] as const) {
+    rbac
+      .command(use)
+      .description(`those on ${whose}, for the forwarder and the finalizer function`)
+      .argument('[files...]', `files and folders with ${given}`)
+      .option(
+        '--kubeconfig <file>',
+        'the cluster that serves the kinds (default without files: $KUBECONFIG, else ~/.kube/config)',
+      )
+      .option('--context <name>', 'context of the kubeconfig')
+      .action(async (files: string[], options: Record<string, string>) => {
+        const { rbacCommand } = await import('./rbac.ts');
+        ends(await rbacCommand(use, files, options, output));
+      });
+  }
 
   onCluster(
     program

@@ -1,15 +1,18 @@
-/** `curfew rbac finalizerrules [FILES...]`: prints what the kinds of FinalizerRules must be granted, for `kubectl apply -f -`. */
-import { ruleKindManifests } from '../deploy/rule-kind-roles.ts';
+/** `curfew rbac finalizerrules|hooks [FILES...]`: prints what kinds of the user's must be granted, for `kubectl apply -f -`. */
+import { kindManifests, type KindUse } from '../deploy/rule-kind-roles.ts';
+import { kindOfTemplate } from '../forwarder/wanted-templates.ts';
+import { CONFIG_MAP } from '../shared/contract/names.ts';
 import { parseFinalizerRule } from '../shared/contract/finalizer-rule-schema.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
+import { parseTerminationBlock } from '../shared/contract/termination-schema.ts';
 import {
   apiVersionOf,
   type GroupVersionKind,
-  type JsonValue,
   type KubernetesObject,
   type ResourceType,
 } from '../shared/domain/kubernetes-object.ts';
 import { RetryableError, TerminalError } from '../shared/errors.ts';
+import type { KubernetesApi } from '../shared/ports/kubernetes-api.ts';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
 import { onKubeconfig } from './explain/on-kubeconfig.ts';
 import { readObjects } from './read-objects.ts';
@@ -24,11 +27,27 @@ export interface RbacOptions {
 /** undefined: nobody serves the kind. */
 type Resolve = (kind: GroupVersionKind) => Promise<ResourceType | undefined>;
 
+/** A kind that something names, or why it cannot be said which. */
+type Wanted =
+  | { readonly ok: true; readonly who: string; readonly kind: GroupVersionKind }
+  | { readonly ok: false; readonly who: string; readonly message: string };
+
+const WANTED: Readonly<Record<KindUse, (objects: readonly KubernetesObject[]) => readonly Wanted[]>> = {
+  finalizerrules: kindsOfRules,
+  hooks: kindsOfHooks,
+};
+const NOTHING: Readonly<Record<KindUse, string>> = {
+  finalizerrules: 'There is no FinalizerRule: nothing need be granted.\n',
+  hooks: 'No hook of a NodeLifecyclePolicy is a custom resource: nothing need be granted.\n',
+};
+
 /**
  * Prints one ClusterRole with its binding for the forwarder and one for the finalizer function, the same for the same kinds. Exit code
- * 0: printed. 1: a rule is not valid, or its kind is not known; nothing is printed. 2: a file or the cluster cannot be read.
+ * 0: printed. 1: a rule, policy or template is not valid, or its kind is not known; nothing is printed. 2: a file or the cluster cannot
+ * be read.
  */
 export async function rbacCommand(
+  use: KindUse,
   files: readonly string[],
   options: RbacOptions,
   output: CommandOutput = PROCESS_OUTPUT,
@@ -39,17 +58,20 @@ export async function rbacCommand(
     const defined: Resolve = async kind => definitionOf(kind, objects);
     const result =
       files.length > 0 && !onCluster
-        ? await kindsOf(objects, defined)
+        ? await resolved(WANTED[use](objects), defined)
         : await onKubeconfig(options, async ({ kubernetes }) => {
-            const rules = files.length > 0 ? objects : await rulesOf(kubernetes.list(RESOURCES.FinalizerRule));
-            return kindsOf(rules, async kind => (await defined(kind)) ?? (await kubernetes.resolve(kind)));
+            const holders = files.length > 0 ? objects : await holdersOf(use, kubernetes);
+            return resolved(
+              WANTED[use](holders),
+              async kind => (await defined(kind)) ?? (await kubernetes.resolve(kind)),
+            );
           });
     if (result.faults.length > 0) {
       output.error(result.faults.map(fault => `${fault}\n`).join(''));
       return 1;
     }
-    if (result.types.length === 0) output.error('There is no FinalizerRule: nothing need be granted.\n');
-    else output.out(ruleKindManifests(result.types));
+    if (result.types.length === 0) output.error(NOTHING[use]);
+    else output.out(kindManifests(use, result.types));
     return 0;
   } catch (error) {
     const isRefused = error instanceof RetryableError || error instanceof TerminalError;
@@ -59,30 +81,68 @@ export async function rbacCommand(
   }
 }
 
-const rulesOf = async (list: Promise<readonly KubernetesObject[] | undefined>): Promise<readonly KubernetesObject[]> =>
-  // The items of a list need not name their kind.
-  ((await list) ?? []).map(rule => ({ ...rule, kind: 'FinalizerRule' }));
+/** What the cluster has that names kinds. The items of a list need not name their own. */
+async function holdersOf(
+  use: KindUse,
+  kubernetes: Pick<KubernetesApi, 'get' | 'list'>,
+): Promise<readonly KubernetesObject[]> {
+  const kind = use === 'hooks' ? 'NodeLifecyclePolicy' : 'FinalizerRule';
+  const items = ((await kubernetes.list(RESOURCES[kind])) ?? []).map(item => ({ ...item, kind }));
+  if (use === 'finalizerrules') return items;
+  const configMap = await kubernetes.get({ type: RESOURCES.ConfigMap, ...CONFIG_MAP });
+  return configMap === undefined ? items : [...items, { ...configMap, kind: 'ConfigMap' }];
+}
 
-/** The resources of the kinds that the rules name, each once, in order of their names. */
-async function kindsOf(
-  objects: readonly KubernetesObject[],
+function kindsOfRules(objects: readonly KubernetesObject[]): readonly Wanted[] {
+  return objects
+    .filter(({ kind }) => kind === 'FinalizerRule')
+    .map(({ metadata, spec }): Wanted => {
+      const who = `FinalizerRule ${metadata.name}`;
+      const rule = parseFinalizerRule(spec, 'spec');
+      return rule.ok ? { ok: true, who, kind: rule.value } : { ok: false, who, message: rule.message };
+    });
+}
+
+/** A policy names a key of the ConfigMap, and the template there names its kind. */
+function kindsOfHooks(objects: readonly KubernetesObject[]): readonly Wanted[] {
+  const isConfiguration = ({ kind, metadata }: KubernetesObject): boolean =>
+    kind === 'ConfigMap' && metadata.namespace === CONFIG_MAP.namespace && metadata.name === CONFIG_MAP.name;
+  const data = objects.find(isConfiguration)?.['data'];
+  return objects.flatMap(({ kind, metadata, spec }): readonly Wanted[] => {
+    if (kind !== 'NodeLifecyclePolicy' || spec?.['termination'] === undefined) return [];
+    const block = parseTerminationBlock(spec['termination'], 'spec.termination');
+    const policy = `NodeLifecyclePolicy ${metadata.name}`;
+    if (!block.ok) return [{ ok: false, who: policy, message: block.message }];
+    return block.value.hooks.flatMap(({ name, target }): readonly Wanted[] => {
+      if (target.kind !== 'customResource') return [];
+      const who = `${policy}, hook ${name}`;
+      const template = fieldOf(data, target.template);
+      const where = `key ${target.template} of ConfigMap ${CONFIG_MAP.namespace}/${CONFIG_MAP.name}`;
+      if (typeof template !== 'string') return [{ ok: false, who, message: `there is no ${where}` }];
+      const named = kindOfTemplate(template);
+      if (named !== undefined) return [{ ok: true, who, kind: named }];
+      return [{ ok: false, who, message: `${where} does not name apiVersion and kind in so many words` }];
+    });
+  });
+}
+
+/** The resources of these kinds, each once, in order of their names. */
+async function resolved(
+  wanted: readonly Wanted[],
   resolve: Resolve,
 ): Promise<{ readonly types: readonly ResourceType[]; readonly faults: readonly string[] }> {
   const types = new Map<string, ResourceType>();
   const faults: string[] = [];
-  for (const { kind, metadata, spec } of objects) {
-    if (kind !== 'FinalizerRule') continue;
-    const rule = parseFinalizerRule(spec, 'spec');
-    if (!rule.ok) {
-      faults.push(`FinalizerRule ${metadata.name}: ${rule.message}`);
+  for (const each of wanted) {
+    if (!each.ok) {
+      faults.push(`${each.who}: ${each.message}`);
       continue;
     }
-    const type = await resolve(rule.value);
+    const type = await resolve(each.kind);
     if (type !== undefined) types.set(`${type.resource}.${type.group}`, type);
     else {
-      const wanted = `${rule.value.kind} in ${apiVersionOf(rule.value)}`;
       faults.push(
-        `FinalizerRule ${metadata.name}: what serves ${wanted} is not known: give its CustomResourceDefinition among the files, or a cluster that serves it (--kubeconfig)`,
+        `${each.who}: what serves ${each.kind.kind} in ${apiVersionOf(each.kind)} is not known: give its CustomResourceDefinition among the files, or a cluster that serves it (--kubeconfig)`,
       );
     }
   }
@@ -104,7 +164,7 @@ function definitionOf(
   return undefined;
 }
 
-function fieldOf(value: JsonValue | undefined, key: string): JsonValue | undefined {
+function fieldOf(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.entries(value).find(([name]) => name === key)?.[1]
     : undefined;

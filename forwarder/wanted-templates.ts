@@ -52,7 +52,7 @@ export function createWantedTemplates(
 }
 
 /** What a template says of its kind in so many words; undefined where it computes it, or says nothing. */
-function kindOfTemplate(text: string | undefined): GroupVersionKind | undefined {
+export function kindOfTemplate(text: string | undefined): GroupVersionKind | undefined {
   const apiVersion = /^apiVersion:\s*["']?([\w./-]+)["']?\s*$/m.exec(text ?? '')?.[1];
   const kind = /^kind:\s*["']?(\w+)["']?\s*$/m.exec(text ?? '')?.[1];
   return apiVersion === undefined || kind === undefined ? undefined : { ...parseApiVersion(apiVersion), kind };

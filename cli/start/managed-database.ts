@@ -39,6 +39,8 @@ export async function serveManagedDatabase(timeline: Timeline, port: number | un
   timeline.plain('  kubectl delete manageddatabase orders');
   timeline.plain();
   timeline.plain('  A clean-up that may not keeps the object and says why on it; it goes once the permission is back:');
+  timeline.plain('  kubectl apply -f examples/managed-database/manifests/orders.yaml');
+  timeline.plain('  kubectl wait --for=condition=Ready manageddatabase orders');
   timeline.plain(`  npx node examples/managed-database/sql.ts "ALTER ROLE ${OPERATOR} NOCREATEROLE"`);
   timeline.plain('  kubectl delete --wait=false manageddatabase orders');
   timeline.plain('  kubectl describe manageddatabase orders');

@@ -119,7 +119,7 @@ export function openNodeRecord(deps: Deps, uid: string): TimedRecord<Termination
 
 /** The NodeClaim or Node that a termination of this Node is about; undefined: there is no such Node. */
 export async function targetOfNode(
-  deps: Pick<Deps, 'kubernetes'>,
+  deps: Pick<Deps, 'kubernetes' | 'clock'>,
   hints: ClaimHints,
   name: string,
 ): Promise<Target | undefined> {
@@ -135,7 +135,7 @@ export async function targetOfNode(
 
 /** The NodeClaims with a Node's providerID. Its owner, or a hint, spares the list; a Node that is deleted is looked at with care. */
 async function claimsOf(
-  deps: Pick<Deps, 'kubernetes'>,
+  deps: Pick<Deps, 'kubernetes' | 'clock'>,
   hints: ClaimHints,
   node: KubernetesObject,
 ): Promise<readonly KubernetesObject[]> {
@@ -143,12 +143,14 @@ async function claimsOf(
   if (providerID === undefined) return [];
   const owner = node.metadata.ownerReferences?.find(({ kind }) => kind === 'NodeClaim');
   const likely = owner?.name ?? hints.nameOf(providerID);
-  if (likely !== undefined && node.metadata.deletionTimestamp === undefined) {
+  const now = deps.clock.now();
+  const isLive = node.metadata.deletionTimestamp === undefined;
+  if (likely !== undefined && isLive) {
     const claim = await deps.kubernetes.get({ type: RESOURCES.NodeClaim, name: likely });
     if (claim !== undefined && providerIDOf(claim) === providerID) return [claim];
-  }
+  } else if (isLive && hints.isBare(providerID, now)) return [];
   const claims = await listNodeClaims(deps);
-  hints.seenAll(claims);
+  hints.seenAll(claims, now);
   return claims.filter(claim => providerIDOf(claim) === providerID);
 }
 

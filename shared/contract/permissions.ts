@@ -178,6 +178,15 @@ export function permissionsOnRuleKind(
   ];
 }
 
+/** The same with the custom resources of a termination's hooks (`curfew rbac hooks`). */
+export function permissionsOnHookKind(
+  part: Part,
+  { group, resource }: { group: string; resource: string },
+): Permissions['kubernetes'] {
+  if (part === 'forwarder') return [{ group, resource, verbs: ['list', 'watch'] }];
+  return part === 'finalizer' ? [{ group, resource, verbs: ['get', 'create'] }] : [];
+}
+
 /** The row of a function. Throws for a function that is not deployed. */
 export function permissionsOf(name: FunctionName): Permissions {
   const rows: Readonly<Partial<Record<FunctionName, Permissions>>> = PERMISSIONS;

@@ -1,7 +1,8 @@
 /** Tries all schedules of a situation within the bounds, the simple ones first, and stops with the shortest that fails. */
 import { differenceFrom, type EndState } from './end-state.ts';
-import type { Course } from './foresight.ts';
-import { explored, type Outcome } from './run-schedule.ts';
+import type { Course, Moment } from './foresight.ts';
+import { sizeOf, type Followed } from './followed.ts';
+import { explored, type Explored, type Outcome } from './run-schedule.ts';
 import type { Schedule, Turn } from './schedule.ts';
 import { runsOf, type Reconcilers, type Situation } from './situation.ts';
 
@@ -35,9 +36,12 @@ export interface Failure {
 
 export interface Exploration {
   readonly situation: Situation;
+  /** All within the bounds, or up to the level that fails. */
   readonly schedules: number;
   /** Of these: with a crash. */
   readonly crashes: number;
+  /** Of these: looked at one by one; the others go on from where one of these went on from. */
+  readonly followed: number;
   /** Of these: carried out; the others are the same but for the order of calls that do not see each other. */
   readonly carriedOut: number;
   readonly failure: Failure | undefined;
@@ -46,13 +50,15 @@ export interface Exploration {
 interface Candidate {
   readonly schedule: Schedule;
   readonly left: Bounds;
+  /** Where its last turn leads to. */
+  readonly leadsTo: string | undefined;
 }
 
 export interface ExploreOptions {
   /** Replaces functions, for tests that prove what a mistake would do. */
   readonly reconcilers?: Reconcilers;
-  /** Told after each schedule how many were tried. */
-  readonly onSchedule?: (tried: number) => void;
+  /** Told after each schedule that was followed how many those are. */
+  readonly onSchedule?: (followed: number) => void;
 }
 
 export async function explore(
@@ -64,7 +70,8 @@ export async function explore(
   const keys = new Set<string>();
   /** How it ends when one run is over before the other begins. */
   const expected = new Map<string, EndState>();
-  const counts = { schedules: 0, crashes: 0, carriedOut: 0 };
+  const counts = { followed: 0, carriedOut: 0 };
+  const places = new Map<string, Followed>();
 
   const carryOut = async (schedule: Schedule): Promise<{ course: Course; outcome: Outcome | undefined }> => {
     const foreseen = world.foresee(schedule);
@@ -75,37 +82,53 @@ export async function explore(
     return { course: outcome.course, outcome };
   };
 
-  let level: readonly Candidate[] = runsOf(situation).map(first => ({
-    schedule: { first, turns: [] },
-    left: bounds,
-  }));
+  const root: Followed = { isCrashed: false, children: [] };
+  const follow = (candidate: Candidate, from: Followed): readonly (readonly [Candidate, Followed])[] => {
+    const place = placeOf(candidate);
+    const known = place === undefined ? undefined : places.get(place);
+    const followed = known ?? { isCrashed: candidate.left.crashes < bounds.crashes, children: [] };
+    from.children.push(followed);
+    if (place !== undefined) places.set(place, followed);
+    return known === undefined ? [[candidate, followed]] : [];
+  };
+  let level = runsOf(situation).flatMap(first =>
+    follow({ schedule: { first, turns: [] }, left: bounds, leadsTo: undefined }, root),
+  );
   for (let departures = 0; departures <= bounds.departures; departures += 1) {
     const failures: Failure[] = [];
-    const next: Candidate[] = [];
+    const next: (readonly [Candidate, Followed])[] = [];
     // Those that cost no more join the ones that are being tried.
     const queue = [...level];
-    for (const candidate of queue) {
+    for (const [candidate, followed] of queue) {
       const { course, outcome } = await carryOut(candidate.schedule);
-      counts.schedules += 1;
-      onSchedule?.(counts.schedules);
-      if (candidate.left.crashes < bounds.crashes) counts.crashes += 1;
+      counts.followed += 1;
+      onSchedule?.(counts.followed);
       if (outcome !== undefined) {
         if (departures === 0) expected.set(JSON.stringify(outcome.endState), outcome.endState);
         const reasons = complaintsAbout(outcome, expected);
         if (reasons.length > 0) failures.push({ outcome, reasons });
       }
-      for (const child of childrenOf(candidate, course, situation)) {
-        (child.left.departures === candidate.left.departures ? queue : next).push(child);
+      for (const child of childrenOf(candidate, course, situation, world)) {
+        (child.left.departures === candidate.left.departures ? queue : next).push(...follow(child, followed));
       }
     }
     const [failure] = failures.toSorted((a, b) => lengthOf(a) - lengthOf(b));
     if (failure !== undefined) {
       const { reasons, outcome } = failure;
-      return { situation, ...counts, failure: { reasons, outcome: await world.run(outcome.schedule, true) } };
+      const shown = await world.run(outcome.schedule, true);
+      return { situation, ...sizeOf(root), ...counts, failure: { reasons, outcome: shown } };
     }
     level = next;
   }
-  return { situation, ...counts, failure: undefined };
+  return { situation, ...sizeOf(root), ...counts, failure: undefined };
+}
+
+/** Equal where equal turns may follow and lead to the same. */
+function placeOf({ schedule: { turns }, left, leadsTo }: Candidate): string | undefined {
+  const last = turns.at(-1);
+  if (leadsTo === undefined || last === undefined) return undefined;
+  const placed = turns.filter(({ what }) => what === 'change').length;
+  return [last.before === 0, placed, left.switches, left.crashes, left.intrusions, left.departures, leadsTo].join(' ');
 }
 
 /** For the reader: each turn, then each call. */
@@ -124,11 +147,17 @@ function complaintsAbout(
 }
 
 /** The schedules with one more turn, after those that there are. */
-function* childrenOf({ schedule, left }: Candidate, course: Course, { changes = [] }: Situation): Iterable<Candidate> {
+function* childrenOf(
+  { schedule, left }: Candidate,
+  course: Course,
+  { changes = [] }: Situation,
+  { after }: Explored,
+): Iterable<Candidate> {
   const { turns } = schedule;
   const last: Turn | undefined = turns.at(-1);
   const placed = turns.filter(({ what }) => what === 'change').length;
-  const withTurn = (turn: Turn, cost: Partial<Bounds>): Candidate => ({
+  const withTurn = (turn: Turn, cost: Partial<Bounds>, moment: Moment): Candidate => ({
+    leadsTo: after(moment, turn),
     schedule: { ...schedule, turns: [...turns, turn] },
     left: {
       switches: left.switches - (cost.switches ?? 0),
@@ -146,19 +175,21 @@ function* childrenOf({ schedule, left }: Candidate, course: Course, { changes = 
     // Those that a reader of theirs needs happened by then.
     const isForced = position.changes > placed;
     if (placed < changes.length && !isForced) {
-      if (position.isBoundary) yield withTurn({ before, what: 'change' }, {});
+      if (position.isBoundary) yield withTurn({ before, what: 'change' }, {}, position);
       else if (left.intrusions > 0 && left.departures > 0)
-        yield withTurn({ before, what: 'change' }, { intrusions: 1, departures: 1 });
+        yield withTurn({ before, what: 'change' }, { intrusions: 1, departures: 1 }, position);
     }
     // A run is over: which of the others is next.
     if (!isHere && position.isBoundary && before > 0)
-      for (const to of position.others) yield withTurn({ before, what: 'switch', to }, {});
+      for (const to of position.others) yield withTurn({ before, what: 'switch', to }, {}, position);
     if (left.departures === 0) continue;
     if (!isHere && !position.isBoundary && left.switches > 0)
-      for (const to of position.others) yield withTurn({ before, what: 'switch', to }, { switches: 1, departures: 1 });
+      for (const to of position.others)
+        yield withTurn({ before, what: 'switch', to }, { switches: 1, departures: 1 }, position);
     if (left.crashes > 0) {
-      yield withTurn({ before, what: 'dies before' }, { crashes: 1, departures: 1 });
-      if (position.changesSomething) yield withTurn({ before, what: 'dies after' }, { crashes: 1, departures: 1 });
+      yield withTurn({ before, what: 'dies before' }, { crashes: 1, departures: 1 }, position);
+      if (position.changesSomething)
+        yield withTurn({ before, what: 'dies after' }, { crashes: 1, departures: 1 }, position);
     }
   }
 }

@@ -4,13 +4,21 @@
  * out: where each step was seen before, on the same values, it is known what comes of it; and once everything that is still to come was
  * seen from the same objects, records and messages, too, the schedule has nothing new in it.
  */
-import { MESSAGES, type Addition, type Footprint } from './footprint.ts';
+import type { Addition, Footprint } from './footprint.ts';
 import type { Death } from './gate.ts';
-import { stepsOf, type Position, type Schedule } from './schedule.ts';
+import { stepsOf, type Position, type Schedule, type Turn } from './schedule.ts';
 import { runsOf, type RunName, type Situation } from './situation.ts';
+import { createStates, type Effect, type State } from './states.ts';
+
+/** What is known of the moment before a call. */
+export interface Moment extends Position {
+  readonly changesSomething: boolean;
+  /** Undefined: a change was needed just before the call, which another run would not have needed. */
+  readonly state: State | undefined;
+}
 
 export interface Course {
-  readonly positions: readonly (Position & { readonly changesSomething: boolean })[];
+  readonly positions: readonly Moment[];
   /** Everything afterwards follows from it: objects, records, messages, and how the runs ended. */
   readonly key: string;
 }
@@ -35,32 +43,18 @@ export type Witnessed =
 export type RunEnds = Readonly<Partial<Record<RunName, string>>>;
 
 export interface Foresight {
+  /**
+   * Where one more turn leads to: courses from equal texts go on alike. Undefined: not known yet.
+   */
+  readonly after: (moment: Moment, turn: Turn) => string | undefined;
   /** undefined: some run comes to where none has been. */
   foresee(schedule: Schedule): Course | undefined;
   learn(happened: readonly Witnessed[], ends: RunEnds): void;
 }
 
-interface Effect {
-  readonly seen: number;
-  readonly writes: readonly (readonly [thing: string, value: number])[];
-  readonly adds: Addition | undefined;
-}
-
 type Next = { readonly kind: 'call'; readonly footprint: Footprint } | { readonly kind: 'end'; readonly how: string };
 
-/** A number for each text. */
-function createNumbers(): (text: string) => number {
-  const numbers = new Map<string, number>();
-  return text => {
-    const known = numbers.get(text);
-    if (known !== undefined) return known;
-    numbers.set(text, numbers.size + 1);
-    return numbers.size;
-  };
-}
-
 export function createForesight(situation: Pick<Situation, 'changes' | 'messages'>): Foresight {
-  const numberOf = createNumbers();
   /** What a run does next, by what it has seen so far. */
   const next = new Map<number, Next>();
   /** What came of a call or change, by who made it and the values that it read. */
@@ -69,55 +63,67 @@ export function createForesight(situation: Pick<Situation, 'changes' | 'messages
   const touchedBy = new Map<number, Set<string>>();
   const runs = runsOf(situation);
 
-  /** The values of all things that are not as they were, and what the runs have seen. */
-  const createState = () => {
-    const values = new Map<string, number>();
-    const added = new Map<string, string[]>();
-    const seen: Record<RunName, number> = { A: numberOf('A'), B: numberOf('B'), C: numberOf('C') };
-    const dead = new Set<RunName>();
+  const { begin, numberOf, stateOf, withEffect, valueOf, thingsOf } = createStates(runs);
+  const callKey = (state: State, run: RunName, { reads }: Footprint): string =>
+    `${state.seen[run]} ${reads.map(thing => valueOf(state, thing)).join(' ')}`;
+  const changeKey = (state: State, index: number): string =>
+    `change ${index} ${[...(touchedBy.get(index) ?? [])].map(thing => `${thing}=${valueOf(state, thing)}`).join(' ')}`;
 
-    const valueOf = (thing: string): string => {
-      if (added.has(thing)) return added.get(thing)?.join() ?? '';
-      if (!thing.endsWith('*')) return String(values.get(thing) ?? 0);
-      const prefix = thing.slice(0, -1);
-      const entries = [...values].filter(([key]) => key.startsWith(prefix));
-      return entries
-        .map(([key, value]) => `${key}=${value}`)
-        .toSorted()
-        .join();
-    };
-    const apply = ({ writes, adds }: Effect): void => {
-      for (const [thing, value] of writes) values.set(thing, value);
-      if (adds !== undefined) added.set(adds.to, [...(added.get(adds.to) ?? []), String(numberOf(adds.text))]);
-    };
-    return {
-      seen,
-      dead,
-      apply,
-      callKey: (run: RunName, { reads }: Footprint): string => `${seen[run]} ${reads.map(valueOf).join(' ')}`,
-      changeKey: (index: number): string =>
-        `change ${index} ${[...(touchedBy.get(index) ?? [])].map(thing => `${thing}=${valueOf(thing)}`).join(' ')}`,
-      key(): string {
-        const things = [...values].map(([thing, value]) => `${thing}=${value}`);
-        const additions = [...added].map(
-          ([to, texts]) => `${to}: ${(to === MESSAGES ? texts.toSorted() : texts).join()}`,
-        );
-        const ends = runs.map(run => {
-          if (dead.has(run)) return 'dead';
-          const known = next.get(seen[run]);
-          const how = known?.kind === 'end' ? known.how : '';
-          return how === ASLEEP ? `${how} ${seen[run]}` : how;
-        });
-        return [...ends, ...things.toSorted(), ...additions.toSorted()].join(' ');
-      },
-    };
+  /** Where a change leads to. */
+  const changed = (state: State, index: number): State | undefined => {
+    // As long as nothing more is known to be touched by it.
+    const step = `change ${index} of ${touchedBy.get(index)?.size}`;
+    const known = state.steps.get(step);
+    if (known !== undefined) return known.to;
+    const effect = effects.get(changeKey(state, index));
+    if (effect === undefined) return undefined;
+    const to = stateOf(withEffect(state, effect));
+    state.steps.set(step, { to, changesSomething: true });
+    return to;
+  };
+  /** Where the next call of a run leads to, or its death at that call. */
+  const called = (
+    state: State,
+    run: RunName,
+    death: Death | undefined,
+  ): { readonly to: State; readonly changesSomething: boolean } | undefined => {
+    const step = `${run} ${death ?? 'goes on'}`;
+    const known = state.steps.get(step);
+    if (known !== undefined) return known;
+    const call = next.get(state.seen[run]);
+    const effect = call?.kind === 'call' ? effects.get(callKey(state, run, call.footprint)) : undefined;
+    // What it would have come to need not be known of a call that is never made.
+    if (effect === undefined && death !== 'before') return undefined;
+    const changesSomething = effect === undefined || effect.writes.length > 0 || effect.adds !== undefined;
+    const after = effect === undefined || death === 'before' ? state : withEffect(state, effect);
+    const to = stateOf({
+      ...after,
+      ...(death === undefined && effect !== undefined && { seen: { ...state.seen, [run]: effect.seen } }),
+      ...(death !== undefined && { dead: new Set([...state.dead, run]) }),
+    });
+    const result = { to, changesSomething };
+    // A call that was never made may become known.
+    if (effect !== undefined) state.steps.set(step, result);
+    return result;
+  };
+  const endKeyOf = (state: State): string => {
+    if (state.endKey !== undefined) return state.endKey;
+    const ends = runs.map(run => {
+      if (state.dead.has(run)) return 'dead';
+      const known = next.get(state.seen[run]);
+      const how = known?.kind === 'end' ? known.how : '';
+      return how === ASLEEP ? `${how} ${state.seen[run]}` : how;
+    });
+    state.endKey = [...ends, ...thingsOf(state)].join(' ');
+    return state.endKey;
   };
 
   return {
     foresee(schedule) {
-      const state = createState();
-      const positions: (Position & { changesSomething: boolean })[] = [];
+      let state = begin;
+      const positions: Moment[] = [];
       let isKnown = true;
+      let isForced = false;
       const isWaiting = (run: RunName): boolean => {
         if (state.dead.has(run)) return false;
         const known = next.get(state.seen[run]);
@@ -127,37 +133,45 @@ export function createForesight(situation: Pick<Situation, 'changes' | 'messages
       for (const step of stepsOf(schedule, situation, isWaiting)) {
         if (!isKnown) return undefined;
         if (step.kind === 'change') {
-          const effect = effects.get(state.changeKey(step.index));
-          if (effect === undefined) return undefined;
-          state.apply(effect);
+          const to = changed(state, step.index);
+          if (to === undefined) return undefined;
+          state = to;
+          isForced ||= step.forced;
           continue;
         }
-        const { run, death } = step;
-        const known = next.get(state.seen[run]);
-        const effect = known?.kind === 'call' ? effects.get(state.callKey(run, known.footprint)) : undefined;
-        // What it would have come to need not be known of a call that is never made.
-        if (effect === undefined && death !== 'before') return undefined;
-        const changesSomething = effect === undefined || effect.writes.length > 0 || effect.adds !== undefined;
-        positions.push({ ...step.position, changesSomething });
-        if (death !== 'before' && effect !== undefined) {
-          state.apply(effect);
-          state.seen[run] = effect.seen;
-        }
-        if (death !== undefined) state.dead.add(run);
+        const after = called(state, step.run, step.death);
+        if (after === undefined) return undefined;
+        const { changesSomething } = after;
+        positions.push({ ...step.position, changesSomething, state: isForced ? undefined : state });
+        isForced = false;
+        state = after.to;
       }
-      return isKnown ? { positions, key: state.key() } : undefined;
+      return isKnown ? { positions, key: endKeyOf(state) } : undefined;
+    },
+    after({ state, run, changes, isBoundary }, { what, to }) {
+      if (state === undefined) return undefined;
+      const kind = what === 'change' && isBoundary ? 'change between runs' : what;
+      const place = `${kind} ${changes} ${to ?? run}`;
+      if (what === 'switch') return `${place} ${state.key}`;
+      const later =
+        what === 'change'
+          ? changed(state, changes)
+          : called(state, run, what === 'dies before' ? 'before' : 'after')?.to;
+      return later && `${place} ${later.key}`;
     },
     learn(happened, ends) {
-      const state = createState();
+      let state = begin;
       for (const each of happened) {
+        // What happened counts, whatever was foreseen.
+        state.steps.clear();
         const writes = each.writes.map(([thing, text]) => [thing, numberOf(text)] as const);
         if (each.kind === 'change') {
           const touched = touchedBy.get(each.index) ?? new Set();
           for (const [thing] of writes) touched.add(thing);
           touchedBy.set(each.index, touched);
           const effect = { seen: 0, writes, adds: each.adds };
-          effects.set(state.changeKey(each.index), effect);
-          state.apply(effect);
+          effects.set(changeKey(state, each.index), effect);
+          state = stateOf(withEffect(state, effect));
           continue;
         }
         const { run, footprint, death, answer } = each;
@@ -165,11 +179,10 @@ export function createForesight(situation: Pick<Situation, 'changes' | 'messages
         if (death !== 'before') {
           const seen = numberOf(`${state.seen[run]} saw ${answer}`);
           const effect = { seen, writes, adds: footprint.adds };
-          effects.set(state.callKey(run, footprint), effect);
-          state.apply(effect);
-          state.seen[run] = seen;
+          effects.set(callKey(state, run, footprint), effect);
+          state = stateOf({ ...withEffect(state, effect), seen: { ...state.seen, [run]: seen } });
         }
-        if (death !== undefined) state.dead.add(run);
+        if (death !== undefined) state = stateOf({ ...state, dead: new Set([...state.dead, run]) });
       }
       for (const run of runs) {
         const how = ends[run];

@@ -40,28 +40,3 @@ function describe(happening: Happening): string {
         : ' → dies before it has the answer';
   return `${who} ${describeCall(call)}${died === '' ? describeAnswer(call.answer, call.error) : died}`;
 }
-
-export interface ConcernTotals {
-  readonly concern: string;
-  readonly pairs: number;
-  readonly schedules: number;
-  readonly crashes: number;
-  readonly carriedOut: number;
-}
-
-/** One line for each concern. */
-export function totalsOf(explorations: readonly Exploration[]): readonly ConcernTotals[] {
-  const concerns = [...new Set(explorations.map(({ situation }) => situation.concern))];
-  return concerns.map(concern => {
-    const own = explorations.filter(({ situation }) => situation.concern === concern);
-    const sum = (field: 'schedules' | 'crashes' | 'carriedOut'): number =>
-      own.reduce((total, each) => total + each[field], 0);
-    return {
-      concern,
-      pairs: own.length,
-      schedules: sum('schedules'),
-      crashes: sum('crashes'),
-      carriedOut: sum('carriedOut'),
-    };
-  });
-}

@@ -11,7 +11,15 @@ import { endStateOf, type EndState } from './end-state.ts';
 import { createExploredCluster, type ExploredCluster } from './explored-cluster.ts';
 import { ExploredWorld, type Past } from './explored-world.ts';
 import { footprintOf, MESSAGES, recordThing } from './footprint.ts';
-import { ASLEEP, createForesight, type Course, type RunEnds, type Witnessed, type Writes } from './foresight.ts';
+import {
+  ASLEEP,
+  createForesight,
+  type Course,
+  type Foresight,
+  type RunEnds,
+  type Witnessed,
+  type Writes,
+} from './foresight.ts';
 import type { Death, MadeCall } from './gate.ts';
 import { livePast } from './past.ts';
 import { stepsOf, type Schedule } from './schedule.ts';
@@ -42,6 +50,8 @@ export interface Outcome extends Ending {
 export interface Explored {
   /** What the schedule comes to, as far as that is known from those that were carried out. */
   foresee(schedule: Schedule): Course | undefined;
+  /** Where one more turn leads to, as `Foresight` has it. */
+  readonly after: Foresight['after'];
   /** @param isWhole also what is known to come after the runs */
   run(schedule: Schedule, isWhole?: boolean): Promise<Outcome>;
 }
@@ -63,6 +73,7 @@ export async function explored(situation: Situation, reconcilers: Reconcilers = 
   const endings = new Map<string, Ending>();
   return {
     foresee: schedule => foresight.foresee(schedule),
+    after: foresight.after,
     async run(schedule, isWhole = false) {
       const world = open(past.time);
       try {

@@ -21,8 +21,8 @@ export interface Schedule {
 
 export type Step =
   | { readonly kind: 'call'; readonly run: RunName; readonly death: Death | undefined; readonly position: Position }
-  /** The next change of the situation. */
-  | { readonly kind: 'change'; readonly index: number };
+  /** The next change of the situation. `forced`: the run that is to go on hears of it. */
+  | { readonly kind: 'change'; readonly index: number; readonly forced: boolean };
 
 /** What stood before a call of one of the runs, for choosing the next schedules. */
 export interface Position {
@@ -56,11 +56,11 @@ export function* stepsOf(
       run = next;
     }
     for (const { what } of due) {
-      if (what === 'change' && changed < changes.length) yield { kind: 'change', index: changed++ };
+      if (what === 'change' && changed < changes.length) yield { kind: 'change', index: changed++, forced: false };
     }
     // A message that tells of a change comes after it.
     const needed = changes.findIndex(({ tells }) => tells === run);
-    while (changed <= needed) yield { kind: 'change', index: changed++ };
+    while (changed <= needed) yield { kind: 'change', index: changed++, forced: true };
     const death = due.find(({ what }) => what.startsWith('dies'))?.what;
     const others = runs.filter(other => other !== run && isWaiting(other));
     const position = { run, others, isBoundary: run !== last, changes: changed };
@@ -72,5 +72,5 @@ export function* stepsOf(
     };
     last = run;
   }
-  while (changed < changes.length) yield { kind: 'change', index: changed++ };
+  while (changed < changes.length) yield { kind: 'change', index: changed++, forced: false };
 }

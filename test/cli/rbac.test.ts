@@ -26,12 +26,12 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-async function rbac(text: string) {
+async function rbac(text: string, use: 'finalizerrules' | 'hooks' = 'finalizerrules') {
   const file = join(folder, 'objects.yaml');
   writeFileSync(file, text);
   let out = '';
   let error = '';
-  const code = await rbacCommand([file], {}, { out: each => (out += each), error: each => (error += each) });
+  const code = await rbacCommand(use, [file], {}, { out: each => (out += each), error: each => (error += each) });
   return { code, error, objects: parseAllDocuments(out).map(document => document.toJS() as unknown) };
 }
 
@@ -72,5 +72,60 @@ describe('curfew rbac finalizerrules', () => {
     expect([code, objects]).toEqual([1, []]);
     expect(error).toContain('FinalizerRule queue: what serves Queue in example.com/v1 is not known');
     expect(error).toContain('FinalizerRule other: spec.onDeadline');
+  });
+});
+
+const policy = (template: string): string => `
+---
+apiVersion: curfew.dev/v1alpha1
+kind: NodeLifecyclePolicy
+metadata: { name: edge }
+spec: { termination: { hooks: [{ name: deregister, at: before-drain, customResource: { template: ${template}, conditionType: Done }, deadline: 5m }] } }
+`;
+const CONFIG = `
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: { name: curfew-config, namespace: curfew }
+data:
+  deregister.yaml: "apiVersion: example.com/v1\\nkind: Deregistration\\nmetadata: { namespace: default }\\n"
+  computed.yaml: "apiVersion: example.com/v1\\nkind: {{ .Hook }}\\n"
+`;
+
+describe('curfew rbac hooks', () => {
+  it('grants the custom resources of hooks to the forwarder and to the finalizer function', async () => {
+    const text = policy('deregister.yaml') + CONFIG + definition('Deregistration', 'deregistrations');
+    const { code, objects } = await rbac(text, 'hooks');
+    expect(code).toBe(0);
+    expect(objects).toMatchObject([
+      {
+        metadata: { name: 'curfew-forwarder-hooks' },
+        rules: [{ apiGroups: ['example.com'], resources: ['deregistrations'], verbs: ['list', 'watch'] }],
+      },
+      { subjects: [{ kind: 'ServiceAccount', name: 'curfew-forwarder', namespace: 'curfew' }] },
+      {
+        metadata: { name: 'curfew-finalizer-hooks' },
+        rules: [{ apiGroups: ['example.com'], resources: ['deregistrations'], verbs: ['get', 'create'] }],
+      },
+      { subjects: [{ kind: 'Group', name: 'curfew:finalizer' }] },
+    ]);
+  });
+
+  it.each([
+    ['other.yaml', 'there is no key other.yaml of ConfigMap curfew/curfew-config'],
+    ['computed.yaml', 'key computed.yaml of ConfigMap curfew/curfew-config does not name apiVersion and kind'],
+    ['deregister.yaml', 'what serves Deregistration in example.com/v1 is not known'],
+  ])('prints nothing when the kind of template %s is not known, and says why', async (template, message) => {
+    const { code, error, objects } = await rbac(policy(template) + CONFIG, 'hooks');
+    expect([code, objects]).toEqual([1, []]);
+    expect(error).toContain(`NodeLifecyclePolicy edge, hook deregister: ${message}`);
+  });
+
+  it('has nothing to grant without such hooks', async () => {
+    const { code, error } = await rbac(CONFIG, 'hooks');
+    expect([code, error]).toEqual([
+      0,
+      'No hook of a NodeLifecyclePolicy is a custom resource: nothing need be granted.\n',
+    ]);
   });
 });

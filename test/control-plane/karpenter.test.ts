@@ -21,7 +21,14 @@ import { ADMIN, startCurfewOnCluster, type CurfewOnCluster } from './end-to-end/
 import { startKubelets, type Kubelets } from './karpenter/kubelets.ts';
 import { startKwokInstances, type KwokInstances } from './karpenter/kwok-instances.ts';
 import { nodeClass, NODE_POOL_LABEL, nodePool, podFor } from './karpenter/objects.ts';
-import { KARPENTER_USER, kwokCrds, missingForKarpenter, startKarpenter, startScheduler } from './karpenter/start.ts';
+import {
+  KARPENTER_USER,
+  kwokCrds,
+  missingForKarpenter,
+  startKarpenter,
+  startScheduler,
+  type RunningKarpenter,
+} from './karpenter/start.ts';
 
 const missing = await missingForKarpenter(await ensureControlPlaneBinaries(() => undefined));
 const FINALIZER = 'example.com/custom';
@@ -30,12 +37,18 @@ const GRACE_SECONDS = 8;
 const EVENTUALLY = { timeout: 60_000, interval: 100 };
 /** Karpenter would have done something by then, had it anything to do: its controllers poll every 1 to 10 s. */
 const QUIET_MS = 12_000;
+/** A pool without a policy: Karpenter's own finalizer stays on its nodes. */
+const PLAIN_POOL = 'plain';
+/** A pool whose nodes Karpenter deletes by itself when they are this old. */
+const BRIEF_POOL = 'brief';
+const EXPIRE_AFTER_SECONDS = 8;
 
 describe.skipIf(missing !== undefined)(`with Karpenter${missing === undefined ? '' : ` (skipped: ${missing})`}`, () => {
   let cluster: CurfewOnCluster;
   let kubelets: Kubelets;
   let ec2: KwokInstances;
   let curfew: System;
+  let karpenter: RunningKarpenter;
   const problems: string[] = [];
   const endedInstances: { readonly providerID: string; readonly time: number }[] = [];
 
@@ -44,7 +57,7 @@ describe.skipIf(missing !== undefined)(`with Karpenter${missing === undefined ? 
     kind: 'NodeLifecyclePolicy',
     metadata: { name: POOL },
     spec: {
-      nodePoolSelector: { matchLabels: { pool: POOL } },
+      nodePoolSelector: { matchExpressions: [{ key: 'pool', operator: 'In', values: [POOL, BRIEF_POOL] }] },
       termination: { finalizerName: FINALIZER, builtin: 'Replace', terminationGracePeriod: `${GRACE_SECONDS}s` },
     },
   };
@@ -65,7 +78,8 @@ describe.skipIf(missing !== undefined)(`with Karpenter${missing === undefined ? 
     };
     await applyFiles(http, await kwokCrds());
     await vi.waitFor(() => apply(nodeClass), EVENTUALLY);
-    await apply(nodePool(POOL));
+    for (const pool of [nodePool(POOL), nodePool(PLAIN_POOL)]) await apply(pool);
+    await apply(nodePool(BRIEF_POOL, undefined, `${EXPIRE_AFTER_SECONDS}s`));
     await apply(policy);
     const printed: string[] = [];
     const output = { out: (text: string) => printed.push(text), error: (text: string) => problems.push(text) };
@@ -97,7 +111,7 @@ describe.skipIf(missing !== undefined)(`with Karpenter${missing === undefined ? 
     curfew.start();
     kubelets = await startKubelets(admin.kubernetes, admin.watch);
     await startScheduler(plane);
-    await startKarpenter(plane);
+    karpenter = await startKarpenter(plane);
   }, 120_000);
   afterAll(async () => {
     await curfew?.stop();
@@ -120,47 +134,81 @@ describe.skipIf(missing !== undefined)(`with Karpenter${missing === undefined ? 
 
   const statusText = ({ status }: KubernetesObject, key: string): string => textAt(status ?? {}, key) ?? '';
 
+  /** One NodeClaim of that pool comes for the pod, and its node runs it. */
+  const launch = async (pool: string, podName: string): Promise<KubernetesObject> => {
+    const { kubernetes } = cluster.admin;
+    await kubernetes.create(RESOURCES.Pod, podFor(pool, podName, pool === POOL ? { app: 'web' } : {}));
+    return await vi.waitFor(async () => {
+      const found = (await claims()).find(({ metadata }) => metadata.labels?.[NODE_POOL_LABEL] === pool);
+      if (found === undefined || !isTrue(found, 'Initialized')) throw new Error(`no node of ${pool} is ready`);
+      const pod = await kubernetes.get({ type: RESOURCES.Pod, namespace: 'default', name: podName });
+      expect([pod?.spec?.['nodeName'], pod?.status?.['phase']]).toEqual([statusText(found, 'nodeName'), 'Running']);
+      return found;
+    }, EVENTUALLY);
+  };
+  /** What Karpenter does when nothing happens: looks of its controllers of NodeClaims and Nodes, and writes to these objects. */
+  const watchQuietly = async (): Promise<{
+    readonly looks: number;
+    readonly errors: number;
+    readonly writes: string[];
+  }> => {
+    const countOf = (counts: ReadonlyMap<string, number>, isCounted: (key: string) => boolean): number =>
+      [...counts]
+        .filter(([key]) => key.startsWith('node') && isCounted(key))
+        .reduce((sum, [, count]) => sum + count, 0);
+    // What the launch has set off is over.
+    await sleep(QUIET_MS / 3);
+    const [begin, before] = [Date.now(), await karpenter.reconciles()];
+    await sleep(QUIET_MS);
+    const after = await karpenter.reconciles();
+    const isError = (key: string): boolean => key.endsWith(' error');
+    const written = requests().filter(
+      request =>
+        isKarpenters(request) &&
+        isWrite(request) &&
+        request.time > begin &&
+        ['nodes', 'nodeclaims'].includes(request.resource ?? ''),
+    );
+    return {
+      looks: countOf(after, () => true) - countOf(before, () => true),
+      errors: countOf(after, isError) - countOf(before, isError),
+      writes: written.map(({ verb, resource, name }) => `${verb} ${resource} ${name}`),
+    };
+  };
+
   let claim: KubernetesObject;
   let nodeName: string;
+  /** With a node that has Karpenter's finalizer. */
+  let asEver: Awaited<ReturnType<typeof watchQuietly>>;
+
+  it('is quiet about a node of a pool that asks for nothing', async () => {
+    const plain = await launch(PLAIN_POOL, 'plain-0');
+    expect(plain.metadata.finalizers).toEqual(['karpenter.sh/termination']);
+    asEver = await watchQuietly();
+    expect(asEver).toMatchObject({ errors: 0, writes: [] });
+    expect(asEver.looks).toBeGreaterThan(0);
+  }, 90_000);
 
   it('has our finalizer on every NodeClaim and Node from the CREATE on, and only ours', async () => {
-    const { kubernetes } = cluster.admin;
-    await kubernetes.create(RESOURCES.Pod, podFor(POOL, 'web-0', { app: 'web' }));
-    await vi.waitFor(async () => {
-      const [first] = await claims();
-      expect(first !== undefined && isTrue(first, 'Initialized')).toBe(true);
-    }, EVENTUALLY);
-    [claim] = (await claims()) as [KubernetesObject];
+    claim = await launch(POOL, 'web-0');
     nodeName = statusText(claim, 'nodeName');
     const created = requests().filter(
       request => isKarpenters(request) && request.verb === 'create' && request.code === 201,
     );
-    const of = (resource: string) => created.filter(request => request.resource === resource);
-    expect(
-      of('nodeclaims').map(({ responseObject }) => [nameIn(responseObject), finalizersIn(responseObject)]),
-    ).toEqual([[claim.metadata.name, [FINALIZER]]]);
-    expect(of('nodes').map(({ responseObject }) => [nameIn(responseObject), finalizersIn(responseObject)])).toEqual([
-      [nodeName, [FINALIZER]],
-    ]);
-    expect(claim.metadata.labels?.[NODE_POOL_LABEL]).toBe(POOL);
-    await vi.waitFor(async () => {
-      const pod = await kubernetes.get({ type: RESOURCES.Pod, namespace: 'default', name: 'web-0' });
-      expect([pod?.spec?.['nodeName'], pod?.status?.['phase']]).toEqual([nodeName, 'Running']);
-    }, EVENTUALLY);
+    const of = (resource: string, name: string) =>
+      created
+        .filter(request => request.resource === resource && nameIn(request.responseObject) === name)
+        .map(({ responseObject }) => finalizersIn(responseObject));
+    expect(of('nodeclaims', claim.metadata.name)).toEqual([[FINALIZER]]);
+    expect(of('nodes', nodeName)).toEqual([[FINALIZER]]);
     ec2.launch(statusText(claim, 'providerID'));
   }, 90_000);
 
-  it('does not loop on the finalizer that it misses', async () => {
-    const begin = Date.now();
-    await sleep(QUIET_MS);
-    const repeated = requests().filter(
-      request =>
-        isKarpenters(request) &&
-        isWrite(request) &&
-        request.time > begin + QUIET_MS / 2 &&
-        ['nodes', 'nodeclaims'].includes(request.resource ?? ''),
-    );
-    expect(repeated.map(({ verb, resource, name }) => `${verb} ${resource} ${name}`)).toEqual([]);
+  it('does not loop on the finalizer that it misses: it looks at this node as often as at the other', async () => {
+    const { looks, errors, writes } = await watchQuietly();
+    expect({ errors, writes }).toEqual({ errors: 0, writes: [] });
+    // Two nodes now, and what it looks at by itself every few seconds may fall into this time once more.
+    expect(looks).toBeLessThanOrEqual(2 * asEver.looks + 5);
   }, 60_000);
 
   it('leaves a deleted NodeClaim to us, which ends it, instance first, by the deadline under a blocked budget', async () => {
@@ -195,6 +243,35 @@ describe.skipIf(missing !== undefined)(`with Karpenter${missing === undefined ? 
     expect(forced?.time ?? 0).toBeGreaterThan(begin + (GRACE_SECONDS - 4) * 1000);
     expect(endedInstances).toEqual([{ providerID, time: expect.any(Number) }]);
     expect(released?.time ?? 0).toBeGreaterThan(endedInstances[0]?.time ?? Infinity);
+    expect([kubelets.failure(), problems]).toEqual([undefined, []]);
+  }, 90_000);
+
+  it('leaves a NodeClaim that it deletes itself to us, because it has expired', async () => {
+    const { kubernetes } = cluster.admin;
+    const begin = Date.now();
+    const brief = await launch(BRIEF_POOL, 'brief-0');
+    const { name, uid } = brief.metadata;
+    const [providerID, itsNode] = [statusText(brief, 'providerID'), statusText(brief, 'nodeName')];
+    ec2.launch(providerID);
+    await vi.waitFor(async () => {
+      expect((await claims()).filter(({ metadata }) => metadata.uid === uid)).toEqual([]);
+    }, EVENTUALLY);
+    expect(ec2.stateOf(providerID)).toBe('terminated');
+    expect(await kubernetes.get({ type: RESOURCES.Node, name: itsNode })).toBeUndefined();
+
+    const since = requests().filter(({ time }) => time >= begin);
+    const of = (part: (request: AuditedRequest) => boolean, verb: string): readonly (string | undefined)[] =>
+      since
+        .filter(
+          request => part(request) && request.verb === verb && [name, itsNode, 'brief-0'].includes(request.name ?? ''),
+        )
+        .map(({ resource, subresource }) => (subresource === undefined ? resource : `${resource}/${subresource}`));
+    const isOurs = ({ user }: AuditedRequest): boolean => cluster.partOf(user) === 'finalizer';
+    expect(of(isKarpenters, 'delete')).toEqual(['nodeclaims']);
+    expect(of(isOurs, 'delete')).toEqual(['nodes']);
+    expect(of(isKarpenters, 'create')).not.toContain('pods/eviction');
+    expect(of(isOurs, 'create')).toContain('pods/eviction');
+    expect(endedInstances.map(ended => ended.providerID)).toContain(providerID);
     expect([kubelets.failure(), problems]).toEqual([undefined, []]);
   }, 90_000);
 });

@@ -45,7 +45,7 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^curfew drain NODE --cancel$/, 'needs a drain under way: test/cli/drain.test.ts'],
   [/^kubectl apply -f -$/, 'takes what another command prints'],
   [
-    /^kubectl (apply|get|delete) .*(manageddatabase|orders\.yaml)/,
+    /^kubectl (apply|get|wait|delete) .*(manageddatabase|orders\.yaml)/,
     'needs the running example: test/control-plane/managed-database.test.ts',
   ],
   [/^kubectl .*(logs|rollout|annotate|describe|get pods)/, 'needs pods that run, or an object of the reader'],

@@ -19,10 +19,10 @@ describe('two runs at once end as one after the other', () => {
           told = tried;
         },
       });
-      const { failure, schedules, crashes } = exploration;
+      const { failure, schedules, followed, crashes } = exploration;
       const text = failure === undefined ? '' : describeFailure(exploration, failure);
       expect(text).toBe('');
-      expect(told).toBe(schedules);
+      expect(told).toBe(followed);
       expect(schedules).toBeGreaterThan(crashes);
       expect(crashes).toBeGreaterThan(situation.isLong === true ? -1 : 0);
     },

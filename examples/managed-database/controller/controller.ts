@@ -40,7 +40,10 @@ export async function runController(deps: ControllerDeps, signal: AbortSignal): 
 async function listAndWatch(deps: ControllerDeps, signal: AbortSignal): Promise<void> {
   const page = await deps.watch.list(MANAGED_DATABASES, { signal });
   if (page.kind === 'notServed') throw new Error('the CustomResourceDefinition of ManagedDatabase is not installed');
-  for (const object of page.items) await reconcile(deps, object);
+  // One that cannot be created does not keep the others waiting.
+  const failures: unknown[] = [];
+  for (const object of page.items) await reconcile(deps, object).catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
   const { resourceVersion } = page;
   for await (const event of deps.watch.watch(MANAGED_DATABASES, {
     resourceVersion,
@@ -63,7 +66,13 @@ async function reconcile(deps: ControllerDeps, { metadata, spec }: KubernetesObj
     return live?.metadata.uid === uid && isHeld(live) && !isReady(live) ? live : undefined;
   };
   if ((await look()) === undefined) return;
-  const outcome = await server.create(uid, dbName, async () => (await look()) !== undefined);
+  const outcome = await server
+    .create(uid, dbName, async () => (await look()) !== undefined)
+    .catch(async (error: unknown) => {
+      const failed = { status: 'False', reason: 'CreationFailed', message: describeDatabaseError(error) };
+      await setReady(deps, ref, uid, failed, undefined);
+      throw error;
+    });
   if (outcome === 'unwanted') return;
   log(outcome === 'created' ? `created database ${dbName} and its role` : `${dbName} belongs to something else`);
   const ready =

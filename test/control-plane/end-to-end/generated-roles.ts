@@ -19,7 +19,7 @@ export async function generatedRoles({ objects, steps }: Scenario): Promise<read
     const printed: string[] = [];
     const complaints: string[] = [];
     const output = { out: (text: string) => printed.push(text), error: (text: string) => complaints.push(text) };
-    if ((await rbacCommand([file], {}, output)) !== 0) throw new Error(complaints.join(''));
+    if ((await rbacCommand('finalizerrules', [file], {}, output)) !== 0) throw new Error(complaints.join(''));
     return parseAllDocuments(printed.join('')).map(document => toManifest(document.toJS()));
   } finally {
     rmSync(folder, { recursive: true });

@@ -12,8 +12,8 @@ export const nodeClass = {
   metadata: { name: NODE_CLASS },
 };
 
-/** A pool that is never consolidated nor expires. With `replicas` Karpenter keeps so many nodes, without it one comes for pods that wait. */
-export function nodePool(name: string, replicas?: number) {
+/** A pool that is never consolidated. With `replicas` Karpenter keeps so many nodes, without it one comes for pods that wait. */
+export function nodePool(name: string, replicas?: number, expireAfter = 'Never') {
   const disruption: JsonObject = { consolidationPolicy: 'WhenEmpty', consolidateAfter: 'Never' };
   return {
     apiVersion: 'karpenter.sh/v1',
@@ -26,7 +26,7 @@ export function nodePool(name: string, replicas?: number) {
           nodeClassRef: { group: 'karpenter.kwok.sh', kind: 'KWOKNodeClass', name: NODE_CLASS },
           // Nodes without pods have no other reason for one type: kwok launches nothing without.
           requirements: [{ key: 'node.kubernetes.io/instance-type', operator: 'In', values: [INSTANCE_TYPE] }],
-          expireAfter: 'Never',
+          expireAfter,
         },
       },
     },

@@ -38,11 +38,16 @@ export async function startScheduler(plane: ControlPlane): Promise<Running> {
   return plane.run({ name: 'kube-scheduler', file: plane.scheduler, args }, async () => true);
 }
 
+export interface RunningKarpenter extends Running {
+  /** How often each of its controllers has looked at an object since it started, by `controller result`. */
+  reconciles(): Promise<ReadonlyMap<string, number>>;
+}
+
 /** Starts Karpenter, when the CRDs are served; it may be stopped and started again with other settings. */
 export async function startKarpenter(
   plane: ControlPlane,
   { nodeRepair = false, server = plane.url }: KarpenterSettings = {},
-): Promise<Running> {
+): Promise<RunningKarpenter> {
   const binaries = await ensureKarpenter(() => undefined);
   if (binaries === undefined) throw new Error('there is no Karpenter');
   const [metricsPort, healthPort] = await Promise.all([freePort(), freePort()]);
@@ -58,5 +63,13 @@ export async function startKarpenter(
     BATCH_IDLE_DURATION: '100ms',
   };
   const isReady = async (): Promise<boolean> => (await fetch(`http://${LOOPBACK}:${healthPort}/readyz`)).ok;
-  return plane.run({ name: 'karpenter', file: binaries.karpenter, args: [], env }, isReady);
+  const running = await plane.run({ name: 'karpenter', file: binaries.karpenter, args: [], env }, isReady);
+  const reconciles = async (): Promise<ReadonlyMap<string, number>> => {
+    const text = await (await fetch(`http://${LOOPBACK}:${metricsPort}/metrics`)).text();
+    const counters = text.matchAll(
+      /^controller_runtime_reconcile_total\{controller="([^"]+)",result="([^"]+)"\} (\d+)/gm,
+    );
+    return new Map([...counters].map(([, controller, result, count]) => [`${controller} ${result}`, Number(count)]));
+  };
+  return { ...running, reconciles };
 }

@@ -125,6 +125,22 @@ describe.skipIf(missing !== undefined)(
       expect(await found()).toEqual(['database early', 'role early']);
     });
 
+    it('says on the object why its database cannot be created, and creates it when it can', async () => {
+      world.applyRule();
+      world.startController();
+      await admin.query(`ALTER ROLE ${OPERATOR} NOCREATEROLE`);
+      world.create('refused');
+      await world.pass(seconds(10));
+      expect(condition('refused', 'Ready')).toMatchObject({
+        status: 'False',
+        reason: 'CreationFailed',
+        message: expect.stringContaining('SQLSTATE 42501'),
+      });
+      await admin.query(`ALTER ROLE ${OPERATOR} CREATEROLE`);
+      await world.pass(seconds(10));
+      expect(condition('refused', 'Ready')).toMatchObject({ status: 'True', reason: 'Created' });
+    });
+
     it('keeps the object and says why while a permission is missing, and goes on when it is back', async () => {
       await start('billing');
       await admin.query(`ALTER ROLE ${OPERATOR} NOCREATEROLE`);

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createClaimHints } from '../../../functions/finalizer/claim-hints.ts';
 import { createReconciler } from '../../../functions/finalizer/reconcile.ts';
 import type { ReconcilerFactory } from '../../../runtime/functions.ts';
+import { addDuration, minutes, toEpochMs } from '../../../shared/domain/time.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { parseScenarios } from '../../../simulator/scenario/parse.ts';
 import { runScenario } from '../../../simulator/run.ts';
@@ -28,18 +29,33 @@ describe('what is known of the NodeClaim with a providerID', () => {
   it('is forgotten with the next list', () => {
     const hints = createClaimHints();
     hints.seen(claim('one', 'a'));
-    hints.seenAll([claim('two', 'b')]);
+    hints.seenAll([claim('two', 'b')], toEpochMs(0));
     expect([hints.nameOf('a'), hints.nameOf('b')]).toEqual([undefined, 'two']);
+  });
+});
+
+describe('that no NodeClaim has a providerID', () => {
+  const minute = (count: number) => addDuration(toEpochMs(0), minutes(count));
+
+  it('is what a list says, for a few minutes, until one is seen', () => {
+    const hints = createClaimHints();
+    expect(hints.isBare('a', minute(0))).toBe(false);
+    hints.seenAll([claim('one', 'b')], minute(0));
+    expect([hints.isBare('a', minute(0)), hints.isBare('b', minute(0))]).toEqual([true, false]);
+    expect([hints.isBare('a', minute(4)), hints.isBare('a', minute(5))]).toEqual([true, false]);
+    hints.seen(claim('two', 'a'));
+    expect(hints.isBare('a', minute(1))).toBe(false);
   });
 });
 
 describe('Nodes without owners', () => {
   const NODES = 40;
-  const objects = Array.from({ length: NODES }, (_, n) => [
-    `    - { apiVersion: v1, kind: Node, metadata: { name: n${n} }, spec: { providerID: "aws:///us-west-2a/i-${n}" } }`,
-    `    - { apiVersion: karpenter.sh/v1, kind: NodeClaim, metadata: { name: c${n} }, status: { providerID: "aws:///us-west-2a/i-${n}", nodeName: n${n} } }`,
-  ]);
-  const scenario = `
+  const nodeOf = (n: number): string =>
+    `    - { apiVersion: v1, kind: Node, metadata: { name: n${n} }, spec: { providerID: "aws:///us-west-2a/i-${n}" } }`;
+  const claimOf = (n: number): string =>
+    `    - { apiVersion: karpenter.sh/v1, kind: NodeClaim, metadata: { name: c${n} }, status: { providerID: "aws:///us-west-2a/i-${n}", nodeName: n${n} } }`;
+  const indexes = Array.from({ length: NODES }, (_, n) => n);
+  const scenario = (objects: readonly string[]): string => `
 apiVersion: curfew.dev/v1alpha1
 kind: Scenario
 metadata: { name: nodes-without-owners }
@@ -48,12 +64,15 @@ spec:
   duration: 30s
   actors: []
   objects:
-${objects.flat().join('\n')}
+${objects.join('\n')}
   steps: []
   expect: []
 `;
 
-  it('do not cost a list of all NodeClaims each', async () => {
+  it.each([
+    ['that have a NodeClaim', indexes.flatMap(n => [nodeOf(n), claimOf(n)])],
+    ['that have none', indexes.map(nodeOf)],
+  ])('%s do not cost a list of all NodeClaims each', async (_, objects) => {
     let lists = 0;
     const counted: ReconcilerFactory = deps => {
       const { kubernetes } = deps;
@@ -68,7 +87,7 @@ ${objects.flat().join('\n')}
         },
       });
     };
-    const parsed = parseScenarios(scenario, 'nodes.yaml', clusterCatalog());
+    const parsed = parseScenarios(scenario(objects), 'nodes.yaml', clusterCatalog());
     const run = parsed.ok ? parsed.scenarios[0] : undefined;
     if (run === undefined) throw new Error('the scenario is not valid');
     await runScenario(run, { reconcilers: { finalizer: counted } });
