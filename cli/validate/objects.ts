@@ -9,6 +9,7 @@ import { parseFinalizerRule } from '../../shared/contract/finalizer-rule-schema.
 import { parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
 import { parseProtectionBlock } from '../../shared/contract/protection-schema.ts';
 import type { JsonObject, KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
+import { unwatchedTypes } from '../../functions/repair/policies/watched.ts';
 import type { Checked, Finding } from './finding.ts';
 import type { SourceDocument } from './yaml-source.ts';
 
@@ -105,7 +106,10 @@ function faultsOf({ kind, spec }: KubernetesManifest): Fault[] {
     results.push(parseTerminationBlock(blocks['termination'], 'spec.termination'));
   }
   if (kind === 'FinalizerRule' && spec !== undefined) results.push(parseFinalizerRule(spec, 'spec'));
-  return results.flatMap(result => (result.ok ? [] : splitMessage(result.message)));
+  return [
+    ...results.flatMap(result => (result.ok ? [] : splitMessage(result.message))),
+    ...(kind === 'FinalizerRule' ? [] : unwatchedTypes({ spec: blocks }).flatMap(splitMessage)),
+  ];
 }
 
 /** `spec.a.0: message; spec.b: message`. */

@@ -141,6 +141,18 @@ export function reportOfRefusal(attempt: RepairAttempt, place: Place, reason: st
   };
 }
 
+/** An act whose run ended without saying so: its Node is gone by now. */
+export function reportOfLost(attempt: RepairAttempt, place: Place): Report {
+  return {
+    about: aboutNode(attempt.node),
+    decision: 'settle',
+    reason: 'OutcomeUnknown',
+    message: `the run of attempt ${attempt.number} ended before its outcome was recorded, and the Node is gone since`,
+    details: { ...placeOf(place), ...attemptOf(attempt) },
+    metric: metricOf('settle', place),
+  };
+}
+
 /** So many pods are named in one audit line, which must stay under 8 KB. */
 const PODS_IN_LINE = 20;
 

@@ -38,7 +38,10 @@ const blockSchema = z
     warnBefore: z.optional(positiveDuration),
   })
   .check(
-    z.superRefine(({ namespaces }, context) => {
+    z.superRefine(({ namespaces, maxDuration, warnBefore }, context) => {
+      if (maxDuration !== undefined && warnBefore !== undefined && warnBefore > maxDuration) {
+        context.addIssue({ code: 'custom', path: ['warnBefore'], message: 'must not be longer than maxDuration' });
+      }
       namespaces.forEach(({ name }, index) => {
         if (namespaces.findIndex(namespace => namespace.name === name) === index) return;
         context.addIssue({

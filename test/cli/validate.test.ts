@@ -150,6 +150,15 @@ describe('curfew validate', () => {
     expect(out).toContain('policy.yaml:9: spec.repiar: unknown field');
   });
 
+  it('finds a condition type that nothing watches, with the nearest one that something does', async () => {
+    const types = '  repair: { policies: [{ conditionType: NetworkUnavailabel, toleration: 10m }] }\n';
+    const { code, out } = await validate({ 'policy.yaml': POLICY(types) });
+    expect(code).toBe(1);
+    expect(out).toContain(
+      'policy.yaml:5: spec.repair.policies[0].conditionType: no rule watches "NetworkUnavailabel", this has no effect; did you mean NetworkUnavailable?',
+    );
+  });
+
   it('checks scenarios, and passes over what is none of its own in a folder', async () => {
     const { code, out } = await validate({
       'good.yaml': SCENARIO('duration: 1h'),

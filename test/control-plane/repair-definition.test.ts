@@ -1,9 +1,10 @@
-/** The definition of NodeLifecyclePolicy on kube-apiserver: it refuses of repair blocks what the function refuses. */
+/** The definition of NodeLifecyclePolicy on kube-apiserver: it refuses of repair and protection blocks what the functions refuse. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { applyFiles } from '../contract/api-server/manifests.ts';
 import type { ApiServerSubject } from '../contract/api-server/subject.ts';
+import { PROTECTION_BLOCKS } from '../contract/protection-blocks.ts';
 import { REFUSED_BY_THE_FUNCTION, REPAIR_BLOCKS } from '../contract/repair-blocks.ts';
 import { realSubjects } from './real-subject.ts';
 
@@ -18,12 +19,13 @@ describe('the repair block on kube-apiserver', () => {
     await applyFiles(subject.http, [DEFINITION]);
   });
 
-  const statusOf = async (repair: JsonObject): Promise<number> => {
+  const statusOf = (repair: JsonObject): Promise<number> => statusOfSpec({ repair });
+  const statusOfSpec = async (spec: JsonObject): Promise<number> => {
     const body = {
       apiVersion: 'curfew.dev/v1alpha1',
       kind: 'NodeLifecyclePolicy',
       metadata: { name: 'a' },
-      spec: { repair },
+      spec,
     };
     const { status } = await subject.http.call('POST', PATH, { body });
     return status;
@@ -33,6 +35,13 @@ describe('the repair block on kube-apiserver', () => {
     const expected = REPAIR_BLOCKS.map(([block]) => [block, parseRepairBlock(block, 'repair').ok ? 201 : 422]);
     const answers = [];
     for (const [block] of REPAIR_BLOCKS) answers.push([block, await statusOf(block)]);
+    expect(answers).toEqual(expected);
+  });
+
+  it('so is the protection block', async () => {
+    const expected = PROTECTION_BLOCKS.map(([block, isAccepted]) => [block, isAccepted ? 201 : 422]);
+    const answers = [];
+    for (const [protection] of PROTECTION_BLOCKS) answers.push([protection, await statusOfSpec({ protection })]);
     expect(answers).toEqual(expected);
   });
 

@@ -87,6 +87,8 @@ export interface OpenAttempts {
   readonly stale: readonly RepairAttempt[];
   /** To be taken back: not carried out and their nodes are gone, or over and something that they made is left. */
   readonly withdrawals: readonly RepairAttempt[];
+  /** Of runs that ended, without an outcome, and their nodes are gone: nothing else will say that they took place. */
+  readonly lost: readonly RepairAttempt[];
   /** When the next intended attempt of another run can be judged, or a refused one be tried again. */
   readonly settleTime: EpochMs | undefined;
 }
@@ -111,6 +113,7 @@ export function sortAttempts(
   const kept: RepairAttempt[] = [];
   const stale: RepairAttempt[] = [];
   const withdrawals: RepairAttempt[] = [];
+  const lost: RepairAttempt[] = [];
   let settleTime: EpochMs | undefined;
   const drop = (attempt: RepairAttempt): void => {
     const { resources, mayHaveMade, phase } = attempt;
@@ -146,11 +149,15 @@ export function sortAttempts(
         if (!isDue(now, settled)) wait(attempt, settled);
         else if (isNodeThere && wasCarriedOut(attempt, claimsByUid, now)) kept.push({ ...attempt, phase: 'accepted' });
         else if (isNodeThere) stale.push(attempt);
-        else drop(attempt);
+        else {
+          lost.push(attempt);
+          drop(attempt);
+        }
       }
     }
   }
-  return { kept, byNode: new Map(kept.map(attempt => [attempt.node.uid, attempt])), stale, withdrawals, settleTime };
+  const byNode = new Map(kept.map(attempt => [attempt.node.uid, attempt]));
+  return { kept, byNode, stale, withdrawals, lost, settleTime };
 }
 
 /**

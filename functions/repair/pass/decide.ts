@@ -10,7 +10,7 @@ import type { RepairRules } from '../decide.ts';
 import type { Episode } from '../incident.ts';
 import { indexOwners, ownerOf, type OwnerIndex } from '../owner.ts';
 import { rungsOf, sortAttempts, standingOf, type OpenAttempts } from './attempts.ts';
-import { advanceRamp, grant, nextRamp, type Outcome } from './grant.ts';
+import { advanceRamp, grant, nextRamp, withoutUndone, type Outcome } from './grant.ts';
 import { BLOCKED_RETRY, createGuards, futility, recentRepairs } from './guards.ts';
 import { FINISHING_CHECK, lookAt, poolOf } from './look.ts';
 import type { PoolState, RepairAttempt } from './pool.ts';
@@ -35,6 +35,8 @@ export interface PassDecision {
   readonly verdicts: readonly Verdict[];
   /** Attempts of which something is to be taken back: they were not carried out and are not wanted any more, or are over. */
   readonly withdrawals: readonly RepairAttempt[];
+  /** Attempts of which nobody has said yet that they took place, and nothing is left to look at. */
+  readonly lost: readonly RepairAttempt[];
   /** What is remembered if everything granted is carried out; `said` is left as it was. */
   readonly state: PoolState;
   /** When the next pass is needed; undefined: not at all, nothing is due or under way. */
@@ -54,6 +56,7 @@ export function decidePass(observation: PassObservation): PassDecision {
   return {
     verdicts: looks.flatMap(({ verdict }) => verdict ?? []),
     withdrawals: [...open.withdrawals, ...ended, ...open.stale.map(leftOf(places))],
+    lost: open.lost,
     state: { ...state, attempts, outages: [], repairs: [], ramp: undefined },
     wakeTime: earliest(open.settleTime, attempts.length > 0 ? addDuration(now, FINISHING_CHECK) : undefined),
   };
@@ -90,7 +93,8 @@ function judgePool(judged: Judged): PassDecision {
 
   const candidates = looks.flatMap(({ candidate }) => candidate ?? []);
   const outages = [...new Set(candidates.flatMap(({ hold }) => hold?.outage ?? []))].toSorted();
-  const ramp = nextRamp(state, { outages, isAnythingDue: candidates.length > 0 }, now);
+  const before = { outages: state.outages, ramp: withoutUndone(state, open.stale) };
+  const ramp = nextRamp(before, { outages, isAnythingDue: candidates.length > 0 }, now);
   const { ended, kept } = keptAfter(looks, open);
   const outcomes = grant(candidates, {
     now,
@@ -121,6 +125,7 @@ function judgePool(judged: Judged): PassDecision {
       ...ended,
       ...open.stale.filter(attempt => !over.has(attempt)).map(leftOf(places)),
     ],
+    lost: open.lost,
     state: { ...state, ...next, ramp: advanceRamp(ramp, begun.length, now) },
     wakeTime: [
       open.settleTime,

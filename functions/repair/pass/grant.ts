@@ -137,6 +137,16 @@ export function nextRamp(
   return isStepOver ? { step: ramp.step + 1, stepTime: now, granted: 0 } : ramp;
 }
 
+/** The ramp without repairs that were granted in its step and not carried out: they have shown nothing, and their places are free. */
+export function withoutUndone(
+  { ramp }: Pick<PoolState, 'ramp'>,
+  undone: readonly Pick<RepairAttempt, 'intendedTime'>[],
+): Ramp | undefined {
+  if (ramp === undefined) return undefined;
+  const inStep = undone.filter(({ intendedTime }) => intendedTime >= ramp.stepTime);
+  return inStep.length === 0 ? ramp : { ...ramp, granted: Math.max(0, ramp.granted - inStep.length) };
+}
+
 /** The same after so many more repairs have begun. */
 export function advanceRamp(ramp: Ramp | undefined, granted: number, now: EpochMs): Ramp | undefined {
   if (ramp === undefined || granted === 0) return ramp;

@@ -6,11 +6,12 @@ import { again, DONE, settle, type Turn } from '../../../shared/lifecycle/settle
 import { written, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { loadCluster, loadEpisodes, loadRules, type ClusterView, type PoolRules } from '../observe.ts';
 import { NEW_POOL, poolRecordId, poolSubject } from '../record.ts';
-import type { Place } from '../report.ts';
+import { reportOfLost, type Place } from '../report.ts';
 import { OUTCOME_SETTLES_AFTER } from './attempts.ts';
 import { carryOut, inquire, withdraw, type Carried } from './carry-out.ts';
 import type { PassDecision, PassObservation } from './decide.ts';
 import { PASS_SETTLES_AFTER, PASS_SPACING, type PassDeps } from './deps.ts';
+import { withoutUndone } from './grant.ts';
 import { failureOf } from './guards.ts';
 import { withIntents } from './intents.ts';
 import type { PoolState, RepairAttempt } from './pool.ts';
@@ -82,6 +83,7 @@ async function lookAndAct(
       if (seen === undefined) return DONE;
       const { state, rules, claims } = seen;
       const place: Place = { pool, source: rules.rules.source };
+      for (const attempt of seen.decision.lost) await deps.reporter.report(reportOfLost(attempt, place));
       for (const attempt of seen.decision.withdrawals) await withdraw(deps, attempt);
       const isMaking = seen.decision.state.attempts.some(
         ({ action, phase }) => action === 'CustomResource' && phase === 'intended',
@@ -177,6 +179,7 @@ export async function recordOutcomes(
   const outcomes = new Map(carried.map(one => [one.attempt.node.uid, one]));
   const now = deps.clock.now();
   const news = newsOf(decision.verdicts, before.said, now);
+  const calledOff = carried.flatMap(({ attempt, outcome }) => (outcome.kind === 'calledOff' ? attempt : []));
   const soon = carried.map(({ attempt, outcome }) => {
     switch (outcome.kind) {
       case 'accepted':
@@ -200,7 +203,8 @@ export async function recordOutcomes(
       return attemptAfter(attempt, own) ?? [];
     });
     const repairs = withoutCalledOff(held.value.repairs, carried);
-    const merged = { ...held.value, attempts, repairs };
+    const ramp = withoutUndone(held.value, calledOff);
+    const merged = { ...held.value, attempts, repairs, ramp };
     const value = isOurs ? ended({ ...merged, said: news.said }) : merged;
     const own = soon.reduce(earliest, wakeTimeOf(decision.wakeTime, news, now)) ?? now;
     const wakeTime = isOurs ? wakeTimeAfter(own, held.value, now) : (held.stored.nextWakeTime ?? now);

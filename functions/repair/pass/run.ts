@@ -9,7 +9,7 @@
  *      └─ less than a second after the last one, or a change of a pool that holds many: the timer of the pool's record
  * ```
  */
-import { addDuration, earliest, isDue, type EpochMs } from '../../../shared/domain/time.ts';
+import { addDuration, isDue, type EpochMs } from '../../../shared/domain/time.ts';
 import { DONE, settle } from '../../../shared/lifecycle/settle.ts';
 import {
   openRecord,
@@ -126,7 +126,8 @@ async function claimPass(
       }
       const next = addDuration(wanted === 'soon' ? now : state.passTime, PASS_SPACING);
       if (!isDue(now, next)) {
-        return written(await record.save({ subject, value: state, wakeTime: earliest(armed, next) ?? next }));
+        // A timer that is due comes at once, again and again, until then.
+        return written(await record.save({ subject, value: state, wakeTime: next }));
       }
       const wakeTime = addDuration(now, PASS_SETTLES_AFTER);
       const value: PoolState = { ...state, passTime: now, underWay: true, wanted: undefined };

@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.
 import { AWS_REPAIR_STATEMENTS } from '../../../shared/domain/repair-policy.ts';
 
 /** A message for each such type, with the nearest known name; none for a block that cannot be read. */
-export function unwatchedTypes({ spec }: KubernetesObject): readonly string[] {
+export function unwatchedTypes({ spec }: Pick<KubernetesObject, 'spec'>): readonly string[] {
   const block = spec?.['repair'];
   const parsed = block === undefined ? undefined : parseRepairBlock(block, 'spec.repair');
   if (parsed?.ok !== true) return [];

@@ -33,7 +33,7 @@ export function startChild(
 export async function endChild(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');
-  child.kill(signal);
+  endWithItsOwn(child, signal);
   await gone;
 }
 
@@ -55,7 +55,17 @@ function watchForExit(): void {
 }
 
 function endAll(): void {
-  for (const [child, lastSignal] of running) child.kill(lastSignal);
+  for (const [child, lastSignal] of running) endWithItsOwn(child, lastSignal);
+}
+
+/** A child that is killed cannot end what it started itself: its whole session goes. */
+function endWithItsOwn(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (signal !== 'SIGKILL' || child.pid === undefined) return void child.kill(signal);
+  try {
+    process.kill(-child.pid, signal);
+  } catch {
+    child.kill(signal);
+  }
 }
 
 /** Does what the signal would have done without us, unless somebody else listens: then the end is theirs to decide. */

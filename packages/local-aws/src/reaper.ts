@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 
 /**
  * Lines `+ PID SIGNAL` and `- PID` until the parent's end of the pipe is closed, by whatever ended it; then all that are left get their
- * signal.
+ * signal, and KILL goes to all of a child's session.
  */
 const SCRIPT = `
 children=
@@ -14,7 +14,10 @@ while read -r change pid signal; do
   children=$others
   [ "$change" = + ] && children="$children $pid:$signal"
 done
-for child in $children; do kill -"\${child#*:}" "\${child%:*}"; done
+for child in $children; do
+  pid=\${child%:*} signal=\${child#*:}
+  [ "$signal" = KILL ] && kill -KILL "-$pid" || kill -"$signal" "$pid"
+done
 `;
 
 export interface Reaper {

@@ -6,17 +6,24 @@ import { describe, expect, it } from 'vitest';
 import { endChild, startChild } from '../src/child-processes.ts';
 
 const MODULE = join(import.meta.dirname, '../src/child-processes.ts');
-const HANG = `['-e', 'setInterval(() => {}, 1000)']`;
+/** Starts a process of its own, says so, and would never end; nor would that one. */
+const HANG = `
+  const { spawn } = require('node:child_process');
+  spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: ['ignore', 'ignore', 'ignore', 3] }).once('spawn', () => console.log('up'));
+  setInterval(() => {}, 1000);
+`;
 
 /**
- * Runs a parent that starts a child which would never end, and goes on with `then`. The child holds the parent's standard output, so the parent's
- * `close` event comes only once both are gone.
+ * Runs a parent that starts a child, which starts another, and goes on with `then` once they run. Both hold the parent's standard
+ * output, as file 3, so the parent's `close` event comes only once all are gone.
  */
 async function startParent(then: string): Promise<ChildProcess> {
   const script = `
     import { startChild } from ${JSON.stringify(MODULE)};
-    const child = startChild(process.execPath, ${HANG}, { stdio: 'inherit' });
-    console.log(child.pid);
+    const child = startChild(process.execPath, ['-e', ${JSON.stringify(HANG)}], { stdio: ['ignore', 'pipe', 'inherit', 1] });
+    const { once } = await import('node:events');
+    await once(child.stdout, 'data');
+    console.log('up');
     ${then}
   `;
   const parent = spawn(process.execPath, ['--input-type=module', '-e', script], {

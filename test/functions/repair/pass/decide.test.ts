@@ -410,3 +410,30 @@ describe('properties', () => {
     );
   });
 });
+
+describe('what a run did not carry out', () => {
+  const began = addDuration(T, minutes(40));
+  const undone = anAttempt('n1', { phase: 'intended', intendedTime: began });
+  const nodes = ['n1', 'n2', 'n3', 'n4'].map(name => aPoolNode(name));
+  const rules = someRules({ maxUnhealthy: '100%' });
+
+  it('does not let the ramp go on to more at once', () => {
+    const ramp = { step: 0, stepTime: began, granted: 1 };
+    const state = { ...NEW_POOL, ramp, attempts: [undone] };
+    const now = addDuration(began, minutes(2));
+    const decision = decidePass(aPass(nodes, { rules, state, now }));
+    expect(decision.verdicts.filter(({ kind }) => kind === 'repair')).toHaveLength(1);
+    expect(decision.state.ramp).toEqual({ step: 0, stepTime: now, granted: 1 });
+  });
+
+  it('is said to have taken place when its Node is gone', () => {
+    const state = { ...NEW_POOL, attempts: [undone] };
+    const others = nodes.slice(1);
+    const soon = decidePass(aPass(others, { rules, state, now: addDuration(began, seconds(59)) }));
+    expect(soon).toMatchObject({ lost: [] });
+    expect(soon.state.attempts).toContainEqual(undone);
+    const later = decidePass(aPass(others, { rules, state, now: addDuration(began, seconds(60)) }));
+    expect(later.lost).toEqual([undone]);
+    expect(later.state.attempts).not.toContainEqual(undone);
+  });
+});

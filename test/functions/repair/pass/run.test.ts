@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Identity } from '../../../../runtime/permissions/ports.ts';
 import type { InboxMessage } from '../../../../shared/contract/inbox-message.ts';
-import { hours, minutes, seconds } from '../../../../shared/domain/time.ts';
+import { addDuration, hours, minutes, seconds } from '../../../../shared/domain/time.ts';
 import { deployedIdentity } from '../../../fakes/deployed-identity.ts';
 import { createRepairWorld, seedPool, type RepairWorld } from '../../../fakes/repair-world.ts';
 
@@ -92,6 +92,22 @@ describe('a pass that is under way', () => {
 async function countCalls(make: () => RepairWorld): Promise<number> {
   return make().look('n1');
 }
+
+describe('a pool that was looked at a moment ago', () => {
+  it('is looked at again when its second is over, although its timer is due: that would ring at once, again and again', async () => {
+    const world = illWorld(10, 5);
+    await world.look('n1');
+    const record = poolRecord(world);
+    if (record === undefined) throw new Error('five of ten are blocked');
+    const { version, ...rest } = record;
+    await world.store.put({ ...rest, nextWakeTime: world.now() }, version);
+    world.wakeUps.length = 0;
+    await world.reconcile(nodeChanged(world, 'n7'));
+    const next = addDuration(world.now(), seconds(1));
+    expect(poolRecord(world)?.nextWakeTime).toBe(next);
+    expect(world.wakeUps.map(({ wakeUp, delay }) => [wakeUp.wakeTime, delay])).toEqual([[next, seconds(1)]]);
+  });
+});
 
 describe('a pool that holds many repairs', () => {
   it('waits a second for the rest of a burst of changes', async () => {
