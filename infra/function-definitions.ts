@@ -1,4 +1,5 @@
 /** What differs between the functions, one row each: their size and how many run at once. What they may touch: `shared/contract/permissions.ts`. */
+import { MAX_CONCURRENCY } from '../shared/contract/inbox.ts';
 import type { FunctionName } from '../shared/contract/names.ts';
 import type { DeployedFunction } from '../shared/contract/routes.ts';
 
@@ -17,12 +18,12 @@ const ROWS: Readonly<Record<DeployedFunction, FunctionDefinition>> = {
   finalizer: {
     description: 'Terminates nodes under a finalizer that the user names',
     memoryMiB: 512,
-    maxConcurrency: 10,
+    maxConcurrency: MAX_CONCURRENCY,
   },
   drain: {
     description: 'Drains nodes that a health event or a request names',
     memoryMiB: 512,
-    maxConcurrency: 10,
+    maxConcurrency: MAX_CONCURRENCY,
   },
   repair: {
     description: 'Repairs nodes whose conditions outlast their toleration',
@@ -32,7 +33,7 @@ const ROWS: Readonly<Record<DeployedFunction, FunctionDefinition>> = {
   'grace-period': {
     description: 'Holds nodes while pods on them are protected for a limited time',
     memoryMiB: 512,
-    maxConcurrency: 10,
+    maxConcurrency: MAX_CONCURRENCY,
   },
   timer: {
     description: 'Sweeps the due index every minute and wakes the owners of what is due',

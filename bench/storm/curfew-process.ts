@@ -6,6 +6,7 @@ import { createClusterWatch } from '../../shared/adapters/kubernetes/cluster-wat
 import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
 import { createTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
+import { MAX_CONCURRENCY } from '../../shared/contract/inbox.ts';
 import { HEALTH_EVENT } from '../../shared/contract/names.ts';
 import { seconds } from '../../shared/domain/time.ts';
 import type { Instances } from '../../shared/ports/instances.ts';
@@ -13,7 +14,6 @@ import { answerQuestions } from '../measure/answering.ts';
 import { readUsage } from '../measure/usage.ts';
 import { drainSchema, nodeNameFor } from './objects.ts';
 
-const CONCURRENCY = 10;
 const noCloud = () => Promise.reject(new Error('there is no cloud'));
 const NO_INSTANCES: Instances = {
   describe: noCloud,
@@ -38,7 +38,7 @@ const system = createSystem({
   instances: () => NO_INSTANCES,
   audit: { write: () => undefined },
   random: Math.random,
-  inboxes: { concurrency: CONCURRENCY },
+  inboxes: { concurrency: MAX_CONCURRENCY },
 });
 
 answerQuestions({

@@ -3,6 +3,7 @@ import { ANNOTATIONS } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { isFinished, readPod } from '../../shared/domain/pod.ts';
+import { RetryableError } from '../../shared/errors.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 
 export type Followed =
@@ -26,13 +27,45 @@ export interface Following {
 /** Looks without anything on the Node saying that Curfew has seen the request. */
 const LOOKS_UNSEEN = 30;
 
-/** Says each new Event of the Node, and how many pods are left whenever that changes. */
-export async function follow(kubernetes: KubernetesApi, following: Following): Promise<Followed> {
-  const { name, uid, id, say, pause, isOver } = following;
-  const said = new Set((await eventsOf(kubernetes, name)).map(lineOf));
+/**
+ * Says each new Event of the Node, and how many pods are left whenever that changes. Goes on while the API server is away: the drain does
+ * not need who follows it.
+ */
+export async function follow(
+  kubernetes: KubernetesApi,
+  { say, pause, isOver, ...following }: Following,
+): Promise<Followed> {
+  const look = createLook(kubernetes, { say, ...following });
+  let isAway = false;
+  while (!isOver()) {
+    try {
+      const end = await look();
+      if (end !== undefined) return end;
+      if (isAway) say('the API server answers again');
+      isAway = false;
+    } catch (error) {
+      if (!(error instanceof RetryableError)) throw error;
+      const isForbidden = error.reason === 'Forbidden';
+      if (!isAway) say(`${isForbidden ? 'cannot be followed' : 'cannot be followed for now'}: ${error.message}`);
+      if (isForbidden) break;
+      isAway = true;
+    }
+    await pause();
+  }
+  return { kind: 'interrupted' };
+}
+
+/** One look; answers how it ended, if it did. */
+function createLook(
+  kubernetes: KubernetesApi,
+  { name, uid, id, say }: Omit<Following, 'pause' | 'isOver'>,
+): () => Promise<Followed | undefined> {
+  let said: Set<string> | undefined;
   let left: number | undefined;
   let unseen = 0;
-  while (!isOver()) {
+  return async () => {
+    // Those of before are not news.
+    said ??= new Set((await eventsOf(kubernetes, name)).map(lineOf));
     const node = await kubernetes.get({ type: RESOURCES.Node, name });
     if (node === undefined || node.metadata.uid !== uid) return { kind: 'gone' };
     for (const line of (await eventsOf(kubernetes, name)).map(lineOf)) {
@@ -56,9 +89,8 @@ export async function follow(kubernetes: KubernetesApi, following: Following): P
         'nobody has answered yet: the request stays on the Node until Curfew sees it (is it running, and does it watch this cluster?)',
       );
     }
-    await pause();
-  }
-  return { kind: 'interrupted' };
+    return undefined;
+  };
 }
 
 async function eventsOf(kubernetes: KubernetesApi, name: string): Promise<readonly KubernetesObject[]> {

@@ -8,6 +8,7 @@ import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes
 import { toReadOnly, type WithheldWrite } from '../../shared/adapters/kubernetes/read-only.ts';
 import { createTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
+import { MAX_CONCURRENCY } from '../../shared/contract/inbox.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
 import { PERMISSIONS, type Part, type Permissions } from '../../shared/contract/permissions.ts';
 import { messageOf } from '../../shared/errors.ts';
@@ -96,6 +97,7 @@ async function run(
     instances: () => NO_INSTANCES,
     audit: { write: record => timeline.line(voiceOf(record.function), describeDecision(record)) },
     random: Math.random,
+    inboxes: { concurrency: MAX_CONCURRENCY },
     hooks: {
       onFailed: (name, error) => timeline.line(voiceOf(name), `will try again: ${messageOf(error)}`),
       onBuried: ({ function: name, reason, explanation }) =>

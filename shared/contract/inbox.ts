@@ -7,6 +7,12 @@ export const FUNCTION_TIMEOUT_SECONDS = 30;
 export const VISIBILITY_TIMEOUT_SECONDS = 6 * FUNCTION_TIMEOUT_SECONDS;
 
 /**
+ * Batches that a function has in progress at once, at most (`infra/function-definitions.ts`): it protects the API server. In one process over a
+ * real cluster as well.
+ */
+export const MAX_CONCURRENCY = 10;
+
+/**
  * Receives before dead-lettering: about a day at one per three minutes. A change is published once, and again only hours later, so
  * its message must outlive a day's outage (I5, I9).
  */

@@ -6,6 +6,7 @@ import { follow, type Followed } from '../../cli/drain/follow.ts';
 import { drainCommand, type DrainOptions } from '../../cli/drain.ts';
 import { explainCommand } from '../../cli/explain.ts';
 import { startEmbeddedCluster, type EmbeddedCluster } from '../../cli/start/embedded-cluster.ts';
+import { RetryableError } from '../../shared/errors.ts';
 import { createInProcessKubernetesApi } from '../../runtime/in-process/kubernetes-api.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
@@ -216,6 +217,41 @@ describe('following', () => {
   it('ends when the request is withdrawn', async () => {
     const { result } = await followed([() => annotate({ [REQUESTED]: null }), () => undefined]);
     expect(result).toEqual({ kind: 'withdrawn' });
+  });
+
+  it.each([
+    [
+      'goes on while the API server is away',
+      'ECONNREFUSED',
+      ['cannot be followed for now: reading: ECONNREFUSED', 'the API server answers again'],
+    ],
+    [
+      'leaves the drain to itself where its Events may not be read',
+      'Forbidden',
+      ['cannot be followed: reading: Forbidden'],
+    ],
+  ])('%s', async (_, reason, lines) => {
+    annotate({ [REQUESTED]: 'm7' });
+    const api = createInProcessKubernetesApi(cluster.core, 'cli');
+    const said: string[] = [];
+    let looks = 0;
+    const result = await follow(
+      {
+        ...api,
+        list: (...given) =>
+          looks++ < 2 ? Promise.reject(new RetryableError(`reading: ${reason}`, { reason })) : api.list(...given),
+      },
+      {
+        name: 'n1',
+        uid: cluster.core.get(ref).metadata.uid,
+        id: 'm7',
+        say: line => said.push(line),
+        pause: () => Promise.resolve(),
+        isOver: () => looks > 5,
+      },
+    );
+    expect(result).toEqual({ kind: 'interrupted' });
+    expect(said).toEqual(lines);
   });
 
   it('says that nobody answers', async () => {

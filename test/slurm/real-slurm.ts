@@ -40,6 +40,8 @@ export interface RealSlurm extends SlurmSubject {
   /** Writes a token of that many seconds, in place of the one that the bridge uses. */
   renewToken(lifespan: number): Promise<void>;
   stop(): Promise<void>;
+  /** Environment variables by which the bridge finds it. */
+  readonly bridgeEnv: Readonly<Record<string, string>>;
 }
 
 export async function startSlurm(): Promise<RealSlurm> {
@@ -87,7 +89,8 @@ export async function startSlurm(): Promise<RealSlurm> {
   const renewToken = async (lifespan: number): Promise<void> =>
     writeFileSync(tokenFile, await command('scontrol', 'token', `username=${username}`, `lifespan=${lifespan}`));
   await until(() => renewToken(3600).then(() => existsSync(at('rest/s'))));
-  const slurm = connectSlurm({ url: `unix:${at('rest/s')}`, config: at('slurm.conf'), user: username, tokenFile });
+  const url = `unix:${at('rest/s')}`;
+  const slurm = connectSlurm({ url, config: at('slurm.conf'), user: username, tokenFile });
 
   const untilSeen = async (condition: (view: SlurmView) => boolean): Promise<SlurmView> => {
     let view = await slurm.look();
@@ -105,6 +108,12 @@ export async function startSlurm(): Promise<RealSlurm> {
 
   return {
     slurm,
+    bridgeEnv: {
+      SLURMRESTD_URL: url,
+      SLURM_CONF: at('slurm.conf'),
+      SLURM_USER: username,
+      SLURM_TOKEN_FILE: tokenFile,
+    },
     command,
     renewToken,
     until: untilSeen,

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { FOREIGN, OURS } from '../examples/slurm-drain/builders.ts';
 import { NAME } from '../examples/slurm-drain/bridge-cluster.ts';
 import { defineSlurmContract, nodeOf } from '../examples/slurm-drain/slurm.contract.ts';
+import { startDeployment, startFunction, type DeployedBridge } from './deployed-bridge.ts';
 import { reasonToSkip } from './install.ts';
 import { startSlurm, type RealSlurm } from './real-slurm.ts';
 import { startWholeFlow, type WholeFlow } from './whole-flow.ts';
@@ -19,6 +20,42 @@ describe.skipIf(skipped !== undefined)(`Slurm${skipped === undefined ? '' : ` (s
   afterAll(() => slurm.stop());
 
   defineSlurmContract(() => slurm);
+
+  describe('with the bridge as it is deployed', () => {
+    afterEach(() => slurm.reset());
+    const isWaiting = async (bridge: DeployedBridge): Promise<number> => {
+      const job = await slurm.submit('n1');
+      bridge.request();
+      await expect.poll(() => bridge.conditionOf('DrainInProgress'), patience).toBe('True JobsRunning');
+      expect(nodeOf(await slurm.slurm.look(), 'n1')).toMatchObject({ flags: ['DRAIN'], reason: OURS });
+      return job;
+    };
+
+    it('as a process with the rights of its ServiceAccount, until it is asked to end', async () => {
+      const bridge = await startDeployment(slurm.bridgeEnv);
+      const job = await isWaiting(bridge);
+      await slurm.cancel(job);
+      // Any change of the custom resource makes it look, too.
+      bridge.request('drain-n2-e2', { nodeName: 'n2' });
+      await expect.poll(() => bridge.conditionOf('DrainComplete'), patience).toBe('True AllJobsCompleted');
+      expect(await bridge.stop()).toBe(0);
+      expect(bridge.refused).toEqual([]);
+    });
+
+    it('as a Lambda function that events of the custom resource and the tick start', async () => {
+      const bridge = await startFunction(slurm.bridgeEnv);
+      const job = await isWaiting(bridge);
+      await slurm.cancel(job);
+      await slurm.until(view => view.kind === 'seen' && view.jobs.length === 0);
+      await bridge.tick();
+      expect(bridge.conditionOf('DrainComplete')).toBe('True AllJobsCompleted');
+      bridge.remove();
+      bridge.hold(false);
+      await expect.poll(async () => nodeOf(await slurm.slurm.look(), 'n1')?.flags, patience).toEqual([]);
+      await bridge.stop();
+      expect(bridge.refused).toEqual([]);
+    });
+  });
 
   describe('with Curfew and the bridge', () => {
     let flow: WholeFlow;
