@@ -8,7 +8,7 @@ export interface SilenceGuard {
   alive(): void;
   /** Whether it was silence that aborted. */
   expired(): boolean;
-  /** Lets go of the parent and of the clock. */
+  /** Stops listening to the parent, and the sleep. */
   dispose(): void;
 }
 

@@ -10,7 +10,7 @@ import {
 } from '../../shared/contract/termination-schema.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { TerminationSettings } from '../../shared/domain/termination.ts';
-import { policiesFor, unreadableFor, type PolicySet } from '../../shared/policies/policy-set.ts';
+import { modeOf, policiesFor, unreadableFor, type PolicySet } from '../../shared/policies/policy-set.ts';
 
 export type EffectiveTermination =
   /** No block applies: hands off. */
@@ -43,7 +43,7 @@ export function effectiveTermination(pool: KubernetesObject | undefined, policyS
   const sourceOfName = pool !== undefined && named !== undefined ? pool : holder;
   return {
     kind: 'custom',
-    mode: applying[0]?.mode ?? 'Enforce',
+    mode: modeOf(applying, holder),
     source: sourceOfName === undefined ? '' : nameOf(sourceOfName),
     settings: {
       finalizerName: named ?? base.finalizerName,

@@ -15,7 +15,7 @@ import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
 import { addDuration, hours } from '../../shared/domain/time.ts';
 import { again, DONE, settle } from '../../shared/lifecycle/settle.ts';
 import { openRecord, type RecordCodec, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
-import { policiesFor, unreadableFor, type PolicySet } from '../../shared/policies/policy-set.ts';
+import { modeOf, policiesFor, unreadableFor, type PolicySet } from '../../shared/policies/policy-set.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { OWNER } from './record.ts';
 
@@ -37,10 +37,10 @@ const nameOf = ({ kind, metadata }: KubernetesObject): string => `${kind} ${meta
  */
 export function effectiveRepair(pool: KubernetesObject | undefined, policySet: PolicySet): EffectiveRepair {
   const applying = policiesFor(pool, policySet);
-  const mode = applying[0]?.mode ?? 'Enforce';
   const unreadable = unreadableFor(pool, policySet);
   const holders = [...(pool ? [pool] : []), ...[...applying, ...unreadable].map(({ object }) => object)];
   const holder = holders.find(hasBlock);
+  const mode = modeOf(applying, holder);
   if (holder === undefined) return { settings: undefined, mode, source: undefined };
   const [fault] = unreadable;
   if (fault !== undefined) {

@@ -52,6 +52,17 @@ export function policiesFor(pool: KubernetesObject | undefined, { policies }: Po
   return policies.filter(({ selector }) => appliesTo(selector, pool));
 }
 
+/**
+ * The mode in which a block is in force: `Observe` where the policy that holds it says so, or the most specific one of the pool. A policy
+ * about something else, whose mode is the default, must not put into force what its author only watches (I6).
+ * @param applying the policies of the pool, in order
+ * @param holder where the block stands; a NodePool has no mode of its own
+ */
+export function modeOf(applying: PolicySet['policies'], holder: KubernetesObject | undefined): Mode {
+  const own = applying.find(({ object }) => object === holder);
+  return own?.mode === 'Observe' ? 'Observe' : (applying[0]?.mode ?? 'Enforce');
+}
+
 /** The policies that select the pool and cannot be read. */
 export function unreadableFor(pool: KubernetesObject | undefined, { faults }: PolicySet): PolicySet['faults'] {
   return faults.filter(({ selector }) => selector !== undefined && appliesTo(selector, pool));

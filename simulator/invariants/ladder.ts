@@ -120,12 +120,27 @@ export function createClimbers({
     if (detailType === 'HealthEvent' && status === 'Cancelled' && !drainEnds.has(id)) drainEnds.set(id, status);
   };
 
+  /** Nobody can find out whether the reboot of a run that ended took place: from its intent on the repair has begun. */
+  const intend = (node: KubernetesObject, run: Run): void => {
+    const { uid } = node.metadata;
+    if (climbing.has(uid)) return;
+    const act: ActSeen = { kind: 'Reboot', id: textOf(dig(node, 'spec', 'providerID')) ?? '', node };
+    climbing.set(uid, {
+      pool: poolOf(node, mirror),
+      until: now() + Math.max(...timeouts(), DEFAULT_TIMEOUT) + SLACK,
+      acts: withAct([], act, undefined, run),
+      isUnclear: false,
+      wellSince: undefined,
+    });
+  };
+
   return {
     actOf,
     onCall(call, run) {
       for (const entry of call.port === 'bus' ? listOf(call.args[0]) : []) {
         onBusEvent({ detailType: String(dig(entry, 'detailType')), detail: dig(entry, 'detail') });
       }
+      for (const node of run.by === 'repair' ? rebootsIntended(call, mirror) : []) intend(node, run);
       const act = run.by === 'repair' ? actOf(call) : undefined;
       // Terminations alone are no ladder.
       if (act === undefined || (act.kind === 'Terminate' && !climbing.has(act.node.metadata.uid))) return;
@@ -151,12 +166,30 @@ export function createClimbers({
 }
 
 /** A further try of the last action, or the next one. */
-function withAct(acts: readonly Act[], { kind, id, node }: ActSeen, call: PortCall, run: Run): readonly Act[] {
+function withAct(
+  acts: readonly Act[],
+  { kind, id, node }: ActSeen,
+  call: PortCall | undefined,
+  run: Run,
+): readonly Act[] {
   const last = acts.at(-1);
-  const isSame = last?.kind === kind && last.id === id && (kind !== 'Reboot' || wasRefused(last));
-  if (isSame) return [...acts.slice(0, -1), { ...last, calls: [...last.calls, call] }];
+  const calls = call === undefined ? [] : [call];
+  const isSame = last?.kind === kind && last.id === id && (kind !== 'Reboot' || isOpen(last));
+  if (isSame) return [...acts.slice(0, -1), { ...last, calls: [...last.calls, ...calls] }];
   const bootID = textOf(dig(node, 'status', 'nodeInfo', 'bootID'));
-  return [...acts, { kind, id, since: run.startTime, bootID, calls: [call] }];
+  return [...acts, { kind, id, since: run.startTime, bootID, calls }];
+}
+
+/** The reboot is intended alone, or was refused: the call that follows is the same one. */
+const isOpen = (act: Act): boolean => act.calls.length === 0 || wasRefused(act);
+
+/** The nodes whose reboot a record names before the call. */
+function rebootsIntended(call: PortCall, mirror: CheckContext['mirror']): readonly KubernetesObject[] {
+  if (call.port !== 'records' || call.method !== 'put') return [];
+  const uids = listOf(dig(call.args[0], 'state', 'attempts'))
+    .filter(attempt => dig(attempt, 'action') === 'Reboot' && dig(attempt, 'phase') === 'intended')
+    .map(attempt => dig(attempt, 'node', 'uid'));
+  return [...mirror.all('nodes').values()].filter(({ metadata }) => uids.includes(metadata.uid));
 }
 
 /** The last try certainly had no effect. */

@@ -232,30 +232,44 @@ function conditionOf(node: KubernetesObject, type: string): Fields | undefined {
     .find(condition => condition['type'] === type);
 }
 
-/** The mode in force for a pool. */
+/** The mode of a pool, by its most specific policy. */
 export const modeFor = (pool: KubernetesObject | undefined, policies: readonly KubernetesObject[]): unknown =>
-  blockFor(pool, policies).mode;
+  modeIn(applyingTo(pool, policies)[0]);
 
 /** The repair block in force for a pool. */
 export const repairBlockFor = (pool: KubernetesObject | undefined, policies: readonly KubernetesObject[]): unknown =>
   blockFor(pool, policies).block;
 
-/** The pool's own block, else that of the most specific policy that selects the pool and has one, ties by name. */
+const modeIn = (policy: KubernetesObject | undefined): unknown => dig(policy, 'spec', 'mode') ?? 'Enforce';
+
+/**
+ * The pool's own block, else that of the most specific policy that selects the pool and has one, ties by name. Its mode is that of the
+ * pool, but never above that of the policy that holds it.
+ */
 function blockFor(
   pool: KubernetesObject | undefined,
   policies: readonly KubernetesObject[],
 ): { block: unknown; mode: unknown } {
-  const applying = policies
+  const applying = applyingTo(pool, policies);
+  const own = dig(pool, 'spec', 'repair');
+  if (own !== undefined) return { block: own, mode: modeIn(applying[0]) };
+  const holder = applying.find(policy => dig(policy, 'spec', 'repair') !== undefined);
+  const modes = [modeIn(applying[0]), modeIn(holder)];
+  return { block: dig(holder, 'spec', 'repair'), mode: modes.find(mode => mode !== 'Enforce') ?? 'Enforce' };
+}
+
+/** The policies that select the pool, the most specific one first. */
+function applyingTo(
+  pool: KubernetesObject | undefined,
+  policies: readonly KubernetesObject[],
+): readonly KubernetesObject[] {
+  return policies
     .filter(policy => isSelecting(policy, pool))
     .toSorted((a, b) => {
       const requirements = (policy: KubernetesObject): number =>
         requirementsOf(dig(policy, 'spec', 'nodePoolSelector'));
       return requirements(b) - requirements(a) || (a.metadata.name < b.metadata.name ? -1 : 1);
     });
-  const mode = dig(applying[0], 'spec', 'mode') ?? 'Enforce';
-  const own = dig(pool, 'spec', 'repair');
-  if (own !== undefined) return { block: own, mode };
-  return { block: applying.map(policy => dig(policy, 'spec', 'repair')).find(block => block !== undefined), mode };
 }
 
 function isSelecting(policy: KubernetesObject, pool: KubernetesObject | undefined): boolean {

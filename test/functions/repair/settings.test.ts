@@ -48,6 +48,19 @@ describe('precedence', () => {
     });
   });
 
+  it('a policy about something else does not put into force what another one observes', () => {
+    const observing = policy('default', { mode: 'Observe', ...block('9m') });
+    const another = policy('batch', { protection: { maxDuration: '1h' } });
+    expect(effectiveRepair(pool, readPolicies([observing, another]))).toMatchObject({
+      mode: 'Observe',
+      source: 'NodeLifecyclePolicy default',
+    });
+    expect(effectiveRepair(poolWithBlock, readPolicies([observing, another]))).toMatchObject({
+      mode: 'Enforce',
+      source: 'NodePool own',
+    });
+  });
+
   it('a node without a NodePool is reached by an empty selector alone', () => {
     expect(
       tolerationFor(undefined, select({ matchExpressions: [{ key: 'x', operator: 'DoesNotExist' }] })),
