@@ -4,7 +4,15 @@ import { decide, type DrainDecision, type Preparation } from '../../functions/dr
 import type { DrainObservation, DrainRules } from '../../functions/drain/observation.ts';
 import { hours, seconds } from '../../shared/domain/time.ts';
 import type { Mutation } from '../swarm/seed.ts';
-import { annotated, withKubernetes, withListed, withoutErrors, type Mutant, firstListsFail } from './mutant.ts';
+import {
+  annotated,
+  withKubernetes,
+  withListed,
+  withoutErrors,
+  withPorts,
+  type Mutant,
+  firstListsFail,
+} from './mutant.ts';
 
 const deciding = (change: (decision: DrainDecision, seen: DrainObservation) => DrainDecision): Mutation => ({
   reconcilers: { drain: deps => createReconciler(deps, { decide: seen => change(decide(seen), seen) }) },
@@ -69,12 +77,11 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
     mistake: 'deletes without a warning',
     breaks: ['I2'],
     scenario: 'drain-modes-are-independent.yaml#drain-modes-are-independent',
-    mutation: seeing(seen => {
-      const { active } = seen.record;
-      if (active === undefined) return seen;
-      const warned = seen.pods.map(({ uid }) => uid);
-      return { ...seen, record: { ...seen.record, active: { ...active, warned } } };
-    }),
+    mutation: withPorts('drain', ({ events }) => ({
+      events: {
+        record: async event => (event.reason === 'DrainDeletionScheduled' ? undefined : events.record(event)),
+      },
+    })),
   },
   {
     name: 'drain-deletes-instead-of-evicting',
