@@ -11,11 +11,12 @@ import { findSubject } from '../../shared/lifecycle/subject.ts';
 import { openRecord, openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
-import { loadNodePool, loadPolicies } from '../../shared/cluster/node-pool.ts';
+import { loadPolicies } from '../../shared/cluster/node-pool.ts';
 import { effectiveProtection, type EffectiveProtection } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { ClaimHints } from './claim-hints.ts';
 import { providerIDOf } from './objects.ts';
+import { loadPool } from './pools.ts';
 import { EMPTY_TERMINATION, TERMINATION_CODEC, type TerminationRecord } from './record.ts';
 import { effectiveTermination, takesBackDeadline, type EffectiveTermination } from './settings.ts';
 
@@ -41,6 +42,8 @@ export interface Look {
   readonly sharedWith: readonly string[];
   readonly providerID: string | undefined;
   readonly pool: string | undefined;
+  /** As it is, or as it was before it went. */
+  readonly nodePool: KubernetesObject | undefined;
   readonly termination: EffectiveTermination;
   /** What set the deadline so far was edited and sets none any more. */
   readonly takesBackDeadline: boolean;
@@ -84,7 +87,7 @@ export function createObserver(deps: Deps, wakeUp: UsedWakeUp | undefined) {
     const pool = object.metadata.labels?.[KARPENTER.nodePoolLabel];
     const [itsNodes, poolObject, policies] = await inParallel([
       kind === 'Node' ? [object] : nodesOf(deps, object, { stored, viaNode: target.viaNode }),
-      loadNodePool(deps, pool),
+      loadPool(deps, pool),
       loadPolicies(deps),
     ]);
     const sharedWith = kind === 'Node' ? [] : await claimsBeside(deps, object, itsNodes, pool);
@@ -100,6 +103,7 @@ export function createObserver(deps: Deps, wakeUp: UsedWakeUp | undefined) {
       sharedWith,
       providerID,
       pool,
+      nodePool: poolObject,
       termination: effectiveTermination(poolObject, policies),
       takesBackDeadline:
         stored?.deadline !== undefined && takesBackDeadline(stored.deadline.source, poolObject, policies),

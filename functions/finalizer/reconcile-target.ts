@@ -13,6 +13,7 @@ import { setFinalizers } from './finalizers.ts';
 import { close, handOver } from './gone.ts';
 import { toTerminated } from './objects.ts';
 import { createObserver, storedOrEmpty, type Look, type Target } from './observe.ts';
+import { rememberPool } from './pools.ts';
 import { reportObserved } from './reports.ts';
 import type { RunMemory, TerminationContext, TerminationDeps } from './steps/context.ts';
 import { terminate } from './terminate.ts';
@@ -95,6 +96,8 @@ async function apply(parts: TargetParts, run: RunMemory, decision: TerminationDe
     case 'terminate':
       return terminate({ deps, reporter, steps, run }, decision, look);
     case 'prepare': {
+      const isPutOn = decision.changes.some(({ mark }) => mark !== undefined);
+      if (isPutOn && look.nodePool !== undefined) await rememberPool(deps, look.nodePool);
       for (const { object, finalizers, mark } of decision.changes) {
         const source = [look.object, ...look.nodes].find(({ metadata }) => metadata.uid === object.uid);
         if (source === undefined) continue;

@@ -16,6 +16,7 @@ import { forgetOrphan } from './orphans/forget.ts';
 import { reconcileInstance } from './orphans/reconcile.ts';
 import { isInstance } from './orphans/record.ts';
 import { openNodeRecord, targetOfNode } from './observe.ts';
+import { isKnownPool, keepPool } from './pools.ts';
 import { reconcileTarget, type TargetParts } from './reconcile-target.ts';
 import { decideRule } from './rules/decide.ts';
 import { reconcileObject } from './rules/reconcile-object.ts';
@@ -60,6 +61,7 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
         if (isRound(message.subject, TERMINATIONS_ROUND)) return parts.terminations.timerDue(message);
         if (isRound(message.subject, RULES_ROUND)) return parts.rules.timerDue(message);
         if (isOrphanCheck(message.subject)) return checkForOrphans(deps);
+        if (isKnownPool(message.subject)) return keepPool(deps, name, message);
         if (isInstance(message.subject)) {
           await reconcileInstance(parts, name, { wakeUp: message });
           return;
@@ -116,6 +118,7 @@ async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise
       return isRepeated ? undefined : reconcileOtherRules(parts, name);
     case 'NodePool':
       await reportTerminationFaults(parts, subject);
+      await keepPool(parts.deps, name);
       return isRepeated ? undefined : parts.settings.request(name);
     case 'NodeLifecyclePolicy':
       await reportTerminationFaults(parts, subject);

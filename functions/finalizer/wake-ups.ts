@@ -4,7 +4,7 @@
  */
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
-import { loadNodePool, loadPolicies } from '../../shared/cluster/node-pool.ts';
+import { loadPolicies } from '../../shared/cluster/node-pool.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
@@ -14,6 +14,7 @@ import { createRounds, type Rounds, type Scopes } from '../../shared/lifecycle/r
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { decide } from './decide.ts';
 import { providerIDOf, toTerminated } from './objects.ts';
+import { loadPool } from './pools.ts';
 import { effectiveTermination, type EffectiveTermination } from './settings.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
@@ -132,6 +133,6 @@ async function loadSettings(
 ): Promise<ReadonlyMap<string | undefined, EffectiveTermination>> {
   const policies = await loadPolicies(deps);
   const found = new Map<string | undefined, EffectiveTermination>();
-  for (const pool of pools) found.set(pool, effectiveTermination(await loadNodePool(deps, pool), policies));
+  for (const pool of pools) found.set(pool, effectiveTermination(await loadPool(deps, pool), policies));
   return found;
 }

@@ -44,7 +44,7 @@ function currentDeadline(object: KubernetesObject, mirror: Mirror): number | und
   if (declared !== undefined) return declared;
   const deletion = instantOf(claim?.metadata.deletionTimestamp ?? object.metadata.deletionTimestamp);
   const poolName = poolNameOf(claim ?? object);
-  const pool = [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === poolName);
+  const pool = mirror.lastPools().get(poolName ?? '');
   const ofPool = dig(pool, 'spec', 'disruption', 'terminationGracePeriodSeconds');
   const ofPolicies = [...mirror.all('nodelifecyclepolicies').values()].flatMap(
     policy => millisecondsOf(dig(policy, 'spec', 'termination', 'terminationGracePeriod')) ?? [],

@@ -12,11 +12,11 @@ import { dig, listOf, nameOf } from './reading.ts';
 const OWN_FINALIZERS: readonly string[] = ['curfew.dev/termination', 'curfew.dev/finalizer-rule'];
 const KARPENTER_FINALIZER = 'karpenter.sh/termination';
 
-/** Whether it is the name of Curfew's finalizer: one of its own, or one that a NodePool, policy or rule asks for now. */
+/** Whether it is the name of Curfew's finalizer: one of its own, or one that a NodePool, policy or rule asks for. */
 export function isOurFinalizer(name: string, mirror: Mirror): boolean {
   if (OWN_FINALIZERS.includes(name)) return true;
   if (rulesWith(name, mirror).length > 0) return true;
-  const pools = [...mirror.all('nodepools').values()];
+  const pools = [...mirror.lastPools().values()];
   const policies = [...mirror.all('nodelifecyclepolicies').values()];
   return (
     pools.some(pool => dig(pool, 'spec', 'disruption', 'customFinalizerName') === name) ||

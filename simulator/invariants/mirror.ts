@@ -19,6 +19,8 @@ export type Mirrored = keyof typeof TYPES;
 export interface Mirror {
   /** By UID. */
   all(resource: Mirrored): ReadonlyMap<string, KubernetesObject>;
+  /** The NodePools of these names as they are, or as they were before they went. */
+  lastPools(): ReadonlyMap<string, KubernetesObject>;
   /** Another number after each change. */
   changes(): number;
   /** Tells of all that is there, then of every change; `object` is undefined when it is gone. */
@@ -27,6 +29,7 @@ export interface Mirror {
 
 export function createMirror(core: ApiServerCore): Mirror {
   let changes = 0;
+  const pools = new Map<string, KubernetesObject>();
   const listeners: ((resource: Mirrored, uid: string, object: KubernetesObject | undefined) => void)[] = [];
   const watch = (resource: Mirrored): Map<string, KubernetesObject> => {
     const objects = new Map<string, KubernetesObject>();
@@ -36,6 +39,7 @@ export function createMirror(core: ApiServerCore): Mirror {
       const { object } = event;
       const { uid } = object.metadata;
       const isGone = event.type === 'DELETED';
+      if (resource === 'nodepools' && !isGone) pools.set(object.metadata.name, object);
       if (isGone) objects.delete(uid);
       else objects.set(uid, object);
       for (const listener of listeners) listener(resource, uid, isGone ? undefined : object);
@@ -55,6 +59,7 @@ export function createMirror(core: ApiServerCore): Mirror {
   };
   return {
     all: resource => objects[resource],
+    lastPools: () => pools,
     changes: () => changes,
     follow(listener) {
       for (const [resource, known] of Object.entries(objects)) {

@@ -77,9 +77,9 @@ export const checkRepair: MakeCheck = context => {
       if (isTerminating) remember(call);
     },
     onBusEvent: event => climbers.onBusEvent(event),
-    onAudit({ decision, reason, kind, name }) {
+    onAudit({ function: by, decision, reason, kind, name }) {
       if (kind === 'ConfigMap' && reason === 'InvalidConfiguration') isConfigurationRefused = true;
-      if (kind !== 'Node') return;
+      if (kind !== 'Node' || by !== 'repair') return;
       const isSaid = ['exhausted', 'refused', 'retry'].includes(decision);
       if (isSaid || (decision === 'blocked' && HELD_BY_THE_PAST.includes(reason ?? '')))
         held.set(name, { time: context.now() });

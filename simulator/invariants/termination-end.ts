@@ -65,6 +65,8 @@ function isHeldUp(object: KubernetesObject, context: CheckContext): boolean {
   if ((claim?.metadata.finalizers ?? []).includes(KARPENTER_FINALIZER) || failsInstance(instance)) return true;
   const poolName = poolNameOf(claim ?? object);
   const pool = [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === poolName);
+  // What one that went had asked for holds if it was seen in time: nobody here knows.
+  if (pool === undefined && mirror.lastPools().has(poolName ?? '')) return true;
   const plan = terminationPlan(pool, [...mirror.all('nodelifecyclepolicies').values()]);
   if (plan === 'unknown') return true;
   if (latestDeadline(claim ?? object, plan) <= now()) return false;

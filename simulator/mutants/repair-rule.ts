@@ -242,7 +242,7 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     name: 'repair-of-a-shared-instance',
     mistake: 'does not notice that two Nodes state the same instance',
     breaks: ['I3'],
-    seed: 116,
+    scenario: 'repair-knows-whose-node-claim-it-is.yaml#repair-instance-that-a-healthy-node-states',
     mutation: passSeeing(seen => {
       const unhealthyFirst = seen.nodes.toSorted((a, b) => Number(isReady(a)) - Number(isReady(b)));
       const instances = unhealthyFirst.map(({ providerID }) => providerID);

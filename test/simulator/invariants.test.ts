@@ -185,10 +185,10 @@ describe('a function', () => {
     const circling: ReconcilerFactory = deps => async () => {
       const wakeTime = deps.clock.now();
       const wakeUp = { owner: 'repair', subject: SUBJECT, wakeTime } as const;
-      await deps.clock.sleep(seconds(0.01));
+      await deps.clock.sleep(seconds(0.02));
       await deps.wakeUps.send([{ wakeUp, delay: seconds(0) }]);
     };
-    const result = await violations(`  duration: 2m\n${sick('5h')}`, rogue(circling));
+    const result = await violations(`  duration: 70s\n${sick('5h')}`, rogue(circling));
     expect(result).toContainEqual(expect.stringMatching(/^I8: \d+ runs in one minute/));
   });
 

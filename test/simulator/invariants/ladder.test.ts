@@ -28,6 +28,7 @@ function climbersOfOneNode() {
       scans += 1;
       return new Map(resource === 'nodes' ? [['uid-a', node]] : []);
     },
+    lastPools: () => new Map(),
     changes: () => 0,
     follow: () => {},
   };
