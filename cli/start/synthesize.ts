@@ -7,7 +7,8 @@ import { startChild } from '../../packages/local-aws/src/child-processes.ts';
 
 /** Many times what it takes; a bundler that waits for a file that it cannot open waits without end. */
 const LIMIT_MS = 300_000;
-const APP = join(import.meta.dirname, '..', '..', 'infra', 'app.ts');
+const ROOT = join(import.meta.dirname, '..', '..');
+const APP = join(ROOT, 'infra', 'app.ts');
 
 export interface SynthesizeOptions {
   /** For what it leaves behind. */
@@ -22,6 +23,8 @@ export async function synthesize(
   { tempDir = tmpdir(), hookFunctions = [] }: SynthesizeOptions = {},
 ): Promise<void> {
   const child = startChild(process.execPath, [APP], {
+    // The CDK looks for the lockfile from here, wherever the command was called.
+    cwd: ROOT,
     // Whatever a deployment of this copy chooses, the cluster here is the local one.
     env: {
       ...process.env,
