@@ -53,6 +53,7 @@ export function buildApp(options: BuildOptions = {}): CurfewApp {
     config,
     state,
     handlersDir: options.handlersDir ?? join(REPOSITORY, 'functions'),
+    cdkOut: app.outdir,
   });
   Tags.of(app).add('app.kubernetes.io/name', 'curfew');
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app));

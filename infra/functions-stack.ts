@@ -20,6 +20,7 @@ import { DEPLOYED_FUNCTIONS, ROUTES } from '../shared/contract/routes.ts';
 import { ClusterAccess } from './cluster-access.ts';
 import { clusterConnection } from './cluster-connection.ts';
 import type { CurfewConfig } from './config.ts';
+import { bundleFunctions, withoutBundles } from './constructs/bundling.ts';
 import { toConstructId } from './constructs/construct-id.ts';
 import { FunctionWithInbox } from './constructs/function-with-inbox.ts';
 import { definitionOf } from './function-definitions.ts';
@@ -31,7 +32,10 @@ import type { StateStack } from './state-stack.ts';
 export interface FunctionsStackProps extends StackProps {
   readonly config: CurfewConfig;
   readonly state: StateStack;
+  /** Folder that holds `<function>/handler.ts`. */
   readonly handlersDir: string;
+  /** Where the CDK writes templates and assets; it exists. */
+  readonly cdkOut: string;
 }
 
 const TICK_MESSAGE: Envelope = { source: SOURCES.timer, 'detail-type': TICK, detail: {} };
@@ -90,7 +94,15 @@ export class FunctionsStack extends Stack {
     }
   }
 
-  private createFunctions({ config, state, handlersDir }: FunctionsStackProps): Map<FunctionName, FunctionWithInbox> {
+  private createFunctions({
+    config,
+    state,
+    handlersDir,
+    cdkOut,
+  }: FunctionsStackProps): Map<FunctionName, FunctionWithInbox> {
+    using bundles = this.bundlingRequired
+      ? bundleFunctions(handlersDir, DEPLOYED_FUNCTIONS, cdkOut)
+      : withoutBundles(handlersDir);
     return new Map(
       DEPLOYED_FUNCTIONS.map(functionName => [
         functionName,
@@ -98,7 +110,7 @@ export class FunctionsStack extends Stack {
           functionName,
           definition: definitionOf(functionName),
           permissions: permissionsOf(functionName),
-          handlersDir,
+          code: bundles.of(functionName),
           deadLetterQueue: required(state.deadLetterQueues, functionName),
           logRetention: config.logRetentionDays,
           privateAccess: this.privateAccess,

@@ -9,17 +9,17 @@ import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   ApplicationLogLevel,
   Architecture,
+  Function,
   LoggingFormat,
   RecursiveLoop,
   Runtime,
   SystemLogLevel,
+  type Code,
 } from 'aws-cdk-lib/aws-lambda';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
-import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Queue, QueueEncryption, type IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { join } from 'node:path';
 import { ENV } from '../../shared/contract/env.ts';
 import { FUNCTION_TIMEOUT_SECONDS, MAX_RECEIVES, VISIBILITY_TIMEOUT_SECONDS } from '../../shared/contract/inbox.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
@@ -29,7 +29,7 @@ import { CLUSTER_TAGS, FUNCTION_TAG } from '../../shared/contract/tags.ts';
 import type { ClusterConnection } from '../cluster-connection.ts';
 import type { FunctionDefinition } from '../function-definitions.ts';
 import type { PrivateAccess } from '../private-access.ts';
-import { BUNDLING } from './bundling.ts';
+import { HANDLER } from './bundling.ts';
 
 /** Messages that one invocation gets at most. */
 export const BATCH_SIZE = 10;
@@ -38,8 +38,7 @@ export interface FunctionWithInboxProps {
   readonly functionName: FunctionName;
   readonly definition: FunctionDefinition;
   readonly permissions: Permissions;
-  /** Folder that holds `<function>/handler.ts`. */
-  readonly handlersDir: string;
+  readonly code: Code;
   readonly deadLetterQueue: IQueue;
   readonly logRetention: RetentionDays;
   readonly privateAccess: PrivateAccess | undefined;
@@ -47,7 +46,7 @@ export interface FunctionWithInboxProps {
 
 export class FunctionWithInbox extends Construct {
   readonly functionName: FunctionName;
-  readonly function: NodejsFunction;
+  readonly function: Function;
   readonly inbox: Queue;
   readonly logGroup: LogGroup;
   readonly role: Role;
@@ -89,11 +88,12 @@ export class FunctionWithInbox extends Construct {
     this.allow(['sqs:SendMessage'], [deadLetterQueue.queueArn]);
   }
 
-  private createFunction(props: FunctionWithInboxProps): NodejsFunction {
+  private createFunction(props: FunctionWithInboxProps): Function {
     const { definition, privateAccess } = props;
-    return new NodejsFunction(this, 'Function', {
+    return new Function(this, 'Function', {
       description: definition.description,
-      entry: join(props.handlersDir, props.functionName, 'handler.ts'),
+      code: props.code,
+      handler: HANDLER,
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       memorySize: definition.memoryMiB,
@@ -106,7 +106,6 @@ export class FunctionWithInbox extends Construct {
       // A record that is looked at every few minutes is a chain inbox → function → inbox by design; Lambda would cut it after 16 links.
       recursiveLoop: RecursiveLoop.ALLOW,
       ...privateAccess?.functionProps,
-      bundling: BUNDLING,
     });
   }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { afterAll, describe, expect, it } from 'vitest';
-import { BUILT_IN_ALIASES, BUNDLING } from '../../../infra/constructs/bundling.ts';
+import { BUNDLING, entryPointsOf } from '../../../infra/constructs/bundling.ts';
 import { ENV } from '../../../shared/contract/env.ts';
 
 const MAX_BUNDLE_BYTES = 1_000_000;
@@ -29,36 +29,34 @@ interface Bundle {
   readonly files: readonly string[];
 }
 
-const bundles = new Map<string, Promise<Bundle>>();
-/** A handler's bundle, made once. */
-function bundle(name: string): Promise<Bundle> {
-  const made = bundles.get(name) ?? makeBundle(name);
-  bundles.set(name, made);
+let bundles: Promise<ReadonlyMap<string, Bundle>> | undefined;
+/** A handler's bundle; all of them are made once. */
+async function bundle(name: string): Promise<Bundle> {
+  bundles ??= makeBundles();
+  const made = (await bundles).get(name);
+  if (made === undefined) throw new Error(`${name} was not bundled`);
   return made;
 }
 
-/** As infra makes it: where it is, its size, and the files that contribute to it. */
-async function makeBundle(name: string): Promise<Bundle> {
-  const path = join(folder, name, 'index.mjs');
+/** As infra makes them: where each is, its size, and the files that contribute to it. */
+async function makeBundles(): Promise<ReadonlyMap<string, Bundle>> {
+  const entryPoints = entryPointsOf(join(root, 'functions'), functions);
   const { metafile } = await build({
-    entryPoints: [join(root, 'functions', name, 'handler.ts')],
+    ...BUNDLING,
     absWorkingDir: root,
-    outfile: path,
-    bundle: true,
+    entryPoints,
+    outdir: folder,
     metafile: true,
-    minify: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node24',
-    mainFields: ['module', 'main'],
-    alias: { ...BUILT_IN_ALIASES },
-    banner: { js: BUNDLING.banner ?? '' },
     logLevel: 'silent',
   });
-  const [output] = Object.values(metafile.outputs);
-  if (output === undefined) throw new Error('nothing was bundled');
-  const files = Object.entries(output.inputs).filter(([, { bytesInOutput }]) => bytesInOutput > 0);
-  return { path, bytes: output.bytes, files: files.map(([file]) => file) };
+  return new Map(
+    Object.entries(metafile.outputs).flatMap(([output, { bytes, inputs }]) => {
+      const name = functions.find(each => output.endsWith(`/${each}/index.mjs`));
+      if (name === undefined) return [];
+      const files = Object.entries(inputs).filter(([, { bytesInOutput }]) => bytesInOutput > 0);
+      return [[name, { path: join(folder, name, 'index.mjs'), bytes, files: files.map(([file]) => file) }]];
+    }),
+  );
 }
 
 /** The modules of Node's own that are loaded once a bundle is. */
