@@ -44,10 +44,13 @@ export function guardSilence(clock: Clock, longest: DurationMs, parent: AbortSig
     expired: () => expired,
     dispose: () => {
       parent.removeEventListener('abort', abortWithParent);
-      controller.abort(new Error(`${what}: done`));
+      controller.abort(DISPOSED);
     },
   };
 }
+
+/** Nobody reads it; made anew for each guard, its stack would cost more than the guard. */
+const DISPOSED = new Error('the guard was disposed of');
 
 /** Settles as `promise` does, or rejects as soon as `signal` aborts, even if the promise never settles. */
 export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -7,7 +7,7 @@ const privateAccess = {
   privateSubnetIds: ['subnet-0123456789abcdefa', 'subnet-0123456789abcdefb'],
   clusterSecurityGroupId: 'sg-0123456789abcdefc',
 };
-const { functionsTemplate: template, report } = synthesize({ privateAccess });
+const { functionsTemplate: template, report } = synthesize({ privateAccess }, { validated: true });
 
 describe('a cluster with a private endpoint', () => {
   it('has the functions in its VPC', () => {
