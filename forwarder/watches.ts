@@ -56,20 +56,20 @@ export interface Watches {
   stats(now: EpochMs, startTime: EpochMs): readonly ResourceStats[];
 }
 
-/** A pod that is about to go: who empties its node waits until it is gone. */
-const isOnItsWay = ({ change, changed }: ObjectChange): boolean =>
-  change === 'Modified' && changed.length === 1 && changed[0] === 'deletionTimestamp';
+/** Nothing changed but these parts. */
+const changedOnly = (parts: readonly string[], { change, changed }: ObjectChange): boolean =>
+  change === 'Modified' && changed.length > 0 && changed.every(part => parts.includes(part));
 
-const isOfProtectionAlone = ({ change, subject, changed }: ObjectChange): boolean =>
-  subject.kind === 'Node' && change === 'Modified' && changed.length === 1 && changed[0] === 'protection';
+/** A pod that is about to go: who empties its node waits until it is gone. */
+const isOnItsWay = (change: ObjectChange): boolean => changedOnly(['deletionTimestamp'], change);
+
+const isOfProtectionAlone = (change: ObjectChange): boolean =>
+  change.subject.kind === 'Node' && changedOnly(['protection'], change);
 
 /** What drains alone write and read: their marks, and the cordon. One message, in place of one for each function. */
 const PARTS_OF_DRAINS: readonly string[] = ['drain', 'unschedulable'];
-const isOfDrainsAlone = ({ change, subject, changed }: ObjectChange): boolean =>
-  subject.kind === 'Node' &&
-  change === 'Modified' &&
-  changed.length > 0 &&
-  changed.every(part => PARTS_OF_DRAINS.includes(part));
+const isOfDrainsAlone = (change: ObjectChange): boolean =>
+  change.subject.kind === 'Node' && changedOnly(PARTS_OF_DRAINS, change);
 
 /** One list-watch, and what it knows. */
 interface Watch {

@@ -1,7 +1,7 @@
 /**
- * Reads of one process, shared: whoever asks for what is just being read waits for the next read of it, together with all others who
- * asked meanwhile. A read begins after everybody whom it answers has asked, so nobody sees less than a read of his own would show;
- * fifty pools that are looked at in the same second cost two lists of the cluster.
+ * Reads that callers of one process share. A call that finds the same read under way waits for the next one, with all other such calls.
+ * A read answers only calls made before it began, so its answer is never older than a read of the caller's own. Fifty pools that are
+ * looked at in the same second cost two lists of the cluster.
  */
 import type { KubernetesApi } from '../shared/ports/kubernetes-api.ts';
 

@@ -9,6 +9,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { addDuration, isDue, parseTimestamp, seconds, type EpochMs } from '../../shared/domain/time.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { Announcement } from './announcements.ts';
+import { setNewest } from './set-newest.ts';
 
 /** A list counts for so long, and only for protections that had ended when it was made. */
 export const LIST_COUNTS_FOR = seconds(10);
@@ -42,12 +43,7 @@ export function createEventsOfOthers({
     const fieldSelector = `reason=${EVENT_REASONS.protectionElapsed},source=karpenter`;
     const events = (await kubernetes.list(RESOURCES.Event, { namespace, fieldSelector })) ?? [];
     const made = { time: now, said: lastTimes(events) };
-    kept.delete(namespace);
-    kept.set(namespace, made);
-    for (const oldest of kept.keys()) {
-      if (kept.size <= KEPT_MAX) break;
-      kept.delete(oldest);
-    }
+    setNewest(kept, namespace, made, KEPT_MAX);
     return made;
   }
 

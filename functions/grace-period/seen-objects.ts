@@ -3,6 +3,7 @@
  * start on one node cost a few looks and not a hundred, and a change of our own costs none. Only equality counts: an event of any other
  * state is looked into. Losing the memory costs looks.
  */
+import { setNewest } from './set-newest.ts';
 
 /** About 100 bytes each. */
 const REMEMBERED_MAX = 20_000;
@@ -23,15 +24,7 @@ export function createSeenObjects(max: number = REMEMBERED_MAX): SeenObjects {
   const versions = new Map<string, string>();
   return {
     remember(objects) {
-      for (const { uid, resourceVersion } of objects) {
-        // Anew, so that the oldest comes first.
-        versions.delete(uid);
-        versions.set(uid, resourceVersion);
-      }
-      for (const uid of versions.keys()) {
-        if (versions.size <= max) break;
-        versions.delete(uid);
-      }
+      for (const { uid, resourceVersion } of objects) setNewest(versions, uid, resourceVersion, max);
     },
     has: (uid, resourceVersion) => versions.get(uid) === resourceVersion,
   };

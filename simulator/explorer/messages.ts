@@ -42,6 +42,18 @@ export function clusterEvent(to: FunctionName, told: Told): Message {
   };
 }
 
+/** What the forwarder says of the NodeClaim of a node. */
+export function claimEvent(to: FunctionName, nodeName: string, change: Told['change'] = 'Modified'): Message {
+  return clusterEvent(to, {
+    kind: 'NodeClaim',
+    apiVersion: 'karpenter.sh/v1',
+    name: `claim-${nodeName}`,
+    uid: `uid-claim-${nodeName}`,
+    change,
+    hints: { nodePool: 'default', nodeName },
+  });
+}
+
 /** A wake-up of a node for `wakeTime`; without one for the instant at which it is sent. */
 export function wakeUpOfNode(owner: FunctionName, name: string, wakeTime?: EpochMs, uid = `uid-${name}`): Message {
   return {

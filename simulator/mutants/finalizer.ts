@@ -21,6 +21,10 @@ import {
   type Mutant,
 } from './mutant.ts';
 
+const takingErrorsForNothing = withKubernetes('finalizer', api => ({
+  list: (type, query, options) => api.list(type, query, options).catch(() => []),
+}));
+
 const withRules = (rules: Partial<Rules>): Mutation => ({
   reconcilers: { finalizer: deps => createReconciler(deps, rules) },
 });
@@ -270,9 +274,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     breaks: ['I1', 'I6'],
     scenario: 'finalizer-volumes.yaml#volumes-are-waited-for',
     fault: () => firstListsFail('finalizer', 'VolumeAttachment', 4),
-    mutation: withKubernetes('finalizer', api => ({
-      list: (type, query, options) => api.list(type, query, options).catch(() => []),
-    })),
+    mutation: takingErrorsForNothing,
   },
   {
     name: 'finalizer-repeats-the-unknown',
@@ -296,9 +298,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     mistake: 'takes an error of the API server for a cluster that has none of the instances',
     breaks: ['I6'],
     scenario: 'finalizer-orphans.yaml#no-orphan-without-the-api-server',
-    mutation: withKubernetes('finalizer', api => ({
-      list: (type, query, options) => api.list(type, query, options).catch(() => []),
-    })),
+    mutation: takingErrorsForNothing,
   },
   {
     name: 'ledger-forgets-the-stripped',

@@ -64,7 +64,7 @@ export async function carryOut(
   // Read together with the first nodes.
   const rules = loadRules(deps, context.pool);
   const carried: Carried[] = [];
-  // What is told of the acts waits until all are done: the last node is due as the first one is.
+  // Recorded once all acts are done: the last node is due as the first one is.
   const events: ObjectEvent[] = [];
   await inBatches(granted, async verdict => {
     const { attempt, previous } = verdict;

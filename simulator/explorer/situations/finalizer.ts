@@ -3,7 +3,7 @@ import type { JsonObject, KubernetesManifest } from '../../../shared/domain/kube
 import { toWakeUpEnvelope } from '../../../shared/contract/wake-up.ts';
 import { minutes, toTimestamp } from '../../../shared/domain/time.ts';
 import { unlessRefused } from '../../actors/actor.ts';
-import { clusterEvent } from '../messages.ts';
+import { claimEvent, clusterEvent } from '../messages.ts';
 import type { Change, Message, Situation } from '../situation.ts';
 import { WORLD } from '../explored-cluster.ts';
 import {
@@ -37,15 +37,6 @@ const held = (object: KubernetesManifest, deleted?: true): KubernetesManifest =>
   },
 });
 
-const claimEvent = (change: 'Added' | 'Modified' | 'Deleted' = 'Modified'): Message =>
-  clusterEvent('finalizer', {
-    kind: 'NodeClaim',
-    apiVersion: 'karpenter.sh/v1',
-    name: 'claim-n1',
-    uid: 'uid-claim-n1',
-    change,
-    hints: { nodePool: 'default', nodeName: 'n1' },
-  });
 const nodeEvent = (change: 'Added' | 'Modified' | 'Deleted' = 'Modified'): Message =>
   clusterEvent('finalizer', {
     kind: 'Node',
@@ -76,7 +67,7 @@ const KARPENTER_ENDS: Change = {
       const body = { metadata: { finalizers: finalizers.filter(name => name !== 'karpenter.sh/termination') } };
       return core.patch(nodeClaimRef('claim-n1'), { type: 'merge', body }, { user: WORLD });
     }),
-  tells: claimEvent(),
+  tells: claimEvent('finalizer', 'n1'),
 };
 const termination = (name: string, block: JsonObject | null, tells?: Change['tells']): Change =>
   patched(name, policyRef('all'), { spec: { termination: block } }, tells);
@@ -108,26 +99,26 @@ export const FINALIZER_SITUATIONS: readonly Situation[] = [
     ...BASE,
     name: 'a NodeClaim and its Node are seen for the first time at once',
     objects: [POLICY, nodeClaim('n1'), node('n1')],
-    messages: { A: claimEvent('Added'), B: nodeEvent('Added') },
+    messages: { A: claimEvent('finalizer', 'n1', 'Added'), B: nodeEvent('Added') },
   },
   {
     ...BASE,
     name: 'a NodeClaim is deleted while its finalizer is put on',
     objects: [POLICY, nodeClaim('n1')],
-    messages: { A: claimEvent('Added'), B: claimEvent() },
+    messages: { A: claimEvent('finalizer', 'n1', 'Added'), B: claimEvent('finalizer', 'n1') },
     changes: [deleted('NodeClaim claim-n1 deleted', nodeClaimRef('claim-n1'), 'B'), KARPENTER_ENDS],
   },
   {
     ...BASE,
     name: 'a deletion is told twice',
     objects: [POLICY, held(nodeClaim('n1'), true)],
-    messages: { A: claimEvent(), B: claimEvent() },
+    messages: { A: claimEvent('finalizer', 'n1'), B: claimEvent('finalizer', 'n1') },
   },
   {
     ...BASE,
     name: 'NodeClaim and Node are deleted at once',
     objects: [POLICY, held(nodeClaim('n1')), held(node('n1'))],
-    messages: { A: claimEvent(), B: nodeEvent() },
+    messages: { A: claimEvent('finalizer', 'n1'), B: nodeEvent() },
     changes: [
       deleted('NodeClaim claim-n1 deleted', nodeClaimRef('claim-n1'), 'A'),
       deleted('node n1 deleted', nodeRef('n1'), 'B'),
@@ -137,7 +128,7 @@ export const FINALIZER_SITUATIONS: readonly Situation[] = [
     ...BASE,
     name: 'the termination block is removed and restored while a NodeClaim is seen',
     objects: [POLICY, nodeClaim('n1')],
-    messages: { A: claimEvent('Added'), B: claimEvent() },
+    messages: { A: claimEvent('finalizer', 'n1', 'Added'), B: claimEvent('finalizer', 'n1') },
     changes: [
       termination('termination block removed', null),
       termination('termination block restored', TERMINATION, POLICY_EVENT),
@@ -148,7 +139,7 @@ export const FINALIZER_SITUATIONS: readonly Situation[] = [
     name: 'the PodDisruptionBudget of a pod opens while its node is drained',
     isLong: true,
     objects: [PROD, POLICY, held(nodeClaim('n1'), true), held(node('n1'), true), POD, BUDGET],
-    messages: { A: claimEvent(), B: nodeEvent() },
+    messages: { A: claimEvent('finalizer', 'n1'), B: nodeEvent() },
     changes: [
       patched(
         'PodDisruptionBudget web opens',
@@ -163,7 +154,7 @@ export const FINALIZER_SITUATIONS: readonly Situation[] = [
     name: 'a pod comes and goes while its node is drained',
     isLong: true,
     objects: [PROD, POLICY, held(nodeClaim('n1'), true), held(node('n1'), true), POD],
-    messages: { A: claimEvent(), B: podEvent('finalizer', 'Deleted') },
+    messages: { A: claimEvent('finalizer', 'n1'), B: podEvent('finalizer', 'Deleted') },
     changes: [removed('pod web deleted', podRef('web'), 'B')],
   },
   {
@@ -177,7 +168,7 @@ export const FINALIZER_SITUATIONS: readonly Situation[] = [
       PROTECTED,
     ],
     earlier: [
-      { kind: 'message', message: claimEvent() },
+      { kind: 'message', message: claimEvent('finalizer', 'n1') },
       { kind: 'wait', duration: minutes(1), unattended: true },
     ],
     messages: { A: claimWakeUp, B: nodeEvent() },
@@ -188,15 +179,15 @@ export const FINALIZER_SITUATIONS: readonly Situation[] = [
     objects: [POLICY, held(nodeClaim('n1'), true)],
     earlier: [
       { kind: 'dieBefore', description: /^instances terminate/ },
-      { kind: 'message', message: claimEvent() },
+      { kind: 'message', message: claimEvent('finalizer', 'n1') },
     ],
-    messages: { A: claimEvent(), B: claimWakeUp },
+    messages: { A: claimEvent('finalizer', 'n1'), B: claimWakeUp },
   },
   {
     ...BASE,
     name: 'a hook answers while the termination is looked at',
     objects: [policy({ termination: { ...TERMINATION, hooks: [HOOK] } }), held(nodeClaim('n1'), true)],
-    messages: { A: claimEvent(), B: claimEvent() },
+    messages: { A: claimEvent('finalizer', 'n1'), B: claimEvent('finalizer', 'n1') },
     aftermath: minutes(20),
   },
 ];

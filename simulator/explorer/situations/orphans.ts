@@ -5,7 +5,7 @@ import type { Subject } from '../../../shared/contract/subject.ts';
 import { ORPHAN_CHECK_WAKE_UP, toWakeUpEnvelope } from '../../../shared/contract/wake-up.ts';
 import type { KubernetesManifest, ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
 import { minutes, toTimestamp } from '../../../shared/domain/time.ts';
-import { CLUSTER, clusterEvent } from '../messages.ts';
+import { claimEvent, CLUSTER } from '../messages.ts';
 import type { Message, Situation } from '../situation.ts';
 import { created, nodeClaim, nodeClaimRef, patched, policy, PROD, removed, START } from './changes.ts';
 
@@ -25,15 +25,6 @@ const CLAIM_WAKE_UP = wakeUpOf({
   name: 'claim-n1',
   uid: 'uid-claim-n1',
 });
-const claimEvent = (change: 'Added' | 'Modified' | 'Deleted'): Message =>
-  clusterEvent('finalizer', {
-    kind: 'NodeClaim',
-    apiVersion: 'karpenter.sh/v1',
-    name: 'claim-n1',
-    uid: 'uid-claim-n1',
-    change,
-    hints: { nodePool: 'default', nodeName: 'n1' },
-  });
 const forgotten = (id: string): Message => ({
   name: `curfew orphans --forget ${id}`,
   to: 'finalizer',
@@ -149,7 +140,7 @@ export const ORPHAN_SITUATIONS: readonly Situation[] = [
     name: 'a NodeClaim takes an instance of the ledger while that is looked at',
     objects: [nodeClaim('n1')],
     earlier: [...GONE_CLAIM, { kind: 'message', message: INSTANCE_WAKE_UP }],
-    messages: { A: INSTANCE_WAKE_UP, B: claimEvent('Added') },
+    messages: { A: INSTANCE_WAKE_UP, B: claimEvent('finalizer', 'n1', 'Added') },
     changes: [created('NodeClaim claim-n1 created', nodeClaim('n1'), 'B')],
     aftermath: minutes(24 * 60 + 10),
   },
@@ -164,8 +155,8 @@ export const ORPHAN_SITUATIONS: readonly Situation[] = [
     ...BASE,
     name: 'the finalizer is taken off a NodeClaim in the middle of its termination',
     objects: [HELD_POLICY, ENDING_CLAIM],
-    earlier: [{ kind: 'message', message: claimEvent('Modified') }],
-    messages: { A: claimEvent('Deleted'), B: CLAIM_WAKE_UP },
+    earlier: [{ kind: 'message', message: claimEvent('finalizer', 'n1', 'Modified') }],
+    messages: { A: claimEvent('finalizer', 'n1', 'Deleted'), B: CLAIM_WAKE_UP },
     changes: [removed('NodeClaim claim-n1 stripped', nodeClaimRef('claim-n1'), 'A')],
   },
   {

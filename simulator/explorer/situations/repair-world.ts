@@ -48,15 +48,6 @@ export const nodeEvent = (
     changed: ['conditions'],
     hints: { nodePool: 'default', nodeName: name },
   });
-export const claimEvent = (nodeName: string, change: 'Added' | 'Modified' | 'Deleted'): Message =>
-  clusterEvent('repair', {
-    kind: 'NodeClaim',
-    apiVersion: 'karpenter.sh/v1',
-    name: `claim-${nodeName}`,
-    uid: `uid-claim-${nodeName}`,
-    change,
-    hints: { nodePool: 'default', nodeName },
-  });
 export const POOL_EVENT = clusterEvent('repair', {
   kind: 'NodePool',
   apiVersion: 'karpenter.sh/v1',

@@ -1,5 +1,6 @@
 /** Repair: what two runs on one node, or on two nodes of one pool, may get in each other's way with. */
 import { addDuration, minutes } from '../../../shared/domain/time.ts';
+import { claimEvent } from '../messages.ts';
 import type { Situation } from '../situation.ts';
 import {
   created,
@@ -25,7 +26,6 @@ import {
   ONE_SICK,
   BOTH_SICK,
   nodeEvent,
-  claimEvent,
   POOL_EVENT,
   wakeUp,
   conditions,
@@ -132,7 +132,7 @@ export const REPAIR_SITUATIONS: readonly Situation[] = [
     name: 'the NodeClaim goes when the repair is due',
     objects: ONE_SICK,
     earlier: [...seen('n1'), unattended(TOLERATION)],
-    messages: { A: wakeUp('n1'), B: claimEvent('n1', 'Deleted') },
+    messages: { A: wakeUp('n1'), B: claimEvent('repair', 'n1', 'Deleted') },
     changes: [
       removed('NodeClaim claim-n1 deleted', nodeClaimRef('claim-n1'), 'B'),
       removed('node n1 deleted', nodeRef('n1'), nodeEvent('n1', 'Deleted')),

@@ -144,7 +144,7 @@ describe('nodes that are due at once', () => {
     expect(verbs(world).filter(verb => verb.startsWith('delete'))).toHaveLength(20);
   });
 
-  it('are told of when all of them are repaired', async () => {
+  it('are recorded as Events once all of them are repaired', async () => {
     const world = illWorld(40, 3);
     const told: number[] = [];
     world.core.observe(({ verb, user }) => {
