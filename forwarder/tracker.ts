@@ -72,8 +72,11 @@ export function createTracker(resource: WatchedResource, interest: PodInterest):
   const named = new Map<string, string>();
   /** Each tracked object's; another text of the object replaces it. */
   const textKeys = new Set<string>();
-  /** Objects of events that were found worth reading and are not read yet: until then, nothing about them is skipped. */
-  const toBeRead = new Set<string>();
+  /**
+   * Objects of events that were found worth reading and are not read yet, and whether one of these has the mark: until then, nothing
+   * about them is known.
+   */
+  const toBeRead = new Map<string, { readonly marked: boolean }>();
   const { unread } = resource;
   const apiVersion = apiVersionOf(resource.type);
   const detailType = resource.detailType ?? detailTypeFor(resource.kind);
@@ -138,6 +141,14 @@ export function createTracker(resource: WatchedResource, interest: PodInterest):
     }
   }
 
+  /** Whether of the object, which is known or about to be, only the end is awaited, as the text says. */
+  function awaitsEnd(uid: string, text: string): boolean {
+    if (unread?.kind !== 'unmarked' || text.includes(unread.mark)) return false;
+    const waiting = toBeRead.get(uid);
+    if (waiting === undefined ? tracked.get(uid)?.interest !== 'node' : waiting.marked) return false;
+    return tracked.get(uid)?.interest !== 'itself' && unread.awaitsEnd(text);
+  }
+
   return {
     observe(object, now, initial = false) {
       const { uid, resourceVersion } = object.metadata;
@@ -146,6 +157,8 @@ export function createTracker(resource: WatchedResource, interest: PodInterest):
       if (before !== undefined && before.resourceVersion === resourceVersion) return undefined;
       const why = interestIn(object);
       if (before === undefined && why === undefined) return undefined;
+      // As an event that is not read: whether it is depends on what it came with.
+      if (before?.interest === 'node' && why === 'node' && resource.awaitsEnd?.(object) === true) return undefined;
 
       const { parts, state } = stateOf(object, why ?? 'node');
       // An object that leaves our interest is published once more: what made it matter is what changed.
@@ -187,8 +200,10 @@ export function createTracker(resource: WatchedResource, interest: PodInterest):
       if (unread === undefined) return false;
       const uid = uidOf(text);
       if (uid === undefined) return false;
-      if (!toBeRead.has(uid) && isKnown(text, unread)) return true;
-      toBeRead.add(uid);
+      const waiting = toBeRead.get(uid);
+      if ((waiting === undefined && isKnown(text, unread)) || awaitsEnd(uid, text)) return true;
+      const marked = waiting?.marked === true || (unread.kind === 'unmarked' && text.includes(unread.mark));
+      toBeRead.set(uid, { marked });
       return false;
     },
     releaseNode(nodeName) {

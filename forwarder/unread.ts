@@ -14,13 +14,26 @@ import type { KubernetesObject } from '../shared/domain/kubernetes-object.ts';
 export type Unread =
   /** The object in it is a tracked one as it was last seen, but for fields that no projection has. */
   | { readonly kind: 'heartbeat'; readonly unprojected: RegExp }
-  /** The text lacks what every object of interest has in it, and is about no tracked object. */
-  | { readonly kind: 'unmarked'; readonly mark: string };
+  /**
+   * The text lacks what every object of interest has in it, and is about no tracked object; or it is about one that is of no interest
+   * of its own and in a state, by `awaitsEnd`, of which only the end is awaited.
+   */
+  | { readonly kind: 'unmarked'; readonly mark: string; readonly awaitsEnd: (text: string) => boolean };
 
 /** How an event begins that tells what an object is like now; a `DELETED` one, with the same object in it, must always be read. */
 const TELLS_STATE = /^\{"type":"(?:ADDED|MODIFIED)","object":/;
 /** What an item of a list does not have, or has in another order. */
 const KIND_IN_FRONT = /^\{(?:"(?:apiVersion|kind)":"[^"]*",)*/;
+
+/** A number of this name stands in an object that is being deleted, and nowhere else: what users write into labels and annotations is text. */
+const DELETION_GRACE_PERIOD = /"deletionGracePeriodSeconds"\s*:\s*\d/;
+/** More than the phases of pods that have ended, so that none of them is missed. */
+const ENDED = /"(?:Succeeded|Failed)"/;
+
+/** Whether the event tells of a pod that is being deleted and has not ended: who empties its node waits until it has, or is gone. */
+export function tellsOfGoingPod(text: string): boolean {
+  return DELETION_GRACE_PERIOD.test(text) && TELLS_STATE.test(text) && !ENDED.test(text);
+}
 
 /**
  * Key of the object in an event's text without the fields that `unprojected` (global) matches: 16 characters, 96 bits. Undefined for

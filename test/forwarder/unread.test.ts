@@ -135,6 +135,74 @@ describe('a pod', () => {
   });
 });
 
+describe('a pod that is being deleted on a watched node', () => {
+  const onWatchedNode = (): Tracker => trackerOf('Pod', new Set(['n1']));
+  const state = (resourceVersion: string, phase = 'Running', annotations = {}): KubernetesObject => {
+    const metadata = { name: 'web', uid: 'uid-web', resourceVersion, annotations };
+    return aPod({ metadata, spec: { nodeName: 'n1' }, status: { phase } });
+  };
+  const going = (resourceVersion: string, phase = 'Running', annotations = {}): KubernetesObject => {
+    const pod = state(resourceVersion, phase, annotations);
+    const deletion = { deletionTimestamp: '2024-11-01T10:00:30Z', deletionGracePeriodSeconds: 30 };
+    return { ...pod, metadata: { ...pod.metadata, ...deletion } };
+  };
+  const MARK = { 'karpenter.sh/do-not-disrupt': '4h' };
+
+  it('is not read until it is gone: nobody waits for anything else', () => {
+    const tracker = onWatchedNode();
+    tracker.seed(state('1'));
+    expect(tracker.skips(textOf('MODIFIED', going('2')))).toBe(true);
+    expect(tracker.skips(textOf('DELETED', going('3')))).toBe(false);
+    expect(tracker.removeObject(going('3'), NOW)).toMatchObject({ change: 'Deleted' });
+  });
+
+  it('is not read although an event before it was found worth reading', () => {
+    const tracker = onWatchedNode();
+    expect(tracker.skips(textOf('MODIFIED', state('2')))).toBe(false);
+    expect(tracker.skips(textOf('MODIFIED', going('3')))).toBe(true);
+  });
+
+  it('is read when it is not known: a list after a lost watch must find out that it is gone', () => {
+    const tracker = onWatchedNode();
+    expect(tracker.skips(textOf('MODIFIED', going('2')))).toBe(false);
+    expect(tracker.observe(going('2'), NOW)).toMatchObject({ change: 'Added' });
+    expect(tracker.skips(textOf('MODIFIED', going('3')))).toBe(true);
+  });
+
+  it('is no news either where its event is read', () => {
+    const tracker = onWatchedNode();
+    tracker.seed(state('1', 'Pending'));
+    expect(tracker.observe(going('2', 'Running'), NOW)).toBeUndefined();
+    expect(tracker.observe(going('3', 'Succeeded'), NOW)).toMatchObject({ change: 'Modified', changed: ['phase'] });
+  });
+
+  it('is read when it has ended', () => {
+    const tracker = onWatchedNode();
+    tracker.seed(state('1'));
+    expect(tracker.skips(textOf('MODIFIED', going('2', 'Failed')))).toBe(false);
+    expect(tracker.observe(going('2', 'Failed'), NOW)).toMatchObject({ changed: ['phase'] });
+  });
+
+  it('is read when it has the annotation, or had it when it was last read', () => {
+    expect(onWatchedNode().skips(textOf('MODIFIED', going('2', 'Running', MARK)))).toBe(false);
+    const tracker = onWatchedNode();
+    tracker.observe(state('1', 'Running', MARK), NOW);
+    expect(tracker.skips(textOf('MODIFIED', going('2')))).toBe(false);
+  });
+
+  it('is read after an event with the annotation that is not read yet', () => {
+    const tracker = onWatchedNode();
+    expect(tracker.skips(textOf('MODIFIED', state('1', 'Running', MARK)))).toBe(false);
+    expect(tracker.skips(textOf('MODIFIED', state('2')))).toBe(false);
+    expect(tracker.skips(textOf('MODIFIED', going('3')))).toBe(false);
+  });
+
+  it('is not what a label looks like that has the name of the field', () => {
+    const pod = aPod({ metadata: { uid: 'uid-web', labels: { deletionGracePeriodSeconds: '30' } } });
+    expect(onWatchedNode().skips(textOf('MODIFIED', pod))).toBe(false);
+  });
+});
+
 describe('isAboutNone', () => {
   it('does not judge a text without a UID: bookmarks and errors are always read', () => {
     const bookmark = '{"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"7"}}}';
