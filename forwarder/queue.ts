@@ -106,7 +106,7 @@ export function createChangeQueue(objectsMax: number, publishFloor?: PublishFloo
     },
     take(limit, now) {
       const taken: QueuedChange[] = [];
-      for (const [key, slot] of slots) {
+      for (const slot of slots.values()) {
         if (taken.length >= limit) break;
         if (slot.waiting === undefined || slot.inFlight !== undefined || (slot.heldUntil ?? now) > now) continue;
         slot.inFlight = slot.waiting;

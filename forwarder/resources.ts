@@ -31,7 +31,7 @@ import {
   type PodInterest,
   type Project,
 } from './project.ts';
-import { tellsOfGoingPod, type Unread } from './unread.ts';
+import { podKeyOfEvent, podKeyOfObject, tellsOfGoingPod, type Unread } from './unread.ts';
 
 export interface WatchedResource {
   /** The objects' kind; items of a list do not carry it. */
@@ -88,7 +88,13 @@ export const WATCHED_RESOURCES: readonly WatchedResource[] = [
     project: projectPod,
     interest: podInterest,
     awaitsEnd: isGoingPod,
-    unread: { kind: 'unmarked', mark: POD_MARK, awaitsEnd: tellsOfGoingPod },
+    unread: {
+      kind: 'unmarked',
+      mark: POD_MARK,
+      keyOfEvent: podKeyOfEvent,
+      keyOfObject: podKeyOfObject,
+      awaitsEnd: tellsOfGoingPod,
+    },
   },
 ];
 

@@ -106,7 +106,12 @@ export function createTracker(resource: WatchedResource, interest: PodInterest):
   function stateOf(object: KubernetesObject, why: 'itself' | 'node') {
     const { name, namespace, resourceVersion } = object.metadata;
     const { parts, hints } = resource.project(object, interest);
-    const textKey = unread?.kind === 'heartbeat' ? keyOfObject(object, unread.unprojected) : undefined;
+    const textKey =
+      unread?.kind === 'heartbeat'
+        ? keyOfObject(object, unread.unprojected)
+        : why === 'node'
+          ? unread?.keyOfObject(object)
+          : undefined;
     const fingerprint = fingerprintOf(parts);
     return { parts, state: { name, namespace, resourceVersion, fingerprint, hints, interest: why, textKey } };
   }
@@ -114,7 +119,7 @@ export function createTracker(resource: WatchedResource, interest: PodInterest):
   function keep(uid: string, state: Tracked): void {
     tracked.set(uid, state);
     if (state.namespace === undefined) named.set(state.name, uid);
-    if (state.textKey !== undefined) textKeys.add(state.textKey);
+    if (unread?.kind === 'heartbeat' && state.textKey !== undefined) textKeys.add(state.textKey);
   }
 
   function forget(uid: string): void {
@@ -132,21 +137,21 @@ export function createTracker(resource: WatchedResource, interest: PodInterest):
     return changeOf(uid, state, { change: 'Deleted', changed: [], observedTime: now });
   }
 
-  function isKnown(text: string, how: Unread): boolean {
+  function isKnown(uid: string, text: string, how: Unread): boolean {
     switch (how.kind) {
       case 'heartbeat':
-        return textKeys.has(keyOfEvent(text, how.unprojected) ?? '');
-      case 'unmarked':
-        return !text.includes(how.mark) && isAboutNone(text, tracked) && !namesOneOf(text, interest.watchedNodes);
+        return !toBeRead.has(uid) && textKeys.has(keyOfEvent(text, how.unprojected) ?? '');
+      case 'unmarked': {
+        if (text.includes(how.mark)) return false;
+        const before = tracked.get(uid);
+        const waiting = toBeRead.get(uid);
+        if (before?.interest === 'itself' || waiting?.marked === true) return false;
+        if (before === undefined && waiting === undefined) {
+          return isAboutNone(text, tracked) && !namesOneOf(text, interest.watchedNodes);
+        }
+        return how.awaitsEnd(text) || (waiting === undefined && how.keyOfEvent(text) === before?.textKey);
+      }
     }
-  }
-
-  /** Whether of the object, which is known or about to be, only the end is awaited, as the text says. */
-  function awaitsEnd(uid: string, text: string): boolean {
-    if (unread?.kind !== 'unmarked' || text.includes(unread.mark)) return false;
-    const waiting = toBeRead.get(uid);
-    if (waiting === undefined ? tracked.get(uid)?.interest !== 'node' : waiting.marked) return false;
-    return tracked.get(uid)?.interest !== 'itself' && unread.awaitsEnd(text);
   }
 
   return {
@@ -200,10 +205,9 @@ export function createTracker(resource: WatchedResource, interest: PodInterest):
       if (unread === undefined) return false;
       const uid = uidOf(text);
       if (uid === undefined) return false;
-      const waiting = toBeRead.get(uid);
-      if ((waiting === undefined && isKnown(text, unread)) || awaitsEnd(uid, text)) return true;
-      const marked = waiting?.marked === true || (unread.kind === 'unmarked' && text.includes(unread.mark));
-      toBeRead.set(uid, { marked });
+      if (isKnown(uid, text, unread)) return true;
+      const isMarked = unread.kind === 'unmarked' && text.includes(unread.mark);
+      toBeRead.set(uid, { marked: isMarked || toBeRead.get(uid)?.marked === true });
       return false;
     },
     releaseNode(nodeName) {

@@ -203,6 +203,48 @@ describe('a pod that is being deleted on a watched node', () => {
   });
 });
 
+describe('a pod on a watched node that is known', () => {
+  const running = { phase: 'Running', startTime: '2024-11-01T09:00:00Z' };
+  const state = (resourceVersion: string, status: object, more: object = {}): KubernetesObject =>
+    aPod({ metadata: { uid: 'uid-web', resourceVersion, annotations: {}, ...more }, spec: { nodeName: 'n1' }, status });
+  const ready = (status: string) => ({ type: 'Ready', status, lastTransitionTime: '2024-11-01T09:00:10Z' });
+  const disruption = { type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI' };
+  const seen = { ...running, conditions: [ready('True')] };
+  const seenOn = (status: object = seen): Tracker => {
+    const tracker = trackerOf('Pod', new Set(['n1']));
+    tracker.seed(state('1', status));
+    return tracker;
+  };
+
+  it('is not read when neither phase nor readiness nor start has changed', () => {
+    const evicted = { ...running, conditions: [ready('True'), disruption], podIP: '10.0.0.1' };
+    expect(seenOn().skips(textOf('MODIFIED', state('2', evicted)))).toBe(true);
+    expect(seenOn(running).skips(textOf('MODIFIED', state('2', { ...running, conditions: [disruption] })))).toBe(true);
+  });
+
+  it.each([
+    ['phase', { ...seen, phase: 'Failed' }],
+    ['readiness', { ...running, conditions: [disruption, ready('False')] }],
+    ['readiness that is not said any more', { ...running, conditions: [disruption] }],
+    ['start', { ...seen, startTime: '2024-11-01T09:00:01Z' }],
+  ])('is read when it has another %s', (_, status) => {
+    expect(seenOn().skips(textOf('MODIFIED', state('2', status)))).toBe(false);
+  });
+
+  it('is read when words of its status stand somewhere else, too', () => {
+    const failed = { ...seen, phase: 'Failed' };
+    expect(seenOn().skips(textOf('MODIFIED', state('2', failed, { labels: { phase: 'Running' } })))).toBe(false);
+    const quoted = { note: JSON.stringify({ phase: 'Failed', conditions: [ready('False')] }) };
+    expect(seenOn().skips(textOf('MODIFIED', state('2', seen, { annotations: quoted })))).toBe(true);
+  });
+
+  it('is read after an event that is not read yet', () => {
+    const tracker = seenOn();
+    expect(tracker.skips(textOf('MODIFIED', state('2', { ...running, conditions: [ready('False')] })))).toBe(false);
+    expect(tracker.skips(textOf('MODIFIED', state('3', seen)))).toBe(false);
+  });
+});
+
 describe('isAboutNone', () => {
   it('does not judge a text without a UID: bookmarks and errors are always read', () => {
     const bookmark = '{"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"7"}}}';
