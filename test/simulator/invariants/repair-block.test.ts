@@ -1,6 +1,6 @@
 /** The checks and Curfew read policies apart from each other, and accept the same ones. */
 import assert from 'node:assert/strict';
-import { describe, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parsePolicyFrame } from '../../../shared/contract/policy-schema.ts';
 import { parseRepairBlock } from '../../../shared/contract/repair-schema.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
@@ -71,8 +71,8 @@ const SELECTOR = {
 
 describe('the checks read', () => {
   it.each(MISTAKES.map(block => [JSON.stringify(block), block] as const))('%s as a mistake', (_, block) => {
-    assert.equal(isRepairReadable(block), false);
-    assert.equal(parseRepairBlock(block, 'spec.repair').ok, false);
+    expect(isRepairReadable(block)).toBe(false);
+    expect(parseRepairBlock(block, 'spec.repair').ok).toBe(false);
   });
 
   it('a repair block as Curfew does', () => {
