@@ -24,7 +24,7 @@ export function formatRun(result: RunResult): string {
   lines.push('');
   // Without expectations, what happened is the answer.
   if (verdicts.length === 0)
-    lines.push('What came of it:', ...formatOutcome(outcomeOf(result.trace)).map(line => `  ${line}`), '');
+    lines.push('Summary', ...formatOutcome(outcomeOf(result.trace)).map(line => `  ${line}`), '');
   lines.push(formatSummary(result));
   return lines.join('\n');
 }

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import packageFile from '../../package.json' with { type: 'json' };
 import { createExecPlugin } from '../../shared/adapters/kubernetes/exec-plugin.ts';
 import { runHere, type Ended } from './run-curfew.ts';
 
@@ -129,6 +130,12 @@ describe('what a user can put right', () => {
     const { status, stderr } = await shell(script);
     expect(stderr).toBe('the output cannot be written: no space left on the device\n');
     expect(status).toBe(2);
+  });
+
+  it('ends with npm: a shell between them would not pass SIGTERM on', () => {
+    const starts = Object.entries(packageFile.scripts).filter(([, command]) => command.includes('cli/bin.js'));
+    expect(starts.length).toBeGreaterThan(3);
+    for (const [name, command] of starts) expect(command, name).toMatch(/^exec /);
   });
 
   it('names TMPDIR when there is no such folder', async () => {
