@@ -122,7 +122,8 @@ export function formatOutcome({ done, held }: Outcome): readonly string[] {
 /** Without milliseconds where there are none. */
 const short = (time: string): string => time.replace('.000Z', 'Z');
 
-function objectOf(about: JsonValue | undefined): string {
+/** `Node n1`, `Pod prod/web-0`: what a line is about. */
+export function objectOf(about: JsonValue | undefined): string {
   if (typeof about !== 'object' || about === null || !('name' in about)) return '';
   const { kind, namespace, name } = about;
   return `${textOf(kind)} ${namespace === undefined ? '' : `${textOf(namespace)}/`}${textOf(name)}`;

@@ -105,5 +105,5 @@ describe.runIf(binary !== undefined)('the local cluster', { timeout: 60_000 }, (
   it('ends a Node that is deleted with its NodeClaim', async () => {
     expect(await ok('delete node node-5 --timeout=30s')).toContain('node "node-5" deleted');
     expect(await ok('get nodeclaims -o name')).not.toContain('default-5\n');
-  }, 60_000);
+  });
 });
