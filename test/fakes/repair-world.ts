@@ -67,6 +67,8 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
   /** Which put it waits for. */
   let isAwaited: (record: NewRecord) => boolean = () => true;
   let lists = 0;
+  /** What happens while a run sleeps, just before it wakes. */
+  let whileAsleep: (() => Promise<unknown>) | undefined;
 
   const deps: Deps = {
     kubernetes: crashing(createInProcessKubernetesApi(core, 'repair')),
@@ -105,7 +107,15 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
     },
     audit: { write: record => audit.push(record) },
     metrics: { count: () => undefined, milliseconds: () => undefined },
-    clock: { now: () => now, sleep: () => Promise.reject(new Error('nothing sleeps here')) },
+    clock: {
+      now: () => now,
+      async sleep(duration) {
+        const interfere = whileAsleep;
+        whileAsleep = undefined;
+        await interfere?.();
+        now = toEpochMs(now + duration);
+      },
+    },
   };
 
   function crashing<Port extends object>(port: Port): Port {
@@ -152,7 +162,11 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
       meanwhile = interfere;
       isAwaited = () => true;
     },
-    /** The same just before a pass reserves its attempts. */
+    /** What happens while a run sleeps the next time. */
+    duringNextSleep(interfere: () => Promise<unknown>) {
+      whileAsleep = interfere;
+    },
+    /** Another run gets in just before a pass reserves its attempts. */
     beforeNextIntent(interfere: () => Promise<unknown>) {
       meanwhile = interfere;
       isAwaited = ({ state }) => JSON.stringify(state).includes('"phase":"intended"');
