@@ -66,6 +66,8 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
   let meanwhile: (() => Promise<unknown>) | undefined;
   /** Which put it waits for. */
   let isAwaited: (record: NewRecord) => boolean = () => true;
+  /** What another run does just before the next record is deleted. */
+  let beforeDelete: (() => Promise<unknown>) | undefined;
   let lists = 0;
   /** What happens while a run sleeps, just before it wakes. */
   let whileAsleep: (() => Promise<unknown>) | undefined;
@@ -80,7 +82,12 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
         await interfere?.();
         return await store.put(record, expectedVersion);
       },
-      delete: store.delete,
+      async delete(key, expectedVersion) {
+        const interfere = beforeDelete;
+        beforeDelete = undefined;
+        await interfere?.();
+        return await store.delete(key, expectedVersion);
+      },
     }),
     wakeUps: crashing<FunctionDeps['wakeUps']>({
       send: async sent => {
@@ -161,6 +168,10 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
     beforeNextPut(interfere: () => Promise<unknown>) {
       meanwhile = interfere;
       isAwaited = () => true;
+    },
+    /** Another run gets in between the look at a record that is closed and its end. */
+    beforeNextDelete(interfere: () => Promise<unknown>) {
+      beforeDelete = interfere;
     },
     /** What happens while a run sleeps the next time. */
     duringNextSleep(interfere: () => Promise<unknown>) {

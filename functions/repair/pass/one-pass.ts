@@ -89,9 +89,11 @@ async function lookAndAct(
   record: TimedRecord<PoolState>,
   passTime: EpochMs,
 ): Promise<void> {
+  let looks = 0;
   await settle<Seen | undefined, undefined>({
     what: poolRecordId(pool),
     async observe() {
+      looks += 1;
       let held = await record.load();
       if (isOvertaken(held, passTime)) return { kind: 'over' };
       const stale = addDuration(deps.clock.now(), STALE_AFTER);
@@ -130,7 +132,7 @@ async function lookAndAct(
         ? await withIntents(deps, seen.decision, { pool, rules: rules.rules, claims })
         : seen.decision;
       const granted = decision.verdicts.flatMap(verdict => (verdict.kind === 'repair' ? verdict : []));
-      if (granted.length === 0) return conclude(deps, record, pool, seen, place);
+      if (granted.length === 0) return conclude(deps, record, pool, seen, looks === 1);
 
       const wakeTime = addDuration(deps.clock.now(), PASS_SETTLES_AFTER);
       const reserved = await saveDecided(record, pool, seen.read, wanted => ({
@@ -153,23 +155,27 @@ async function conclude(
   deps: PassDeps,
   record: TimedRecord<PoolState>,
   pool: string | undefined,
-  { decision, read, state: before }: Seen,
-  place: Place,
+  { decision, read, state: before, rules }: Seen,
+  isFirstLook: boolean,
 ): Promise<Turn> {
   const now = deps.clock.now();
   const news = newsOf(decision.verdicts, decision.state.said, now);
   const after = ended({ ...decision.state, said: news.said });
-  const isOver = decision.wakeTime === undefined && news.verdicts.length === 0;
-  const turn = isOver
-    ? await record.release()
-    : written(
-        await saveDecided(record, pool, read, wanted => ({
-          value: after,
-          wakeTime: wakeTimeAfter(wakeTimeOf(decision.wakeTime, news, now), { ...after, wanted }, now),
-        })),
-      );
-  if (turn.kind === 'done') await say(deps, decision.verdicts, news, place, { before, after });
-  return turn;
+  const place: Place = { pool, source: rules.rules.source };
+  const finish = async (turn: Turn): Promise<Turn> => {
+    if (turn.kind === 'done') await say(deps, decision.verdicts, news, place, { before, after });
+    return turn;
+  };
+  if (decision.wakeTime === undefined && news.verdicts.length === 0) {
+    const closed = await record.release();
+    if (closed.kind === 'done' || isFirstLook) return finish(closed);
+    // Others need the record: it is closed when they do not any more.
+  }
+  const saved = await saveDecided(record, pool, read, wanted => ({
+    value: after,
+    wakeTime: wakeTimeAfter(wakeTimeOf(decision.wakeTime, news, now), { ...after, wanted }, now),
+  }));
+  return finish(written(saved));
 }
 
 type Decided = Omit<Parameters<TimedRecord<PoolState>['save']>[0], 'subject'>;

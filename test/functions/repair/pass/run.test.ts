@@ -231,6 +231,31 @@ describe('a pool that holds many repairs', () => {
   });
 });
 
+describe('a pool in which nothing is due any more', () => {
+  it('is looked at twice before its record goes, and not again and again while others need it', async () => {
+    const quiet = illWorld(5, 2);
+    await quiet.look('n1');
+    const lists = quiet.listed();
+    for (const name of ['n1', 'n2']) quiet.setCondition(name, 'NetworkUnavailable', 'False');
+    quiet.advance(minutes(5));
+    await quiet.sweep();
+    expect(poolRecord(quiet)).toBeUndefined();
+    expect(quiet.listed()).toBe(lists + 2);
+
+    const busy = illWorld(5, 2);
+    await busy.look('n1');
+    for (const name of ['n1', 'n2']) busy.setCondition(name, 'NetworkUnavailable', 'False');
+    busy.advance(minutes(5));
+    busy.beforeNextDelete(() => busy.reconcile(nodeChanged(busy, 'n3')));
+    await busy.sweep();
+    expect(busy.listed()).toBe(lists + 2);
+    expect(poolRecord(busy)?.nextWakeTime).toBe(busy.now() + seconds(1));
+    busy.advance(seconds(1));
+    await busy.sweep();
+    expect(poolRecord(busy)).toBeUndefined();
+  });
+});
+
 describe('nodes that are due at once', () => {
   it('cost one look at their pool, and none at each of them', async () => {
     const world = createRepairWorld();
