@@ -1,15 +1,15 @@
 /** The reference: evicts every pod, ten at a time. No protection, no configuration, no record, no Event: the least that a drain can cost. */
 import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
-import { createTransport } from '../../shared/adapters/kubernetes/transport.ts';
-import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
+import { userOf } from '../../test/control-plane/end-to-end/curfew-on-cluster.ts';
 import { answerQuestions } from '../measure/answering.ts';
 import { readUsage } from '../measure/usage.ts';
-import { NAMESPACE } from './objects.ts';
+import { connect } from './connect.ts';
+import { accessSchema, NAMESPACE } from './objects.ts';
 
 const AT_ONCE = 10;
-const [server = ''] = process.argv.slice(2);
-const kubernetes = createKubernetesApi(createTransport({ server, clock: systemClock, userAgent: 'bare-loop' }));
+const [access = ''] = process.argv.slice(2);
+const kubernetes = createKubernetesApi(connect(accessSchema.parse(JSON.parse(access)), userOf('drain')));
 let pods: { readonly name: string; readonly uid: string }[] = [];
 
 answerQuestions({

@@ -1,49 +1,45 @@
-/** The cluster of the storm bench in a process of its own: nodes with pods, kubelets that stop pods at once, and the times of what is done. */
-import { startEmbeddedCluster, type EmbeddedCluster } from '../../cli/start/embedded-cluster.ts';
-import { createRealScheduler } from '../../runtime/real-scheduler.ts';
+/** The cluster of the storm bench in a process of its own, and the times of what is done. */
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { DRAIN_STATES, STATE_LABEL } from '../../shared/domain/quarantine.ts';
 import { seconds } from '../../shared/domain/time.ts';
-import { invariant } from '../../shared/errors.ts';
-import { startKubelet } from '../../simulator/actors/kubelet.ts';
-import { createCloud } from '../../simulator/cloud.ts';
 import { answerQuestions } from '../measure/answering.ts';
-import { CONFIG, nodeFor, podFor, sizeSchema, untilSchema } from './objects.ts';
+import { readUsage } from '../measure/usage.ts';
+import { embeddedCluster, realCluster, type StormListener } from './clusters.ts';
+import { CONFIG, nodeFor, podFor, startSchema, untilSchema } from './objects.ts';
 
 const POLL = seconds(0.005);
 
-let cluster: EmbeddedCluster | undefined;
 let beginTime = 0;
 let evictions = 0;
 let lastEvictionTime = 0;
 /** When each Node got the state of an ended drain. */
 const ends = new Map<string, number>();
 
+const listener: StormListener = {
+  evicted() {
+    evictions += 1;
+    lastEvictionTime = performance.now();
+  },
+  node({ metadata: { name, labels } }) {
+    if (labels?.[STATE_LABEL] === DRAIN_STATES.succeeded && !ends.has(name)) ends.set(name, performance.now());
+  },
+};
+
 answerQuestions({
+  usage: readUsage,
+
+  /** Answers how to reach it. */
   async start(argument) {
-    const { nodes, podsPerNode } = sizeSchema.parse(argument);
-    cluster = await startEmbeddedCluster(systemClock, 0);
-    const { core, url } = cluster;
-    const scheduler = createRealScheduler();
-    startKubelet({ core, scheduler, cloud: createCloud(scheduler) });
-    core.seed(CONFIG);
-    for (let node = 0; node < nodes; node++) {
-      core.seed(nodeFor(node));
-      for (let pod = 0; pod < podsPerNode; pod++) core.seed(podFor(node, pod));
-    }
-    core.observe(({ verb, resource, after }) => {
-      if (verb === 'evict') {
-        evictions += 1;
-        lastEvictionTime = performance.now();
-      }
-      if (resource.kind !== 'Node' || after?.metadata.labels?.[STATE_LABEL] !== DRAIN_STATES.succeeded) return;
-      if (!ends.has(after.metadata.name)) ends.set(after.metadata.name, performance.now());
-    });
-    return url;
+    const { nodes, podsPerNode, controlPlane } = startSchema.parse(argument);
+    const cluster = controlPlane ? await realCluster(listener) : await embeddedCluster(listener);
+    await cluster.create([CONFIG]);
+    const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
+    await cluster.create(range(nodes).map(nodeFor));
+    await cluster.create(range(nodes).flatMap(node => range(podsPerNode).map(pod => podFor(node, pod))));
+    return cluster.access;
   },
 
   begin() {
-    invariant(cluster !== undefined, 'the cluster is started first');
     evictions = 0;
     ends.clear();
     beginTime = performance.now();

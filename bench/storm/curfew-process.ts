@@ -1,18 +1,22 @@
 /** Forwarder and functions in one process, with records in memory: as many runs of a function at once as are deployed. */
 import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
 import { createRealScheduler } from '../../runtime/real-scheduler.ts';
+import { shareReads } from '../../runtime/shared-reads.ts';
 import { createSystem } from '../../runtime/system.ts';
 import { createClusterWatch } from '../../shared/adapters/kubernetes/cluster-watch.ts';
 import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
-import { createTransport } from '../../shared/adapters/kubernetes/transport.ts';
+import type { Transport } from '../../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { MAX_CONCURRENCY } from '../../shared/contract/inbox.ts';
-import { HEALTH_EVENT } from '../../shared/contract/names.ts';
+import { HEALTH_EVENT, type FunctionName } from '../../shared/contract/names.ts';
 import { seconds } from '../../shared/domain/time.ts';
 import type { Instances } from '../../shared/ports/instances.ts';
+import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
+import { FORWARDER_USER, userOf } from '../../test/control-plane/end-to-end/curfew-on-cluster.ts';
 import { answerQuestions } from '../measure/answering.ts';
 import { readUsage } from '../measure/usage.ts';
-import { drainSchema, nodeNameFor } from './objects.ts';
+import { connect } from './connect.ts';
+import { accessSchema, drainSchema, nodeNameFor } from './objects.ts';
 
 const noCloud = () => Promise.reject(new Error('there is no cloud'));
 const NO_INSTANCES: Instances = {
@@ -23,16 +27,27 @@ const NO_INSTANCES: Instances = {
   terminateInAutoScalingGroup: noCloud,
 };
 const POLL = seconds(0.005);
-const [server = ''] = process.argv.slice(2);
-const transport = createTransport({ server, clock: systemClock, userAgent: 'curfew' });
-const kubernetes = createKubernetesApi(transport);
+const [access = ''] = process.argv.slice(2);
+const transports = new Map<string, Transport>();
+const transportOf = (user: string): Transport => {
+  const transport = transports.get(user) ?? connect(accessSchema.parse(JSON.parse(access)), user);
+  transports.set(user, transport);
+  return transport;
+};
+const apis = new Map<FunctionName, KubernetesApi>();
+/** As `npm start -- --kubeconfig` puts it together: runs of one function at the same time share their reads. */
+const apiOf = (name: FunctionName): KubernetesApi => {
+  const api = apis.get(name) ?? shareReads(createKubernetesApi(transportOf(userOf(name))));
+  apis.set(name, api);
+  return api;
+};
 const store = createMemoryRecordStore();
 let requests = 0;
 const system = createSystem({
   cluster: 'storm',
   scheduler: createRealScheduler(),
-  kubernetes: () => kubernetes,
-  watch: createClusterWatch(transport),
+  kubernetes: apiOf,
+  watch: createClusterWatch(transportOf(FORWARDER_USER)),
   records: store,
   dueIndex: store,
   instances: () => NO_INSTANCES,

@@ -23,7 +23,15 @@ export const podFor = (node: number, pod: number): KubernetesManifest => ({
   status: { phase: 'Running' },
 });
 
-export const sizeSchema = z.object({ nodes: z.number(), podsPerNode: z.number() });
+export const startSchema = z.object({ nodes: z.number(), podsPerNode: z.number(), controlPlane: z.boolean() });
+/** How to reach an API server: over TLS with tokens by user, or plain. */
+export const accessSchema = z.object({
+  server: z.string(),
+  ca: z.exactOptional(z.string()),
+  tokens: z.exactOptional(z.record(z.string(), z.string())),
+});
+export type Access = z.infer<typeof accessSchema>;
+
 export const untilSchema = z.object({ evicted: z.number(), drained: z.number(), withinMs: z.number() });
 export const timesSchema = z.object({ evictedMs: z.number(), endsMs: z.array(z.number()) });
 export const drainSchema = z.object({ from: z.number(), to: z.number() });

@@ -1,4 +1,5 @@
 /** Drains: look at a node with its requests, decide, act. */
+import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { VIRTUAL_PARTS } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
@@ -90,6 +91,8 @@ async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise
       return parts.drains.request(undefined);
     case 'NodeLifecyclePolicy':
     case 'ConfigMap':
+      // Noted as the last good one before anybody asks for a drain.
+      if (subject.kind === 'ConfigMap') await loadConfig(OWNER, parts.deps);
       // When everything is published again, the Nodes come in events of their own.
       return resync === true && change === 'Modified' ? undefined : parts.settings.request(undefined);
     case 'VolumeAttachment':

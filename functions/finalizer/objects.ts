@@ -4,6 +4,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { readNodeClaim } from '../../shared/domain/node-claim.ts';
 import { readConditions, readNode } from '../../shared/domain/node.ts';
 import { parseTimestamp } from '../../shared/domain/time.ts';
+import { DEFAULT_TERMINATION_FINALIZER } from '../../shared/domain/termination.ts';
 import type { TerminatedObject } from './decide.ts';
 
 /** `spec.providerID` of a Node, `status.providerID` of a NodeClaim. */
@@ -15,6 +16,12 @@ export function providerIDOf(object: KubernetesObject): string | undefined {
 export function isRegistered({ status }: KubernetesObject): boolean {
   const registered = readConditions(status?.['conditions']).find(({ type }) => type === 'Registered');
   return registered === undefined ? typeof status?.['nodeName'] === 'string' : registered.status === 'True';
+}
+
+/** Whether a finalizer of ours is on it, or was: where there is no record and no block, that is by its mark or the default name. */
+export function isMarked(object: KubernetesObject): boolean {
+  const { mark, finalizers } = toTerminated(object);
+  return mark !== undefined || finalizers.includes(DEFAULT_TERMINATION_FINALIZER);
 }
 
 /** What the rule looks at. */

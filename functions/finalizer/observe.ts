@@ -10,12 +10,12 @@ import type { EpochMs } from '../../shared/domain/time.ts';
 import { findSubject } from '../../shared/lifecycle/subject.ts';
 import { openRecord, openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
-import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
 import { loadPolicies } from '../../shared/cluster/node-pool.ts';
 import { effectiveProtection, type EffectiveProtection } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { ClaimHints } from './claim-hints.ts';
-import { providerIDOf } from './objects.ts';
+import { allThatShare, claimsOf, namedNodesOf } from './instance-sharing.ts';
+import { isMarked, providerIDOf } from './objects.ts';
 import { loadPool } from './pools.ts';
 import { EMPTY_TERMINATION, TERMINATION_CODEC, type TerminationRecord } from './record.ts';
 import { effectiveTermination, takesBackDeadline, type EffectiveTermination } from './settings.ts';
@@ -85,12 +85,17 @@ export function createObserver(deps: Deps, wakeUp: UsedWakeUp | undefined) {
     const stored = held.kind === 'held' ? held.value : undefined;
     const providerID = providerIDOf(object);
     const pool = object.metadata.labels?.[KARPENTER.nodePoolLabel];
-    const [itsNodes, poolObject, policies] = await inParallel([
-      kind === 'Node' ? [object] : nodesOf(deps, object, { stored, viaNode: target.viaNode }),
+    const named = { stored, viaNode: target.viaNode };
+    const [namedNodes, poolObject, policies] = await inParallel([
+      kind === 'Node' ? [object] : namedNodesOf(deps, object, named),
       loadPool(deps, pool),
       loadPolicies(deps),
     ]);
-    const sharedWith = kind === 'Node' ? [] : await claimsBeside(deps, object, itsNodes, pool);
+    const termination = effectiveTermination(poolObject, policies);
+    // Where nothing is ours, others with its instance change nothing: a storm of deletions must not cost a list each.
+    const isOurs = termination.kind !== 'none' || stored !== undefined || [object, ...namedNodes].some(isMarked);
+    const [itsNodes, sharedWith] =
+      kind === 'Node' || !isOurs ? [namedNodes, []] : await allThatShare(deps, object, { ...named, namedNodes, pool });
     // A Node that several NodeClaims name is a subject of its own: its deletion is that of none of them.
     const isLive = object.metadata.deletionTimestamp === undefined;
     const nodes = isLive && sharedWith.length > 0 ? [] : itsNodes;
@@ -104,7 +109,7 @@ export function createObserver(deps: Deps, wakeUp: UsedWakeUp | undefined) {
       providerID,
       pool,
       nodePool: poolObject,
-      termination: effectiveTermination(poolObject, policies),
+      termination,
       takesBackDeadline:
         stored?.deadline !== undefined && takesBackDeadline(stored.deadline.source, poolObject, policies),
       protection: effectiveProtection(poolObject, policies),
@@ -135,65 +140,6 @@ export async function targetOfNode(
     return { kind: 'NodeClaim', name: claim.metadata.name, uid: claim.metadata.uid, viaNode: name };
   }
   return { kind: 'Node', name, uid: node.metadata.uid };
-}
-
-/** The NodeClaims with a Node's providerID. Its owner, or a hint, spares the list; a Node that is deleted is looked at with care. */
-async function claimsOf(
-  deps: Pick<Deps, 'kubernetes' | 'clock'>,
-  hints: ClaimHints,
-  node: KubernetesObject,
-): Promise<readonly KubernetesObject[]> {
-  const providerID = providerIDOf(node);
-  if (providerID === undefined) return [];
-  const owner = node.metadata.ownerReferences?.find(({ kind }) => kind === 'NodeClaim');
-  const likely = owner?.name ?? hints.nameOf(providerID);
-  const now = deps.clock.now();
-  const isLive = node.metadata.deletionTimestamp === undefined;
-  if (likely !== undefined && isLive) {
-    const claim = await deps.kubernetes.get({ type: RESOURCES.NodeClaim, name: likely });
-    if (claim !== undefined && providerIDOf(claim) === providerID) return [claim];
-  } else if (isLive && hints.isBare(providerID, now)) return [];
-  const claims = await listNodeClaims(deps);
-  hints.seenAll(claims, now);
-  return claims.filter(claim => providerIDOf(claim) === providerID);
-}
-
-/** Other NodeClaims with the same providerID: the living ones; of one that lives itself, all. Read once something is being deleted. */
-async function claimsBeside(
-  deps: Pick<Deps, 'kubernetes'>,
-  claim: KubernetesObject,
-  nodes: readonly KubernetesObject[],
-  pool: string | undefined,
-): Promise<readonly string[]> {
-  const providerID = providerIDOf(claim);
-  const isLive = claim.metadata.deletionTimestamp === undefined;
-  const isEnding = !isLive || nodes.some(({ metadata }) => metadata.deletionTimestamp !== undefined);
-  if (providerID === undefined || !isEnding) return [];
-  const query = pool === undefined ? {} : { labelSelector: `${KARPENTER.nodePoolLabel}=${pool}` };
-  const claims = await listNodeClaims(deps, query);
-  return claims
-    .filter(other => other.metadata.uid !== claim.metadata.uid && providerIDOf(other) === providerID)
-    .filter(({ metadata }) => isLive || metadata.deletionTimestamp === undefined)
-    .map(({ metadata }) => metadata.name);
-}
-
-/** The Nodes with the NodeClaim's providerID: by name where names are known; by a list when a deletion begins. */
-async function nodesOf(
-  deps: Pick<Deps, 'kubernetes'>,
-  claim: KubernetesObject,
-  { stored, viaNode }: { readonly stored: TerminationRecord | undefined; readonly viaNode: string | undefined },
-): Promise<readonly KubernetesObject[]> {
-  const providerID = providerIDOf(claim);
-  if (providerID === undefined) return [];
-  const isIts = (node: KubernetesObject | undefined): node is KubernetesObject =>
-    node !== undefined && providerIDOf(node) === providerID;
-  const known = Object.values(stored?.nodes ?? {}).map(({ name }) => name);
-  if (known.length === 0 && claim.metadata.deletionTimestamp !== undefined) {
-    return (await listNodes(deps)).filter(isIts);
-  }
-  const nodeName = claim.status?.['nodeName'];
-  const names = new Set([...known, ...(typeof nodeName === 'string' ? [nodeName] : []), ...(viaNode ? [viaNode] : [])]);
-  return (await inParallel([...names].map(name => deps.kubernetes.get({ type: RESOURCES.Node, name })))).filter(isIts);
 }
 
 /** The record of a termination under way, or that of one which begins. */

@@ -4,7 +4,7 @@
  * drains are held.
  */
 import { createHash } from 'node:crypto';
-import { DEFAULT_CONFIG, formatConfigFaults } from '../contract/config-schema.ts';
+import { DEFAULT_CONFIG, formatConfigFaults, type ConfigFault } from '../contract/config-schema.ts';
 import { CONFIG_MAP, type FunctionName } from '../contract/names.ts';
 import { EVENT_REASONS } from '../contract/reasons.ts';
 import { RESOURCES } from '../contract/resources.ts';
@@ -73,7 +73,7 @@ export async function loadConfig(owner: FunctionName, deps: ConfigurationDeps): 
 
   const inForce = state?.good === undefined ? undefined : restoreConfiguration(state.good);
   if (owner === CONFIGURATION_REPORTER) {
-    const message = formatConfigFaults(read.faults);
+    const message = `${nameOf(read.faults)} is not valid: ${formatConfigFaults(read.faults)}`;
     await reportOnce(deps, {
       owner,
       configMap,
@@ -87,6 +87,10 @@ export async function loadConfig(owner: FunctionName, deps: ConfigurationDeps): 
   }
   return inForce ?? DEFAULT_CONFIGURATION;
 }
+
+/** Of what the lines are: faults of the template stand in another key. */
+const nameOf = (faults: readonly ConfigFault[]): string =>
+  faults.some(({ file }) => file === undefined) ? CONFIG_MAP.key : CONFIG_MAP.name;
 
 interface Refusal {
   readonly owner: FunctionName;
@@ -117,8 +121,8 @@ async function reportOnce(deps: ConfigurationDeps, refusal: Refusal): Promise<vo
 async function report(deps: ConfigurationDeps, { owner, configMap, message, hasLastGood }: Refusal): Promise<void> {
   const inForce = hasLastGood
     ? 'the last good configuration stays in force'
-    : 'every feature gate is off until it is valid';
-  const text = `${CONFIG_MAP.key} is not valid: ${message}; ${inForce}`;
+    : 'every feature gate is off and drains are held until it is valid';
+  const text = `${message}; ${inForce}`;
   deps.audit.write({
     function: owner,
     decision: 'refused',

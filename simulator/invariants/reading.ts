@@ -39,8 +39,8 @@ export function millisecondsOf(text: unknown): number | undefined {
   for (const { 1: amount = '', 2: unit = '' } of text.matchAll(/(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g)) {
     total += Number(amount) * (UNIT_MS[unit] ?? 0);
   }
-  // Go's durations end at about 292 years.
-  if (total >= 2 ** 63 / 1e6) return undefined;
+  // Go's durations end at 2^63 - 1 ns, which a double cannot tell from 2^63.
+  if (total > 2 ** 63 / 1e6) return undefined;
   return text.startsWith('-') ? -total : total;
 }
 
@@ -87,27 +87,68 @@ export function isSelected(selector: unknown, labels: Readonly<Record<string, st
   return true;
 }
 
+/** Whether a value is as it must be. */
+export type IsReadable = (value: unknown) => boolean;
+
+export const isOneOf =
+  (...values: readonly unknown[]): IsReadable =>
+  value =>
+    values.includes(value);
+
+export const isText: IsReadable = value => textOf(value) !== undefined;
+
+/** An object with no other fields than these, and at least the `required` ones. */
+export const isObjectOf =
+  (fields: Readonly<Record<string, IsReadable>>, required: readonly string[] = []): IsReadable =>
+  value =>
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    required.every(name => Object.hasOwn(value, name)) &&
+    Object.entries(value).every(([name, each]) => Object.hasOwn(fields, name) && fields[name]?.(each) === true);
+
+export const isListOf =
+  (isEntry: IsReadable, longest: number): IsReadable =>
+  value =>
+    Array.isArray(value) && value.length <= longest && value.every(isEntry);
+
+const isLabels: IsReadable = value =>
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  Object.keys(value).length <= 64 &&
+  Object.values(value).every(each => typeof each === 'string');
+
+const isExpression: IsReadable = value => {
+  const isShaped = isObjectOf(
+    {
+      key: isText,
+      operator: isOneOf('In', 'NotIn', 'Exists', 'DoesNotExist'),
+      values: isListOf(each => typeof each === 'string', 256),
+    },
+    ['key', 'operator'],
+  );
+  const isListed = isOneOf('In', 'NotIn')(dig(value, 'operator'));
+  return isShaped(value) && isListed === listOf(dig(value, 'values')).length > 0;
+};
+
+const isSelector = isObjectOf({ matchLabels: isLabels, matchExpressions: isListOf(isExpression, 64) });
+
 /** Whether everything in a selector is as it must be. */
-export function isSelectorReadable(selector: unknown): boolean {
-  if (selector !== undefined && typeof selector !== 'object') return false;
-  if (Object.keys(fieldsOf(selector)).some(key => key !== 'matchLabels' && key !== 'matchExpressions')) return false;
-  return listOf(dig(selector, 'matchExpressions')).every(expression => {
-    const hasValues = listOf(dig(expression, 'values')).length > 0;
-    const operator = dig(expression, 'operator');
-    return hasValues ? operator === 'In' || operator === 'NotIn' : operator === 'Exists' || operator === 'DoesNotExist';
-  });
-}
+export const isSelectorReadable: IsReadable = selector => selector === undefined || isSelector(selector);
 
 /** Number of requirements of a selector. */
 export function requirementsOf(selector: unknown): number {
   return Object.keys(fieldsOf(dig(selector, 'matchLabels'))).length + listOf(dig(selector, 'matchExpressions')).length;
 }
 
-const POLICY_FIELDS: readonly string[] = ['nodePoolSelector', 'mode', 'repair', 'protection', 'termination'];
+const isFrame = isObjectOf({
+  nodePoolSelector: isSelector,
+  mode: isOneOf('Enforce', 'Observe'),
+  repair: () => true,
+  protection: () => true,
+  termination: () => true,
+});
 
-/** Whether what stands beside the blocks of a policy is known, and the mode is one. */
-export function isFrameReadable({ spec }: KubernetesObject): boolean {
-  const known = Object.keys(fieldsOf(spec)).every(key => POLICY_FIELDS.includes(key));
-  const mode = dig(spec, 'mode') ?? 'Enforce';
-  return known && (mode === 'Enforce' || mode === 'Observe');
-}
+/** Whether what stands beside the blocks of a policy can be read: no other fields, a selector and a mode that are ones. */
+export const isFrameReadable = ({ spec }: Pick<KubernetesObject, 'spec'>): boolean => isFrame(spec ?? {});

@@ -21,6 +21,7 @@ import {
   textOf,
   type Fields,
 } from './reading.ts';
+import { isRepairReadable } from './repair-block.ts';
 
 const DO_NOT_REPAIR = 'curfew.dev/do-not-repair';
 const POOL_LABEL = 'karpenter.sh/nodepool';
@@ -40,18 +41,6 @@ const WATCHED: readonly (readonly [string, string, number])[] = [
 
 /** `flapping` and `futility` depend on the past, which an answer from the objects of one instant cannot know. */
 const PAST_FIELDS: readonly string[] = ['flapping', 'futility'];
-const KNOWN_FIELDS: readonly string[] = [
-  'defaultTolerationDuration',
-  'policies',
-  'conditions',
-  'maxUnhealthy',
-  'maxConcurrentRepairs',
-  'zoneOutage',
-  'freeze',
-  'actions',
-  'nodesWithoutNodeClaim',
-];
-
 export interface RepairFacts {
   readonly now: number;
   readonly node: KubernetesObject;
@@ -106,8 +95,8 @@ export function repairAnswer(facts: RepairFacts): RepairAnswer {
   const { block, mode } = blockFor(pool, policies);
   if (block === undefined) return { kind: 'never', why: 'no repair block applies' };
   if (mode !== 'Enforce') return { kind: 'never', why: `the mode is ${String(mode)}` };
-  if (!isReadable(block)) return { kind: 'never', why: 'the repair block cannot be read' };
-  if (Object.keys(fieldsOf(block)).some(key => !KNOWN_FIELDS.includes(key))) return { kind: 'unknown' };
+  if (!isRepairReadable(block)) return { kind: 'never', why: 'the repair block cannot be read' };
+  if (PAST_FIELDS.some(key => dig(block, key) !== undefined)) return { kind: 'unknown' };
 
   const vetoes = [node, claim, pool].flatMap(object => (object === undefined ? [] : vetoEnd(object)));
   if (vetoes.some(end => end > now)) return { kind: 'never', why: 'it is vetoed' };
@@ -186,44 +175,7 @@ function isOutage(rule: unknown, affected: number, total: number): boolean {
 /** Frame and repair block: what Curfew accepts as a whole or not at all. */
 export function isPolicyReadable(policy: KubernetesObject): boolean {
   const block = dig(policy, 'spec', 'repair');
-  return isFrameReadable(policy) && (block === undefined || isReadable(block));
-}
-
-const ENTRY_FIELDS: readonly string[] = ['conditionType', 'toleration'];
-
-/** A block of the right shape, entries included. */
-function isReadable(block: unknown): boolean {
-  if (typeof block !== 'object' || block === null || Array.isArray(block)) return false;
-  if (Object.keys(fieldsOf(block)).some(key => !KNOWN_FIELDS.includes(key) && !PAST_FIELDS.includes(key))) return false;
-  const policies = dig(block, 'policies') ?? [];
-  const durations: unknown[] = [dig(block, 'defaultTolerationDuration') ?? '0s'];
-  if (Array.isArray(policies)) durations.push(...policies.map(policy => dig(policy, 'toleration')));
-  return (
-    Array.isArray(policies) &&
-    policies.every(policy => textOf(dig(policy, 'conditionType')) !== undefined) &&
-    policies.every(policy => Object.keys(fieldsOf(policy)).every(key => ENTRY_FIELDS.includes(key))) &&
-    policies.length === new Set(policies.map(policy => dig(policy, 'conditionType'))).size &&
-    durations.every(duration => (millisecondsOf(duration) ?? -1) >= 0) &&
-    mostUnhealthy(dig(block, 'maxUnhealthy') ?? 0, 1) !== undefined &&
-    mostUnhealthy(dig(block, 'maxConcurrentRepairs') ?? 0, 1) !== undefined &&
-    listOf(dig(block, 'conditions')).every(isConditionReadable) &&
-    listOf(dig(block, 'actions'))
-      .slice(0, -1)
-      .every(action => !ENDING_ACTIONS.includes(textOf(dig(action, 'type')) ?? ''))
-  );
-}
-
-/** Nothing can follow them. */
-const ENDING_ACTIONS: readonly string[] = ['Terminate', 'DrainThenTerminate'];
-
-function isConditionReadable(condition: unknown): boolean {
-  try {
-    RE2JS.compile(textOf(dig(condition, 'reason')) ?? '');
-  } catch {
-    return false;
-  }
-  const isStatus = ['True', 'False', 'Unknown'].includes(textOf(dig(condition, 'status')) ?? '');
-  return isStatus && (millisecondsOf(dig(condition, 'toleration')) ?? -1) >= 0;
+  return isFrameReadable(policy) && (block === undefined || isRepairReadable(block));
 }
 
 function conditionOf(node: KubernetesObject, type: string): Fields | undefined {

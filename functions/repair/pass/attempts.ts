@@ -139,9 +139,10 @@ export function sortAttempts(
       case 'refused': {
         const { retryTime = now, until, answer } = attempt;
         if (!isNodeThere) drop(attempt);
-        else if (!isDue(now, retryTime)) wait(attempt, retryTime);
-        else if (until === undefined || !isDue(now, until)) stale.push(attempt);
-        else kept.push({ ...attempt, phase: 'accepted', answer: { kind: 'failed', message: answer?.message ?? '' } });
+        else if (until !== undefined && isDue(now, until)) {
+          kept.push({ ...attempt, phase: 'accepted', answer: { kind: 'failed', message: answer?.message ?? '' } });
+        } else if (isDue(now, retryTime)) stale.push(attempt);
+        else wait(attempt, retryTime);
         continue;
       }
       case 'intended': {

@@ -25,6 +25,8 @@ export interface Difference {
 }
 
 const NAME = 'drain-template';
+/** Go bounds nothing: a vector may be long. */
+const LIMITS = { steps: 20_000_000 };
 
 type Answer = { readonly octets: Uint8Array } | { readonly kind: string; readonly message: string };
 
@@ -33,6 +35,7 @@ function answer(vector: Vector): Answer {
     const template = parse(NAME, vector.template, {
       ...(vector.templates && { templates: vector.templates }),
       ...(vector.missingkey && { missingkey: vector.missingkey }),
+      limits: LIMITS,
     });
     return { octets: template.executeBytes(vectorData(vector.data, vector.struct === true)) };
   } catch (error) {

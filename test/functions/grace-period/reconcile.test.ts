@@ -242,6 +242,17 @@ describe('several pods on a node (A15, X14)', () => {
     expect(world.storeWrites).toEqual(['put', 'put']);
   });
 
+  it('that expire together cost one look, and the node is released before anything is said', async () => {
+    for (let index = 0; index < 30; index++) await runPod(world, `pod-${index}`, '1h');
+    world.advance(hours(1));
+    world.interfere(undefined);
+    await world.wakeUp();
+    const look = ['records.get', 'kubernetes.get', 'kubernetes.list', 'kubernetes.get', 'kubernetes.list'];
+    const saidByOthers = 'kubernetes.list';
+    const events = Array.from({ length: 30 }, () => 'events.record');
+    expect(world.calls).toEqual([...look, 'records.put', 'kubernetes.patch', saidByOthers, ...events, 'records.put']);
+  });
+
   it('a hundred that start and end together cost five writes in all', async () => {
     const names = Array.from({ length: 100 }, (_, index) => `pod-${index}`);
     for (const name of names) await runPod(world, name, '1h');

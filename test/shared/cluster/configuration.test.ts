@@ -87,7 +87,7 @@ describe('the configuration in force', () => {
     expect(await gateWith('[featureGates]\nnodeRepair = "yes"\n')).toBe(false);
     expect((await load()).drain).toBeUndefined();
     expect(events[0]?.message).toContain('line 2: featureGates.nodeRepair');
-    expect(events[0]?.message).toContain('every feature gate is off');
+    expect(events[0]?.message).toContain('every feature gate is off and drains are held until it is valid');
   });
 
   it('ends with the ConfigMap', async () => {

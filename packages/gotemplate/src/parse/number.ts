@@ -1,6 +1,6 @@
 /** Reads the number literals that the lexer found. */
 import type { Bytes } from '../text/bytes.ts';
-import { parseFloat64, parseInt64, parseUint } from '../text/number.ts';
+import { isFloat, parseFloat64, parseInt64, parseUint } from '../text/number.ts';
 import { quote, unquoteChar } from '../text/quote.ts';
 import type { Complex } from '../types/value.ts';
 import type { NumberNode } from './nodes.ts';
@@ -38,16 +38,30 @@ function readChar(text: Bytes): ReturnType<typeof readNumber> {
   return { int: BigInt(char.rune), uint: BigInt(char.rune), float: char.rune, complex: undefined };
 }
 
-const FLOAT = String.raw`[+-]?(?:0[xX][0-9a-fA-F_]*(?:\.[0-9a-fA-F_]*)?(?:[pP][+-]?[0-9_]*)?|[0-9_]*(?:\.[0-9_]*)?(?:[eEpP][+-]?[0-9_]*)?)`;
-const COMPLEX = new RegExp(`^(${FLOAT})([+-]${FLOAT})i`);
+/**
+ * The characters that `fmt.Sscan` takes for one float. It takes whatever may come next and never goes back: an exponent takes the sign after it,
+ * and an `i` is the beginning of `Inf`.
+ */
+const TAKEN =
+  /[+-]?(?:i|0[xX][0-9a-fA-F_]*\.?[0-9a-fA-F_]*(?:[pP][+-]?[0-9_]*)?|[0-9_]*\.?[0-9_]*(?:[eEpP][+-]?[0-9_]*)?)/y;
+
+function takeFloat(text: Bytes, start: number): Bytes {
+  TAKEN.lastIndex = start;
+  return TAKEN.exec(text)?.[0] ?? '';
+}
 
 function readComplex(text: Bytes): ReturnType<typeof readNumber> {
-  const parts = COMPLEX.exec(text);
-  if (parts === null) return { problem: 'syntax error scanning complex number' };
-  const [re, im] = [parseFloat64(parts[1]!), parseFloat64(parts[2]!)];
+  const real = takeFloat(text, 0);
+  const sign = text[real.length] ?? '';
+  const imaginary = takeFloat(text, real.length + 1);
+  if (!/[+-]/.test(sign) || text[real.length + 1 + imaginary.length] !== 'i') {
+    return { problem: 'syntax error scanning complex number' };
+  }
+  const texts = [real, sign + imaginary] as const;
+  const [re, im] = [parseFloat64(texts[0]), parseFloat64(texts[1])];
   if (re !== undefined && im !== undefined) return fromComplex({ re, im });
-  const bad = re === undefined ? parts[1]! : parts[2]!;
-  const reason = /\de[+-]?\d/i.test(bad) ? 'value out of range' : 'invalid syntax';
+  const bad = re === undefined ? texts[0] : texts[1];
+  const reason = isFloat(bad) ? 'value out of range' : 'invalid syntax';
   return { problem: `strconv.ParseFloat: parsing ${quote(bad)}: ${reason}` };
 }
 

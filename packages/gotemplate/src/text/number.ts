@@ -37,22 +37,26 @@ export function parseInt64(text: string): bigint | undefined {
   return value >= MIN_INT64 && value <= MAX_INT64 ? value : undefined;
 }
 
+const HEX_FLOAT = /^([+-]?)0[xX](?=\.?[0-9a-fA-F])([0-9a-fA-F]*)(?:\.([0-9a-fA-F]*))?[pP]([+-]?\d+)$/;
+const DECIMAL_FLOAT = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+
+/** Whether `strconv.ParseFloat` takes the characters of a literal for a number, in range or not. */
+export function isFloat(text: string): boolean {
+  const plain = text.replaceAll('_', '');
+  return underscoresOk(text) && (HEX_FLOAT.test(plain) || DECIMAL_FLOAT.test(plain));
+}
+
 /** `strconv.ParseFloat(text, 64)` of a literal's characters; undefined on any error, overflow included. */
 export function parseFloat64(text: string): number | undefined {
-  if (!underscoresOk(text)) return undefined;
+  if (!isFloat(text)) return undefined;
   const plain = text.replaceAll('_', '');
-  const hex = /^([+-]?)0[xX]([0-9a-fA-F]*)(?:\.([0-9a-fA-F]*))?[pP]([+-]?\d+)$/.exec(plain);
-  const value = hex
-    ? hexFloat(hex[1]!, hex[2]!, hex[3] ?? '', Number(hex[4]))
-    : /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(plain)
-      ? Number(plain)
-      : undefined;
-  return value !== undefined && Number.isFinite(value) ? value : undefined;
+  const hex = HEX_FLOAT.exec(plain);
+  const value = hex ? hexFloat(hex[1]!, hex[2]!, hex[3] ?? '', Number(hex[4])) : Number(plain);
+  return Number.isFinite(value) ? value : undefined;
 }
 
 /** Nearest double of a hexadecimal floating-point literal, halves to even. */
-function hexFloat(sign: string, whole: string, fraction: string, exponent: number): number | undefined {
-  if (whole === '' && fraction === '') return undefined;
+function hexFloat(sign: string, whole: string, fraction: string, exponent: number): number {
   let mantissa = BigInt('0x0' + whole + fraction);
   let exp = exponent - 4 * fraction.length;
   if (mantissa === 0n) return sign === '-' ? -0 : 0;

@@ -62,13 +62,12 @@ export function formatTime(c: Civil, layout: string): string {
   });
 }
 
-/** `.000` keeps its digits, `.999` drops the zeros at the end. */
+/** `.000` keeps its digits, at most nine; `.999` drops the zeros at the end. */
 function fraction(nanosecond: number, chunk: string): string {
   const digits = String(nanosecond)
     .padStart(9, '0')
-    .slice(0, chunk.length - 1)
-    .padEnd(chunk.length - 1, '0');
+    .slice(0, chunk.length - 1);
   if (chunk[1] === '0') return chunk[0]! + digits;
-  const kept = digits.slice(0, 9).replace(/0+$/, '');
+  const kept = digits.replace(/0+$/, '');
   return kept === '' ? '' : chunk[0]! + kept;
 }

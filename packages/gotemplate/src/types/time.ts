@@ -78,7 +78,11 @@ function fromNanos(nanos: bigint, like?: Value): Value {
 const inLocation = (v: Value, location: Value): Value => new Value(TIME, [...asStruct(v).slice(0, 2), location]);
 
 const field = (get: (c: Civil) => number): Method => ({ params: [], call: v => intValue(get(civil(v))) });
-const unix = (per: bigint): Method => ({ params: [], call: v => new Value(INT64, floorDiv(unixNanos(v), per)) });
+/** Nanoseconds of an instant before 1678 or after 2262 overflow, as Go's do. */
+const unix = (per: bigint): Method => ({
+  params: [],
+  call: v => new Value(INT64, BigInt.asIntN(64, floorDiv(unixNanos(v), per))),
+});
 const tuple = (...also: readonly string[]): Method => ({ params: [], also, call: v => v });
 const text = (layout: string): Method => ({ params: [], call: v => stringValue(formatTime(civil(v), layout)) });
 

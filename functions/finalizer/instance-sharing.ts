@@ -1,0 +1,100 @@
+/**
+ * Which Nodes and NodeClaims stand for one instance. Whose names are known are read by name; all are listed where a deletion begins
+ * that a finalizer of ours is concerned with: every Node of the instance goes with its NodeClaim (reference on Karpenter, §2.8).
+ */
+import { inParallel } from '../../shared/cluster/in-parallel.ts';
+import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
+import { KARPENTER } from '../../shared/contract/names.ts';
+import { RESOURCES } from '../../shared/contract/resources.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
+import type { ClaimHints } from './claim-hints.ts';
+import { isMarked, providerIDOf } from './objects.ts';
+import type { TerminationRecord } from './record.ts';
+
+type Deps = Pick<FunctionDeps, 'kubernetes' | 'clock'>;
+
+/**
+ * The NodeClaims with a Node's providerID. Its owner, or a hint, spares the list; where a finalizer of ours is concerned, a Node that is
+ * deleted is looked at with care.
+ */
+export async function claimsOf(
+  deps: Deps,
+  hints: ClaimHints,
+  node: KubernetesObject,
+): Promise<readonly KubernetesObject[]> {
+  const providerID = providerIDOf(node);
+  if (providerID === undefined) return [];
+  const owner = node.metadata.ownerReferences?.find(({ kind }) => kind === 'NodeClaim');
+  const likely = owner?.name ?? hints.nameOf(providerID);
+  const now = deps.clock.now();
+  const isLive = node.metadata.deletionTimestamp === undefined;
+  if (likely !== undefined && (isLive || !isMarked(node))) {
+    const claim = await deps.kubernetes.get({ type: RESOURCES.NodeClaim, name: likely });
+    if (claim !== undefined && providerIDOf(claim) === providerID && (isLive || !isMarked(claim))) return [claim];
+  } else if (isLive && hints.isBare(providerID, now)) return [];
+  const claims = await listNodeClaims(deps);
+  hints.seenAll(claims, now);
+  return claims.filter(claim => providerIDOf(claim) === providerID);
+}
+
+/** Other NodeClaims with the same providerID: the living ones; of one that lives itself, all. Read once something is being deleted. */
+async function claimsBeside(
+  deps: Pick<Deps, 'kubernetes'>,
+  claim: KubernetesObject,
+  nodes: readonly KubernetesObject[],
+  pool: string | undefined,
+): Promise<readonly string[]> {
+  const providerID = providerIDOf(claim);
+  const isLive = claim.metadata.deletionTimestamp === undefined;
+  const isEnding = !isLive || nodes.some(({ metadata }) => metadata.deletionTimestamp !== undefined);
+  if (providerID === undefined || !isEnding) return [];
+  const query = pool === undefined ? {} : { labelSelector: `${KARPENTER.nodePoolLabel}=${pool}` };
+  const claims = await listNodeClaims(deps, query);
+  return claims
+    .filter(other => other.metadata.uid !== claim.metadata.uid && providerIDOf(other) === providerID)
+    .filter(({ metadata }) => isLive || metadata.deletionTimestamp === undefined)
+    .map(({ metadata }) => metadata.name);
+}
+
+interface KnownNodes {
+  readonly stored: TerminationRecord | undefined;
+  readonly viaNode: string | undefined;
+}
+
+const knownNames = ({ stored }: KnownNodes): readonly string[] =>
+  Object.values(stored?.nodes ?? {}).map(({ name }) => name);
+
+/** The Nodes with the NodeClaim's providerID among those whose names are known: to its record, to itself, or to an event. */
+export async function namedNodesOf(
+  deps: Pick<Deps, 'kubernetes'>,
+  claim: KubernetesObject,
+  known: KnownNodes,
+): Promise<readonly KubernetesObject[]> {
+  const providerID = providerIDOf(claim);
+  if (providerID === undefined) return [];
+  const nodeName = claim.status?.['nodeName'];
+  const { viaNode } = known;
+  const names = new Set([
+    ...knownNames(known),
+    ...(typeof nodeName === 'string' ? [nodeName] : []),
+    ...(viaNode ? [viaNode] : []),
+  ]);
+  const nodes = await inParallel([...names].map(name => deps.kubernetes.get({ type: RESOURCES.Node, name })));
+  return nodes.filter(node => node !== undefined).filter(node => providerIDOf(node) === providerID);
+}
+
+/** All Nodes with the NodeClaim's providerID, by a list when a deletion begins, and the names of other NodeClaims with it. */
+export async function allThatShare(
+  deps: Pick<Deps, 'kubernetes'>,
+  claim: KubernetesObject,
+  { namedNodes, pool, ...known }: KnownNodes & { namedNodes: readonly KubernetesObject[]; pool: string | undefined },
+): Promise<readonly [readonly KubernetesObject[], readonly string[]]> {
+  const providerID = providerIDOf(claim);
+  const begins = claim.metadata.deletionTimestamp !== undefined && knownNames(known).length === 0;
+  const nodes =
+    begins && providerID !== undefined
+      ? (await listNodes(deps)).filter(node => providerIDOf(node) === providerID)
+      : namedNodes;
+  return [nodes, await claimsBeside(deps, claim, nodes, pool)];
+}

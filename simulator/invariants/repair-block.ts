@@ -1,0 +1,96 @@
+/** Which `repair` blocks Curfew must accept: an answer of its own, so that a mistake in the schema of the product is not repeated here. */
+import { RE2JS } from 're2js';
+import {
+  fieldsOf,
+  isListOf,
+  isObjectOf,
+  isOneOf,
+  isText,
+  listOf,
+  millisecondsOf,
+  textOf,
+  type IsReadable,
+} from './reading.ts';
+
+const LONGEST_LIST = 64;
+const LONGEST_DURATION = 64;
+
+const isWhole =
+  (least: number, most = Infinity): IsReadable =>
+  value =>
+    typeof value === 'number' && Number.isSafeInteger(value) && value >= least && value <= most;
+
+/** A Go duration of at least so many nanoseconds. */
+const isDuration =
+  (least: number): IsReadable =>
+  value =>
+    typeof value === 'string' &&
+    value.length <= LONGEST_DURATION &&
+    Math.trunc((millisecondsOf(value) ?? -1) * 1e6) >= least;
+const isToleration = isDuration(0);
+const isTime = isDuration(1);
+
+const isShare: IsReadable = value => typeof value === 'string' && /^(100|[1-9]?\d)%$/.test(value);
+const isNodeCount: IsReadable = value => isWhole(0)(value) || isShare(value);
+
+const isOutageRule: IsReadable = value =>
+  isOneOf('Off', false)(value) || isObjectOf({ minNodes: isWhole(1), share: isShare })(value);
+
+const isPattern: IsReadable = value => {
+  if (!isText(value) || String(value).length > 1024) return false;
+  try {
+    RE2JS.compile(String(value));
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const isCondition = isObjectOf(
+  { type: isText, status: isOneOf('True', 'False', 'Unknown'), reason: isPattern, toleration: isToleration },
+  ['type', 'status', 'toleration'],
+);
+
+const OVERRIDE = isObjectOf({ conditionType: isText, toleration: isToleration }, ['conditionType', 'toleration']);
+const isOverrideList: IsReadable = value => {
+  const types = listOf(value).map(entry => fieldsOf(entry)['conditionType']);
+  return isListOf(OVERRIDE, LONGEST_LIST)(value) && new Set(types).size === types.length;
+};
+
+/** Nothing can follow them. */
+const ENDING: readonly string[] = ['Terminate', 'DrainThenTerminate'];
+const isAction: IsReadable = value => {
+  const { type, template } = fieldsOf(value);
+  const isKnown = isObjectOf(
+    { type: isOneOf('Reboot', 'CustomResource', ...ENDING), timeout: isTime, template: isText },
+    ['type'],
+  );
+  return isKnown(value) && (type === 'CustomResource') === (template !== undefined);
+};
+const isLadder: IsReadable = value =>
+  isListOf(isAction, LONGEST_LIST)(value) &&
+  listOf(value).length > 0 &&
+  listOf(value)
+    .slice(0, -1)
+    .every(action => !ENDING.includes(textOf(fieldsOf(action)['type']) ?? ''));
+
+const isFlapping: IsReadable = value => {
+  const { window, unhealthyFor } = fieldsOf(value);
+  const isShaped = isObjectOf({ window: isTime, unhealthyFor: isTime }, ['window', 'unhealthyFor'])(value);
+  return isShaped && (millisecondsOf(unhealthyFor) ?? 0) <= (millisecondsOf(window) ?? 0);
+};
+
+/** A block of the right shape, whatever stands in it. */
+export const isRepairReadable: IsReadable = isObjectOf({
+  defaultTolerationDuration: isToleration,
+  policies: isOverrideList,
+  conditions: isListOf(isCondition, LONGEST_LIST),
+  maxUnhealthy: isNodeCount,
+  maxConcurrentRepairs: isNodeCount,
+  zoneOutage: isOutageRule,
+  freeze: isOutageRule,
+  actions: isLadder,
+  flapping: isFlapping,
+  futility: isObjectOf({ repairs: isWhole(1, 100), window: isTime }, ['repairs', 'window']),
+  nodesWithoutNodeClaim: isOneOf('Ignore', 'TerminateInAutoScalingGroup'),
+});

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { createReconciler } from '../../../functions/finalizer/reconcile.ts';
+import type { ReconcilerFactory } from '../../../runtime/functions.ts';
+import { parseScenarios } from '../../../simulator/scenario/parse.ts';
+import { runScenario } from '../../../simulator/run.ts';
+import { clusterCatalog } from '../../../simulator/world.ts';
+
+const NODES = 12;
+const indexes = Array.from({ length: NODES }, (_, n) => n);
+const labels = '{ karpenter.sh/nodepool: default }';
+const instance = (n: number): string => `"aws:///us-west-2a/i-${n}"`;
+const claimOf = (n: number): string =>
+  `    - { apiVersion: karpenter.sh/v1, kind: NodeClaim, metadata: { name: c${n}, labels: ${labels}, finalizers: [karpenter.sh/termination] }, status: { providerID: ${instance(n)}, nodeName: n${n} } }`;
+const nodeOf = (n: number): string =>
+  `    - { apiVersion: v1, kind: Node, metadata: { name: n${n}, uid: u${n}, labels: ${labels}, finalizers: [karpenter.sh/termination] }, spec: { providerID: ${instance(n)} } }`;
+const POLICY = `    - { apiVersion: curfew.dev/v1alpha1, kind: NodeLifecyclePolicy, metadata: { name: all }, spec: { termination: { finalizerName: example.com/custom } } }`;
+
+/** All NodeClaims are deleted at once. Answers the lists of each resource that the finalizer function asked for from then on. */
+async function listsOfStorm(policy: readonly string[]): Promise<{ nodes: number; nodeclaims: number }> {
+  const lists = { nodes: 0, nodeclaims: 0 };
+  const counted: ReconcilerFactory = deps => {
+    const { kubernetes, clock } = deps;
+    const start = clock.now();
+    return createReconciler({
+      ...deps,
+      kubernetes: {
+        ...kubernetes,
+        list: (...args) => {
+          const { resource } = args[0];
+          if ((resource === 'nodes' || resource === 'nodeclaims') && clock.now() - start >= 9_000) lists[resource] += 1;
+          return kubernetes.list(...args);
+        },
+      },
+    });
+  };
+  const steps = indexes.map(n => `    - { at: 10s, delete: { resource: nodeclaims, name: c${n} } }`);
+  const text = `
+apiVersion: curfew.dev/v1alpha1
+kind: Scenario
+metadata: { name: a-storm-of-deletions }
+spec:
+  start: "2024-11-01T15:00:00Z"
+  duration: 30s
+  objects:
+    - { apiVersion: karpenter.sh/v1, kind: NodePool, metadata: { name: default } }
+${[...policy, ...indexes.flatMap(n => [claimOf(n), nodeOf(n)])].join('\n')}
+  steps:
+${steps.join('\n')}
+  expect: []
+`;
+  const parsed = parseScenarios(text, 'storm.yaml', clusterCatalog());
+  const run = parsed.ok ? parsed.scenarios[0] : undefined;
+  if (run === undefined) throw new Error(JSON.stringify(parsed));
+  await runScenario(run, { reconcilers: { finalizer: counted } });
+  return lists;
+}
+
+describe('NodeClaims that are deleted at once', () => {
+  it('do not cost a list each where no termination block applies and none of our finalizers is on them', async () => {
+    const { nodes, nodeclaims } = await listsOfStorm([]);
+    expect(Math.max(nodes, nodeclaims)).toBeLessThan(NODES / 4);
+  });
+
+  it('are looked at with all Nodes of their instances where one does', async () => {
+    const { nodes, nodeclaims } = await listsOfStorm([POLICY]);
+    expect(nodes).toBeGreaterThanOrEqual(NODES);
+    expect(nodeclaims).toBeGreaterThanOrEqual(NODES);
+  });
+});

@@ -1,0 +1,99 @@
+/** The checks and Curfew read policies apart from each other, and accept the same ones. */
+import assert from 'node:assert/strict';
+import { describe, expect, it } from 'vitest';
+import { parsePolicyFrame } from '../../../shared/contract/policy-schema.ts';
+import { parseRepairBlock } from '../../../shared/contract/repair-schema.ts';
+import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
+import { isFrameReadable } from '../../../simulator/invariants/reading.ts';
+import { isRepairReadable } from '../../../simulator/invariants/repair-block.ts';
+import { withoutStacks } from '../../builders/without-stacks.ts';
+import { assertEach, hostileJson } from '../../fuzz/hostile.ts';
+
+withoutStacks();
+
+const FLAPPING = { window: '1h', unhealthyFor: '20m' };
+const BLOCK = {
+  defaultTolerationDuration: '30m',
+  policies: [{ conditionType: 'Ready', toleration: '45m' }],
+  conditions: [{ type: 'DiskSlow', status: 'True', reason: '^Ssd', toleration: '20m' }],
+  maxUnhealthy: '20%',
+  maxConcurrentRepairs: 2,
+  zoneOutage: { minNodes: 3, share: '55%' },
+  freeze: 'Off',
+  actions: [
+    { type: 'Reboot', timeout: '10m' },
+    { type: 'CustomResource', template: 'fix.yaml' },
+    { type: 'Terminate' },
+  ],
+  flapping: FLAPPING,
+  futility: { repairs: 3, window: '6h' },
+  nodesWithoutNodeClaim: 'Ignore',
+};
+
+const MISTAKES: readonly JsonObject[] = [
+  { defaultTolerationDuration: '-5m' },
+  { defaultTolerationDuration: 30 },
+  { policies: [{ conditionType: 'Ready', toleration: '10x' }] },
+  { policies: [{ conditionType: '', toleration: '1m' }] },
+  { policies: [...Array(2)].map(() => ({ conditionType: 'Ready', toleration: '1m' })) },
+  { conditions: [{ type: 'A', status: 'Maybe', toleration: '1m' }] },
+  { conditions: [{ type: 'A', status: 'True', reason: '(?=x)', toleration: '1m' }] },
+  { conditions: [{ type: 'A', status: 'True' }] },
+  { maxUnhealthy: '120%' },
+  { maxUnhealthy: '007%' },
+  { maxUnhealthy: 1.5 },
+  { maxConcurrentRepairs: -1 },
+  { zoneOutage: 'On' },
+  { zoneOutage: { minNodes: 0 } },
+  { freeze: { share: '55' } },
+  { freeze: true },
+  { actions: [] },
+  { actions: [{ type: 'Explode' }] },
+  { actions: [{ type: 'Terminate' }, { type: 'Reboot' }] },
+  { actions: [{ type: 'CustomResource' }] },
+  { actions: [{ type: 'Reboot', template: 'fix.yaml' }] },
+  { actions: [{ type: 'Reboot', timeout: '0s' }] },
+  { flapping: { window: '10m', unhealthyFor: '20m' } },
+  { flapping: { window: '10m' } },
+  { futility: { repairs: 0, window: '1h' } },
+  { futility: { repairs: 101, window: '1h' } },
+  { nodesWithoutNodeClaim: 'Terminate' },
+  { maxUnhealty: 1 },
+];
+
+const SELECTOR = {
+  matchLabels: { team: 'edge' },
+  matchExpressions: [
+    { key: 'a', operator: 'In', values: ['b'] },
+    { key: 'c', operator: 'Exists' },
+  ],
+};
+
+describe('the checks read', () => {
+  it.each(MISTAKES.map(block => [JSON.stringify(block), block] as const))('%s as a mistake', (_, block) => {
+    expect(isRepairReadable(block)).toBe(false);
+    expect(parseRepairBlock(block, 'spec.repair').ok).toBe(false);
+  });
+
+  it('a repair block as Curfew does', () => {
+    assertEach(
+      hostileJson([BLOCK, { ...BLOCK, zoneOutage: 'Off', freeze: { minNodes: 2 } }, {}]),
+      block => {
+        assert.equal(isRepairReadable(block), parseRepairBlock(block, 'spec.repair').ok);
+      },
+      3_000,
+    );
+  });
+
+  it('the frame of a policy as Curfew does', () => {
+    assertEach(
+      hostileJson([{ nodePoolSelector: SELECTOR, mode: 'Observe', repair: {} }]),
+      spec => {
+        // No label of Kubernetes; zod leaves it out.
+        if (JSON.stringify(spec ?? null).includes('__proto__')) return;
+        assert.equal(isFrameReadable({ spec: spec as JsonObject }), parsePolicyFrame(spec).ok);
+      },
+      2_000,
+    );
+  });
+});
