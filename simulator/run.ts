@@ -72,6 +72,8 @@ export interface RunOptions {
   readonly onPermissionUsed?: SystemHooks['onPermissionUsed'];
   /** Ends the run at the first violation: what follows says nothing new. */
   readonly stopAtViolation?: boolean;
+  /** More actions than this at one instant go round in circles. Default: some 200,000, by the size of the scenario. */
+  readonly maxActionsPerInstant?: number;
   /** Hears before each action how far the run is: the virtual time, and that of its end. Called often. */
   readonly onProgress?: (now: EpochMs, end: EpochMs) => void;
 }
@@ -104,7 +106,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
 
   const time = createVirtualTime({
     start: scenario.start,
-    maxActionsPerInstant: actionsAtOnce(scenario),
+    maxActionsPerInstant: options.maxActionsPerInstant ?? actionsAtOnce(scenario),
     ...(injector && { tieBreak: tieBreaker(injector, random) }),
   });
   const world = createWorld(scenario, time);

@@ -36,8 +36,8 @@ export interface GracePeriodObservation {
 export interface Remembered {
   readonly record: GracePeriodRecord;
   readonly wakeTime: EpochMs;
-  /** The timer is only for a run that dies: the minute sweep is soon enough, and no message need be on its way. */
-  readonly onlyForCrash?: boolean;
+  /** Until then the run that has claimed Events is done, or has died. */
+  readonly crashTime?: EpochMs;
 }
 
 /** The numbers that a decision rests on. */
@@ -86,9 +86,8 @@ export function decide(observation: GracePeriodObservation): GracePeriodDecision
     ...aboutNode(observation, until, retryTime),
     ...annotated.flatMap(pod => announcementsFor(pod, { policy, policyName, now })),
   ];
-  const announcements = busy
-    ? []
-    : said.filter(({ about, topic, key }) => record.announced[about.uid]?.[topic] !== key);
+  const unsaid = said.filter(({ about, topic, key }) => record.announced[about.uid]?.[topic] !== key);
+  const announcements = busy ? [] : unsaid;
 
   const instants = annotated.flatMap(pod => nextInstant(pod, policy, now) ?? []);
   const next = sooner(sooner(addDuration(now, IDLE_CHECK), lastOfFirst(instants)), retryTime);
@@ -97,18 +96,14 @@ export function decide(observation: GracePeriodObservation): GracePeriodDecision
   const remembered = Object.entries(record.announced).filter(([uid]) => present.has(uid));
   const announced = announcements.length > 0 ? Object.fromEntries(remembered) : record.announced;
   const kept = { announced, ...(effort !== undefined && { effort }) };
-  const settled = addDuration(ownClaimTime ?? now, CLAIM_SETTLES_AFTER);
-  const intent: Remembered =
-    announcements.length > 0
-      ? {
-          record: { ...kept, claimTime: ownClaimTime ?? now },
-          wakeTime: sooner(settled, next),
-          ...(settled < next && { onlyForCrash: true }),
-        }
-      : {
-          record: { ...kept, ...(busy && claimTime !== undefined && { claimTime }) },
-          wakeTime: sooner(next, busy ? claimedUntil : undefined),
-        };
+  const claim = announcements.length > 0 ? (ownClaimTime ?? now) : busy ? claimTime : undefined;
+  const settled = claim === undefined ? next : addDuration(claim, CLAIM_SETTLES_AFTER);
+  const intent: Remembered = {
+    record: { ...kept, ...(claim !== undefined && { claimTime: claim }) },
+    // Whether the run that claimed says this, too, is not known: with this promise it looks again, or another run does.
+    wakeTime: busy && unsaid.length > 0 ? sooner(next, settled) : next,
+    ...(settled < next && { crashTime: settled }),
+  };
   const outcome: Remembered =
     announcements.length > 0
       ? { record: { ...kept, announced: withAnnouncements(announced, announcements) }, wakeTime: next }
@@ -157,12 +152,15 @@ function aboutNode(
   }
   if (until === undefined) return [];
   if (doNotDisrupt !== undefined && doNotDisrupt !== 'true') {
-    const message = `karpenter.sh/do-not-disrupt: ${shown(doNotDisrupt)} on the node is not Curfew's and is left alone: Karpenter may disrupt pods that are protected until ${until}`;
+    const message = `karpenter.sh/do-not-disrupt: ${shown(doNotDisrupt)} on the node is not Curfew's and is left alone: Karpenter may disrupt pods that are protected ${spanOf(until)}`;
     return [{ topic: 'notOurs', key: shown(doNotDisrupt), message, about }];
   }
   if (observeOnly && doNotDisrupt === undefined && protectedUntil === undefined) {
-    const message = `mode is Observe; the node would carry karpenter.sh/do-not-disrupt: "true" for its protected pods, until ${until}`;
+    const message = `mode is Observe; the node would carry karpenter.sh/do-not-disrupt: "true" for its protected pods, ${spanOf(until)}`;
     return [{ topic: 'observed', key: until, message, about }];
   }
   return [];
 }
+
+/** @param until as in `NodeChange` */
+const spanOf = (until: string): string => (until === 'indefinite' ? 'without end' : `until ${until}`);

@@ -61,11 +61,11 @@ export function withEffort({ announced, claimTime }: GracePeriodRecord, effort: 
 
 export function wanted(
   { object: { metadata } }: Here,
-  { record, wakeTime, onlyForCrash = false }: Remembered,
+  { record, wakeTime, crashTime }: Remembered,
 ): Wanted<GracePeriodRecord> {
   const { name, uid } = metadata;
   const subject = { apiVersion: 'v1', kind: 'Node', name, uid };
-  return { subject, value: record, wakeTime, punctual: !onlyForCrash };
+  return { subject, value: record, wakeTime, crashTime };
 }
 
 /** Both annotations in one patch, on exactly the Node that was looked at. */

@@ -15,7 +15,7 @@ import type { GracePeriodRecord } from './announced.ts';
 import { announce } from './announce.ts';
 import { decide, type GracePeriodDecision } from './decide.ts';
 import { changeNode, wanted, withEffort } from './effects.ts';
-import type { NodeChange } from './node-change.ts';
+import { mayBeReliedOn, type NodeChange } from './node-change.ts';
 import { createEventsOfOthers, type EventsOfOthers } from './events-of-others.ts';
 import { look, type Gone, type Here, type Progress, type Target } from './observe.ts';
 import { reportProtectionFaults } from './policy-faults.ts';
@@ -130,7 +130,7 @@ async function apply(
         wakeTime: seen.observation.now,
       });
       if (changed.kind === 'again') return changed;
-      const turn = afterChange(decision.node);
+      const turn = afterChange(decision.node, seen);
       return turn.kind === 'again' ? turn : seen.record.release();
     }
     case 'keep':
@@ -164,12 +164,12 @@ async function keep(
     announcements.length === 0 && changed.effort === seen.held?.effort
       ? DONE
       : await seen.record.save(wanted(seen, { ...outcome, record: withEffort(outcome.record, changed.effort) }));
-  return done.kind === 'done' ? afterChange(node) : done;
+  return done.kind === 'done' ? afterChange(node, seen) : done;
 }
 
 /** A pod that came while its node was released, and whose own run found the node still held, is found by looking once more. */
-function afterChange(node: NodeChange): Turn {
-  return node.kind === 'release' ? again('the node was released') : DONE;
+function afterChange(change: NodeChange, { observation: { node, now } }: Here): Turn {
+  return change.kind === 'release' && mayBeReliedOn(node, now) ? again('the node was released') : DONE;
 }
 
 /** The node is gone: whatever was promised about its pods ended with it. */

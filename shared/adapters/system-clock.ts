@@ -1,16 +1,20 @@
 /** The machine's clock. The one place, with the transport's timers behind it, where real time enters. */
 import { toEpochMs } from '../domain/time.ts';
-import type { Clock } from '../ports/clock.ts';
+import type { LimitClock } from '../ports/clock.ts';
 
 /** Node's timers hold 2^31-1 ms (24.8 days); a longer one would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-export const systemClock: Clock = {
+export const systemClock: LimitClock = {
   now: () => toEpochMs(Date.now()),
   // Not `timers/promises`, which makes an error with its stack for each sleep that ends early: nearly all do, one with each request.
   sleep: async (duration, signal) => {
     signal?.throwIfAborted();
     if (duration > 0) await new Promise<void>((resolve, reject) => startSleep(duration, signal, { resolve, reject }));
+  },
+  startLimit(duration, onExceeded) {
+    const timer = setTimeout(onExceeded, Math.min(duration, LONGEST_TIMER_MS));
+    return { lift: () => clearTimeout(timer) };
   },
 };
 

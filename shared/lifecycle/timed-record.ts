@@ -8,7 +8,8 @@
  *   marked version. Who needs a marked record writes it (T2), and the deletion loses. A change of the world that is seen by a run
  *   which read the record before the mark happened before the mark, so the closing run's second look sees it, too.
  * - T4 Who puts a timer off looks once more: another run may have found the earlier one right and have written nothing. A stale value
- *   is put right at the timer; a timer that is put off by mistake is not.
+ *   is put right at the timer; a timer that is put off by mistake is not. A timer for the case that a run dies (`crashTime`) is no
+ *   promise to anybody: the time that is to follow it stands in the record, and who needs an earlier one writes (ADR 0018).
  * - T5 A record of a newer version is kept and left alone: after a rollback nothing of it is lost.
  *
  * ```
@@ -23,7 +24,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { FunctionName } from '../contract/names.ts';
 import type { Subject } from '../contract/subject.ts';
 import type { JsonObject } from '../domain/kubernetes-object.ts';
-import { addDuration, durationBetween, seconds, toDurationMs, type EpochMs } from '../domain/time.ts';
+import { addDuration, durationBetween, seconds, toDurationMs, toEpochMs, type EpochMs } from '../domain/time.ts';
 import { invariant } from '../errors.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import { MAX_DELAY_SECONDS } from '../contract/wake-up.ts';
@@ -54,6 +55,8 @@ export interface Wanted<Value> {
   readonly subject: Subject;
   readonly value: Value;
   readonly wakeTime: EpochMs;
+  /** Until this run has written again, the timer is not later than this, for the case that it dies; the minute sweep hands it over. */
+  readonly crashTime?: EpochMs | undefined;
   /** False: no message of its own; the minute sweep hands the timer over. Default true. */
   readonly punctual?: boolean;
 }
@@ -136,19 +139,26 @@ export function openRecord<Value>(
       return held;
     },
 
-    async save({ subject, value, wakeTime, punctual = true }) {
+    async save(wanted) {
+      const { subject, value, wakeTime, crashTime = wakeTime, punctual = true } = wanted;
       const now = deps.clock.now();
       const next = { owner: codec.owner, subject, wakeTime };
-      if (held.kind === 'held' && isUnchanged(held, value, wakeTime, now)) {
+      if (held.kind === 'held' && isUnchanged(held, wanted, now)) {
         // A wake-up that came early used up the message of this very timer. The messages of other timers are still on their way.
         const armed = held.stored.nextWakeTime;
         if (armed !== undefined && armed === wakeUp?.wakeTime) await send(deps, { ...next, wakeTime: armed }, now);
         return { ...DONE, written: true };
       }
       const putOff = held.kind === 'held' && isPutOff(held.stored, wakeTime, now);
-      const direct = punctual && isNear(now, wakeTime);
-      const state = { schemaVersion: codec.schemaVersion, ...codec.toState(value) };
-      const stored = await put({ ...key, subject, state, nextWakeTime: wakeTime, ...(direct && { direct }) });
+      const isGuarded = crashTime < wakeTime;
+      const direct = punctual && !isGuarded && isNear(now, wakeTime);
+      const state = {
+        schemaVersion: codec.schemaVersion,
+        ...codec.toState(value),
+        ...(isGuarded && { [FOLLOWING]: wakeTime }),
+      };
+      const nextWakeTime = isGuarded ? crashTime : wakeTime;
+      const stored = await put({ ...key, subject, state, nextWakeTime, ...(direct && { direct }) });
       if (stored === undefined) return { ...again(`another run wrote ${id} first`), written: false };
       const isOnItsWay =
         held.kind === 'held' && hasMessage(held.stored, wakeTime, now) && wakeUp?.wakeTime !== wakeTime;
@@ -187,10 +197,12 @@ export function openRecord<Value>(
 
 /** In the state of a record that a run is about to delete (T3); the kernel's own, no codec sees it. */
 const CLOSING = 'closing';
+/** In the state beside a timer that is there for a crash only (T4): the time that is to follow it; the kernel's own, too. */
+const FOLLOWING = 'followingWakeTime';
 
 function read<Value>(codec: RecordCodec<Value>, stored: StoredRecord | undefined): Held<Value> {
   if (stored === undefined) return { kind: 'none' };
-  const { schemaVersion, [CLOSING]: _, ...state } = stored.state;
+  const { schemaVersion, [CLOSING]: _, [FOLLOWING]: __, ...state } = stored.state;
   if (typeof schemaVersion === 'number' && schemaVersion > codec.schemaVersion) return { kind: 'newer', stored };
   return { kind: 'held', value: parseOnce(codec, stored.state, state), stored };
 }
@@ -208,19 +220,31 @@ function parseOnce<Value>(codec: RecordCodec<Value>, stored: JsonObject, state: 
 
 function isUnchanged<Value>(
   { value, stored }: Extract<Held<Value>, { kind: 'held' }>,
-  wanted: Value,
-  wakeTime: EpochMs,
+  { value: wanted, wakeTime, crashTime = wakeTime }: Wanted<Value>,
   now: EpochMs,
 ): boolean {
   const armed = stored.nextWakeTime;
   // A timer that is earlier than needed is kept: it comes once without need.
-  const isArmedInTime = armed !== undefined && armed > now && armed <= wakeTime;
+  const isArmedInTime =
+    armed !== undefined &&
+    armed > now &&
+    armed <= crashTime &&
+    armed <= wakeTime &&
+    promisedBy(stored, armed) <= wakeTime;
   return stored.state[CLOSING] === undefined && isArmedInTime && isDeepStrictEqual(value, wanted);
 }
 
 /** Whether a timer that another run may rely on is replaced by a later one. One that is due has brought its run here. */
-function isPutOff({ nextWakeTime, state }: StoredRecord, wakeTime: EpochMs, now: EpochMs): boolean {
-  return state[CLOSING] === undefined && nextWakeTime !== undefined && nextWakeTime > now && nextWakeTime < wakeTime;
+function isPutOff(stored: StoredRecord, wakeTime: EpochMs, now: EpochMs): boolean {
+  const { nextWakeTime, state } = stored;
+  if (state[CLOSING] !== undefined || nextWakeTime === undefined || nextWakeTime <= now) return false;
+  return promisedBy(stored, nextWakeTime) < wakeTime;
+}
+
+/** The time that others rely on: the armed one, unless it is there for a crash only. */
+function promisedBy({ state }: StoredRecord, armed: EpochMs): EpochMs {
+  const following = state[FOLLOWING];
+  return typeof following === 'number' ? toEpochMs(following) : armed;
 }
 
 /** Whether a message for this very timer was sent with an earlier write: a second one would double every run that follows. */

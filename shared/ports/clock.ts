@@ -6,3 +6,13 @@ export interface Clock {
   /** Resolves after `duration`; rejects with the signal's reason when it is aborted first. */
   sleep(duration: DurationMs, signal?: AbortSignal): Promise<void>;
 }
+
+/** A clock for limits that are nearly always lifted before they are due: a sleep with its promise and signal shows in the cost of a request. */
+export interface LimitClock extends Clock {
+  /** Calls `onExceeded` after `duration`, unless the limit is lifted first. */
+  startLimit(duration: DurationMs, onExceeded: () => void): TimeLimit;
+}
+
+export interface TimeLimit {
+  lift(): void;
+}

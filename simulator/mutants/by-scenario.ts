@@ -5,9 +5,13 @@ import { runScenario, type RunResult } from '../run.ts';
 import { parseScenarios } from '../scenario/parse.ts';
 import type { Scenario } from '../scenario/scenario.ts';
 import { clusterCatalog } from '../world.ts';
-import { withFault, type Mutant } from './mutant.ts';
+import { withFault } from './fault.ts';
+import type { Mutant } from './mutant.ts';
 
 const FOLDER = new URL('../../examples/scenarios/', import.meta.url);
+
+/** Of the examples, none has as many: what goes round in circles is found within a second. */
+const ACTIONS_AT_ONCE = 1_000;
 
 /** What noticed the mistake, in words; undefined when nothing did, or when no scenario is known for it. */
 export async function findByScenario(mutant: Mutant): Promise<string | undefined> {
@@ -34,8 +38,8 @@ async function failingByFault(scenario: Scenario, fault: Mutant['fault']): Promi
 }
 
 function run(scenario: Scenario, fault: Mutant['fault'], mutation: Mutant['mutation']): Promise<RunResult> {
-  const reconcilers = fault === undefined ? mutation.reconcilers : withFault(mutation.reconcilers, fault());
-  return runScenario(scenario, { stopAtViolation: true, ...mutation, ...(reconcilers && { reconcilers }) });
+  const options = { stopAtViolation: true, maxActionsPerInstant: ACTIONS_AT_ONCE };
+  return runScenario(scenario, { ...options, ...(fault === undefined ? mutation : withFault(mutation, fault())) });
 }
 
 function read(reference: string): Scenario {

@@ -4,15 +4,8 @@ import { decide, type DrainDecision, type Preparation } from '../../functions/dr
 import type { DrainObservation, DrainRules } from '../../functions/drain/observation.ts';
 import { hours, seconds } from '../../shared/domain/time.ts';
 import type { Mutation } from '../swarm/seed.ts';
-import {
-  annotated,
-  withKubernetes,
-  withListed,
-  withoutErrors,
-  withPorts,
-  type Mutant,
-  firstListsFail,
-} from './mutant.ts';
+import { firstListsFail } from './fault.ts';
+import { annotated, withKubernetes, withListed, withoutErrors, withPorts, type Mutant } from './mutant.ts';
 
 const deciding = (change: (decision: DrainDecision, seen: DrainObservation) => DrainDecision): Mutation => ({
   reconcilers: { drain: deps => createReconciler(deps, { decide: seen => change(decide(seen), seen) }) },

@@ -8,10 +8,9 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { addDuration, hours } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import type { Mutation } from '../swarm/seed.ts';
+import { firstListsFail, firstDeletionIsUnknown } from './fault.ts';
 import {
   annotated,
-  firstDeletionIsUnknown,
-  firstListsFail,
   isA,
   withKubernetes,
   withListed,

@@ -1,5 +1,7 @@
 /** Mistakes in the forwarder. */
+import { minutes } from '../../shared/domain/time.ts';
 import type { WatchEvent } from '../../shared/ports/cluster-watch.ts';
+import { laterEntriesAreRefused } from './fault.ts';
 import type { Mutant } from './mutant.ts';
 
 export const FORWARDER_MUTANTS: readonly Mutant[] = [
@@ -7,6 +9,8 @@ export const FORWARDER_MUTANTS: readonly Mutant[] = [
     name: 'forwarder-drops-refused-entries',
     mistake: 'takes entries that the bus refused for published',
     breaks: ['I5'],
+    scenario: 'repair-moves-with-each-status.yaml#repair-moves-with-each-status',
+    fault: () => laterEntriesAreRefused(minutes(30)),
     mutation: {
       forwarder: ports => ({
         ...ports,

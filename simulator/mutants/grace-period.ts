@@ -2,6 +2,7 @@
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration, parseTimestamp, seconds, toTimestamp, type DurationMs } from '../../shared/domain/time.ts';
 import type { Mutation } from '../swarm/seed.ts';
+import { firstListsFail } from './fault.ts';
 import {
   annotated,
   withKubernetes,
@@ -12,7 +13,6 @@ import {
   withRecords,
   withoutTimer,
   type Mutant,
-  firstListsFail,
 } from './mutant.ts';
 
 const DO_NOT_DISRUPT = 'karpenter.sh/do-not-disrupt';

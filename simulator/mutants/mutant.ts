@@ -3,11 +3,11 @@ import { decide } from '../../functions/repair/decide.ts';
 import { decidePass } from '../../functions/repair/pass/decide.ts';
 import { createReconciler as createRepair, type Rules as RepairRuleSet } from '../../functions/repair/reconcile.ts';
 import { RECONCILERS, type ReconcilerFactory } from '../../runtime/functions.ts';
+import type { ForwarderPorts } from '../../runtime/system-parts.ts';
 import type { InvariantName } from '../invariants/invariant.ts';
 import type { Mutation } from '../swarm/seed.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
-import { RetryableError } from '../../shared/errors.ts';
 import type { KubernetesObject, ObjectRef, ResourceType } from '../../shared/domain/kubernetes-object.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
@@ -28,66 +28,10 @@ export interface Mutant {
   readonly mutation: Mutation;
 }
 
-/** One call of a function that certainly fails. */
-export interface Fault {
-  readonly of: FunctionName;
-  readonly ports: (deps: FunctionDeps) => Partial<FunctionDeps>;
-}
-
-/** These functions, or those of the product, with the fault. */
-export function withFault(reconcilers: Mutation['reconcilers'] = {}, { of, ports }: Fault): Mutation['reconcilers'] {
-  const factory = reconcilers[of] ?? original(of);
-  return { ...reconcilers, [of]: (deps: FunctionDeps) => factory({ ...deps, ...ports(deps) }) };
-}
-
-/** The function's first lists of that resource fail. @param times one failure alone is often put right by the next look */
-export function firstListsFail(of: FunctionName, resource: ResourceName, times = 1): Fault {
-  let failed = 0;
-  const ports: Fault['ports'] = ({ kubernetes }) => ({
-    kubernetes: {
-      ...methodsOf(kubernetes),
-      async list(type, query, options) {
-        if (failed >= times || !isA(resource, type)) return await kubernetes.list(type, query, options);
-        failed += 1;
-        throw new RetryableError(`list ${resource}: 500`, { reason: 'InternalError' });
-      },
-    },
-  });
-  return { of, ports };
-}
-
-/** The function's first deletions of that resource are refused. */
-export function firstDeletionsFail(of: FunctionName, resource: ResourceName, times: number): Fault {
-  let failed = 0;
-  const ports: Fault['ports'] = ({ kubernetes }) => ({
-    kubernetes: {
-      ...methodsOf(kubernetes),
-      async delete(ref, options) {
-        if (failed >= times || !isA(resource, ref)) return await kubernetes.delete(ref, options);
-        failed += 1;
-        throw new RetryableError(`delete ${resource}: 500`, { reason: 'InternalError' });
-      },
-    },
-  });
-  return { of, ports };
-}
-
-/** The answer to the function's first deletion of that resource is lost. */
-export function firstDeletionIsUnknown(of: FunctionName, resource: ResourceName): Fault {
-  let hasFailed = false;
-  const ports: Fault['ports'] = ({ kubernetes }) => ({
-    kubernetes: {
-      ...methodsOf(kubernetes),
-      async delete(ref, options) {
-        const outcome = await kubernetes.delete(ref, options);
-        if (hasFailed || !isA(resource, ref)) return outcome;
-        hasFailed = true;
-        throw new RetryableError(`delete ${resource}: connection reset`, { outcomeUnknown: true });
-      },
-    },
-  });
-  return { of, ports };
-}
+/** A call of a function, or of the forwarder, that certainly fails. */
+export type Fault =
+  | { readonly of: FunctionName; readonly ports: (deps: FunctionDeps) => Partial<FunctionDeps> }
+  | { readonly of: 'forwarder'; readonly ports: (ports: ForwarderPorts) => Partial<ForwarderPorts> };
 
 /** The function with its ports changed. */
 export function withPorts(name: FunctionName, change: (deps: FunctionDeps) => Partial<FunctionDeps>): Mutation {
@@ -128,7 +72,8 @@ export function methodsOf(api: KubernetesApi): KubernetesApi {
   };
 }
 
-function original(name: FunctionName): ReconcilerFactory {
+/** The function as it is deployed. */
+export function original(name: FunctionName): ReconcilerFactory {
   const factory = RECONCILERS[name];
   if (factory === undefined) throw new Error(`${name} is not deployed`);
   return factory;

@@ -93,6 +93,7 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     name: 'repair-after-the-due-instant',
     mistake: 'compares with < instead of <=: at the due instant it is not due yet',
     breaks: ['I5', 'I8'],
+    scenario: 'repair-zero-toleration-is-at-once.yaml#repair-zero-toleration-is-at-once',
     mutation: seeing({ now: now => addDuration(now, toDurationMs(-1)) }),
   },
   {

@@ -3,6 +3,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { minutes, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
+import { firstListsFail, laterGetFails, firstDeletionsFail, firstDeletionIsUnknown } from './fault.ts';
 import {
   isA,
   methodsOf,
@@ -15,9 +16,6 @@ import {
   withRepairRules,
   withoutTimer,
   type Mutant,
-  firstDeletionIsUnknown,
-  firstDeletionsFail,
-  firstListsFail,
 } from './mutant.ts';
 
 const TERMINATION_TIMESTAMP = 'karpenter.sh/nodeclaim-termination-timestamp';
@@ -120,6 +118,8 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     name: 'repair-takes-errors-for-absence',
     mistake: 'takes an error of the API server for an object that is gone',
     breaks: ['I5', 'I6', 'I7'],
+    scenario: 'repair-moves-with-each-status.yaml#repair-moves-with-each-status',
+    fault: () => laterGetFails('repair', 'NodePool', minutes(30)),
     mutation: withKubernetes('repair', api => ({ get: ref => api.get(ref).catch(() => undefined) })),
   },
   {

@@ -1,5 +1,5 @@
 import { addDuration, toDurationMs, toEpochMs, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
-import type { Clock } from '../../shared/ports/clock.ts';
+import type { LimitClock } from '../../shared/ports/clock.ts';
 
 interface Sleeper {
   readonly dueTime: EpochMs;
@@ -7,7 +7,7 @@ interface Sleeper {
 }
 
 /** A clock that stands still until it is advanced. */
-export interface ManualClock extends Clock {
+export interface ManualClock extends LimitClock {
   /** Moves time forward, wakes sleepers in the order in which they are due, and lets each wake-up's consequences run first. */
   advance(duration: DurationMs | number): Promise<void>;
   /** Lets everything run that does not wait for time. */
@@ -24,6 +24,21 @@ export function createManualClock(start: EpochMs = MANUAL_CLOCK_START): ManualCl
 
   return {
     now: () => now,
+    startLimit(duration, onExceeded) {
+      const lifted = (): void => {
+        const index = sleeping.indexOf(sleeper);
+        if (index >= 0) sleeping.splice(index, 1);
+      };
+      const sleeper: Sleeper = {
+        dueTime: addDuration(now, duration),
+        wake: () => {
+          lifted();
+          onExceeded();
+        },
+      };
+      sleeping.push(sleeper);
+      return { lift: lifted };
+    },
     sleep(duration, signal) {
       return new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason);

@@ -3,7 +3,7 @@
  * that a repetition, from any process, finds the Event it repeats, raises its count and brings its message up to date. Most are said
  * once, so each is created first and read only when it is there already.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { RESOURCES } from '../../contract/resources.ts';
 import type { JsonObject, KubernetesObject } from '../../domain/kubernetes-object.ts';
 import { toTimestamp } from '../../domain/time.ts';
@@ -73,10 +73,8 @@ async function recordOnce(event: ObjectEvent, deps: EventRecorderDeps): Promise<
 /** `<object>.<hash of object and reason>`, a valid object name whatever the object is called. */
 export function eventName({ type, reason, about }: ObjectEvent): string {
   const { uid, name, namespace } = about.metadata;
-  const hash = createHash('sha256')
-    .update(JSON.stringify([about.apiVersion, about.kind, namespace, name, uid, type, reason]))
-    .digest('hex')
-    .slice(0, HASH_CHARS);
+  const what = JSON.stringify([about.apiVersion, about.kind, namespace, name, uid, type, reason]);
+  const digest = hash('sha256', what, 'hex').slice(0, HASH_CHARS);
   const stem = name
     .toLowerCase()
     .replace(/[^a-z0-9.-]/g, '-')
@@ -84,7 +82,7 @@ export function eventName({ type, reason, about }: ObjectEvent): string {
     .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, '')
     // No label between two dots may start or end with a dash.
     .replace(/-*\.[-.]*/g, '.');
-  return stem === '' ? hash : `${stem}.${hash}`;
+  return stem === '' ? digest : `${stem}.${digest}`;
 }
 
 function eventBody({ type, reason, message, about }: ObjectEvent, instance: string, now: string): JsonObject {

@@ -2,16 +2,15 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { DurationMs } from '../../domain/time.ts';
-import type { Clock } from '../../ports/clock.ts';
-import { startTimeLimit, type TimeLimit } from './time-limit.ts';
+import type { LimitClock, TimeLimit } from '../../ports/clock.ts';
 
 export interface ExchangeOptions {
-  readonly url: URL;
-  readonly method: string;
-  readonly headers: http.OutgoingHttpHeaders;
-  readonly agent: http.Agent;
-  readonly body: Buffer | undefined;
-  readonly clock: Clock;
+  /** Where to, how, and what: as `node:http` takes it. */
+  readonly request: http.RequestOptions;
+  readonly secure: boolean;
+  /** As text, so that it leaves in one piece with the head. */
+  readonly body: string | undefined;
+  readonly clock: LimitClock;
   /** Until the TCP and TLS handshakes are done. */
   readonly connectTimeout: DurationMs;
   /** Until `read` is done. */
@@ -40,21 +39,22 @@ export async function exchange<Answer>(
   options: ExchangeOptions,
   read: (message: http.IncomingMessage) => Promise<Answer>,
 ): Promise<Answer> {
-  const { url, method, headers, agent, signal } = options;
+  const { request, secure, clock, signal } = options;
   signal?.throwIfAborted();
-  const secure = url.protocol === 'https:';
-  const outgoing = (secure ? https : http).request(url, { method, headers, agent });
+  const outgoing = (secure ? https : http).request(request);
   let incoming: http.IncomingMessage | undefined;
   const cut = (error: Error): void => void (incoming ?? outgoing).destroy(error);
 
   // Not node's own `signal` option: it destroys the socket of an answer that is complete, where nobody listens for the error.
-  const cutByCaller = (): void => cut(new Error('aborted'));
-  signal?.addEventListener('abort', cutByCaller);
-  outgoing.once('close', () => signal?.removeEventListener('abort', cutByCaller));
+  if (signal !== undefined) {
+    const cutByCaller = (): void => cut(new Error('aborted'));
+    signal.addEventListener('abort', cutByCaller);
+    outgoing.once('close', () => signal.removeEventListener('abort', cutByCaller));
+  }
 
   let timedOut = false;
   const limit = (duration: DurationMs, code: string): TimeLimit =>
-    startTimeLimit(options.clock, duration, () => {
+    clock.startLimit(duration, () => {
       timedOut = true;
       cut(Object.assign(new Error(`not done within ${duration} ms`), { code }));
     });

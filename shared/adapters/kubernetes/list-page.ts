@@ -1,6 +1,5 @@
 /** One page of a list over HTTP; what functions and the forwarder share. Items are parsed and projected as they arrive. */
 import type { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import type { KubernetesObject, ResourceType } from '../../domain/kubernetes-object.ts';
 import type { ListQuery, ObjectProjection } from '../../ports/kubernetes-api.ts';
 import { parseApiFailure } from './api-failure.ts';
@@ -8,6 +7,7 @@ import { toThrown } from './errors.ts';
 import { createListItems } from './list-items.ts';
 import { isRecord, parseJson, parseList, parseObject } from './objects.ts';
 import { collectionPath } from './paths.ts';
+import { readChunks, readText, toText } from './read-body.ts';
 import type { Transport } from './transport.ts';
 
 export type ListAnswer =
@@ -72,7 +72,7 @@ type Body =
   | { readonly kind: 'refused'; readonly text: string };
 
 async function readRefusal(body: Readable): Promise<Body> {
-  return { kind: 'refused', text: await text(body) };
+  return { kind: 'refused', text: await readText(body) };
 }
 
 /** A list of at most so many bytes is parsed as a whole, in half the time; a longer one item by item, in little memory. */
@@ -80,33 +80,50 @@ const WHOLE_MAX_BYTES = 4 * 1024 * 1024;
 
 /** Throws only what the stream throws. */
 async function readBody(body: Readable, doing: string, project: ObjectProjection = identity): Promise<Body> {
-  const chunks: Uint8Array[] = [];
+  const chunks: Buffer[] = [];
   let size = 0;
-  const stream = (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
-  while (size <= WHOLE_MAX_BYTES) {
-    const { done = false, value } = await stream.next();
-    if (done) return readWhole(Buffer.concat(chunks), doing, project);
-    chunks.push(value);
-    size += value.length;
-  }
-  return readItems(andThen(chunks, stream), doing, project);
-}
-
-async function* andThen(first: readonly Uint8Array[], stream: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield* first;
-  yield* { [Symbol.asyncIterator]: () => stream };
-}
-
-function readWhole(bytes: Buffer, doing: string, project: ObjectProjection): Body {
+  let items: ItemReader | undefined;
+  let failure: { readonly error: unknown } | undefined;
+  const attempt = (work: () => void): void => {
+    try {
+      work();
+    } catch (error) {
+      failure = { error };
+    }
+  };
+  await readChunks(body, chunk => {
+    // The rest arrives all the same, so that the connection can be used again.
+    if (failure !== undefined) return;
+    if (items === undefined) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size <= WHOLE_MAX_BYTES) return;
+      const reader = (items = createItemReader(doing, project));
+      attempt(() => chunks.splice(0).forEach(reader.push));
+    } else {
+      const reader = items;
+      attempt(() => reader.push(chunk));
+    }
+  });
+  if (failure !== undefined) return { kind: 'failed', ...failure };
   try {
-    const { items, ...rest } = parseList(parseJson(bytes.toString('utf8'), doing), doing);
-    return { kind: 'read', items: items.map(project), rest };
+    return items === undefined ? readWhole(toText(chunks), doing, project) : items.end();
   } catch (error) {
     return { kind: 'failed', error };
   }
 }
 
-async function readItems(chunks: AsyncIterable<Uint8Array>, doing: string, project: ObjectProjection): Promise<Body> {
+function readWhole(text: string, doing: string, project: ObjectProjection): Body {
+  const { items, ...rest } = parseList(parseJson(text, doing), doing);
+  return { kind: 'read', items: items.map(project), rest };
+}
+
+interface ItemReader {
+  readonly push: (chunk: Uint8Array) => void;
+  readonly end: () => Body;
+}
+
+function createItemReader(doing: string, project: ObjectProjection): ItemReader {
   const splitter = createListItems();
   const items: KubernetesObject[] = [];
   let typeMeta: Readonly<Record<string, unknown>> | undefined;
@@ -115,19 +132,13 @@ async function readItems(chunks: AsyncIterable<Uint8Array>, doing: string, proje
     const item = parseJson(itemText, doing);
     items.push(project(parseObject(isRecord(item) ? { ...typeMeta, ...item } : item, doing)));
   };
-  for await (const chunk of chunks) {
-    try {
-      splitter.push(chunk, onItem);
-    } catch (error) {
-      return { kind: 'failed', error };
-    }
-  }
-  try {
-    const { items: unsplit, ...rest } = parseList(parseJson(splitter.rest(), doing), doing);
-    return { kind: 'read', items: [...items, ...unsplit], rest };
-  } catch (error) {
-    return { kind: 'failed', error };
-  }
+  return {
+    push: chunk => splitter.push(chunk, onItem),
+    end() {
+      const { items: unsplit, ...rest } = parseList(parseJson(splitter.rest(), doing), doing);
+      return { kind: 'read', items: [...items, ...unsplit], rest };
+    },
+  };
 }
 
 const identity: ObjectProjection = object => object;

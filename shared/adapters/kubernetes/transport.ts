@@ -7,11 +7,12 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
+import { urlToHttpOptions } from 'node:url';
 import { seconds, type DurationMs } from '../../domain/time.ts';
-import type { Clock } from '../../ports/clock.ts';
+import type { LimitClock } from '../../ports/clock.ts';
 import { fromNetworkFailure } from './errors.ts';
 import { exchange, ExchangeFailure } from './exchange.ts';
+import { readText } from './read-body.ts';
 
 /** Until the TCP and TLS handshakes are done. */
 export const CONNECT_TIMEOUT = seconds(2);
@@ -32,7 +33,7 @@ export interface Authenticator {
 export interface TransportOptions {
   /** `https://host[:port][/prefix]`; `http:` for servers on this machine. */
   readonly server: string;
-  readonly clock: Clock;
+  readonly clock: LimitClock;
   /** Stands in the API server's audit log. */
   readonly userAgent: string;
   readonly authenticator?: Authenticator;
@@ -83,6 +84,7 @@ export function createTransport(options: TransportOptions): Transport {
   const agent =
     options.agent ?? (secure ? new https.Agent({ ...agentOptions, ...options.tls }) : new http.Agent(agentOptions));
   const prefix = server.pathname.replace(/\/$/, '');
+  const target: http.RequestOptions = { ...urlToHttpOptions(server), agent };
   const connectTimeout = options.connectTimeout ?? CONNECT_TIMEOUT;
   const requestTimeout = options.requestTimeout ?? REQUEST_TIMEOUT;
 
@@ -100,20 +102,23 @@ export function createTransport(options: TransportOptions): Transport {
     request: TransportRequest,
     read: (message: http.IncomingMessage) => Promise<Body>,
   ): Promise<TransportResponse<Body>> {
-    const body = request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body.json));
+    const { method, signal } = request;
+    const { clock } = options;
+    const body = request.body && JSON.stringify(request.body.json);
     const headers = {
       accept: 'application/json',
       'user-agent': options.userAgent,
-      ...(body === undefined ? {} : { 'content-type': request.body?.contentType, 'content-length': body.byteLength }),
+      ...(body !== undefined && {
+        'content-type': request.body?.contentType,
+        'content-length': Buffer.byteLength(body),
+      }),
       ...(await options.authenticator?.headers()),
     };
-    const { method, signal } = request;
-    const { clock } = options;
-    const url = new URL(prefix + request.path, server);
+    const outgoing = { ...target, method, path: prefix + request.path, headers };
     for (;;) {
       try {
         return await exchange(
-          { url, method, headers, agent, body, clock, connectTimeout, requestTimeout, signal },
+          { request: outgoing, secure, body, clock, connectTimeout, requestTimeout, signal },
           async message => {
             const retryAfter = message.headers['retry-after'];
             const status = message.statusCode ?? 0;
@@ -133,7 +138,7 @@ export function createTransport(options: TransportOptions): Transport {
   }
 
   return {
-    request: request => send(request, message => text(message)),
+    request: request => send(request, readText),
     read: (request, read) => send(request, message => read(message, message.statusCode ?? 0)),
     stream: request => send(request, message => Promise.resolve(message)),
     close: () => agent.destroy(),

@@ -127,8 +127,8 @@ describe('announcements', () => {
     expect(due.announcements.map(({ topic }) => topic)).toEqual(['elapsed']);
     expect(due.intent).toEqual({
       record: { announced: {}, claimTime: now },
-      wakeTime: addDuration(now, CLAIM_SETTLES_AFTER),
-      onlyForCrash: true,
+      wakeTime: addDuration(now, IDLE_CHECK),
+      crashTime: addDuration(now, CLAIM_SETTLES_AFTER),
     });
     expect(due.outcome).toEqual({
       record: { announced: { 'uid-web-0': { elapsed: END } } },
@@ -140,9 +140,19 @@ describe('announcements', () => {
     const record = { announced: {}, claimTime: now };
     const meanwhile = kept({ now: addDuration(now, seconds(29)), record });
     expect(meanwhile.announcements).toEqual([]);
-    expect(meanwhile.intent).toEqual({ record, wakeTime: addDuration(now, CLAIM_SETTLES_AFTER) });
+    const settled = addDuration(now, CLAIM_SETTLES_AFTER);
+    expect(meanwhile.intent).toEqual({ record, wakeTime: settled, crashTime: settled });
     expect(kept({ now: addDuration(now, CLAIM_SETTLES_AFTER), record }).announcements).toHaveLength(1);
     expect(kept({ now, record, ownClaimTime: now }).announcements).toHaveLength(1);
+  });
+
+  it('that were made while another run is at work need no time before the next one', () => {
+    const record = { ...due.outcome.record, claimTime: now };
+    expect(kept({ now, record }).intent).toEqual({
+      record,
+      wakeTime: addDuration(now, IDLE_CHECK),
+      crashTime: addDuration(now, CLAIM_SETTLES_AFTER),
+    });
   });
 
   it('are made once', () => {

@@ -242,6 +242,17 @@ describe('several pods on a node (A15, X14)', () => {
     expect(world.storeWrites).toEqual(['put', 'put']);
   });
 
+  it('that expire together cost one look, and the node is released before anything is said', async () => {
+    for (let index = 0; index < 30; index++) await runPod(world, `pod-${index}`, '1h');
+    world.advance(hours(1));
+    world.interfere(undefined);
+    await world.wakeUp();
+    const look = ['records.get', 'kubernetes.get', 'kubernetes.list', 'kubernetes.get', 'kubernetes.list'];
+    const saidByOthers = 'kubernetes.list';
+    const events = Array.from({ length: 30 }, () => 'events.record');
+    expect(world.calls).toEqual([...look, 'records.put', 'kubernetes.patch', saidByOthers, ...events, 'records.put']);
+  });
+
   it('a hundred that start and end together cost five writes in all', async () => {
     const names = Array.from({ length: 100 }, (_, index) => `pod-${index}`);
     for (const name of names) await runPod(world, name, '1h');
@@ -429,6 +440,18 @@ describe('policy', () => {
     await world.podEvent('ci');
     expect(world.held()).toEqual(untouched);
     expect(world.said()).toEqual(['DoNotDisruptObserved n1']);
+    expect(world.messages()).toEqual([
+      'mode is Observe; the node would carry karpenter.sh/do-not-disrupt: "true" for its protected pods, until 2024-01-01T11:00:00Z',
+    ]);
+  });
+
+  it('mode Observe says "without end" of a protection that has none', async () => {
+    seedPolicy(world, 'observed', { mode: 'Observe' });
+    await runPod(world, 'ci', '4d');
+    await world.podEvent('ci');
+    expect(world.messages()).toContain(
+      'mode is Observe; the node would carry karpenter.sh/do-not-disrupt: "true" for its protected pods, without end',
+    );
   });
 
   it('mode Observe keeps a timer with its record, so that a node whose deletion was missed leaves none behind', async () => {
