@@ -7,7 +7,7 @@ import type { NodeView } from '../../../shared/domain/node.ts';
 import type { RepairAction, RepairSettings } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, isDue, seconds, type DurationMs, type EpochMs } from '../../../shared/domain/time.ts';
 import { holdsPastInstant } from '../decide.ts';
-import type { RepairAttempt, RungType } from './pool.ts';
+import type { CarriedOut, RepairAttempt, RungType } from './pool.ts';
 
 export interface Rung {
   readonly type: RungType;
@@ -54,10 +54,20 @@ export function standingOf(attempt: RepairAttempt, rungs: readonly Rung[], now: 
  * so that nothing is repeated once it is wanted again. Undefined for the first action, and for one that an edit has removed.
  */
 export function placeBefore(stale: RepairAttempt, rungs: readonly Rung[]): RepairAttempt | undefined {
-  const before = rungs[stale.rung - 1];
-  if (stale.escalates !== true || before === undefined || rungs[stale.rung]?.type !== stale.action) return undefined;
-  const { number, intendedTime, node, claim, incident } = stale;
-  const drained = before.type === 'Drain' ? stale.requestId : undefined;
+  const before = actBefore(stale, rungs);
+  return before && placeAt(stale, before);
+}
+
+/** The act that was carried out before this one. */
+export function actBefore({ rung, action, escalates }: RepairAttempt, rungs: readonly Rung[]): CarriedOut | undefined {
+  const before = rungs[rung - 1];
+  if (escalates !== true || before === undefined || rungs[rung]?.type !== action) return undefined;
+  return { rung: rung - 1, action: before.type };
+}
+
+function placeAt(attempt: RepairAttempt, { rung, action }: CarriedOut): RepairAttempt {
+  const { number, intendedTime, node, claim, incident } = attempt;
+  const drained = action === 'Drain' ? attempt.requestId : undefined;
   return {
     number,
     phase: 'accepted',
@@ -65,12 +75,19 @@ export function placeBefore(stale: RepairAttempt, rungs: readonly Rung[]): Repai
     node,
     ...(claim && { claim }),
     incident,
-    rung: stale.rung - 1,
-    action: before.type,
-    ...(stale.rung > 1 && { escalates: true }),
+    rung,
+    action,
+    ...(rung > 0 && { escalates: true }),
     until: intendedTime,
     ...(drained !== undefined && { requestId: drained }),
   };
+}
+
+/** Where the ladder stands after mode `Observe`: at what was carried out before, with what that has made. */
+function placeAfterObserving(observed: RepairAttempt): RepairAttempt | undefined {
+  const { carriedOut, resources, mayHaveMade } = observed;
+  if (carriedOut === undefined) return undefined;
+  return { ...placeAt(observed, carriedOut), ...(resources && { resources }), ...(mayHaveMade && { mayHaveMade }) };
 }
 
 /**
@@ -127,11 +144,13 @@ export function sortAttempts(
   for (const attempt of attempts) {
     const isNodeThere = nodeUids.has(attempt.node.uid);
     switch (attempt.phase) {
-      case 'observed':
-        // In mode Enforce it stands for nothing that happened.
-        if (isNodeThere && observeOnly) kept.push(attempt);
+      case 'observed': {
+        // In mode Enforce it stands for nothing that happened; what happened before it still counts.
+        const seen = observeOnly ? attempt : placeAfterObserving(attempt);
+        if (isNodeThere && seen !== undefined) kept.push(seen);
         else drop(attempt);
         continue;
+      }
       case 'accepted':
         if (isNodeThere && !isUndone(attempt, claimsByUid)) kept.push(attempt);
         else drop(attempt);

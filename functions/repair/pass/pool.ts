@@ -24,6 +24,8 @@ export interface RepairAttempt {
   readonly action: RungType;
   /** The rung before did not help: whatever the node is ill with by now, this is still the same repair. */
   readonly escalates?: true | undefined;
+  /** `observed`: the last act of this repair that mode `Observe` did not leave out; in mode `Enforce` the ladder goes on after it. */
+  readonly carriedOut?: CarriedOut | undefined;
   /** When the next rung follows if the node is still unhealthy; undefined for a termination. */
   readonly until?: EpochMs | undefined;
   /** `refused`: when it is tried again. */
@@ -44,6 +46,12 @@ export interface RepairAttempt {
   readonly resources?: readonly MadeResource[] | undefined;
   /** Those that a run set out to make, written before: one that ended in between leaves them to be found (I7). */
   readonly mayHaveMade?: readonly ResourceName[] | undefined;
+}
+
+/** Which act of the ladder was carried out. */
+export interface CarriedOut {
+  readonly rung: number;
+  readonly action: RungType;
 }
 
 /** `succeeded`: the drain is over. `failed`: it cannot help any more. `stopped`: a person took it back, and nothing follows. */
