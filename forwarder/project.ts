@@ -196,6 +196,12 @@ export function podInterest(pod: KubernetesObject, interest: PodInterest): 'itse
   return isOnWatchedNode(pod, interest) ? 'node' : undefined;
 }
 
+/** A pod that is being deleted and has not ended: who empties its node waits until it has, or is gone. */
+export function isGoingPod({ metadata, status }: KubernetesObject): boolean {
+  const phase = textAt(status, 'phase');
+  return metadata.deletionTimestamp !== undefined && phase !== 'Succeeded' && phase !== 'Failed';
+}
+
 /** A VolumeAttachment matters on a watched node. */
 export function attachmentInterest(attachment: KubernetesObject, interest: PodInterest): 'node' | undefined {
   return isOnWatchedNode(attachment, interest) ? 'node' : undefined;

@@ -55,6 +55,8 @@ interface Slot {
   inFlight: ObjectChange | undefined;
   attempts: number;
   notBefore: EpochMs | undefined;
+  /** When the waiting change may be taken; undefined for at once. Kept, because all slots are looked through at each turn. */
+  heldUntil: EpochMs | undefined;
 }
 
 export function createChangeQueue(objectsMax: number, publishFloor?: PublishFloor): ChangeQueue {
@@ -65,13 +67,22 @@ export function createChangeQueue(objectsMax: number, publishFloor?: PublishFloo
 
   let floor = publishFloor;
 
-  /** When the waiting change may be taken: an instant, or undefined for at once. */
-  function heldUntil(key: string, { waiting, notBefore }: Slot): EpochMs | undefined {
+  /** To be called when the waiting change, its delay or the floor of its object has changed. */
+  function hold(key: string, slot: Slot): void {
+    const { waiting, notBefore } = slot;
     const earliest = waiting === undefined ? undefined : floor?.earliest(key, waiting);
-    if (notBefore === undefined || earliest === undefined) return notBefore ?? earliest;
-    return notBefore > earliest ? notBefore : earliest;
+    slot.heldUntil =
+      notBefore === undefined || earliest === undefined
+        ? (notBefore ?? earliest)
+        : notBefore > earliest
+          ? notBefore
+          : earliest;
   }
-  const isHeldBack = (key: string, slot: Slot, now: EpochMs): boolean => (heldUntil(key, slot) ?? now) > now;
+  function addSlot(key: string, waiting: ObjectChange): void {
+    const slot: Slot = { waiting, inFlight: undefined, attempts: 0, notBefore: undefined, heldUntil: undefined };
+    slots.set(key, slot);
+    hold(key, slot);
+  }
 
   return {
     async offer(change, signal) {
@@ -80,23 +91,24 @@ export function createChangeQueue(objectsMax: number, publishFloor?: PublishFloo
       while (!slots.has(key) && slots.size >= objectsMax) await room.opened(signal);
       const slot = slots.get(key);
       if (slot === undefined) {
-        slots.set(key, { waiting: change, inFlight: undefined, attempts: 0, notBefore: undefined });
+        addSlot(key, change);
         arrival.open();
         return 'queued';
       }
       const { waiting } = slot;
-      const before = waiting && heldUntil(key, slot);
+      const before = waiting && slot.heldUntil;
       slot.waiting = waiting === undefined ? change : merge(waiting, change);
+      hold(key, slot);
       // Who waits knows of a change that is held back, unless it may go sooner now.
-      const after = heldUntil(key, slot);
+      const after = slot.heldUntil;
       if (before === undefined || after === undefined || after < before) arrival.open();
       return waiting === undefined ? 'queued' : 'merged';
     },
     take(limit, now) {
       const taken: QueuedChange[] = [];
-      for (const [key, slot] of slots) {
+      for (const slot of slots.values()) {
         if (taken.length >= limit) break;
-        if (slot.waiting === undefined || slot.inFlight !== undefined || isHeldBack(key, slot, now)) continue;
+        if (slot.waiting === undefined || slot.inFlight !== undefined || (slot.heldUntil ?? now) > now) continue;
         slot.inFlight = slot.waiting;
         slot.waiting = undefined;
         taken.push({ change: slot.inFlight, attempts: slot.attempts });
@@ -110,7 +122,7 @@ export function createChangeQueue(objectsMax: number, publishFloor?: PublishFloo
       slots.delete(key);
       // What arrived meanwhile is a new arrival: it goes to the end.
       if (slot.waiting !== undefined) {
-        slots.set(key, { waiting: slot.waiting, inFlight: undefined, attempts: 0, notBefore: undefined });
+        addSlot(key, slot.waiting);
       }
       room.open();
       if (slots.size === 0) empty.open();
@@ -122,19 +134,21 @@ export function createChangeQueue(objectsMax: number, publishFloor?: PublishFloo
       slot.inFlight = undefined;
       slot.attempts += 1;
       slot.notBefore = notBefore;
+      hold(key, slot);
       if (notBefore === undefined) return;
       slots.delete(key);
       slots.set(key, slot);
     },
     liftFloor() {
       floor = undefined;
+      for (const [key, slot] of slots) hold(key, slot);
       arrival.open();
     },
     availability(now) {
       let next: EpochMs | undefined;
-      for (const [key, slot] of slots) {
+      for (const slot of slots.values()) {
         if (slot.waiting === undefined || slot.inFlight !== undefined) continue;
-        const time = heldUntil(key, slot);
+        const time = slot.heldUntil;
         if (time === undefined || time <= now) return { kind: 'now' };
         if (next === undefined || time < next) next = time;
       }

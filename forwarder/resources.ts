@@ -12,6 +12,7 @@ import type { WatchSelection } from '../shared/ports/cluster-watch.ts';
 import {
   attachmentInterest,
   hookResourceInterest,
+  isGoingPod,
   podInterest,
   projectConfigMap,
   projectCustomResource,
@@ -30,7 +31,7 @@ import {
   type PodInterest,
   type Project,
 } from './project.ts';
-import type { Unread } from './unread.ts';
+import { podKeyOfEvent, podKeyOfObject, tellsOfGoingPod, type Unread } from './unread.ts';
 
 export interface WatchedResource {
   /** The objects' kind; items of a list do not carry it. */
@@ -44,6 +45,8 @@ export interface WatchedResource {
    * its node is watched. Without it, all are of interest.
    */
   readonly interest?: (object: KubernetesObject, interest: PodInterest) => 'itself' | 'node' | undefined;
+  /** Of an object in such a state, which is of interest because of its node alone, only the end is awaited. `unread` says the same of a text. */
+  readonly awaitsEnd?: (object: KubernetesObject) => boolean;
   /** Which changed states are published; deletions always are. Without it, all. */
   readonly isNews?: (parts: Parts) => boolean;
   /** What the first list finds is not published: only what changes from then on. */
@@ -84,7 +87,14 @@ export const WATCHED_RESOURCES: readonly WatchedResource[] = [
     type: RESOURCES.Pod,
     project: projectPod,
     interest: podInterest,
-    unread: { kind: 'unmarked', mark: POD_MARK },
+    awaitsEnd: isGoingPod,
+    unread: {
+      kind: 'unmarked',
+      mark: POD_MARK,
+      keyOfEvent: podKeyOfEvent,
+      keyOfObject: podKeyOfObject,
+      awaitsEnd: tellsOfGoingPod,
+    },
   },
 ];
 

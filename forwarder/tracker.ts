@@ -72,8 +72,11 @@ export function createTracker(resource: WatchedResource, interest: PodInterest):
   const named = new Map<string, string>();
   /** Each tracked object's; another text of the object replaces it. */
   const textKeys = new Set<string>();
-  /** Objects of events that were found worth reading and are not read yet: until then, nothing about them is skipped. */
-  const toBeRead = new Set<string>();
+  /**
+   * Objects of events that were found worth reading and are not read yet, and whether one of these has the mark: until then, nothing
+   * about them is known.
+   */
+  const toBeRead = new Map<string, { readonly marked: boolean }>();
   const { unread } = resource;
   const apiVersion = apiVersionOf(resource.type);
   const detailType = resource.detailType ?? detailTypeFor(resource.kind);
@@ -103,7 +106,12 @@ export function createTracker(resource: WatchedResource, interest: PodInterest):
   function stateOf(object: KubernetesObject, why: 'itself' | 'node') {
     const { name, namespace, resourceVersion } = object.metadata;
     const { parts, hints } = resource.project(object, interest);
-    const textKey = unread?.kind === 'heartbeat' ? keyOfObject(object, unread.unprojected) : undefined;
+    const textKey =
+      unread?.kind === 'heartbeat'
+        ? keyOfObject(object, unread.unprojected)
+        : why === 'node'
+          ? unread?.keyOfObject(object)
+          : undefined;
     const fingerprint = fingerprintOf(parts);
     return { parts, state: { name, namespace, resourceVersion, fingerprint, hints, interest: why, textKey } };
   }
@@ -111,7 +119,7 @@ export function createTracker(resource: WatchedResource, interest: PodInterest):
   function keep(uid: string, state: Tracked): void {
     tracked.set(uid, state);
     if (state.namespace === undefined) named.set(state.name, uid);
-    if (state.textKey !== undefined) textKeys.add(state.textKey);
+    if (unread?.kind === 'heartbeat' && state.textKey !== undefined) textKeys.add(state.textKey);
   }
 
   function forget(uid: string): void {
@@ -129,12 +137,20 @@ export function createTracker(resource: WatchedResource, interest: PodInterest):
     return changeOf(uid, state, { change: 'Deleted', changed: [], observedTime: now });
   }
 
-  function isKnown(text: string, how: Unread): boolean {
+  function isKnown(uid: string, text: string, how: Unread): boolean {
     switch (how.kind) {
       case 'heartbeat':
-        return textKeys.has(keyOfEvent(text, how.unprojected) ?? '');
-      case 'unmarked':
-        return !text.includes(how.mark) && isAboutNone(text, tracked) && !namesOneOf(text, interest.watchedNodes);
+        return !toBeRead.has(uid) && textKeys.has(keyOfEvent(text, how.unprojected) ?? '');
+      case 'unmarked': {
+        if (text.includes(how.mark)) return false;
+        const before = tracked.get(uid);
+        const waiting = toBeRead.get(uid);
+        if (before?.interest === 'itself' || waiting?.marked === true) return false;
+        if (before === undefined && waiting === undefined) {
+          return isAboutNone(text, tracked) && !namesOneOf(text, interest.watchedNodes);
+        }
+        return how.awaitsEnd(text) || (waiting === undefined && how.keyOfEvent(text) === before?.textKey);
+      }
     }
   }
 
@@ -146,6 +162,8 @@ export function createTracker(resource: WatchedResource, interest: PodInterest):
       if (before !== undefined && before.resourceVersion === resourceVersion) return undefined;
       const why = interestIn(object);
       if (before === undefined && why === undefined) return undefined;
+      // As an event that is not read: whether it is depends on what it came with.
+      if (before?.interest === 'node' && why === 'node' && resource.awaitsEnd?.(object) === true) return undefined;
 
       const { parts, state } = stateOf(object, why ?? 'node');
       // An object that leaves our interest is published once more: what made it matter is what changed.
@@ -187,8 +205,9 @@ export function createTracker(resource: WatchedResource, interest: PodInterest):
       if (unread === undefined) return false;
       const uid = uidOf(text);
       if (uid === undefined) return false;
-      if (!toBeRead.has(uid) && isKnown(text, unread)) return true;
-      toBeRead.add(uid);
+      if (isKnown(uid, text, unread)) return true;
+      const isMarked = unread.kind === 'unmarked' && text.includes(unread.mark);
+      toBeRead.set(uid, { marked: isMarked || toBeRead.get(uid)?.marked === true });
       return false;
     },
     releaseNode(nodeName) {

@@ -9,18 +9,73 @@
  */
 import { hash } from 'node:crypto';
 import type { KubernetesObject } from '../shared/domain/kubernetes-object.ts';
+import { listAt, textAt } from './fields.ts';
 
 /** How events of a resource can be told to be of no interest by their text. */
 export type Unread =
   /** The object in it is a tracked one as it was last seen, but for fields that no projection has. */
   | { readonly kind: 'heartbeat'; readonly unprojected: RegExp }
-  /** The text lacks what every object of interest has in it, and is about no tracked object. */
-  | { readonly kind: 'unmarked'; readonly mark: string };
+  /**
+   * The text lacks what every object of interest has in it, and is about no tracked object; or it is about one that is of no interest
+   * of its own, and either tells nothing new, or a state in which only the end is awaited.
+   */
+  | {
+      readonly kind: 'unmarked';
+      readonly mark: string;
+      /** What of the object in an event's text can be news; undefined: the text does not say for sure. */
+      readonly keyOfEvent: (text: string) => string | undefined;
+      /** The same of an object that was read. */
+      readonly keyOfObject: (object: KubernetesObject) => string;
+      readonly awaitsEnd: (text: string) => boolean;
+    };
 
 /** How an event begins that tells what an object is like now; a `DELETED` one, with the same object in it, must always be read. */
 const TELLS_STATE = /^\{"type":"(?:ADDED|MODIFIED)","object":/;
 /** What an item of a list does not have, or has in another order. */
 const KIND_IN_FRONT = /^\{(?:"(?:apiVersion|kind)":"[^"]*",)*/;
+
+/** A number of this name stands in an object that is being deleted, and nowhere else: what users write into labels and annotations is text. */
+const DELETION_GRACE_PERIOD = /"deletionGracePeriodSeconds"\s*:\s*\d/;
+/** More than the phases of pods that have ended, so that none of them is missed. */
+const ENDED = /"(?:Succeeded|Failed)"/;
+
+/** Whether the event tells of a pod that is being deleted and has not ended: who empties its node waits until it has, or is gone. */
+export function tellsOfGoingPod(text: string): boolean {
+  return DELETION_GRACE_PERIOD.test(text) && TELLS_STATE.test(text) && !ENDED.test(text);
+}
+
+const PHASE = /"phase"\s*:\s*"([^"]*)"/g;
+const START_TIME = /"startTime"\s*:\s*"([^"]*)"/g;
+const STATUS = /"status"\s*:\s*"([^"]*)"/g;
+const READY = /"type"\s*:\s*"Ready"/g;
+const READY_CONDITION = /\{[^{}]*"type"\s*:\s*"Ready"[^{}]*\}/;
+
+/**
+ * What can change of a pod on a watched node: phase, readiness and start. Undefined where a text has one of these words twice, as in a
+ * label: it has to be read then. Quotes within texts of users are escaped, so that none of these patterns matches them.
+ */
+export function podKeyOfEvent(text: string): string | undefined {
+  if (!TELLS_STATE.test(text)) return undefined;
+  const phase = onlyMatch(text, PHASE);
+  const startTime = onlyMatch(text, START_TIME);
+  const ready = onlyMatch(text, READY) === '' ? '' : onlyMatch(READY_CONDITION.exec(text)?.[0] ?? '', STATUS);
+  if (phase === undefined || startTime === undefined || ready === undefined) return undefined;
+  return podKey(phase, startTime, ready);
+}
+
+/** The same of a pod that was read. */
+export function podKeyOfObject({ status }: KubernetesObject): string {
+  const ready = listAt(status, 'conditions').find(condition => textAt(condition, 'type') === 'Ready');
+  return podKey(textAt(status, 'phase') ?? '', textAt(status, 'startTime') ?? '', textAt(ready, 'status') ?? '');
+}
+
+const podKey = (phase: string, startTime: string, ready: string): string => `${phase} ${startTime} ${ready}`;
+
+/** The empty text where there is none, undefined where there are several. Of a match without a group, all of it. */
+function onlyMatch(text: string, pattern: RegExp): string | undefined {
+  const [first, second] = text.matchAll(pattern);
+  return second === undefined ? (first?.[1] ?? first?.[0] ?? '') : undefined;
+}
 
 /**
  * Key of the object in an event's text without the fields that `unprojected` (global) matches: 16 characters, 96 bits. Undefined for

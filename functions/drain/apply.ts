@@ -130,7 +130,8 @@ async function drain(parts: Parts, { active, pass }: Of<'drain'>, look: Look): P
     tried,
     warned: [...active.warned, ...result.warned],
     refusals,
-    reported,
+    // Where nothing was ever said, the record stays as it is, and is not written again.
+    ...((reported !== '' || active.reported !== undefined) && { reported }),
   };
   const until = safely(look, earliest(earliest(pass.nextLook, retry), result.goneBy));
   const saved = await saveUntil(look, { ...look.record, active: next }, until);

@@ -66,7 +66,11 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
   let meanwhile: (() => Promise<unknown>) | undefined;
   /** Which put it waits for. */
   let isAwaited: (record: NewRecord) => boolean = () => true;
+  /** What another run does just before the next record is deleted. */
+  let beforeDelete: (() => Promise<unknown>) | undefined;
   let lists = 0;
+  /** What happens while a run sleeps, just before it wakes. */
+  let whileAsleep: (() => Promise<unknown>) | undefined;
 
   const deps: Deps = {
     kubernetes: crashing(createInProcessKubernetesApi(core, 'repair')),
@@ -78,7 +82,12 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
         await interfere?.();
         return await store.put(record, expectedVersion);
       },
-      delete: store.delete,
+      async delete(key, expectedVersion) {
+        const interfere = beforeDelete;
+        beforeDelete = undefined;
+        await interfere?.();
+        return await store.delete(key, expectedVersion);
+      },
     }),
     wakeUps: crashing<FunctionDeps['wakeUps']>({
       send: async sent => {
@@ -105,7 +114,15 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
     },
     audit: { write: record => audit.push(record) },
     metrics: { count: () => undefined, milliseconds: () => undefined },
-    clock: { now: () => now, sleep: () => Promise.reject(new Error('nothing sleeps here')) },
+    clock: {
+      now: () => now,
+      async sleep(duration) {
+        const interfere = whileAsleep;
+        whileAsleep = undefined;
+        await interfere?.();
+        now = toEpochMs(now + duration);
+      },
+    },
   };
 
   function crashing<Port extends object>(port: Port): Port {
@@ -152,7 +169,15 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
       meanwhile = interfere;
       isAwaited = () => true;
     },
-    /** The same just before a pass reserves its attempts. */
+    /** Another run gets in between the look at a record that is closed and its end. */
+    beforeNextDelete(interfere: () => Promise<unknown>) {
+      beforeDelete = interfere;
+    },
+    /** What happens while a run sleeps the next time. */
+    duringNextSleep(interfere: () => Promise<unknown>) {
+      whileAsleep = interfere;
+    },
+    /** Another run gets in just before a pass reserves its attempts. */
     beforeNextIntent(interfere: () => Promise<unknown>) {
       meanwhile = interfere;
       isAwaited = ({ state }) => JSON.stringify(state).includes('"phase":"intended"');

@@ -135,6 +135,116 @@ describe('a pod', () => {
   });
 });
 
+describe('a pod that is being deleted on a watched node', () => {
+  const onWatchedNode = (): Tracker => trackerOf('Pod', new Set(['n1']));
+  const state = (resourceVersion: string, phase = 'Running', annotations = {}): KubernetesObject => {
+    const metadata = { name: 'web', uid: 'uid-web', resourceVersion, annotations };
+    return aPod({ metadata, spec: { nodeName: 'n1' }, status: { phase } });
+  };
+  const going = (resourceVersion: string, phase = 'Running', annotations = {}): KubernetesObject => {
+    const pod = state(resourceVersion, phase, annotations);
+    const deletion = { deletionTimestamp: '2024-11-01T10:00:30Z', deletionGracePeriodSeconds: 30 };
+    return { ...pod, metadata: { ...pod.metadata, ...deletion } };
+  };
+  const MARK = { 'karpenter.sh/do-not-disrupt': '4h' };
+
+  it('is not read until it is gone: nobody waits for anything else', () => {
+    const tracker = onWatchedNode();
+    tracker.seed(state('1'));
+    expect(tracker.skips(textOf('MODIFIED', going('2')))).toBe(true);
+    expect(tracker.skips(textOf('DELETED', going('3')))).toBe(false);
+    expect(tracker.removeObject(going('3'), NOW)).toMatchObject({ change: 'Deleted' });
+  });
+
+  it('is not read although an event before it was found worth reading', () => {
+    const tracker = onWatchedNode();
+    expect(tracker.skips(textOf('MODIFIED', state('2')))).toBe(false);
+    expect(tracker.skips(textOf('MODIFIED', going('3')))).toBe(true);
+  });
+
+  it('is read when it is not known: a list after a lost watch must find out that it is gone', () => {
+    const tracker = onWatchedNode();
+    expect(tracker.skips(textOf('MODIFIED', going('2')))).toBe(false);
+    expect(tracker.observe(going('2'), NOW)).toMatchObject({ change: 'Added' });
+    expect(tracker.skips(textOf('MODIFIED', going('3')))).toBe(true);
+  });
+
+  it('is no news either where its event is read', () => {
+    const tracker = onWatchedNode();
+    tracker.seed(state('1', 'Pending'));
+    expect(tracker.observe(going('2', 'Running'), NOW)).toBeUndefined();
+    expect(tracker.observe(going('3', 'Succeeded'), NOW)).toMatchObject({ change: 'Modified', changed: ['phase'] });
+  });
+
+  it('is read when it has ended', () => {
+    const tracker = onWatchedNode();
+    tracker.seed(state('1'));
+    expect(tracker.skips(textOf('MODIFIED', going('2', 'Failed')))).toBe(false);
+    expect(tracker.observe(going('2', 'Failed'), NOW)).toMatchObject({ changed: ['phase'] });
+  });
+
+  it('is read when it has the annotation, or had it when it was last read', () => {
+    expect(onWatchedNode().skips(textOf('MODIFIED', going('2', 'Running', MARK)))).toBe(false);
+    const tracker = onWatchedNode();
+    tracker.observe(state('1', 'Running', MARK), NOW);
+    expect(tracker.skips(textOf('MODIFIED', going('2')))).toBe(false);
+  });
+
+  it('is read after an event with the annotation that is not read yet', () => {
+    const tracker = onWatchedNode();
+    expect(tracker.skips(textOf('MODIFIED', state('1', 'Running', MARK)))).toBe(false);
+    expect(tracker.skips(textOf('MODIFIED', state('2')))).toBe(false);
+    expect(tracker.skips(textOf('MODIFIED', going('3')))).toBe(false);
+  });
+
+  it('is not what a label looks like that has the name of the field', () => {
+    const pod = aPod({ metadata: { uid: 'uid-web', labels: { deletionGracePeriodSeconds: '30' } } });
+    expect(onWatchedNode().skips(textOf('MODIFIED', pod))).toBe(false);
+  });
+});
+
+describe('a pod on a watched node that is known', () => {
+  const running = { phase: 'Running', startTime: '2024-11-01T09:00:00Z' };
+  const state = (resourceVersion: string, status: object, more: object = {}): KubernetesObject =>
+    aPod({ metadata: { uid: 'uid-web', resourceVersion, annotations: {}, ...more }, spec: { nodeName: 'n1' }, status });
+  const ready = (status: string) => ({ type: 'Ready', status, lastTransitionTime: '2024-11-01T09:00:10Z' });
+  const disruption = { type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI' };
+  const seen = { ...running, conditions: [ready('True')] };
+  const seenOn = (status: object = seen): Tracker => {
+    const tracker = trackerOf('Pod', new Set(['n1']));
+    tracker.seed(state('1', status));
+    return tracker;
+  };
+
+  it('is not read when neither phase nor readiness nor start has changed', () => {
+    const evicted = { ...running, conditions: [ready('True'), disruption], podIP: '10.0.0.1' };
+    expect(seenOn().skips(textOf('MODIFIED', state('2', evicted)))).toBe(true);
+    expect(seenOn(running).skips(textOf('MODIFIED', state('2', { ...running, conditions: [disruption] })))).toBe(true);
+  });
+
+  it.each([
+    ['phase', { ...seen, phase: 'Failed' }],
+    ['readiness', { ...running, conditions: [disruption, ready('False')] }],
+    ['readiness that is not said any more', { ...running, conditions: [disruption] }],
+    ['start', { ...seen, startTime: '2024-11-01T09:00:01Z' }],
+  ])('is read when it has another %s', (_, status) => {
+    expect(seenOn().skips(textOf('MODIFIED', state('2', status)))).toBe(false);
+  });
+
+  it('is read when words of its status stand somewhere else, too', () => {
+    const failed = { ...seen, phase: 'Failed' };
+    expect(seenOn().skips(textOf('MODIFIED', state('2', failed, { labels: { phase: 'Running' } })))).toBe(false);
+    const quoted = { note: JSON.stringify({ phase: 'Failed', conditions: [ready('False')] }) };
+    expect(seenOn().skips(textOf('MODIFIED', state('2', seen, { annotations: quoted })))).toBe(true);
+  });
+
+  it('is read after an event that is not read yet', () => {
+    const tracker = seenOn();
+    expect(tracker.skips(textOf('MODIFIED', state('2', { ...running, conditions: [ready('False')] })))).toBe(false);
+    expect(tracker.skips(textOf('MODIFIED', state('3', seen)))).toBe(false);
+  });
+});
+
 describe('isAboutNone', () => {
   it('does not judge a text without a UID: bookmarks and errors are always read', () => {
     const bookmark = '{"type":"BOOKMARK","object":{"kind":"Pod","metadata":{"resourceVersion":"7"}}}';

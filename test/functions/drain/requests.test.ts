@@ -32,13 +32,14 @@ ${Array.from({ length: PODS }, pod).join('\n')}
   expect: []
 `;
 
-/** `drain list pods`, for each call from the event on. */
-async function callsOfDrain(): Promise<readonly string[]> {
+/** `drain list pods`, for each call from the event on, and who wrote a record of the node. */
+async function callsOfDrain(): Promise<{ readonly calls: readonly string[]; readonly writes: readonly string[] }> {
   const parsed = parseScenarios(DRAIN, 'requests.yaml', clusterCatalog());
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults));
   const [scenario] = parsed.scenarios;
   invariant(scenario !== undefined, 'there is one scenario');
   const calls: string[] = [];
+  const writes: string[] = [];
   const begin = addDuration(scenario.start, minutes(1));
   const counted =
     (name: DeployedFunction): ReconcilerFactory =>
@@ -60,18 +61,25 @@ async function callsOfDrain(): Promise<readonly string[]> {
       return create({
         ...deps,
         kubernetes,
+        records: {
+          ...deps.records,
+          put(record, version) {
+            if (record.id.startsWith('node/')) writes.push(name);
+            return deps.records.put(record, version);
+          },
+        },
         events: { record: event => (note('say', event.reason), deps.events.record(event)) },
       });
     };
   const reconcilers = Object.fromEntries(DEPLOYED_FUNCTIONS.map(name => [name, counted(name)]));
   const { trace } = await runScenario(scenario, { reconcilers });
   expect(trace.filter(({ line }) => line['verb'] === 'evict')).toHaveLength(PODS);
-  return calls;
+  return { calls, writes };
 }
 
 describe('a drain of many pods', () => {
   it('looks once before it evicts, says so once, and starts no other function', async () => {
-    const calls = await callsOfDrain();
+    const { calls, writes } = await callsOfDrain();
     const first = calls.findIndex(call => call.startsWith('drain evict'));
     const once = calls.slice(0, first).filter(call => call.startsWith('drain'));
     expect(once.toSorted()).toEqual([
@@ -88,6 +96,8 @@ describe('a drain of many pods', () => {
       'drain say DrainSucceeded',
     ]);
     expect(calls.filter(call => call === 'drain patch nodes')).toHaveLength(2);
+    // Begun, prepared, ended, closed, kept: that pods are evicted is noted before.
+    expect(writes).toEqual(Array.from({ length: 5 }, () => 'drain'));
     const others = calls.filter(call => !call.startsWith('drain'));
     expect(others).toEqual([]);
     expect(calls.length).toBeLessThanOrEqual(2 * PODS + 15);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { LOOK_AHEAD } from '../../../functions/repair/pass/deps.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { minutes, seconds } from '../../../shared/domain/time.ts';
 import { createRepairWorld, seedPool, type RepairWorld } from '../../fakes/repair-world.ts';
@@ -28,7 +29,7 @@ describe('two runs about one node', () => {
       await world.store.delete({ owner: 'repair', id }, version);
     });
     await world.look('n1');
-    expect(recordOf(world)?.nextWakeTime).toBe(world.now() + minutes(30));
+    expect(recordOf(world)?.nextWakeTime).toBe(world.now() + minutes(30) - LOOK_AHEAD);
   });
 
   it('leave the timer of the settings in force when the other read the old ones', async () => {
@@ -42,7 +43,7 @@ describe('two runs about one node', () => {
       if (stale !== undefined) await world.store.put(stale, stale.version);
     });
     await world.look('n1');
-    expect(recordOf(world)?.nextWakeTime).toBe(world.now() + minutes(3));
+    expect(recordOf(world)?.nextWakeTime).toBe(world.now() + minutes(3) - LOOK_AHEAD);
   });
 
   it('leave one repair when both find the node due', async () => {

@@ -25,6 +25,9 @@ export interface WatchStream {
   drop(): void;
 }
 
+/** The first event goes out at once. One that follows sooner waits for more: each piece costs both ends far more than an event. */
+const FLUSH_SPACING_MS = 5;
+
 type StreamedEvent = { readonly type: string; readonly object: unknown };
 
 /** Bookmarks go through the same shape as objects: a Table without rows, or metadata. */
@@ -70,9 +73,12 @@ export function streamWatch(
     settings.running.delete(stream);
   };
   let corked = false;
+  let flushTime = Number.NEGATIVE_INFINITY;
   const flush = (): void => {
-    if (corked) response.uncork();
+    if (!corked) return;
+    response.uncork();
     corked = false;
+    flushTime = performance.now();
   };
   const finish = (): void => {
     end();
@@ -84,12 +90,14 @@ export function streamWatch(
     response.destroy();
   };
   const stream: WatchStream = { drop };
-  /** What is written in one turn of the event loop goes out in one piece. */
+  /** What is written in one turn of the event loop goes out in one piece, and what is written in a burst in a few. */
   const writeSoon = (text: string): void => {
     if (!corked) {
       corked = true;
       response.cork();
-      setImmediate(flush);
+      const left = flushTime + FLUSH_SPACING_MS - performance.now();
+      if (left > 0) setTimeout(flush, left);
+      else setImmediate(flush);
     }
     response.write(text);
   };

@@ -4,6 +4,7 @@ import type { Identity } from '../../../../runtime/permissions/ports.ts';
 import type { InboxMessage } from '../../../../shared/contract/inbox-message.ts';
 import { addDuration, hours, minutes, seconds } from '../../../../shared/domain/time.ts';
 import { deployedIdentity } from '../../../fakes/deployed-identity.ts';
+import { joinTime } from '../../../../functions/repair/pass/run.ts';
 import { createRepairWorld, seedPool, type RepairWorld } from '../../../fakes/repair-world.ts';
 
 const namesOf = (count: number): string[] => Array.from({ length: count }, (_, index) => `n${index + 1}`);
@@ -89,6 +90,94 @@ describe('a pass that is under way', () => {
   });
 });
 
+describe('a pass for a node that is about to be due', () => {
+  /** n1 of five nodes is due in half a second. */
+  function aboutToBeDue(): RepairWorld {
+    const world = illWorld(5, 1);
+    world.advance(seconds(-0.5));
+    return world;
+  }
+  /** The node is known, and its timer comes. */
+  async function timerOf(world: RepairWorld): Promise<void> {
+    world.advance(minutes(-9));
+    await world.look('n1');
+    world.advance(minutes(9));
+    await world.look('n1');
+  }
+
+  it('is woken early, reads before the due instant, and acts at it', async () => {
+    const world = aboutToBeDue();
+    const due = addDuration(world.now(), seconds(0.5));
+    world.advance(minutes(-9));
+    await world.look('n1');
+    expect(world.wakeUps.at(-1)?.wakeUp.wakeTime).toBe(due - 500);
+    world.advance(minutes(9));
+    const times: number[] = [];
+    world.core.observe(({ user }) => user === 'repair' && times.push(world.now()));
+    world.duringNextSleep(async () => expect([world.listed(), verbs(world)]).toEqual([1, []]));
+    await world.look('n1');
+    expect(verbs(world)).toEqual(['patch claim-n1', 'delete claim-n1']);
+    expect(times).toEqual([due, due]);
+    expect(world.listed()).toBe(1);
+    const decided = world.audit.find(({ decision }) => decision === 'repair');
+    expect(decided?.name).toBe('n1');
+    expect(poolRecord(world)?.state['passTime']).toBe(due);
+  });
+
+  it('reads again when something changes in between', async () => {
+    const world = aboutToBeDue();
+    world.duringNextSleep(async () => {
+      world.setCondition('n2', 'Ready', 'False');
+      await world.reconcile(nodeChanged(world, 'n2'));
+    });
+    await timerOf(world);
+    expect(world.listed()).toBe(2);
+    expect(verbs(world)).toEqual([]);
+    expect(world.audit.at(-1)).toMatchObject({ decision: 'blocked', reason: 'UnhealthyThreshold', name: 'n1' });
+    // It saw the change: no other pass follows for it.
+    expect(poolRecord(world)?.state).not.toHaveProperty('wanted');
+    expect(poolRecord(world)?.nextWakeTime).toBe(world.now() + minutes(5));
+  });
+
+  it('reads again when its process stood still in between', async () => {
+    const world = aboutToBeDue();
+    world.duringNextSleep(async () => {
+      world.setCondition('n2', 'Ready', 'False');
+      world.advance(seconds(30));
+    });
+    await timerOf(world);
+    expect(world.listed()).toBe(2);
+    expect(verbs(world)).toEqual([]);
+  });
+
+  it('leaves a node alone that is well again at the due instant, although nobody said so', async () => {
+    const world = aboutToBeDue();
+    world.duringNextSleep(async () => world.setCondition('n1', 'NetworkUnavailable', 'False'));
+    await timerOf(world);
+    expect(verbs(world)).toEqual([]);
+  });
+
+  it('serves all nodes that are due then', async () => {
+    const world = createRepairWorld();
+    seedPool(world, namesOf(40));
+    for (const name of namesOf(4)) {
+      world.setCondition(name, 'NetworkUnavailable', 'True');
+      await world.look(name);
+    }
+    world.advance(minutes(10));
+    world.advance(seconds(-0.5));
+    const before = world.listed();
+    world.duringNextSleep(async () => {
+      await world.look('n2');
+      await world.look('n3');
+    });
+    await world.look('n1');
+    await world.look('n4');
+    expect(world.listed()).toBe(before + 1);
+    expect(verbs(world).filter(verb => verb.startsWith('delete'))).toHaveLength(4);
+  });
+});
+
 async function countCalls(make: () => RepairWorld): Promise<number> {
   return make().look('n1');
 }
@@ -122,6 +211,48 @@ describe('a pool that holds many repairs', () => {
     world.advance(seconds(1));
     await world.sweep();
     expect(world.listed()).toBe(before + 1);
+  });
+
+  it('waits the shorter the fewer it holds', async () => {
+    const world = illWorld(100, 50);
+    await world.look('n1');
+    world.advance(seconds(30));
+    const before = world.listed();
+    for (let change = 0; change < 5; change++) {
+      await world.reconcile(nodeChanged(world, 'n99'));
+      world.advance(seconds(0.05));
+    }
+    world.advance(seconds(0.25));
+    expect(world.listed()).toBe(before);
+    await world.sweep();
+    expect(world.listed()).toBe(before + 1);
+    expect(poolRecord(world)?.state).not.toHaveProperty('wanted');
+    expect([0, 19, 20, 50, 100, 1000].map(joinTime)).toEqual([0, 0, 200, 500, 1000, 1000]);
+  });
+});
+
+describe('a pool in which nothing is due any more', () => {
+  it('is looked at twice before its record goes, and not again and again while others need it', async () => {
+    const quiet = illWorld(5, 2);
+    await quiet.look('n1');
+    const lists = quiet.listed();
+    for (const name of ['n1', 'n2']) quiet.setCondition(name, 'NetworkUnavailable', 'False');
+    quiet.advance(minutes(5));
+    await quiet.sweep();
+    expect(poolRecord(quiet)).toBeUndefined();
+    expect(quiet.listed()).toBe(lists + 2);
+
+    const busy = illWorld(5, 2);
+    await busy.look('n1');
+    for (const name of ['n1', 'n2']) busy.setCondition(name, 'NetworkUnavailable', 'False');
+    busy.advance(minutes(5));
+    busy.beforeNextDelete(() => busy.reconcile(nodeChanged(busy, 'n3')));
+    await busy.sweep();
+    expect(busy.listed()).toBe(lists + 2);
+    expect(poolRecord(busy)?.nextWakeTime).toBe(busy.now() + seconds(1));
+    busy.advance(seconds(1));
+    await busy.sweep();
+    expect(poolRecord(busy)).toBeUndefined();
   });
 });
 
