@@ -5,15 +5,10 @@
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import type { RepairAction, RepairSettings } from '../../../shared/domain/repair-policy.ts';
-import { addDuration, isDue, seconds, type DurationMs, type EpochMs } from '../../../shared/domain/time.ts';
+import { addDuration, isDue, seconds, type EpochMs } from '../../../shared/domain/time.ts';
 import { holdsPastInstant } from '../decide.ts';
-import type { CarriedOut, RepairAttempt, RungType } from './pool.ts';
-
-export interface Rung {
-  readonly type: RungType;
-  readonly timeout: DurationMs;
-  readonly template?: string | undefined;
-}
+import { placeAfterObserving } from './place.ts';
+import type { RepairAttempt, Rung } from './pool.ts';
 
 /** `DrainThenTerminate` is two rungs: a drain of at most its timeout, and the termination. */
 export function rungsOf({ actions }: Pick<RepairSettings, 'actions'>): readonly Rung[] {
@@ -47,47 +42,6 @@ export function standingOf(attempt: RepairAttempt, rungs: readonly Rung[], now: 
   if (answer === undefined && (until === undefined || !isDue(now, until))) return { kind: 'waiting' };
   const rung = rungs[attempt.rung]?.type === attempt.action ? attempt.rung + 1 : 0;
   return rung < rungs.length ? { kind: 'next', rung } : { kind: 'exhausted' };
-}
-
-/**
- * Where the ladder stands while an attempt that was not carried out is not wanted for now: at the action before it, whose time is over,
- * so that nothing is repeated once it is wanted again. Undefined for the first action, and for one that an edit has removed.
- */
-export function placeBefore(stale: RepairAttempt, rungs: readonly Rung[]): RepairAttempt | undefined {
-  const before = actBefore(stale, rungs);
-  return before && placeAt(stale, before);
-}
-
-/** The act that was carried out before this one. */
-export function actBefore({ rung, action, escalates }: RepairAttempt, rungs: readonly Rung[]): CarriedOut | undefined {
-  const before = rungs[rung - 1];
-  if (escalates !== true || before === undefined || rungs[rung]?.type !== action) return undefined;
-  return { rung: rung - 1, action: before.type };
-}
-
-function placeAt(attempt: RepairAttempt, { rung, action }: CarriedOut): RepairAttempt {
-  const { number, intendedTime, node, claim, incident } = attempt;
-  const drained = action === 'Drain' ? attempt.requestId : undefined;
-  return {
-    number,
-    phase: 'accepted',
-    intendedTime,
-    node,
-    ...(claim && { claim }),
-    incident,
-    rung,
-    action,
-    ...(rung > 0 && { escalates: true }),
-    until: intendedTime,
-    ...(drained !== undefined && { requestId: drained }),
-  };
-}
-
-/** Where the ladder stands after mode `Observe`: at what was carried out before, with what that has made. */
-function placeAfterObserving(observed: RepairAttempt): RepairAttempt | undefined {
-  const { carriedOut, resources, mayHaveMade } = observed;
-  if (carriedOut === undefined) return undefined;
-  return { ...placeAt(observed, carriedOut), ...(resources && { resources }), ...(mayHaveMade && { mayHaveMade }) };
 }
 
 /**

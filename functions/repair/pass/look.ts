@@ -6,7 +6,8 @@ import { addDuration, minutes, toTimestamp, type EpochMs } from '../../../shared
 import { decide, vetoCheckTime, type DueNode, type NodeDecision, type RepairRules } from '../decide.ts';
 import type { Episode, RepairIncident } from '../incident.ts';
 import { ownerOf, type Owner, type OwnerIndex } from '../owner.ts';
-import { placeBefore, rungsOf, staleOf, standingOf, type OpenAttempts } from './attempts.ts';
+import { rungsOf, staleOf, standingOf, type OpenAttempts } from './attempts.ts';
+import { placeBefore } from './place.ts';
 import type { Candidate } from './grant.ts';
 import { BLOCKED_RETRY } from './guards.ts';
 import type { RepairAttempt } from './pool.ts';

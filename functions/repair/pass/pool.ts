@@ -1,9 +1,16 @@
 /** What repair remembers about one pool: attempts under way, and what its passes must know of each other. Types only. */
-import type { EpochMs } from '../../../shared/domain/time.ts';
+import type { DurationMs, EpochMs } from '../../../shared/domain/time.ts';
 import type { RepairIncident } from '../incident.ts';
 
 /** One rung of the ladder as it is carried out; `DrainThenTerminate` of the block is the two rungs `Drain` and `Terminate`. */
 export type RungType = 'Reboot' | 'Drain' | 'CustomResource' | 'Terminate';
+
+/** An action of the ladder with its time. */
+export interface Rung {
+  readonly type: RungType;
+  readonly timeout: DurationMs;
+  readonly template?: string | undefined;
+}
 
 /**
  * One act on one node. `intended` is written before the first call; `accepted` after the act was taken; `refused` when it certainly was

@@ -3,9 +3,10 @@ import type { NodeView } from '../../../shared/domain/node.ts';
 import { matchStatements, statementsOf } from '../../../shared/domain/repair-policy.ts';
 import { isDue, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import type { RepairRules } from '../decide.ts';
-import { actBefore, placeBefore, rungsOf, staleOf, type OpenAttempts, type Rung } from './attempts.ts';
+import { rungsOf, staleOf, type OpenAttempts } from './attempts.ts';
+import { actBefore, placeBefore } from './place.ts';
 import type { NodeLook, Verdict } from './verdict.ts';
-import type { RepairAttempt } from './pool.ts';
+import type { RepairAttempt, Rung } from './pool.ts';
 
 /** An act that leaves the node in its place, so that it can get well. */
 export const isInPlace = ({ action, phase }: RepairAttempt): boolean => action !== 'Terminate' || phase === 'observed';
