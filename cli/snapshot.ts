@@ -2,6 +2,7 @@
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { stringify } from 'yaml';
+import { isObject } from '../packages/kube-apiserver/src/json.ts';
 import { CONFIG_MAP } from '../shared/contract/names.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
 import type { JsonObject, KubernetesObject } from '../shared/domain/kubernetes-object.ts';
@@ -80,22 +81,32 @@ export async function takeSnapshot({ kubernetes, now }: ExplainedCluster, durati
     objects.push(...list.filter(isWorthIt).map(toSnapshotObject));
   }
   const { namespace, name, key } = CONFIG_MAP;
-  const config = configText(await kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name }), key);
+  const { [key]: config, ...templates } = textsOf(await kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name }));
   return {
     apiVersion: 'curfew.dev/v1alpha1',
     kind: 'Scenario',
     metadata: { name: 'snapshot' },
-    spec: { start: toTimestamp(now), duration, ...(config !== undefined && { config }), objects, steps: [] },
+    spec: {
+      start: toTimestamp(now),
+      duration,
+      ...(config !== undefined && { config }),
+      ...(Object.keys(templates).length > 0 && { templates }),
+      objects,
+      steps: [],
+    },
   };
 }
 
-/** Pods without a node hold nothing yet. */
+/** Pods without a node hold nothing yet, and a scenario has no scheduler. */
 function isWorthIt({ kind, spec }: KubernetesObject): boolean {
   return kind !== 'Pod' || typeof spec?.['nodeName'] === 'string';
 }
 
-function configText(configMap: KubernetesObject | undefined, key: string): string | undefined {
+/** The texts of a ConfigMap: the configuration, and the templates that it and the policies name. */
+function textsOf(configMap: KubernetesObject | undefined): Readonly<Record<string, string>> {
   const data = configMap?.['data'];
-  const text: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, key) : undefined;
-  return typeof text === 'string' ? text : undefined;
+  if (!isObject(data)) return {};
+  return Object.fromEntries(
+    Object.entries(data).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
 }

@@ -1,15 +1,17 @@
 /** What a user can get wrong: each ends with exit code 2 and says what to do, without a stack trace. */
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import packageFile from '../../package.json' with { type: 'json' };
 import { createExecPlugin } from '../../shared/adapters/kubernetes/exec-plugin.ts';
 import { runHere, type Ended } from './run-curfew.ts';
 
 let folder: string;
 let html: Server;
+let socket: TcpServer;
 const at = (name: string): string => join(folder, name);
 
 function kubeconfig(server: string, user: object): string {
@@ -42,6 +44,7 @@ beforeAll(async () => {
   await new Promise<void>(resolve => void html.listen(0, '127.0.0.1', resolve));
   const { port } = html.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
+  socket = createTcpServer().listen(at('socket'));
   writeFileSync(at('html'), kubeconfig(url, { token: 't' }));
   writeFileSync(at('mute'), kubeconfig(url, plugin('exit 3')));
   writeFileSync(at('nowhere'), kubeconfig('not a url', { token: 't' }));
@@ -55,6 +58,7 @@ beforeAll(async () => {
 afterAll(() => {
   vi.unstubAllEnvs();
   html.close();
+  socket.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -71,6 +75,7 @@ const CASES: readonly (readonly [string, string])[] = [
   ['start --serve --port {port}', 'port {port} is in use: choose another one with --port'],
   ['simulate {}/none.yaml', '{}/none.yaml does not exist'],
   ['simulate {}', '{} is a folder; give a file'],
+  ['simulate {}/socket', '{}/socket is a socket or a device; give a file'],
   ['simulate {}/binary.yaml', '{}/binary.yaml is not a text file in UTF-8'],
   ['simulate {}/latin1.yaml', '{}/latin1.yaml is not a text file in UTF-8'],
   ['simulate {}/deep.yaml', '{}/deep.yaml:1: is nested too deeply to be read'],
@@ -129,6 +134,12 @@ describe('what a user can put right', () => {
     const { status, stderr } = await shell(script);
     expect(stderr).toBe('the output cannot be written: no space left on the device\n');
     expect(status).toBe(2);
+  });
+
+  it('ends with npm: a shell between them would not pass SIGTERM on', () => {
+    const starts = Object.entries(packageFile.scripts).filter(([, command]) => command.includes('cli/bin.js'));
+    expect(starts.length).toBeGreaterThan(3);
+    expect(starts.filter(([, command]) => !command.startsWith('exec '))).toEqual([]);
   });
 
   it('names TMPDIR when there is no such folder', async () => {
