@@ -133,7 +133,11 @@ function createProgram(output: CommandOutput, ends: (exitCode: number) => void):
       .option('--dry-run', 'say what would become of every pod, change nothing')
       .option('--cancel', 'withdraw the request, or uncordon the node of a drain that others asked for'),
   )
-    .addOption(new Option('--output <form>', 'what a dry run prints').choices(['text', 'json']).default('text'))
+    .addOption(
+      new Option('--output <form>', 'what to print; json: the plan of a dry run, else how the drain ended')
+        .choices(['text', 'json'])
+        .default('text'),
+    )
     .action(async (node: string, options: Record<string, string>) => {
       const { drainCommand } = await import('./drain.ts');
       const interruption = new AbortController();
