@@ -19,6 +19,7 @@ it('SIGTERM that comes twice stops in order once', async () => {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', SCRIPT], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
+  if (child.stdout === null) throw new Error('stdout is a pipe');
   const printed = text(child.stdout);
   await once(child, 'message');
   child.kill('SIGTERM');
