@@ -79,22 +79,27 @@ async function run(
     now,
   );
   const isDryRun = options.dryRun === true;
+  const isJson = options.output === 'json';
+  /** Of JSON, standard output holds the result alone. */
+  const say = (line: string): void => (isJson ? output.error(`${line}\n`) : output.out(`${line}\n`));
   const verb = underWay === undefined ? (isDryRun ? 'would be drained' : 'is to be drained') : 'is being drained';
-  if (isDryRun && options.output === 'json') output.out(`${toJson(plan)}\n`);
-  else output.out(`${renderPlan(plan, verb).join('\n')}\n`);
+  if (isDryRun && isJson) output.out(`${toJson(plan)}\n`);
+  else say(renderPlan(plan, verb).join('\n'));
   if (isDryRun) return 0;
 
   if (asked === undefined) await ask(kubernetes, observation.node.uid, name, id);
-  output.out(asked === undefined ? `asked for drain ${id}\n` : `drain ${id} was asked for before: following it\n`);
+  say(asked === undefined ? `asked for drain ${id}` : `drain ${id} was asked for before: following it`);
   const followed = await follow(kubernetes, {
     name,
     uid: observation.node.uid,
     id,
-    say: line => output.out(`${line}\n`),
+    say,
     pause: () => sleep(LOOK_EVERY, undefined, { signal: options.interrupted }).catch(() => undefined),
     isOver: () => options.interrupted?.aborted === true,
   });
-  return conclude(followed, name, output);
+  const { kind: result, ...answer } = followed;
+  if (isJson) output.out(`${toJson({ node: name, id, result, ...answer })}\n`);
+  return conclude(followed, name, isJson ? { ...output, out: output.error } : output);
 }
 
 /** A request on the Node that has no answer yet. */

@@ -2,6 +2,7 @@
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { stringify } from 'yaml';
+import { isObject } from '../packages/kube-apiserver/src/json.ts';
 import { CONFIG_MAP } from '../shared/contract/names.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
 import type { JsonObject, KubernetesObject } from '../shared/domain/kubernetes-object.ts';
@@ -25,6 +26,8 @@ export interface SnapshotOptions {
 }
 
 const DEFAULT_DURATION = '24h';
+/** What a scenario may last. */
+const NANOSECONDS = { second: 1_000_000_000n, year: 8760n * 3600n * 1_000_000_000n };
 const HEAD = `# A snapshot of a cluster. Edit a NodePool or NodeLifecyclePolicy, add steps, and run: npm run --silent simulate -- FILE
 # Secrets, environment values, images, commands and the annotations of others are never part of it.
 `;
@@ -45,8 +48,10 @@ export async function snapshotCommand(
   try {
     const { duration = DEFAULT_DURATION } = options;
     const parsed = parseGoDuration(duration);
-    if (!parsed.ok || parsed.nanoseconds <= 0) {
-      throw new UsageError(`--duration takes a Go duration such as 90m or 24h, not ${JSON.stringify(duration)}`);
+    if (!parsed.ok || parsed.nanoseconds < NANOSECONDS.second || parsed.nanoseconds > NANOSECONDS.year) {
+      throw new UsageError(
+        `--duration takes a Go duration such as 90m or 24h, from 1s to 8760h, not ${JSON.stringify(duration)}`,
+      );
     }
     // Before the cluster is read: that can take a while.
     if (options.output !== undefined) checkWritable(options.output);
@@ -80,22 +85,32 @@ export async function takeSnapshot({ kubernetes, now }: ExplainedCluster, durati
     objects.push(...list.filter(isWorthIt).map(toSnapshotObject));
   }
   const { namespace, name, key } = CONFIG_MAP;
-  const config = configText(await kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name }), key);
+  const { [key]: config, ...templates } = textsOf(await kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name }));
   return {
     apiVersion: 'curfew.dev/v1alpha1',
     kind: 'Scenario',
     metadata: { name: 'snapshot' },
-    spec: { start: toTimestamp(now), duration, ...(config !== undefined && { config }), objects, steps: [] },
+    spec: {
+      start: toTimestamp(now),
+      duration,
+      ...(config !== undefined && { config }),
+      ...(Object.keys(templates).length > 0 && { templates }),
+      objects,
+      steps: [],
+    },
   };
 }
 
-/** Pods without a node hold nothing yet. */
+/** Pods without a node hold nothing yet, and a scenario has no scheduler. */
 function isWorthIt({ kind, spec }: KubernetesObject): boolean {
   return kind !== 'Pod' || typeof spec?.['nodeName'] === 'string';
 }
 
-function configText(configMap: KubernetesObject | undefined, key: string): string | undefined {
+/** The texts of a ConfigMap: the configuration, and the templates that it and the policies name. */
+function textsOf(configMap: KubernetesObject | undefined): Readonly<Record<string, string>> {
   const data = configMap?.['data'];
-  const text: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, key) : undefined;
-  return typeof text === 'string' ? text : undefined;
+  if (!isObject(data)) return {};
+  return Object.fromEntries(
+    Object.entries(data).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
 }

@@ -9,6 +9,7 @@ import type { ClusterEvent } from '../shared/contract/cluster-event.ts';
 import { ANNOTATIONS, CURFEW_GROUP, KARPENTER } from '../shared/contract/names.ts';
 import { withoutWaiter } from '../shared/cluster/pod-watchers.ts';
 import type { KubernetesObject } from '../shared/domain/kubernetes-object.ts';
+import { parseTimestamp, type EpochMs } from '../shared/domain/time.ts';
 import { STATE_LABEL } from '../shared/domain/quarantine.ts';
 import type { WatchedNodeNames } from './watched-nodes.ts';
 import { canonicalText, fieldAt, listAt, pick, pickEntries, textAt } from './fields.ts';
@@ -48,6 +49,12 @@ export const projectNode: Project = object => ({
     providerID: textAt(object, 'spec', 'providerID'),
   }),
 });
+
+/** When what `projectNode` calls `protection` is over by its own mark; undefined: never by itself. */
+export function endOfProtection(node: KubernetesObject): EpochMs | undefined {
+  const mark = node.metadata.annotations?.[ANNOTATIONS.protectedUntil];
+  return mark === undefined ? undefined : parseTimestamp(mark);
+}
 
 const DRAIN_ANNOTATIONS: ReadonlySet<string> = new Set([
   ANNOTATIONS.watchPods,

@@ -8,9 +8,11 @@ import {
 } from '../shared/contract/names.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
 import type { GroupVersionKind, KubernetesObject, ResourceType } from '../shared/domain/kubernetes-object.ts';
+import type { EpochMs } from '../shared/domain/time.ts';
 import type { WatchSelection } from '../shared/ports/cluster-watch.ts';
 import {
   attachmentInterest,
+  endOfProtection,
   hookResourceInterest,
   isGoingPod,
   podInterest,
@@ -49,6 +51,8 @@ export interface WatchedResource {
   readonly awaitsEnd?: (object: KubernetesObject) => boolean;
   /** Which changed states are published; deletions always are. Without it, all. */
   readonly isNews?: (parts: Parts) => boolean;
+  /** A part that is over at a time that the object itself says: that it goes after that time is no news. */
+  readonly timedPart?: { readonly name: string; readonly endOf: (object: KubernetesObject) => EpochMs | undefined };
   /** What the first list finds is not published: only what changes from then on. */
   readonly quietAtFirst?: true;
   /** Of its events on the bus; `<Kind>Changed` without it. */
@@ -70,6 +74,7 @@ export const WATCHED_RESOURCES: readonly WatchedResource[] = [
     kind: 'Node',
     type: RESOURCES.Node,
     project: projectNode,
+    timedPart: { name: 'protection', endOf: endOfProtection },
     unread: { kind: 'heartbeat', unprojected: NODE_HEARTBEAT },
   },
   { kind: 'NodeClaim', type: RESOURCES.NodeClaim, project: projectNodeClaim },

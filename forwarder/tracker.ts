@@ -5,9 +5,9 @@
 import { detailTypeFor } from '../shared/contract/cluster-event.ts';
 import type { Subject } from '../shared/contract/subject.ts';
 import { apiVersionOf, type KubernetesObject } from '../shared/domain/kubernetes-object.ts';
-import type { EpochMs } from '../shared/domain/time.ts';
+import { isDue, type EpochMs } from '../shared/domain/time.ts';
 import { changedParts, fingerprintOf, presentParts, type Fingerprint } from './fingerprint.ts';
-import type { Hints, PodInterest } from './project.ts';
+import type { Hints, Parts, PodInterest } from './project.ts';
 import type { WatchedResource } from './resources.ts';
 import { isAboutNone, keyOfEvent, keyOfObject, namesOneOf, uidOf, type Unread } from './unread.ts';
 
@@ -64,6 +64,8 @@ interface Tracked {
   readonly interest: 'itself' | 'node';
   /** Of the text that an event about this state has; undefined where events of the resource are always read. */
   readonly textKey: string | undefined;
+  /** Of its timed part. */
+  readonly endTime: EpochMs | undefined;
 }
 
 export function createTracker(resource: WatchedResource, interest: PodInterest): Tracker {
@@ -113,7 +115,15 @@ export function createTracker(resource: WatchedResource, interest: PodInterest):
           ? unread?.keyOfObject(object)
           : undefined;
     const fingerprint = fingerprintOf(parts);
-    return { parts, state: { name, namespace, resourceVersion, fingerprint, hints, interest: why, textKey } };
+    const endTime = resource.timedPart?.endOf(object);
+    return { parts, state: { name, namespace, resourceVersion, fingerprint, hints, interest: why, textKey, endTime } };
+  }
+
+  /** Only the timed part is gone, and its time is over. */
+  function isExpected({ endTime }: Tracked, parts: Parts, changed: readonly string[], now: EpochMs): boolean {
+    const name = resource.timedPart?.name;
+    if (name === undefined || endTime === undefined || !isDue(now, endTime)) return false;
+    return changed.length === 1 && changed[0] === name && parts[name] === undefined;
   }
 
   function keep(uid: string, state: Tracked): void {
@@ -178,7 +188,7 @@ export function createTracker(resource: WatchedResource, interest: PodInterest):
         return changeOf(uid, said, { change: 'Added', changed: presentParts(parts), observedTime: now, resync });
       }
       const changed = changedParts(parts, before.fingerprint, state.fingerprint);
-      return changed.length === 0 || !news
+      return changed.length === 0 || !news || isExpected(before, parts, changed, now)
         ? undefined
         : changeOf(uid, said, { change: 'Modified', changed, observedTime: now });
     },

@@ -1,9 +1,9 @@
-/** What a run comes to: what was repaired, evicted and terminated, and what was held, since when and by what. From the trace alone. */
+/** What a run comes to: what was repaired, drained and terminated, and what was held, from when to when and by what. From the trace alone. */
 import type { JsonValue } from '../shared/domain/kubernetes-object.ts';
 import type { TraceEntry } from './trace.ts';
 
 export interface Done {
-  readonly what: 'repair' | 'wouldRepair' | 'evict' | 'terminate';
+  readonly what: keyof typeof TITLES;
   /** `Node n1`, `Pod prod/web-0`. */
   readonly object: string;
   /** RFC 3339. */
@@ -12,69 +12,118 @@ export interface Done {
 }
 
 export interface Held {
+  /** As of `Done`. */
   readonly object: string;
+  /** The function that holds it. */
   readonly by: string;
   readonly reason: string;
+  /** As it was said last. */
   readonly message: string;
-  /** RFC 3339, of the first and the last time that it was said. */
+  /** RFC 3339: when it was said first. */
   readonly from: string;
-  readonly to: string;
+  /** RFC 3339; missing: it was held when the run ended. */
+  readonly to?: string;
 }
 
 export interface Outcome {
+  /** In the order of time. */
   readonly done: readonly Done[];
+  /** In the order of `from`. */
   readonly held: readonly Held[];
 }
 
-const DONE: Readonly<Record<string, Done['what']>> = {
-  repair: 'repair',
-  wouldRepair: 'wouldRepair',
-  evict: 'evict',
-  terminate: 'terminate',
-};
-/** Decisions that hold something back. */
-const HELD: ReadonlySet<string> = new Set(['tolerate', 'blocked', 'vetoed', 'wait', 'refuse']);
-
-export function outcomeOf(entries: readonly TraceEntry[]): Outcome {
-  const done: Done[] = [];
-  const held = new Map<string, Held>();
-  for (const { kind, line } of entries) {
-    if (kind !== 'audit') continue;
-    const decision = textOf(line['decision']);
-    const object = objectOf(line['about']);
-    const time = textOf(line['t']);
-    const message = textOf(line['message']);
-    const what = DONE[decision];
-    if (what !== undefined) done.push({ what, object, time, why: message });
-    if (!HELD.has(decision)) continue;
-    const by = textOf(line['function']);
-    const reason = textOf(line['reason']);
-    const key = JSON.stringify([object, by, reason]);
-    held.set(key, { object, by, reason, message, from: held.get(key)?.from ?? time, to: time });
-  }
-  return { done, held: [...held.values()] };
-}
-
+/** What is done, for people. */
 const TITLES = {
   repair: 'repaired',
   wouldRepair: 'would be repaired',
+  drain: 'drained',
+  drainFailed: 'drain failed',
+  drainCancelled: 'drain cancelled',
+  terminate: 'termination begun',
+  wouldTerminate: 'would be terminated',
+  terminated: 'terminated',
   evict: 'evicted',
-  terminate: 'terminated',
+  delete: 'deleted',
+  orphan: 'possibly left behind',
 } as const;
 
-/** A line each, for people. */
+/** By function, decision, and reason where that counts. */
+const DONE: Readonly<Record<string, Done['what']>> = {
+  'repair repair': 'repair',
+  'repair wouldRepair': 'wouldRepair',
+  'drain end DrainSucceeded': 'drain',
+  'drain end DrainFailed': 'drainFailed',
+  'drain end DrainCancelled': 'drainCancelled',
+  'drain evict': 'evict',
+  'drain delete': 'delete',
+  'finalizer terminate': 'terminate',
+  'finalizer wouldTerminate': 'wouldTerminate',
+  'finalizer release TerminationFinished': 'terminated',
+  'finalizer evict': 'evict',
+  'finalizer forceDelete': 'delete',
+  'finalizer orphan': 'orphan',
+};
+
+/** Decisions that hold an object back, by function, and those that end that; without the latter any other decision about it does. */
+const HOLDS: Readonly<Record<string, { readonly begin: readonly string[]; readonly end?: readonly string[] }>> = {
+  repair: { begin: ['tolerate', 'blocked', 'vetoed', 'refused', 'refuse', 'retry'] },
+  drain: { begin: ['hold', 'wait'], end: ['begin', 'end', 'cancel', 'release', 'close'] },
+  finalizer: { begin: ['wait', 'retry', 'refuse', 'overdue'], end: ['release', 'close'] },
+  'grace-period': { begin: ['hold', 'notOurs'], end: ['release', 'disown', 'close'] },
+};
+
+export function outcomeOf(entries: readonly TraceEntry[]): Outcome {
+  const done: Done[] = [];
+  const held: Held[] = [];
+  /** What holds an object now, by object and function, then by reason. */
+  const open = new Map<string, Map<string, Held>>();
+  for (const { kind, line } of entries) {
+    if (kind !== 'audit') continue;
+    const [by, decision, reason] = [textOf(line['function']), textOf(line['decision']), textOf(line['reason'])];
+    const object = objectOf(line['about']);
+    const [time, message] = [textOf(line['t']), textOf(line['message'])];
+    const what = DONE[`${by} ${decision} ${reason}`] ?? DONE[`${by} ${decision}`];
+    if (what !== undefined) done.push({ what, object, time, why: message });
+
+    const key = `${by} ${object}`;
+    const holds = open.get(key) ?? new Map<string, Held>();
+    const rule = HOLDS[by];
+    const begins = rule?.begin.includes(decision) === true;
+    if (!begins && rule?.end !== undefined && !rule.end.includes(decision)) continue;
+    // Whatever else is said of it ends what was said before; a function with ends of its own may hold it for several reasons.
+    const over = [...holds].filter(([other]) => !begins || (rule?.end === undefined && other !== reason));
+    for (const [other, hold] of over) {
+      holds.delete(other);
+      // A toleration that is over says nothing: the repair, or what blocks it, says more.
+      if (hold.reason !== TOLERATED) held.push({ ...hold, to: time });
+    }
+    if (begins) holds.set(reason, { object, by, reason, message, from: holds.get(reason)?.from ?? time });
+    open.set(key, holds);
+  }
+  for (const holds of open.values()) held.push(...holds.values());
+  return { done, held: held.toSorted((a, b) => (a.from < b.from ? -1 : a.from > b.from ? 1 : 0)) };
+}
+
+const TOLERATED = 'WithinToleration';
+
+/** A line each, for people, with a heading for what was done and one for what was held. */
 export function formatOutcome({ done, held }: Outcome): readonly string[] {
   return [
-    ...done.map(({ what, object, time, why }) => `${time}  ${object} ${TITLES[what]}: ${why}`),
+    ...(done.length === 0 ? ['nothing was done'] : ['done:']),
+    ...done.map(({ what, object, time, why }) => `  ${short(time)}  ${object} ${TITLES[what]}: ${why}`),
+    ...(held.length === 0 ? ['nothing was held'] : ['held:']),
     ...held.map(({ object, by, reason, message, from, to }) => {
-      const span = from === to ? from : `${from} to ${to}`;
-      return `${span}  ${object} held by ${by} (${reason}): ${message}`;
+      const until = to === undefined ? 'the end' : short(to);
+      return `  ${short(from)} to ${until}  ${object} by ${by} (${reason}): ${message}`;
     }),
-    ...(done.length + held.length === 0 ? ['nothing was done, and nothing was held'] : []),
   ];
 }
 
-function objectOf(about: JsonValue | undefined): string {
+/** Without milliseconds where there are none. */
+const short = (time: string): string => time.replace('.000Z', 'Z');
+
+/** `Node n1`, `Pod prod/web-0`: what a line is about. */
+export function objectOf(about: JsonValue | undefined): string {
   if (typeof about !== 'object' || about === null || !('name' in about)) return '';
   const { kind, namespace, name } = about;
   return `${textOf(kind)} ${namespace === undefined ? '' : `${textOf(namespace)}/`}${textOf(name)}`;

@@ -3,7 +3,7 @@ import { colors as pc } from './terminal-colors.ts';
 import { formatDuration } from '../shared/domain/go-duration.ts';
 import { durationBetween, toIsoText, type EpochMs } from '../shared/domain/time.ts';
 import type { JsonObject } from '../shared/domain/kubernetes-object.ts';
-import { formatOutcome, outcomeOf } from './outcome.ts';
+import { formatOutcome, objectOf, outcomeOf } from './outcome.ts';
 import type { Verdict } from './expect.ts';
 import type { RunResult } from './run.ts';
 import type { ScenarioFault } from './scenario/scenario.ts';
@@ -24,7 +24,7 @@ export function formatRun(result: RunResult): string {
   lines.push('');
   // Without expectations, what happened is the answer.
   if (verdicts.length === 0)
-    lines.push('What came of it:', ...formatOutcome(outcomeOf(result.trace)).map(line => `  ${line}`), '');
+    lines.push('Summary', ...formatOutcome(outcomeOf(result.trace)).map(line => `  ${line}`), '');
   lines.push(formatSummary(result));
   return lines.join('\n');
 }
@@ -94,11 +94,7 @@ export function formatFault({ place, message }: ScenarioFault): string {
 function formatRefusals({ scenario, refusals }: RunResult): string[] {
   return refusals.map(({ line }) => {
     const { message, about } = line;
-    const words = typeof about === 'object' && about !== null ? Object.values(about) : [];
-    const object = words
-      .filter(word => typeof word === 'string')
-      .slice(0, 2)
-      .join(' ');
+    const object = objectOf(about);
     const why = typeof message === 'string' ? message : 'no reason was given';
     return `${scenario.file}: ${object} was refused, and no expectation says so: ${why}`;
   });

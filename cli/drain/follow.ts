@@ -95,8 +95,12 @@ function createLook(
 
 async function eventsOf(kubernetes: KubernetesApi, name: string): Promise<readonly KubernetesObject[]> {
   const fieldSelector = `involvedObject.kind=Node,involvedObject.name=${name}`;
-  return (await kubernetes.list(RESOURCES.Event, { fieldSelector })) ?? [];
+  const events = (await kubernetes.list(RESOURCES.Event, { fieldSelector })) ?? [];
+  return events.toSorted((a, b) => writtenAs(a) - writtenAs(b));
 }
+
+/** Lists come by name; versions of one cluster grow. */
+const writtenAs = ({ metadata }: KubernetesObject): number => Number(metadata.resourceVersion) || 0;
 
 function lineOf(event: KubernetesObject): string {
   const { reason, message } = event as { readonly reason?: unknown; readonly message?: unknown };

@@ -1,16 +1,23 @@
 /** Everything that a plan of a drain rests on, read live. */
 import { readConfiguration, type Configuration } from '../../shared/cluster/read-configuration.ts';
+import { formatConfigFaults } from '../../shared/contract/config-schema.ts';
 import { CONFIG_MAP } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 
-/** Undefined: there is none, or it is not valid; the last valid one stands in Curfew's table, which is not read. */
-export async function loadConfiguration(kubernetes: Pick<KubernetesApi, 'get'>): Promise<Configuration | undefined> {
+/** The configuration as it stands in the cluster. The last valid one stands in Curfew's table, which is not read. */
+export type LiveConfiguration =
+  | { readonly kind: 'valid'; readonly configuration: Configuration }
+  | { readonly kind: 'invalid'; readonly message: string }
+  | { readonly kind: 'none' };
+
+export async function loadConfiguration(kubernetes: Pick<KubernetesApi, 'get'>): Promise<LiveConfiguration> {
   const { namespace, name, key } = CONFIG_MAP;
   const configMap = await kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name });
   const data: unknown = configMap?.['data'];
-  if (typeof data !== 'object' || data === null || !Object.hasOwn(data, key)) return undefined;
+  if (typeof data !== 'object' || data === null || !Object.hasOwn(data, key)) return { kind: 'none' };
   const texts = Object.entries(data).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   const read = readConfiguration(Object.fromEntries(texts));
-  return read.ok ? read.value : undefined;
+  if (read.ok) return { kind: 'valid', configuration: read.value };
+  return { kind: 'invalid', message: formatConfigFaults(read.faults) };
 }

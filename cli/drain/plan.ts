@@ -5,13 +5,13 @@ import type { DrainRules } from '../../functions/drain/observation.ts';
 import { drainPodStanding, type OutOfScope } from '../../functions/drain/pods.ts';
 import { compileSettings } from '../../functions/drain/settings.ts';
 import type { UnderWay } from '../../functions/drain/under-way.ts';
-import type { Configuration } from '../../shared/cluster/read-configuration.ts';
 import { evictionRefusal } from '../pod-disruption-budget.ts';
 import { drainResourceName } from '../../shared/domain/drain-resource-name.ts';
 import { isTerminating, type PodView } from '../../shared/domain/pod.ts';
 import { isActive, protectionOf } from '../../shared/domain/protection.ts';
 import { addDuration, toExactTimestamp, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import type { NodeObservation } from '../explain/observation.ts';
+import type { LiveConfiguration } from './observe.ts';
 
 export interface PlannedPod {
   readonly namespace: string;
@@ -39,15 +39,15 @@ export interface DrainPlan {
 /** @param drain the one under way, or one that would begin now */
 export function planDrain(
   observation: NodeObservation,
-  configuration: Configuration | undefined,
+  live: LiveConfiguration,
   drain: UnderWay,
   now: EpochMs,
 ): DrainPlan {
   const { node, protection } = observation;
-  const settings = configuration?.drain;
+  const settings = live.kind === 'valid' ? live.configuration.drain : undefined;
   const nothing = { node: node.name, custom: undefined, timeout: undefined, pods: [] };
   if (settings === undefined) {
-    return { ...nothing, held: 'no valid configuration says how nodes are drained: the drain waits for one' };
+    return { ...nothing, held: live.kind === 'invalid' ? heldBy(live.message) : NO_CONFIGURATION };
   }
   const held = protection.mode === 'Observe' ? 'mode is Observe: nothing is drained' : undefined;
   const rules: DrainRules = { settings, ...compileSettings(settings) };
@@ -74,6 +74,11 @@ export function planDrain(
       .toSorted((a, b) => (`${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1)),
   };
 }
+
+const NO_CONFIGURATION = 'no configuration says how nodes are drained: the drain waits for one';
+
+const heldBy = (message: string): string =>
+  `the configuration is not valid: ${message}. A drain follows the last valid one, or waits if there was none; which one that is cannot be seen here`;
 
 interface Situation {
   readonly observation: NodeObservation;

@@ -2,7 +2,9 @@
  * What of a cluster stands in a snapshot: only fields that are named here, so that a Secret, an environment value, a command line or
  * an annotation of somebody else can never be among them.
  */
+import { ANNOTATIONS } from '../../shared/contract/names.ts';
 import type { JsonObject, JsonValue, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { isObject } from '../../packages/kube-apiserver/src/json.ts';
 
 /** Annotations that rules read. Others may hold anything, whole manifests with their environment included. */
 const ANNOTATION_GROUPS = /^([a-z0-9-]+\.)*(karpenter\.sh|karpenter\.k8s\.aws|curfew\.dev)\//;
@@ -66,7 +68,9 @@ function ofKind(kind: string, spec: JsonObject): JsonObject {
 }
 
 function metadataOf({ metadata }: KubernetesObject): JsonObject {
-  const annotations = Object.entries(metadata.annotations ?? {}).filter(([key]) => ANNOTATION_GROUPS.test(key));
+  const annotations = Object.entries(withoutDrains(metadata.annotations ?? {})).filter(([key]) =>
+    ANNOTATION_GROUPS.test(key),
+  );
   const owners = (metadata.ownerReferences ?? []).map(({ apiVersion, kind, name, uid, controller }) => ({
     apiVersion,
     kind,
@@ -82,6 +86,19 @@ function metadataOf({ metadata }: KubernetesObject): JsonObject {
     ...(annotations.length > 0 && { annotations: Object.fromEntries(annotations) }),
     ...(owners.length > 0 && { ownerReferences: owners }),
   };
+}
+
+/**
+ * A drain's record is not in the cluster. So one under way begins anew, with the request that stands on the Node; one that was answered is
+ * over, and would begin again if its request stayed.
+ */
+function withoutDrains(annotations: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const { drainRequested, drainAnswer, drainUnderWay, watchPods } = ANNOTATIONS;
+  const requested = annotations[drainRequested];
+  const isAnswered =
+    requested !== undefined && annotations[drainAnswer]?.includes(JSON.stringify(requested.trim())) === true;
+  const left = new Set<string>([drainAnswer, drainUnderWay, watchPods, ...(isAnswered ? [drainRequested] : [])]);
+  return Object.fromEntries(Object.entries(annotations).filter(([key]) => !left.has(key)));
 }
 
 function conditionsOf(value: JsonValue | undefined): readonly JsonObject[] {
@@ -100,8 +117,4 @@ function pick(object: JsonObject, fields: readonly string[]): JsonObject {
     return isEmpty ? [] : [[field, value] as const];
   });
   return Object.fromEntries(entries);
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,9 +1,11 @@
-/** What stands around Curfew in the local cluster: Karpenter, the kubelets of all nodes, the controller of PodDisruptionBudgets. */
+/** What stands around Curfew in the local cluster: a scheduler, Karpenter, the kubelets of all nodes, the controller of PodDisruptionBudgets. */
 import type { ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
 import type { Scheduler } from '../../runtime/scheduler.ts';
 import { startDisruption } from '../../simulator/actors/disruption.ts';
 import { startKarpenter } from '../../simulator/actors/karpenter.ts';
 import { startKubelet } from '../../simulator/actors/kubelet.ts';
+import { startNodeDeletion } from '../../simulator/actors/node-deletion.ts';
+import { startScheduling } from '../../simulator/actors/scheduling.ts';
 import { startPods } from '../../simulator/actors/pod-start.ts';
 import { startCloud } from '../../simulator/actors/cloud.ts';
 import { createCloud } from '../../simulator/cloud.ts';
@@ -16,5 +18,14 @@ export function startClusterActors(
   cloud: ActorWorld['cloud'] = createCloud(scheduler),
 ): void {
   const world = { core, scheduler, cloud };
-  for (const start of [startCloud, startKarpenter, startKubelet, startPods, startDisruption]) start(world);
+  const starts = [
+    startCloud,
+    startKarpenter,
+    startNodeDeletion,
+    startScheduling,
+    startKubelet,
+    startPods,
+    startDisruption,
+  ];
+  for (const start of starts) start(world);
 }

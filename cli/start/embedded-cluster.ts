@@ -15,6 +15,7 @@ import { createRbacAuthorizer } from '../../packages/kube-apiserver/src/authoriz
 import { serveApiServer, type ServedApi } from '../../packages/kube-apiserver/src/http/server.ts';
 import type { ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
 import { customResourceDefinitions } from '../../simulator/custom-resource-definitions.ts';
+import { WORKLOAD_WARNING } from './workload-warning.ts';
 import { CONFIG_MAP } from '../../shared/contract/names.ts';
 import type { Clock } from '../../shared/ports/clock.ts';
 
@@ -53,6 +54,7 @@ export async function startEmbeddedCluster(
   for (const text of [...rbacFiles().map(file => file.text), ...admissionPolicies()]) {
     for (const document of parseAllDocuments(text)) core.seed(manifest.parse(document.toJS()));
   }
+  for (const warning of WORKLOAD_WARNING) core.seed(warning);
   const served = await serveApiServer(core, {
     port,
     now: () => clock.now(),

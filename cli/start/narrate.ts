@@ -32,19 +32,19 @@ export function readProblem({ record, text, function: name }: LogLine): string |
 }
 
 export function narrateAudit(timeline: Timeline, audit: AuditLine): void {
-  const voice: Voice = audit.function === 'repair' ? 'repair' : 'curfew';
-  timeline.line(voice, `${audit.decision} ${audit.kind} ${audit.name}: ${audit.message}`);
+  timeline.line(audit.function, `${audit.decision} ${audit.kind} ${audit.name}: ${audit.message}`);
 }
 
-const WHO: readonly (readonly [RegExp, Voice])[] = [
-  [/^actor:karpenter/, 'karpenter'],
-  [/^curfew-repair/, 'repair'],
-  [/^curfew/, 'curfew'],
-];
+/** Actors whose writes are told of; a function's user is `curfew-` and its name. */
+const KARPENTER = 'actor:karpenter';
+function voiceOf(user: string): Voice | undefined {
+  if (user === KARPENTER) return 'karpenter';
+  return FUNCTION_NAMES.find(name => user === `curfew-${name}`);
+}
 
 /** One line for a write that matters to the story; Events and the story's own writes are told elsewhere. */
 export function narrateWrite(timeline: Timeline, write: ObservedWrite): void {
-  const voice = WHO.find(([user]) => user.test(write.user))?.[1];
+  const voice = voiceOf(write.user);
   if (voice === undefined || write.resource.kind === 'Event') return;
   const target = `${write.resource.kind} ${write.ref.name}`;
   const gone = write.before !== undefined && write.after === undefined;

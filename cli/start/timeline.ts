@@ -2,9 +2,11 @@
  * The live timeline of `npm start`: one line per thing that happened, with the time since the story began. Colours and a progress
  * line only on a terminal; plain lines otherwise, so that a log file reads the same.
  */
+import type { FunctionName } from '../../shared/contract/names.ts';
 import { colors as c } from '../../simulator/terminal-colors.ts';
 
-export type Voice = 'you' | 'cluster' | 'forwarder' | 'repair' | 'timer' | 'karpenter' | 'curfew' | 'controller';
+/** Who a line is by: a function, or what stands around Curfew. */
+export type Voice = FunctionName | 'you' | 'cluster' | 'forwarder' | 'karpenter' | 'curfew' | 'controller';
 
 export interface Output {
   readonly isTTY: boolean;
@@ -27,7 +29,7 @@ export interface Timeline {
   endProgress(): void;
 }
 
-const VOICE_WIDTH = 10;
+const VOICE_WIDTH = 12;
 
 export function createTimeline(output: Output, now: () => number): Timeline {
   const paint: Record<Voice, (text: string) => string> = {
@@ -38,6 +40,9 @@ export function createTimeline(output: Output, now: () => number): Timeline {
     timer: c.dim,
     karpenter: c.green,
     curfew: c.cyan,
+    drain: c.cyan,
+    finalizer: c.cyan,
+    'grace-period': c.cyan,
     controller: c.green,
   };
   let origin: number | undefined;

@@ -152,12 +152,15 @@ function aboutNode(
   }
   if (until === undefined) return [];
   if (doNotDisrupt !== undefined && doNotDisrupt !== 'true') {
-    const message = `karpenter.sh/do-not-disrupt: ${shown(doNotDisrupt)} on the node is not Curfew's and is left alone: Karpenter may disrupt pods that are protected until ${until}`;
+    const message = `karpenter.sh/do-not-disrupt: ${shown(doNotDisrupt)} on the node is not Curfew's and is left alone: Karpenter may disrupt pods that are protected ${spanOf(until)}`;
     return [{ topic: 'notOurs', key: shown(doNotDisrupt), message, about }];
   }
   if (observeOnly && doNotDisrupt === undefined && protectedUntil === undefined) {
-    const message = `mode is Observe; the node would carry karpenter.sh/do-not-disrupt: "true" for its protected pods, until ${until}`;
+    const message = `mode is Observe; the node would carry karpenter.sh/do-not-disrupt: "true" for its protected pods, ${spanOf(until)}`;
     return [{ topic: 'observed', key: until, message, about }];
   }
   return [];
 }
+
+/** @param until as in `NodeChange` */
+const spanOf = (until: string): string => (until === 'indefinite' ? 'without end' : `until ${until}`);

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { addDuration, hours, seconds, toIsoText, type EpochMs } from '../../shared/domain/time.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { toExpectation } from './expectation.ts';
+import { describeIssue, describeUnknown } from './messages.ts';
 import { placeOf, type Path } from './places.ts';
 import { complainAboutDuplicates, complainAboutResources, type ResourceCatalog } from './resource-names.ts';
 import {
@@ -23,6 +24,10 @@ const MAX_ALIASES = 100_000;
 
 /** Functions are woken every minute, so a run takes time in proportion to it. */
 const MAX_DURATION = hours(24 * 365);
+
+/** The parser says of an anchor that is used too often that it is an attack. */
+export const describeAliases = (message: string): string =>
+  message.startsWith('Excessive alias count') ? `anchors are used more than ${MAX_ALIASES} times` : message;
 
 type Locate = (path: Path) => Place;
 
@@ -86,11 +91,11 @@ function parseDocument(
   try {
     value = document.toJS({ maxAliasCount: MAX_ALIASES });
   } catch (error) {
-    return [{ place: locate([]), message: messageOf(error) }];
+    return [{ place: locate([]), message: describeAliases(messageOf(error)) }];
   }
   const other = complainAboutKind(value);
   if (other !== undefined) return [{ place: locate(['kind']), message: other }];
-  const result = scenarioSchema.safeParse(value);
+  const result = scenarioSchema.safeParse(value, { error: describeIssue });
   if (!result.success) return result.error.issues.flatMap(issue => toFaults(issue, locate));
   const faults: ScenarioFault[] = [];
   const scenario = toScenario(result.data, file, locate, faults);
@@ -113,7 +118,7 @@ function complainAboutKind(value: unknown): string | undefined {
 /** An unknown field stands at its own key. */
 function toFaults(issue: z.core.$ZodIssue, locate: Locate): ScenarioFault[] {
   if (issue.code !== 'unrecognized_keys') return [{ place: locate(issue.path), message: issue.message }];
-  return issue.keys.map(key => ({ place: locate([...issue.path, key]), message: 'unknown field' }));
+  return issue.keys.map(key => ({ place: locate([...issue.path, key]), message: describeUnknown(issue.path, key) }));
 }
 
 function toScenario(

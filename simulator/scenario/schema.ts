@@ -116,6 +116,8 @@ function exactlyOneOf(keys: readonly string[]) {
   };
 }
 
+export const STEP_FIELDS: readonly string[] = ['at', ...Object.keys(STEP_ACTIONS)];
+
 const step = z
   .strictObject({ at: moment, ...optionals(STEP_ACTIONS) })
   .superRefine(exactlyOneOf(Object.keys(STEP_ACTIONS)));
@@ -193,15 +195,18 @@ const times = z.union(
 
 export const EXPECTED = { write, event, audit: jsonObject, final };
 
+const whenAndWhat = {
+  at: moment.optional(),
+  within: duration.optional(),
+  after: moment.optional(),
+  before: moment.optional(),
+  times: times.optional(),
+  ...optionals(EXPECTED),
+};
+export const EXPECTATION_FIELDS: readonly string[] = Object.keys(whenAndWhat);
+
 export const expectation = z
-  .strictObject({
-    at: moment.optional(),
-    within: duration.optional(),
-    after: moment.optional(),
-    before: moment.optional(),
-    times: times.optional(),
-    ...optionals(EXPECTED),
-  })
+  .strictObject(whenAndWhat)
   .superRefine(exactlyOneOf(Object.keys(EXPECTED)))
   .superRefine((value, context) => {
     const refuse = (key: string, message: string): void => {
@@ -213,6 +218,18 @@ export const expectation = z
     for (const key of ['at', 'within', 'after', 'before', 'times']) refuse(key, '`final` looks at the end of the run');
   });
 
+const spec = {
+  start: instant,
+  duration,
+  config: z.string().optional(),
+  templates: texts.optional(),
+  actors: z.array(z.enum(ACTORS)).optional(),
+  objects: z.array(manifest).optional(),
+  steps: z.array(step).optional(),
+  expect: z.array(expectation).optional(),
+};
+export const SPEC_FIELDS: readonly string[] = Object.keys(spec);
+
 export const scenarioSchema = z.strictObject({
   apiVersion: z.literal('curfew.dev/v1alpha1'),
   kind: z.literal('Scenario'),
@@ -221,15 +238,6 @@ export const scenarioSchema = z.strictObject({
     labels: texts.optional(),
     annotations: z.record(z.string(), z.union([z.string(), z.boolean(), z.number()]).transform(String)).optional(),
   }),
-  spec: z.strictObject({
-    start: instant,
-    duration,
-    config: z.string().optional(),
-    templates: texts.optional(),
-    actors: z.array(z.enum(ACTORS)).optional(),
-    objects: z.array(manifest).optional(),
-    steps: z.array(step).optional(),
-    expect: z.array(expectation).optional(),
-  }),
+  spec: z.strictObject(spec),
 });
 export type ScenarioDocument = z.output<typeof scenarioSchema>;

@@ -114,6 +114,25 @@ describe('curfew drain --dry-run', () => {
 });
 
 describe('curfew drain', () => {
+  it('of a configuration that is not valid says so, and that the last valid one holds', async () => {
+    const config = { type: RESOURCES.ConfigMap, namespace: 'curfew', name: 'curfew-config' };
+    const set = (text: string) =>
+      cluster.core.patch(config, { type: 'merge', body: { data: { 'config.toml': text } } });
+    set('drainGPUPods = 1\n');
+    const { code, out } = await drain('n1', { dryRun: true });
+    set(CONFIG);
+    expect(code).toBe(0);
+    expect(out).toContain('Node n1: the configuration is not valid: line 1: drainGPUPods: ');
+    expect(out).toContain('A drain follows the last valid one, or waits if there was none');
+  });
+
+  it('as JSON writes how it ended, and nothing else, to standard output', async () => {
+    const { code, out, error } = await drain('n1', { interrupted, output: 'json' });
+    expect(code).toBe(130);
+    expect(JSON.parse(out)).toEqual({ node: 'n1', id: annotation(REQUESTED), result: 'interrupted' });
+    expect(error).toContain('asked for drain manual-');
+  });
+
   it('asks on the Node; who stops following hears how to follow or cancel, and the drain goes on', async () => {
     const { code, out } = await drain('n1', { interrupted });
     expect(code).toBe(130);
@@ -212,6 +231,27 @@ describe('following', () => {
       left: ['a/b'],
     });
     expect(said).toEqual(['7 pods on the node']);
+  });
+
+  it('says Events in the order in which they were written, not by name', async () => {
+    const event = (name: string, reason: string) =>
+      cluster.core.seed({
+        apiVersion: 'v1',
+        kind: 'Event',
+        metadata: { namespace: 'default', name },
+        involvedObject: { kind: 'Node', name: 'n1' },
+        reason,
+        message: 'x',
+      });
+    const { said } = await followed([
+      () => {
+        event('b', 'DrainStarted');
+        event('a', 'Evicted');
+      },
+      () => undefined,
+      () => undefined,
+    ]);
+    expect(said).toEqual(['DrainStarted: x', 'Evicted: x']);
   });
 
   it('ends when the request is withdrawn', async () => {

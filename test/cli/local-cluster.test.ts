@@ -80,4 +80,30 @@ describe.runIf(binary !== undefined)('the local cluster', { timeout: 60_000 }, (
     await ok('delete pod bad');
     expect(await applied(annotated('4h'))).toBe('');
   });
+
+  it('gives a pod without a node to one that takes it, and keeps it Pending where none does', async () => {
+    const unbound = (name: string, spec: object = {}): object => aPod(name, {}, { nodeName: undefined, ...spec });
+    await ok('create -f -', unbound('anywhere'));
+    await ok('wait --for=condition=Ready pod/anywhere --timeout=20s');
+    expect(await ok('get pod anywhere -o jsonpath={.spec.nodeName}')).not.toBe('node-3');
+    await ok('create -f -', unbound('nowhere', { nodeSelector: { gpu: 'yes' } }));
+    expect(await ok('get pod nowhere -o jsonpath={.spec.nodeName}')).toBe('');
+    await ok('taint node node-4 gpu=yes:NoSchedule');
+    await ok('label node node-4 gpu=yes');
+    expect(await ok('get pod nowhere -o jsonpath={.spec.nodeName}')).toBe('');
+    await ok('taint node node-4 gpu-');
+    await ok('wait --for=condition=Ready pod/nowhere --timeout=20s');
+    expect(await ok('get pod nowhere -o jsonpath={.spec.nodeName}')).toBe('node-4');
+  });
+
+  it('says at once that it makes no pods of a Deployment', async () => {
+    const { err } = await kubectl.run(['create', 'deployment', 'web', '--image=main:1']);
+    expect(err).toContain('this local cluster has no controller of deployments: it makes no pods of them.');
+    expect(err).not.toContain('rror');
+  });
+
+  it('ends a Node that is deleted with its NodeClaim', async () => {
+    expect(await ok('delete node node-5 --timeout=30s')).toContain('node "node-5" deleted');
+    expect(await ok('get nodeclaims -o name')).not.toContain('default-5\n');
+  });
 });

@@ -1,15 +1,17 @@
 /** What a user can get wrong: each ends with exit code 2 and says what to do, without a stack trace. */
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import packageFile from '../../package.json' with { type: 'json' };
 import { createExecPlugin } from '../../shared/adapters/kubernetes/exec-plugin.ts';
 import { runHere, type Ended } from './run-curfew.ts';
 
 let folder: string;
 let html: Server;
+let socket: TcpServer;
 const at = (name: string): string => join(folder, name);
 
 function kubeconfig(server: string, user: object): string {
@@ -42,6 +44,7 @@ beforeAll(async () => {
   await new Promise<void>(resolve => void html.listen(0, '127.0.0.1', resolve));
   const { port } = html.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
+  socket = createTcpServer().listen(at('socket'));
   writeFileSync(at('html'), kubeconfig(url, { token: 't' }));
   writeFileSync(at('mute'), kubeconfig(url, plugin('exit 3')));
   writeFileSync(at('nowhere'), kubeconfig('not a url', { token: 't' }));
@@ -55,6 +58,7 @@ beforeAll(async () => {
 afterAll(() => {
   vi.unstubAllEnvs();
   html.close();
+  socket.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -71,6 +75,7 @@ const CASES: readonly (readonly [string, string])[] = [
   ['start --serve --port {port}', 'port {port} is in use: choose another one with --port'],
   ['simulate {}/none.yaml', '{}/none.yaml does not exist'],
   ['simulate {}', '{} is a folder; give a file'],
+  ['simulate {}/socket', '{}/socket is a socket or a device; give a file'],
   ['simulate {}/binary.yaml', '{}/binary.yaml is not a text file in UTF-8'],
   ['simulate {}/latin1.yaml', '{}/latin1.yaml is not a text file in UTF-8'],
   ['simulate {}/deep.yaml', '{}/deep.yaml:1: is nested too deeply to be read'],
@@ -88,10 +93,19 @@ const CASES: readonly (readonly [string, string])[] = [
   ['explain node n1 --kubeconfig {}', 'kubeconfig {} is a folder: give the path of a file with --kubeconfig'],
   ['explain node n1 --kubeconfig {}/list.yaml', '{}/list.yaml is no kubeconfig: it has no contexts'],
   ['explain node n1 --kubeconfig {}/nowhere', 'the server of context c is "not a url", not an https URL'],
-  ['snapshot --duration 0s', '--duration takes a Go duration such as 90m or 24h, not "0s"'],
+  ['snapshot --duration 0s', '--duration takes a Go duration such as 90m or 24h, from 1s to 8760h, not "0s"'],
   ['snapshot --output {}', '{} is a folder: give --output a file in it'],
   ['drain n1 --dry-run --cancel', 'give either --dry-run or --cancel'],
   ['stop', 'reading the stack Curfew: no Region is set: give --region, or set AWS_REGION'],
+  ['snapshot --duration 9000h', '--duration takes a Go duration such as 90m or 24h, from 1s to 8760h, not "9000h"'],
+  ['simulate ', 'an argument is empty: is it a variable of the shell that is not set?'],
+  ['explain node n1 --kubeconfig ', 'an argument is empty: is it a variable of the shell that is not set?'],
+  ['simulate --seed 1 --seed=2 {}/deep.yaml', '--seed is given twice: give it once'],
+  ['simulate /dev/zero', '/dev/zero does not end; a scenario file may have at most 16.0 MB'],
+  ['validate {}/socket', '{}/socket is a socket or a device; give a file'],
+  ['validate /dev/zero', '/dev/zero: at most 50000000 bytes are read, it has more'],
+  ['explain node n1 --scenario {}/deep.yaml --context c', 'give either --scenario or --kubeconfig and --context'],
+  ['swarm --seeds 1..1 --failures {}/html', '--failures takes a folder, {}/html is a file'],
   ['snapshot --duration 5 min', '--duration takes a Go duration such as 90m or 24h'],
 ];
 
@@ -129,6 +143,12 @@ describe('what a user can put right', () => {
     const { status, stderr } = await shell(script);
     expect(stderr).toBe('the output cannot be written: no space left on the device\n');
     expect(status).toBe(2);
+  });
+
+  it('ends with npm: a shell between them would not pass SIGTERM on', () => {
+    const starts = Object.entries(packageFile.scripts).filter(([, command]) => command.includes('cli/bin.js'));
+    expect(starts.length).toBeGreaterThan(3);
+    expect(starts.filter(([, command]) => !command.startsWith('exec '))).toEqual([]);
   });
 
   it('names TMPDIR when there is no such folder', async () => {

@@ -2,14 +2,22 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
 import { simulateCommand } from '../../cli/simulate.ts';
-import { snapshotCommand } from '../../cli/snapshot.ts';
+import { snapshotCommand, takeSnapshot } from '../../cli/snapshot.ts';
 import { startEmbeddedCluster, type EmbeddedCluster } from '../../cli/start/embedded-cluster.ts';
 import { storyObjects } from '../../cli/start/story.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { toEpochMs, toTimestamp } from '../../shared/domain/time.ts';
+import { createInProcessKubernetesApi } from '../../runtime/in-process/kubernetes-api.ts';
+import { outcomeOf } from '../../simulator/outcome.ts';
+import { runScenario } from '../../simulator/run.ts';
+import { parseScenarios } from '../../simulator/scenario/parse.ts';
+import type { Scenario } from '../../simulator/scenario/scenario.ts';
+import { clusterCatalog } from '../../simulator/world.ts';
 
+const ROOT = join(import.meta.dirname, '..', '..');
 const PRIVATE = 'correct-horse-battery-staple';
 
 let folder: string;
@@ -98,9 +106,36 @@ describe('a snapshot', () => {
     expect(printed).toContain('delete nodeclaims default-1');
     expect(printed).not.toContain('delete nodeclaims default-2');
     expect(printed).toContain('patch nodes node-3');
-    expect(printed).toMatch(/What came of it:\n.* Node node-1 repaired: NetworkUnavailable=True since /);
+    expect(printed).toMatch(/Summary\n  done:\n.* Node node-1 repaired: NetworkUnavailable=True since /);
     expect(printed).toContain('no expectations');
   });
+});
+
+describe('a snapshot in the middle of something', () => {
+  it.each([
+    ['drain-asked-on-the-node', 0.7, 'a drain that was asked for on the Node and answered'],
+    ['repair-drains-before-it-terminates', 0.3, 'a drain under way'],
+    ['drain-custom', 0.3, 'a custom drain, by a template'],
+  ])('of %s, %d of its way: %s', async (name, part) => {
+    const path = join(ROOT, 'examples/scenarios', `${name}.yaml`);
+    const [scenario] = scenariosOf(readFileSync(path, 'utf8'), path);
+    const end = toEpochMs(scenario.start + Math.floor(((scenario.end - scenario.start) * part) / 1000) * 1000);
+    const steps = scenario.steps.filter(({ time }) => time <= end);
+    const { core } = await runScenario({ ...scenario, end, steps, expectations: [] });
+    const taken = await takeSnapshot({ kubernetes: createInProcessKubernetesApi(core, 'test'), now: end }, '2h');
+    const [simulated] = scenariosOf(stringify(taken, { aliasDuplicateObjects: false }), 'snapshot.yaml');
+    const { violations, refusals, trace } = await runScenario(simulated);
+    expect({ violations, refusals }).toEqual({ violations: [], refusals: [] });
+    // What was answered is not drained again.
+    const drained = outcomeOf(trace).done.filter(({ what }) => what === 'drain');
+    if (name === 'drain-asked-on-the-node') expect(drained).toEqual([]);
+  });
+
+  function scenariosOf(text: string, path: string): readonly [Scenario] {
+    const parsed = parseScenarios(text, path, clusterCatalog());
+    if (!parsed.ok || parsed.scenarios[0] === undefined) throw new Error(JSON.stringify(parsed));
+    return [parsed.scenarios[0]];
+  }
 });
 
 describe('snapshot', () => {

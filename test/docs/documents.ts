@@ -32,7 +32,9 @@ export function inlineCode({ text }: Document): readonly string[] {
 const STARTS = /^(npm|npx|node|bash|docker|kubectl|curfew|aws|cdk|git|go) /;
 
 /** Blocks between fences: their language (empty: none) and their lines. */
-function blocks({ text }: Document): readonly { readonly language: string; readonly lines: readonly string[] }[] {
+export function blocks({
+  text,
+}: Document): readonly { readonly language: string; readonly lines: readonly string[] }[] {
   return [...text.matchAll(/^```(\w*)\n([^]*?)^```$/gm)].map(([, language = '', block = '']) => ({
     language,
     lines: block.split('\n'),

@@ -7,6 +7,8 @@ import { toFaultMix } from '../../simulator/swarm/faults.ts';
 import { trialOf } from '../../simulator/swarm/seed.ts';
 import { parseScenarios } from '../../simulator/scenario/parse.ts';
 import { clusterCatalog } from '../../simulator/world.ts';
+import type { TraceEntry } from '../../simulator/trace.ts';
+import { auditReference } from '../docs/observability.ts';
 import { repeatedLines } from './repeated-lines.ts';
 import { allPermissions, describeUse, SELDOM_USED } from '../shared/contract/seldom-used.ts';
 import { withoutStacks } from '../builders/without-stacks.ts';
@@ -22,6 +24,15 @@ const unused = (): readonly string[] => allPermissions().filter(permission => !u
 
 const TIMEOUT_MS = 60_000;
 
+const reference = auditReference();
+/** An audit line that `docs/observability.md` does not have. */
+function undocumented({ kind, line }: TraceEntry): readonly string[] {
+  if (kind !== 'audit') return [];
+  const row = reference.find(each => each.function === line['function'] && each.decision === line['decision']);
+  const isKnown = row?.isOpen === true || row?.reasons.some(reason => reason === line['reason']) === true;
+  return isKnown ? [] : [JSON.stringify(line)];
+}
+
 describe('examples/scenarios', () => {
   it.each(files)(
     '%s',
@@ -33,6 +44,7 @@ describe('examples/scenarios', () => {
         const result = await runScenario(scenario, { onPermissionUsed });
         expect(formatFailures(result)).toEqual([]);
         expect(repeatedLines(result.trace)).toEqual([]);
+        expect(result.trace.flatMap(undocumented)).toEqual([]);
       }
     },
     TIMEOUT_MS,

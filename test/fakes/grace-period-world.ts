@@ -201,6 +201,7 @@ export function createGracePeriodWorld() {
       }),
     /** Reasons of the Events so far, with the names of what they are about. */
     said: () => events.map(({ reason, about }) => `${reason} ${about.metadata.name}`),
+    messages: () => events.map(({ message }) => message),
     /** Kinds of decisions in the audit so far. */
     decisions: () => audit.map(({ decision }) => decision),
   };

@@ -66,6 +66,8 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
   let meanwhile: (() => Promise<unknown>) | undefined;
   /** Which put it waits for. */
   let isAwaited: (record: NewRecord) => boolean = () => true;
+  /** What another run does just before the next record is deleted. */
+  let beforeDelete: (() => Promise<unknown>) | undefined;
   let lists = 0;
 
   const deps: Deps = {
@@ -78,7 +80,12 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
         await interfere?.();
         return await store.put(record, expectedVersion);
       },
-      delete: store.delete,
+      async delete(key, expectedVersion) {
+        const interfere = beforeDelete;
+        beforeDelete = undefined;
+        await interfere?.();
+        return await store.delete(key, expectedVersion);
+      },
     }),
     wakeUps: crashing<FunctionDeps['wakeUps']>({
       send: async sent => {
@@ -152,7 +159,11 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
       meanwhile = interfere;
       isAwaited = () => true;
     },
-    /** The same just before a pass reserves its attempts. */
+    /** Another run gets in between the look at a record that is closed and its end. */
+    beforeNextDelete(interfere: () => Promise<unknown>) {
+      beforeDelete = interfere;
+    },
+    /** Another run gets in just before a pass reserves its attempts. */
     beforeNextIntent(interfere: () => Promise<unknown>) {
       meanwhile = interfere;
       isAwaited = ({ state }) => JSON.stringify(state).includes('"phase":"intended"');

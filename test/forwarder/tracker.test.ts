@@ -40,6 +40,37 @@ describe('tracker', () => {
     });
   });
 
+  describe('of the protection of a Node', () => {
+    const END = toEpochMs(Date.UTC(2024, 10, 1, 15));
+    const LATER = toEpochMs(END + 1);
+    const held = { 'karpenter.sh/do-not-disrupt': 'true', 'curfew.dev/protected-until': '2024-11-01T15:00:00Z' };
+    const node = (
+      resourceVersion: string,
+      annotations: Readonly<Record<string, string>> | undefined,
+      rest: object = {},
+    ) => aNode({ ...rest, metadata: { resourceVersion, ...(annotations && { annotations }) } });
+
+    it.each([
+      ['says nothing when it goes at its end', held, undefined, {}, END, undefined],
+      ['tells of one that goes before', held, undefined, {}, toEpochMs(END - 1), ['protection']],
+      ['tells of one that stays in part', held, { 'karpenter.sh/do-not-disrupt': 'true' }, {}, LATER, ['protection']],
+      ['tells of what else changes', held, undefined, broken, LATER, ['conditions', 'protection']],
+      [
+        'tells of one without an end',
+        { ...held, 'curfew.dev/protected-until': 'indefinite' },
+        undefined,
+        {},
+        LATER,
+        ['protection'],
+      ],
+    ])('%s', (_name, before, after, rest, now, changed) => {
+      const tracker = trackerOf('Node');
+      tracker.observe(node('1', before), NOW);
+      expect(tracker.observe(node('2', after, rest), now)?.changed).toEqual(changed);
+      expect(tracker.observe(node('3', after, rest), now)).toBeUndefined();
+    });
+  });
+
   it('tells of a deletion with the name and the hints of the object that is gone', () => {
     const tracker = trackerOf('Node');
     tracker.observe(aNode(version('1')), NOW);

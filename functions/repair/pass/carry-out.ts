@@ -1,34 +1,29 @@
 /**
- * Carries the reserved attempts of a pass out, asks how those under way fare, and takes back what is left of them. Each is looked at
- * once more, Node and NodeClaim, under the rules as they are by then; every call carries the UID, so that another object of that name
- * is never reached (I10).
+ * Carries the reserved attempts of a pass out. Each is looked at once more, Node and NodeClaim, under the rules as they are by then;
+ * every call carries the UID, so that another object of that name is never reached (I10).
  */
 import { inBatches, inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { readNodeClaim } from '../../../shared/domain/node-claim.ts';
-import { readNode, type NodeView } from '../../../shared/domain/node.ts';
-import { addDuration, isDue, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import { readNode } from '../../../shared/domain/node.ts';
+import { toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { ObjectEvent } from '../../../shared/ports/event-recorder.ts';
-import type { Action, ActionContext, ActionDeps, Made } from '../actions/action.ts';
-import {
-  createRemediation,
-  deleteRemediations,
-  endRemediations,
-  remediationAnswer,
-} from '../actions/custom-resource.ts';
-import { cancelDrain, requestDrain } from '../actions/drain.ts';
-import { reboot, takeBackAnnotation, terminate } from '../actions/terminate.ts';
+import type { Action, ActionContext, Made } from '../actions/action.ts';
+import { createRemediation, endRemediations } from '../actions/custom-resource.ts';
+import { requestDrain } from '../actions/drain.ts';
+import { reboot, terminate } from '../actions/terminate.ts';
 import { loadRules, type PoolRules } from '../observe.ts';
 import { indexOwners, ownerOf } from '../owner.ts';
 import { reportOfRefusal, type Place } from '../report.ts';
-import { OUTCOME_SETTLES_AFTER, rungsOf } from './attempts.ts';
+import { rungsOf } from './attempts.ts';
 import type { PassObservation } from './decide.ts';
 import type { PassDeps } from './deps.ts';
 import type { Verdict } from './verdict.ts';
 import type { RepairAttempt } from './pool.ts';
 import { noteAct } from './say.ts';
+import { withdraw } from './under-way.ts';
 
 type Granted = Extract<Verdict, { kind: 'repair' }>;
 
@@ -162,53 +157,4 @@ async function refuse(
   const message = `${attempt.action} could not be carried out: ${outcome.on}; it is tried again at ${toTimestamp(outcome.until)}`;
   await deps.reporter.report(reportOfRefusal(attempt, place, 'ActionRefused', message));
   return { kind: 'refused', why: outcome.on, retryTime: outcome.until };
-}
-
-/**
- * The attempts as they stand by what was looked up where Node and NodeClaim do not tell: the live answer before each pass.
- *
- * @param nodes of the cluster, as the pass sees them
- */
-export async function inquire(
-  deps: ActionDeps,
-  attempts: readonly RepairAttempt[],
-  nodes: readonly NodeView[],
-  now: EpochMs,
-): Promise<readonly RepairAttempt[]> {
-  const known = new Map<RepairAttempt, RepairAttempt>();
-  await inBatches(attempts, async attempt => {
-    known.set(attempt, await inquireOne(deps, attempt, nodes, now));
-  });
-  return attempts.map(attempt => known.get(attempt) ?? attempt);
-}
-
-async function inquireOne(
-  deps: ActionDeps,
-  attempt: RepairAttempt,
-  nodes: readonly NodeView[],
-  now: EpochMs,
-): Promise<RepairAttempt> {
-  const { action, phase, claim, intendedTime } = attempt;
-  if (action === 'CustomResource' && phase === 'accepted' && attempt.answer === undefined) {
-    const answer = await remediationAnswer(deps, attempt);
-    return answer === undefined ? attempt : { ...attempt, answer };
-  }
-  const isOpen = phase === 'intended' && isDue(now, addDuration(intendedTime, OUTCOME_SETTLES_AFTER));
-  if (action !== 'Terminate' || claim !== undefined || !isOpen) return attempt;
-  const providerID = nodes.find(({ uid }) => uid === attempt.node.uid)?.providerID;
-  if (providerID === undefined) return attempt;
-  const state = (await deps.instances.describe(providerID))?.state;
-  const isEnding = state === undefined || state === 'shutting-down' || state === 'terminated';
-  return isEnding ? { ...attempt, phase: 'accepted' } : { ...attempt, phase: 'refused', retryTime: now };
-}
-
-/** Takes back what is left of an attempt that was not carried out, or whose repair is over (I7). Doing it twice is doing it once. */
-export async function withdraw(deps: ActionDeps, attempt: RepairAttempt): Promise<void> {
-  const { phase, action, requestId } = attempt;
-  if (phase !== 'observed') {
-    if (action === 'Terminate') await takeBackAnnotation(deps, attempt);
-    // A termination carries the id of the drain before it.
-    if (action !== 'CustomResource' && requestId !== undefined) await cancelDrain(deps, attempt);
-  }
-  await deleteRemediations(deps, attempt);
 }

@@ -1,21 +1,20 @@
 /** One pass of a pool: look, decide, reserve, carry out, record what came of it, report. */
 import { isDeepStrictEqual } from 'node:util';
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
-import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
+import { addDuration, type EpochMs } from '../../../shared/domain/time.ts';
 import { again, DONE, settle, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { written, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { loadCluster, loadEpisodes, loadRules, type ClusterView, type PoolRules } from '../observe.ts';
 import { NEW_POOL, poolRecordId, poolSubject } from '../record.ts';
 import { reportOfLost, type Place } from '../report.ts';
-import { OUTCOME_SETTLES_AFTER } from './attempts.ts';
-import { carryOut, inquire, withdraw, type Carried } from './carry-out.ts';
+import { carryOut } from './carry-out.ts';
 import type { PassDecision, PassObservation } from './decide.ts';
 import { PASS_SETTLES_AFTER, PASS_SPACING, type PassDeps } from './deps.ts';
-import { withoutUndone } from './grant.ts';
-import { failureOf } from './guards.ts';
 import { withIntents } from './intents.ts';
-import type { PoolState, RepairAttempt } from './pool.ts';
+import { ended, recordOutcomes, wakeTimeAfter } from './outcomes.ts';
+import type { PoolState } from './pool.ts';
 import { newsOf, say, wakeTimeOf } from './say.ts';
+import { inquire, withdraw } from './under-way.ts';
 
 interface Seen {
   /** As it was read; undefined: there was no record. */
@@ -62,20 +61,23 @@ async function lookAndAct(
   record: TimedRecord<PoolState>,
   passTime: EpochMs,
 ): Promise<void> {
+  let looks = 0;
   await settle<Seen | undefined, undefined>({
     what: poolRecordId(pool),
     async observe() {
+      looks += 1;
       const held = await record.load();
       // A later pass sees all that this one would.
       if (held.kind === 'newer' || (held.kind === 'held' && held.value.passTime > passTime)) return { kind: 'over' };
-      const before = held.kind === 'held' ? held.value : { ...NEW_POOL, passTime };
+      // Whoever asked for another pass before the look is served by this one.
+      const { wanted: _, ...before } = held.kind === 'held' ? held.value : { ...NEW_POOL, passTime };
       const [rules, cluster] = await inParallel([loadRules(deps, pool), loadCluster(deps)]);
       const episodes = await loadEpisodes(deps, rules.rules, cluster.nodes);
       const attempts = await inquire(deps, before.attempts, cluster.nodes, deps.clock.now());
       const state = { ...before, attempts };
       const now = deps.clock.now();
       const decision = deps.decidePass({ now, pool, rules: rules.rules, ...cluster, episodes, state });
-      const read = held.kind === 'held' ? held.value : undefined;
+      const read = held.kind === 'held' ? before : undefined;
       return { kind: 'here', observation: { read, state, rules, episodes, claims: cluster.claims, decision } };
     },
     decide: () => undefined,
@@ -92,7 +94,7 @@ async function lookAndAct(
         ? await withIntents(deps, seen.decision, { pool, rules: rules.rules, claims })
         : seen.decision;
       const granted = decision.verdicts.flatMap(verdict => (verdict.kind === 'repair' ? verdict : []));
-      if (granted.length === 0) return conclude(deps, record, pool, seen, place);
+      if (granted.length === 0) return conclude(deps, record, pool, seen, looks === 1);
 
       const wakeTime = addDuration(deps.clock.now(), PASS_SETTLES_AFTER);
       const reserved = await saveDecided(record, pool, seen.read, wanted => ({
@@ -115,37 +117,28 @@ async function conclude(
   deps: PassDeps,
   record: TimedRecord<PoolState>,
   pool: string | undefined,
-  { decision, read, state: before }: Seen,
-  place: Place,
+  { decision, read, state: before, rules }: Seen,
+  isFirstLook: boolean,
 ): Promise<Turn> {
   const now = deps.clock.now();
   const news = newsOf(decision.verdicts, decision.state.said, now);
   const after = ended({ ...decision.state, said: news.said });
-  const isOver = decision.wakeTime === undefined && news.verdicts.length === 0 && read?.wanted === undefined;
-  const turn = isOver
-    ? await record.release()
-    : written(
-        await saveDecided(record, pool, read, wanted => ({
-          value: after,
-          wakeTime: wakeTimeAfter(wakeTimeOf(decision.wakeTime, news, now), { ...after, wanted }, now),
-        })),
-      );
-  if (turn.kind === 'done') await say(deps, decision.verdicts, news, place, { before, after });
-  return turn;
+  const place: Place = { pool, source: rules.rules.source };
+  const finish = async (turn: Turn): Promise<Turn> => {
+    if (turn.kind === 'done') await say(deps, decision.verdicts, news, place, { before, after });
+    return turn;
+  };
+  if (decision.wakeTime === undefined && news.verdicts.length === 0) {
+    const closed = await record.release();
+    if (closed.kind === 'done' || isFirstLook) return finish(closed);
+    // Others need the record: it is closed when they do not any more.
+  }
+  const saved = await saveDecided(record, pool, read, wanted => ({
+    value: after,
+    wakeTime: wakeTimeAfter(wakeTimeOf(decision.wakeTime, news, now), { ...after, wanted }, now),
+  }));
+  return finish(written(saved));
 }
-
-/** The pass has ended. */
-function ended(state: PoolState): PoolState {
-  const { underWay: _, wanted: __, ...rest } = state;
-  return rest;
-}
-
-/** The timer after a pass: soon, if something changed while it was under way. */
-const wakeTimeAfter = (wakeTime: EpochMs, { wanted, passTime }: PoolState, now: EpochMs): EpochMs => {
-  if (wanted === undefined) return wakeTime;
-  const next = addDuration(passTime, PASS_SPACING);
-  return next < now ? now : next;
-};
 
 type Decided = Omit<Parameters<TimedRecord<PoolState>['save']>[0], 'subject'>;
 
@@ -157,90 +150,9 @@ async function saveDecided(
   decided: (wanted: PoolState['wanted']) => Decided,
 ): ReturnType<TimedRecord<PoolState>['save']> {
   const subject = poolSubject(pool);
-  const saved = await record.save({ subject, ...decided(read?.wanted) });
+  const saved = await record.save({ subject, ...decided(undefined) });
   if (saved.written || read === undefined) return saved;
   const held = await record.load();
   if (held.kind !== 'held' || !isDeepStrictEqual(ended(held.value), ended(read))) return saved;
   return record.save({ subject, ...decided(held.value.wanted) });
-}
-
-/** Writes of the outcome; only a handful of functions run at once. */
-const MAX_TRIES = 5;
-
-/** What came of the attempts, whatever other passes wrote meanwhile. */
-export async function recordOutcomes(
-  deps: PassDeps,
-  record: TimedRecord<PoolState>,
-  pool: string | undefined,
-  { decision, state: before }: { readonly decision: PassDecision; readonly state: PoolState },
-  carried: readonly Carried[],
-  place: Place,
-): Promise<void> {
-  const outcomes = new Map(carried.map(one => [one.attempt.node.uid, one]));
-  const now = deps.clock.now();
-  const news = newsOf(decision.verdicts, before.said, now);
-  const calledOff = carried.flatMap(({ attempt, outcome }) => (outcome.kind === 'calledOff' ? attempt : []));
-  const soon = carried.map(({ attempt, outcome }) => {
-    switch (outcome.kind) {
-      case 'accepted':
-        return undefined;
-      case 'calledOff':
-      case 'failed':
-        return addDuration(now, PASS_SPACING);
-      case 'refused':
-        return outcome.retryTime;
-      case 'unknown':
-        return addDuration(attempt.intendedTime, OUTCOME_SETTLES_AFTER);
-    }
-  });
-  for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const held = await record.load();
-    if (held.kind !== 'held') break;
-    const isOurs = held.value.passTime === decision.state.passTime;
-    const attempts = held.value.attempts.flatMap(attempt => {
-      const own = outcomes.get(attempt.node.uid);
-      if (own === undefined || own.attempt.number !== attempt.number) return attempt;
-      return attemptAfter(attempt, own) ?? [];
-    });
-    const repairs = withoutCalledOff(held.value.repairs, carried);
-    const ramp = withoutUndone(held.value, calledOff);
-    const merged = { ...held.value, attempts, repairs, ramp };
-    const value = isOurs ? ended({ ...merged, said: news.said }) : merged;
-    const own = soon.reduce(earliest, wakeTimeOf(decision.wakeTime, news, now)) ?? now;
-    const wakeTime = isOurs ? wakeTimeAfter(own, held.value, now) : (held.stored.nextWakeTime ?? now);
-    const saved = await record.save({ subject: poolSubject(pool), value, wakeTime });
-    if (saved.written) return say(deps, decision.verdicts, isOurs ? news : undefined, place, { before, after: value });
-  }
-  // The attempts are intended still: the next pass finds out by looking (I4).
-}
-
-/** How the attempt is remembered; undefined: not at all. */
-function attemptAfter(attempt: RepairAttempt, { outcome, made, previous }: Carried): RepairAttempt | undefined {
-  switch (outcome.kind) {
-    case 'accepted':
-      return { ...attempt, ...made, phase: 'accepted' };
-    case 'calledOff':
-      return previous;
-    case 'refused': {
-      const answer = { kind: 'failed', message: outcome.why } as const;
-      return { ...attempt, ...made, phase: 'refused', retryTime: outcome.retryTime, answer };
-    }
-    case 'failed':
-      return { ...attempt, ...made, phase: 'accepted', answer: { kind: 'failed', message: outcome.why } };
-    case 'unknown':
-      return attempt;
-  }
-}
-
-/** What was called off did not fail to help. */
-function withoutCalledOff(repairs: PoolState['repairs'], carried: readonly Carried[]): PoolState['repairs'] {
-  const left = [...repairs];
-  for (const { attempt, outcome } of carried) {
-    if (outcome.kind !== 'calledOff') continue;
-    const index = left.findLastIndex(
-      ({ condition, time }) => condition === failureOf(attempt) && time === attempt.intendedTime,
-    );
-    if (index >= 0) left.splice(index, 1);
-  }
-  return left;
 }

@@ -9,7 +9,14 @@
  *      └─ less than a second after the last one, or a change of a pool that holds many: the timer of the pool's record
  * ```
  */
-import { addDuration, isDue, type EpochMs } from '../../../shared/domain/time.ts';
+import {
+  addDuration,
+  isDue,
+  seconds,
+  toDurationMs,
+  type DurationMs,
+  type EpochMs,
+} from '../../../shared/domain/time.ts';
 import { DONE, settle } from '../../../shared/lifecycle/settle.ts';
 import {
   openRecord,
@@ -74,7 +81,7 @@ export function createPasses(deps: PassDeps): Passes {
     poolChanged: pool =>
       request(pool, open(pool), state => {
         if (state === undefined) return 'nothing';
-        return countHeld(state.said) >= MANY_HELD ? 'soon' : 'pass';
+        return joinTime(countHeld(state.said)) > 0 ? 'soon' : 'pass';
       }),
     async timerDue(pool, wakeUp) {
       const record = open(pool, wakeUp);
@@ -91,8 +98,15 @@ export function createPasses(deps: PassDeps): Passes {
   };
 }
 
-/** A pass over a pool that holds so many repairs waits for the rest of a burst: one look at all of them is enough. */
-export const MANY_HELD = 100;
+/** From so many held repairs on a pass waits for the rest of a burst of changes: one look at all of them is enough. */
+export const MANY_HELD = 20;
+/** For each of them, up to the spacing of passes: the larger the look, the longer the wait. */
+const JOIN_EACH = seconds(0.01);
+
+/** How long a pass over a pool with so many held repairs waits after the first change of a burst. */
+export function joinTime(held: number): DurationMs {
+  return held < MANY_HELD ? seconds(0) : toDurationMs(Math.min(held * JOIN_EACH, PASS_SPACING));
+}
 
 /** What a request wants of a pool in this state; undefined: there is no record of it. */
 type Wants = (state: PoolState | undefined) => Wanted;
@@ -124,7 +138,8 @@ async function claimPass(
         const value: PoolState = { ...state, wanted: true };
         return written(await record.save({ subject, value, wakeTime: armed ?? diesAt, punctual: false }));
       }
-      const next = addDuration(wanted === 'soon' ? now : state.passTime, PASS_SPACING);
+      const joined = wanted === 'soon' ? addDuration(now, joinTime(countHeld(state.said))) : now;
+      const next = latest(addDuration(state.passTime, PASS_SPACING), joined);
       if (!isDue(now, next)) {
         // A timer that is due comes at once, again and again, until then.
         return written(await record.save({ subject, value: state, wakeTime: next }));
@@ -138,6 +153,8 @@ async function claimPass(
   });
   return claimed;
 }
+
+const latest = (a: EpochMs, b: EpochMs): EpochMs => (a > b ? a : b);
 
 /** Whether a repair of the pool waits for this drain. */
 async function rememberEnd(

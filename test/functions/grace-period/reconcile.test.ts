@@ -440,6 +440,18 @@ describe('policy', () => {
     await world.podEvent('ci');
     expect(world.held()).toEqual(untouched);
     expect(world.said()).toEqual(['DoNotDisruptObserved n1']);
+    expect(world.messages()).toEqual([
+      'mode is Observe; the node would carry karpenter.sh/do-not-disrupt: "true" for its protected pods, until 2024-01-01T11:00:00Z',
+    ]);
+  });
+
+  it('mode Observe says "without end" of a protection that has none', async () => {
+    seedPolicy(world, 'observed', { mode: 'Observe' });
+    await runPod(world, 'ci', '4d');
+    await world.podEvent('ci');
+    expect(world.messages()).toContain(
+      'mode is Observe; the node would carry karpenter.sh/do-not-disrupt: "true" for its protected pods, without end',
+    );
   });
 
   it('mode Observe keeps a timer with its record, so that a node whose deletion was missed leaves none behind', async () => {

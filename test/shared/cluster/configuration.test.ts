@@ -233,6 +233,11 @@ describe('a custom drain whose template is', () => {
     ['missing', {}, 'line 3: customDrain.templateFileName: the ConfigMap has no key "drain.yaml"'],
     ['under another name', { 'drian.yaml': 'x' }, 'the ConfigMap has no key "drain.yaml", did you mean "drian.yaml"?'],
     ['too long', { 'drain.yaml': 'x'.repeat(65_537) }, 'the template is 65537 characters long, at most 65536 are read'],
+    [
+      'not parseable',
+      { 'drain.yaml': 'a: {{ if }}' },
+      'curfew-config is not valid: drain.yaml line 1: template: drain-template',
+    ],
   ])('%s is refused', async (_, others, complaint) => {
     const { write, load, events } = setUp();
     write({ 'config.toml': CUSTOM, ...others });

@@ -133,7 +133,7 @@ describe('a file that is not valid', () => {
 `),
     ).toEqual([
       '8 spec.steps[0].becuase: unknown field',
-      '10 spec.steps[1].delete.name: Invalid input: expected string, received undefined',
+      '10 spec.steps[1].delete.name: is missing; it must be text',
       '12 spec.steps[1].delete.nam: unknown field',
       '14 spec.expect[0].write.ressource: unknown field',
       '15 spec.extra: unknown field',
@@ -141,6 +141,24 @@ describe('a file that is not valid', () => {
   });
 
   it.each([
+    ['a field of the spec that is misspelt', '  step: []\n', /^7 spec\.step: unknown field, did you mean "steps"\?$/],
+    [
+      'a window that is misspelt',
+      '  expect: [{ at: 1m, withn: 5s, write: { by: repair } }]\n',
+      /spec\.expect\[0\]\.withn: unknown field, did you mean "within"\?/,
+    ],
+    [
+      'a verb that is none',
+      '  expect: [{ write: { verb: deleted } }]\n',
+      /verb: must be one of create, .*invoke, not "deleted", did you mean "delete"\?$/,
+    ],
+    [
+      'a number for a name',
+      '  objects: [{ apiVersion: v1, kind: Node, metadata: { name: 5 } }]\n',
+      /name: must be text, not 5$/,
+    ],
+    ['an empty name', '  expect: [{ write: { by: "" } }]\n', /by: must not be empty$/],
+    ['no duration for an outage', '  steps: [{ at: 1m, outage: { of: api } }]\n', /outage\.for: /],
     [
       'no Go duration',
       '  steps: [{ at: 5 minutes, restart: forwarder }]\n',

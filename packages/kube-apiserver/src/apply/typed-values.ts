@@ -68,6 +68,7 @@ export function compareValues(
   schema: MergeSchema,
 ): Comparison {
   if (old === next) return SAME;
+  if (old === undefined && next !== undefined) return { ...SAME, added: allOf(next, schema) };
   const granular = (value: JsonValue | undefined) => value === undefined || value === null || isGranular(value, schema);
   const bothEmpty = isEmptyValue(old) && isEmptyValue(next);
   const alike = isNothing(old) || isNothing(next) || isArray(old) === isArray(next);
@@ -85,8 +86,22 @@ export function compareValues(
   };
 }
 
+/** Every path of a value that was not there before. */
+function allOf(value: JsonValue, schema: MergeSchema): FieldSet {
+  if (isEmptyValue(value) || !isGranular(value, schema)) return LEAF;
+  const children = new Map<string, FieldSet>();
+  if (isArray(value)) {
+    const items = schema.items ?? UNTYPED;
+    for (const [element, item] of indexItems(value, schema)) children.set(element, allOf(item, items));
+  } else {
+    for (const [key, field] of Object.entries(value)) {
+      if (field !== undefined) children.set(fieldElement(key), allOf(field, fieldSchema(schema, key)));
+    }
+  }
+  return children.size === 0 ? LEAF : { member: true, children };
+}
+
 function compareLeaves(old: JsonValue | undefined, next: JsonValue | undefined): Comparison {
-  if (old === undefined) return { ...SAME, added: LEAF };
   if (next === undefined) return { ...SAME, removed: LEAF };
   return equalJson(old, next) ? SAME : { ...SAME, modified: LEAF };
 }

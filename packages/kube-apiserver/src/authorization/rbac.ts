@@ -29,6 +29,10 @@ interface Binding {
   readonly missing?: string;
 }
 
+/** A binding, and the subject of it that is the user. */
+type Granted = readonly [Binding, JsonObject];
+const REMEMBERED_MAX = 1000;
+
 /** Stores the bootstrap policy where it is missing, and decides by what is stored from now on. */
 export function createRbacAuthorizer(core: ApiServerCore): Authorizer {
   for (const manifest of bootstrapPolicy()) {
@@ -39,14 +43,28 @@ export function createRbacAuthorizer(core: ApiServerCore): Authorizer {
     if (find(core, ref) === undefined) core.seed(manifest);
   }
   let bindings: readonly Binding[] | undefined;
+  /** What was found of users and namespaces since the last change: the same few ask all the time. */
+  const found = new Map<string, readonly Granted[]>();
   for (const kind of [ROLES, CLUSTER_ROLES, ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS]) {
-    core.watch(kind, { resourceVersion: core.resourceVersion }, () => (bindings = undefined));
+    core.watch(kind, { resourceVersion: core.resourceVersion }, () => {
+      bindings = undefined;
+      found.clear();
+    });
   }
-  const bindingsFor = (user: UserInfo, namespace: string | undefined): readonly [Binding, JsonObject][] => {
+  const bindingsFor = (user: UserInfo, namespace: string | undefined): readonly Granted[] => {
+    const key = [user.name, namespace ?? '', ...user.groups].join('\n');
+    const known = found.get(key);
+    if (known !== undefined) return known;
+    const granted = findBindings(user, namespace);
+    if (found.size >= REMEMBERED_MAX) found.clear();
+    found.set(key, granted);
+    return granted;
+  };
+  const findBindings = (user: UserInfo, namespace: string | undefined): readonly Granted[] => {
     bindings ??= readBindings(core);
     return bindings
       .filter(binding => binding.namespace === undefined || binding.namespace === namespace)
-      .flatMap((binding): [Binding, JsonObject][] => {
+      .flatMap((binding): Granted[] => {
         const subject = binding.subjects.find(each => isSubject(each, user, binding.namespace));
         return subject === undefined ? [] : [[binding, subject]];
       });
@@ -66,7 +84,7 @@ export function createRbacAuthorizer(core: ApiServerCore): Authorizer {
 const namespaceOf = (request: RequestAttributes): string | undefined =>
   'path' in request ? undefined : request.namespace;
 
-function decide(bindings: readonly [Binding, JsonObject][], request: RequestAttributes): Decision {
+function decide(bindings: readonly Granted[], request: RequestAttributes): Decision {
   const missing: string[] = [];
   for (const [{ title, namespace, rules, missing: role }, subject] of bindings) {
     if (role !== undefined) missing.push(`${role} not found`);

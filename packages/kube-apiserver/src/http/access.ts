@@ -96,7 +96,10 @@ function userOfCertificate({ socket }: IncomingMessage): UserInfo | undefined {
   return authenticated({ name, groups: [groups].flat() });
 }
 
-function impersonatedBy({ headersDistinct }: IncomingMessage): UserInfo | undefined {
+function impersonatedBy(request: IncomingMessage): UserInfo | undefined {
+  // Distinct headers are made of all that came, for each request that asks.
+  if (request.headers['impersonate-user'] === undefined) return undefined;
+  const { headersDistinct } = request;
   const name = headersDistinct['impersonate-user']?.[0];
   if (name === undefined || name === '') return undefined;
   return { name, groups: headersDistinct['impersonate-group'] ?? groupsOfAccount(name) };

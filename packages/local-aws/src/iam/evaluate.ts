@@ -37,9 +37,16 @@ function holds(
 
 /** `*` is any text, `?` any one character. */
 function isLike(text: string, pattern: string): boolean {
+  const known = patterns.get(pattern);
+  if (known !== undefined) return known.test(text);
   const source = pattern
     .replaceAll(/[.+^${}()|[\]\\]/g, String.raw`\$&`)
     .replaceAll('*', '.*')
     .replaceAll('?', '.');
-  return new RegExp(`^${source}$`, 's').test(text);
+  const made = new RegExp(`^${source}$`, 's');
+  patterns.set(pattern, made);
+  return made.test(text);
 }
+
+/** Of the statements of a template: a few dozen, asked with every call. */
+const patterns = new Map<string, RegExp>();

@@ -4,6 +4,7 @@ import type { Identity } from '../../../../runtime/permissions/ports.ts';
 import type { InboxMessage } from '../../../../shared/contract/inbox-message.ts';
 import { addDuration, hours, minutes, seconds } from '../../../../shared/domain/time.ts';
 import { deployedIdentity } from '../../../fakes/deployed-identity.ts';
+import { joinTime } from '../../../../functions/repair/pass/run.ts';
 import { createRepairWorld, seedPool, type RepairWorld } from '../../../fakes/repair-world.ts';
 
 const namesOf = (count: number): string[] => Array.from({ length: count }, (_, index) => `n${index + 1}`);
@@ -122,6 +123,48 @@ describe('a pool that holds many repairs', () => {
     world.advance(seconds(1));
     await world.sweep();
     expect(world.listed()).toBe(before + 1);
+  });
+
+  it('waits the shorter the fewer it holds', async () => {
+    const world = illWorld(100, 50);
+    await world.look('n1');
+    world.advance(seconds(30));
+    const before = world.listed();
+    for (let change = 0; change < 5; change++) {
+      await world.reconcile(nodeChanged(world, 'n99'));
+      world.advance(seconds(0.05));
+    }
+    world.advance(seconds(0.25));
+    expect(world.listed()).toBe(before);
+    await world.sweep();
+    expect(world.listed()).toBe(before + 1);
+    expect(poolRecord(world)?.state).not.toHaveProperty('wanted');
+    expect([0, 19, 20, 50, 100, 1000].map(joinTime)).toEqual([0, 0, 200, 500, 1000, 1000]);
+  });
+});
+
+describe('a pool in which nothing is due any more', () => {
+  it('is looked at twice before its record goes, and not again and again while others need it', async () => {
+    const quiet = illWorld(5, 2);
+    await quiet.look('n1');
+    const lists = quiet.listed();
+    for (const name of ['n1', 'n2']) quiet.setCondition(name, 'NetworkUnavailable', 'False');
+    quiet.advance(minutes(5));
+    await quiet.sweep();
+    expect(poolRecord(quiet)).toBeUndefined();
+    expect(quiet.listed()).toBe(lists + 2);
+
+    const busy = illWorld(5, 2);
+    await busy.look('n1');
+    for (const name of ['n1', 'n2']) busy.setCondition(name, 'NetworkUnavailable', 'False');
+    busy.advance(minutes(5));
+    busy.beforeNextDelete(() => busy.reconcile(nodeChanged(busy, 'n3')));
+    await busy.sweep();
+    expect(busy.listed()).toBe(lists + 2);
+    expect(poolRecord(busy)?.nextWakeTime).toBe(busy.now() + seconds(1));
+    busy.advance(seconds(1));
+    await busy.sweep();
+    expect(poolRecord(busy)).toBeUndefined();
   });
 });
 

@@ -1,0 +1,107 @@
+/** Records and says what came of the attempts that a pass carried out. */
+import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
+import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
+import { poolSubject } from '../record.ts';
+import type { Place } from '../report.ts';
+import { OUTCOME_SETTLES_AFTER } from './attempts.ts';
+import type { Carried } from './carry-out.ts';
+import type { PassDecision } from './decide.ts';
+import { PASS_SPACING, type PassDeps } from './deps.ts';
+import { withoutUndone } from './grant.ts';
+import { failureOf } from './guards.ts';
+import type { PoolState, RepairAttempt } from './pool.ts';
+import { newsOf, say, wakeTimeOf } from './say.ts';
+
+/** The pass has ended. */
+export function ended(state: PoolState): PoolState {
+  const { underWay: _, wanted: __, ...rest } = state;
+  return rest;
+}
+
+/** The timer after a pass: soon, if something changed while it was under way. */
+export const wakeTimeAfter = (wakeTime: EpochMs, { wanted, passTime }: PoolState, now: EpochMs): EpochMs => {
+  if (wanted === undefined) return wakeTime;
+  const next = addDuration(passTime, PASS_SPACING);
+  return next < now ? now : next;
+};
+
+/** Writes of the outcome; only a handful of functions run at once. */
+const MAX_TRIES = 5;
+
+/** What came of the attempts, whatever other passes wrote meanwhile. */
+export async function recordOutcomes(
+  deps: PassDeps,
+  record: TimedRecord<PoolState>,
+  pool: string | undefined,
+  { decision, state: before }: { readonly decision: PassDecision; readonly state: PoolState },
+  carried: readonly Carried[],
+  place: Place,
+): Promise<void> {
+  const outcomes = new Map(carried.map(one => [one.attempt.node.uid, one]));
+  const now = deps.clock.now();
+  const news = newsOf(decision.verdicts, before.said, now);
+  const calledOff = carried.flatMap(({ attempt, outcome }) => (outcome.kind === 'calledOff' ? attempt : []));
+  const soon = carried.map(({ attempt, outcome }) => {
+    switch (outcome.kind) {
+      case 'accepted':
+        return undefined;
+      case 'calledOff':
+      case 'failed':
+        return addDuration(now, PASS_SPACING);
+      case 'refused':
+        return outcome.retryTime;
+      case 'unknown':
+        return addDuration(attempt.intendedTime, OUTCOME_SETTLES_AFTER);
+    }
+  });
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const held = await record.load();
+    if (held.kind !== 'held') break;
+    const isOurs = held.value.passTime === decision.state.passTime;
+    const attempts = held.value.attempts.flatMap(attempt => {
+      const own = outcomes.get(attempt.node.uid);
+      if (own === undefined || own.attempt.number !== attempt.number) return attempt;
+      return attemptAfter(attempt, own) ?? [];
+    });
+    const repairs = withoutCalledOff(held.value.repairs, carried);
+    const ramp = withoutUndone(held.value, calledOff);
+    const merged = { ...held.value, attempts, repairs, ramp };
+    const value = isOurs ? ended({ ...merged, said: news.said }) : merged;
+    const own = soon.reduce(earliest, wakeTimeOf(decision.wakeTime, news, now)) ?? now;
+    const wakeTime = isOurs ? wakeTimeAfter(own, held.value, now) : (held.stored.nextWakeTime ?? now);
+    const saved = await record.save({ subject: poolSubject(pool), value, wakeTime });
+    if (saved.written) return say(deps, decision.verdicts, isOurs ? news : undefined, place, { before, after: value });
+  }
+  // The attempts are intended still: the next pass finds out by looking (I4).
+}
+
+/** How the attempt is remembered; undefined: not at all. */
+function attemptAfter(attempt: RepairAttempt, { outcome, made, previous }: Carried): RepairAttempt | undefined {
+  switch (outcome.kind) {
+    case 'accepted':
+      return { ...attempt, ...made, phase: 'accepted' };
+    case 'calledOff':
+      return previous;
+    case 'refused': {
+      const answer = { kind: 'failed', message: outcome.why } as const;
+      return { ...attempt, ...made, phase: 'refused', retryTime: outcome.retryTime, answer };
+    }
+    case 'failed':
+      return { ...attempt, ...made, phase: 'accepted', answer: { kind: 'failed', message: outcome.why } };
+    case 'unknown':
+      return attempt;
+  }
+}
+
+/** What was called off did not fail to help. */
+function withoutCalledOff(repairs: PoolState['repairs'], carried: readonly Carried[]): PoolState['repairs'] {
+  const left = [...repairs];
+  for (const { attempt, outcome } of carried) {
+    if (outcome.kind !== 'calledOff') continue;
+    const index = left.findLastIndex(
+      ({ condition, time }) => condition === failureOf(attempt) && time === attempt.intendedTime,
+    );
+    if (index >= 0) left.splice(index, 1);
+  }
+  return left;
+}

@@ -1,0 +1,78 @@
+/**
+ * The scheduler of clusters to live in: a pod without a node goes to the Node with the fewest pods among those that are Ready, take new
+ * pods, have the labels of its `nodeSelector`, and no taint that it does not tolerate. It knows no requests, affinities or priorities. A
+ * pod that fits nowhere waits for a Node to change. Scenarios state where their pods are, so the simulation runs without it.
+ */
+import type { JsonObject, JsonValue, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { arrayAt, isObject, objectAt, textAt } from '../../packages/kube-apiserver/src/json.ts';
+import { follow, getSame, refOf, RESOURCE_TYPES, textIn, unlessRefused, type StartActor } from './actor.ts';
+
+const USER = 'actor:scheduler';
+const KEEPS_AWAY: ReadonlySet<string | undefined> = new Set(['NoSchedule', 'NoExecute']);
+
+export const startScheduling: StartActor = ({ core, scheduler }) => {
+  const waiting = new Map<string, KubernetesObject>();
+
+  const bind = (seen: KubernetesObject): void => {
+    const ref = refOf(RESOURCE_TYPES.pods, seen);
+    const pod = getSame(core, ref, seen.metadata.uid);
+    if (pod === undefined || !isUnbound(pod)) return void waiting.delete(seen.metadata.uid);
+    const pods = new Map<string | undefined, number>();
+    for (const { spec } of core.list(RESOURCE_TYPES.pods).items) {
+      const name = textIn(spec, 'nodeName');
+      pods.set(name, (pods.get(name) ?? 0) + 1);
+    }
+    const countOf = ({ metadata: { name } }: KubernetesObject): number => pods.get(name) ?? 0;
+    const [best] = core
+      .list(RESOURCE_TYPES.nodes)
+      .items.filter(node => takesPods(node) && fits(pod, node))
+      .toSorted((a, b) => countOf(a) - countOf(b));
+    if (best === undefined) return void waiting.set(pod.metadata.uid, pod);
+    waiting.delete(pod.metadata.uid);
+    unlessRefused(() =>
+      core.patch(ref, { type: 'merge', body: { spec: { nodeName: best.metadata.name } } }, { user: USER }),
+    );
+  };
+
+  follow(
+    core,
+    RESOURCE_TYPES.pods,
+    pod => {
+      if (isUnbound(pod)) scheduler.at(scheduler.now(), () => bind(pod));
+    },
+    pod => waiting.delete(pod.metadata.uid),
+  );
+  follow(core, RESOURCE_TYPES.nodes, node => {
+    if (waiting.size === 0 || !takesPods(node)) return;
+    for (const pod of waiting.values()) scheduler.at(scheduler.now(), () => bind(pod));
+  });
+};
+
+const isUnbound = ({ spec, metadata }: KubernetesObject): boolean =>
+  textIn(spec, 'nodeName') === undefined && metadata.deletionTimestamp === undefined;
+
+function takesPods({ spec, status = {}, metadata }: KubernetesObject): boolean {
+  if (spec?.['unschedulable'] === true || metadata.deletionTimestamp !== undefined) return false;
+  return arrayAt(status, 'conditions').some(
+    condition => isObject(condition) && condition['type'] === 'Ready' && condition['status'] === 'True',
+  );
+}
+
+function fits(pod: KubernetesObject, node: KubernetesObject): boolean {
+  const labels = node.metadata.labels ?? {};
+  const selector = Object.entries(objectAt(pod.spec ?? {}, 'nodeSelector'));
+  const tolerations = arrayAt(pod.spec ?? {}, 'tolerations').filter(isObject);
+  return (
+    selector.every(([key, value]) => labels[key] === value) &&
+    arrayAt(node.spec ?? {}, 'taints').every(taint => !keepsAway(taint, tolerations))
+  );
+}
+
+function keepsAway(taint: JsonValue, tolerations: readonly JsonObject[]): boolean {
+  if (!isObject(taint) || !KEEPS_AWAY.has(textAt(taint, 'effect'))) return false;
+  return !tolerations.some(toleration => {
+    const [key, effect] = [textAt(toleration, 'key') ?? '', textAt(toleration, 'effect') ?? ''];
+    const isOf = (key === '' || key === taint['key']) && (effect === '' || effect === taint['effect']);
+    return isOf && (toleration['operator'] === 'Exists' || (toleration['value'] ?? '') === (taint['value'] ?? ''));
+  });
+}

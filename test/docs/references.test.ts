@@ -1,0 +1,91 @@
+/** A reference has each field that the schema takes: scenarios, the configuration, the policies, the options of commands. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { customResourceDefinitions } from '../../simulator/custom-resource-definitions.ts';
+import { configSchema } from '../../shared/contract/config-schema.ts';
+import { scenarioSchema } from '../../simulator/scenario/schema.ts';
+import { runHere } from '../cli/run-curfew.ts';
+import { blocks, DOCUMENTS, ROOT } from './documents.ts';
+import { documentOf } from './observability.ts';
+
+/** Every key of a JSON Schema's objects, at any depth that the schema names itself. */
+function keysOf(schema: unknown): readonly string[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  const properties: unknown = Reflect.get(schema, 'properties');
+  const own = typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
+  return [...own, ...Object.values(schema).flatMap(keysOf)];
+}
+
+/** What every object has, and label selectors. */
+const OF_KUBERNETES = new Set([
+  'apiVersion',
+  'kind',
+  'metadata',
+  'spec',
+  'status',
+  'matchExpressions',
+  'observedGeneration',
+]);
+
+const input = (schema: z.core.$ZodType): unknown => z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+
+const textOf = (...files: readonly string[]): string => files.map(file => documentOf(file).text).join('\n');
+
+it.each([
+  ['nodelifecyclepolicies.curfew.dev', ['docs/node-repair.md', 'docs/do-not-disrupt.md', 'docs/finalizers.md']],
+  ['finalizerrules.curfew.dev', ['docs/finalizers.md', 'examples/managed-database/README.md']],
+] as const)('%s: each field of spec and status is in %j', (definition, files) => {
+  const crd = customResourceDefinitions().find(({ metadata }) => metadata.name === definition);
+  const words = new Set(textOf(...files).match(/[\w-]+/g));
+  const keys = [...new Set(keysOf(crd?.spec))].filter(key => !OF_KUBERNETES.has(key));
+  expect(keys.length).toBeGreaterThan(10);
+  expect(keys.filter(key => !words.has(key))).toEqual([]);
+});
+
+it('the documents name every command and option of curfew', () => {
+  const program = readFileSync(join(ROOT, 'cli/program.ts'), 'utf8');
+  const text = DOCUMENTS.map(each => each.text).join('\n');
+  const names = [
+    ...[...program.matchAll(/\.command\('([\w-]+)'\)/g)].map(([, name = '']) => `${name}`),
+    ...new Set(program.match(/--[a-z][a-z-]*/g)),
+  ];
+  expect(names.length).toBeGreaterThan(40);
+  expect(names.filter(name => !new RegExp(`${name}\\b`).test(text))).toEqual([]);
+});
+
+it.each([
+  ['docs/scenarios.md', scenarioSchema],
+  ['docs/configuration.md', configSchema],
+] as const)('%s names every field of its schema', (file, schema) => {
+  const words = new Set(documentOf(file).text.match(/[\w-]+/g));
+  const keys = [...new Set(keysOf(input(schema)))];
+  expect(keys.length).toBeGreaterThan(15);
+  expect(keys.filter(key => !words.has(key))).toEqual([]);
+});
+
+describe('the policies, rules, configurations and scenarios that documents show', () => {
+  const shown = DOCUMENTS.flatMap(document =>
+    blocks(document)
+      .map(({ language, lines }) => ({ file: document.file, language, text: lines.join('\n') }))
+      .filter(({ language, text }) =>
+        language === 'yaml' ? /^kind: (NodeLifecyclePolicy|FinalizerRule|Scenario)$/m.test(text) : language === 'toml',
+      ),
+  );
+  const folder = mkdtempSync(join(tmpdir(), 'curfew-docs-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('are found', () => expect(shown.length).toBeGreaterThan(5));
+
+  it.each(shown.map((each, index) => [index, each.file, each] as const))(
+    '%i: %s',
+    async (index, _, { language, text }) => {
+      const file = join(folder, `${index}.${language}`);
+      writeFileSync(file, text);
+      const { code, stdout, stderr } = await runHere(['validate', file]);
+      expect({ code, said: stdout + stderr }).toMatchObject({ code: 0 });
+    },
+  );
+});

@@ -1,0 +1,78 @@
+/** What a run comes to is read off its audit lines: what was done, and what was held from when to when. */
+import { describe, expect, it } from 'vitest';
+import { toEpochMs } from '../../shared/domain/time.ts';
+import { formatOutcome, outcomeOf } from '../../simulator/outcome.ts';
+import type { TraceEntry } from '../../simulator/trace.ts';
+
+/** `MINUTE FUNCTION DECISION REASON NODE`. */
+function audit(text: string): TraceEntry {
+  const [minute = '', by = '', decision = '', reason = '', name = ''] = text.split(' ');
+  const t = `2024-11-01T15:${minute.padStart(2, '0')}:00.000Z`;
+  const about = { kind: 'Node', name };
+  const line = { t, kind: 'audit', function: by, decision, reason, message: `${reason} of ${name}`, about };
+  return { time: toEpochMs(Date.parse(t)), kind: 'audit', group: '', line };
+}
+
+const told = (...lines: string[]): readonly string[] => formatOutcome(outcomeOf(lines.map(audit)));
+
+describe('what a run comes to', () => {
+  it('says what was done, and that nothing was held', () => {
+    expect(
+      told(
+        '0 repair tolerate WithinToleration n1',
+        '9 repair repair TolerationElapsed n1',
+        '9 drain end DrainSucceeded n2',
+      ),
+    ).toEqual([
+      'done:',
+      '  2024-11-01T15:09:00Z  Node n1 repaired: TolerationElapsed of n1',
+      '  2024-11-01T15:09:00Z  Node n2 drained: DrainSucceeded of n2',
+      'nothing was held',
+    ]);
+  });
+
+  it('says from when to when a repair was held, and by what', () => {
+    expect(
+      told(
+        '0 repair tolerate WithinToleration n1',
+        '5 repair blocked UnhealthyThreshold n1',
+        '6 repair blocked UnhealthyThreshold n1',
+        '7 repair blocked ZoneOutage n1',
+        '9 repair recovered Recovered n1',
+      ),
+    ).toEqual([
+      'nothing was done',
+      'held:',
+      '  2024-11-01T15:05:00Z to 2024-11-01T15:07:00Z  Node n1 by repair (UnhealthyThreshold): UnhealthyThreshold of n1',
+      '  2024-11-01T15:07:00Z to 2024-11-01T15:09:00Z  Node n1 by repair (ZoneOutage): ZoneOutage of n1',
+    ]);
+  });
+
+  it('says what still held at the end: a toleration, several waits of one drain, a protection', () => {
+    expect(
+      told(
+        '0 repair tolerate WithinToleration n1',
+        '1 drain wait AwaitingPodCompletion n2',
+        '2 drain wait FailedDraining n2',
+        '3 drain take DrainJoined n2',
+        '4 grace-period hold PodsProtected n3',
+      ),
+    ).toEqual([
+      'nothing was done',
+      'held:',
+      '  2024-11-01T15:00:00Z to the end  Node n1 by repair (WithinToleration): WithinToleration of n1',
+      '  2024-11-01T15:01:00Z to the end  Node n2 by drain (AwaitingPodCompletion): AwaitingPodCompletion of n2',
+      '  2024-11-01T15:02:00Z to the end  Node n2 by drain (FailedDraining): FailedDraining of n2',
+      '  2024-11-01T15:04:00Z to the end  Node n3 by grace-period (PodsProtected): PodsProtected of n3',
+    ]);
+  });
+
+  it('ends all waits of a drain with the drain', () => {
+    const { held } = outcomeOf(
+      ['1 drain wait AwaitingPodCompletion n2', '2 drain wait FailedDraining n2', '5 drain end DrainCancelled n2'].map(
+        audit,
+      ),
+    );
+    expect(held.map(({ to }) => to)).toEqual(['2024-11-01T15:05:00.000Z', '2024-11-01T15:05:00.000Z']);
+  });
+});
