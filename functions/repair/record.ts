@@ -75,6 +75,7 @@ const resourceName = z.object({
 });
 const resource = z.extend(resourceName, { uid: z.string() });
 
+const rungType = z.enum(['Reboot', 'Drain', 'CustomResource', 'Terminate']);
 const attempt = z.object({
   number: z.int().check(z.positive()),
   phase: z.enum(['intended', 'refused', 'accepted', 'observed']),
@@ -83,8 +84,9 @@ const attempt = z.object({
   claim: z.exactOptional(named),
   incident: incidentSchema,
   rung: z.int().check(z.minimum(0)),
-  action: z.enum(['Reboot', 'Drain', 'CustomResource', 'Terminate']),
+  action: rungType,
   escalates: z.exactOptional(z.literal(true)),
+  carriedOut: z.exactOptional(z.object({ rung: z.int().check(z.minimum(0)), action: rungType })),
   until: z.exactOptional(instant),
   retryTime: z.exactOptional(instant),
   answer: z.exactOptional(z.object({ kind: z.enum(['succeeded', 'failed', 'stopped']), message: z.string() })),
@@ -110,8 +112,8 @@ const poolSchema = z.object({
 
 export const poolCodec: RecordCodec<PoolState> = {
   owner: OWNER,
-  schemaVersion: 3,
-  // Version 1 had terminations alone, version 2 no resources that may have been made.
+  schemaVersion: 4,
+  // Version 1 had terminations alone, 2 no resources that may have been made, 3 nothing of what came before an observed action.
   parse: state => poolSchema.parse(state),
   toState: ({ passTime, underWay, wanted, attempts, outages, ramp, repairs, said }) => {
     const state = {

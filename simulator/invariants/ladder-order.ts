@@ -9,15 +9,8 @@ import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
 import { CLOCK_LAG, LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
-import {
-  createClimbers,
-  DEFAULT_TIMEOUT,
-  isRefused,
-  wasRefused,
-  type Act,
-  type ActKind,
-  type Climb,
-} from './ladder.ts';
+import { isRefused, wasRefused, type Act, type ActKind } from './ladder-acts.ts';
+import { createClimbers, DEFAULT_TIMEOUT, type Climb } from './ladder.ts';
 import { annotationOf, dig, listOf, millisecondsOf, nameOf, textOf } from './reading.ts';
 import { isGateOpen, isPolicyReadable, poolOf, repairBlockFor } from './repair-oracle.ts';
 import { isKubernetes, lastList, targetOf } from './run-journal.ts';

@@ -4,9 +4,9 @@
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { BusEventSeen, CheckContext, PortCall, Run } from './invariant.ts';
+import { actOf, isRefused, rebootsIntended, withAct, type Act, type ActSeen } from './ladder-acts.ts';
 import { dig, fieldsOf, listOf, millisecondsOf, textOf } from './reading.ts';
 import { isUnhealthy, poolOf } from './repair-oracle.ts';
-import { isKubernetes, isTermination, targetOf } from './run-journal.ts';
 
 /** An action without a timeout of its own has this long. */
 export const DEFAULT_TIMEOUT = 10 * 60_000;
@@ -14,25 +14,6 @@ export const DEFAULT_TIMEOUT = 10 * 60_000;
 const SLACK = 2 * 60_000;
 /** A node that was well for so long, with nothing disturbed, was seen to be well. */
 const SURELY_SEEN = 60_000;
-const REPAIR_ANNOTATION = 'curfew.dev/repair';
-
-export type ActKind = 'Reboot' | 'Drain' | 'CustomResource' | 'Terminate';
-
-/** A call that acts on a node. */
-export interface ActSeen {
-  readonly kind: ActKind;
-  /** What it is asked for under, the same at each try. */
-  readonly id: string;
-  readonly node: KubernetesObject;
-}
-
-/** An action, with all tries of it. */
-export interface Act extends Omit<ActSeen, 'node'> {
-  /** When the run of its first try began. */
-  readonly since: number;
-  readonly bootID: string | undefined;
-  readonly calls: readonly PortCall[];
-}
 
 export interface Climb {
   readonly pool: string | undefined;
@@ -105,13 +86,6 @@ export function createClimbers({
     return isTaken && !drainEnds.has(last.id) && now() < last.since + Math.min(...timeouts(), DEFAULT_TIMEOUT);
   };
 
-  const actOf: Climbers['actOf'] = call => {
-    const asked = askedOf(call);
-    if (asked === undefined) return undefined;
-    const node = [...mirror.all('nodes').values()].find(each => asked.isMeant(each, mirror));
-    return node === undefined ? undefined : { kind: asked.kind, id: asked.id, node };
-  };
-
   const onBusEvent: Climbers['onBusEvent'] = ({ detailType, detail }) => {
     const id = textOf(dig(detail, 'id'));
     if (id === undefined) return;
@@ -135,13 +109,13 @@ export function createClimbers({
   };
 
   return {
-    actOf,
+    actOf: call => actOf(call, mirror),
     onCall(call, run) {
       for (const entry of call.port === 'bus' ? listOf(call.args[0]) : []) {
         onBusEvent({ detailType: String(dig(entry, 'detailType')), detail: dig(entry, 'detail') });
       }
       for (const node of run.by === 'repair' ? rebootsIntended(call, mirror) : []) intend(node, run);
-      const act = run.by === 'repair' ? actOf(call) : undefined;
+      const act = run.by === 'repair' ? actOf(call, mirror) : undefined;
       // Terminations alone are no ladder.
       if (act === undefined || (act.kind === 'Terminate' && !climbing.has(act.node.metadata.uid))) return;
       const { uid } = act.node.metadata;
@@ -163,78 +137,4 @@ export function createClimbers({
     surelyOf: poolName =>
       [...climbing].flatMap(([uid, climb]) => (climb.pool === poolName && isUnderWay(climb) ? [uid] : [])),
   };
-}
-
-/** A further try of the last action, or the next one. */
-function withAct(
-  acts: readonly Act[],
-  { kind, id, node }: ActSeen,
-  call: PortCall | undefined,
-  run: Run,
-): readonly Act[] {
-  const last = acts.at(-1);
-  const calls = call === undefined ? [] : [call];
-  const isSame = last?.kind === kind && last.id === id && (kind !== 'Reboot' || isOpen(last));
-  if (isSame) return [...acts.slice(0, -1), { ...last, calls: [...last.calls, ...calls] }];
-  const bootID = textOf(dig(node, 'status', 'nodeInfo', 'bootID'));
-  return [...acts, { kind, id, since: run.startTime, bootID, calls }];
-}
-
-/** The reboot is intended alone, or was refused: the call that follows is the same one. */
-const isOpen = (act: Act): boolean => act.calls.length === 0 || wasRefused(act);
-
-/** The nodes whose reboot a record names before the call. */
-function rebootsIntended(call: PortCall, mirror: CheckContext['mirror']): readonly KubernetesObject[] {
-  if (call.port !== 'records' || call.method !== 'put') return [];
-  const uids = listOf(dig(call.args[0], 'state', 'attempts'))
-    .filter(attempt => dig(attempt, 'action') === 'Reboot' && dig(attempt, 'phase') === 'intended')
-    .map(attempt => dig(attempt, 'node', 'uid'));
-  return [...mirror.all('nodes').values()].filter(({ metadata }) => uids.includes(metadata.uid));
-}
-
-/** The last try certainly had no effect. */
-export function wasRefused({ calls }: Act): boolean {
-  const outcome = calls.at(-1)?.outcome;
-  if (outcome?.kind === 'answered') return isRefused(outcome.value);
-  return outcome?.kind === 'failed' && dig(outcome.error, 'outcomeUnknown') !== true;
-}
-
-/** An answer of EC2, of the bus or of the API server that says no. */
-export const isRefused = (answer: unknown): boolean =>
-  ['notFound', 'refused', 'exists', 'invalid', 'retry', 'rejected'].includes(
-    textOf(dig(Array.isArray(answer) ? answer[0] : answer, 'kind')) ?? '',
-  );
-
-interface Asked extends Omit<ActSeen, 'node'> {
-  readonly isMeant: (node: KubernetesObject, mirror: CheckContext['mirror']) => boolean;
-}
-
-/** What a call asks for; undefined for a call that acts on no node, as nearly all of them do. */
-function askedOf(call: PortCall): Asked | undefined {
-  if (call.port === 'instances' && call.method === 'reboot') {
-    const id = String(call.args[0]);
-    return { kind: 'Reboot', id, isMeant: ({ spec }) => dig(spec, 'providerID') === id };
-  }
-  if (call.port === 'bus' && call.method === 'publish') {
-    const request = listOf(call.args[0]).find(entry => dig(entry, 'detailType') === 'DrainRequested');
-    if (request === undefined) return undefined;
-    const uid = dig(request, 'detail', 'node', 'uid');
-    return { kind: 'Drain', id: String(dig(request, 'detail', 'id')), isMeant: ({ metadata }) => metadata.uid === uid };
-  }
-  if (isTermination(call)) {
-    const { name = '' } = targetOf(call);
-    return {
-      kind: 'Terminate',
-      id: name,
-      isMeant({ spec }, mirror) {
-        const claim = [...mirror.all('nodeclaims').values()].find(({ metadata }) => metadata.name === name);
-        const instance = textOf(dig(claim, 'status', 'providerID'));
-        return instance !== undefined && dig(spec, 'providerID') === instance;
-      },
-    };
-  }
-  if (!isKubernetes(call, 'create')) return undefined;
-  const id = textOf(dig(call.args[1], 'metadata', 'annotations', REPAIR_ANNOTATION));
-  if (id === undefined) return undefined;
-  return { kind: 'CustomResource', id, isMeant: ({ metadata }) => id.startsWith(`${metadata.uid}.`) };
 }

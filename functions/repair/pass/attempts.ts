@@ -5,15 +5,10 @@
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import type { RepairAction, RepairSettings } from '../../../shared/domain/repair-policy.ts';
-import { addDuration, isDue, seconds, type DurationMs, type EpochMs } from '../../../shared/domain/time.ts';
+import { addDuration, isDue, seconds, type EpochMs } from '../../../shared/domain/time.ts';
 import { holdsPastInstant } from '../decide.ts';
-import type { RepairAttempt, RungType } from './pool.ts';
-
-export interface Rung {
-  readonly type: RungType;
-  readonly timeout: DurationMs;
-  readonly template?: string | undefined;
-}
+import { placeAfterObserving } from './place.ts';
+import type { RepairAttempt, Rung } from './pool.ts';
 
 /** `DrainThenTerminate` is two rungs: a drain of at most its timeout, and the termination. */
 export function rungsOf({ actions }: Pick<RepairSettings, 'actions'>): readonly Rung[] {
@@ -47,30 +42,6 @@ export function standingOf(attempt: RepairAttempt, rungs: readonly Rung[], now: 
   if (answer === undefined && (until === undefined || !isDue(now, until))) return { kind: 'waiting' };
   const rung = rungs[attempt.rung]?.type === attempt.action ? attempt.rung + 1 : 0;
   return rung < rungs.length ? { kind: 'next', rung } : { kind: 'exhausted' };
-}
-
-/**
- * Where the ladder stands while an attempt that was not carried out is not wanted for now: at the action before it, whose time is over,
- * so that nothing is repeated once it is wanted again. Undefined for the first action, and for one that an edit has removed.
- */
-export function placeBefore(stale: RepairAttempt, rungs: readonly Rung[]): RepairAttempt | undefined {
-  const before = rungs[stale.rung - 1];
-  if (stale.escalates !== true || before === undefined || rungs[stale.rung]?.type !== stale.action) return undefined;
-  const { number, intendedTime, node, claim, incident } = stale;
-  const drained = before.type === 'Drain' ? stale.requestId : undefined;
-  return {
-    number,
-    phase: 'accepted',
-    intendedTime,
-    node,
-    ...(claim && { claim }),
-    incident,
-    rung: stale.rung - 1,
-    action: before.type,
-    ...(stale.rung > 1 && { escalates: true }),
-    until: intendedTime,
-    ...(drained !== undefined && { requestId: drained }),
-  };
 }
 
 /**
@@ -127,11 +98,13 @@ export function sortAttempts(
   for (const attempt of attempts) {
     const isNodeThere = nodeUids.has(attempt.node.uid);
     switch (attempt.phase) {
-      case 'observed':
-        // In mode Enforce it stands for nothing that happened.
-        if (isNodeThere && observeOnly) kept.push(attempt);
+      case 'observed': {
+        // In mode Enforce it stands for nothing that happened; what happened before it still counts.
+        const seen = observeOnly ? attempt : placeAfterObserving(attempt);
+        if (isNodeThere && seen !== undefined) kept.push(seen);
         else drop(attempt);
         continue;
+      }
       case 'accepted':
         if (isNodeThere && !isUndone(attempt, claimsByUid)) kept.push(attempt);
         else drop(attempt);

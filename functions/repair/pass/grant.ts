@@ -6,7 +6,7 @@ import { addDuration, isDue, minutes, seconds, toTimestamp, type EpochMs } from 
 import type { DueNode } from '../decide.ts';
 import { rungDeadline, rungsOf } from './attempts.ts';
 import { budgetHold, type Hold } from './guards.ts';
-import type { PoolState, Ramp, RepairAttempt } from './pool.ts';
+import type { CarriedOut, PoolState, Ramp, RepairAttempt } from './pool.ts';
 
 /** More than so many at once are granted by the passes that follow, one a second. */
 export const MAX_GRANTS = 200;
@@ -85,6 +85,7 @@ function createAttempt({ node, due, rung, previous, stale }: Candidate, limits: 
   const drained = previous?.action === 'Drain' && step.type === 'Terminate' ? previous.requestId : undefined;
   const requestId = (isSameAct ? stale.requestId : undefined) ?? asked ?? drained;
   const { resources, mayHaveMade } = previous ?? stale ?? {};
+  const carriedOut = observeOnly ? previous && carriedOutBy(previous) : undefined;
   return {
     number: (previous?.number ?? stale?.number ?? 0) + 1,
     phase: observeOnly ? 'observed' : 'intended',
@@ -95,6 +96,7 @@ function createAttempt({ node, due, rung, previous, stale }: Candidate, limits: 
     rung,
     action: step.type,
     ...((previous !== undefined || stale?.escalates === true) && { escalates: true }),
+    ...(carriedOut && { carriedOut }),
     ...(until !== undefined && { until }),
     ...(step.type === 'Reboot' && node.bootID !== undefined && { bootID: node.bootID }),
     ...(requestId !== undefined && { requestId }),
@@ -102,6 +104,10 @@ function createAttempt({ node, due, rung, previous, stale }: Candidate, limits: 
     ...(mayHaveMade && { mayHaveMade }),
     ...(step.type === 'Terminate' && !observeOnly && annotationOf(due, stale, now)),
   };
+}
+
+function carriedOutBy({ phase, rung, action, carriedOut }: RepairAttempt): CarriedOut | undefined {
+  return phase === 'observed' ? carriedOut : { rung, action };
 }
 
 /** What a termination writes on the NodeClaim, and in place of what (I7). */

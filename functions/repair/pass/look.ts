@@ -6,7 +6,8 @@ import { addDuration, minutes, toTimestamp, type EpochMs } from '../../../shared
 import { decide, vetoCheckTime, type DueNode, type NodeDecision, type RepairRules } from '../decide.ts';
 import type { Episode, RepairIncident } from '../incident.ts';
 import { ownerOf, type Owner, type OwnerIndex } from '../owner.ts';
-import { placeBefore, rungsOf, staleOf, standingOf, type OpenAttempts } from './attempts.ts';
+import { rungsOf, staleOf, standingOf, type OpenAttempts } from './attempts.ts';
+import { placeBefore } from './place.ts';
 import type { Candidate } from './grant.ts';
 import { BLOCKED_RETRY } from './guards.ts';
 import type { RepairAttempt } from './pool.ts';
@@ -37,16 +38,22 @@ export function lookAt(context: LookContext, node: NodeView, hold: HoldOf): Node
   const { now, open, rules, settings } = context;
   const previous = open.byNode.get(node.uid);
   if (previous !== undefined) return lookAtRepaired(context, node, previous, hold);
-  // Neither mode Observe nor another illness takes anything over: what an attempt left is taken back.
+  // Another illness takes nothing over, and mode Observe goes on without it: what an attempt left is taken back.
   const left = staleOf(node, open);
-  const stale = rules.mode === 'Observe' ? undefined : left;
-  const decision = decideOn(context, node, stale?.escalates && stale.incident);
-  const kept = left === undefined || isWellBy(decision) ? undefined : placeBefore(left, rungsOf(settings));
+  const isObserved = rules.mode === 'Observe';
+  const stale = isObserved ? undefined : left;
+  const rungs = rungsOf(settings);
+  const before = left && placeBefore(left, rungs);
+  const escalates = stale?.escalates === true ? stale.incident : before?.incident;
+  const decision = decideOn(context, node, escalates);
+  const kept = isWellBy(decision) ? undefined : before;
   const place = kept && { place: kept };
   if (decision.kind !== 'due') return { ...lookOf(decision, node, now), ...place };
-  const isSameAct = stale !== undefined && rungsOf(settings)[stale.rung]?.type === stale.action;
-  const rung = isSameAct ? stale.rung : 0;
-  return { candidate: { node, due: decision, hold: hold(decision), rung, previous: undefined, stale }, ...place };
+  const isSameAct = stale !== undefined && rungs[stale.rung]?.type === stale.action;
+  const observedAfter = isObserved ? kept : undefined;
+  const rung = isSameAct ? stale.rung : observedAfter === undefined ? 0 : observedAfter.rung + 1;
+  const candidate = { node, due: decision, hold: hold(decision), rung, previous: observedAfter, stale };
+  return { candidate, ...place };
 }
 
 function decideOn({ now, rules, owners, episodes }: LookContext, node: NodeView, escalates?: RepairIncident) {
@@ -73,7 +80,7 @@ function lookAtRepaired(context: LookContext, node: NodeView, previous: RepairAt
   const end = endOfRepair(previous, node, isWell, now);
   if (end !== undefined) return isWell ? end : { ...end, ...lookAfresh(context, node, hold) };
   if (context.rules.mode === 'Observe' && canBeCalledOff(previous)) {
-    const observed = asObserved(previous);
+    const observed = asObserved(previous, rungsOf(context.settings));
     return { ...lookAtStanding(context, node, observed, decision, hold), calledOff: previous, changed: observed };
   }
   return lookAtStanding(context, node, previous, decision, hold);

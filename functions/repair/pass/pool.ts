@@ -1,9 +1,16 @@
 /** What repair remembers about one pool: attempts under way, and what its passes must know of each other. Types only. */
-import type { EpochMs } from '../../../shared/domain/time.ts';
+import type { DurationMs, EpochMs } from '../../../shared/domain/time.ts';
 import type { RepairIncident } from '../incident.ts';
 
 /** One rung of the ladder as it is carried out; `DrainThenTerminate` of the block is the two rungs `Drain` and `Terminate`. */
 export type RungType = 'Reboot' | 'Drain' | 'CustomResource' | 'Terminate';
+
+/** An action of the ladder with its time. */
+export interface Rung {
+  readonly type: RungType;
+  readonly timeout: DurationMs;
+  readonly template?: string | undefined;
+}
 
 /**
  * One act on one node. `intended` is written before the first call; `accepted` after the act was taken; `refused` when it certainly was
@@ -24,6 +31,8 @@ export interface RepairAttempt {
   readonly action: RungType;
   /** The rung before did not help: whatever the node is ill with by now, this is still the same repair. */
   readonly escalates?: true | undefined;
+  /** `observed`: the last act of this repair that mode `Observe` did not leave out; in mode `Enforce` the ladder goes on after it. */
+  readonly carriedOut?: CarriedOut | undefined;
   /** When the next rung follows if the node is still unhealthy; undefined for a termination. */
   readonly until?: EpochMs | undefined;
   /** `refused`: when it is tried again. */
@@ -44,6 +53,12 @@ export interface RepairAttempt {
   readonly resources?: readonly MadeResource[] | undefined;
   /** Those that a run set out to make, written before: one that ended in between leaves them to be found (I7). */
   readonly mayHaveMade?: readonly ResourceName[] | undefined;
+}
+
+/** Which act of the ladder was carried out. */
+export interface CarriedOut {
+  readonly rung: number;
+  readonly action: RungType;
 }
 
 /** `succeeded`: the drain is over. `failed`: it cannot help any more. `stopped`: a person took it back, and nothing follows. */

@@ -3,9 +3,10 @@ import type { NodeView } from '../../../shared/domain/node.ts';
 import { matchStatements, statementsOf } from '../../../shared/domain/repair-policy.ts';
 import { isDue, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import type { RepairRules } from '../decide.ts';
-import { placeBefore, rungsOf, staleOf, type OpenAttempts } from './attempts.ts';
+import { rungsOf, staleOf, type OpenAttempts } from './attempts.ts';
+import { actBefore, placeBefore } from './place.ts';
 import type { NodeLook, Verdict } from './verdict.ts';
-import type { RepairAttempt } from './pool.ts';
+import type { RepairAttempt, Rung } from './pool.ts';
 
 /** An act that leaves the node in its place, so that it can get well. */
 export const isInPlace = ({ action, phase }: RepairAttempt): boolean => action !== 'Terminate' || phase === 'observed';
@@ -67,9 +68,10 @@ export function canBeCalledOff({ action, phase, answer, until, intendedTime }: R
 }
 
 /** The same in mode `Observe`, which shows its times and has nothing of it done. */
-export function asObserved(attempt: RepairAttempt): RepairAttempt {
+export function asObserved(attempt: RepairAttempt, rungs: readonly Rung[]): RepairAttempt {
   const { requestId: _, resources: __, mayHaveMade: ___, ...rest } = attempt;
-  return { ...rest, phase: 'observed' };
+  const carriedOut = actBefore(attempt, rungs);
+  return { ...rest, phase: 'observed', ...(carriedOut && { carriedOut }) };
 }
 
 /** Without settings the provider's statements count, and the condition with which the repair began. */

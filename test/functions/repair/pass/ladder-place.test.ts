@@ -75,7 +75,7 @@ describe('while nothing may be repaired', () => {
   it.each(CLOSED)('an action that was not carried out is taken back and keeps its place: %s', (_, its) => {
     const whileOff = decidePass(aPass([node], { rules: its, state: holding(drain), now: settled }));
     expect(whileOff.withdrawals).toEqual([drain]);
-    expect(actionsOf(whileOff.state, settled)).toEqual(its.mode === 'Observe' ? ['Reboot 1'] : ['Drain 3']);
+    expect(actionsOf(whileOff.state, settled)).toEqual(its.mode === 'Observe' ? ['Drain 4'] : ['Drain 3']);
   });
 
   const accepted = intended({ ...drain, phase: 'accepted' });
@@ -126,5 +126,42 @@ describe('while nothing may be repaired', () => {
     const [, closed] = CLOSED[0] ?? ['', rules];
     const whileOff = decidePass(aPass([node], { rules: closed, state: whileHeld.state, now: settled }));
     expect(whileOff).toMatchObject({ withdrawals: [], state: { attempts: [{ action: 'Reboot' }] } });
+  });
+});
+
+describe('mode Observe, and Enforce again', () => {
+  const [, observe] = CLOSED[1] ?? ['', rules];
+  const rebooted = { ...intended({ action: 'Reboot', rung: 0, until: NOW }), phase: 'accepted' } as const;
+
+  it('goes on after the last action that was carried out, however many were observed since', () => {
+    const observed = decidePass(aPass([node], { rules: observe, state: holding(rebooted), now: settled }));
+    expect(observed.verdicts).toMatchObject([{ kind: 'wouldRepair', attempt: { action: 'Drain' } }]);
+    expect(actionsOf(observed.state, settled)).toEqual(['Drain 4']);
+    const later = addDuration(settled, minutes(10));
+    const more = decidePass(aPass([node], { rules: observe, state: observed.state, now: later }));
+    expect(more.verdicts).toMatchObject([{ kind: 'wouldRepair', attempt: { action: 'Terminate' } }]);
+    expect(actionsOf(more.state, later)).toEqual(['Drain 5']);
+  });
+
+  it('asks anew for the drain that it called off, not for what came before', () => {
+    const accepted = intended({ ...drain, phase: 'accepted' });
+    const whileOff = decidePass(aPass([node], { rules: observe, state: holding(accepted), now: settled }));
+    expect(actionsOf(whileOff.state, settled)).toEqual(['Drain 3']);
+  });
+
+  it('begins with the first action where none was carried out', () => {
+    const observed = decidePass(aPass([node], { rules: observe, state: NEW_POOL, now: settled }));
+    const more = decidePass(
+      aPass([node], { rules: observe, state: observed.state, now: addDuration(settled, minutes(1)) }),
+    );
+    expect(more.verdicts).toMatchObject([{ kind: 'wouldRepair', attempt: { action: 'Drain' } }]);
+    expect(actionsOf(more.state, addDuration(settled, minutes(2)))).toEqual(['Reboot 1']);
+  });
+
+  it('is another repair once the node was well', () => {
+    const observed = decidePass(aPass([node], { rules: observe, state: holding(rebooted), now: settled }));
+    const well = { ...node, conditions: [READY] };
+    const after = decidePass(aPass([well], { rules: observe, state: observed.state, now: settled }));
+    expect(after.state.attempts).toEqual([]);
   });
 });

@@ -1,0 +1,108 @@
+/** The actions of `repair.actions`, told from the calls that repair makes: a reboot, a drain, a custom resource, a termination. */
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import type { PortCall, Run } from './invariant.ts';
+import type { Mirror } from './mirror.ts';
+import { dig, listOf, textOf } from './reading.ts';
+import { isKubernetes, isTermination, targetOf } from './run-journal.ts';
+
+const REPAIR_ANNOTATION = 'curfew.dev/repair';
+
+export type ActKind = 'Reboot' | 'Drain' | 'CustomResource' | 'Terminate';
+
+/** A call that acts on a node. */
+export interface ActSeen {
+  readonly kind: ActKind;
+  /** What it is asked for under, the same at each try. */
+  readonly id: string;
+  readonly node: KubernetesObject;
+}
+
+/** An action, with all tries of it. */
+export interface Act extends Omit<ActSeen, 'node'> {
+  /** When the run of its first try began. */
+  readonly since: number;
+  readonly bootID: string | undefined;
+  readonly calls: readonly PortCall[];
+}
+
+/** The node that the call acts on, if it does. */
+export function actOf(call: PortCall, mirror: Mirror): ActSeen | undefined {
+  const asked = askedOf(call);
+  if (asked === undefined) return undefined;
+  const node = [...mirror.all('nodes').values()].find(each => asked.isMeant(each, mirror));
+  return node === undefined ? undefined : { kind: asked.kind, id: asked.id, node };
+}
+
+/** A further try of the last action, or the next one. */
+export function withAct(
+  acts: readonly Act[],
+  { kind, id, node }: ActSeen,
+  call: PortCall | undefined,
+  run: Run,
+): readonly Act[] {
+  const last = acts.at(-1);
+  const calls = call === undefined ? [] : [call];
+  const isSame = last?.kind === kind && last.id === id && (kind !== 'Reboot' || isOpen(last));
+  if (isSame) return [...acts.slice(0, -1), { ...last, calls: [...last.calls, ...calls] }];
+  const bootID = textOf(dig(node, 'status', 'nodeInfo', 'bootID'));
+  return [...acts, { kind, id, since: run.startTime, bootID, calls }];
+}
+
+/** The reboot is intended alone, or was refused: the call that follows is the same one. */
+const isOpen = (act: Act): boolean => act.calls.length === 0 || wasRefused(act);
+
+/** The nodes whose reboot a record names before the call. */
+export function rebootsIntended(call: PortCall, mirror: Mirror): readonly KubernetesObject[] {
+  if (call.port !== 'records' || call.method !== 'put') return [];
+  const uids = listOf(dig(call.args[0], 'state', 'attempts'))
+    .filter(attempt => dig(attempt, 'action') === 'Reboot' && dig(attempt, 'phase') === 'intended')
+    .map(attempt => dig(attempt, 'node', 'uid'));
+  return [...mirror.all('nodes').values()].filter(({ metadata }) => uids.includes(metadata.uid));
+}
+
+/** The last try certainly had no effect. */
+export function wasRefused({ calls }: Act): boolean {
+  const outcome = calls.at(-1)?.outcome;
+  if (outcome?.kind === 'answered') return isRefused(outcome.value);
+  return outcome?.kind === 'failed' && dig(outcome.error, 'outcomeUnknown') !== true;
+}
+
+/** An answer of EC2, of the bus or of the API server that says no. */
+export const isRefused = (answer: unknown): boolean =>
+  ['notFound', 'refused', 'exists', 'invalid', 'retry', 'rejected'].includes(
+    textOf(dig(Array.isArray(answer) ? answer[0] : answer, 'kind')) ?? '',
+  );
+
+interface Asked extends Omit<ActSeen, 'node'> {
+  readonly isMeant: (node: KubernetesObject, mirror: Mirror) => boolean;
+}
+
+/** What a call asks for; undefined for a call that acts on no node, as nearly all of them do. */
+function askedOf(call: PortCall): Asked | undefined {
+  if (call.port === 'instances' && call.method === 'reboot') {
+    const id = String(call.args[0]);
+    return { kind: 'Reboot', id, isMeant: ({ spec }) => dig(spec, 'providerID') === id };
+  }
+  if (call.port === 'bus' && call.method === 'publish') {
+    const request = listOf(call.args[0]).find(entry => dig(entry, 'detailType') === 'DrainRequested');
+    if (request === undefined) return undefined;
+    const uid = dig(request, 'detail', 'node', 'uid');
+    return { kind: 'Drain', id: String(dig(request, 'detail', 'id')), isMeant: ({ metadata }) => metadata.uid === uid };
+  }
+  if (isTermination(call)) {
+    const { name = '' } = targetOf(call);
+    return {
+      kind: 'Terminate',
+      id: name,
+      isMeant({ spec }, mirror) {
+        const claim = [...mirror.all('nodeclaims').values()].find(({ metadata }) => metadata.name === name);
+        const instance = textOf(dig(claim, 'status', 'providerID'));
+        return instance !== undefined && dig(spec, 'providerID') === instance;
+      },
+    };
+  }
+  if (!isKubernetes(call, 'create')) return undefined;
+  const id = textOf(dig(call.args[1], 'metadata', 'annotations', REPAIR_ANNOTATION));
+  if (id === undefined) return undefined;
+  return { kind: 'CustomResource', id, isMeant: ({ metadata }) => id.startsWith(`${metadata.uid}.`) };
+}
