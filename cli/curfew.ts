@@ -13,6 +13,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.stderr.write(`the output cannot be written: ${reason}\n`);
   process.exit(2);
 });
+// Nobody reads what went wrong; the exit code still says so.
+process.stderr.on('error', () => undefined);
 // Whatever was left open by what failed does not keep the process.
 process.on('uncaughtException', error => {
   const { exitCode, message } = describeFailure(error);

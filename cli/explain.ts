@@ -127,6 +127,10 @@ function parseSubject(kind: string, name: string): ExplainSubject {
 
 async function onCluster<Answer>(options: ExplainOptions, look: Look<Answer>): Promise<Answer> {
   if (options.scenario !== undefined) {
+    if (options.kubeconfig !== undefined || options.context !== undefined)
+      throw new UsageError(
+        'give either --scenario or --kubeconfig and --context: one is a file, the other your cluster',
+      );
     const { onScenario } = await import('./explain/on-scenario.ts');
     return onScenario(options.scenario, options.at, look);
   }

@@ -49,6 +49,8 @@ function describeCode(code: string, path: string, port: number | undefined): str
         : `port ${port} may not be used by this user: choose one above 1023`;
     case 'ENXIO':
       return `${path} is a socket or a device; give a file`;
+    case 'EIO':
+      return `${path} cannot be read: input/output error`;
     case 'EPERM':
       return `${path}: not permitted`;
     case 'EROFS':

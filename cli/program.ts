@@ -3,6 +3,7 @@ import { Argument, Command, CommanderError, Option } from 'commander';
 import packageFile from '../package.json' with { type: 'json' };
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
 import { describeFailure } from './failure.ts';
+import { UsageError } from './usage-error.ts';
 import type { OrphansOptions } from './orphans.ts';
 import type { RedriveCommandOptions } from './redrive.ts';
 import type { SwitchOptions } from './stop-resume.ts';
@@ -15,6 +16,7 @@ export async function runCommandLine(args: readonly string[], output: CommandOut
   let exitCode = 0;
   const program = createProgram(output, code => (exitCode = code));
   try {
+    refuseSilentMistakes(args);
     await program.parseAsync(args, { from: 'user' });
     return exitCode;
   } catch (error) {
@@ -24,6 +26,14 @@ export async function runCommandLine(args: readonly string[], output: CommandOut
     output.error(`${failure.message}\n`);
     return failure.exitCode;
   }
+}
+
+/** What the parser takes and nobody means. */
+function refuseSilentMistakes(args: readonly string[]): void {
+  if (args.includes('')) throw new UsageError('an argument is empty: is it a variable of the shell that is not set?');
+  const options = args.filter(arg => /^--[a-z]/.test(arg)).map(arg => arg.split('=')[0] ?? arg);
+  const twice = options.find((option, index) => options.indexOf(option) !== index);
+  if (twice !== undefined) throw new UsageError(`${twice} is given twice: give it once`);
 }
 
 function createProgram(output: CommandOutput, ends: (exitCode: number) => void): Command {

@@ -1,6 +1,7 @@
 /** Reads scenario files, within a limit. */
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { describeSystemError } from './failure.ts';
+import { readBounded } from './read-bounded.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Reading YAML takes some 80 times its size of memory; this is a cluster of some 25,000 pods. */
@@ -11,10 +12,10 @@ export async function readScenarioFile(file: string): Promise<string> {
   let bytes: Buffer;
   try {
     const { size } = await stat(file);
-    if (size > MAX_SCENARIO_BYTES) throw tooLarge(file, size);
-    bytes = await readFile(file);
-    // A pipe has no size before it is read.
-    if (bytes.length > MAX_SCENARIO_BYTES) throw tooLarge(file, bytes.length);
+    // A pipe or device has no size before it is read.
+    const read = size > MAX_SCENARIO_BYTES ? undefined : await readBounded(file, MAX_SCENARIO_BYTES);
+    if (read === undefined) throw tooLarge(file, size);
+    bytes = read;
   } catch (error) {
     if (error instanceof UsageError) throw error;
     const reason = describeSystemError(error)?.replace(/^the file/, file);
@@ -32,7 +33,6 @@ export async function readScenarioFile(file: string): Promise<string> {
 
 function tooLarge(file: string, bytes: number): UsageError {
   const megabytes = (count: number): string => (count / 1_000_000).toFixed(1);
-  return new UsageError(
-    `${file} has ${megabytes(bytes)} MB; a scenario file may have at most ${megabytes(MAX_SCENARIO_BYTES)} MB`,
-  );
+  const size = bytes > MAX_SCENARIO_BYTES ? `has ${megabytes(bytes)} MB` : 'does not end';
+  return new UsageError(`${file} ${size}; a scenario file may have at most ${megabytes(MAX_SCENARIO_BYTES)} MB`);
 }

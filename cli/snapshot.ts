@@ -26,6 +26,8 @@ export interface SnapshotOptions {
 }
 
 const DEFAULT_DURATION = '24h';
+/** What a scenario may last. */
+const NANOSECONDS = { second: 1_000_000_000n, year: 8760n * 3600n * 1_000_000_000n };
 const HEAD = `# A snapshot of a cluster. Edit a NodePool or NodeLifecyclePolicy, add steps, and run: npm run --silent simulate -- FILE
 # Secrets, environment values, images, commands and the annotations of others are never part of it.
 `;
@@ -46,8 +48,10 @@ export async function snapshotCommand(
   try {
     const { duration = DEFAULT_DURATION } = options;
     const parsed = parseGoDuration(duration);
-    if (!parsed.ok || parsed.nanoseconds <= 0) {
-      throw new UsageError(`--duration takes a Go duration such as 90m or 24h, not ${JSON.stringify(duration)}`);
+    if (!parsed.ok || parsed.nanoseconds < NANOSECONDS.second || parsed.nanoseconds > NANOSECONDS.year) {
+      throw new UsageError(
+        `--duration takes a Go duration such as 90m or 24h, from 1s to 8760h, not ${JSON.stringify(duration)}`,
+      );
     }
     // Before the cluster is read: that can take a while.
     if (options.output !== undefined) checkWritable(options.output);

@@ -1,4 +1,5 @@
 /** `curfew swarm`: random clusters, policies, stories and faults, and every invariant watched over them. */
+import { statSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -60,6 +61,11 @@ export async function swarmCommand(
     return findMutants({ seeds, jobs }, output, terminal);
   }
   const folder = options.failures ?? join(tmpdir(), 'curfew-swarm');
+  // Before the seeds run: that takes minutes, and what failed would be lost.
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false) {
+    output.error(`--failures takes a folder, ${folder} is a file\n`);
+    return 2;
+  }
   const regressionsHold = options.ci !== true || (await runRegressions(output));
   const swarmHolds = await runSeeds({ seeds, jobs, folder, ...(mix !== 'drawn' && { mix }) }, output, terminal);
   return regressionsHold && swarmHolds ? 0 : 1;

@@ -6,7 +6,7 @@ import { parseScenarios } from '../../simulator/scenario/parse.ts';
 import type { Scenario } from '../../simulator/scenario/scenario.ts';
 import { clusterCatalog } from '../../simulator/world.ts';
 import { nanosecondsToDuration, parseGoDuration } from '../../shared/domain/go-duration.ts';
-import { addDuration, parseTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import { addDuration, parseTimestamp, toIsoText, type EpochMs } from '../../shared/domain/time.ts';
 import type { Look } from './cluster.ts';
 import { readScenarioFile } from '../scenario-file.ts';
 import { UsageError } from '../usage-error.ts';
@@ -18,7 +18,10 @@ import { UsageError } from '../usage-error.ts';
 export async function onScenario<Answer>(file: string, at: string | undefined, look: Look<Answer>): Promise<Answer> {
   const scenario = await readScenario(file);
   const end = at === undefined ? scenario.end : parseMoment(at, scenario.start);
-  if (end < scenario.start || end > scenario.end) throw new UsageError(`--at ${at} lies outside the scenario`);
+  if (end < scenario.start || end > scenario.end) {
+    const span = `${toIsoText(scenario.start)} to ${toIsoText(scenario.end)}`;
+    throw new UsageError(`--at ${at} lies outside the scenario, ${span}`);
+  }
   const { core } = await runScenario({ ...scenario, end, expectations: [] });
   return look({ kubernetes: createInProcessKubernetesApi(core, 'explain'), now: end });
 }

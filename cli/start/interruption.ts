@@ -1,9 +1,17 @@
-/** SIGINT or SIGTERM as a promise; from this call on, neither ends the process by itself. */
+/** `timeout`, systemd and CI systems signal the whole group, and the starter passes it on: one wish, heard twice. */
+const ECHO_MS = 1000;
+
+/**
+ * SIGINT or SIGTERM as a promise; from this call on, neither ends the process by itself. A second one that comes later ends it at once,
+ * by way of `exit`: children and temporary folders go.
+ */
 export function untilInterrupted(): Promise<void> {
   return new Promise(resolve => {
-    const end = (): void => {
-      process.off('SIGINT', end);
-      process.off('SIGTERM', end);
+    let first: number | undefined;
+    const end = (signal: 'SIGINT' | 'SIGTERM'): void => {
+      const now = performance.now();
+      first ??= now;
+      if (now - first > ECHO_MS) process.exit(EXIT_CODES[signal]);
       resolve();
     };
     process.on('SIGINT', end);

@@ -15,10 +15,12 @@ import { messageOf } from '../../shared/errors.ts';
 import type { AuditRecord } from '../../shared/ports/audit-log.ts';
 import type { Instances } from '../../shared/ports/instances.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
-import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
+import { createMemoryRecordStore, type MemoryRecordStore } from '../../runtime/memory/record-store.ts';
 import { ANY_CUSTOM_KIND } from '../../runtime/permissions/kubernetes.ts';
 import { createRealScheduler } from '../../runtime/real-scheduler.ts';
+import type { Scheduler } from '../../runtime/scheduler.ts';
 import { shareReads } from '../../runtime/shared-reads.ts';
+import type { SystemParts } from '../../runtime/system-parts.ts';
 import { createSystem } from '../../runtime/system.ts';
 import type { DurationMs } from '../../shared/domain/time.ts';
 import { UsageError } from '../usage-error.ts';
@@ -76,17 +78,17 @@ interface Connection extends WatchClusterOptions {
   readonly notices: readonly string[];
 }
 
-async function run(
-  { api, watch, context, enforce, notices, interrupted = untilInterrupted() }: Connection,
-  timeline: Timeline,
-): Promise<void> {
-  const store = createMemoryRecordStore();
+/** What Curfew is made of here. Its inboxes take as many messages at once as those that are deployed: a cluster's server is not flooded. */
+export function systemPartsOf(
+  { api, watch, context, enforce }: Pick<Connection, 'api' | 'watch' | 'context' | 'enforce'>,
+  timeline: Pick<Timeline, 'line'>,
+  { store, scheduler }: { readonly store: MemoryRecordStore; readonly scheduler: Scheduler },
+): SystemParts {
   const withheld = (write: WithheldWrite): void => {
     if (write.ref.type.resource !== 'events') timeline.line('curfew', `would ${describeWrite(write)}`);
   };
-  const scheduler = createRealScheduler();
   const reads = shareReads(api);
-  const system = createSystem({
+  return {
     cluster: context ?? 'cluster',
     scheduler,
     permissions: withCustomKinds(),
@@ -103,7 +105,17 @@ async function run(
       onBuried: ({ function: name, reason, explanation }) =>
         timeline.line(voiceOf(name), `gave a message up (${reason}): ${explanation}`),
     },
-  });
+  };
+}
+
+async function run(
+  { notices, interrupted = untilInterrupted(), ...connection }: Connection,
+  timeline: Timeline,
+): Promise<void> {
+  const { context, enforce } = connection;
+  const store = createMemoryRecordStore();
+  const scheduler = createRealScheduler();
+  const system = createSystem(systemPartsOf(connection, timeline, { store, scheduler }));
 
   timeline.begin(systemClock.now());
   timeline.heading(`Watching ${context ?? 'the cluster'}`);

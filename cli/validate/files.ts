@@ -1,7 +1,9 @@
 /** Which files `curfew validate` looks at: those that are named, and in folders those that it knows. */
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../shared/errors.ts';
+import { describeSystemError } from '../failure.ts';
+import { readBounded } from '../read-bounded.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** Longest file; an object in a cluster is at most 1.5 MB, a snapshot of one larger. */
@@ -31,8 +33,9 @@ export async function readSources(paths: readonly string[]): Promise<readonly So
 /** The text of one file. Throws `UsageError`. */
 export async function readText(file: string): Promise<string> {
   const { size } = await usable(file, () => stat(file));
-  if (size > MAX_BYTES) throw new UsageError(`${file}: ${size} bytes, at most ${MAX_BYTES} are read`);
-  return usable(file, () => readFile(file, 'utf8'));
+  const bytes = size > MAX_BYTES ? undefined : await usable(file, () => readBounded(file, MAX_BYTES));
+  if (bytes === undefined) throw new UsageError(`${file}: at most ${MAX_BYTES} bytes are read, it has more`);
+  return bytes.toString('utf8');
 }
 
 async function filesIn(folder: string): Promise<string[]> {
@@ -52,7 +55,9 @@ async function usable<Answer>(path: string, read: () => Promise<Answer>): Promis
     return await read();
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    const what = code === 'ENOENT' ? 'there is no such file' : messageOf(error);
-    throw new UsageError(`${path}: ${what}`, { cause: error });
+    if (code === 'ENOENT') throw new UsageError(`${path}: there is no such file`, { cause: error });
+    throw new UsageError(describeSystemError(error)?.replace(/^the file/, path) ?? `${path}: ${messageOf(error)}`, {
+      cause: error,
+    });
   }
 }

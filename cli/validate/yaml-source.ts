@@ -1,6 +1,7 @@
 /** A YAML or JSON file as documents whose parts know their lines. */
 import { isMap, isScalar, LineCounter, parseAllDocuments, Scalar, type Document } from 'yaml';
 import { placeOf, type Path } from '../../simulator/scenario/places.ts';
+import { describeAliases } from '../../simulator/scenario/parse.ts';
 import { messageOf } from '../../shared/errors.ts';
 import type { Finding } from './finding.ts';
 
@@ -50,7 +51,7 @@ export function readYaml(text: string, file: string): YamlSource {
       findings: [],
     };
   } catch (error) {
-    return finding(1, isOverflow(messageOf(error)) ? TOO_DEEP : messageOf(error));
+    return finding(1, isOverflow(messageOf(error)) ? TOO_DEEP : describeAliases(messageOf(error)));
   }
 }
 

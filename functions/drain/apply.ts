@@ -73,7 +73,7 @@ async function reportTaken(
   await report(parts, look, {
     decision: 'take',
     reason: how === 'joins' ? 'DrainJoined' : how === 'follows' ? 'DrainQueued' : 'DrainAsked',
-    message: `${request.requestedBy} asks for a drain: ${request.event.message || request.event.checkName}`,
+    message: `${request.requestedBy} asks for a drain: ${request.event.message || request.event.checkName || 'a HealthEvent'}`,
     details: { id: request.id },
   });
 }
@@ -84,7 +84,7 @@ async function begin(parts: Parts, { record, active, takes, next }: Of<'begin'>,
   if (!saved.written) return saved;
   if (takes !== undefined) await reportTaken(parts, { request: takes, how: 'next' }, look);
   const [first] = active.requests;
-  const about = first === undefined ? '' : `: ${first.event.checkName} from ${first.requestedBy}`;
+  const about = first === undefined ? '' : `: ${first.event.checkName || 'a HealthEvent'} from ${first.requestedBy}`;
   await report(parts, look, {
     decision: 'begin',
     reason: EVENT_REASONS.drainStarted,

@@ -22,6 +22,8 @@ export interface RunMemory {
 
 /** Whatever is waited for, a drain is looked at this often. */
 const SAFETY_NET = minutes(5);
+/** No event tells labels of pods, nor which devices they use. */
+const UNTOLD_NET = minutes(1);
 /** A run that dies between two turns is made up for after this long. */
 export const SOON = minutes(1);
 
@@ -59,8 +61,11 @@ export function saveUntil(look: Look, value: DrainRecord, wakeTime: EpochMs) {
 }
 
 /** Until when a drain waits for news, at most. */
-export const safely = (look: Look, time: EpochMs | undefined): EpochMs =>
-  earliest(time, addDuration(look.now, SAFETY_NET)) ?? addDuration(look.now, SAFETY_NET);
+export function safely({ now, rules, record }: Look, time: EpochMs | undefined): EpochMs {
+  const isUntold = (rules?.settings.podDrainPolicies.length ?? 0) > 0 || record.active?.scope.kind === 'entities';
+  const net = addDuration(now, isUntold ? UNTOLD_NET : SAFETY_NET);
+  return earliest(time, net) ?? net;
+}
 
 export const lookAgain = (changed: Exclude<NodeChange['kind'], 'ok'>): Turn =>
   again(`the Node ${changed === 'gone' ? 'is gone' : 'changed'}`);

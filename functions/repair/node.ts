@@ -2,15 +2,14 @@
  * One node: its incident, and the timer until it is due. Whether a due node is repaired is for a pass of its pool to say; this only
  * sees to it that one takes place.
  */
-import { addDuration, hours, isDue, minutes, toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
+import { addDuration, hours, isDue, minutes, type EpochMs } from '../../shared/domain/time.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { again, DONE, settle, type Turn } from '../../shared/lifecycle/settle.ts';
 import { openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { decide, NodeDecision } from './decide.ts';
-import { sameIncident, type RepairIncident } from './incident.ts';
+import { sameIncident } from './incident.ts';
 import { lookAtNode, type Gone, type Here, type NodeTarget } from './observe.ts';
-import { LOOK_AHEAD } from './pass/deps.ts';
 import type { Passes } from './pass/run.ts';
 import { nodeCodec, nodeRecordId, type NodeRecord } from './record.ts';
 import { reportOfNode } from './report.ts';
@@ -51,15 +50,9 @@ export async function reconcileNode(deps: NodeDeps, first: NodeTarget, wakeUp?: 
   });
 }
 
-/** When the node's timer comes: early enough for a pass to have read the pool by the time when the node is due. */
-function wakeTimeFor({ dueTime }: RepairIncident, now: EpochMs): EpochMs {
-  const time = toEpochMs(dueTime - LOOK_AHEAD);
-  return time > now ? time : dueTime;
-}
-
 /**
- * The incident is due, or is about to be: a pass looks at the whole pool anyway, so the node is not read before it, nor after one that
- * found it due. Answers whether a pass has it in hand.
+ * The incident is due: a pass looks at the whole pool anyway, so the node is not read before it, nor after one that found it due.
+ * Answers whether a pass has it in hand.
  */
 async function handOver(deps: NodeDeps, uid: string, record: TimedRecord<NodeRecord>): Promise<boolean> {
   const held = await record.load();
@@ -67,7 +60,7 @@ async function handOver(deps: NodeDeps, uid: string, record: TimedRecord<NodeRec
   const { value, stored } = held;
   const { incident, taken, pool } = value;
   const now = deps.clock.now();
-  if (incident === undefined || taken || !isDue(addDuration(now, LOOK_AHEAD), incident.dueTime)) return false;
+  if (incident === undefined || taken || !isDue(now, incident.dueTime)) return false;
   await deps.passes.ensure(pool, incident.dueTime);
   const standing = await deps.passes.standingOf(pool, uid);
   if (standing === 'unknown') return false;
@@ -88,7 +81,7 @@ async function apply(deps: NodeDeps, decision: NodeDecision, seen: Here, target:
     case 'tolerate': {
       const { incident } = decision;
       const isNew = seen.held?.incident === undefined || !sameIncident(seen.held.incident, incident);
-      const saved = await save(seen, { incident, taken: false }, wakeTimeFor(incident, seen.now));
+      const saved = await save(seen, { incident, taken: false }, incident.dueTime);
       if (!saved.written) return saved;
       if (isNew) await deps.reporter.report(reportOfNode(decision, aboutOf(seen), placeOf(seen)));
       if (seen.held?.taken === true) await deps.passes.poolChanged(seen.held.pool);

@@ -3,7 +3,6 @@
  * (reference §1.4), and the custom resource that it renders to (§4.1). Apart from the configuration file, only what is named here is
  * the template's; apiVersion, kind, name and namespace are the configuration's.
  */
-import { parseAllDocuments, type Tags } from 'yaml';
 import {
   ExecError,
   mapOf,
@@ -24,6 +23,7 @@ import type { CustomDrainSettings } from '../domain/drain-settings.ts';
 import type { BehaviourOverrides, HealthEvent } from '../domain/health-event.ts';
 import type { JsonObject, JsonValue, KubernetesManifest } from '../domain/kubernetes-object.ts';
 import { isTable, TEMPLATE_LIMITS } from './object-template.ts';
+import { readRenderedYaml } from './rendered-yaml.ts';
 
 /** Namespace → names of pods. */
 export type PodsToDrain = Readonly<Record<string, readonly string[]>>;
@@ -107,7 +107,7 @@ function renderObject(template: string, data: JsonObject, type: GoType): Rendere
   if (!parsed.ok) return { ok: false, reason: 'InvalidTemplate', ...parsed.fault };
   const run = execute(parsed.template, data, type);
   if (!run.ok) return { ok: false, reason: 'TemplateNotExecuted', ...run.fault };
-  const document = parseYaml(run.text);
+  const document = readRenderedYaml(run.text);
   return document.ok ? document : { ok: false, reason: 'RenderedYamlInvalid', message: document.message };
 }
 
@@ -206,30 +206,6 @@ export const SAMPLE_PODS: PodsToDrain = { default: ['web-0', 'web-1'], training:
 
 const FULL_DATA = templateData({ event: SAMPLE_EVENT, podsToDrain: SAMPLE_PODS });
 const EMPTY_DATA: JsonObject = { HealthEvent: {} };
-
-/**
- * The first YAML document, as NVSentinel's converter reads it: YAML 1.1, in which `yes` is true and `012` is ten, but where neither
- * dates nor `1:30` are anything but text.
- */
-function parseYaml(
-  text: string,
-): { readonly ok: true; readonly value: JsonObject } | { readonly ok: false; readonly message: string } {
-  const customTags = (tags: Tags): Tags =>
-    tags.filter(tag => typeof tag === 'string' || !(tag.tag.endsWith(':timestamp') || tag.format === 'TIME'));
-  const documents = parseAllDocuments(text, { version: '1.1', customTags, prettyErrors: false, logLevel: 'silent' });
-  const [document] = Array.isArray(documents) ? documents : [];
-  if (document === undefined) return { ok: false, message: 'the template rendered nothing' };
-  const [error] = document.errors;
-  if (error !== undefined) return { ok: false, message: `the rendered text is not YAML: ${error.message}` };
-  const value: unknown = toJson(document.toJS({ maxAliasCount: 100 }));
-  if (!isTable(value)) return { ok: false, message: 'the rendered YAML is not an object' };
-  return { ok: true, value };
-}
-
-/** Without what JSON cannot hold. */
-function toJson(value: unknown): unknown {
-  return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
-}
 
 function complete(settings: CustomDrainSettings, rendered: JsonObject, name: string): KubernetesManifest {
   const { metadata: given, apiVersion: _, kind: __, ...rest } = rendered;

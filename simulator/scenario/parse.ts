@@ -26,7 +26,7 @@ const MAX_ALIASES = 100_000;
 const MAX_DURATION = hours(24 * 365);
 
 /** The parser says of an anchor that is used too often that it is an attack. */
-const describeAliases = (message: string): string =>
+export const describeAliases = (message: string): string =>
   message.startsWith('Excessive alias count') ? `anchors are used more than ${MAX_ALIASES} times` : message;
 
 type Locate = (path: Path) => Place;

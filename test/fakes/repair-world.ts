@@ -69,8 +69,6 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
   /** What another run does just before the next record is deleted. */
   let beforeDelete: (() => Promise<unknown>) | undefined;
   let lists = 0;
-  /** What happens while a run sleeps, just before it wakes. */
-  let whileAsleep: (() => Promise<unknown>) | undefined;
 
   const deps: Deps = {
     kubernetes: crashing(createInProcessKubernetesApi(core, 'repair')),
@@ -114,15 +112,7 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
     },
     audit: { write: record => audit.push(record) },
     metrics: { count: () => undefined, milliseconds: () => undefined },
-    clock: {
-      now: () => now,
-      async sleep(duration) {
-        const interfere = whileAsleep;
-        whileAsleep = undefined;
-        await interfere?.();
-        now = toEpochMs(now + duration);
-      },
-    },
+    clock: { now: () => now, sleep: () => Promise.reject(new Error('nothing sleeps here')) },
   };
 
   function crashing<Port extends object>(port: Port): Port {
@@ -172,10 +162,6 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
     /** Another run gets in between the look at a record that is closed and its end. */
     beforeNextDelete(interfere: () => Promise<unknown>) {
       beforeDelete = interfere;
-    },
-    /** What happens while a run sleeps the next time. */
-    duringNextSleep(interfere: () => Promise<unknown>) {
-      whileAsleep = interfere;
     },
     /** Another run gets in just before a pass reserves its attempts. */
     beforeNextIntent(interfere: () => Promise<unknown>) {

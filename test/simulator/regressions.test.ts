@@ -57,8 +57,8 @@ describe('repair', () => {
     await simulate(`${GATE}  objects:\n${onePool}${steps}`, { reconcilers: { repair: counting } });
     expect(wakeUps.get('15:42')).toBeGreaterThan(0);
     expect(wakeUps.get('15:42')).toBeLessThan(2 * 40);
-    // Nor later: nothing changes before the next pass, nor before the nodes' own check, a quarter of an hour after they were due.
-    expect(wakeUps.get('15:43')).toBeUndefined();
+    // Nor later: nothing changes in the minutes before the next pass.
+    expect([wakeUps.get('15:43'), wakeUps.get('15:44')]).toEqual([undefined, undefined]);
   });
 });
 

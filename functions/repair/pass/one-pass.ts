@@ -1,15 +1,15 @@
 /** One pass of a pool: look, decide, reserve, carry out, record what came of it, report. */
 import { isDeepStrictEqual } from 'node:util';
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
-import { addDuration, durationBetween, isDue, toDurationMs, type EpochMs } from '../../../shared/domain/time.ts';
+import { addDuration, type EpochMs } from '../../../shared/domain/time.ts';
 import { again, DONE, settle, type Turn } from '../../../shared/lifecycle/settle.ts';
-import { written, type Held, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
+import { written, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { loadCluster, loadEpisodes, loadRules, type ClusterView, type PoolRules } from '../observe.ts';
 import { NEW_POOL, poolRecordId, poolSubject } from '../record.ts';
 import { reportOfLost, type Place } from '../report.ts';
 import { carryOut } from './carry-out.ts';
 import type { PassDecision, PassObservation } from './decide.ts';
-import { LOOK_AHEAD, PASS_SETTLES_AFTER, PASS_SPACING, type PassDeps } from './deps.ts';
+import { PASS_SETTLES_AFTER, PASS_SPACING, type PassDeps } from './deps.ts';
 import { withIntents } from './intents.ts';
 import { ended, recordOutcomes, wakeTimeAfter } from './outcomes.ts';
 import type { PoolState } from './pool.ts';
@@ -55,34 +55,6 @@ async function stepAside(deps: PassDeps, pool: string | undefined, record: Timed
   }
 }
 
-type HeldPool = Held<PoolState>;
-
-/** A later pass sees all that this one would. */
-const isOvertaken = (held: HeldPool, passTime: EpochMs): boolean =>
-  held.kind === 'newer' || (held.kind === 'held' && held.value.passTime > passTime);
-
-const versionOf = (held: HeldPool): number | undefined => (held.kind === 'held' ? held.stored.version : undefined);
-
-/** Rules, nodes and NodeClaims, and how the attempts under way fare. */
-async function lookAround(deps: PassDeps, pool: string | undefined, held: HeldPool) {
-  const [rules, { nodes, claims }] = await inParallel([loadRules(deps, pool), loadCluster(deps)]);
-  const episodes = await loadEpisodes(deps, rules.rules, nodes);
-  const before = held.kind === 'held' ? held.value.attempts : [];
-  const attempts = await inquire(deps, before, nodes, deps.clock.now());
-  return { rules, nodes, claims, episodes, attempts };
-}
-
-/** A look that was early is taken again where the due instant comes later than this after its beginning. */
-const STALE_AFTER = toDurationMs(2 * LOOK_AHEAD);
-
-/** Answers whether there was anything to wait for. */
-async function waitUntil(clock: PassDeps['clock'], time: EpochMs): Promise<boolean> {
-  if (isDue(clock.now(), time)) return false;
-  // A timer of the machine may come a millisecond early.
-  while (!isDue(clock.now(), time)) await clock.sleep(durationBetween(clock.now(), time));
-  return true;
-}
-
 async function lookAndAct(
   deps: PassDeps,
   pool: string | undefined,
@@ -94,29 +66,19 @@ async function lookAndAct(
     what: poolRecordId(pool),
     async observe() {
       looks += 1;
-      let held = await record.load();
-      if (isOvertaken(held, passTime)) return { kind: 'over' };
-      const stale = addDuration(deps.clock.now(), STALE_AFTER);
-      let view = await lookAround(deps, pool, held);
-      if (await waitUntil(deps.clock, passTime)) {
-        const version = versionOf(held);
-        held = await record.load();
-        if (isOvertaken(held, passTime)) return { kind: 'over' };
-        // It looked early, and something changed since; or this process stood still.
-        const isStale = versionOf(held) !== version || isDue(deps.clock.now(), stale);
-        if (isStale) view = await lookAround(deps, pool, held);
-      }
-      const { attempts, ...seen } = view;
+      const held = await record.load();
+      // A later pass sees all that this one would.
+      if (held.kind === 'newer' || (held.kind === 'held' && held.value.passTime > passTime)) return { kind: 'over' };
       // Whoever asked for another pass before the look is served by this one.
-      const { wanted: _, ...read } = held.kind === 'held' ? held.value : { ...NEW_POOL, passTime };
-      const state = { ...read, attempts };
+      const { wanted: _, ...before } = held.kind === 'held' ? held.value : { ...NEW_POOL, passTime };
+      const [rules, cluster] = await inParallel([loadRules(deps, pool), loadCluster(deps)]);
+      const episodes = await loadEpisodes(deps, rules.rules, cluster.nodes);
+      const attempts = await inquire(deps, before.attempts, cluster.nodes, deps.clock.now());
+      const state = { ...before, attempts };
       const now = deps.clock.now();
-      const { rules, nodes, claims, episodes } = seen;
-      const decision = deps.decidePass({ now, pool, rules: rules.rules, nodes, claims, episodes, state });
-      return {
-        kind: 'here',
-        observation: { read: held.kind === 'held' ? read : undefined, state, rules, episodes, claims, decision },
-      };
+      const decision = deps.decidePass({ now, pool, rules: rules.rules, ...cluster, episodes, state });
+      const read = held.kind === 'held' ? before : undefined;
+      return { kind: 'here', observation: { read, state, rules, episodes, claims: cluster.claims, decision } };
     },
     decide: () => undefined,
     async apply(_, seen) {

@@ -8,8 +8,6 @@
  *      ├─ while a pass is under way: `wanted`, and the pass sets the timer at its end
  *      └─ less than a second after the last one, or a change of a pool that holds many: the timer of the pool's record
  * ```
- *
- * For a node that is about to be due the pass is claimed and looks `LOOK_AHEAD` earlier; it decides at the due instant.
  */
 import {
   addDuration,
@@ -35,7 +33,7 @@ import type { PoolState } from './pool.ts';
 import { countHeld, wasSaid } from './say.ts';
 
 export interface Passes {
-  /** Sees to it that a pass decides at or after `since`, `LOOK_AHEAD` from now at most; undefined: that one is armed. */
+  /** Sees to it that a pass begins at or after `since`; undefined: that one is armed. */
   ensure(pool: string | undefined, since: EpochMs | undefined): Promise<void>;
   /** What the passes know of a node: found due by the last one, or one is under way that sees it. */
   standingOf(pool: string | undefined, uid: string): Promise<'found' | 'underWay' | 'unknown'>;
@@ -52,13 +50,8 @@ export interface Passes {
 export function createPasses(deps: PassDeps): Passes {
   const open = (pool: string | undefined, wakeUp?: UsedWakeUp): TimedRecord<PoolState> =>
     openRecord(deps, poolCodec, poolRecordId(pool), wakeUp);
-  const request = async (
-    pool: string | undefined,
-    record: TimedRecord<PoolState>,
-    wants: Wants,
-    since?: EpochMs,
-  ): Promise<void> => {
-    const claimed = await claimPass(deps, pool, record, wants, since);
+  const request = async (pool: string | undefined, record: TimedRecord<PoolState>, wants: Wants): Promise<void> => {
+    const claimed = await claimPass(deps, pool, record, wants);
     if (claimed !== undefined) await runPass(deps, pool, record, claimed);
   };
   /** Passes that this process knows of: of a thousand nodes that are due at once, the first one asks the store. */
@@ -68,12 +61,11 @@ export function createPasses(deps: PassDeps): Passes {
       const id = poolRecordId(pool);
       const known = began.get(id);
       if (since !== undefined && known !== undefined && known >= since) return;
-      const wants: Wants = state => {
+      await request(pool, open(pool), state => {
         if (state === undefined) return 'pass';
         began.set(id, state.passTime);
         return since !== undefined && state.passTime < since ? 'pass' : 'armed';
-      };
-      await request(pool, open(pool), wants, since);
+      });
     },
     async standingOf(pool, uid) {
       const held = await open(pool).load();
@@ -121,17 +113,12 @@ type Wants = (state: PoolState | undefined) => Wanted;
 /** `soon`: after the rest of a burst of changes. */
 type Wanted = 'nothing' | 'armed' | 'soon' | 'pass';
 
-/**
- * Answers when the pass decides if this run is to make it; the others are served by its timer, or by a pass that began before.
- *
- * @param since it need not decide before
- */
+/** Answers when the pass began if this run is to make it; the others are served by its timer, or by a pass that began before. */
 async function claimPass(
   deps: PassDeps,
   pool: string | undefined,
   record: TimedRecord<PoolState>,
   wants: Wants,
-  since: EpochMs | undefined,
 ): Promise<EpochMs | undefined> {
   let claimed: EpochMs | undefined;
   await settle<Held<PoolState>, Wanted>({
@@ -151,17 +138,16 @@ async function claimPass(
         const value: PoolState = { ...state, wanted: true };
         return written(await record.save({ subject, value, wakeTime: armed ?? diesAt, punctual: false }));
       }
-      const passTime = latest(now, since ?? now);
       const joined = wanted === 'soon' ? addDuration(now, joinTime(countHeld(state.said))) : now;
       const next = latest(addDuration(state.passTime, PASS_SPACING), joined);
-      if (!isDue(passTime, next)) {
+      if (!isDue(now, next)) {
         // A timer that is due comes at once, again and again, until then.
         return written(await record.save({ subject, value: state, wakeTime: next }));
       }
-      const wakeTime = addDuration(passTime, PASS_SETTLES_AFTER);
-      const value: PoolState = { ...state, passTime, underWay: true, wanted: undefined };
+      const wakeTime = addDuration(now, PASS_SETTLES_AFTER);
+      const value: PoolState = { ...state, passTime: now, underWay: true, wanted: undefined };
       const saved = await record.save({ subject, value, wakeTime, punctual: false });
-      if (saved.written) claimed = passTime;
+      if (saved.written) claimed = now;
       return written(saved);
     },
   });

@@ -88,8 +88,6 @@ export const unattended = (duration: number): Earlier => ({
   duration: minutes(duration),
   unattended: true,
 });
-/** A pass looks by then, and decides when the repair is due. */
-export const SHORTLY_BEFORE = unattended(TOLERATION - 0.3 / 60);
 /** A repair is in the record, and the run that began it ended before it could delete the NodeClaim. */
 export const BEGUN: readonly Earlier[] = [
   ...seen('n1'),

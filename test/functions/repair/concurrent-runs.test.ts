@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { LOOK_AHEAD } from '../../../functions/repair/pass/deps.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { minutes, seconds } from '../../../shared/domain/time.ts';
 import { createRepairWorld, seedPool, type RepairWorld } from '../../fakes/repair-world.ts';
@@ -29,7 +28,7 @@ describe('two runs about one node', () => {
       await world.store.delete({ owner: 'repair', id }, version);
     });
     await world.look('n1');
-    expect(recordOf(world)?.nextWakeTime).toBe(world.now() + minutes(30) - LOOK_AHEAD);
+    expect(recordOf(world)?.nextWakeTime).toBe(world.now() + minutes(30));
   });
 
   it('leave the timer of the settings in force when the other read the old ones', async () => {
@@ -43,7 +42,7 @@ describe('two runs about one node', () => {
       if (stale !== undefined) await world.store.put(stale, stale.version);
     });
     await world.look('n1');
-    expect(recordOf(world)?.nextWakeTime).toBe(world.now() + minutes(3) - LOOK_AHEAD);
+    expect(recordOf(world)?.nextWakeTime).toBe(world.now() + minutes(3));
   });
 
   it('leave one repair when both find the node due', async () => {

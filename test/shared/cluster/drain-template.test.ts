@@ -149,6 +149,45 @@ describe('rendering', () => {
     expect(rendered).toMatchObject({ manifest: { spec: { a: true, b: 10, c: '1:30', d: '2024-01-01', e: 1000 } } });
   });
 
+  it.each<[string, unknown]>([
+    ['e1', 'e1'],
+    ['E-77', 'E-77'],
+    ['.e3', '.e3'],
+    ['._5', '._5'],
+    ['1e999', '1e999'],
+    ['6e5', 600_000],
+    ['1_000', 1000],
+    ['-.5e3', -500],
+    ['08', 8],
+    ['0o14', 12],
+    ['0X1F', 31],
+    ['-0b11', -3],
+    ['!!float 2', 2],
+    ['"e1"', 'e1'],
+    ['665f1c2ab7e4d90012ab34cd', '665f1c2ab7e4d90012ab34cd'],
+  ])('reads %s as Go does', (text, value) => {
+    expect(render(`a: ${text}\n`)).toMatchObject({ manifest: { a: value } });
+  });
+
+  it('keeps the last value of a key that stands twice, as Go does', () => {
+    expect(render('a: 1\na: 2\n')).toMatchObject({ manifest: { a: 2 } });
+  });
+
+  it.each([
+    ['no map to merge', 'a: { <<: 1 }'],
+    [
+      'endless aliases',
+      'a: &a [1,1]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c]',
+    ],
+    ['a number that JSON does not have', 'a: .inf'],
+  ])('refuses %s', (_, text) => {
+    expect(render(text)).toMatchObject({
+      ok: false,
+      reason: 'RenderedYamlInvalid',
+      message: expect.stringContaining('the rendered YAML cannot be read: '),
+    });
+  });
+
   it('keeps labels and annotations of the template, and nothing else that is not its to say', () => {
     const rendered = render('apiVersion: v9\nkind: X\nmetadata: { name: n, namespace: m, labels: { a: b } }\n');
     expect(rendered).toEqual({

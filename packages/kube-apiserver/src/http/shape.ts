@@ -43,7 +43,7 @@ export function withoutEmptyVersion(body: unknown): unknown {
   return { ...body, metadata: { ...objectAt(body, 'metadata'), resourceVersion: undefined } };
 }
 
-function listMeta(result: ListResult): ListMeta {
+export function listMeta(result: ListResult): ListMeta {
   return {
     resourceVersion: result.resourceVersion,
     ...(result.continue === undefined ? {} : { continue: result.continue }),
@@ -52,7 +52,7 @@ function listMeta(result: ListResult): ListMeta {
 }
 
 /** Items of built-in lists leave out `kind` and `apiVersion`, which the list implies; custom resources keep theirs. */
-function listItem(object: KubernetesObject, resource: ResourceInfo): unknown {
+export function listItem(object: KubernetesObject, resource: ResourceInfo): unknown {
   if (resource.schema !== undefined) return object;
   const { kind: _kind, apiVersion: _apiVersion, ...rest } = object;
   return rest;

@@ -5,6 +5,7 @@
 import type { ServerResponse } from 'node:http';
 import { apiVersionOf } from '../kubernetes-object.ts';
 import { ApiStatusError, type ApiServerCore, type Status, type WatchEvent, type WatchOptions } from '../types.ts';
+import { objectText } from './json-text.ts';
 import type { Shape } from './shape.ts';
 import { shapeObject } from './shape.ts';
 import type { Timers } from './timers.ts';
@@ -101,12 +102,13 @@ export function streamWatch(
     }
     response.write(text);
   };
-  const write = (event: StreamedEvent): void => {
+  const writeLine = (line: string): void => {
     if (ended) return;
     open();
-    writeSoon(`${JSON.stringify(event)}\n`);
+    writeSoon(`${line}\n`);
     if (response.writableLength > unsentLimit) drop();
   };
+  const write = (event: StreamedEvent): void => writeLine(JSON.stringify(event));
   const deliver = (event: WatchEvent): void => {
     switch (event.type) {
       case 'ERROR':
@@ -119,6 +121,10 @@ export function streamWatch(
       case 'ADDED':
       case 'MODIFIED':
       case 'DELETED':
+        if (shape.representation.as === undefined) {
+          writeLine(`{"type":"${event.type}","object":${objectText(event.object)}}`);
+          return;
+        }
         write({ type: event.type, object: shapeObject(event.object, { ...shape, now: settings.now() }, noHeaders) });
         noHeaders = true;
         return;

@@ -1,0 +1,66 @@
+/**
+ * Reads what a drain template rendered as NVSentinel's converter (`sigs.k8s.io/yaml`) does: YAML 1.1, in which `yes` is true and `012` is
+ * ten, with Go's numbers and no dates. A name such as `e1` is text.
+ */
+import { parseAllDocuments, type ScalarTag, type Tags } from 'yaml';
+import type { JsonObject } from '../domain/kubernetes-object.ts';
+import { isTable } from './object-template.ts';
+
+export type ReadYaml =
+  { readonly ok: true; readonly value: JsonObject } | { readonly ok: false; readonly message: string };
+
+/** The first document. Never throws. */
+export function readRenderedYaml(text: string): ReadYaml {
+  // Of a key that stands twice the last value holds, as in Go.
+  const options = { version: '1.1', uniqueKeys: false, customTags: goTags, prettyErrors: false } as const;
+  const documents = parseAllDocuments(text, { ...options, logLevel: 'silent' });
+  const [document] = Array.isArray(documents) ? documents : [];
+  if (document === undefined) return { ok: false, message: 'the template rendered nothing' };
+  const [error] = document.errors;
+  if (error !== undefined) return { ok: false, message: `the rendered text is not YAML: ${error.message}` };
+  try {
+    const value: unknown = JSON.parse(JSON.stringify(document.toJS({ maxAliasCount: 100 }), finite) ?? 'null');
+    return isTable(value) ? { ok: true, value } : { ok: false, message: 'the rendered YAML is not an object' };
+  } catch (fault) {
+    // Aliases without end, merges of what is no map, and numbers that JSON does not have.
+    return { ok: false, message: `the rendered YAML cannot be read: ${(fault as Error).message}` };
+  }
+}
+
+function finite(_: string, value: unknown): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError(`${value} is no number of JSON`);
+  return value;
+}
+
+/** Those of YAML 1.1 with one reading of numbers in place of its own, and without dates and `1:30`. */
+function goTags(tags: Tags): Tags {
+  const others = tags.filter(
+    tag => typeof tag === 'string' || !/:(?:int|float|timestamp)$/.test(tag.tag) || tag.test?.test('.nan') === true,
+  );
+  return [...others, numberTag('int'), numberTag('float')];
+}
+
+const numberTag = (name: 'int' | 'float'): ScalarTag => ({
+  tag: `tag:yaml.org,2002:${name}`,
+  default: true,
+  test: /^[-+.\d]/,
+  resolve: text => goNumber(text) ?? text,
+});
+
+const WHOLE = /^([-+]?)(0[xX][\da-fA-F]+|0[oO]?[0-7]+|0[bB][01]+|0|[1-9]\d*)$/;
+const FLOAT = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?$/;
+const MAX_UINT64 = 2n ** 64n - 1n;
+const MIN_INT64 = -(2n ** 63n);
+
+/** The number that Go reads in a plain scalar; undefined: it is text. */
+function goNumber(text: string): number | undefined {
+  const plain = text.startsWith('.') ? text : text.replaceAll('_', '');
+  const [, sign, digits] = WHOLE.exec(plain) ?? [];
+  if (digits !== undefined) {
+    const magnitude = BigInt(digits.replace(/^0(?=\d)/, '0o'));
+    const value = sign === '-' ? -magnitude : magnitude;
+    if (value >= MIN_INT64 && value <= MAX_UINT64) return Number(value);
+  }
+  const value = FLOAT.test(plain) ? Number(plain) : Number.NaN;
+  return Number.isFinite(value) ? value : undefined;
+}

@@ -1,0 +1,23 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { systemPartsOf } from '../../cli/start/watch-cluster.ts';
+import { MAX_CONCURRENCY } from '../../shared/contract/inbox.ts';
+import type { ClusterWatch } from '../../shared/ports/cluster-watch.ts';
+import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
+import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
+import { createRealScheduler } from '../../runtime/real-scheduler.ts';
+
+describe('start --kubeconfig', () => {
+  const scheduler = createRealScheduler();
+  afterAll(() => scheduler.close());
+  const partsOf = (enforce: boolean) =>
+    systemPartsOf(
+      { api: {} as KubernetesApi, watch: {} as ClusterWatch, context: undefined, enforce },
+      { line: () => undefined },
+      { store: createMemoryRecordStore(), scheduler },
+    );
+
+  it('takes as many messages at once as a deployment, so that the API server bears it', () => {
+    expect(partsOf(true).inboxes?.concurrency).toBe(MAX_CONCURRENCY);
+    expect(partsOf(false).inboxes?.concurrency).toBe(MAX_CONCURRENCY);
+  });
+});
