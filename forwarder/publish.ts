@@ -53,6 +53,9 @@ const CURABLE_CODE = /NotAuthorized|AccessDenied/;
 /** An answer that is shorter than the batch says nothing about the rest: as if it had failed. */
 const NO_OUTCOME = { kind: 'retry', code: 'NoOutcome' } as const;
 
+/** Nobody reads it; made anew for each wait, its stack would cost more than the wait. */
+const OTHER_CAME_FIRST = new Error('the other came first');
+
 export function createPublisher(deps: PublishDeps): Publisher {
   const { queue, clock, log } = deps;
   const count = (name: MetricName, dimensions?: Readonly<Record<string, string>>): void =>
@@ -154,7 +157,7 @@ export function createPublisher(deps: PublishDeps): Publisher {
       await Promise.race([clock.sleep(delay, first.signal), queue.offered(first.signal)]);
     } finally {
       signal.removeEventListener('abort', stop);
-      first.abort(new Error('the other came first'));
+      first.abort(OTHER_CAME_FIRST);
     }
   }
 

@@ -44,23 +44,29 @@ export function tellsOfGoingPod(text: string): boolean {
   return DELETION_GRACE_PERIOD.test(text) && TELLS_STATE.test(text) && !ENDED.test(text);
 }
 
-const PHASE = /"phase"\s*:\s*"([^"]*)"/g;
-const START_TIME = /"startTime"\s*:\s*"([^"]*)"/g;
-const STATUS = /"status"\s*:\s*"([^"]*)"/g;
-const READY = /"type"\s*:\s*"Ready"/g;
-const READY_CONDITION = /\{[^{}]*"type"\s*:\s*"Ready"[^{}]*\}/;
+const PHASE = '"phase":"';
+const START_TIME = '"startTime":"';
+const STATUS = '"status":"';
+const READY = '"type":"Ready"';
+const READY_CONDITION = /\{[^{}]*"type":"Ready"[^{}]*\}/;
 
 /**
  * What can change of a pod on a watched node: phase, readiness and start. Undefined where a text has one of these words twice, as in a
- * label: it has to be read then. Quotes within texts of users are escaped, so that none of these patterns matches them.
+ * label, or no phase: it has to be read then. Quotes within texts of users are escaped, so that none of these words is found in them.
  */
 export function podKeyOfEvent(text: string): string | undefined {
   if (!TELLS_STATE.test(text)) return undefined;
-  const phase = onlyMatch(text, PHASE);
-  const startTime = onlyMatch(text, START_TIME);
-  const ready = onlyMatch(text, READY) === '' ? '' : onlyMatch(READY_CONDITION.exec(text)?.[0] ?? '', STATUS);
-  if (phase === undefined || startTime === undefined || ready === undefined) return undefined;
+  const phase = onlyValue(text, PHASE);
+  const startTime = onlyValue(text, START_TIME);
+  const ready = text.includes(READY) ? readyIn(text) : '';
+  if (phase === undefined || phase === '' || startTime === undefined || ready === undefined) return undefined;
   return podKey(phase, startTime, ready);
+}
+
+function readyIn(text: string): string | undefined {
+  if (text.indexOf(READY) !== text.lastIndexOf(READY)) return undefined;
+  const condition = READY_CONDITION.exec(text)?.[0];
+  return condition === undefined ? undefined : onlyValue(condition, STATUS);
 }
 
 /** The same of a pod that was read. */
@@ -71,10 +77,12 @@ export function podKeyOfObject({ status }: KubernetesObject): string {
 
 const podKey = (phase: string, startTime: string, ready: string): string => `${phase} ${startTime} ${ready}`;
 
-/** The empty text where there is none, undefined where there are several. Of a match without a group, all of it. */
-function onlyMatch(text: string, pattern: RegExp): string | undefined {
-  const [first, second] = text.matchAll(pattern);
-  return second === undefined ? (first?.[1] ?? first?.[0] ?? '') : undefined;
+/** What follows this start of a field; the empty text where there is none, undefined where there are several. */
+function onlyValue(text: string, start: string): string | undefined {
+  const at = text.indexOf(start);
+  if (at < 0) return '';
+  const from = at + start.length;
+  return text.includes(start, from) ? undefined : text.slice(from, text.indexOf('"', from));
 }
 
 /**

@@ -30,30 +30,55 @@ export interface KubernetesIdentity {
 type Request = ResourceAttributes & { readonly verb: KubernetesVerb };
 
 export function kubernetesWithin(api: KubernetesApi, identity: KubernetesIdentity): KubernetesApi {
-  const allowed = <T>(request: Request, doing: string, call: () => Promise<T>): Promise<T> => {
+  const allowed = <T>(request: Request, doing: () => string, call: () => Promise<T>): Promise<T> => {
     const failure = refusalOf(request, identity);
     if (failure === undefined) return call();
-    return Promise.reject(toThrown(failure, { doing, write: request.verb !== 'get' && request.verb !== 'list' }));
+    return Promise.reject(
+      toThrown(failure, { doing: doing(), write: request.verb !== 'get' && request.verb !== 'list' }),
+    );
   };
   return {
-    get: ref => allowed(onObject('get', ref), describeCall('reading', ref), () => api.get(ref)),
+    get: ref =>
+      allowed(
+        onObject('get', ref),
+        () => describeCall('reading', ref),
+        () => api.get(ref),
+      ),
     list: (type, query, options) =>
-      allowed(onCollection('list', type, query), `listing ${type.resource}`, () => api.list(type, query, options)),
+      allowed(
+        onCollection('list', type, query),
+        () => `listing ${type.resource}`,
+        () => api.list(type, query, options),
+      ),
     create(type, manifest) {
       const { namespace, name = `${manifest.metadata.generateName ?? ''}*` } = manifest.metadata;
       const ref = { type, name, ...(namespace === undefined ? {} : { namespace }) };
       // The name of what is created stands in the body, which no authorizer reads.
       const { name: _, ...request } = onObject('create', ref);
-      return allowed(request, describeCall('creating', ref), () => api.create(type, manifest));
+      return allowed(
+        request,
+        () => describeCall('creating', ref),
+        () => api.create(type, manifest),
+      );
     },
     patch: (ref, patch, options) =>
-      allowed(onObject('patch', ref, options?.subresource), describeCall('patching', ref), () =>
-        api.patch(ref, patch, options),
+      allowed(
+        onObject('patch', ref, options?.subresource),
+        () => describeCall('patching', ref),
+        () => api.patch(ref, patch, options),
       ),
     delete: (ref, options) =>
-      allowed(onObject('delete', ref), describeCall('deleting', ref), () => api.delete(ref, options)),
+      allowed(
+        onObject('delete', ref),
+        () => describeCall('deleting', ref),
+        () => api.delete(ref, options),
+      ),
     evict: (ref, options) =>
-      allowed(onObject('create', ref, 'eviction'), describeCall('evicting', ref), () => api.evict(ref, options)),
+      allowed(
+        onObject('create', ref, 'eviction'),
+        () => describeCall('evicting', ref),
+        () => api.evict(ref, options),
+      ),
     // Discovery is open to every identity (`system:discovery`).
     resolve: kind => api.resolve(kind),
   };

@@ -15,6 +15,13 @@ export const DEPLOY_FILES: readonly string[] = [
   ...folder('policies'),
 ];
 
+/** Of the examples of drains: definitions and namespaces first. */
+const EXAMPLE_FILES = ['crd', 'rbac', 'policy', 'deployment'].flatMap(name =>
+  globSync(`examples/{slurm,checkpoint}-drain/manifests/${name}.yaml`, { cwd: root }).toSorted(),
+);
+/** Others are only tried: no other test is to find a policy of an example. */
+const KEPT = ['CustomResourceDefinition', 'Namespace'];
+
 const POLICY = { apiVersion: 'curfew.dev/v1alpha1', kind: 'NodeLifecyclePolicy' };
 
 export function defineManifestsContract(name: string, makeSubject: MakeSubject): void {
@@ -29,6 +36,18 @@ export function defineManifestsContract(name: string, makeSubject: MakeSubject):
         expect(first.headers['warning']).toBeUndefined();
         const second = await applyManifest(http, manifest);
         expect([second.status, at(second.body, 'spec')]).toEqual([200, at(first.body, 'spec')]);
+      }
+    });
+
+    it.each(EXAMPLE_FILES)('%s is taken without complaint', async file => {
+      const { http } = await makeSubject();
+      const manifests = readManifests(`${root}${file}`);
+      expect(manifests).not.toEqual([]);
+      for (const manifest of manifests) {
+        await vi.waitFor(() => pathOf(http, manifest), EVENTUALLY);
+        const { status, text, headers } = await applyManifest(http, manifest, !KEPT.includes(manifest.kind));
+        expect({ status, text }).toMatchObject({ status: 201 });
+        expect(headers['warning']).toBeUndefined();
       }
     });
 

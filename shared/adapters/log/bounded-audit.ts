@@ -34,9 +34,9 @@ function bounded({ message, details, namespace, uid, ...fields }: AuditRecord): 
 const sizeOf = (value: JsonValue): number => Buffer.byteLength(JSON.stringify(value));
 
 function cutText(text: string, maxBytes: number): string {
-  if (sizeOf(text) <= maxBytes) return text;
+  // A character takes at most six bytes of JSON (`\u0000`): most texts need not be measured.
+  if ((text.length + 1) * 6 <= maxBytes || sizeOf(text) <= maxBytes) return text;
   const mark = `… (cut, ${text.length} characters in all)`;
-  // A character takes at most six bytes of JSON (`\u0000`).
   const atOnce = text.slice(0, maxBytes);
   let kept = atOnce.length;
   while (kept > 0 && sizeOf(atOnce.slice(0, kept) + mark) > maxBytes) kept = Math.floor(kept * 0.9);

@@ -33,9 +33,14 @@ export async function pathOf(http: HttpClient, { apiVersion, kind, metadata }: M
   return `${root}${namespace}/${resource.name}/${metadata.name}`;
 }
 
-/** Applies one manifest; unknown and repeated fields are errors. */
-export async function applyManifest(http: HttpClient, manifest: Manifest): Promise<Answer> {
-  const query = { fieldManager: 'contract', force: true, fieldValidation: 'Strict' };
+/** Applies one manifest; unknown and repeated fields are errors. @param dryRun it is checked, and not kept */
+export async function applyManifest(http: HttpClient, manifest: Manifest, dryRun = false): Promise<Answer> {
+  const query = {
+    fieldManager: 'contract',
+    force: true,
+    fieldValidation: 'Strict',
+    ...(dryRun && { dryRun: 'All' }),
+  };
   return http.call('PATCH', await pathOf(http, manifest), { body: manifest, type: PATCH.apply, query });
 }
 
