@@ -1,17 +1,17 @@
 /**
  * Grace periods: look at a node and its pods, decide, act. One record per node holds the timer and what was said; the annotations on
  * the Node say themselves whose they are. Order: record (timer, claim on the Events) → Node → Events → record, so that the run after a
- * crash finds a timer that brings it back, and no two runs say the same.
+ * crash finds a timer that brings it back, and no two runs say the same. A run that is behind its time leaves the Events to a wake-up.
  */
 import type { InboxMessage, WatchedEvent } from '../../shared/contract/inbox-message.ts';
 import { GRACE_PERIOD_METRICS } from '../../shared/contract/metrics.ts';
-import { durationBetween } from '../../shared/domain/time.ts';
+import { durationBetween, seconds } from '../../shared/domain/time.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
 import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
 import { again, DONE, settle, type Turn } from '../../shared/lifecycle/settle.ts';
 import { openRecords, type TimedRecord } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
-import type { GracePeriodRecord } from './announced.ts';
+import { EMPTY_RECORD, type GracePeriodRecord } from './announced.ts';
 import { announce } from './announce.ts';
 import { decide, type GracePeriodDecision } from './decide.ts';
 import { changeNode, wanted, withEffort } from './effects.ts';
@@ -47,7 +47,8 @@ export function createReconciler(ports: Ports): Reconcile {
       case 'wakeUp': {
         const { kind, name, uid } = message.subject;
         if (isRound(message.subject, SETTINGS_ROUND)) return deps.settings.timerDue(message);
-        if (kind === 'Node') await reconcileNode(deps, { name, uid, pods: 'always' }, message);
+        const { wakeTime: dueTime } = message;
+        if (kind === 'Node') await reconcileNode(deps, { name, uid, pods: 'always', dueTime }, message);
         return;
       }
       case 'customResource':
@@ -133,9 +134,27 @@ async function apply(
       const turn = afterChange(decision.node, seen);
       return turn.kind === 'again' ? turn : seen.record.release();
     }
+    case 'releaseFirst':
+      return releaseFirst(deps, decision, seen, progress);
     case 'keep':
       return keep(deps, decision, seen, progress, timed);
   }
+}
+
+/** The wake-up that is sent finds the node released, and says the rest. */
+async function releaseFirst(
+  deps: Deps,
+  { node, dueTime, counts }: Extract<GracePeriodDecision, { kind: 'releaseFirst' }>,
+  seen: Here,
+  progress: Progress,
+): Promise<Turn> {
+  const before = { record: seen.held ?? EMPTY_RECORD, wakeTime: seen.observation.now };
+  const changed = await changeNode(deps, seen, node, counts, before);
+  if (changed.kind === 'again') return changed;
+  progress.written = changed.written;
+  const { subject } = wanted(seen, before);
+  await deps.wakeUps.send([{ wakeUp: { owner: OWNER, subject, wakeTime: dueTime }, delay: seconds(0) }]);
+  return DONE;
 }
 
 async function keep(
