@@ -5,16 +5,16 @@
  */
 import type { InboxMessage, WatchedEvent } from '../../shared/contract/inbox-message.ts';
 import { GRACE_PERIOD_METRICS } from '../../shared/contract/metrics.ts';
-import { durationBetween, seconds } from '../../shared/domain/time.ts';
+import { durationBetween } from '../../shared/domain/time.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
 import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
 import { again, DONE, settle, type Turn } from '../../shared/lifecycle/settle.ts';
 import { openRecords, type TimedRecord } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
-import { EMPTY_RECORD, type GracePeriodRecord } from './announced.ts';
+import type { GracePeriodRecord } from './announced.ts';
 import { announce } from './announce.ts';
 import { decide, type GracePeriodDecision } from './decide.ts';
-import { changeNode, wanted, withEffort } from './effects.ts';
+import { changeNode, releaseFirst, wanted, withEffort } from './effects.ts';
 import { mayBeReliedOn, type NodeChange } from './node-change.ts';
 import { createEventsOfOthers, type EventsOfOthers } from './events-of-others.ts';
 import { look, type Gone, type Here, type Progress, type Target } from './observe.ts';
@@ -134,27 +134,15 @@ async function apply(
       const turn = afterChange(decision.node, seen);
       return turn.kind === 'again' ? turn : seen.record.release();
     }
-    case 'releaseFirst':
-      return releaseFirst(deps, decision, seen, progress);
+    case 'releaseFirst': {
+      const released = await releaseFirst(deps, decision, seen);
+      if (released.kind === 'again') return released;
+      progress.written = released.written;
+      return DONE;
+    }
     case 'keep':
       return keep(deps, decision, seen, progress, timed);
   }
-}
-
-/** The wake-up that is sent finds the node released, and says the rest. */
-async function releaseFirst(
-  deps: Deps,
-  { node, dueTime, counts }: Extract<GracePeriodDecision, { kind: 'releaseFirst' }>,
-  seen: Here,
-  progress: Progress,
-): Promise<Turn> {
-  const before = { record: seen.held ?? EMPTY_RECORD, wakeTime: seen.observation.now };
-  const changed = await changeNode(deps, seen, node, counts, before);
-  if (changed.kind === 'again') return changed;
-  progress.written = changed.written;
-  const { subject } = wanted(seen, before);
-  await deps.wakeUps.send([{ wakeUp: { owner: OWNER, subject, wakeTime: dueTime }, delay: seconds(0) }]);
-  return DONE;
 }
 
 async function keep(
