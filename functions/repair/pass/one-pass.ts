@@ -27,16 +27,17 @@ interface Seen {
   readonly decision: PassDecision;
 }
 
+/** @param claimed the state with which this run has just claimed the pass */
 export async function runPass(
   deps: PassDeps,
   pool: string | undefined,
   record: TimedRecord<PoolState>,
-  passTime: EpochMs,
+  claimed: PoolState,
 ): Promise<void> {
   try {
-    await lookAndAct(deps, pool, record, passTime);
+    await lookAndAct(deps, pool, record, claimed);
   } catch (error) {
-    await stepAside(deps, pool, record, passTime);
+    await stepAside(deps, pool, record, claimed.passTime);
     throw error;
   }
 }
@@ -55,29 +56,40 @@ async function stepAside(deps: PassDeps, pool: string | undefined, record: Timed
   }
 }
 
+/** The state as it is by now; undefined: there is no record. A later pass sees all that this one would. */
+async function loadUnlessOver(
+  record: TimedRecord<PoolState>,
+  passTime: EpochMs,
+): Promise<PoolState | 'over' | undefined> {
+  const held = await record.load();
+  if (held.kind === 'none') return undefined;
+  return held.kind === 'newer' || held.value.passTime > passTime ? 'over' : held.value;
+}
+
 async function lookAndAct(
   deps: PassDeps,
   pool: string | undefined,
   record: TimedRecord<PoolState>,
-  passTime: EpochMs,
+  claimed: PoolState,
 ): Promise<void> {
+  const { passTime } = claimed;
   let looks = 0;
   await settle<Seen | undefined, undefined>({
     what: poolRecordId(pool),
     async observe() {
       looks += 1;
-      const held = await record.load();
-      // A later pass sees all that this one would.
-      if (held.kind === 'newer' || (held.kind === 'held' && held.value.passTime > passTime)) return { kind: 'over' };
+      // What another run writes after the claim makes the next write fail.
+      const current = looks === 1 ? claimed : await loadUnlessOver(record, passTime);
+      if (current === 'over') return { kind: 'over' };
       // Whoever asked for another pass before the look is served by this one.
-      const { wanted: _, ...before } = held.kind === 'held' ? held.value : { ...NEW_POOL, passTime };
+      const { wanted: _, ...before } = current ?? { ...NEW_POOL, passTime };
       const [rules, cluster] = await inParallel([loadRules(deps, pool), loadCluster(deps)]);
       const episodes = await loadEpisodes(deps, rules.rules, cluster.nodes);
       const attempts = await inquire(deps, before.attempts, cluster.nodes, deps.clock.now());
       const state = { ...before, attempts };
       const now = deps.clock.now();
       const decision = deps.decidePass({ now, pool, rules: rules.rules, ...cluster, episodes, state });
-      const read = held.kind === 'held' ? before : undefined;
+      const read = current && before;
       return { kind: 'here', observation: { read, state, rules, episodes, claims: cluster.claims, decision } };
     },
     decide: () => undefined,
