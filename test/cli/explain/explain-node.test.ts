@@ -173,7 +173,12 @@ describe('text', () => {
   });
 
   it.each([
-    ['nothing more to say with a plain "true"', [aPod('true')], 'Enforce', 'Curfew holds no do-not-disrupt on the node'],
+    [
+      'nothing more to say with a plain "true"',
+      [aPod('true')],
+      'Enforce',
+      'Curfew holds no do-not-disrupt on the node',
+    ],
     [
       'that it should with a duration',
       [aPod('4h')],
