@@ -107,7 +107,7 @@ describe('snapshot --kubeconfig on kube-apiserver', () => {
     expect(code).toBe(0);
     const { outcome } = JSON.parse(stdout) as { outcome: unknown };
     expect(outcome).toMatchObject({
-      done: [{ what: 'repair', object: 'Node sick' }],
+      done: expect.arrayContaining([expect.objectContaining({ what: 'repair', object: 'Node sick' })]) as unknown,
       held: expect.arrayContaining([
         expect.objectContaining({ object: 'Node leaving', by: 'drain', reason: 'AwaitingPodCompletion' }),
         expect.objectContaining({ object: 'Node leaving', by: 'grace-period', reason: 'PodsProtected' }),
@@ -115,7 +115,7 @@ describe('snapshot --kubeconfig on kube-apiserver', () => {
       ]) as unknown,
     });
     expect((await runCurfew(['simulate', file])).stdout).toMatch(
-      /Summary\n {2}done:\n {4}\S+ {2}Node sick repaired: Ready=False since .*\n {2}held:\n/,
+      /Summary\n {2}done:\n {4}\S+ {2}Node sick repaired: Ready=False since /,
     );
   });
 });

@@ -1,5 +1,5 @@
 /** A reference has each field that the schema takes: scenarios, the configuration, the policies, the options of commands. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -64,6 +64,23 @@ it.each([
   const keys = [...new Set(keysOf(input(schema)))];
   expect(keys.length).toBeGreaterThan(15);
   expect(keys.filter(key => !words.has(key))).toEqual([]);
+});
+
+it('docs/adr/README.md lists every decision with its title and status', () => {
+  const folder = join(ROOT, 'docs/adr');
+  const decisions = globSync('0*.md', { cwd: folder }).toSorted();
+  const listed = readFileSync(join(folder, 'README.md'), 'utf8')
+    .split('\n')
+    .filter(line => line.startsWith('| ['));
+  expect(decisions.length).toBeGreaterThan(10);
+  expect(listed).toEqual(
+    decisions.map(file => {
+      const text = readFileSync(join(folder, file), 'utf8');
+      const title = /^# \d+ (.*)$/m.exec(text)?.[1];
+      const status = /^Status: (.*)$/m.exec(text)?.[1];
+      return `| [${file.slice(0, 4)}](${file}) | ${title} | ${status} |`;
+    }),
+  );
 });
 
 describe('the policies, rules, configurations and scenarios that documents show', () => {
