@@ -4,7 +4,7 @@ import { describeSystemError } from './failure.ts';
 import { readBounded } from './read-bounded.ts';
 import { UsageError } from './usage-error.ts';
 
-/** Reading YAML takes some 80 times its size of memory; this is a cluster of some 25,000 pods. */
+/** Reading YAML takes some 80 times its size of memory; this is a snapshot of a cluster with some 18,000 pods. */
 export const MAX_SCENARIO_BYTES = 16_000_000;
 
 /** The text of a file. Throws `UsageError` for one that is missing, not text, or larger than `MAX_SCENARIO_BYTES`. */

@@ -13,6 +13,7 @@ import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
 import type { ExplainedCluster } from './explain/cluster.ts';
 import { UsageError } from './usage-error.ts';
 import { onKubeconfig } from './explain/on-kubeconfig.ts';
+import { MAX_SCENARIO_BYTES } from './scenario-file.ts';
 import { toSnapshotObject } from './snapshot/projection.ts';
 
 export interface SnapshotOptions {
@@ -59,6 +60,11 @@ export async function snapshotCommand(
     const text = `${HEAD}${stringify(scenario, { lineWidth: 0, aliasDuplicateObjects: false })}`;
     if (options.output === undefined) output.out(text);
     else writeFileSync(options.output, text, { mode: 0o600 });
+    if (Buffer.byteLength(text) > MAX_SCENARIO_BYTES) {
+      output.error(
+        `the snapshot has more than ${MAX_SCENARIO_BYTES / 1_000_000} MB, and simulate reads no more: take pods out of it\n`,
+      );
+    }
     return 0;
   } catch (error) {
     const { exitCode, message } = describeFailure(error);

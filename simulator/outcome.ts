@@ -45,6 +45,7 @@ const TITLES = {
   evict: 'evicted',
   delete: 'deleted',
   orphan: 'possibly left behind',
+  release: 'open to disruption again',
 } as const;
 
 /** By function, decision, and reason where that counts. */
@@ -62,6 +63,7 @@ const DONE: Readonly<Record<string, Done['what']>> = {
   'finalizer evict': 'evict',
   'finalizer forceDelete': 'delete',
   'finalizer orphan': 'orphan',
+  'grace-period release': 'release',
 };
 
 /** Decisions that hold an object back, by function, and those that end that; without the latter any other decision about it does. */

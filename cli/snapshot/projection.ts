@@ -42,7 +42,10 @@ export function toSnapshotObject(object: KubernetesObject): JsonObject {
   const kept = KEPT[object.kind];
   if (kept === undefined) throw new Error(`a snapshot holds no ${object.kind}`);
   const { spec = {}, status = {} } = object;
-  const conditions = conditionsOf(status['conditions']);
+  // Of a pod's conditions only Ready is read, and a snapshot may hold tens of thousands of pods.
+  const conditions = list(status['conditions'], CONDITION).filter(
+    ({ type }) => object.kind !== 'Pod' || type === 'Ready',
+  );
   return {
     apiVersion: object.apiVersion,
     kind: object.kind,
@@ -55,8 +58,8 @@ export function toSnapshotObject(object: KubernetesObject): JsonObject {
 function ofKind(kind: string, spec: JsonObject): JsonObject {
   switch (kind) {
     case 'Pod':
-      // Tolerations decide what a drain does. Of containers only that there are some: images and commands are nobody's business.
-      return { tolerations: list(spec['tolerations'], TOLERATION), containers: [{ name: 'main', image: 'omitted' }] };
+      // Tolerations decide what a drain does; nothing reads containers, and images and commands are nobody's business.
+      return withoutEmpty('tolerations', list(spec['tolerations'], TOLERATION).filter(isOfSomebody));
     case 'NodePool': {
       const template = spec['template'];
       const templateSpec = isObject(template) && isObject(template['spec']) ? template['spec'] : {};
@@ -101,8 +104,13 @@ function withoutDrains(annotations: Readonly<Record<string, string>>): Readonly<
   return Object.fromEntries(Object.entries(annotations).filter(([key]) => !left.has(key)));
 }
 
-function conditionsOf(value: JsonValue | undefined): readonly JsonObject[] {
-  return list(value, CONDITION);
+/** Kubernetes gives every pod two of its own; nothing here reads them. */
+function isOfSomebody({ key }: JsonObject): boolean {
+  return !(typeof key === 'string' && key.startsWith('node.kubernetes.io/'));
+}
+
+function withoutEmpty(field: string, entries: readonly JsonObject[]): JsonObject {
+  return entries.length === 0 ? {} : { [field]: [...entries] };
 }
 
 /** The objects of a list, each with these fields only. */

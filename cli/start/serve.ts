@@ -27,7 +27,7 @@ export async function serve(timeline: Timeline, port: number | undefined): Promi
     timeline.plain(`  export KUBECONFIG=${stack.kubeconfigFile}`);
     timeline.plain('  kubectl get nodes,nodeclaims');
     timeline.plain(
-      '  node-1 has no network since 9 minutes and a half. No policy says what to do: apply one, as in README.md.',
+      '  node-1 has had no network for nine and a half minutes. No policy says what to do: apply the one in README.md.',
     );
     timeline.plain();
     timeline.plain(`  forwarder: pid ${stack.forwarder.pid() ?? '?'}`);

@@ -1,5 +1,6 @@
 /** Which requests end because somebody takes them, or what they were for, back. Pure; part of `decide`. */
 import { isDrainState, STATE_LABEL } from '../../shared/domain/quarantine.ts';
+import type { EpochMs } from '../../shared/domain/time.ts';
 import { remember, toFinished } from './admission.ts';
 import {
   faultOf,
@@ -40,7 +41,8 @@ export function cancelledBy(
         (incoming.kind === 'recovered' ? isEndedBy(fault, faultOf(incoming.event)) : id === incoming.id)),
   );
   const isStale = incoming.kind === 'unQuarantined' && isDrainState(node.labels[STATE_LABEL]);
-  if (waiting.length + running.length + recovered.length === 0 && !isStale) return undefined;
+  if (waiting.length + running.length + recovered.length === 0 && !isStale)
+    return cancelledAhead(incoming, record, now);
   const outcome: DrainOutcome = { status: 'Cancelled', ...REASONS[incoming.kind], left: [] };
   const isOver = active !== undefined && running.length > 0 && running.length === active.requests.length;
   const leaves = isOver ? waiting : [...waiting, ...running];
@@ -64,6 +66,29 @@ export function cancelledBy(
   const isIdle = next.active === undefined && next.requests.length === 0;
   const releases = isIdle && isFree(next) && (node.cordonMark !== undefined || isStale);
   return { record: next, because: outcome.message, answers, releases };
+}
+
+/** Events overtake each other: the one that is taken back may come later, and finds its answer. */
+function cancelledAhead(
+  incoming: Exclude<Incoming, { kind: 'drain' }>,
+  record: DrainRecord,
+  now: EpochMs,
+): Cancelled | undefined {
+  const known = [...record.requests, ...(record.active?.requests ?? []), ...record.finished];
+  if (incoming.kind !== 'cancelled' || known.some(({ id }) => id === incoming.id)) return undefined;
+  const answer: FinishedDrain = {
+    id: incoming.id,
+    status: 'Cancelled',
+    ...REASONS.cancelled,
+    left: [],
+    scope: FULL,
+    drained: 0,
+    startTime: now,
+    endTime: now,
+    fault: { agent: '', componentClass: '', checkName: '', entities: [] },
+    recovered: false,
+  };
+  return { record: remember(record, [answer]), because: answer.message, answers: [answer], releases: false };
 }
 
 /** Why the drain ends early: what held the node was taken back. */

@@ -1,4 +1,5 @@
 /** Finds, creates and deletes the custom resource of a drain. */
+import { deleteExactly } from '../../shared/cluster/delete-exactly.ts';
 import { renderDrainResource } from '../../shared/cluster/drain-template.ts';
 import type { CustomDrainSettings } from '../../shared/domain/drain-settings.ts';
 import { drainResourceName } from '../../shared/domain/drain-resource-name.ts';
@@ -114,7 +115,7 @@ export async function deleteResource({ kubernetes }: Deps, active: ActiveDrain |
   const { group, version, resource, namespace, name } = active.custom;
   const ref: ObjectRef = { type: { group, version, resource }, namespace, name };
   const uid = active.custom.uid ?? (await uidOf({ kubernetes }, ref, active));
-  if (uid !== undefined) await kubernetes.delete(ref, { preconditions: { uid } });
+  if (uid !== undefined) await deleteExactly(kubernetes, ref, uid);
 }
 
 async function uidOf({ kubernetes }: Deps, ref: ObjectRef, active: ActiveDrain): Promise<string | undefined> {

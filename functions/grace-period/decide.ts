@@ -6,7 +6,7 @@
 import { annotatedPods, announcementsFor, nextInstant, shown, type Announcement } from './announcements.ts';
 import { EMPTY_RECORD, type GracePeriodRecord } from './announced.ts';
 import { LONGEST_RETRY, retryTimeOf } from './effort.ts';
-import { changeOf, heldUntil, isElapsed, type AnnotatedNode, type NodeChange } from './node-change.ts';
+import { changeOf, heldUntil, isElapsed, mayBeReliedOn, type AnnotatedNode, type NodeChange } from './node-change.ts';
 import { formatDuration } from '../../shared/domain/go-duration.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import { isActive, type ProtectionPolicy } from '../../shared/domain/protection.ts';
@@ -16,6 +16,8 @@ import { addDuration, earliest, hours, isDue, seconds, type EpochMs } from '../.
 export const CLAIM_SETTLES_AFTER = seconds(30);
 /** Ends of protections that are less than this apart are said together, at the last of them: a node costs one look a second. */
 export const SAID_TOGETHER_WITHIN = seconds(1);
+/** A wake-up that comes this late has others behind it: their nodes are released before anything is said. */
+export const BEHIND_AFTER = seconds(1);
 /** A node with annotated pods and nothing due is looked at this often, so that none is ever out of sight (I5). */
 export const IDLE_CHECK = hours(24);
 
@@ -30,6 +32,8 @@ export interface GracePeriodObservation {
   readonly record: GracePeriodRecord | undefined;
   /** The claim that this very run wrote. */
   readonly ownClaimTime: EpochMs | undefined;
+  /** When the timer was due that brought this run here; undefined: another message did. */
+  readonly dueTime: EpochMs | undefined;
 }
 
 /** A record's content and when to look again. */
@@ -50,6 +54,13 @@ export interface Counts {
 export type GracePeriodDecision =
   /** No annotated pod is left: the Node is released, then the record is deleted. */
   | { readonly kind: 'close'; readonly node: NodeChange; readonly counts: Counts }
+  /** Behind its time: the Node is released, and what is to be said waits for a wake-up behind those of the other nodes. */
+  | {
+      readonly kind: 'releaseFirst';
+      readonly node: NodeChange;
+      readonly dueTime: EpochMs;
+      readonly counts: Counts;
+    }
   | {
       readonly kind: 'keep';
       readonly node: NodeChange;
@@ -89,6 +100,10 @@ export function decide(observation: GracePeriodObservation): GracePeriodDecision
   const unsaid = said.filter(({ about, topic, key }) => record.announced[about.uid]?.[topic] !== key);
   const announcements = busy ? [] : unsaid;
 
+  if (announcements.length > 0 && isReleasedFirst(observation, change)) {
+    return { kind: 'releaseFirst', node: change, dueTime: observation.dueTime ?? now, counts };
+  }
+
   const instants = annotated.flatMap(pod => nextInstant(pod, policy, now) ?? []);
   const next = sooner(sooner(addDuration(now, IDLE_CHECK), lastOfFirst(instants)), retryTime);
   // The memory of pods that are gone goes with the next write that is due anyway.
@@ -109,6 +124,12 @@ export function decide(observation: GracePeriodObservation): GracePeriodDecision
       ? { record: { ...kept, announced: withAnnouncements(announced, announcements) }, wakeTime: next }
       : intent;
   return { kind: 'keep', node: change, announcements, intent, outcome, counts };
+}
+
+/** With no write of the record: its timer is due, and so it brings the next run here when this one dies. */
+function isReleasedFirst({ now, node, record, dueTime }: GracePeriodObservation, change: NodeChange): boolean {
+  if (dueTime === undefined || !isDue(now, addDuration(dueTime, BEHIND_AFTER))) return false;
+  return change.kind === 'release' && record?.effort === undefined && !mayBeReliedOn(node, now);
 }
 
 /** The last of those that belong to the first one: with pods that end one shortly after the other, all of them are due by then. */

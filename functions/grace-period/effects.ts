@@ -3,17 +3,18 @@ import { GRACE_PERIOD_METRICS } from '../../shared/contract/metrics.ts';
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { toExactTimestamp } from '../../shared/domain/time.ts';
+import { seconds, toExactTimestamp } from '../../shared/domain/time.ts';
 import { TerminalError } from '../../shared/errors.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { Turn } from '../../shared/lifecycle/settle.ts';
 import type { Wanted } from '../../shared/lifecycle/timed-record.ts';
-import type { Effort, GracePeriodRecord } from './announced.ts';
-import type { Counts, Remembered } from './decide.ts';
+import { EMPTY_RECORD, type Effort, type GracePeriodRecord } from './announced.ts';
+import type { Counts, GracePeriodDecision, Remembered } from './decide.ts';
 import { effortAfter } from './effort.ts';
 import type { NodeChange } from './node-change.ts';
 import type { Here } from './observe.ts';
+import { OWNER } from './record.ts';
 import type { Version } from './seen-objects.ts';
 
 /** A change of the Node that is made. */
@@ -53,6 +54,20 @@ export async function changeNode(
   return saved.kind === 'again'
     ? saved
     : { kind: 'again', because: `the change of the Node was refused: ${outcome.message}` };
+}
+
+/** Releases the Node; the wake-up that is sent finds it released, and says the rest. */
+export async function releaseFirst(
+  deps: Pick<FunctionDeps, 'kubernetes' | 'wakeUps' | 'clock'> & { readonly reporter: Reporter },
+  { node, dueTime, counts }: Extract<GracePeriodDecision, { kind: 'releaseFirst' }>,
+  seen: Here,
+): Promise<Changed> {
+  const before = { record: seen.held ?? EMPTY_RECORD, wakeTime: seen.observation.now };
+  const changed = await changeNode(deps, seen, node, counts, before);
+  if (changed.kind === 'again') return changed;
+  const { subject } = wanted(seen, before);
+  await deps.wakeUps.send([{ wakeUp: { owner: OWNER, subject, wakeTime: dueTime }, delay: seconds(0) }]);
+  return changed;
 }
 
 export function withEffort({ announced, claimTime }: GracePeriodRecord, effort: Effort | undefined): GracePeriodRecord {

@@ -22,6 +22,8 @@ export interface Target {
   readonly uid: string | undefined;
   /** `ifNew`: list the pods of a node that has just registered; `ifKnown`: only when there is a record or a mark of ours. */
   readonly pods: 'always' | 'ifNew' | 'ifKnown';
+  /** When the timer was due that brought us here. */
+  readonly dueTime?: EpochMs;
 }
 
 /** What this run did so far: a later look of the same run must know. */
@@ -90,6 +92,7 @@ export async function look(
     observeOnly: mode === 'Observe',
     record: { ...held, announced: withAnnouncements(held?.announced ?? {}, progress.announcements) },
     ownClaimTime: progress.claimTime,
+    dueTime: target.dueTime,
   };
   return { kind: 'here', object, pods, record, held, observation };
 }

@@ -1,7 +1,7 @@
 /**
  * Grace periods: look at a node and its pods, decide, act. One record per node holds the timer and what was said; the annotations on
  * the Node say themselves whose they are. Order: record (timer, claim on the Events) → Node → Events → record, so that the run after a
- * crash finds a timer that brings it back, and no two runs say the same.
+ * crash finds a timer that brings it back, and no two runs say the same. A run that is behind its time leaves the Events to a wake-up.
  */
 import type { InboxMessage, WatchedEvent } from '../../shared/contract/inbox-message.ts';
 import { GRACE_PERIOD_METRICS } from '../../shared/contract/metrics.ts';
@@ -14,7 +14,7 @@ import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.t
 import type { GracePeriodRecord } from './announced.ts';
 import { announce } from './announce.ts';
 import { decide, type GracePeriodDecision } from './decide.ts';
-import { changeNode, wanted, withEffort } from './effects.ts';
+import { changeNode, releaseFirst, wanted, withEffort } from './effects.ts';
 import { mayBeReliedOn, type NodeChange } from './node-change.ts';
 import { createEventsOfOthers, type EventsOfOthers } from './events-of-others.ts';
 import { look, type Gone, type Here, type Progress, type Target } from './observe.ts';
@@ -47,7 +47,8 @@ export function createReconciler(ports: Ports): Reconcile {
       case 'wakeUp': {
         const { kind, name, uid } = message.subject;
         if (isRound(message.subject, SETTINGS_ROUND)) return deps.settings.timerDue(message);
-        if (kind === 'Node') await reconcileNode(deps, { name, uid, pods: 'always' }, message);
+        const { wakeTime: dueTime } = message;
+        if (kind === 'Node') await reconcileNode(deps, { name, uid, pods: 'always', dueTime }, message);
         return;
       }
       case 'customResource':
@@ -132,6 +133,12 @@ async function apply(
       if (changed.kind === 'again') return changed;
       const turn = afterChange(decision.node, seen);
       return turn.kind === 'again' ? turn : seen.record.release();
+    }
+    case 'releaseFirst': {
+      const released = await releaseFirst(deps, decision, seen);
+      if (released.kind === 'again') return released;
+      progress.written = released.written;
+      return DONE;
     }
     case 'keep':
       return keep(deps, decision, seen, progress, timed);

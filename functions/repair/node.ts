@@ -61,8 +61,7 @@ async function handOver(deps: NodeDeps, uid: string, record: TimedRecord<NodeRec
   const { incident, taken, pool } = value;
   const now = deps.clock.now();
   if (incident === undefined || taken || !isDue(now, incident.dueTime)) return false;
-  await deps.passes.ensure(pool, incident.dueTime);
-  const standing = await deps.passes.standingOf(pool, uid);
+  const standing = await deps.passes.take(pool, incident.dueTime, uid);
   if (standing === 'unknown') return false;
   const wakeTime = addDuration(now, standing === 'found' ? TAKEN_CHECK : UNDER_WAY_CHECK);
   const saved = await record.save({ subject: stored.subject, value: { ...value, taken: true }, wakeTime });

@@ -2,13 +2,15 @@
 import { TABLE, toPartitionKey } from '../../shared/contract/table.ts';
 import { toEpochMs } from '../../shared/domain/time.ts';
 import { invariant } from '../../shared/errors.ts';
-import type { DueIndex, RecordStore, StoredRecord } from '../../shared/ports/record-store.ts';
+import type { DueIndex, RecordKey, RecordStore, StoredRecord } from '../../shared/ports/record-store.ts';
 import { toItem, toRecord, type Item } from '../../shared/adapters/dynamodb/items.ts';
 import { createDueOrder, type DueEntry } from './due-order.ts';
 
 export interface MemoryRecordStore extends RecordStore, DueIndex {
   /** All records, by key; for assertions and snapshots. */
   all(): readonly StoredRecord[];
+  /** The version of a record; of one that is gone, its last: the next one goes on from it. 0: there never was one. */
+  lastVersion(key: RecordKey): number;
 }
 
 export function createMemoryRecordStore(): MemoryRecordStore {
@@ -34,6 +36,8 @@ export function createMemoryRecordStore(): MemoryRecordStore {
 
   return {
     shardCount: TABLE.dueShards,
+
+    lastVersion: key => lastVersions.get(toPartitionKey(key)) ?? 0,
 
     get(key) {
       const item = items.get(toPartitionKey(key));

@@ -6,6 +6,9 @@ import type { KubernetesManifest, KubernetesObject, ObjectRef } from '../../shar
 import type { ApiServerCore, ResourceInfo, WatchEvent } from '../../packages/kube-apiserver/src/types.ts';
 import { createCluster } from '../world.ts';
 
+/** Fields of objects, and of records about them, that hold a version of an object. */
+const VERSIONS: readonly string[] = ['resourceVersion', 'nodeVersion'];
+
 /** Who changes the world to the API server. */
 export const WORLD = 'world';
 
@@ -99,7 +102,7 @@ export function createExploredCluster(
     JSON.stringify(value, (key, field: unknown) => {
       if (key === 'managedFields') return undefined;
       if (typeof field !== 'string') return field;
-      if (key === 'resourceVersion') return versions.get(field) ?? '0';
+      if (VERSIONS.includes(key)) return versions.get(field) ?? '0';
       return key === 'uid' ? (newUids.get(field) ?? field) : field;
     }) ?? 'nothing';
 

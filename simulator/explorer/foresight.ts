@@ -4,6 +4,8 @@
  * out: where each step was seen before, on the same values, it is known what comes of it; and once everything that is still to come was
  * seen from the same objects, records and messages, too, the schedule has nothing new in it.
  */
+import { isDeepStrictEqual } from 'node:util';
+import { invariant } from '../../shared/errors.ts';
 import type { Addition, Footprint } from './footprint.ts';
 import type { Death } from './gate.ts';
 import { stepsOf, type Position, type Schedule, type Turn } from './schedule.ts';
@@ -179,7 +181,10 @@ export function createForesight(situation: Pick<Situation, 'changes' | 'messages
         if (death !== 'before') {
           const seen = numberOf(`${state.seen[run]} saw ${answer}`);
           const effect = { seen, writes, adds: footprint.adds };
-          effects.set(callKey(state, run, footprint), effect);
+          const key = callKey(state, run, footprint);
+          const before = effects.get(key)?.writes ?? writes;
+          invariant(isDeepStrictEqual(before, writes), `${run} changes the same where it reads the same`);
+          effects.set(key, effect);
           state = stateOf({ ...withEffect(state, effect), seen: { ...state.seen, [run]: seen } });
         }
         if (death !== undefined) state = stateOf({ ...state, dead: new Set([...state.dead, run]) });

@@ -4,9 +4,9 @@
  */
 import { addDuration, minutes } from '../../shared/domain/time.ts';
 import { invariant, messageOf } from '../../shared/errors.ts';
+import type { RecordKey } from '../../shared/ports/record-store.ts';
 import type { Violation } from '../invariants/invariant.ts';
 import { createVirtualTime } from '../virtual-time.ts';
-import { dig, textOf } from '../invariants/reading.ts';
 import { endStateOf, type EndState } from './end-state.ts';
 import { createExploredCluster, type ExploredCluster } from './explored-cluster.ts';
 import { ExploredWorld, type Past } from './explored-world.ts';
@@ -119,12 +119,14 @@ async function interleave({ situation, schedule, cluster, world, past }: Interle
   const witnessed: Witnessed[] = [];
   const dead = new Set<RunName>();
 
-  const writesOf = ({ port, method, args: [key] }: MadeCall): Writes => {
+  const writesOf = ({ port, method, args }: MadeCall): Writes => {
     const changes = cluster.takeChanges();
     if (port !== 'records' || method === 'get') return changes;
-    const [owner, id] = [textOf(dig(key, 'owner')) ?? '', textOf(dig(key, 'id')) ?? ''];
+    const { owner, id } = args[0] as RecordKey;
     const record = store.all().find(each => each.owner === owner && each.id === id);
-    return [...changes, [recordThing(owner, id), record === undefined ? 'gone' : JSON.stringify(record)]];
+    // What is stored anew under the key of a record that is gone goes on from its version.
+    const text = record === undefined ? `gone after ${store.lastVersion({ owner, id })}` : cluster.textOf(record);
+    return [...changes, [recordThing(owner, id), text]];
   };
   const call = async (run: RunName, death: Death | undefined): Promise<void> => {
     const made = gate.next(run);

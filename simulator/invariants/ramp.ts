@@ -35,7 +35,8 @@ export const checkRamp: MakeCheck = ({ mirror, now, violate }) => {
   });
   return {
     onAudit({ function: by, decision, reason, kind, name }) {
-      if (by !== 'repair' || kind !== 'Node' || reason === 'RampUp') return;
+      // Neither says that the outage does not hold it any more.
+      if (by !== 'repair' || kind !== 'Node' || reason === 'RampUp' || decision === 'settle') return;
       if (decision !== 'blocked' || !OUTAGES.includes(reason ?? '')) return void held.delete(name);
       const node = named(mirror, 'nodes', name);
       const pool = (node && poolOf(node, mirror)) ?? '';

@@ -2,7 +2,7 @@
 import type { PassDecision, PassObservation } from '../../functions/repair/pass/decide.ts';
 import type { RepairAttempt } from '../../functions/repair/pass/pool.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
-import { isDue, toEpochMs } from '../../shared/domain/time.ts';
+import { addDuration, isDue, minutes, toEpochMs } from '../../shared/domain/time.ts';
 import type { Mutation } from '../swarm/seed.ts';
 import { withKubernetes, withPorts, withRepairRules, type Mutant } from './mutant.ts';
 
@@ -133,5 +133,23 @@ export const LADDER_MUTANTS: readonly Mutant[] = [
     breaks: ['I4', 'I3'],
     scenario: 'repair-calls-its-drain-off.yaml#repair-gate-calls-its-drain-off',
     mutation: forgetting(({ phase, until, intendedTime }) => phase === 'accepted' && until === intendedTime),
+  },
+  {
+    name: 'ladder-forgets-over-observe',
+    mistake: 'begins the ladder anew after a time in mode Observe: a reboot is repeated for the same illness',
+    breaks: ['I4', 'I3'],
+    scenario: 'repair-observes-the-ladder.yaml#repair-goes-on-after-observe',
+    mutation: remembering(attempt => ({ ...attempt, carriedOut: undefined })),
+  },
+  {
+    name: 'ladder-waits-for-the-next-try',
+    mistake: 'tries a refused action once more before it sees that the time of the action is over',
+    breaks: ['I5'],
+    scenario: `${REBOOTS}#repair-reboot-fails-until-the-timeout`,
+    mutation: remembering((attempt, { now }) => {
+      const { phase, retryTime } = attempt;
+      const isWaiting = phase === 'refused' && retryTime !== undefined && !isDue(now, retryTime);
+      return isWaiting ? { ...attempt, until: addDuration(retryTime, minutes(1)) } : attempt;
+    }),
   },
 ];

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { simulateCommand } from '../../cli/simulate.ts';
 import { snapshotCommand, takeSnapshot } from '../../cli/snapshot.ts';
+import { toSnapshotObject } from '../../cli/snapshot/projection.ts';
 import { startEmbeddedCluster, type EmbeddedCluster } from '../../cli/start/embedded-cluster.ts';
 import { storyObjects } from '../../cli/start/story.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
@@ -108,6 +109,51 @@ describe('a snapshot', () => {
     expect(printed).toContain('patch nodes node-3');
     expect(printed).toMatch(/Summary\n  done:\n.* Node node-1 repaired: NetworkUnavailable=True since /);
     expect(printed).toContain('no expectations');
+  });
+});
+
+describe('a pod in a snapshot', () => {
+  it('takes less than a kilobyte: there may be tens of thousands', () => {
+    const time = '2024-11-01T15:00:00Z';
+    const uid = '6f1c9a1e-6c1f-4f4a-9d0e-0d8f0c6f2a11';
+    const owned = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web-5d4f8c7b9c', uid, controller: true };
+    const tolerated = ['not-ready', 'unreachable'].map(name => ({
+      key: `node.kubernetes.io/${name}`,
+      operator: 'Exists',
+      effect: 'NoExecute',
+      tolerationSeconds: 300,
+    }));
+    const pod = toSnapshotObject({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {
+        name: 'web-5d4f8c7b9c-x2v4q',
+        namespace: 'production',
+        uid,
+        creationTimestamp: time,
+        resourceVersion: '1',
+        labels: { app: 'web', 'pod-template-hash': '5d4f8c7b9c' },
+        ownerReferences: [owned],
+      },
+      spec: {
+        nodeName: 'ip-10-0-101-23.us-west-2.compute.internal',
+        tolerations: [...tolerated, { key: 'gpu', operator: 'Exists' }],
+      },
+      status: {
+        phase: 'Running',
+        startTime: time,
+        conditions: ['PodScheduled', 'Initialized', 'ContainersReady', 'Ready'].map(type => ({
+          type,
+          status: 'True',
+          lastTransitionTime: time,
+        })),
+      },
+    });
+    expect(pod).toMatchObject({
+      spec: { tolerations: [{ key: 'gpu', operator: 'Exists' }] },
+      status: { conditions: [{ type: 'Ready', status: 'True' }] },
+    });
+    expect(stringify([pod]).length).toBeLessThan(1000);
   });
 });
 

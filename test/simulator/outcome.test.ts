@@ -67,6 +67,15 @@ describe('what a run comes to', () => {
     ]);
   });
 
+  it('says when a protection was over', () => {
+    expect(told('1 grace-period hold PodsProtected n3', '9 grace-period release GracePeriodElapsed n3')).toEqual([
+      'done:',
+      '  2024-11-01T15:09:00Z  Node n3 open to disruption again: GracePeriodElapsed of n3',
+      'held:',
+      '  2024-11-01T15:01:00Z to 2024-11-01T15:09:00Z  Node n3 by grace-period (PodsProtected): PodsProtected of n3',
+    ]);
+  });
+
   it('ends all waits of a drain with the drain', () => {
     const { held } = outcomeOf(
       ['1 drain wait AwaitingPodCompletion n2', '2 drain wait FailedDraining n2', '5 drain end DrainCancelled n2'].map(

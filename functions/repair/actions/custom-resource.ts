@@ -3,6 +3,7 @@
  * node-healthcheck-operator: named after the node, condition `Processing` while it works, `Succeeded` True or False at its end,
  * annotated when its time is over, deleted by us once the node is well or gone.
  */
+import { deleteExactly } from '../../../shared/cluster/delete-exactly.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { ANNOTATIONS, CONFIG_MAP } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
@@ -205,10 +206,10 @@ export async function deleteRemediations(
   { kubernetes }: Pick<ActionDeps, 'kubernetes'>,
   { node, resources = [], mayHaveMade = [] }: Pick<RepairAttempt, 'node' | 'resources' | 'mayHaveMade'>,
 ): Promise<void> {
-  for (const made of resources) await kubernetes.delete(refOf(made), { preconditions: { uid: made.uid } });
+  for (const made of resources) await deleteExactly(kubernetes, refOf(made), made.uid);
   for (const name of mayHaveMade) {
     const { uid, annotations } = (await kubernetes.get(refOf(name)))?.metadata ?? {};
     const isOurs = nodeOfRequest(annotations?.[ANNOTATIONS.repair] ?? '') === node.uid;
-    if (uid !== undefined && isOurs) await kubernetes.delete(refOf(name), { preconditions: { uid } });
+    if (uid !== undefined && isOurs) await deleteExactly(kubernetes, refOf(name), uid);
   }
 }

@@ -6,13 +6,13 @@ import { again, DONE, settle, type Turn } from '../../../shared/lifecycle/settle
 import { written, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { loadCluster, loadEpisodes, loadRules, type ClusterView, type PoolRules } from '../observe.ts';
 import { NEW_POOL, poolRecordId, poolSubject } from '../record.ts';
-import { reportOfLost, type Place } from '../report.ts';
+import type { Place } from '../report.ts';
 import { carryOut } from './carry-out.ts';
 import type { PassDecision, PassObservation } from './decide.ts';
 import { PASS_SETTLES_AFTER, PASS_SPACING, type PassDeps } from './deps.ts';
 import { withIntents } from './intents.ts';
-import { ended, recordOutcomes, wakeTimeAfter } from './outcomes.ts';
-import type { PoolState } from './pool.ts';
+import { ended, recordOutcomes, sayForDeadRuns, wakeTimeAfter } from './outcomes.ts';
+import type { PoolState, RepairAttempt } from './pool.ts';
 import { newsOf, say, wakeTimeOf } from './say.ts';
 import { inquire, withdraw } from './under-way.ts';
 
@@ -21,22 +21,25 @@ interface Seen {
   readonly read: PoolState | undefined;
   /** The same by what was asked about its attempts. */
   readonly state: PoolState;
+  /** Attempts of runs that ended whose instances are seen to be on their way. */
+  readonly ending: readonly RepairAttempt[];
   readonly rules: PoolRules;
   readonly episodes: PassObservation['episodes'];
   readonly claims: ClusterView['claims'];
   readonly decision: PassDecision;
 }
 
+/** @param claimed the state with which this run has just claimed the pass */
 export async function runPass(
   deps: PassDeps,
   pool: string | undefined,
   record: TimedRecord<PoolState>,
-  passTime: EpochMs,
+  claimed: PoolState,
 ): Promise<void> {
   try {
-    await lookAndAct(deps, pool, record, passTime);
+    await lookAndAct(deps, pool, record, claimed);
   } catch (error) {
-    await stepAside(deps, pool, record, passTime);
+    await stepAside(deps, pool, record, claimed.passTime);
     throw error;
   }
 }
@@ -55,37 +58,52 @@ async function stepAside(deps: PassDeps, pool: string | undefined, record: Timed
   }
 }
 
+/** The state as it is by now; undefined: there is no record. A later pass sees all that this one would. */
+async function loadUnlessOver(
+  record: TimedRecord<PoolState>,
+  passTime: EpochMs,
+): Promise<PoolState | 'over' | undefined> {
+  const held = await record.load();
+  if (held.kind === 'none') return undefined;
+  return held.kind === 'newer' || held.value.passTime > passTime ? 'over' : held.value;
+}
+
 async function lookAndAct(
   deps: PassDeps,
   pool: string | undefined,
   record: TimedRecord<PoolState>,
-  passTime: EpochMs,
+  claimed: PoolState,
 ): Promise<void> {
+  const { passTime } = claimed;
   let looks = 0;
+  const told = new Set<string>();
   await settle<Seen | undefined, undefined>({
     what: poolRecordId(pool),
     async observe() {
       looks += 1;
-      const held = await record.load();
-      // A later pass sees all that this one would.
-      if (held.kind === 'newer' || (held.kind === 'held' && held.value.passTime > passTime)) return { kind: 'over' };
+      // What another run writes after the claim makes the next write fail.
+      const current = looks === 1 ? claimed : await loadUnlessOver(record, passTime);
+      if (current === 'over') return { kind: 'over' };
       // Whoever asked for another pass before the look is served by this one.
-      const { wanted: _, ...before } = held.kind === 'held' ? held.value : { ...NEW_POOL, passTime };
+      const { wanted: _, ...before } = current ?? { ...NEW_POOL, passTime };
       const [rules, cluster] = await inParallel([loadRules(deps, pool), loadCluster(deps)]);
       const episodes = await loadEpisodes(deps, rules.rules, cluster.nodes);
       const attempts = await inquire(deps, before.attempts, cluster.nodes, deps.clock.now());
+      const wereIntended = attempts.filter((_, index) => before.attempts[index]?.phase === 'intended');
+      const ending = wereIntended.filter(({ phase }) => phase === 'accepted');
       const state = { ...before, attempts };
       const now = deps.clock.now();
       const decision = deps.decidePass({ now, pool, rules: rules.rules, ...cluster, episodes, state });
-      const read = held.kind === 'held' ? before : undefined;
-      return { kind: 'here', observation: { read, state, rules, episodes, claims: cluster.claims, decision } };
+      const read = current && before;
+      return { kind: 'here', observation: { read, state, ending, rules, episodes, claims: cluster.claims, decision } };
     },
     decide: () => undefined,
     async apply(_, seen) {
       if (seen === undefined) return DONE;
       const { state, rules, claims } = seen;
       const place: Place = { pool, source: rules.rules.source };
-      for (const attempt of seen.decision.lost) await deps.reporter.report(reportOfLost(attempt, place));
+      const found = [...seen.decision.found, ...seen.ending];
+      await sayForDeadRuns(deps, { lost: seen.decision.lost, found }, { place, rules, told });
       for (const attempt of seen.decision.withdrawals) await withdraw(deps, attempt);
       const isMaking = seen.decision.state.attempts.some(
         ({ action, phase }) => action === 'CustomResource' && phase === 'intended',

@@ -35,8 +35,8 @@ import { countHeld, wasSaid } from './say.ts';
 export interface Passes {
   /** Sees to it that a pass begins at or after `since`; undefined: that one is armed. */
   ensure(pool: string | undefined, since: EpochMs | undefined): Promise<void>;
-  /** What the passes know of a node: found due by the last one, or one is under way that sees it. */
-  standingOf(pool: string | undefined, uid: string): Promise<'found' | 'underWay' | 'unknown'>;
+  /** The same for a node that is due since then. Answers what the passes know of it: one found it due, or one is under way that sees it. */
+  take(pool: string | undefined, since: EpochMs, uid: string): Promise<Standing>;
   /** A repair of the node of that name is under way: the passes look at it. */
   repairs(pool: string | undefined, nodeName: string): Promise<boolean>;
   /** Something changed that may let held repairs of this pool go on. Without a record nothing is held. */
@@ -47,12 +47,23 @@ export interface Passes {
   drainEnded(pool: string | undefined, ended: EndedDrain): Promise<void>;
 }
 
+export type Standing = 'found' | 'underWay' | 'unknown';
+
+function standingIn(state: PoolState | undefined, uid: string): Standing {
+  if (state === undefined) return 'unknown';
+  const { attempts, said, underWay } = state;
+  if (attempts.some(({ node }) => node.uid === uid) || wasSaid(said, uid)) return 'found';
+  return underWay ? 'underWay' : 'unknown';
+}
+
 export function createPasses(deps: PassDeps): Passes {
   const open = (pool: string | undefined, wakeUp?: UsedWakeUp): TimedRecord<PoolState> =>
     openRecord(deps, poolCodec, poolRecordId(pool), wakeUp);
-  const request = async (pool: string | undefined, record: TimedRecord<PoolState>, wants: Wants): Promise<void> => {
+  /** Answers whether this run made the pass. */
+  const request = async (pool: string | undefined, record: TimedRecord<PoolState>, wants: Wants): Promise<boolean> => {
     const claimed = await claimPass(deps, pool, record, wants);
     if (claimed !== undefined) await runPass(deps, pool, record, claimed);
+    return claimed !== undefined;
   };
   /** Passes that this process knows of: of a thousand nodes that are due at once, the first one asks the store. */
   const began = new Map<string, EpochMs>();
@@ -67,22 +78,28 @@ export function createPasses(deps: PassDeps): Passes {
         return since !== undefined && state.passTime < since ? 'pass' : 'armed';
       });
     },
-    async standingOf(pool, uid) {
-      const held = await open(pool).load();
-      if (held.kind !== 'held') return 'unknown';
-      const { attempts, said, underWay } = held.value;
-      if (attempts.some(({ node }) => node.uid === uid) || wasSaid(said, uid)) return 'found';
-      return underWay ? 'underWay' : 'unknown';
+    async take(pool, since, uid) {
+      const record = open(pool);
+      let seen: PoolState | undefined;
+      const isOwn = await request(pool, record, state => {
+        seen = state;
+        return state !== undefined && state.passTime >= since ? 'armed' : 'pass';
+      });
+      // Of many nodes that are due at once nearly all come while the pass of the first one is under way: they read its record once.
+      if (!isOwn && seen !== undefined && seen.passTime >= since) return standingIn(seen, uid);
+      const held = await record.load();
+      return standingIn(held.kind === 'held' ? held.value : undefined, uid);
     },
     async repairs(pool, nodeName) {
       const held = await open(pool).load();
       return held.kind === 'held' && held.value.attempts.some(({ node }) => node.name === nodeName);
     },
-    poolChanged: pool =>
-      request(pool, open(pool), state => {
+    async poolChanged(pool) {
+      await request(pool, open(pool), state => {
         if (state === undefined) return 'nothing';
         return joinTime(countHeld(state.said)) > 0 ? 'soon' : 'pass';
-      }),
+      });
+    },
     async timerDue(pool, wakeUp) {
       const record = open(pool, wakeUp);
       const held = await record.load();
@@ -113,14 +130,17 @@ type Wants = (state: PoolState | undefined) => Wanted;
 /** `soon`: after the rest of a burst of changes. */
 type Wanted = 'nothing' | 'armed' | 'soon' | 'pass';
 
-/** Answers when the pass began if this run is to make it; the others are served by its timer, or by a pass that began before. */
+/**
+ * Answers the pool's state as it was written if this run is to make the pass; the others are served by its timer, or by a pass that
+ * began before.
+ */
 async function claimPass(
   deps: PassDeps,
   pool: string | undefined,
   record: TimedRecord<PoolState>,
   wants: Wants,
-): Promise<EpochMs | undefined> {
-  let claimed: EpochMs | undefined;
+): Promise<PoolState | undefined> {
+  let claimed: PoolState | undefined;
   await settle<Held<PoolState>, Wanted>({
     what: poolRecordId(pool),
     observe: async () => ({ kind: 'here', observation: await record.load() }),
@@ -147,7 +167,7 @@ async function claimPass(
       const wakeTime = addDuration(now, PASS_SETTLES_AFTER);
       const value: PoolState = { ...state, passTime: now, underWay: true, wanted: undefined };
       const saved = await record.save({ subject, value, wakeTime, punctual: false });
-      if (saved.written) claimed = now;
+      if (saved.written) claimed = value;
       return written(saved);
     },
   });

@@ -24,7 +24,7 @@ import type { DueIndex, DueRecord, RecordStore, UnreadableDueRecord } from '../.
 import { fromAwsError } from '../aws-errors.ts';
 import { fromAttributes, type Attributes } from './attributes.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
-import { fromDueItem, fromItem, toItem } from './items.ts';
+import { fromDueItem, fromItem, toItem, toRecord } from './items.ts';
 import { deleteRequest, getRequest, putRequest, queryDueRequest } from './requests.ts';
 
 /** Leaves 2^53 - 2^40 writes to one record. */
@@ -57,7 +57,7 @@ export function createRecordStore({ client, tableName }: DynamoOptions): RecordS
       const refusal = await attemptConditional({ doing, write: true }, () =>
         client.send(new PutItemCommand(putRequest(tableName, item, expectedVersion))),
       );
-      const written = fromItem(item).record;
+      const written = toRecord(item);
       if (refusal === undefined) return { kind: 'written', record: written };
       // A store that does not return the old item (or there is none): look.
       const current = refusal.old === undefined ? await read(item.pk, doing) : fromItem(fromAttributes(refusal.old));

@@ -62,3 +62,10 @@ it.each([
   await deleteResource(deps, active({ custom }));
   expect(left()).toBe(1);
 });
+
+it('does not take a conflict for the end of the custom resource', async () => {
+  const { deps, left } = cluster('e1');
+  const busy = { ...deps.kubernetes, delete: async () => ({ kind: 'conflict', message: 'busy' }) as const };
+  await expect(deleteResource({ kubernetes: busy }, active({ custom: CUSTOM }))).rejects.toThrow('busy');
+  expect(left()).toBe(1);
+});

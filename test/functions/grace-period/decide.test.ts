@@ -7,7 +7,7 @@ import {
   type GracePeriodObservation,
 } from '../../../functions/grace-period/decide.ts';
 import type { NodeChange } from '../../../functions/grace-period/node-change.ts';
-import { addDuration, hours, minutes, seconds } from '../../../shared/domain/time.ts';
+import { addDuration, hours, minutes, seconds, toDurationMs } from '../../../shared/domain/time.ts';
 import { aPod, aPolicy, CREATED } from '../../builders/pods.ts';
 import { at } from '../../builders/repair.ts';
 
@@ -23,6 +23,7 @@ function check(overrides: Partial<GracePeriodObservation> = {}): GracePeriodDeci
     observeOnly: false,
     record: undefined,
     ownClaimTime: undefined,
+    dueTime: undefined,
     ...overrides,
   });
 }
@@ -153,6 +154,25 @@ describe('announcements', () => {
       wakeTime: addDuration(now, IDLE_CHECK),
       crashTime: addDuration(now, CLAIM_SETTLES_AFTER),
     });
+  });
+
+  const held = { name: 'n1', uid: 'uid-n1', doNotDisrupt: 'true', protectedUntil: END };
+  const late = { now: addDuration(now, seconds(1)), dueTime: now, node: held };
+  it.each([
+    ['a wake-up that is a second late', {}, 'releaseFirst'],
+    ['one that is less late', { now: addDuration(now, toDurationMs(999)) }, 'keep'],
+    ['another message', { dueTime: undefined }, 'keep'],
+    ['a node that is released', { node: { ...held, doNotDisrupt: undefined, protectedUntil: undefined } }, 'keep'],
+    ['a node that stays held', { pods: [aPod('4h'), aPod('8h', { name: 'late' })] }, 'keep'],
+    ['a mark that a new pod may rely on', { node: { ...held, protectedUntil: 'indefinite' } }, 'keep'],
+    ['nothing to say', { record: due.outcome.record }, 'keep'],
+    [
+      'a change that was refused before',
+      { record: { announced: {}, effort: { kind: 'refused' as const, times: 1, lastTime: CREATED } } },
+      'keep',
+    ],
+  ])('wait for the releases of other nodes, or not: %s', (_name, overrides, kind) => {
+    expect(check({ ...late, ...overrides })).toMatchObject({ kind });
   });
 
   it('are made once', () => {

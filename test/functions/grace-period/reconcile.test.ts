@@ -253,6 +253,24 @@ describe('several pods on a node (A15, X14)', () => {
     expect(world.calls).toEqual([...look, 'records.put', 'kubernetes.patch', saidByOthers, ...events, 'records.put']);
   });
 
+  it('that expire while much else does are released at once, and said by a wake-up behind the others', async () => {
+    for (let index = 0; index < 30; index++) await runPod(world, `pod-${index}`, '1h');
+    world.advance(hours(1));
+    const end = world.now();
+    world.advance(seconds(2));
+    world.wakeUps.length = 0;
+    world.interfere(undefined);
+    await world.wakeUp(end);
+    const look = ['records.get', 'kubernetes.get', 'kubernetes.list', 'kubernetes.get', 'kubernetes.list'];
+    expect(world.calls).toEqual([...look, 'kubernetes.patch', 'wakeUps.send']);
+    expect(world.held()).toEqual(untouched);
+    const subject = { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'uid-n1' };
+    expect(world.wakeUps).toEqual([{ wakeUp: { owner: 'grace-period', subject, wakeTime: end }, delay: 0 }]);
+    await world.wakeUp(end);
+    await world.wakeUp(end);
+    expect(world.said()).toHaveLength(30);
+  });
+
   it('a hundred that start and end together cost five writes in all', async () => {
     const names = Array.from({ length: 100 }, (_, index) => `pod-${index}`);
     for (const name of names) await runPod(world, name, '1h');
@@ -607,13 +625,19 @@ describe('interference', () => {
     );
   });
 
-  it.each(['before', 'after'] as const)('an end that dies %s any call is made up by the sweep', async side => {
-    const look = (): Promise<void> => world.wakeUp();
+  it.each([
+    { side: 'before', late: 0 },
+    { side: 'after', late: 0 },
+    { side: 'before', late: 2 },
+    { side: 'after', late: 2 },
+  ] as const)('an end that dies $side any call, $late s late, is made up by the sweep', async ({ side, late }) => {
+    const look = (): Promise<void> => world.wakeUp(at('2024-01-01T11:00:00Z'));
     await atEveryCall(
       async () => {
         await runPod(world, 'a', '1h');
         await runPod(world, 'b', '1h');
         world.advance(hours(1));
+        world.advance(seconds(late));
       },
       look,
       async call => {

@@ -1,8 +1,16 @@
 /** I3 notices repairs that begin all at once when an outage is over: of six nodes of a zone four are ill, until more nodes join. */
 import { describe, expect, it } from 'vitest';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { toEpochMs } from '../../../shared/domain/time.ts';
+import type { CheckContext, PortCall } from '../../../simulator/invariants/invariant.ts';
+import type { Mirror } from '../../../simulator/invariants/mirror.ts';
+import { checkRamp } from '../../../simulator/invariants/ramp.ts';
 import { mutationOf } from '../../../simulator/mutants/mutants.ts';
 import type { RunOptions } from '../../../simulator/run.ts';
 import { GATE, simulate } from '../simulate.ts';
+
+const META = { resourceVersion: '1', creationTimestamp: '2024-11-01T15:00:00Z' };
+const PENDING = { kind: 'pending' } as const;
 
 const object = (name: string, ready: string) => ({
   node: `{ apiVersion: v1, kind: Node, metadata: { name: ${name}, labels: { karpenter.sh/nodepool: pool, topology.kubernetes.io/zone: a } }, spec: { providerID: "aws:///a/i-${name}" }, status: { conditions: [{ type: Ready, status: "${ready}", lastTransitionTime: "2024-11-01T14:00:00Z" }] } }`,
@@ -32,5 +40,48 @@ describe('what an outage had held', () => {
     expect((await violations(mutationOf('repair-without-a-ramp')))[0]).toBe(
       'I3: repair begins 2 repairs within 1 min of the end of ZoneOutage a in pool pool, 1 may be',
     );
+  });
+});
+
+describe('a repair whose run ended without a word', () => {
+  it('is the first of the ramp when it is tried again', () => {
+    const objects = (resource: string): readonly KubernetesObject[] =>
+      ['n1', 'n2', 'n3'].map(name => ({
+        apiVersion: 'v1',
+        kind: resource === 'nodes' ? 'Node' : 'NodeClaim',
+        metadata: { ...META, name, uid: `${resource}-${name}`, labels: { 'karpenter.sh/nodepool': 'pool' } },
+        status: { nodeName: name },
+      }));
+    const mirror: Mirror = {
+      all: resource => new Map(objects(resource).map(object => [object.metadata.uid, object])),
+      lastPools: () => new Map(),
+      changes: () => 0,
+      follow: () => {},
+    };
+    let now = 0;
+    const found: string[] = [];
+    const context = { mirror, now: () => toEpochMs(now), violate: (_: string, message: string) => found.push(message) };
+    const { onAudit, onCall } = checkRamp(context as unknown as CheckContext);
+    const say = (name: string, decision: string, reason: string): void =>
+      onAudit?.({ function: 'repair', decision, reason, message: '', kind: 'Node', name });
+    const terminate = (name: string, startTime: number): void => {
+      const ref = { type: { group: 'karpenter.sh', version: 'v1', resource: 'nodeclaims' }, name };
+      const call: PortCall = {
+        port: 'kubernetes',
+        method: 'delete',
+        args: [ref],
+        time: toEpochMs(now),
+        outcome: PENDING,
+      };
+      onCall?.(call, { by: 'repair', startTime: toEpochMs(startTime), calls: [call] });
+    };
+    for (const name of ['n1', 'n2', 'n3']) say(name, 'blocked', 'ZoneOutage');
+    say('n1', 'settle', 'OutcomeUnknown');
+    now = 300_000;
+    terminate('n1', now);
+    now = 361_000;
+    terminate('n2', now);
+    terminate('n3', now);
+    expect(found).toEqual([]);
   });
 });

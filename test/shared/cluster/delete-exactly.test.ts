@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { deleteExactly } from '../../../shared/cluster/delete-exactly.ts';
+import { RetryableError } from '../../../shared/errors.ts';
+import type { DeleteOutcome, KubernetesApi } from '../../../shared/ports/kubernetes-api.ts';
+
+const REF = { type: { group: 'a.example.com', version: 'v1', resource: 'things' }, namespace: 'ns', name: 'x' };
+const CONFLICT: DeleteOutcome = { kind: 'conflict', message: 'the object has been modified' };
+const metadata = { name: 'x', uid: 'u1', resourceVersion: '1' };
+
+function run(outcome: DeleteOutcome, object: object | undefined): Promise<void> {
+  const kubernetes = { delete: async () => outcome, get: async () => object };
+  return deleteExactly(kubernetes as unknown as KubernetesApi, REF, 'u1');
+}
+
+describe('deleting one object', () => {
+  it.each<[string, DeleteOutcome, object | undefined]>([
+    ['it is deleted', { kind: 'ok' }, undefined],
+    ['it was gone', { kind: 'notFound' }, undefined],
+    ['it went meanwhile', CONFLICT, undefined],
+    ['another has its name', CONFLICT, { metadata: { ...metadata, uid: 'u2' } }],
+    ['somebody else deletes it', CONFLICT, { metadata: { ...metadata, deletionTimestamp: '2024-11-01T15:00:00Z' } }],
+  ])('is done when %s', async (_, outcome, object) => {
+    await expect(run(outcome, object)).resolves.toBeUndefined();
+  });
+
+  it('is tried again when a write came in between', async () => {
+    await expect(run(CONFLICT, { metadata })).rejects.toThrow(RetryableError);
+  });
+});
