@@ -99,7 +99,7 @@ async function run(
   });
   const { kind: result, ...answer } = followed;
   if (isJson) output.out(`${toJson({ node: name, id, result, ...answer })}\n`);
-  return conclude(followed, name, isJson ? { ...output, out: output.error } : output);
+  return conclude(followed, { name, options }, isJson ? { ...output, out: output.error } : output);
 }
 
 /** A request on the Node that has no answer yet. */
@@ -127,7 +127,7 @@ async function cancel(kubernetes: KubernetesApi, { node }: NodeObservation, outp
   const asked = openRequest(annotations);
   if (asked !== undefined) {
     await patch(kubernetes, name, { metadata: { uid, annotations: { [ANNOTATIONS.drainRequested]: null } } });
-    output.out(`the request ${asked} is withdrawn; a drain that others asked for as well goes on\n`);
+    output.out(`the request ${asked} is withdrawn; if others asked for a drain of the node as well, theirs goes on\n`);
     return 0;
   }
   const underWay = readUnderWay(annotations[ANNOTATIONS.drainUnderWay]);
@@ -140,13 +140,21 @@ async function cancel(kubernetes: KubernetesApi, { node }: NodeObservation, outp
   return 0;
 }
 
-function conclude(followed: Followed, name: string, output: CommandOutput): number {
+interface Drained {
+  readonly name: string;
+  readonly options: Pick<DrainOptions, 'kubeconfig' | 'context'>;
+}
+
+function conclude(followed: Followed, { name, options }: Drained, output: CommandOutput): number {
   switch (followed.kind) {
-    case 'interrupted':
-      output.out(
-        `the drain goes on. Follow it: curfew drain ${name}, or curfew explain node ${name}. Cancel it: curfew drain ${name} --cancel\n`,
-      );
+    case 'interrupted': {
+      const { kubeconfig, context } = options;
+      const cluster = `${kubeconfig === undefined ? '' : ` --kubeconfig ${kubeconfig}`}${context === undefined ? '' : ` --context ${context}`}`;
+      const explain = `curfew explain node ${name}${cluster}`;
+      const drain = `curfew drain ${name}${cluster}`;
+      output.out(`the drain goes on. Follow it: ${drain}, or ${explain}. Cancel it: ${drain} --cancel\n`);
       return 130;
+    }
     case 'withdrawn':
       output.error(`the request was withdrawn: node ${name} is not drained for it\n`);
       return 1;

@@ -31,7 +31,8 @@ const privateAccessSchema = z.strictObject({
   clusterSecurityGroupId: z.string().regex(ec2Id('sg')),
 });
 
-const configSchema = z.strictObject({
+/** The context key `curfew`. */
+export const configSchema = z.strictObject({
   /** Prefix of the stacks' names; two clusters in one account need two. */
   name: z
     .string()

@@ -74,7 +74,7 @@ function describeAnnotation({ annotation, pods, observeOnly }: NodeExplanation):
       return `${DO_NOT_DISRUPT_ANNOTATION}: ${shown(annotation.value)} on the node is not Curfew's and stays: ${effect}`;
     }
     case 'none':
-      return `Curfew holds nothing on the node${holdable ? whyNot(observeOnly) : ''}`;
+      return `Curfew holds no do-not-disrupt on the node${holdable ? whyNot(observeOnly) : ''}`;
   }
 }
 

@@ -105,6 +105,8 @@ function toFaults(
     key: formatKey(path),
     message,
   });
+  const isMissing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined');
+  if (isMissing) return [fault(issue.path, `is missing, ${issue.expected} expected`)];
   if (issue.code !== 'unrecognized_keys') return [fault(issue.path, issue.message)];
   return issue.keys.map(key => {
     const path = [...issue.path, key];

@@ -139,7 +139,7 @@ describe('curfew drain', () => {
     expect(annotation(REQUESTED)).toMatch(/^manual-\d+-[0-9a-f]{6}$/);
     expect(out).toContain(`asked for drain ${annotation(REQUESTED)}`);
     expect(out).toContain('the drain goes on. Follow it: curfew drain n1');
-    expect(out).toContain('Cancel it: curfew drain n1 --cancel');
+    expect(out).toContain(`Cancel it: curfew drain n1 --kubeconfig ${kubeconfig} --cancel`);
   });
 
   it('says as a process of its own how it goes, and leaves the drain running at Ctrl-C', async () => {
@@ -156,7 +156,7 @@ describe('curfew drain', () => {
     expect(stdout).toMatch(
       /asked for drain manual-.*\n7 pods on the node\n[^]*the drain goes on\. Follow it: curfew drain n1/,
     );
-    expect(stdout).toContain('Cancel it: curfew drain n1 --cancel');
+    expect(stdout).toContain(`Cancel it: curfew drain n1 --kubeconfig ${kubeconfig} --cancel`);
     expect(annotation(REQUESTED)).toMatch(/^manual-/);
     expect(annotation('curfew.dev/drain')).toBeDefined();
   });

@@ -1,11 +1,12 @@
 /** A reference has each field that the schema takes: scenarios, the configuration, the policies, the options of commands. */
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { customResourceDefinitions } from '../../simulator/custom-resource-definitions.ts';
 import { configSchema } from '../../shared/contract/config-schema.ts';
+import { configSchema as deploymentSchema } from '../../infra/config.ts';
 import { scenarioSchema } from '../../simulator/scenario/schema.ts';
 import { runHere } from '../cli/run-curfew.ts';
 import { blocks, DOCUMENTS, ROOT } from './documents.ts';
@@ -59,6 +60,7 @@ it('the documents name every command and option of curfew', () => {
 it.each([
   ['docs/scenarios.md', scenarioSchema],
   ['docs/configuration.md', configSchema],
+  ['docs/deploying.md', deploymentSchema],
 ] as const)('%s names every field of its schema', (file, schema) => {
   const words = new Set(documentOf(file).text.match(/[\w-]+/g));
   const keys = [...new Set(keysOf(input(schema)))];
@@ -81,6 +83,22 @@ it('docs/adr/README.md lists every decision with its title and status', () => {
       return `| [${file.slice(0, 4)}](${file}) | ${title} | ${status} |`;
     }),
   );
+});
+
+it('examples/README.md lists every example', () => {
+  const folders = readdirSync(join(ROOT, 'examples'), { withFileTypes: true }).filter(entry => entry.isDirectory());
+  const { text } = documentOf('examples/README.md');
+  expect(folders.length).toBeGreaterThan(3);
+  expect(folders.map(({ name }) => name).filter(name => !text.includes(`\`${name}\``))).toEqual([]);
+});
+
+it('docs/forwarder.md has every setting of the forwarder', () => {
+  const { text } = documentOf('docs/forwarder.md');
+  const source = readFileSync(join(ROOT, 'forwarder/config.ts'), 'utf8');
+  const [, options = ''] = source.split('const OPTIONS');
+  const settings = [...options.matchAll(/^ {2}'?([a-z-]+)'?: \{/gm)].map(([, name = '']) => name);
+  expect(settings.length).toBeGreaterThan(10);
+  expect(settings.filter(name => !text.includes(`\`--${name}\``))).toEqual([]);
 });
 
 describe('the policies, rules, configurations and scenarios that documents show', () => {

@@ -60,6 +60,8 @@ export interface OpenAttempts {
   readonly withdrawals: readonly RepairAttempt[];
   /** Of runs that ended, without an outcome, and their nodes are gone: nothing else will say that they took place. */
   readonly lost: readonly RepairAttempt[];
+  /** Of runs that ended without saying so, and a look shows that they took place, or nothing can show that they did not. */
+  readonly found: readonly RepairAttempt[];
   /** When the next intended attempt of another run can be judged, or a refused one be tried again. */
   readonly settleTime: EpochMs | undefined;
 }
@@ -85,6 +87,7 @@ export function sortAttempts(
   const stale: RepairAttempt[] = [];
   const withdrawals: RepairAttempt[] = [];
   const lost: RepairAttempt[] = [];
+  const found: RepairAttempt[] = [];
   let settleTime: EpochMs | undefined;
   const drop = (attempt: RepairAttempt): void => {
     const { resources, mayHaveMade, phase } = attempt;
@@ -121,8 +124,10 @@ export function sortAttempts(
       case 'intended': {
         const settled = addDuration(attempt.intendedTime, OUTCOME_SETTLES_AFTER);
         if (!isDue(now, settled)) wait(attempt, settled);
-        else if (isNodeThere && wasCarriedOut(attempt, claimsByUid, now)) kept.push({ ...attempt, phase: 'accepted' });
-        else if (isNodeThere) stale.push(attempt);
+        else if (isNodeThere && wasCarriedOut(attempt, claimsByUid, now)) {
+          found.push(attempt);
+          kept.push({ ...attempt, phase: 'accepted' });
+        } else if (isNodeThere) stale.push(attempt);
         else {
           lost.push(attempt);
           drop(attempt);
@@ -131,7 +136,7 @@ export function sortAttempts(
     }
   }
   const byNode = new Map(kept.map(attempt => [attempt.node.uid, attempt]));
-  return { kept, byNode, stale, withdrawals, lost, settleTime };
+  return { kept, byNode, stale, withdrawals, lost, found, settleTime };
 }
 
 /**

@@ -37,6 +37,8 @@ export interface PassDecision {
   readonly withdrawals: readonly RepairAttempt[];
   /** Attempts of which nobody has said yet that they took place, and nothing is left to look at. */
   readonly lost: readonly RepairAttempt[];
+  /** The same where a look shows that they took place, or nothing can show that they did not. */
+  readonly found: readonly RepairAttempt[];
   /** What is remembered if everything granted is carried out; `said` is left as it was. */
   readonly state: PoolState;
   /** When the next pass is needed; undefined: not at all, nothing is due or under way. */
@@ -57,6 +59,7 @@ export function decidePass(observation: PassObservation): PassDecision {
     verdicts: looks.flatMap(({ verdict }) => verdict ?? []),
     withdrawals: [...open.withdrawals, ...ended, ...open.stale.map(leftOf(places))],
     lost: open.lost,
+    found: open.found,
     state: { ...state, attempts, outages: [], repairs: [], ramp: undefined },
     wakeTime: earliest(open.settleTime, attempts.length > 0 ? addDuration(now, FINISHING_CHECK) : undefined),
   };
@@ -126,6 +129,7 @@ function judgePool(judged: Judged): PassDecision {
       ...open.stale.filter(attempt => !over.has(attempt)).map(leftOf(places)),
     ],
     lost: open.lost,
+    found: open.found,
     state: { ...state, ...next, ramp: advanceRamp(ramp, begun.length, now) },
     wakeTime: [
       open.settleTime,

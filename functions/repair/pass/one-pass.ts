@@ -6,13 +6,13 @@ import { again, DONE, settle, type Turn } from '../../../shared/lifecycle/settle
 import { written, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { loadCluster, loadEpisodes, loadRules, type ClusterView, type PoolRules } from '../observe.ts';
 import { NEW_POOL, poolRecordId, poolSubject } from '../record.ts';
-import { reportOfLost, type Place } from '../report.ts';
+import type { Place } from '../report.ts';
 import { carryOut } from './carry-out.ts';
 import type { PassDecision, PassObservation } from './decide.ts';
 import { PASS_SETTLES_AFTER, PASS_SPACING, type PassDeps } from './deps.ts';
 import { withIntents } from './intents.ts';
-import { ended, recordOutcomes, wakeTimeAfter } from './outcomes.ts';
-import type { PoolState } from './pool.ts';
+import { ended, recordOutcomes, sayForDeadRuns, wakeTimeAfter } from './outcomes.ts';
+import type { PoolState, RepairAttempt } from './pool.ts';
 import { newsOf, say, wakeTimeOf } from './say.ts';
 import { inquire, withdraw } from './under-way.ts';
 
@@ -21,6 +21,8 @@ interface Seen {
   readonly read: PoolState | undefined;
   /** The same by what was asked about its attempts. */
   readonly state: PoolState;
+  /** Attempts of runs that ended whose instances are seen to be on their way. */
+  readonly ending: readonly RepairAttempt[];
   readonly rules: PoolRules;
   readonly episodes: PassObservation['episodes'];
   readonly claims: ClusterView['claims'];
@@ -74,6 +76,7 @@ async function lookAndAct(
 ): Promise<void> {
   const { passTime } = claimed;
   let looks = 0;
+  const told = new Set<string>();
   await settle<Seen | undefined, undefined>({
     what: poolRecordId(pool),
     async observe() {
@@ -86,18 +89,21 @@ async function lookAndAct(
       const [rules, cluster] = await inParallel([loadRules(deps, pool), loadCluster(deps)]);
       const episodes = await loadEpisodes(deps, rules.rules, cluster.nodes);
       const attempts = await inquire(deps, before.attempts, cluster.nodes, deps.clock.now());
+      const wereIntended = attempts.filter((_, index) => before.attempts[index]?.phase === 'intended');
+      const ending = wereIntended.filter(({ phase }) => phase === 'accepted');
       const state = { ...before, attempts };
       const now = deps.clock.now();
       const decision = deps.decidePass({ now, pool, rules: rules.rules, ...cluster, episodes, state });
       const read = current && before;
-      return { kind: 'here', observation: { read, state, rules, episodes, claims: cluster.claims, decision } };
+      return { kind: 'here', observation: { read, state, ending, rules, episodes, claims: cluster.claims, decision } };
     },
     decide: () => undefined,
     async apply(_, seen) {
       if (seen === undefined) return DONE;
       const { state, rules, claims } = seen;
       const place: Place = { pool, source: rules.rules.source };
-      for (const attempt of seen.decision.lost) await deps.reporter.report(reportOfLost(attempt, place));
+      const found = [...seen.decision.found, ...seen.ending];
+      await sayForDeadRuns(deps, { lost: seen.decision.lost, found }, { place, rules, told });
       for (const attempt of seen.decision.withdrawals) await withdraw(deps, attempt);
       const isMaking = seen.decision.state.attempts.some(
         ({ action, phase }) => action === 'CustomResource' && phase === 'intended',

@@ -1,8 +1,10 @@
 /** Records and says what came of the attempts that a pass carried out. */
+import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
+import type { PoolRules } from '../observe.ts';
 import { poolSubject } from '../record.ts';
-import type { Place } from '../report.ts';
+import { reportOfLost, type Place } from '../report.ts';
 import { OUTCOME_SETTLES_AFTER } from './attempts.ts';
 import type { Carried } from './carry-out.ts';
 import type { PassDecision } from './decide.ts';
@@ -10,7 +12,7 @@ import { PASS_SPACING, type PassDeps } from './deps.ts';
 import { withoutUndone } from './grant.ts';
 import { failureOf } from './guards.ts';
 import type { PoolState, RepairAttempt } from './pool.ts';
-import { newsOf, say, wakeTimeOf } from './say.ts';
+import { newsOf, noteAct, say, wakeTimeOf } from './say.ts';
 
 /** The pass has ended. */
 export function ended(state: PoolState): PoolState {
@@ -24,6 +26,23 @@ export const wakeTimeAfter = (wakeTime: EpochMs, { wanted, passTime }: PoolState
   const next = addDuration(passTime, PASS_SPACING);
   return next < now ? now : next;
 };
+
+/** Says what became of the attempts of runs that ended without a word (I2, I9). @param told by this run already */
+export async function sayForDeadRuns(
+  deps: PassDeps,
+  { lost, found }: Pick<PassDecision, 'lost' | 'found'>,
+  { place, rules, told }: { readonly place: Place; readonly rules: PoolRules; readonly told: Set<string> },
+): Promise<void> {
+  const isNews = ({ node, number }: RepairAttempt): boolean => !told.has(`${node.uid} ${number}`);
+  for (const attempt of lost.filter(isNews)) await deps.reporter.report(reportOfLost(attempt, place));
+  for (const attempt of found.filter(isNews)) {
+    const pods = await loadPodsOnNode(deps, attempt.node.name);
+    const message = `its run ended before it could say so, and attempt ${attempt.number} counts as carried out`;
+    const events = await noteAct(deps, { attempt, message, place, pods, rules });
+    for (const event of events) await deps.events.record(event);
+  }
+  for (const { node, number } of [...lost, ...found]) told.add(`${node.uid} ${number}`);
+}
 
 /** Writes of the outcome; only a handful of functions run at once. */
 const MAX_TRIES = 5;

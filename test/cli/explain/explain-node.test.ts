@@ -173,14 +173,19 @@ describe('text', () => {
   });
 
   it.each([
-    ['nothing more to say with a plain "true"', [aPod('true')], 'Enforce', 'Curfew holds nothing on the node'],
+    [
+      'nothing more to say with a plain "true"',
+      [aPod('true')],
+      'Enforce',
+      'Curfew holds no do-not-disrupt on the node',
+    ],
     [
       'that it should with a duration',
       [aPod('4h')],
       'Enforce',
-      'Curfew holds nothing on the node, although pods are protected: the grace-period function is late or not running',
+      'Curfew holds no do-not-disrupt on the node, although pods are protected: the grace-period function is late or not running',
     ],
-    ['why not in mode Observe', [aPod('4h')], 'Observe', 'Curfew holds nothing on the node: mode is Observe'],
+    ['why not in mode Observe', [aPod('4h')], 'Observe', 'Curfew holds no do-not-disrupt on the node: mode is Observe'],
   ] as const)('of a node that is not held says %s', (_name, pods, mode, line) => {
     const protection = { policy: aPolicy(), mode, source: undefined };
     expect(renderNode(explain(pods, { protection })).split('\n')[1]).toBe(`  ${line}`);

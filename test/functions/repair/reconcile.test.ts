@@ -323,6 +323,9 @@ describe('I4 and I5: a run that ends between any two calls', () => {
         const deletions = verbs(world).filter(verb => verb.startsWith('delete'));
         expect({ call, side, deletions }).toEqual({ call, side, deletions: ['delete nodeclaims/claim-n1'] });
         expect(claimOf(world, 'n1').metadata.annotations?.[ANNOTATION]).toBeDefined();
+        // I2: what takes protected pods stands in the audit, whoever finds out that it took place.
+        const said = world.audit.filter(({ decision, name }) => decision === 'repair' && name === 'n1');
+        expect({ call, side, isSaid: said.length > 0 }).toEqual({ call, side, isSaid: true });
       }
     }
   });

@@ -183,11 +183,7 @@ describe('what is refused names line and key', () => {
       'line 2: userNamespaces[0].name: syntax error in pattern "[a"',
     ],
     ['an empty glob', rule('name = ""\nmode = "Immediate"'), 'line 2: userNamespaces[0].name: must not be empty'],
-    [
-      'a missing mode',
-      rule('name = "*"'),
-      'line 1: userNamespaces[0].mode: Invalid input: expected string, received undefined',
-    ],
+    ['a missing mode', rule('name = "*"'), 'line 1: userNamespaces[0].mode: is missing, string expected'],
     [
       'a lookahead',
       'systemNamespaces = "^(?=a)"\n',
