@@ -1,13 +1,16 @@
-/** The reference: evicts every pod, ten at a time. No protection, no configuration, no record, no Event: the least that a drain can cost. */
+/** The reference: evicts every pod, as many at a time as Curfew. No protection, no configuration, no record, no Event: the least that a drain can cost. */
 import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
+import { MAX_CONCURRENCY } from '../../shared/contract/inbox.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { userOf } from '../../test/control-plane/end-to-end/curfew-on-cluster.ts';
+import { EVICTIONS_AT_ONCE } from '../../functions/drain/act.ts';
 import { answerQuestions } from '../measure/answering.ts';
 import { readUsage } from '../measure/usage.ts';
 import { connect } from './connect.ts';
 import { accessSchema, NAMESPACE } from './objects.ts';
 
-const AT_ONCE = 10;
+/** As many as the runs of the drain function at the same time have under way together. */
+const AT_ONCE = MAX_CONCURRENCY * EVICTIONS_AT_ONCE;
 const [access = ''] = process.argv.slice(2);
 const kubernetes = createKubernetesApi(connect(accessSchema.parse(JSON.parse(access)), userOf('drain')));
 let pods: { readonly name: string; readonly uid: string }[] = [];

@@ -18,7 +18,7 @@ import type { DrainPass, PodAct } from './pass.ts';
 import type { DrainDeps } from './observe.ts';
 
 /** Requests at once: a node has about a hundred pods, and the API server has other clients. */
-const AT_ONCE = 10;
+export const EVICTIONS_AT_ONCE = 10;
 
 export interface PassResult {
   /** UIDs of pods whose owners have been warned. */
@@ -52,8 +52,8 @@ export async function carryOutPass(parts: Parts, node: KubernetesObject, { acts 
   let retryAfter: DurationMs | undefined;
   let changed = false;
   let goneBy: EpochMs | undefined;
-  for (let start = 0; start < acts.length; start += AT_ONCE) {
-    const batch = acts.slice(start, start + AT_ONCE);
+  for (let start = 0; start < acts.length; start += EVICTIONS_AT_ONCE) {
+    const batch = acts.slice(start, start + EVICTIONS_AT_ONCE);
     const answers = await inParallel(batch.map(act => carryOut(parts, nodeName, act)));
     for (const [index, answer] of answers.entries()) {
       const act = batch[index];

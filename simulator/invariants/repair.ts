@@ -17,6 +17,8 @@ import { does, isTermination, lastGet, lastList, lastRecordWrite, targetOf } fro
 
 /** Every other reason for a hold is judged by the objects themselves. */
 const HELD_BY_THE_PAST: readonly string[] = ['RampUp', 'FutileRepairs'];
+/** The same in the words of an Event: the run may die before its audit line. */
+const SAYS_SO = /no further action is set|left alone until|is tried again at|start again slowly|fail the same way/;
 
 const text = (ms: number): string => toIsoText(toEpochMs(ms));
 
@@ -88,7 +90,8 @@ export const checkRepair: MakeCheck = context => {
     onWrite({ resource, after }) {
       if (resource.resource !== 'events' || textOf(dig(after, 'reason')) !== EVENT_REASONS.nodeRepairBlocked) return;
       const name = textOf(dig(after, 'involvedObject', 'name')) ?? '';
-      if (held.has(name)) held.set(name, { time: context.now() });
+      const isSaid = SAYS_SO.test(textOf(dig(after, 'message')) ?? '');
+      if (isSaid || held.has(name)) held.set(name, { time: context.now() });
     },
     onMinute() {
       const quietSince = context.quietSince();

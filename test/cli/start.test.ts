@@ -70,7 +70,7 @@ describe('start --kubeconfig', () => {
     expect(stderr).toBe('');
     expect(code).toBe(0);
     expect(stdout).toContain('Mode: observe');
-    expect(stdout).toMatch(/repair {5}repair Node node-1: NetworkUnavailable=True since 2024-11-01T15:02:48Z/);
+    expect(stdout).toMatch(/repair {7}repair Node node-1: NetworkUnavailable=True since 2024-11-01T15:02:48Z/);
     expect(stdout).toMatch(/would patch nodeclaims\/default-1 .*nodeclaim-termination-timestamp/);
     expect(stdout).toContain('would delete nodeclaims/default-1');
     expect([...writers]).toEqual([]);
@@ -148,8 +148,8 @@ describe('start --kubeconfig', () => {
     });
     await reopening;
     await other.close();
-    expect(stdout).toMatch(/cluster {4}the API server does not answer: .*ECONNREFUSED/);
-    expect(stdout).toMatch(/cluster {4}the API server answers again, after \d+\.\d s/);
+    expect(stdout).toMatch(/cluster {6}the API server does not answer: .*ECONNREFUSED/);
+    expect(stdout).toMatch(/cluster {6}the API server answers again, after \d+\.\d s/);
     expect(stdout.match(/does not answer/g)).toHaveLength(1);
   });
 

@@ -23,6 +23,15 @@ describe('systemClock', () => {
     await expect(systemClock.sleep(toDurationMs(0))).resolves.toBeUndefined();
   });
 
+  it('leaves no timer behind when a limit is lifted', () => {
+    const timers = (): number => process.getActiveResourcesInfo().filter(name => name === 'Timeout').length;
+    const before = timers();
+    const limit = systemClock.startLimit(hours(1), () => expect.unreachable());
+    expect(timers()).toBe(before + 1);
+    limit.lift();
+    expect(timers()).toBe(before);
+  });
+
   it('sleeps longer than one timer of Node can', async () => {
     // Node warns of a timer above 2^31-1 ms, and lets it fire at once.
     const warnings: string[] = [];

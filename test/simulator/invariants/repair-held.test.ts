@@ -1,0 +1,88 @@
+/** I5 takes an Event for a wait that can be seen, when the run that recorded it died before its audit line. */
+import { describe, expect, it } from 'vitest';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { minutes, toEpochMs } from '../../../shared/domain/time.ts';
+import type { CheckContext } from '../../../simulator/invariants/invariant.ts';
+import type { Mirror, Mirrored } from '../../../simulator/invariants/mirror.ts';
+import { checkRepair } from '../../../simulator/invariants/repair.ts';
+
+const metadata = (name: string) => ({
+  name,
+  uid: `uid-${name}`,
+  resourceVersion: '1',
+  creationTimestamp: '2024-11-01T14:00:00Z',
+  labels: { 'karpenter.sh/nodepool': 'pool' },
+});
+const conditions = [{ type: 'Ready', status: 'False', lastTransitionTime: '2024-11-01T14:00:00Z' }];
+const OBJECTS: Partial<Record<Mirrored, KubernetesObject>> = {
+  nodes: {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: metadata('n1'),
+    spec: { providerID: 'aws:///a/i-1' },
+    status: { conditions },
+  },
+  nodeclaims: {
+    apiVersion: 'karpenter.sh/v1',
+    kind: 'NodeClaim',
+    metadata: metadata('n1'),
+    status: { nodeName: 'n1', providerID: 'aws:///a/i-1' },
+  },
+  nodepools: { apiVersion: 'karpenter.sh/v1', kind: 'NodePool', metadata: metadata('pool'), spec: { repair: {} } },
+  configmaps: {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { ...metadata('curfew-config'), namespace: 'curfew' },
+    data: { 'config.toml': '[featureGates]\nnodeRepair = true\n' },
+  },
+};
+
+/** What the check says after twenty quiet minutes in which the Event with this message is recorded every five. */
+function complaintsOver(message: string): readonly string[] {
+  const of = (resource: Mirrored): KubernetesObject[] => [OBJECTS[resource] ?? []].flat();
+  const mirror: Mirror = {
+    all: resource => new Map(of(resource).map(object => [object.metadata.uid, object])),
+    lastPools: () => new Map(),
+    changes: () => 0,
+    follow(listener) {
+      for (const resource of Object.keys(OBJECTS) as Mirrored[])
+        for (const object of of(resource)) listener(resource, object.metadata.uid, object);
+    },
+  };
+  const start = toEpochMs(Date.UTC(2024, 10, 1, 16));
+  let now = start;
+  const found: string[] = [];
+  const violate = (_: string, text: string): number => found.push(text);
+  const context = { mirror, now: () => now, quietSince: () => start, violate, clockTolerance: 0 };
+  const { onWrite, onMinute } = checkRepair(context as unknown as CheckContext);
+  const after = {
+    ...metadata('e'),
+    reason: 'NodeRepairBlocked',
+    message,
+    involvedObject: { kind: 'Node', name: 'n1', uid: 'uid-n1' },
+  };
+  for (let minute = 0; minute < 20; minute += 1) {
+    now = toEpochMs(start + minute * minutes(1));
+    const write = { verb: 'create', resource: { resource: 'events' }, after };
+    if (minute % 5 === 0) onWrite?.(write as unknown as Parameters<NonNullable<typeof onWrite>>[0], 'repair');
+    onMinute?.();
+  }
+  return found;
+}
+
+describe('a due node that is left alone', () => {
+  it.each([
+    'Reboot did not help; no further action is set',
+    'Reboot could not be carried out: throttled; it is tried again at 2024-11-01T16:30:00Z',
+    'repairs start again slowly after an outage: 1 in this minute, twice as many from 2024-11-01T16:01:00Z on',
+    '3 repairs in NodePool pool did not help: their replacements fail the same way (Ready=False); held until 2024-11-01T18:00:00Z',
+  ])('is accounted for by: %s', message => {
+    expect(complaintsOver(message)).toEqual([]);
+  });
+
+  it('is not by a reason that the objects contradict', () => {
+    expect(complaintsOver('2 of 3 nodes of NodePool pool are unhealthy, repair stops above 1')).toEqual([
+      expect.stringMatching(/^Node n1 .* could be repaired since .* and is not$/),
+    ]);
+  });
+});
