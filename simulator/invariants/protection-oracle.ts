@@ -14,6 +14,11 @@ import {
   millisecondsOf,
   requirementsOf,
   textOf,
+  isDuration,
+  isListOf,
+  isObjectOf,
+  isOneOf,
+  isText,
 } from './reading.ts';
 
 /** What decides about a pod beside the pod. */
@@ -39,7 +44,7 @@ export function protectionEnd(pod: KubernetesObject, facts: ProtectionFacts): nu
     return endOf(instantOf(dig(pod, 'status', 'startTime')), Math.min(durationOf(value) ?? Infinity, cap));
   };
   // What cannot be read takes no protection away.
-  if (!isReadable(block)) return Math.max(underDesign(Infinity), underKarpenter(Infinity) ?? 0);
+  if (!isProtectionReadable(block)) return Math.max(underDesign(Infinity), underKarpenter(Infinity) ?? 0);
   const own = listOf(dig(block, 'namespaces')).find(entry => dig(entry, 'name') === pod.metadata.namespace);
   const cap = millisecondsOf(dig(own, 'maxDuration') ?? dig(block, 'maxDuration')) ?? Infinity;
   return dig(block, 'compatibility') === 'Karpenter' ? underKarpenter(cap) : underDesign(cap);
@@ -54,18 +59,19 @@ function durationOf(value: string): number | undefined {
   return duration !== undefined && duration > 0 ? Math.ceil(duration) : undefined;
 }
 
-const KNOWN_FIELDS: readonly string[] = ['compatibility', 'maxDuration', 'namespaces', 'warnBefore'];
+const isShaped = isObjectOf({
+  compatibility: isOneOf('Design', 'Karpenter'),
+  maxDuration: isDuration(1),
+  warnBefore: isDuration(1),
+  namespaces: isListOf(isObjectOf({ name: isText, maxDuration: isDuration(1) }, ['name', 'maxDuration']), 256),
+});
 
-function isReadable(block: unknown): boolean {
-  const isPositive = (value: unknown): boolean => (millisecondsOf(value) ?? 0) > 0;
-  const { compatibility = 'Design', maxDuration, warnBefore, namespaces } = fieldsOf(block);
-  return (
-    Object.keys(fieldsOf(block)).every(key => KNOWN_FIELDS.includes(key)) &&
-    ['Design', 'Karpenter'].includes(String(compatibility)) &&
-    (maxDuration === undefined || isPositive(maxDuration)) &&
-    (warnBefore === undefined || isPositive(warnBefore)) &&
-    listOf(namespaces).every(entry => isPositive(dig(entry, 'maxDuration')))
-  );
+/** Whether Curfew must accept a `protection` block. */
+export function isProtectionReadable(block: unknown): boolean {
+  const { maxDuration, warnBefore, namespaces } = fieldsOf(block);
+  const names = listOf(namespaces).map(entry => dig(entry, 'name'));
+  const isInTime = (millisecondsOf(warnBefore) ?? 0) <= (millisecondsOf(maxDuration) ?? Infinity);
+  return isShaped(block) && isInTime && new Set(names).size === names.length;
 }
 
 const UNREADABLE = { 'cannot be read': true };

@@ -19,15 +19,15 @@ export function dig(value: unknown, ...path: readonly string[]): unknown {
   return path.reduce((current, key) => fieldsOf(current)[key], value);
 }
 
-const UNIT_MS: Readonly<Record<string, number>> = {
-  ns: 1e-6,
-  us: 1e-3,
-  µs: 1e-3,
-  μs: 1e-3,
-  ms: 1,
-  s: 1e3,
-  m: 6e4,
-  h: 3.6e6,
+const UNIT_NS: Readonly<Record<string, bigint>> = {
+  ns: 1n,
+  us: 1_000n,
+  µs: 1_000n,
+  μs: 1_000n,
+  ms: 1_000_000n,
+  s: 1_000_000_000n,
+  m: 60_000_000_000n,
+  h: 3_600_000_000_000n,
 };
 
 /** Milliseconds of a plain Go duration such as `1h30m` or `-2.5s`; undefined for anything else. */
@@ -35,13 +35,16 @@ export function millisecondsOf(text: unknown): number | undefined {
   if (typeof text !== 'string') return undefined;
   if (/^[+-]?0$/.test(text)) return 0;
   if (!/^[+-]?((\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h))+$/.test(text)) return undefined;
-  let total = 0;
+  let total = 0n;
   for (const { 1: amount = '', 2: unit = '' } of text.matchAll(/(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g)) {
-    total += Number(amount) * (UNIT_MS[unit] ?? 0);
+    const [whole = '', fraction = ''] = amount.split('.');
+    const scale = UNIT_NS[unit] ?? 0n;
+    total += BigInt(whole) * scale + (BigInt(fraction) * scale) / 10n ** BigInt(fraction.length);
   }
-  // Go's durations end at 2^63 - 1 ns, which a double cannot tell from 2^63.
-  if (total > 2 ** 63 / 1e6) return undefined;
-  return text.startsWith('-') ? -total : total;
+  // Go counts nanoseconds in 64 bits.
+  if (total >= 2n ** 63n) return undefined;
+  const ms = Number(total) / 1e6;
+  return text.startsWith('-') ? -ms : ms;
 }
 
 /** Epoch milliseconds of RFC 3339 text; undefined for anything else. */
@@ -112,6 +115,11 @@ export const isListOf =
   value =>
     Array.isArray(value) && value.length <= longest && value.every(isEntry);
 
+/** A Go duration of at least so many nanoseconds. */
+export const isDuration =
+  (least: number): IsReadable =>
+  value =>
+    typeof value === 'string' && value.length <= 64 && Math.trunc((millisecondsOf(value) ?? -1) * 1e6) >= least;
 const isLabels: IsReadable = value =>
   typeof value === 'object' &&
   value !== null &&

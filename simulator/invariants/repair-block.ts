@@ -10,23 +10,16 @@ import {
   millisecondsOf,
   textOf,
   type IsReadable,
+  isDuration,
 } from './reading.ts';
 
 const LONGEST_LIST = 64;
-const LONGEST_DURATION = 64;
 
 const isWhole =
   (least: number, most = Infinity): IsReadable =>
   value =>
     typeof value === 'number' && Number.isSafeInteger(value) && value >= least && value <= most;
 
-/** A Go duration of at least so many nanoseconds. */
-const isDuration =
-  (least: number): IsReadable =>
-  value =>
-    typeof value === 'string' &&
-    value.length <= LONGEST_DURATION &&
-    Math.trunc((millisecondsOf(value) ?? -1) * 1e6) >= least;
 const isToleration = isDuration(0);
 const isTime = isDuration(1);
 

@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, expect, it } from 'vitest';
 import { parsePolicyFrame } from '../../../shared/contract/policy-schema.ts';
+import { parseProtectionBlock } from '../../../shared/contract/protection-schema.ts';
 import { parseRepairBlock } from '../../../shared/contract/repair-schema.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import { isFrameReadable } from '../../../simulator/invariants/reading.ts';
+import { isProtectionReadable } from '../../../simulator/invariants/protection-oracle.ts';
 import { isRepairReadable } from '../../../simulator/invariants/repair-block.ts';
 import { withoutStacks } from '../../builders/without-stacks.ts';
 import { assertEach, hostileJson } from '../../fuzz/hostile.ts';
@@ -61,6 +63,13 @@ const MISTAKES: readonly JsonObject[] = [
   { maxUnhealty: 1 },
 ];
 
+const PROTECTION = {
+  compatibility: 'Design',
+  maxDuration: '24h',
+  namespaces: [{ name: 'ci', maxDuration: '4h' }],
+  warnBefore: '10m',
+};
+
 const SELECTOR = {
   matchLabels: { team: 'edge' },
   matchExpressions: [
@@ -75,6 +84,18 @@ describe('the checks read', () => {
     expect(parseRepairBlock(block, 'spec.repair').ok).toBe(false);
   });
 
+  it.each([
+    ['9223372036854775807ns', true],
+    ['2562047h47m16.854775807s', true],
+    ['9223372036854775808ns', false],
+    ['2562047h47m16.854775808s', false],
+    ['2562048h', false],
+    ['0.5h', true],
+  ])('%s as a duration of Go: %s', (defaultTolerationDuration, isOne) => {
+    expect(isRepairReadable({ defaultTolerationDuration })).toBe(isOne);
+    expect(parseRepairBlock({ defaultTolerationDuration }, 'spec.repair').ok).toBe(isOne);
+  });
+
   it('a repair block as Curfew does', () => {
     assertEach(
       hostileJson([BLOCK, { ...BLOCK, zoneOutage: 'Off', freeze: { minNodes: 2 } }, {}]),
@@ -82,6 +103,18 @@ describe('the checks read', () => {
         assert.equal(isRepairReadable(block), parseRepairBlock(block, 'spec.repair').ok);
       },
       3_000,
+    );
+  });
+
+  it('a protection block as Curfew does', () => {
+    const late = { maxDuration: '20m', warnBefore: '1h' };
+    expect([isProtectionReadable(late), parseProtectionBlock(late, 'spec.protection').ok]).toEqual([false, false]);
+    assertEach(
+      hostileJson([PROTECTION, {}]),
+      block => {
+        assert.equal(isProtectionReadable(block), parseProtectionBlock(block, 'spec.protection').ok);
+      },
+      2_000,
     );
   });
 
