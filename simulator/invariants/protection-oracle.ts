@@ -44,7 +44,8 @@ export function protectionEnd(pod: KubernetesObject, facts: ProtectionFacts): nu
     return endOf(instantOf(dig(pod, 'status', 'startTime')), Math.min(durationOf(value) ?? Infinity, cap));
   };
   // What cannot be read takes no protection away.
-  if (!isProtectionReadable(block)) return Math.max(underDesign(Infinity), underKarpenter(Infinity) ?? 0);
+  if (block !== undefined && !isProtectionReadable(block))
+    return Math.max(underDesign(Infinity), underKarpenter(Infinity) ?? 0);
   const own = listOf(dig(block, 'namespaces')).find(entry => dig(entry, 'name') === pod.metadata.namespace);
   const cap = millisecondsOf(dig(own, 'maxDuration') ?? dig(block, 'maxDuration')) ?? Infinity;
   return dig(block, 'compatibility') === 'Karpenter' ? underKarpenter(cap) : underDesign(cap);
