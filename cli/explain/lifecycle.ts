@@ -12,7 +12,7 @@ import type { DrainPlan, PlannedPod } from '../drain/plan.ts';
 import { effectiveTermination } from '../../functions/finalizer/settings.ts';
 import { decide, type RepairRules } from '../../functions/repair/decide.ts';
 import { dueClause } from '../../functions/repair/incident.ts';
-import { indexOwners, ownerOf } from '../../functions/repair/owner.ts';
+import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import { decidePass } from '../../functions/repair/pass/decide.ts';
 import { poolOf } from '../../functions/repair/pass/look.ts';
 import { effectiveRepair } from '../../functions/repair/settings.ts';

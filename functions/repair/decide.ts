@@ -12,7 +12,7 @@ import { DO_NOT_REPAIR_ANNOTATION, type NodeView } from '../../shared/domain/nod
 import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
 import { addDuration, isDue, minutes, parseTimestamp, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { judgeHealth, type Episode, type RepairIncident } from './incident.ts';
-import type { Owner } from './owner.ts';
+import type { Owner } from '../../shared/domain/node-owner.ts';
 
 /** What holds for the nodes of one pool. */
 export interface RepairRules {

@@ -17,7 +17,7 @@ import { effectiveProtection, type EffectiveProtection } from '../../shared/poli
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { RepairRules } from './decide.ts';
 import { nextEpisodes, type Episode } from './incident.ts';
-import { indexOwners, ownerOf, type Owner } from './owner.ts';
+import { indexOwners, ownerOf, type Owner } from '../../shared/domain/node-owner.ts';
 import { nodeCodec, nodeRecordId, OWNER, type NodeRecord } from './record.ts';
 import { effectiveRepair, withLastAccepted } from './settings.ts';
 

@@ -12,7 +12,7 @@ import { seconds } from '../../shared/domain/time.ts';
 import { createRounds, type Rounds, type Scopes } from '../../shared/lifecycle/rounds.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { loadCluster } from './observe.ts';
-import { indexOwners, ownerOf } from './owner.ts';
+import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import { poolOf } from './pass/look.ts';
 import type { Passes } from './pass/run.ts';
 import { OWNER } from './record.ts';

@@ -10,12 +10,12 @@ import { readNode } from '../../../shared/domain/node.ts';
 import { toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { ObjectEvent } from '../../../shared/ports/event-recorder.ts';
-import type { Action, ActionContext, Made } from '../actions/action.ts';
-import { createRemediation, endRemediations } from '../actions/custom-resource.ts';
-import { requestDrain } from '../actions/drain.ts';
-import { reboot, terminate } from '../actions/terminate.ts';
+import type { Action, ActionContext, ActionDeps, Made } from '../actions/action.ts';
+import { createRemediation, deleteRemediations, endRemediations } from '../actions/custom-resource.ts';
+import { cancelDrain, requestDrain } from '../actions/drain.ts';
+import { reboot, takeBackAnnotation, terminate } from '../actions/terminate.ts';
 import { loadRules, type PoolRules } from '../observe.ts';
-import { indexOwners, ownerOf } from '../owner.ts';
+import { indexOwners, ownerOf } from '../../../shared/domain/node-owner.ts';
 import { reportOfRefusal, type Place } from '../report.ts';
 import { rungsOf } from './attempts.ts';
 import type { PassObservation } from './decide.ts';
@@ -23,7 +23,6 @@ import type { PassDeps } from './deps.ts';
 import type { Verdict } from './verdict.ts';
 import type { RepairAttempt } from './pool.ts';
 import { noteAct } from './say.ts';
-import { withdraw } from './under-way.ts';
 
 type Granted = Extract<Verdict, { kind: 'repair' }>;
 
@@ -157,4 +156,15 @@ async function refuse(
   const message = `${attempt.action} could not be carried out: ${outcome.on}; it is tried again at ${toTimestamp(outcome.until)}`;
   await deps.reporter.report(reportOfRefusal(attempt, place, 'ActionRefused', message));
   return { kind: 'refused', why: outcome.on, retryTime: outcome.until };
+}
+
+/** Takes back what is left of an attempt that was not carried out, or whose repair is over (I7). Doing it twice is doing it once. */
+export async function withdraw(deps: ActionDeps, attempt: RepairAttempt): Promise<void> {
+  const { phase, action, requestId } = attempt;
+  if (phase !== 'observed') {
+    if (action === 'Terminate') await takeBackAnnotation(deps, attempt);
+    // A termination carries the id of the drain before it.
+    if (action !== 'CustomResource' && requestId !== undefined) await cancelDrain(deps, attempt);
+  }
+  await deleteRemediations(deps, attempt);
 }

@@ -8,7 +8,7 @@ import { resolveNodeCount, type RepairSettings } from '../../../shared/domain/re
 import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import type { RepairRules } from '../decide.ts';
 import type { Episode } from '../incident.ts';
-import { indexOwners, ownerOf, type OwnerIndex } from '../owner.ts';
+import { indexOwners, ownerOf, type OwnerIndex } from '../../../shared/domain/node-owner.ts';
 import { rungsOf, sortAttempts, standingOf, type OpenAttempts } from './attempts.ts';
 import { advanceRamp, grant, nextRamp, withoutUndone, type Outcome } from './grant.ts';
 import { BLOCKED_RETRY, createGuards, futility, recentRepairs } from './guards.ts';

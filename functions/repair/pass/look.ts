@@ -5,7 +5,7 @@ import type { RepairSettings } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, minutes, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import { decide, vetoCheckTime, type DueNode, type NodeDecision, type RepairRules } from '../decide.ts';
 import type { Episode, RepairIncident } from '../incident.ts';
-import { ownerOf, type Owner, type OwnerIndex } from '../owner.ts';
+import { ownerOf, type Owner, type OwnerIndex } from '../../../shared/domain/node-owner.ts';
 import { rungsOf, staleOf, standingOf, type OpenAttempts } from './attempts.ts';
 import { placeBefore } from './place.ts';
 import type { Candidate } from './grant.ts';

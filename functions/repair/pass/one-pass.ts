@@ -7,14 +7,13 @@ import { written, type TimedRecord } from '../../../shared/lifecycle/timed-recor
 import { loadCluster, loadEpisodes, loadRules, type ClusterView, type PoolRules } from '../observe.ts';
 import { NEW_POOL, poolRecordId, poolSubject } from '../record.ts';
 import type { Place } from '../report.ts';
-import { carryOut } from './carry-out.ts';
+import { carryOut, withdraw } from './carry-out.ts';
 import type { PassDecision, PassObservation } from './decide.ts';
 import { PASS_SETTLES_AFTER, PASS_SPACING, type PassDeps } from './deps.ts';
 import { withIntents } from './intents.ts';
-import { ended, recordOutcomes, sayForDeadRuns, wakeTimeAfter } from './outcomes.ts';
+import { ended, inquire, recordOutcomes, sayForDeadRuns, wakeTimeAfter } from './outcomes.ts';
 import type { PoolState, RepairAttempt } from './pool.ts';
 import { newsOf, say, wakeTimeOf } from './say.ts';
-import { inquire, withdraw } from './under-way.ts';
 
 interface Seen {
   /** As it was read; undefined: there was no record. */

@@ -1,7 +1,11 @@
-/** Records and says what came of the attempts that a pass carried out. */
+/** What becomes of attempts: how those under way fare, and what came of those that a pass carried out, recorded and said. */
+import { inBatches } from '../../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
-import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
+import type { NodeView } from '../../../shared/domain/node.ts';
+import { addDuration, earliest, isDue, type EpochMs } from '../../../shared/domain/time.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
+import type { ActionDeps } from '../actions/action.ts';
+import { remediationAnswer } from '../actions/custom-resource.ts';
 import type { PoolRules } from '../observe.ts';
 import { poolSubject } from '../record.ts';
 import { reportOfLost, type Place } from '../report.ts';
@@ -26,6 +30,44 @@ export const wakeTimeAfter = (wakeTime: EpochMs, { wanted, passTime }: PoolState
   const next = addDuration(passTime, PASS_SPACING);
   return next < now ? now : next;
 };
+
+/**
+ * The attempts as they stand by what was looked up where Node and NodeClaim do not tell: the live answer before each pass.
+ *
+ * @param nodes of the cluster, as the pass sees them
+ */
+export async function inquire(
+  deps: ActionDeps,
+  attempts: readonly RepairAttempt[],
+  nodes: readonly NodeView[],
+  now: EpochMs,
+): Promise<readonly RepairAttempt[]> {
+  const known = new Map<RepairAttempt, RepairAttempt>();
+  await inBatches(attempts, async attempt => {
+    known.set(attempt, await inquireOne(deps, attempt, nodes, now));
+  });
+  return attempts.map(attempt => known.get(attempt) ?? attempt);
+}
+
+async function inquireOne(
+  deps: ActionDeps,
+  attempt: RepairAttempt,
+  nodes: readonly NodeView[],
+  now: EpochMs,
+): Promise<RepairAttempt> {
+  const { action, phase, claim, intendedTime } = attempt;
+  if (action === 'CustomResource' && phase === 'accepted' && attempt.answer === undefined) {
+    const answer = await remediationAnswer(deps, attempt);
+    return answer === undefined ? attempt : { ...attempt, answer };
+  }
+  const isOpen = phase === 'intended' && isDue(now, addDuration(intendedTime, OUTCOME_SETTLES_AFTER));
+  if (action !== 'Terminate' || claim !== undefined || !isOpen) return attempt;
+  const providerID = nodes.find(({ uid }) => uid === attempt.node.uid)?.providerID;
+  if (providerID === undefined) return attempt;
+  const state = (await deps.instances.describe(providerID))?.state;
+  const isEnding = state === undefined || state === 'shutting-down' || state === 'terminated';
+  return isEnding ? { ...attempt, phase: 'accepted' } : { ...attempt, phase: 'refused', retryTime: now };
+}
 
 /** Says what became of the attempts of runs that ended without a word (I2, I9). @param told by this run already */
 export async function sayForDeadRuns(

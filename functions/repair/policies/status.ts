@@ -30,7 +30,7 @@ import {
 import { readPolicies } from '../../../shared/policies/policy-set.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import { loadCluster } from '../observe.ts';
-import { indexOwners, ownerOf } from '../owner.ts';
+import { indexOwners, ownerOf } from '../../../shared/domain/node-owner.ts';
 import { poolOf } from '../pass/look.ts';
 import { countHeld } from '../pass/say.ts';
 import { OWNER, poolCodec, poolRecordId } from '../record.ts';

@@ -2,8 +2,8 @@
  * Which NodeClaim a node belongs to. The NodeClaim decides whose pool a node is in, for who may label nodes must not be able to
  * switch repair off; and a Node that merely states another one's providerID must not have that one's NodeClaim deleted. Pure.
  */
-import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
-import type { NodeView } from '../../shared/domain/node.ts';
+import type { NodeClaimView } from './node-claim.ts';
+import type { NodeView } from './node.ts';
 
 export type Owner =
   | { readonly kind: 'claim'; readonly claim: NodeClaimView }
