@@ -2,7 +2,6 @@
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { stringify } from 'yaml';
-import { isObject } from '../packages/kube-apiserver/src/json.ts';
 import { CONFIG_MAP } from '../shared/contract/names.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
 import type { JsonObject, KubernetesObject } from '../shared/domain/kubernetes-object.ts';
@@ -15,6 +14,7 @@ import { UsageError } from './usage-error.ts';
 import { onKubeconfig } from './explain/on-kubeconfig.ts';
 import { MAX_SCENARIO_BYTES } from './scenario-file.ts';
 import { toSnapshotObject } from './snapshot/projection.ts';
+import { textsOf } from './texts-of.ts';
 
 export interface SnapshotOptions {
   /** Default: `$KUBECONFIG`, else `~/.kube/config`. */
@@ -91,7 +91,9 @@ export async function takeSnapshot({ kubernetes, now }: ExplainedCluster, durati
     objects.push(...list.filter(isWorthIt).map(toSnapshotObject));
   }
   const { namespace, name, key } = CONFIG_MAP;
-  const { [key]: config, ...templates } = textsOf(await kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name }));
+  const configMap = await kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name });
+  // The configuration, and the templates that it and the policies name.
+  const { [key]: config, ...templates } = textsOf(configMap?.['data']);
   return {
     apiVersion: 'curfew.dev/v1alpha1',
     kind: 'Scenario',
@@ -110,13 +112,4 @@ export async function takeSnapshot({ kubernetes, now }: ExplainedCluster, durati
 /** Pods without a node hold nothing yet, and a scenario has no scheduler. */
 function isWorthIt({ kind, spec }: KubernetesObject): boolean {
   return kind !== 'Pod' || typeof spec?.['nodeName'] === 'string';
-}
-
-/** The texts of a ConfigMap: the configuration, and the templates that it and the policies name. */
-function textsOf(configMap: KubernetesObject | undefined): Readonly<Record<string, string>> {
-  const data = configMap?.['data'];
-  if (!isObject(data)) return {};
-  return Object.fromEntries(
-    Object.entries(data).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-  );
 }

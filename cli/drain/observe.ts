@@ -4,6 +4,7 @@ import { formatConfigFaults } from '../../shared/contract/config-schema.ts';
 import { CONFIG_MAP } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
+import { textsOf } from '../texts-of.ts';
 
 /** The configuration as it stands in the cluster. The last valid one stands in Curfew's table, which is not read. */
 export type LiveConfiguration =
@@ -16,8 +17,7 @@ export async function loadConfiguration(kubernetes: Pick<KubernetesApi, 'get'>):
   const configMap = await kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name });
   const data: unknown = configMap?.['data'];
   if (typeof data !== 'object' || data === null || !Object.hasOwn(data, key)) return { kind: 'none' };
-  const texts = Object.entries(data).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
-  const read = readConfiguration(Object.fromEntries(texts));
+  const read = readConfiguration(textsOf(data));
   if (read.ok) return { kind: 'valid', configuration: read.value };
   return { kind: 'invalid', message: formatConfigFaults(read.faults) };
 }

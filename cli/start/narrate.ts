@@ -35,7 +35,7 @@ export function narrateAudit(timeline: Timeline, audit: AuditLine): void {
   timeline.line(audit.function, `${audit.decision} ${audit.kind} ${audit.name}: ${audit.message}`);
 }
 
-/** Actors whose writes are told of; a function's user is `curfew-` and its name. */
+/** Whose writes the timeline shows: this actor's, and those of functions, whose users are `curfew-` and their name. */
 const KARPENTER = 'actor:karpenter';
 function voiceOf(user: string): Voice | undefined {
   if (user === KARPENTER) return 'karpenter';

@@ -9,6 +9,7 @@ import { checkConfiguration } from './configuration.ts';
 import type { SourceFile } from './files.ts';
 import type { Checked } from './finding.ts';
 import { asManifest, type ObjectChecker } from './objects.ts';
+import { textsOf } from '../texts-of.ts';
 import { readYaml, type SourceDocument } from './yaml-source.ts';
 
 export interface CheckContext {
@@ -86,10 +87,7 @@ function checkConfigMap(
   name: string,
   { event, template }: CheckContext,
 ): Checked[] {
-  const texts = Object.entries(typeof data === 'object' && data !== null ? data : {}).filter(
-    (entry): entry is [string, string] => typeof entry[1] === 'string',
-  );
-  const keys = Object.fromEntries(texts);
+  const keys: Record<string, string> = { ...textsOf(data) };
   const text = keys[CONFIG_MAP.key];
   if (text === undefined) return [];
   const parsed = parseConfig(text);

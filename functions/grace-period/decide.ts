@@ -10,7 +10,7 @@ import { changeOf, heldUntil, isElapsed, mayBeReliedOn, type AnnotatedNode, type
 import { formatDuration } from '../../shared/domain/go-duration.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import { isActive, type ProtectionPolicy } from '../../shared/domain/protection.ts';
-import { addDuration, earliest, hours, isDue, seconds, type EpochMs } from '../../shared/domain/time.ts';
+import { addDuration, earliest, hours, isDue, latest, seconds, type EpochMs } from '../../shared/domain/time.ts';
 
 /** A run that has claimed Events has recorded them after this long, or has ended. */
 export const CLAIM_SETTLES_AFTER = seconds(30);
@@ -137,10 +137,8 @@ function lastOfFirst(instants: readonly EpochMs[]): EpochMs | undefined {
   const first = instants.reduce(earliest, undefined);
   if (first === undefined) return undefined;
   const end = addDuration(first, SAID_TOGETHER_WITHIN);
-  return instants.filter(instant => instant < end).reduce(latest, first);
+  return instants.filter(instant => instant < end).reduce((a, b) => latest(a, b), first);
 }
-
-const latest = (instant: EpochMs, other: EpochMs): EpochMs => (other > instant ? other : instant);
 
 /** The earlier of two instants; undefined: none. */
 function sooner(instant: EpochMs, other: EpochMs | undefined): EpochMs {

@@ -9,10 +9,10 @@ import {
   type NodeClaimView,
 } from '../../shared/domain/node-claim.ts';
 import { DO_NOT_REPAIR_ANNOTATION, type NodeView } from '../../shared/domain/node.ts';
+import type { Owner } from '../../shared/domain/node-owner.ts';
 import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
 import { addDuration, isDue, minutes, parseTimestamp, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { judgeHealth, type Episode, type RepairIncident } from './incident.ts';
-import type { Owner } from '../../shared/domain/node-owner.ts';
 
 /** What holds for the nodes of one pool. */
 export interface RepairRules {

@@ -8,6 +8,7 @@ import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { readNodeClaim, type NodeClaimView } from '../../shared/domain/node-claim.ts';
 import { DO_NOT_REPAIR_ANNOTATION, readNode, type NodeView } from '../../shared/domain/node.ts';
+import { indexOwners, ownerOf, type Owner } from '../../shared/domain/node-owner.ts';
 import { matchStatements, statementsOf } from '../../shared/domain/repair-policy.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import { findSubject } from '../../shared/lifecycle/subject.ts';
@@ -17,7 +18,6 @@ import { effectiveProtection, type EffectiveProtection } from '../../shared/poli
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { RepairRules } from './decide.ts';
 import { nextEpisodes, type Episode } from './incident.ts';
-import { indexOwners, ownerOf, type Owner } from '../../shared/domain/node-owner.ts';
 import { nodeCodec, nodeRecordId, OWNER, type NodeRecord } from './record.ts';
 import { effectiveRepair, withLastAccepted } from './settings.ts';
 

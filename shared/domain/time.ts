@@ -48,6 +48,9 @@ export function earliest(a: EpochMs | undefined, b: EpochMs | undefined): EpochM
   return a <= b ? a : b;
 }
 
+/** The later of two instants. */
+export const latest = (a: EpochMs, b: EpochMs): EpochMs => (a >= b ? a : b);
+
 const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt]([01]\d|2[0-3]):\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
 
 /**

@@ -19,24 +19,13 @@ import { addDuration, toDurationMs, toEpochMs, toIsoText } from '../../shared/do
 import { TerminalError } from '../../shared/errors.ts';
 import { RECORD_TYPES } from '../fixtures/items/record-types.ts';
 import { hostileJson, hostileText, RUNS, assertEach } from './hostile.ts';
+import { REPAIR_BLOCK } from '../builders/repair-block.ts';
 import { withoutStacks } from '../builders/without-stacks.ts';
 
 withoutStacks();
 
 const NOW = toEpochMs(Date.UTC(2024, 10, 1, 15));
 
-const REPAIR = {
-  defaultTolerationDuration: '30m',
-  policies: [{ conditionType: 'Ready', toleration: '45m' }],
-  conditions: [{ type: 'DiskSlow', status: 'True', reason: '^Ssd', toleration: '20m' }],
-  maxUnhealthy: '20%',
-  maxConcurrentRepairs: 2,
-  zoneOutage: { minNodes: 3, share: '55%' },
-  freeze: 'Off',
-  actions: [{ type: 'Reboot', timeout: '10m' }, { type: 'Terminate' }],
-  flapping: { window: '1h', unhealthyFor: '20m' },
-  futility: { repairs: 3, window: '6h' },
-};
 const PROTECTION = {
   compatibility: 'Design',
   maxDuration: '24h',
@@ -123,7 +112,7 @@ function unlessRefused<Value>(reason: string, read: () => Value): Value | undefi
 
 describe(`in ${RUNS} cases`, () => {
   it('a repair block is read or refused', () => {
-    assertEach(hostileJson([REPAIR]), block => {
+    assertEach(hostileJson([REPAIR_BLOCK]), block => {
       const read = parseRepairBlock(block, 'spec.repair');
       expectReadOrRefused(read, 'spec.repair');
       if (!read.ok) return;

@@ -7,6 +7,7 @@ import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { readNodeClaim } from '../../../shared/domain/node-claim.ts';
 import { readNode } from '../../../shared/domain/node.ts';
+import { indexOwners, ownerOf } from '../../../shared/domain/node-owner.ts';
 import { toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { ObjectEvent } from '../../../shared/ports/event-recorder.ts';
@@ -15,7 +16,6 @@ import { createRemediation, deleteRemediations, endRemediations } from '../actio
 import { cancelDrain, requestDrain } from '../actions/drain.ts';
 import { reboot, takeBackAnnotation, terminate } from '../actions/terminate.ts';
 import { loadRules, type PoolRules } from '../observe.ts';
-import { indexOwners, ownerOf } from '../../../shared/domain/node-owner.ts';
 import { reportOfRefusal, type Place } from '../report.ts';
 import { rungsOf } from './attempts.ts';
 import type { PassObservation } from './decide.ts';

@@ -4,11 +4,11 @@
  */
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
+import { indexOwners, ownerOf, type OwnerIndex } from '../../../shared/domain/node-owner.ts';
 import { resolveNodeCount, type RepairSettings } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import type { RepairRules } from '../decide.ts';
 import type { Episode } from '../incident.ts';
-import { indexOwners, ownerOf, type OwnerIndex } from '../../../shared/domain/node-owner.ts';
 import { rungsOf, sortAttempts, standingOf, type OpenAttempts } from './attempts.ts';
 import { advanceRamp, grant, nextRamp, withoutUndone, type Outcome } from './grant.ts';
 import { BLOCKED_RETRY, createGuards, futility, recentRepairs } from './guards.ts';

@@ -1,11 +1,11 @@
 /** How one node of the pool fares in a pass: a verdict of its own, or a candidate for repair. Pure. */
 import { NODE_POOL_LABEL } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
+import { ownerOf, type Owner, type OwnerIndex } from '../../../shared/domain/node-owner.ts';
 import type { RepairSettings } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, minutes, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import { decide, vetoCheckTime, type DueNode, type NodeDecision, type RepairRules } from '../decide.ts';
 import type { Episode, RepairIncident } from '../incident.ts';
-import { ownerOf, type Owner, type OwnerIndex } from '../../../shared/domain/node-owner.ts';
 import { rungsOf, staleOf, standingOf, type OpenAttempts } from './attempts.ts';
 import { placeBefore } from './place.ts';
 import type { Candidate } from './grant.ts';

@@ -2,7 +2,7 @@
 import { inBatches } from '../../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
-import { addDuration, earliest, isDue, type EpochMs } from '../../../shared/domain/time.ts';
+import { addDuration, earliest, isDue, latest, type EpochMs } from '../../../shared/domain/time.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import type { ActionDeps } from '../actions/action.ts';
 import { remediationAnswer } from '../actions/custom-resource.ts';
@@ -26,9 +26,7 @@ export function ended(state: PoolState): PoolState {
 
 /** The timer after a pass: soon, if something changed while it was under way. */
 export const wakeTimeAfter = (wakeTime: EpochMs, { wanted, passTime }: PoolState, now: EpochMs): EpochMs => {
-  if (wanted === undefined) return wakeTime;
-  const next = addDuration(passTime, PASS_SPACING);
-  return next < now ? now : next;
+  return wanted === undefined ? wakeTime : latest(now, addDuration(passTime, PASS_SPACING));
 };
 
 /**

@@ -12,6 +12,7 @@
 import {
   addDuration,
   isDue,
+  latest,
   seconds,
   toDurationMs,
   type DurationMs,
@@ -173,8 +174,6 @@ async function claimPass(
   });
   return claimed;
 }
-
-const latest = (a: EpochMs, b: EpochMs): EpochMs => (a > b ? a : b);
 
 /** Whether a repair of the pool waits for this drain. */
 async function rememberEnd(

@@ -19,6 +19,7 @@ import {
   type DurationMs,
   type EpochMs,
 } from '../../../shared/domain/time.ts';
+import { indexOwners, ownerOf } from '../../../shared/domain/node-owner.ts';
 import { again, DONE, settle } from '../../../shared/lifecycle/settle.ts';
 import {
   openRecord,
@@ -30,7 +31,6 @@ import {
 import { readPolicies } from '../../../shared/policies/policy-set.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import { loadCluster } from '../observe.ts';
-import { indexOwners, ownerOf } from '../../../shared/domain/node-owner.ts';
 import { poolOf } from '../pass/look.ts';
 import { countHeld } from '../pass/say.ts';
 import { OWNER, poolCodec, poolRecordId } from '../record.ts';

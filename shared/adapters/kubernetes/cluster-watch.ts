@@ -6,13 +6,13 @@
  * is too long, sees that.
  */
 import type { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import { WatchExpired, type ClusterWatch, type WatchEvent } from '../../ports/cluster-watch.ts';
 import { parseApiFailure } from './api-failure.ts';
 import { fromNetworkFailure } from './errors.ts';
 import { BrokenStream, readLines } from './lines.ts';
 import { listPage } from './list-page.ts';
 import { collectionPath } from './paths.ts';
+import { readText } from './read-body.ts';
 import { resolveKind } from './resolve-kind.ts';
 import type { Transport, TransportResponse } from './transport.ts';
 import { parseWatchEvent, toWatchError } from './watch-events.ts';
@@ -75,7 +75,7 @@ async function* readEvents(
 
 async function textOf(body: Readable): Promise<string> {
   try {
-    return await text(body);
+    return await readText(body);
   } catch (error) {
     throw error instanceof Error ? new BrokenStream(error) : error;
   }

@@ -8,27 +8,19 @@ import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import { isFrameReadable } from '../../../simulator/invariants/reading.ts';
 import { isProtectionReadable } from '../../../simulator/invariants/protection-oracle.ts';
 import { isRepairReadable } from '../../../simulator/invariants/repair-block.ts';
+import { REPAIR_BLOCK } from '../../builders/repair-block.ts';
 import { withoutStacks } from '../../builders/without-stacks.ts';
 import { assertEach, hostileJson } from '../../fuzz/hostile.ts';
 
 withoutStacks();
 
-const FLAPPING = { window: '1h', unhealthyFor: '20m' };
 const BLOCK = {
-  defaultTolerationDuration: '30m',
-  policies: [{ conditionType: 'Ready', toleration: '45m' }],
-  conditions: [{ type: 'DiskSlow', status: 'True', reason: '^Ssd', toleration: '20m' }],
-  maxUnhealthy: '20%',
-  maxConcurrentRepairs: 2,
-  zoneOutage: { minNodes: 3, share: '55%' },
-  freeze: 'Off',
+  ...REPAIR_BLOCK,
   actions: [
     { type: 'Reboot', timeout: '10m' },
     { type: 'CustomResource', template: 'fix.yaml' },
     { type: 'Terminate' },
   ],
-  flapping: FLAPPING,
-  futility: { repairs: 3, window: '6h' },
   nodesWithoutNodeClaim: 'Ignore',
 };
 

@@ -8,6 +8,7 @@ import { ApiStatusError, type ApiServerCore } from '../types.ts';
 import type { RequestAttributes, UserInfo } from './attributes.ts';
 import { EVERYTHING, MASTERS, type Authorizer, type Decision, type PolicyRule } from './authorizer.ts';
 import { bootstrapPolicy } from './bootstrap-policy.ts';
+import { createMemory } from '../memory.ts';
 import { ruleAllows } from './policy-rules.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
@@ -44,22 +45,15 @@ export function createRbacAuthorizer(core: ApiServerCore): Authorizer {
   }
   let bindings: readonly Binding[] | undefined;
   /** What was found of users and namespaces since the last change: the same few ask all the time. */
-  const found = new Map<string, readonly Granted[]>();
+  const found = createMemory<readonly Granted[]>(REMEMBERED_MAX);
   for (const kind of [ROLES, CLUSTER_ROLES, ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS]) {
     core.watch(kind, { resourceVersion: core.resourceVersion }, () => {
       bindings = undefined;
       found.clear();
     });
   }
-  const bindingsFor = (user: UserInfo, namespace: string | undefined): readonly Granted[] => {
-    const key = [user.name, namespace ?? '', ...user.groups].join('\n');
-    const known = found.get(key);
-    if (known !== undefined) return known;
-    const granted = findBindings(user, namespace);
-    if (found.size >= REMEMBERED_MAX) found.clear();
-    found.set(key, granted);
-    return granted;
-  };
+  const bindingsFor = (user: UserInfo, namespace: string | undefined): readonly Granted[] =>
+    found.get([user.name, namespace ?? '', ...user.groups].join('\n'), () => findBindings(user, namespace));
   const findBindings = (user: UserInfo, namespace: string | undefined): readonly Granted[] => {
     bindings ??= readBindings(core);
     return bindings

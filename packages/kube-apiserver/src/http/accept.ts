@@ -1,4 +1,5 @@
 /** Content negotiation: which representation of an answer a client asked for. */
+import { createMemory } from '../memory.ts';
 import { notAcceptable } from './http-errors.ts';
 
 export type Encoding = 'json' | 'yaml';
@@ -51,21 +52,14 @@ function conversionOf(range: MediaRange): Pick<Representation, 'as' | 'metaVersi
 }
 
 /** By header: clients send few different ones, each with every request. */
-const negotiated = new Map<string, Representation>();
-const REMEMBERED_MAX = 100;
+const negotiated = createMemory<Representation>(100);
 
 /**
  * The representation of an object or a list that a client wants most of those that are served.
  * A watch streams JSON only. Throws 406 when the client wants none of them (protobuf only, for example).
  */
 export function negotiate(header: string | undefined, streams = false): Representation {
-  const key = `${streams} ${header ?? ''}`;
-  const known = negotiated.get(key);
-  if (known !== undefined) return known;
-  const found = findRepresentation(header, streams);
-  if (negotiated.size >= REMEMBERED_MAX) negotiated.clear();
-  negotiated.set(key, found);
-  return found;
+  return negotiated.get(`${streams} ${header ?? ''}`, () => findRepresentation(header, streams));
 }
 
 function findRepresentation(header: string | undefined, streams: boolean): Representation {

@@ -1,6 +1,7 @@
 /** CEL with the functions that Kubernetes adds to it. */
 import { Environment, EvaluationError, ParseError } from '@marcbachmann/cel-js';
 import { findAllPatterns, findPattern } from './go-regexp.ts';
+import { createMemory } from '../memory.ts';
 import { Quantity, parseQuantity } from './quantity.ts';
 
 /** Errors of a rule that uses what this implementation of CEL does not have; everything else is the rule's own error. */
@@ -27,15 +28,8 @@ export const compileExpression = createCompiler(kubernetesEnvironment(['self', '
 
 /** Compiles expressions of one environment. Each text is parsed once, however many servers and objects use it. */
 export function createCompiler(environment: Environment): (text: string) => Expression {
-  const expressions = new Map<string, Expression>();
-  return text => {
-    const known = expressions.get(text);
-    if (known !== undefined) return known;
-    const expression = compile(environment, text);
-    if (expressions.size >= MAX_EXPRESSIONS) expressions.clear();
-    expressions.set(text, expression);
-    return expression;
-  };
+  const expressions = createMemory<Expression>(MAX_EXPRESSIONS);
+  return text => expressions.get(text, () => compile(environment, text));
 }
 
 function compile(environment: Environment, text: string): Expression {

@@ -1,17 +1,13 @@
 /** Regular expressions as Go reads them (RE2), for `pattern` and for the string functions of rules. */
 import { RE2JS } from 're2js';
+import { createMemory } from '../memory.ts';
 
 const MAX_PATTERNS = 1000;
-const patterns = new Map<string, RE2JS>();
+const patterns = createMemory<RE2JS>(MAX_PATTERNS);
 
 /** @throws an error for what is not a regular expression in Go */
 function compilePattern(pattern: string): RE2JS {
-  const known = patterns.get(pattern);
-  if (known !== undefined) return known;
-  const compiled = RE2JS.compile(pattern);
-  if (patterns.size >= MAX_PATTERNS) patterns.clear();
-  patterns.set(pattern, compiled);
-  return compiled;
+  return patterns.get(pattern, () => RE2JS.compile(pattern));
 }
 
 /** True when the pattern matches somewhere in the text. */

@@ -1,6 +1,7 @@
 /** The OpenAPI v3 schema of a custom resource, compiled once into the form that pruning, defaulting and rules walk. */
 import type { JsonObject, JsonValue } from '../json.ts';
 import { arrayAt, isObject, numberAt, objectAt, textAt } from '../json.ts';
+import { createMemory } from '../memory.ts';
 import { badRequest } from '../status-errors.ts';
 
 /** One entry of `x-kubernetes-validations`, as written. */
@@ -41,17 +42,11 @@ export interface Structural {
 }
 
 const MAX_SCHEMAS = 500;
-const compiled = new Map<string, Structural>();
+const compiled = createMemory<Structural>(MAX_SCHEMAS);
 
 /** The compiled schema. Compiled once per text, however many servers serve it (a simulation starts hundreds). */
 export function compileSchema(source: JsonObject): Structural {
-  const text = JSON.stringify(source);
-  const known = compiled.get(text);
-  if (known !== undefined) return known;
-  const structural = compile(source);
-  if (compiled.size >= MAX_SCHEMAS) compiled.clear();
-  compiled.set(text, structural);
-  return structural;
+  return compiled.get(JSON.stringify(source), () => compile(source));
 }
 
 function compile(source: JsonObject): Structural {
