@@ -48,6 +48,8 @@ interface Context {
   readonly pool: string | undefined;
   readonly place: Place;
   readonly episodes: PassObservation['episodes'];
+  /** Their places are reserved in the limits of zone and cluster. */
+  readonly isCounted: boolean;
 }
 
 export async function carryOut(
@@ -81,7 +83,7 @@ async function carryOutOne(
   deps: PassDeps,
   { attempt, previous, message }: Granted,
   wanted: Promise<PoolRules>,
-  { pool, place, episodes, events }: Context & { readonly events: ObjectEvent[] },
+  { pool, place, episodes, isCounted, events }: Context & { readonly events: ObjectEvent[] },
   note: ActionContext['note'],
 ): Promise<Outcome> {
   const { claim: reserved, node: named } = attempt;
@@ -107,6 +109,8 @@ async function carryOutOne(
   const decision = deps.decide(seen);
   if (decision.kind !== 'due' && decision.kind !== 'finishing') return calledOff(decision.message);
   if (rules.rules.mode === 'Observe') return calledOff('mode is Observe by now');
+  // Whoever counts by now has not counted this one for certain.
+  if (rules.rules.limits !== undefined && !isCounted) return calledOff('repairs are limited by now');
   // Somebody else terminates it forcefully by now.
   if (decision.kind === 'finishing') return { kind: 'accepted' };
   const action = actionOf(attempt, rules);

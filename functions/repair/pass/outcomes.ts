@@ -87,7 +87,7 @@ export async function sayForDeadRuns(
 /** Writes of the outcome; only a handful of functions run at once. */
 const MAX_TRIES = 5;
 
-/** What came of the attempts, whatever other passes wrote meanwhile. */
+/** What came of the attempts, whatever other passes wrote meanwhile. Answers the state as it was written. */
 export async function recordOutcomes(
   deps: PassDeps,
   record: TimedRecord<PoolState>,
@@ -95,7 +95,7 @@ export async function recordOutcomes(
   { decision, state: before }: { readonly decision: PassDecision; readonly state: PoolState },
   carried: readonly Carried[],
   place: Place,
-): Promise<void> {
+): Promise<PoolState | undefined> {
   const outcomes = new Map(carried.map(one => [one.attempt.node.uid, one]));
   const now = deps.clock.now();
   const news = newsOf(decision.verdicts, before.said, now);
@@ -129,9 +129,12 @@ export async function recordOutcomes(
     const own = soon.reduce(earliest, wakeTimeOf(decision.wakeTime, news, now)) ?? now;
     const wakeTime = isOurs ? wakeTimeAfter(own, held.value, now) : (held.stored.nextWakeTime ?? now);
     const saved = await record.save({ subject: poolSubject(pool), value, wakeTime });
-    if (saved.written) return say(deps, decision.verdicts, isOurs ? news : undefined, place, { before, after: value });
+    if (!saved.written) continue;
+    await say(deps, decision.verdicts, isOurs ? news : undefined, place, { before, after: value });
+    return value;
   }
   // The attempts are intended still: the next pass finds out by looking (I4).
+  return undefined;
 }
 
 /** How the attempt is remembered; undefined: not at all. */
