@@ -35,11 +35,16 @@ export interface Reservation {
   readonly observed?: true | undefined;
 }
 
+/**
+ * What a pool waits for, by what is full (`cluster`, `zone/<name>`): since when the first of its nodes has been due, and the most
+ * repairs that its limit allows there.
+ */
+export type Awaited = Readonly<Record<string, { readonly since: EpochMs; readonly most: number }>>;
+
 /** A pool whose repairs wait for others to end. */
 export interface Waiting {
   readonly pool?: string | undefined;
-  /** By what is full (`cluster`, `zone/<name>`): since when the first of its nodes has been due. */
-  readonly due: Readonly<Record<string, EpochMs>>;
+  readonly awaits: Awaited;
   /** When a pass said so last. */
   readonly since: EpochMs;
   readonly observed?: true | undefined;
@@ -59,7 +64,7 @@ export interface ConcurrentRepairs {
 /** A reservation may be younger than the attempt that it is for: a function runs for 30 s, and clocks differ. */
 export const RESERVATION_SETTLES_AFTER = seconds(60);
 /** A reservation that no pool has an attempt for is found after this long. */
-export const CHECK_EVERY = minutes(5);
+export const CHECK_EVERY = minutes(2);
 /** A pool that has not said for so long that it waits does not come first any more; passes of blocked pools are five minutes apart. */
 export const WAITING_COUNTS_FOR = minutes(11);
 /** Said anew after this long, so that it goes on to count. */
@@ -98,20 +103,20 @@ export interface PoolShare {
   readonly pool: string | undefined;
   /** All that the pool has under way, or is about to. */
   readonly reservations: readonly Reservation[];
-  readonly due: Waiting['due'];
+  readonly awaits: Awaited;
   readonly isObserving: boolean;
 }
 
 /** With what the pool needs in place of what was reserved for it before. */
 export function withShare(before: ConcurrentRepairs, share: PoolShare, now: EpochMs): ConcurrentRepairs {
-  const { pool, reservations: own, due, isObserving } = share;
+  const { pool, reservations: own, awaits, isObserving } = share;
   const uids = new Set(own.map(({ uid }) => uid));
   const others = before.reservations.filter(each => each.pool !== pool && !uids.has(each.uid));
   const waited = before.waiting.find(each => each.pool === pool);
-  const isWaiting = Object.keys(due).length > 0;
+  const isWaiting = Object.keys(awaits).length > 0;
   const isFresh = waited !== undefined && !isDue(now, addDuration(waited.since, SAID_AGAIN_AFTER));
   const since = isFresh ? waited.since : now;
-  const waits = { ...(pool !== undefined && { pool }), due, since, ...(isObserving && { observed: true as const }) };
+  const waits = { ...(pool !== undefined && { pool }), awaits, since, ...(isObserving && { observed: true as const }) };
   const after = {
     ...before,
     reservations: [...others, ...own],
@@ -124,19 +129,19 @@ export function withShare(before: ConcurrentRepairs, share: PoolShare, now: Epoc
 export function freedIn(before: ConcurrentRepairs, after: ConcurrentRepairs): readonly string[] {
   const loads = (state: ConcurrentRepairs): Map<string, number> => {
     const counts = new Map<string, number>();
-    const keys = [...state.reservations.flatMap(keysOf), ...state.waiting.flatMap(({ due }) => Object.keys(due))];
+    const keys = [...state.reservations.flatMap(keysOf), ...state.waiting.flatMap(({ awaits }) => Object.keys(awaits))];
     for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
     return counts;
   };
   const [was, is] = [loads(before), loads(after)];
-  const awaited = new Set(after.waiting.flatMap(({ due }) => Object.keys(due)));
+  const awaited = new Set(after.waiting.flatMap(({ awaits }) => Object.keys(awaits)));
   const freed = [...was].filter(([key, count]) => (is.get(key) ?? 0) < count).map(([key]) => key);
   return [...new Set([...before.freed, ...freed])].filter(key => awaited.has(key)).toSorted();
 }
 
 /** The pools that may go on by now. */
 export const wokenBy = ({ waiting, freed }: ConcurrentRepairs): readonly (string | undefined)[] =>
-  waiting.filter(({ due }) => freed.some(key => due[key] !== undefined)).map(({ pool }) => pool);
+  waiting.filter(({ awaits }) => freed.some(key => awaits[key] !== undefined)).map(({ pool }) => pool);
 
 /** Nothing is under way and nobody waits: the record can go. */
 export const isEmpty = ({ reservations, waiting }: ConcurrentRepairs): boolean =>

@@ -29,7 +29,7 @@ const schema = z.object({
   waiting: z.array(
     z.object({
       pool: z.exactOptional(z.string()),
-      due: z.record(z.string(), instant),
+      awaits: z.record(z.string(), z.object({ since: instant, most: z.int() })),
       since: instant,
       observed: z.exactOptional(z.literal(true)),
     }),

@@ -90,7 +90,7 @@ export async function openShare(deps: LimitDeps, place: PassPlace): Promise<Shar
         // What a run that died has reserved stays until the pool's record says that it is not needed.
         const before = base.reservations.filter(each => each.pool === pool);
         const own = byNode([...before, ...reservationsOf(underWay), ...added]);
-        if (await write(withShare(base, { pool, reservations: own, due: awaited, isObserving }, now))) return true;
+        if (await write(withShare(base, { pool, reservations: own, awaits: awaited, isObserving }, now))) return true;
         if (current?.basis !== limits.basis) return false;
         base = current;
         const gate = createGate({ limits, concurrent: base }, { now, pool, isObserving, nodes, own: underWay });
@@ -101,7 +101,7 @@ export async function openShare(deps: LimitDeps, place: PassPlace): Promise<Shar
       return false;
     },
     async settle({ awaited }, underWay) {
-      const share = { pool, reservations: reservationsOf(underWay), due: awaited, isObserving };
+      const share = { pool, reservations: reservationsOf(underWay), awaits: awaited, isObserving };
       let base = current ?? concurrent;
       for (let tries = 0; tries < MAX_TRIES; tries++) {
         const next = withShare(base, share, deps.clock.now());

@@ -1,6 +1,6 @@
 /**
  * The timer of the record of all pools: wakes the pools that wait for what has ended, compares the reservations with the records of
- * their pools every five minutes, and closes the record when nothing is left in it.
+ * their pools every two minutes, and closes the record when nothing is left in it.
  */
 import { addDuration, isDue, type EpochMs } from '../../../shared/domain/time.ts';
 import { again, DONE, settle } from '../../../shared/lifecycle/settle.ts';

@@ -9,7 +9,7 @@ import { resolveNodeCount, type RepairSettings } from '../../../shared/domain/re
 import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import type { RepairRules } from '../decide.ts';
 import type { Episode } from '../incident.ts';
-import type { ConcurrentRepairs } from '../limits/concurrent.ts';
+import type { Awaited, ConcurrentRepairs } from '../limits/concurrent.ts';
 import { createGate } from './gate.ts';
 import { sortAttempts, underWayOf, type OpenAttempts } from './attempts.ts';
 import { advanceRamp, awaitedBy, grant, nextRamp, withoutUndone, type Outcome } from './grant.ts';
@@ -49,8 +49,8 @@ export interface PassDecision {
   readonly wakeTime: EpochMs | undefined;
   /** What was under way before anything was granted. */
   readonly underWay: readonly RepairAttempt[];
-  /** What is full that due nodes wait for, and since when the first of them is due. */
-  readonly awaited: Readonly<Record<string, EpochMs>>;
+  /** What is full that due nodes wait for. */
+  readonly awaited: Awaited;
 }
 
 export function decidePass(observation: PassObservation): PassDecision {

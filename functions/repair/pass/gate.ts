@@ -71,9 +71,11 @@ export function createGate({ limits, concurrent }: LimitsView, surroundings: Sur
       other !== pool && !isDue(now, addDuration(since, WAITING_COUNTS_FOR)) && (observed === undefined || isObserving),
   );
   const first = (key: string, dueTime: EpochMs): number =>
-    before.filter(({ due, pool: other = '' }) => {
-      const since = due[key];
-      return since !== undefined && (since < dueTime || (since === dueTime && other < (pool ?? '')));
+    before.filter(({ awaits, pool: other = '' }) => {
+      const { since = dueTime, most = 0 } = awaits[key] ?? {};
+      // Who is held by a limit of its own takes no place yet.
+      if ((taken.get(key) ?? 0) >= most) return false;
+      return since < dueTime || (since === dueTime && other < (pool ?? ''));
     }).length;
 
   const known = new Map<string | undefined, readonly Limit[]>();
@@ -131,6 +133,6 @@ function holdBy({ key, scope, most, said }: Limit, count: number, others: number
     message: `${count} repairs are under way in ${scope}, ${said}${first}`,
     until: addDuration(now, BLOCKED_RETRY),
     // Nothing that ends opens a limit of none.
-    ...(most > 0 && { awaits: key }),
+    ...(most > 0 && { awaits: { key, most } }),
   };
 }

@@ -4,6 +4,7 @@ import type { NodeView } from '../../../shared/domain/node.ts';
 import type { RepairSettings } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, isDue, minutes, seconds, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import type { DueNode } from '../decide.ts';
+import type { Awaited } from '../limits/concurrent.ts';
 import type { Gate } from './gate.ts';
 import { rungDeadline, rungsOf } from './attempts.ts';
 import { budgetHold, type Hold } from './guards.ts';
@@ -72,11 +73,12 @@ export function grant(candidates: readonly Candidate[], limits: Limits): readonl
 }
 
 /** What is full that due nodes wait for, and since when the first of them is due. @param outcomes ranked */
-export function awaitedBy(outcomes: readonly Outcome[]): Readonly<Record<string, EpochMs>> {
-  const awaited: Record<string, EpochMs> = {};
+export function awaitedBy(outcomes: readonly Outcome[]): Awaited {
+  const awaited: Record<string, Awaited[string]> = {};
   for (const outcome of outcomes) {
     if (outcome.kind !== 'held' || outcome.hold.awaits === undefined) continue;
-    awaited[outcome.hold.awaits] ??= outcome.candidate.due.incident.dueTime;
+    const { key, most } = outcome.hold.awaits;
+    awaited[key] ??= { since: outcome.candidate.due.incident.dueTime, most };
   }
   return awaited;
 }

@@ -30,7 +30,7 @@ export interface Hold {
   /** Set for an outage, which ends with a ramp. */
   readonly outage?: string;
   /** Set where the end of another repair lets it go on: what is full (`limits/concurrent.ts`). */
-  readonly awaits?: string;
+  readonly awaits?: { readonly key: string; readonly most: number };
 }
 
 /** Blocked repairs are looked at again after this long, or when the pool changes (Karpenter's value). */
