@@ -119,8 +119,10 @@ export function withShare(before: ConcurrentRepairs, share: PoolShare, now: Epoc
   const waits = { ...(pool !== undefined && { pool }), awaits, since, ...(isObserving && { observed: true as const }) };
   const after = {
     ...before,
-    reservations: [...others, ...own],
-    waiting: [...before.waiting.filter(each => each.pool !== pool), ...(isWaiting ? [waits] : [])],
+    reservations: [...others, ...own].toSorted((a, b) => (a.uid < b.uid ? -1 : 1)),
+    waiting: [...before.waiting.filter(each => each.pool !== pool), ...(isWaiting ? [waits] : [])].toSorted((a, b) =>
+      (a.pool ?? '') < (b.pool ?? '') ? -1 : 1,
+    ),
   };
   return { ...after, freed: freedIn(before, after) };
 }
