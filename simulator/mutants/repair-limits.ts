@@ -29,11 +29,19 @@ const withConcurrent = (
       : { ...seen, concurrent: { ...seen.concurrent, ...change(seen.concurrent, seen) } },
   );
 
-/** Written whatever stands there: what others have reserved in between is lost. */
 const isShared = ({ id }: Pick<NewRecord, 'id'>): boolean => id === RECORD_ID;
 
 const roundedDown = (limit: NodeCount | undefined, total: number): NodeCount | undefined =>
   limit === undefined || 'count' in limit ? limit : { count: Math.floor((limit.percent * total) / 100) };
+
+/** Reserves without looking whether another pool has in between: shows only when two passes meet. */
+export const RESERVES_WITHOUT_PRECONDITION: Mutation = withRecords('repair', records => ({
+  async put(record, version) {
+    if (!isShared(record)) return await records.put(record, version);
+    const current = await records.get(record);
+    return await records.put(record, current?.version ?? 0);
+  },
+}));
 
 export const REPAIR_LIMITS_MUTANTS: readonly Mutant[] = [
   {
@@ -118,19 +126,6 @@ export const REPAIR_LIMITS_MUTANTS: readonly Mutant[] = [
         },
       };
     }),
-  },
-  {
-    name: 'repair-place-without-a-precondition',
-    mistake: 'reserves without looking whether another pool has reserved in between',
-    breaks: ['I3'],
-    scenario: 'repair-limits-cluster.yaml#repair-limits-cluster',
-    mutation: withRecords('repair', records => ({
-      async put(record, version) {
-        if (!isShared(record)) return await records.put(record, version);
-        const current = await records.get(record);
-        return await records.put(record, current?.version ?? 0);
-      },
-    })),
   },
   {
     name: 'repair-place-once-counted',

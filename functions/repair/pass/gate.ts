@@ -130,7 +130,7 @@ function holdBy({ key, scope, most, said }: Limit, count: number, others: number
     others === 0 ? '' : `; ${others} other ${others === 1 ? 'pool comes' : 'pools come'} first, due for longer`;
   return {
     reason: key === CLUSTER ? 'ClusterConcurrencyBudget' : 'ZoneConcurrencyBudget',
-    message: `${count} repairs are under way in ${scope}, ${said}${first}`,
+    message: `${count} ${count === 1 ? 'repair is' : 'repairs are'} under way in ${scope}, ${said}${first}`,
     until: addDuration(now, BLOCKED_RETRY),
     // Nothing that ends opens a limit of none.
     ...(most > 0 && { awaits: { key, most } }),
