@@ -79,7 +79,7 @@ async function reconcileOnce(
   if (type === undefined) return endUnused(parts, object);
   const inForce = { ...standing.value, type: { group: type.group, version: type.version, resource: type.resource } };
   if (concernsObjects || timer !== undefined) await parts.rules.request(name);
-  if (object.metadata.deletionTimestamp !== undefined) await endWhenFree(parts, inForce, timer?.wakeUp);
+  if (object.metadata.deletionTimestamp !== undefined) return endWhenFree(parts, inForce, timer?.wakeUp);
 }
 
 /**
@@ -142,7 +142,11 @@ async function refuse({ reporter }: RuleParts, about: KubernetesObject, { messag
 }
 
 /** A rule that is being deleted goes when no object carries its finalizer; that is looked at once a minute. */
-async function endWhenFree({ deps }: RuleParts, inForce: RuleInForce, wakeUp: UsedWakeUp | undefined): Promise<void> {
+async function endWhenFree(
+  { deps }: RuleParts,
+  inForce: RuleInForce,
+  wakeUp: UsedWakeUp | undefined,
+): Promise<'conflict' | void> {
   const { object } = inForce;
   const { kind, apiVersion, metadata } = object;
   const objects = await objectsOf(deps, inForce);
@@ -162,7 +166,7 @@ async function closeRecord(deps: RuleParts['deps'], uid: string | undefined): Pr
 }
 
 /** A rule that is being deleted, and that nothing waits for. */
-async function endUnused({ deps }: Pick<RuleParts, 'deps'>, object: KubernetesObject): Promise<void> {
+async function endUnused({ deps }: Pick<RuleParts, 'deps'>, object: KubernetesObject): Promise<'conflict' | void> {
   const ref = { type: RESOURCES.FinalizerRule, name: object.metadata.name };
   const current = await deps.kubernetes.get(ref);
   if (current?.metadata.uid !== object.metadata.uid || current.metadata.deletionTimestamp === undefined) return;
@@ -170,5 +174,5 @@ async function endUnused({ deps }: Pick<RuleParts, 'deps'>, object: KubernetesOb
   if (!finalizers.includes(RULE_FINALIZER)) return;
   const body = { metadata: { uid, resourceVersion, finalizers: finalizers.filter(name => name !== RULE_FINALIZER) } };
   const outcome = await deps.kubernetes.patch(ref, { type: 'merge', body });
-  if (outcome.kind !== 'conflict') await closeRecord(deps, uid);
+  return outcome.kind === 'conflict' ? 'conflict' : closeRecord(deps, uid);
 }

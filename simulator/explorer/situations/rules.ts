@@ -6,7 +6,9 @@ import { toWakeUpEnvelope } from '../../../shared/contract/wake-up.ts';
 import type { KubernetesManifest, ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, seconds, toIsoText, toTimestamp } from '../../../shared/domain/time.ts';
 import { CLUSTER, clusterEvent, type Told } from '../messages.ts';
-import type { Message, Situation } from '../situation.ts';
+import { unlessRefused } from '../../actors/actor.ts';
+import { WORLD } from '../explored-cluster.ts';
+import type { Change, Message, Situation } from '../situation.ts';
 import { patched, PROD, START } from './changes.ts';
 
 const GROUP = 'database.example.com';
@@ -99,6 +101,7 @@ const ruleEvent = (told: Pick<Told, 'change' | 'changed' | 'watch'>): Message =>
     ...told,
   });
 const RULE_ADDED = ruleEvent({ change: 'Added', changed: ['spec'] });
+const RULE_ENDS = ruleEvent({ changed: ['deletionTimestamp'] });
 const RULE_WATCHED = ruleEvent({
   changed: ['watch'],
   watch: {
@@ -111,7 +114,13 @@ const RULE_WATCHED = ruleEvent({
   },
 });
 /** Of which the forwarder says nothing. */
-const LABELLED = patched('FinalizerRule databases labelled', ruleRef, { metadata: { labels: { team: 'data' } } });
+const LABELLED: Change = {
+  name: 'FinalizerRule databases labelled',
+  apply: core =>
+    void unlessRefused(() =>
+      core.patch(ruleRef, { type: 'merge', body: { metadata: { labels: { team: 'data' } } } }, { user: WORLD }),
+    ),
+};
 
 const BASE = { concern: 'finalizer', start: START } as const;
 
@@ -134,6 +143,17 @@ export const RULE_SITUATIONS: readonly Situation[] = [
     name: 'a rule is labelled while the watch of its kind begins',
     objects: [PROD, DEFINITION, HELD_RULE],
     messages: { A: RULE_ADDED, B: RULE_WATCHED },
+    changes: [LABELLED],
+  },
+  {
+    ...BASE,
+    name: 'a rule is labelled while it ends',
+    objects: [
+      PROD,
+      DEFINITION,
+      { ...HELD_RULE, metadata: { ...HELD_RULE.metadata, deletionTimestamp: toTimestamp(START) } },
+    ],
+    messages: { A: RULE_ENDS, B: DATABASE_WAKE_UP },
     changes: [LABELLED],
   },
   {
