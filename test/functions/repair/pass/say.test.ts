@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_SAID, newsOf, REPEAT_AFTER, say } from '../../../../functions/repair/pass/say.ts';
+import { count, MAX_SAID, newsOf, REPEAT_AFTER, say } from '../../../../functions/repair/pass/say.ts';
 import type { Verdict } from '../../../../functions/repair/pass/verdict.ts';
 import { NEW_POOL } from '../../../../functions/repair/record.ts';
 import { addDuration, seconds } from '../../../../shared/domain/time.ts';
@@ -66,7 +66,7 @@ describe('newsOf', () => {
 });
 
 describe('say', () => {
-  it('reports what is news, records the Events of the rest again, and counts what is held by reason', async () => {
+  it('reports what is news once a run, records the Events of the rest again, and counts what is held by reason', async () => {
     const reports: Report[] = [];
     const events: ObjectEvent[] = [];
     const counts: unknown[] = [];
@@ -86,7 +86,10 @@ describe('say', () => {
     const before = newsOf(verdicts.slice(0, 1), NOTHING_SAID, T).said;
     const news = newsOf(verdicts, before, addDuration(T, REPEAT_AFTER));
     const states = { before: { ...NEW_POOL, said: before }, after: { ...NEW_POOL, said: news.said } };
-    await say(deps, verdicts, news, { pool: 'default', source: 'NodePool default' }, states);
+    const place = { pool: 'default', source: 'NodePool default' };
+    const told = new Set<string>();
+    for (let look = 1; look <= 2; look++) await say(deps, verdicts, news, place, told);
+    await count(deps, verdicts, place, states);
     expect(reports.map(({ about, reason }) => [about.metadata.name, reason])).toEqual([
       ['n2', 'UnhealthyThreshold'],
       ['n3', 'ZoneOutage'],
