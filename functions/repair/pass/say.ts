@@ -145,8 +145,7 @@ export async function say(
     if (fault !== undefined) await deps.events.record(fault);
   }
   for (const verdict of (news?.repeated ?? []).filter(isNew)) {
-    const { about, event, message, reason } = reportOfVerdict(verdict, place);
-    if (event !== undefined) await deps.events.record({ reason, message, about, ...event });
+    await deps.reporter.report({ ...reportOfVerdict(verdict, place), isRepeated: true });
   }
 }
 
