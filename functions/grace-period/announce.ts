@@ -29,8 +29,8 @@ const EVENTS: Readonly<Record<AnnouncementTopic, EventOfTopic>> = {
   refused: { type: 'Warning', reason: EVENT_REASONS.nodeChangeRefused, metric: METRICS.refused },
 };
 
-/** Events recorded at the same time. */
-const AT_ONCE = 10;
+/** Events that one run records at the same time. */
+const AT_ONCE = 5;
 
 /** Records each announcement. `timed`: a timer brought us here, so how late it was can be measured. */
 export async function announce(

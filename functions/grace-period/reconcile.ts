@@ -23,6 +23,8 @@ import { gracePeriodCodec, OWNER, recordIdOf } from './record.ts';
 import { createSeenObjects, type SeenObjects } from './seen-objects.ts';
 import { createSettingsRounds, SETTINGS_ROUND } from './wake-ups.ts';
 
+export { nodeOf } from './node-of.ts';
+
 type Ports = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'metrics' | 'clock'>;
 interface Own {
   readonly reporter: Reporter;
