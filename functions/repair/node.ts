@@ -127,7 +127,7 @@ async function settleDown(
   deps: NodeDeps,
   decision: Extract<NodeDecision, { kind: 'ignore' }>,
   seen: Here,
-  { cause }: NodeTarget,
+  { cause, isCalm }: NodeTarget,
 ): Promise<Turn> {
   const { held, episodes, rules } = seen;
   const remembered = episodes.at(-1)?.endTime;
@@ -139,7 +139,8 @@ async function settleDown(
       : await seen.record.release();
   if (turn.kind === 'again') return turn;
   const isOver = held?.incident !== undefined || held?.fault !== undefined;
-  if (isOver || (cause === 'node' && decision.reason !== 'Healthy')) {
+  // Of what no record remembers, a change of the node tells that it is news.
+  if (isOver || (cause === 'node' && isCalm !== true && decision.reason !== 'Healthy')) {
     await deps.reporter.report(reportOfNode(decision, aboutOf(seen), placeOf(seen)));
   }
   if (held?.taken === true) await deps.passes.poolChanged(held.pool);
