@@ -1,7 +1,7 @@
 /**
  * Carries the reserved attempts of a pass out. Each is looked at once more, Node and NodeClaim, under the rules as they are by then;
  * every call carries the UID, so that another object of that name is never reached (I10). A termination writes to its NodeClaim: that
- * the version which the pass has listed is still the live one is the write's precondition, and no read (ADR 0021).
+ * the version which the pass has listed is still the live one is the write's precondition, and no read (ADR 0023).
  */
 import { inBatches, inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
