@@ -26,10 +26,7 @@ export const terminate: Action = {
  * The first write has the version that was judged as its precondition: a veto, a deadline or a deletion that came since is not passed
  * over, nor is any other change. A NodeClaim that is gone by now is as good as deleted.
  */
-async function deleteClaim(
-  { deps, attempt, now }: ActionContext,
-  claim: NodeClaimView,
-): Promise<StepOutcome> {
+async function deleteClaim({ deps, attempt, now }: ActionContext, claim: NodeClaimView): Promise<StepOutcome> {
   const { kubernetes } = deps;
   const { name, uid, resourceVersion } = claim;
   const ref = { type: RESOURCES.NodeClaim, name };
