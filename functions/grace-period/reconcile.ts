@@ -82,7 +82,7 @@ async function reconcileClusterEvent(deps: Deps, event: WatchedEvent): Promise<v
     case 'NodePool':
       return isRepeated ? undefined : deps.settings.request(subject.name);
     case 'NodeLifecyclePolicy':
-      await reportProtectionFaults(deps, subject);
+      await reportProtectionFaults(deps, subject, isRepeated);
       return isRepeated ? undefined : deps.settings.request(undefined);
     case 'NodeClaim':
     case 'FinalizerRule':
