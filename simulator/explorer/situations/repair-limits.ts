@@ -93,6 +93,7 @@ export const REPAIR_LIMITS_SITUATIONS: readonly Situation[] = [
   {
     ...BASE,
     name: 'nodes of two pools are due at once, and their zone has one place',
+    isLong: true,
     objects: [...twoPools(), policy(ZONE_LIMIT)],
     earlier: [...seen('n1'), ...GPU_SEEN, unattended(TOLERATION)],
     messages: { A: wakeUp('n1'), B: wakeUp('g1') },
@@ -100,6 +101,7 @@ export const REPAIR_LIMITS_SITUATIONS: readonly Situation[] = [
   {
     ...BASE,
     name: 'nodes of two pools are due at once when a limit is set',
+    isLong: true,
     objects: [...twoPools(), policy({})],
     earlier: [...seen('n1'), ...GPU_SEEN, unattended(TOLERATION)],
     messages: { A: wakeUp('n1'), B: wakeUp('g1') },
