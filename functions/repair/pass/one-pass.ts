@@ -103,7 +103,10 @@ async function lookAndAct(
       const place: Place = { pool, source: rules.rules.source };
       const found = [...seen.decision.found, ...seen.ending];
       await sayForDeadRuns(deps, { lost: seen.decision.lost, found }, { place, rules, told });
-      for (const attempt of seen.decision.withdrawals) await withdraw(deps, attempt);
+      for (const attempt of seen.decision.withdrawals) {
+        const claim = claims.find(({ uid }) => uid === attempt.claim?.uid);
+        await withdraw(deps, attempt, claim);
+      }
       const isMaking = seen.decision.state.attempts.some(
         ({ action, phase }) => action === 'CustomResource' && phase === 'intended',
       );
@@ -120,7 +123,7 @@ async function lookAndAct(
         punctual: false,
       }));
       if (!reserved.written) return again('the pool changed before its attempts were reserved');
-      const carried = await carryOut(deps, granted, { pool, place, episodes: seen.episodes });
+      const carried = await carryOut(deps, granted, { pool, place, episodes: seen.episodes, rules, claims });
       await recordOutcomes(deps, record, pool, { decision, state, told }, carried, place);
       const failure = carried.find(({ outcome }) => outcome.kind === 'unknown');
       if (failure?.outcome.kind === 'unknown') throw failure.outcome.error;
