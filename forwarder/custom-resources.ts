@@ -114,6 +114,8 @@ export function createCustomResources(deps: CustomResourcesDeps): CustomResource
     const { signal } = entry.end;
     let watcher: KindWatcher | undefined;
     const onNotServed = async (): Promise<void> => watcher?.allGone(signal);
+    /** Watches in a row that found nothing served, although discovery knows the kind: one of the two is behind. */
+    let misses = 0;
     while (!signal.aborted) {
       const type = await untilServed(entry, signal, onNotServed);
       const gone = new AbortController();
@@ -123,7 +125,12 @@ export function createCustomResources(deps: CustomResourcesDeps): CustomResource
       watcher = deps.watcherOf(customResource(entry.kind, type, entry.role), status => {
         if (gone.signal.aborted) return;
         failures = status.problem === undefined ? 0 : failures + 1;
-        if (status.state === 'notServed') return gone.abort(new Error('not served any more'));
+        if (status.state === 'notServed') {
+          misses += 1;
+          if (misses >= FAILURES_BEFORE_REPORT) report(entry, { state: 'NotServed', message: notServed(entry.kind) });
+          return gone.abort(new Error('not served any more'));
+        }
+        if (status.state === 'synced') misses = 0;
         if (status.forbidden) report(entry, { state: 'Forbidden', message: status.problem ?? '' });
         else if (status.problem === undefined) {
           if (status.state === 'synced') report(entry, { state: 'Watching', resource: type.resource });
@@ -133,6 +140,7 @@ export function createCustomResources(deps: CustomResourcesDeps): CustomResource
       });
       await watcher.run(gone.signal);
       signal.removeEventListener('abort', stop);
+      await clock.sleep(backoffDelay(misses, timings.backoff, deps.random), signal);
     }
   }
 

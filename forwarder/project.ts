@@ -71,10 +71,18 @@ function withoutDrains(node: KubernetesObject): Readonly<Record<string, string>>
   return { ...Object.fromEntries(kept), ...(others !== null && { [ANNOTATIONS.watchPods]: others }) };
 }
 
-/** No conditions: nothing reads them, and Karpenter flips `Consolidatable` with every pod. */
+/**
+ * No conditions: nothing reads them, and Karpenter flips `Consolidatable` with every pod. A deadline counts once the NodeClaim is
+ * being deleted: a repair sets it just before the deletion, and nobody need look twice.
+ */
 export const projectNodeClaim: Project = object => ({
   parts: {
-    annotations: pickEntries(object.metadata.annotations, isRelevantKey),
+    annotations: pickEntries(
+      object.metadata.annotations,
+      key =>
+        isRelevantKey(key) &&
+        (key !== KARPENTER.terminationTimestampAnnotation || object.metadata.deletionTimestamp !== undefined),
+    ),
     deletionTimestamp: object.metadata.deletionTimestamp,
     finalizers: finalizers(object),
     labels: pickEntries(object.metadata.labels, isRelevantKey),

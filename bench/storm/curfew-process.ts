@@ -1,7 +1,7 @@
 /** Forwarder and functions in one process, with records in memory: as many runs of a function at once as are deployed. */
 import { createMemoryRecordStore } from '../../runtime/memory/record-store.ts';
 import { createRealScheduler } from '../../runtime/real-scheduler.ts';
-import { shareReads } from '../../runtime/shared-reads.ts';
+import { shareReads } from '../../shared/adapters/kubernetes/shared-reads.ts';
 import { createSystem } from '../../runtime/system.ts';
 import { createClusterWatch } from '../../shared/adapters/kubernetes/cluster-watch.ts';
 import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';

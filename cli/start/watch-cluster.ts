@@ -19,7 +19,7 @@ import { createMemoryRecordStore, type MemoryRecordStore } from '../../runtime/m
 import { ANY_CUSTOM_KIND } from '../../runtime/permissions/kubernetes.ts';
 import { createRealScheduler } from '../../runtime/real-scheduler.ts';
 import type { Scheduler } from '../../runtime/scheduler.ts';
-import { shareReads } from '../../runtime/shared-reads.ts';
+import { shareReads } from '../../shared/adapters/kubernetes/shared-reads.ts';
 import type { SystemParts } from '../../runtime/system-parts.ts';
 import { createSystem } from '../../runtime/system.ts';
 import type { DurationMs } from '../../shared/domain/time.ts';

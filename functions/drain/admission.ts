@@ -1,7 +1,8 @@
 /** What becomes of a request: answered at once, queued, joined, begun. Pure; part of `decide`. */
-import { addDuration, hours, isDue, type EpochMs } from '../../shared/domain/time.ts';
+import { addDuration, isDue, type EpochMs } from '../../shared/domain/time.ts';
 import {
   faultOf,
+  REMEMBERED_FOR,
   type ActiveDrain,
   type DrainOutcome,
   type DrainRecord,
@@ -9,6 +10,7 @@ import {
   type FinishedDrain,
 } from './model.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
+import { staleOutcome } from './quarantine-end.ts';
 import { covers, FULL, formatScope, scopeOf, type DrainScope, type WantedScope } from './scope.ts';
 
 export type Admission =
@@ -27,8 +29,6 @@ export type Admission =
       readonly how: 'next' | 'joins' | 'follows';
     };
 
-/** Ended drains are remembered this long, and for as long as the Node lists or asks for them. */
-export const REMEMBERED_FOR = hours(24);
 /** The newest ones; a record holds at most 400 KB. */
 const MAX_FINISHED = 100;
 /** Requests of one node that wait at once: more than its monitors have checks. */
@@ -55,7 +55,7 @@ export function admit(observation: DrainObservation, asked: DrainRequest): Admis
   if (before !== undefined) return { kind: 'answer', record, answer: before, repeated: true };
   if ([...requests, ...(active?.requests ?? [])].some(({ id }) => id === request.id)) return undefined;
   const isFull = requests.length + (active?.requests.length ?? 0) >= MAX_REQUESTS;
-  const outcome = isFull ? TOO_MANY : immediateOutcome(observation, request);
+  const outcome = isFull ? TOO_MANY : (staleOutcome(observation, request) ?? immediateOutcome(observation, request));
   if (outcome !== undefined) {
     const answer = toFinished(request, outcome, { now: observation.now, scope: FULL, drained: 0 });
     return { kind: 'answer', record: remember(record, [answer]), answer, repeated: false };

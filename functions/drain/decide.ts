@@ -6,21 +6,23 @@
  */
 import { DRAIN_STATES, QUARANTINE_ANNOTATION, REMEDIATING, STATE_LABEL } from '../../shared/domain/quarantine.ts';
 import { addDuration, earliest, type EpochMs } from '../../shared/domain/time.ts';
-import { admit, begin, isRemembered, REMEMBERED_FOR, type Admission } from './admission.ts';
+import { admit, begin, isRemembered, type Admission } from './admission.ts';
 import { cancelledBy, isFree, takenBack } from './cancellation.ts';
 import { decideCustom, type CustomDecision } from './custom.ts';
-import type {
-  ActiveDrain,
-  DrainOutcome,
-  DrainRecord,
-  DrainRequest,
-  DrainStatus,
-  FinishedDrain,
-  Hold,
-  Incoming,
+import {
+  REMEMBERED_FOR,
+  type ActiveDrain,
+  type DrainOutcome,
+  type DrainRecord,
+  type DrainRequest,
+  type DrainStatus,
+  type FinishedDrain,
+  type Hold,
+  type Incoming,
 } from './model.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { planPass, type DrainPass } from './pass.ts';
+import { rememberEnd, withQuarantineEnd } from './quarantine-end.ts';
 import { counted } from './tried.ts';
 import type { DrainPodRules } from './pods.ts';
 import { arrivalOf, describeUnderWay } from './under-way.ts';
@@ -78,7 +80,8 @@ export interface Preparation {
   readonly pass: DrainPass | undefined;
 }
 
-export function decide(observation: DrainObservation): DrainDecision {
+export function decide(seen: DrainObservation): DrainDecision {
+  const observation = withQuarantineEnd(seen);
   const { node, record, incoming, rules, mode } = observation;
   if (incoming !== undefined) {
     const decision = incoming.kind === 'drain' ? take(observation, incoming.request) : endOf(observation, incoming);
@@ -164,7 +167,7 @@ function rest({ now, node, record }: DrainObservation): DrainDecision {
     until = earliest(until, end > now ? end : addDuration(now, REMEMBERED_FOR));
   }
   const kept = finished.length === record.finished.length ? record : { ...record, finished };
-  return { kind: 'rest', record: kept, until };
+  return { kind: 'rest', ...rememberEnd(kept, until, now) };
 }
 
 function tidy({ node, record }: DrainObservation): DrainDecision {

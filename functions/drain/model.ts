@@ -1,6 +1,6 @@
 /** What a node's drains are made of: requests, the drain under way, and how earlier ones ended. Plain data, without rules. */
 import type { HealthEvent, QuarantineStatus } from '../../shared/domain/health-event.ts';
-import type { EpochMs } from '../../shared/domain/time.ts';
+import { hours, type EpochMs } from '../../shared/domain/time.ts';
 import type { DrainScope } from './scope.ts';
 
 /** Somebody asks for a drain of the node. */
@@ -18,11 +18,11 @@ export interface DrainRequest {
 
 /** What a bus event means to the drains of its node. */
 export type Incoming =
-  | { readonly kind: 'drain'; readonly request: DrainRequest }
+  | { readonly kind: 'drain'; readonly request: DrainRequest; readonly saidTime?: EpochMs | undefined }
   /** A monitor reports that a fault is over; nobody says what became of a quarantine. */
   | { readonly kind: 'recovered'; readonly event: HealthEvent }
   /** The quarantine of the whole node is over. */
-  | { readonly kind: 'unQuarantined'; readonly id: string }
+  | { readonly kind: 'unQuarantined'; readonly id: string; readonly saidTime?: EpochMs | undefined }
   /** A person took back the quarantine of this one event. */
   | { readonly kind: 'cancelled'; readonly id: string }
   /** A person took back the request on the Node. */
@@ -114,6 +114,16 @@ export interface Fault {
   readonly entities: readonly string[];
 }
 
+/** The latest end of a quarantine: of events that were said before it, and come later, none is drained for. */
+export interface QuarantineEnd {
+  readonly saidTime: EpochMs;
+  /** When it arrived. */
+  readonly time: EpochMs;
+}
+
+/** Ended drains and quarantines are remembered this long; drains also for as long as the Node lists or asks for them. */
+export const REMEMBERED_FOR = hours(24);
+
 export interface DrainRecord {
   readonly active?: ActiveDrain;
   /** Wait for the active drain to end, or for a configuration. */
@@ -122,6 +132,7 @@ export interface DrainRecord {
   readonly finished: readonly FinishedDrain[];
   /** Of what is held: what was said last. */
   readonly reported?: string;
+  readonly quarantineEnd?: QuarantineEnd;
 }
 
 export const NO_DRAINS: DrainRecord = { requests: [], finished: [] };

@@ -100,6 +100,7 @@ const schema = z.object({
   requests: z.array(request),
   finished: z.array(finished),
   reported: z.exactOptional(z.string()),
+  quarantineEnd: z.exactOptional(z.object({ saidTime: instant, time: instant })),
 });
 
 /** Of the drains of the node with this UID. */
@@ -107,7 +108,8 @@ export const recordIdOf = (nodeUid: string): string => `node/${nodeUid}`;
 
 export const DRAIN_CODEC: RecordCodec<DrainRecord> = {
   owner: 'drain',
-  schemaVersion: 1,
+  schemaVersion: 2,
+  // Version 1 knew nothing of the end of a quarantine.
   parse: state => schema.parse(state),
   // Undefined values are kept as null, so that what is read equals what was written.
   toState: value => JSON.parse(JSON.stringify(value, (_, part: unknown) => part ?? null)) as JsonObject,

@@ -3,6 +3,7 @@ import { parseHealthEvent } from '../../shared/contract/health-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { DRAIN_REQUESTED, HEALTH_EVENT } from '../../shared/contract/names.ts';
 import { EXECUTE_REMEDIATION, type HealthEvent } from '../../shared/domain/health-event.ts';
+import type { EpochMs } from '../../shared/domain/time.ts';
 import { TerminalError } from '../../shared/errors.ts';
 import { parseDrainRequested } from './messages.ts';
 import type { Incoming } from './model.ts';
@@ -20,7 +21,7 @@ type BusEvent = Extract<InboxMessage, { kind: 'busEvent' }>;
 const MAX_EVENT_BYTES = 65_536;
 
 /** Undefined: nothing to do with drains. Throws `TerminalError` (`InvalidMessage`) for one that cannot be read. */
-export function readBusEvent({ id, source, detailType, detail }: BusEvent): NodeMessage | undefined {
+export function readBusEvent({ id, time, source, detailType, detail }: BusEvent): NodeMessage | undefined {
   if (detailType === DRAIN_REQUESTED) {
     const request = parseDrainRequested(detail, id);
     if (!request.ok) throw new TerminalError('InvalidMessage', `${DRAIN_REQUESTED} is not valid: ${request.message}`);
@@ -34,24 +35,26 @@ export function readBusEvent({ id, source, detailType, detail }: BusEvent): Node
   if (detailType !== HEALTH_EVENT) return undefined;
   const message = parseHealthEvent(detail, id);
   if (!message.ok) throw new TerminalError('InvalidMessage', `${HEALTH_EVENT} is not valid: ${message.message}`);
-  const { event, quarantine } = message.value;
+  const { event, quarantine, createdTime = time } = message.value;
   const size = Buffer.byteLength(JSON.stringify(event));
   if (size > MAX_EVENT_BYTES) {
     throw new TerminalError('InvalidMessage', `${HEALTH_EVENT} has ${size} bytes, at most ${MAX_EVENT_BYTES} are read`);
   }
   // 0 counts as EXECUTE_REMEDIATION; the others are for the record only (reference §1.1).
   if (event.processingStrategy !== 0 && event.processingStrategy !== EXECUTE_REMEDIATION) return undefined;
-  return { nodeName: event.nodeName, nodeUid: undefined, incoming: toIncoming(event, quarantine, source) };
+  return { nodeName: event.nodeName, nodeUid: undefined, incoming: toIncoming(event, quarantine, source, createdTime) };
 }
 
 function toIncoming(
   event: HealthEvent,
   quarantine: Extract<Incoming, { kind: 'drain' }>['request']['quarantine'],
   requestedBy: string,
+  time: EpochMs | undefined,
 ): Incoming {
   const { id } = event;
-  if (quarantine === 'UnQuarantined') return { kind: 'unQuarantined', id };
+  const saidTime = time === undefined ? {} : { saidTime: time };
+  if (quarantine === 'UnQuarantined') return { kind: 'unQuarantined', id, ...saidTime };
   if (quarantine === 'Cancelled') return { kind: 'cancelled', id };
   if (quarantine === undefined && event.isHealthy) return { kind: 'recovered', event };
-  return { kind: 'drain', request: { id, requestedBy, event, quarantine } };
+  return { kind: 'drain', request: { id, requestedBy, event, quarantine }, ...saidTime };
 }

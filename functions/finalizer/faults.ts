@@ -11,8 +11,12 @@ interface Parts {
   readonly reporter: Reporter;
 }
 
-/** Looks at the live object and reports what is wrong with it. */
-export async function reportTerminationFaults({ deps, reporter }: Parts, { kind, name }: Subject): Promise<void> {
+/** Looks at the live object and reports what is wrong with it. @param isRepeated it is only published again */
+export async function reportTerminationFaults(
+  { deps, reporter }: Parts,
+  { kind, name }: Subject,
+  isRepeated: boolean,
+): Promise<void> {
   const type = kind === 'NodePool' ? RESOURCES.NodePool : RESOURCES.NodeLifecyclePolicy;
   const object = await deps.kubernetes.get({ type, name });
   const fault = object && terminationFault(object);
@@ -22,6 +26,7 @@ export async function reportTerminationFaults({ deps, reporter }: Parts, { kind,
     decision: 'refuse',
     reason: EVENT_REASONS.invalidTerminationConfiguration,
     message: `${fault}; no finalizer is put on or taken off where it applies until it is valid`,
+    isRepeated,
     event: { type: 'Warning' },
   });
 }

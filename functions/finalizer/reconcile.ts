@@ -117,11 +117,11 @@ async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise
       await reconcileRule(parts, name, { watch, concernsObjects: !isRepeated && !isOwnFinalizer(changed) });
       return isRepeated ? undefined : reconcileOtherRules(parts, name);
     case 'NodePool':
-      await reportTerminationFaults(parts, subject);
+      await reportTerminationFaults(parts, subject, isRepeated);
       await keepPool(parts.deps, name);
       return isRepeated ? undefined : parts.settings.request(name);
     case 'NodeLifecyclePolicy':
-      await reportTerminationFaults(parts, subject);
+      await reportTerminationFaults(parts, subject, isRepeated);
       return isRepeated ? undefined : parts.settings.request(undefined);
     case 'ConfigMap':
       return;

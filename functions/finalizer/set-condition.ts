@@ -1,4 +1,4 @@
-/** Conditions on the status of an object. What cannot be written is written with the next change. */
+/** Conditions on the status of an object. */
 import type { JsonObject, JsonValue, KubernetesObject, ObjectRef } from '../../shared/domain/kubernetes-object.ts';
 import { readConditions } from '../../shared/domain/node.ts';
 import { toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
@@ -14,7 +14,10 @@ export interface Condition {
 /** `absent` takes the condition off. */
 export type ConditionChange = Condition | { readonly type: string; readonly status: 'absent' };
 
-/** @param fields other fields of the status */
+/**
+ * @param fields other fields of the status
+ * @returns false: the object was changed meanwhile, and nothing is written
+ */
 export async function setConditions(
   { kubernetes }: Pick<FunctionDeps, 'kubernetes'>,
   ref: ObjectRef,
@@ -22,7 +25,7 @@ export async function setConditions(
   changes: readonly ConditionChange[],
   now: EpochMs,
   fields: JsonObject = {},
-): Promise<void> {
+): Promise<boolean> {
   const stored = object.status?.['conditions'];
   const raw: readonly JsonValue[] = Array.isArray(stored) ? [...stored] : [];
   const before = readConditions(stored);
@@ -32,7 +35,7 @@ export async function setConditions(
     return old?.status !== change.status || old.reason !== change.reason || old.message !== change.message;
   });
   const isSame = Object.entries(fields).every(([key, value]) => object.status?.[key] === value);
-  if (changed.length === 0 && isSame) return;
+  if (changed.length === 0 && isSame) return true;
   const types = new Set(changed.map(({ type }) => type));
   const { uid, resourceVersion, generation } = object.metadata;
   const written = changed.flatMap((change): JsonObject[] => {
@@ -45,7 +48,8 @@ export async function setConditions(
   });
   const kept = raw.filter(condition => !types.has(typeOf(condition)));
   const body = { metadata: { uid, resourceVersion }, status: { ...fields, conditions: [...kept, ...written] } };
-  await kubernetes.patch(ref, { type: 'merge', body }, { subresource: 'status' });
+  const outcome = await kubernetes.patch(ref, { type: 'merge', body }, { subresource: 'status' });
+  return outcome.kind !== 'conflict';
 }
 
 /** Whether the object's status says so already. */

@@ -1,4 +1,5 @@
 /** Says what there is to say about protections: a Kubernetes Event, an audit line and a metric each. */
+import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { GRACE_PERIOD_METRICS as METRICS } from '../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { durationBetween, parseTimestamp } from '../../shared/domain/time.ts';
@@ -28,8 +29,8 @@ const EVENTS: Readonly<Record<AnnouncementTopic, EventOfTopic>> = {
   refused: { type: 'Warning', reason: EVENT_REASONS.nodeChangeRefused, metric: METRICS.refused },
 };
 
-/** Events recorded at the same time. */
-const AT_ONCE = 10;
+/** Events that one run records at the same time. */
+const AT_ONCE = 5;
 
 /** Records each announcement. `timed`: a timer brought us here, so how late it was can be measured. */
 export async function announce(
@@ -39,10 +40,11 @@ export async function announce(
   timed: boolean,
 ): Promise<void> {
   const saidByOthers = await deps.eventsOfOthers.saidOf(announcements);
-  for (let start = 0; start < announcements.length; start += AT_ONCE) {
-    const batch = announcements.slice(start, start + AT_ONCE);
-    await Promise.all(batch.map(each => announceOne(deps, reporter, each, timed, saidByOthers.has(each))));
-  }
+  const left = announcements.values();
+  const sayOneByOne = async (): Promise<void> => {
+    for (const each of left) await announceOne(deps, reporter, each, timed, saidByOthers.has(each));
+  };
+  await inParallel(Array.from({ length: AT_ONCE }, sayOneByOne));
 }
 
 async function announceOne(

@@ -1,11 +1,13 @@
 /** What the grace-period function looks at: a node, its record, its pods and the policy that applies. The same for every look. */
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
+import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode, loadProtection } from '../../shared/cluster/protected-pods.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import { DEFAULT_PROTECTION_POLICY } from '../../shared/domain/protection.ts';
 import { addDuration, isDue, minutes, parseTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import type { EffectiveProtection } from '../../shared/policies/protection-settings.ts';
 import { findSubject } from '../../shared/lifecycle/subject.ts';
 import type { Held, TimedRecord } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
@@ -75,9 +77,10 @@ export async function look(
   const known = held !== undefined || annotations[ANNOTATIONS.protectedUntil] !== undefined;
   if (!known && !wantsPods(target, creationTimestamp, deps.clock.now())) return { kind: 'nothing' };
   // After the Node, so that a change of the Node in between is a conflict and not a wrong decision.
-  const pods = await loadPodsOnNode(deps, name);
-  if (!known && annotatedPods(pods, DEFAULT_PROTECTION_POLICY).length === 0) return { kind: 'nothing' };
-  const { policy, source, mode } = await loadProtection(deps, object);
+  const surroundings = known ? await loadSurroundings(deps, object) : await loadIfAnnotated(deps, object);
+  if (surroundings === undefined) return { kind: 'nothing' };
+  const { pods, protection } = surroundings;
+  const { policy, source, mode } = protection;
   const observation: GracePeriodObservation = {
     now: deps.clock.now(),
     node: {
@@ -95,6 +98,23 @@ export async function look(
     dueTime: target.dueTime,
   };
   return { kind: 'here', object, pods, record, held, observation };
+}
+
+interface Surroundings {
+  readonly pods: readonly PodView[];
+  readonly protection: EffectiveProtection;
+}
+
+async function loadSurroundings(deps: Deps, node: KubernetesObject): Promise<Surroundings> {
+  const [pods, protection] = await inParallel([loadPodsOnNode(deps, node.metadata.name), loadProtection(deps, node)]);
+  return { pods, protection };
+}
+
+/** Most nodes have no annotated pod: for them no policy is read. */
+async function loadIfAnnotated(deps: Deps, node: KubernetesObject): Promise<Surroundings | undefined> {
+  const pods = await loadPodsOnNode(deps, node.metadata.name);
+  if (annotatedPods(pods, DEFAULT_PROTECTION_POLICY).length === 0) return undefined;
+  return { pods, protection: await loadProtection(deps, node) };
 }
 
 function wantsPods({ pods }: Target, creationTimestamp: string, now: EpochMs): boolean {

@@ -23,6 +23,8 @@ import { gracePeriodCodec, OWNER, recordIdOf } from './record.ts';
 import { createSeenObjects, type SeenObjects } from './seen-objects.ts';
 import { createSettingsRounds, SETTINGS_ROUND } from './wake-ups.ts';
 
+export { nodeOf } from './node-of.ts';
+
 type Ports = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'metrics' | 'clock'>;
 interface Own {
   readonly reporter: Reporter;
@@ -80,7 +82,7 @@ async function reconcileClusterEvent(deps: Deps, event: WatchedEvent): Promise<v
     case 'NodePool':
       return isRepeated ? undefined : deps.settings.request(subject.name);
     case 'NodeLifecyclePolicy':
-      await reportProtectionFaults(deps, subject);
+      await reportProtectionFaults(deps, subject, isRepeated);
       return isRepeated ? undefined : deps.settings.request(undefined);
     case 'NodeClaim':
     case 'FinalizerRule':

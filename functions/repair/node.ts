@@ -16,8 +16,6 @@ import { reportOfNode } from './report.ts';
 
 /** The pool's record has the timer of a due node; the node's own is there in case that it has not. */
 export const TAKEN_CHECK = minutes(15);
-/** When a pass that looks at the node now has had its time. */
-const UNDER_WAY_CHECK = minutes(1);
 /** A node that cannot be judged is looked at this often; what mends it is an event as a rule. */
 const FAULT_CHECK = hours(1);
 
@@ -63,8 +61,11 @@ async function handOver(deps: NodeDeps, uid: string, record: TimedRecord<NodeRec
   if (incident === undefined || taken || !isDue(now, incident.dueTime)) return false;
   const standing = await deps.passes.take(pool, incident.dueTime, uid);
   if (standing === 'unknown') return false;
-  const wakeTime = addDuration(now, standing === 'found' ? TAKEN_CHECK : UNDER_WAY_CHECK);
-  const saved = await record.save({ subject: stored.subject, value: { ...value, taken: true }, wakeTime });
+  // Its timer stays due: the sweep brings it again when that pass is over. Of many that are due at once, none writes before the repairs.
+  if (standing === 'underWay') return true;
+  const { subject } = stored;
+  const wakeTime = addDuration(now, TAKEN_CHECK);
+  const saved = await record.save({ subject, value: { ...value, taken: true }, wakeTime, punctual: false });
   return saved.written;
 }
 
@@ -126,7 +127,7 @@ async function settleDown(
   deps: NodeDeps,
   decision: Extract<NodeDecision, { kind: 'ignore' }>,
   seen: Here,
-  { cause }: NodeTarget,
+  { cause, isCalm }: NodeTarget,
 ): Promise<Turn> {
   const { held, episodes, rules } = seen;
   const remembered = episodes.at(-1)?.endTime;
@@ -138,7 +139,8 @@ async function settleDown(
       : await seen.record.release();
   if (turn.kind === 'again') return turn;
   const isOver = held?.incident !== undefined || held?.fault !== undefined;
-  if (isOver || (cause === 'node' && decision.reason !== 'Healthy')) {
+  // Of what no record remembers, a change of the node tells that it is news.
+  if (isOver || (cause === 'node' && isCalm !== true && decision.reason !== 'Healthy')) {
     await deps.reporter.report(reportOfNode(decision, aboutOf(seen), placeOf(seen)));
   }
   if (held?.taken === true) await deps.passes.poolChanged(held.pool);

@@ -3,6 +3,7 @@ import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { inBatches, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
 import { loadNodePool, nodePoolOf } from '../../shared/cluster/node-pool.ts';
+import type { Configuration } from '../../shared/cluster/read-configuration.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
@@ -28,12 +29,16 @@ export interface PoolRules {
   readonly rules: RepairRules;
   readonly pool: KubernetesObject | undefined;
   readonly policies: PolicySet;
+  readonly config: Configuration;
 }
 
-/** @param pool undefined: the nodes without a NodePool */
-export async function loadRules(deps: ObserveDeps, pool: string | undefined): Promise<PoolRules> {
+/**
+ * @param pool undefined: the nodes without a NodePool
+ * @param seen as this run read them before
+ */
+export async function loadRules(deps: ObserveDeps, pool: string | undefined, seen?: PoolRules): Promise<PoolRules> {
   const [config, nodePool, policies] = await inParallel([
-    loadConfig(OWNER, deps),
+    loadConfig(OWNER, deps, seen?.config),
     loadNodePool(deps, pool),
     loadAcceptedPolicies(deps),
   ]);
@@ -45,7 +50,7 @@ export async function loadRules(deps: ObserveDeps, pool: string | undefined): Pr
     value,
   };
   const rules = { ...effectiveRepair(nodePool, policies), gateOpen: config.featureGates.nodeRepair, poolVeto };
-  return { rules, pool: nodePool, policies };
+  return { rules, pool: nodePool, policies, config };
 }
 
 /** All policies, each as it was last accepted. */

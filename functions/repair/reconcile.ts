@@ -106,8 +106,10 @@ async function reconcileClusterEvent(deps: Deps, event: ClusterEvent): Promise<v
       return deps.passes.poolChanged(undefined);
     }
     case 'NodeClaim':
-      if (hints.nodeName !== undefined && !(await deps.passes.repairs(hints.nodePool, hints.nodeName)))
+      if (hints.nodeName !== undefined) {
+        if (await deps.passes.claimChanged(hints.nodePool, hints.nodeName)) return;
         await reconcileNode(deps, { name: hints.nodeName, cause: 'surroundings', pool: hints.nodePool });
+      }
       // Some node may have waited for it, or for its end.
       return deps.passes.poolChanged(hints.nodePool);
     case 'NodePool':

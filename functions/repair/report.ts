@@ -165,7 +165,8 @@ export function reportsOfAct(
 ): { readonly reports: readonly Report[]; readonly events: readonly ObjectEvent[] } {
   const { node, claim } = attempt;
   const what = describeAct(attempt);
-  const taken = protectedPods.length === 0 ? '' : `; it takes ${protectedPods.length} protected pods`;
+  const { length } = protectedPods;
+  const taken = length === 0 ? '' : `; it takes ${length} protected pod${length === 1 ? '' : 's'}`;
   const event = {
     type: 'Warning',
     reason: EVENT_REASONS.nodeRepairStarted,

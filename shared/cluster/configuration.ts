@@ -44,14 +44,38 @@ type State = z.infer<typeof stateSchema>;
 /** While there is no ConfigMap, or none that was ever valid. */
 const DEFAULT_CONFIGURATION: Configuration = { ...DEFAULT_CONFIG, template: undefined };
 
-/** Loads the configuration in force, and reports a refused one once (Warning Event on the ConfigMap, audit line). */
-export async function loadConfig(owner: FunctionName, deps: ConfigurationDeps): Promise<Configuration> {
-  const { namespace, name, key } = CONFIG_MAP;
+/** The version of the ConfigMap that a valid configuration was made of. */
+const versions = new WeakMap<Configuration, string>();
+const versionOf = ({ metadata }: KubernetesObject): string => `${metadata.uid} ${metadata.resourceVersion}`;
+
+/**
+ * Loads the configuration in force, and reports a refused one once (Warning Event on the ConfigMap, audit line).
+ *
+ * @param seen what this run has loaded before: while the ConfigMap is the same, so is the configuration, and its record is not read again
+ */
+export async function loadConfig(
+  owner: FunctionName,
+  deps: ConfigurationDeps,
+  seen?: Configuration,
+): Promise<Configuration> {
+  const { namespace, name } = CONFIG_MAP;
+  const configMap = deps.kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name });
+  const version = seen && versions.get(seen);
+  if (seen !== undefined && version !== undefined) {
+    const live = await configMap;
+    if (live !== undefined && versionOf(live) === version) return seen;
+  }
+  return configurationOf(owner, deps, configMap);
+}
+
+async function configurationOf(
+  owner: FunctionName,
+  deps: ConfigurationDeps,
+  live: Promise<KubernetesObject | undefined>,
+): Promise<Configuration> {
+  const { key } = CONFIG_MAP;
   const recordKey = { owner, id: 'configuration' };
-  const [configMap, record] = await inParallel([
-    deps.kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name }),
-    deps.records.get(recordKey),
-  ]);
+  const [configMap, record] = await inParallel([live, deps.records.get(recordKey)]);
   const data = configMap === undefined ? undefined : dataOf(configMap);
   if (configMap === undefined || data === undefined || !Object.hasOwn(data, key)) {
     // Taken away on purpose: what was good before must not come back with the next text that is not valid.
@@ -68,6 +92,7 @@ export async function loadConfig(owner: FunctionName, deps: ConfigurationDeps): 
     // A lost race is harmless: the next look compares again.
     const changed = state?.refused !== undefined || !sameKept(state?.good, read.kept);
     if (changed) await save({ schemaVersion: SCHEMA_VERSION, good: read.kept }, record?.version ?? 0);
+    versions.set(read.value, versionOf(configMap));
     return read.value;
   }
 

@@ -11,7 +11,7 @@ import {
   type HealthEvent,
   type QuarantineStatus,
 } from '../domain/health-event.ts';
-import { parseTimestamp } from '../domain/time.ts';
+import { parseTimestamp, type EpochMs } from '../domain/time.ts';
 import { parsed, type Parsed } from './policy-schema.ts';
 import * as z from './zod.ts';
 
@@ -19,6 +19,8 @@ export interface HealthEventMessage {
   readonly event: HealthEvent;
   /** What fault-quarantine did about it; undefined: the sender does not say. */
   readonly quarantine: QuarantineStatus | undefined;
+  /** When NVSentinel stored it (`createdAt`), where the detail says so. */
+  readonly createdTime?: EpochMs | undefined;
 }
 
 /** Longest text of one field; the whole event is at most 1 MB anyway. */
@@ -133,6 +135,7 @@ interface Envelope {
   /** Where the event stands in the detail, for messages. */
   readonly path: string;
   readonly outerId: unknown;
+  readonly createdAt?: unknown;
 }
 
 function envelopeOf(detail: unknown): Envelope {
@@ -148,12 +151,13 @@ function envelopeOf(detail: unknown): Envelope {
     };
   }
   if ('healthEvent' in outer) {
-    const { healthEvent, healthEventStatus, _id: storedId } = outer;
+    const { healthEvent, healthEventStatus, _id: storedId, createdAt } = outer;
     return {
       event: canonical(healthEvent),
       status: healthEventStatus,
       path: 'detail.healthEvent',
       outerId: outer['id'] ?? storedId,
+      createdAt,
     };
   }
   if (outer['kind'] === 'HealthEventResource') {
@@ -168,7 +172,8 @@ function envelopeOf(detail: unknown): Envelope {
  * @param envelopeId id of the EventBridge event, for a HealthEvent that has none: a redelivery has the same one
  */
 export function parseHealthEvent(detail: unknown, envelopeId: string | undefined): Parsed<HealthEventMessage> {
-  const { event, status, path, outerId } = envelopeOf(detail);
+  const { event, status, path, outerId, createdAt } = envelopeOf(detail);
+  const createdTime = typeof createdAt === 'string' ? parseTimestamp(createdAt) : undefined;
   const id = [isTable(event) ? event['id'] : undefined, outerId, envelopeId].find(
     each => each !== undefined && each !== '',
   );
@@ -188,6 +193,7 @@ export function parseHealthEvent(detail: unknown, envelopeId: string | undefined
         drainOverrides,
       },
       quarantine: readStatus.value.nodeQuarantined || undefined,
+      ...(createdTime !== undefined && { createdTime }),
     },
   };
 }

@@ -1,4 +1,5 @@
 /** What a Lambda function returns, or a worker's event carries, in answer to a hook or a clean-up. */
+import { parsed } from './policy-schema.ts';
 import * as z from './zod.ts';
 
 export type HookAnswer =
@@ -15,11 +16,9 @@ const answerSchema = z.object({
 
 /** Garbage is a failure with a message, never a success (I1). @param who answered, for that message */
 export function hookAnswerOf(value: unknown, who: string): HookAnswer {
-  const answer = answerSchema.safeParse(value);
-  if (!answer.success) {
-    return { kind: 'failed', message: `${who} answered what is no answer: ${z.prettifyError(answer.error)}` };
-  }
-  const { result, message } = answer.data;
+  const answer = parsed(answerSchema.safeParse(value), 'answer');
+  if (!answer.ok) return { kind: 'failed', message: `${who} answered what is no answer: ${answer.message}` };
+  const { result, message } = answer.value;
   switch (result) {
     case 'succeed':
     case 'notFound':
@@ -27,6 +26,6 @@ export function hookAnswerOf(value: unknown, who: string): HookAnswer {
     case 'pending':
       return { kind: 'pending' };
     case 'fail':
-      return { kind: 'failed', message };
+      return { kind: 'failed', message: message === '' ? `${who} gives no message` : message };
   }
 }

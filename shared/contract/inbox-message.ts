@@ -15,7 +15,7 @@ import {
 import { WATCHED_KINDS, type WatchedKind } from './resources.ts';
 import { wakeUpSchema } from './wake-up.ts';
 import type { Subject } from './subject.ts';
-import type { EpochMs } from '../domain/time.ts';
+import { parseTimestamp, type EpochMs } from '../domain/time.ts';
 import { TerminalError } from '../errors.ts';
 
 /** A cluster event about one of our watched kinds. */
@@ -37,6 +37,8 @@ export type InboxMessage =
   | {
       readonly kind: 'busEvent';
       readonly id: string | undefined;
+      /** When it was published, to the second; undefined: the envelope does not say. */
+      readonly time?: EpochMs | undefined;
       readonly source: string;
       readonly detailType: string;
       readonly detail: Readonly<Record<string, unknown>>;
@@ -58,7 +60,8 @@ export function parseInboxMessage(body: string): InboxMessage {
     const { owner, subject, wakeTime, repeated } = parse(wakeUpSchema, detail, 'detail of WakeUp');
     return { kind: 'wakeUp', owner, subject, wakeTime, ...(repeated === true && { repeated }) };
   }
-  return { kind: 'busEvent', id: envelope.id, source, detailType, detail };
+  const time = envelope.time === undefined ? undefined : parseTimestamp(envelope.time);
+  return { kind: 'busEvent', id: envelope.id, ...(time !== undefined && { time }), source, detailType, detail };
 }
 
 /** Events about objects whose kinds are not known beforehand. */

@@ -12,6 +12,7 @@ import { createAccessProbe, type AccessProbe } from '../adapters/kubernetes/acce
 import { createEksAuthenticator } from '../adapters/kubernetes/eks-token.ts';
 import { createEventRecorder } from '../adapters/kubernetes/event-recorder.ts';
 import { createKubernetesApi } from '../adapters/kubernetes/kubernetes-api.ts';
+import { shareReads } from '../adapters/kubernetes/shared-reads.ts';
 import { createTransport, type Transport } from '../adapters/kubernetes/transport.ts';
 import { createDeadLetters } from '../adapters/sqs/dead-letters.ts';
 import { createMessageVisibility } from '../adapters/sqs/visibility.ts';
@@ -59,6 +60,8 @@ export interface DepsOptions {
   readonly audit: AuditLog;
   readonly metrics: MetricSink;
   readonly log: DepsLog;
+  /** Whether runs at the same time share what they read of the cluster. */
+  readonly sharesReads?: boolean;
 }
 
 /**
@@ -106,7 +109,10 @@ function makeClients(options: DepsOptions) {
     sqs: once(() => new SQSClient(CLIENT_DEFAULTS)),
     table: () => ({ client: dynamo(), tableName: requireEnv(options.env, ENV.tableName) }),
     transport,
-    kubernetes: once(() => createKubernetesApi(transport())),
+    kubernetes: once(() => {
+      const api = createKubernetesApi(transport());
+      return options.sharesReads === true ? shareReads(api) : api;
+    }),
   };
 }
 

@@ -17,6 +17,8 @@ import { ENV, requireEnv } from '../contract/env.ts';
 import { METRIC_NAMESPACE, serviceNameOf } from '../contract/metrics.ts';
 import type { FunctionName } from '../contract/names.ts';
 import type { FunctionDeps, Reconcile } from '../ports/function-deps.ts';
+import { oneAtATime, type Parallel } from './in-parallel.ts';
+import { logFields, withLogFields } from './log-fields.ts';
 import { makeDeps, makeInboxDeps, type AdapterName, type DepsOptions, type Given, type OtherAdapters } from './deps.ts';
 import { processBatch, type BatchLog } from './process-batch.ts';
 
@@ -28,47 +30,55 @@ type MadeBy<Others> = { readonly [Name in keyof Others & keyof FunctionDeps]: Fu
  * @param uses the adapters that the function asks for, beside `audit`, `metrics` and `clock`; its `Deps` type says the same, and the
  *   compiler compares
  * @param others adapters with a client that not every bundle should carry, e.g. `{ instances: ec2Instances }`
+ * @param parallel default: the messages of a batch are worked on one after the other
  */
 export function createHandler<Name extends AdapterName, Others extends Partial<OtherAdapters> = Record<never, never>>(
   name: FunctionName,
   uses: readonly Name[],
   makeReconcile: (deps: Pick<FunctionDeps, Name | Given> & MadeBy<Others>) => Reconcile,
   others?: Others,
+  parallel?: Parallel,
 ): BatchHandler {
   const serviceName = serviceNameOf(name);
   const logger = new Logger({ serviceName });
-  // The audit is not a matter of the log level.
-  const auditLogger = new Logger({ serviceName, logLevel: 'INFO' });
   const cluster = requireEnv(process.env, ENV.clusterName);
   const emf = new Metrics({ namespace: METRIC_NAMESPACE, serviceName, defaultDimensions: { cluster } });
-  const log = toBatchLog(logger, auditLogger);
+  const log = toBatchLog(logger);
   const metrics = createMetricSink(emf);
-  const options: DepsOptions = { name, env: process.env, audit: createAuditLog(auditLogger), metrics, log };
+  // The audit is not a matter of the log level.
+  const print = (lines: string): void => void process.stdout.write(lines);
+  const audit = createAuditLog({ serviceName, fields: logFields, print, now: () => systemClock.now() });
+  const sharesReads = parallel !== undefined;
+  const options: DepsOptions = { name, env: process.env, audit, metrics, log, sharesReads };
   const { deadLetters, visibility } = makeInboxDeps(options);
   const made = Object.fromEntries(Object.entries(others ?? {}).map(([adapter, make]) => [adapter, make()]));
   const { deps, probe } = makeDeps(uses, options);
-  const reconcile = makeReconcile({ ...deps, ...made } as Pick<FunctionDeps, Name | Given> & MadeBy<Others>);
+  const reconcileOne = makeReconcile({ ...deps, ...made } as Pick<FunctionDeps, Name | Given> & MadeBy<Others>);
+  const reconcile = parallel === undefined ? reconcileOne : oneAtATime(reconcileOne, parallel.subjectOf);
 
   // middy would answer shortly before the time-out while the batch is still at work; Lambda then keeps the environment, and the work
   // thaws with the next invocation. At its own time-out Lambda ends the process, and the work with it.
   return middy<SQSEvent, SQSBatchResponse>({ timeoutEarlyInMillis: 0 })
-    .use(injectLambdaContext([logger, auditLogger], { resetKeys: true }))
+    .use(injectLambdaContext(logger, { resetKeys: true }))
     .use(publishMetrics(emf))
     .handler((event, context) =>
-      processBatch(event, context, {
-        process: {
-          function: name,
-          cluster,
-          reconcile,
-          clock: systemClock,
-          deadLetters,
+      withLogFields({ function_request_id: context.awsRequestId }, () =>
+        processBatch(event, context, {
+          process: {
+            function: name,
+            cluster,
+            reconcile,
+            clock: systemClock,
+            deadLetters,
+            metrics,
+            ...(probe && { probe }),
+          },
+          visibility,
           metrics,
-          ...(probe && { probe }),
-        },
-        visibility,
-        metrics,
-        log,
-      }),
+          log,
+          ...(parallel && { atOnce: parallel.atOnce }),
+        }),
+      ),
     );
 }
 
@@ -84,14 +94,9 @@ function publishMetrics(metrics: Metrics): MiddlewareObj<SQSEvent, SQSBatchRespo
   };
 }
 
-function toBatchLog(logger: Logger, auditLogger: Logger): BatchLog {
+function toBatchLog(logger: Logger): BatchLog {
   return {
-    forRecord(fields) {
-      // Records are processed one after the other, so these are the fields of the record at work.
-      logger.appendKeys({ ...fields });
-      auditLogger.appendKeys({ ...fields });
-    },
-    warn: (message, fields) => logger.warn(message, { ...fields }),
-    error: (message, fields) => logger.error(message, { ...fields }),
+    warn: (message, fields) => logger.warn(message, { ...logFields(), ...fields }),
+    error: (message, fields) => logger.error(message, { ...logFields(), ...fields }),
   };
 }

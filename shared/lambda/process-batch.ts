@@ -1,9 +1,9 @@
 /**
- * One SQS batch: every record through `processMessage`, one after the other, failures reported one by one.
+ * One SQS batch: every record through `processMessage`, one after the other or a few at the same time, failures reported one by one.
  *
- * One after the other, because nothing may run on after the handler has answered: Lambda freezes the environment there, and what
- * thaws minutes later would act on what it saw before (I3). For the same reason a record that has begun is never given up; one for
- * which too little time is left is not begun.
+ * Nothing may run on after the handler has answered: Lambda freezes the environment there, and what thaws minutes later would act on what
+ * it saw before (I3). So the answer waits for every record that has begun, none is ever given up, and one for which too little time is
+ * left is not begun.
  */
 import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-powertools/batch';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
@@ -12,6 +12,8 @@ import { seconds } from '../domain/time.ts';
 import { messageOf, RetryableError } from '../errors.ts';
 import type { MessageVisibility } from '../ports/message-visibility.ts';
 import type { MetricSink } from '../ports/metrics.ts';
+import { limitTo } from './in-parallel.ts';
+import { logFields, withLogFields } from './log-fields.ts';
 import { processMessage, type ProcessDeps } from './process-message.ts';
 import { retryDelay } from './retry-delay.ts';
 import { retryReason } from './retry-reason.ts';
@@ -19,9 +21,8 @@ import { retryReason } from './retry-reason.ts';
 /** Time that one message may need: a record is begun only while this much is left of the invocation. */
 export const DEADLINE_RESERVE = seconds(10);
 
-/** The lines that are written about failures; fields common to all lines of one record are bound by `forRecord`. */
+/** The lines that are written about failures; `withLogFields` says of which record. */
 export interface BatchLog {
-  forRecord(fields: Readonly<Record<string, string>>): void;
   warn(message: string, fields: Readonly<Record<string, unknown>>): void;
   error(message: string, fields: Readonly<Record<string, unknown>>): void;
 }
@@ -31,20 +32,27 @@ export interface BatchDeps {
   readonly visibility: MessageVisibility;
   readonly metrics: MetricSink;
   readonly log: BatchLog;
+  /** Records at work at the same time. Default: one. */
+  readonly atOnce?: number;
 }
 
 export async function processBatch(event: SQSEvent, context: Context, deps: BatchDeps): Promise<SQSBatchResponse> {
   const processor = new BatchProcessor(EventType.SQS);
-  return processPartialResponse(event, (record: SQSRecord) => processRecord(record, context, deps), processor, {
+  const limited = limitTo(deps.atOnce ?? 1);
+  const process = (record: SQSRecord): Promise<void> => {
+    const { messageId, attributes } = record;
+    const fields = { ...logFields(), messageId, receiveCount: attributes.ApproximateReceiveCount };
+    return limited(() => withLogFields(fields, () => processRecord(record, context, deps)));
+  };
+  return processPartialResponse(event, process, processor, {
     context,
-    processInParallel: false,
+    processInParallel: true,
     // The answer says which failed; an error on top would make Lambda return the whole batch.
     throwOnFullBatchFailure: false,
   });
 }
 
 async function processRecord(record: SQSRecord, context: Context, deps: BatchDeps): Promise<void> {
-  deps.log.forRecord({ messageId: record.messageId, receiveCount: record.attributes.ApproximateReceiveCount });
   try {
     if (context.getRemainingTimeInMillis() < DEADLINE_RESERVE) {
       throw new RetryableError('not begun: too little time is left', { reason: 'DeadlineReserve' });

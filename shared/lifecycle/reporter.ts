@@ -20,6 +20,8 @@ export interface Report {
   /** The numbers it rests on. */
   readonly details?: JsonObject;
   readonly metric?: { readonly name: string; readonly dimensions?: Readonly<Record<string, string>> };
+  /** Said before and still so: the Event alone is recorded again, for the API server forgets Events after an hour. */
+  readonly isRepeated?: boolean | undefined;
   /** Recorded on `about`, with `reason` and `message` of the report unless it has its own. */
   readonly event?: { readonly type: 'Normal' | 'Warning'; readonly reason?: string; readonly message?: string };
 }
@@ -32,20 +34,22 @@ type Deps = Pick<FunctionDeps, 'audit' | 'metrics' | 'events'>;
 
 export function createReporter(owner: FunctionName, deps: Deps): Reporter {
   return {
-    async report({ about, decision, reason, message, details, metric, event }) {
+    async report({ about, decision, reason, message, details, metric, event, isRepeated }) {
       const { name, namespace, uid } = about.metadata;
-      deps.audit.write({
-        function: owner,
-        decision,
-        reason,
-        message,
-        kind: about.kind,
-        ...(namespace !== undefined && { namespace }),
-        name,
-        ...(uid !== undefined && { uid }),
-        ...(details !== undefined && { details }),
-      });
-      if (metric !== undefined) deps.metrics.count(metric.name, 1, metric.dimensions);
+      if (isRepeated !== true) {
+        deps.audit.write({
+          function: owner,
+          decision,
+          reason,
+          message,
+          kind: about.kind,
+          ...(namespace !== undefined && { namespace }),
+          name,
+          ...(uid !== undefined && { uid }),
+          ...(details !== undefined && { details }),
+        });
+        if (metric !== undefined) deps.metrics.count(metric.name, 1, metric.dimensions);
+      }
       if (event === undefined) return;
       await deps.events.record({
         type: event.type,

@@ -14,6 +14,7 @@ import { createCloud, type Cloud } from '../cloud.ts';
 import { PERMISSIONS, permissionsOnRuleKind, type Permissions } from '../../shared/contract/permissions.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { readNodeClaim } from '../../shared/domain/node-claim.ts';
+import { dig, textOf } from '../invariants/reading.ts';
 import { createInvariantWatcher, type InvariantWatcher } from '../invariants/watcher.ts';
 import { createVirtualTime, Standstill, type VirtualTime } from '../virtual-time.ts';
 import type { ExploredCluster } from './explored-cluster.ts';
@@ -48,13 +49,17 @@ const NO_FORWARDER: ClusterWatch = {
   },
 };
 
+const DEFINITIONS = { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions' };
+
 /** As a user grants the kinds of FinalizerRules (`curfew rbac`). */
 function withRuleKinds(core: ApiServerCore): Permissions {
   const { finalizer } = PERMISSIONS;
-  const grants = core.list(RESOURCES.FinalizerRule).items.flatMap(({ spec, status }) => {
-    const [group, resource] = [spec?.['group'], status?.['resource']];
-    const isWatched = typeof group === 'string' && typeof resource === 'string';
-    return isWatched ? permissionsOnRuleKind('finalizer', { group, resource }) : [];
+  const served = core.list(DEFINITIONS).items.map(({ spec }) => spec);
+  const grants = core.list(RESOURCES.FinalizerRule).items.flatMap(({ spec }) => {
+    const [group, kind] = [textOf(spec?.['group']), textOf(spec?.['kind'])];
+    const definition = served.find(each => each?.['group'] === group && dig(each, 'names', 'kind') === kind);
+    const resource = textOf(dig(definition, 'names', 'plural'));
+    return group === undefined || resource === undefined ? [] : permissionsOnRuleKind('finalizer', { group, resource });
   });
   return { ...finalizer, kubernetes: [...finalizer.kubernetes, ...grants] };
 }

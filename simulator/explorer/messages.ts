@@ -1,5 +1,5 @@
 /** The messages of situations, as they stand in an inbox. */
-import { toBusEntry } from '../../shared/contract/cluster-event.ts';
+import { toBusEntry, type KindWatch } from '../../shared/contract/cluster-event.ts';
 import { SOURCES, TICK, type FunctionName } from '../../shared/contract/names.ts';
 import { toWakeUpEnvelope } from '../../shared/contract/wake-up.ts';
 import { toIsoText, type EpochMs } from '../../shared/domain/time.ts';
@@ -17,10 +17,11 @@ export interface Told {
   readonly change?: 'Added' | 'Modified' | 'Deleted';
   readonly changed?: readonly string[];
   readonly hints?: { readonly nodePool?: string; readonly nodeName?: string; readonly providerID?: string };
+  readonly watch?: KindWatch;
 }
 
 export function clusterEvent(to: FunctionName, told: Told): Message {
-  const { change = 'Modified', changed = [], hints = {}, ...subject } = told;
+  const { change = 'Modified', changed = [], hints = {}, watch, ...subject } = told;
   return {
     name: `${subject.kind} ${subject.name} ${change.toLowerCase()}`,
     to,
@@ -36,6 +37,7 @@ export function clusterEvent(to: FunctionName, told: Told): Message {
         groupKey: subject.uid,
         eventKey: `${subject.uid}-${change}`,
         observedTime: toIsoText(now),
+        ...(watch !== undefined && { watch }),
       });
       return JSON.stringify({ source, 'detail-type': detailType, detail });
     },

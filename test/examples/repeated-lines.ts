@@ -4,13 +4,14 @@ import type { TraceEntry } from '../../simulator/trace.ts';
 /** What may be said again in the same words, and why. */
 export const SAID_AGAIN: Readonly<Record<string, string>> = {
   'grace-period refuse InvalidProtectionConfiguration':
-    'a policy with a mistake, at every resync and restart of the forwarder',
+    'a policy with a mistake, at each edit of it and each restart of the forwarder',
   'finalizer refuse InvalidTerminationConfiguration':
-    'a policy with a mistake, at every resync and restart of the forwarder',
+    'a policy with a mistake, at each edit of it and each restart of the forwarder',
+  'grace-period refuse NodeLifecyclePolicyConflict': 'a policy that another one overrides, at each edit of one of them',
   'grace-period invalid InvalidDoNotDisruptAnnotation': 'the annotation went and came again',
   'finalizer prepare FinalizerAdded': 'somebody took the finalizer off: it was put on again',
-  'repair refuse InvalidRepairConfiguration': 'a policy with a mistake, at each event of it',
-  'repair refuse NodeLifecyclePolicyConflict': 'a policy that another one overrides, at each event of one of them',
+  'repair refuse InvalidRepairConfiguration': 'a policy with a mistake, at each edit of it',
+  'repair refuse NodeLifecyclePolicyConflict': 'a policy that another one overrides, at each edit of one of them',
   'repair ignore NotConfigured':
     'an unhealthy node that no block covers, at each change of it: nothing is remembered of it',
   'repair ignore GateOff': 'the same while the gate is closed',

@@ -134,6 +134,20 @@ describe('the kind of a FinalizerRule', () => {
     expect(forwarder.ready().ready).toBe(true);
   });
 
+  it('that discovery knows and nobody serves is looked for with back-off, and says that it is not served', async () => {
+    const { clock, kubernetes, bus, forwarder } = aForwarder();
+    kubernetes.setKind('ManagedDatabase', DATABASES);
+    kubernetes.setServed(DATABASES, false);
+    kubernetes.add(FinalizerRule, aFinalizerRule());
+    forwarder.start();
+    await clock.advance(minutes(60));
+    expect(kubernetes.calls.filter(call => call === 'list manageddatabases').length).toBeLessThan(25);
+    expect(bus.events.at(-1)?.watch).toMatchObject({ state: 'NotServed' });
+    kubernetes.setServed(DATABASES, true);
+    await clock.advance(minutes(5));
+    expect(bus.events.at(-1)?.watch).toMatchObject({ state: 'Watching' });
+  });
+
   it('that may not be read says so once, is tried again with back-off, and is watched once it may', async () => {
     const { clock, kubernetes, bus, news, forwarder } = aForwarder();
     kubernetes.setKind('ManagedDatabase', DATABASES);

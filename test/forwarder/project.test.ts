@@ -21,6 +21,7 @@ function difference(before: KubernetesObject, after: KubernetesObject): readonly
 
 const condition = (overrides: object) => ({ status: { conditions: [{ ...READY_CONDITION, ...overrides }] } });
 const meta = (metadata: Partial<KubernetesObject['metadata']>) => ({ metadata });
+const DEADLINE = { annotations: { 'karpenter.sh/nodeclaim-termination-timestamp': '2024-11-01T15:00:00Z' } };
 const nodeSpec = {
   providerID: 'aws:///us-west-2a/i-0abc',
   taints: [{ key: 'example.com/slow', effect: 'NoSchedule' }],
@@ -124,11 +125,12 @@ describe('what is a change', () => {
     ],
     ["a NodeClaim's node and instance", aNodeClaim(), aNodeClaim({ status: {} }), ['nodeName', 'providerID']],
     [
-      "a NodeClaim's deadline",
-      aNodeClaim(),
-      aNodeClaim(meta({ annotations: { 'karpenter.sh/nodeclaim-termination-timestamp': '2024-11-01T15:00:00Z' } })),
+      "a NodeClaim's deadline, while it is being deleted",
+      aNodeClaim(meta({ deletionTimestamp: '2024-11-01T15:00:00Z' })),
+      aNodeClaim(meta({ deletionTimestamp: '2024-11-01T15:00:00Z', ...DEADLINE })),
       ['annotations'],
     ],
+    ['the same before its deletion, which is what makes it count', aNodeClaim(), aNodeClaim(meta(DEADLINE)), []],
     ["a NodeClaim's grace period", aNodeClaim(), aNodeClaim({ spec: {} }), ['terminationGracePeriod']],
 
     ["a NodePool's spec", aNodePool(), aNodePool({ spec: { disruption: { budgets: [] } } }), ['spec']],

@@ -7,6 +7,7 @@ import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, minutes, parseTimestamp } from '../../../shared/domain/time.ts';
+import { RetryableError } from '../../../shared/errors.ts';
 import type { Rounds } from '../../../shared/lifecycle/rounds.ts';
 import { openRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import type { RuleParts } from './reconcile-object.ts';
@@ -21,6 +22,9 @@ export type RuleEndParts = RuleParts & { readonly rules: Rounds };
 /** Keeps a rule until its objects are free. */
 export const RULE_FINALIZER = 'curfew.dev/finalizer-rule';
 
+/** Of one run, on a rule that others change at the same time. */
+const ATTEMPTS = 5;
+
 export interface RuleMessage {
   /** How the forwarder's watch of the kind stands; absent in a message that does not say. */
   readonly watch?: KindWatch | undefined;
@@ -30,11 +34,23 @@ export interface RuleMessage {
   readonly timer?: { readonly uid: string | undefined; readonly wakeUp: UsedWakeUp };
 }
 
-export async function reconcileRule(
+/**
+ * Nobody repeats what is said of a watch, and no event tells of a change of labels or status: a write that met one is made anew.
+ *
+ * @throws RetryableError for a rule that is changed again and again meanwhile
+ */
+export async function reconcileRule(parts: RuleEndParts, name: string, message: RuleMessage): Promise<void> {
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    if ((await reconcileOnce(parts, name, message)) !== 'conflict') return;
+  }
+  throw new RetryableError(`FinalizerRule ${name} was changed while it was looked at`);
+}
+
+async function reconcileOnce(
   parts: RuleEndParts,
   name: string,
   { watch, concernsObjects = false, timer }: RuleMessage,
-): Promise<void> {
+): Promise<'conflict' | void> {
   const { deps } = parts;
   const all = await loadRules(deps);
   const object = all.find(({ metadata }) => metadata.name === name);
@@ -42,7 +58,7 @@ export async function reconcileRule(
   if (object === undefined) return;
   const ref = { type: RESOURCES.FinalizerRule, name };
   const standing = standingOf(object, all);
-  if (object.metadata.deletionTimestamp === undefined && (await isHeldNow(parts, object, standing)) === false) return;
+  if (object.metadata.deletionTimestamp === undefined && !(await isHeldNow(parts, object, standing))) return 'conflict';
 
   const current = await deps.kubernetes.get(ref);
   if (current === undefined || current.metadata.uid !== object.metadata.uid) return;
@@ -56,13 +72,14 @@ export async function reconcileRule(
   };
   // The status remembers what was said, so it is written afterwards: a run that dies in between says it again.
   if (accepted.status === 'False' && !hasCondition(current, accepted)) await refuse(parts, object, accepted);
-  await setConditions(deps, ref, current, [accepted, ...(watching ? [watching] : [])], deps.clock.now(), fields);
+  const shown = [accepted, ...(watching ? [watching] : [])];
+  if (!(await setConditions(deps, ref, current, shown, deps.clock.now(), fields))) return 'conflict';
   if (standing.kind !== 'inForce') return endUnused(parts, object);
   const type = resource === undefined ? standing.value.type : { ...standing.value.rule, resource };
   if (type === undefined) return endUnused(parts, object);
   const inForce = { ...standing.value, type: { group: type.group, version: type.version, resource: type.resource } };
   if (concernsObjects || timer !== undefined) await parts.rules.request(name);
-  if (object.metadata.deletionTimestamp !== undefined) await endWhenFree(parts, inForce, timer?.wakeUp);
+  if (object.metadata.deletionTimestamp !== undefined) return endWhenFree(parts, inForce, timer?.wakeUp);
 }
 
 /**
@@ -88,13 +105,13 @@ function isNews({ since }: KindWatch, { status }: KubernetesObject): boolean {
   return reported === undefined || stored === undefined || reported >= stored;
 }
 
-/** Puts the rule's own finalizer on. False: it changed, its next event comes. */
+/** Puts the rule's own finalizer on. False: it changed. */
 async function isHeldNow({ deps }: RuleParts, object: KubernetesObject, standing: Standing): Promise<boolean> {
   const { uid, resourceVersion, name, finalizers = [] } = object.metadata;
   if (standing.kind !== 'inForce' || finalizers.includes(RULE_FINALIZER)) return true;
   const body = { metadata: { uid, resourceVersion, finalizers: [...finalizers, RULE_FINALIZER] } };
   const outcome = await deps.kubernetes.patch({ type: RESOURCES.FinalizerRule, name }, { type: 'merge', body });
-  return outcome.kind === 'ok';
+  return outcome.kind !== 'conflict';
 }
 
 function acceptedOf(standing: Standing): Condition {
@@ -125,7 +142,11 @@ async function refuse({ reporter }: RuleParts, about: KubernetesObject, { messag
 }
 
 /** A rule that is being deleted goes when no object carries its finalizer; that is looked at once a minute. */
-async function endWhenFree({ deps }: RuleParts, inForce: RuleInForce, wakeUp: UsedWakeUp | undefined): Promise<void> {
+async function endWhenFree(
+  { deps }: RuleParts,
+  inForce: RuleInForce,
+  wakeUp: UsedWakeUp | undefined,
+): Promise<'conflict' | void> {
   const { object } = inForce;
   const { kind, apiVersion, metadata } = object;
   const objects = await objectsOf(deps, inForce);
@@ -145,7 +166,7 @@ async function closeRecord(deps: RuleParts['deps'], uid: string | undefined): Pr
 }
 
 /** A rule that is being deleted, and that nothing waits for. */
-async function endUnused({ deps }: Pick<RuleParts, 'deps'>, object: KubernetesObject): Promise<void> {
+async function endUnused({ deps }: Pick<RuleParts, 'deps'>, object: KubernetesObject): Promise<'conflict' | void> {
   const ref = { type: RESOURCES.FinalizerRule, name: object.metadata.name };
   const current = await deps.kubernetes.get(ref);
   if (current?.metadata.uid !== object.metadata.uid || current.metadata.deletionTimestamp === undefined) return;
@@ -153,5 +174,5 @@ async function endUnused({ deps }: Pick<RuleParts, 'deps'>, object: KubernetesOb
   if (!finalizers.includes(RULE_FINALIZER)) return;
   const body = { metadata: { uid, resourceVersion, finalizers: finalizers.filter(name => name !== RULE_FINALIZER) } };
   const outcome = await deps.kubernetes.patch(ref, { type: 'merge', body });
-  if (outcome.kind !== 'conflict') await closeRecord(deps, uid);
+  return outcome.kind === 'conflict' ? 'conflict' : closeRecord(deps, uid);
 }

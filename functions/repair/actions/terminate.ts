@@ -5,6 +5,7 @@
  */
 import { KARPENTER } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
+import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { addDuration, seconds } from '../../../shared/domain/time.ts';
 import { messageOf, RetryableError, TerminalError } from '../../../shared/errors.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
@@ -21,44 +22,49 @@ export const terminate: Action = {
       : deleteClaim(context, context.claim),
 };
 
-/** A NodeClaim that is gone by now is as good as deleted. */
-async function deleteClaim(
-  { deps, attempt, now }: ActionContext,
-  claim: NonNullable<ActionContext['claim']>,
-): Promise<StepOutcome> {
+/**
+ * The first write has the version that was judged as its precondition: a veto, a deadline or a deletion that came since is not passed
+ * over, nor is any other change. A NodeClaim that is gone by now is as good as deleted.
+ */
+async function deleteClaim({ deps, attempt, now }: ActionContext, claim: NodeClaimView): Promise<StepOutcome> {
   const { kubernetes } = deps;
-  const { name, uid } = claim;
+  const { name, uid, resourceVersion } = claim;
   const ref = { type: RESOURCES.NodeClaim, name };
   const changed = (message: string): StepOutcome => ({
     kind: 'notYet',
     until: addDuration(now, seconds(1)),
     on: message,
   });
-  if (!holdsPastInstant(claim, now)) {
+  const isForceful = holdsPastInstant(claim, now);
+  if (!isForceful) {
     const annotations = { [KARPENTER.terminationTimestampAnnotation]: attempt.terminationTimestamp ?? null };
-    const patch = { type: 'merge' as const, body: { metadata: { uid, annotations } } };
+    const patch = { type: 'merge' as const, body: { metadata: { uid, resourceVersion, annotations } } };
     const outcome = await kubernetes.patch(ref, patch);
     if (outcome.kind === 'conflict') return changed(outcome.message);
   }
   if (claim.deletionTime !== undefined) return TAKEN;
-  const outcome = await kubernetes.delete(ref, { preconditions: { uid } });
+  const outcome = await kubernetes.delete(ref, { preconditions: isForceful ? { uid, resourceVersion } : { uid } });
   return outcome.kind === 'conflict' ? changed(outcome.message) : TAKEN;
 }
 
-/** I7: takes back the annotation of an attempt that was not carried out, if it is still ours: what stood there before comes back. */
+/**
+ * I7: takes back the annotation of an attempt that was not carried out, if it is still ours: what stood there before comes back. Takes
+ * no more permission than to set it.
+ *
+ * @param live the NodeClaim as it was read since; undefined: it is gone
+ */
 export async function takeBackAnnotation(
   { kubernetes }: Pick<ActionDeps, 'kubernetes'>,
   { claim, terminationTimestamp, previousTimestamp }: RepairAttempt,
+  live: NodeClaimView | undefined,
 ): Promise<void> {
   if (terminationTimestamp === undefined || claim === undefined) return;
-  const ref = { type: RESOURCES.NodeClaim, name: claim.name };
-  const live = await kubernetes.get(ref);
-  if (live?.metadata.uid !== claim.uid || live.metadata.deletionTimestamp !== undefined) return;
+  if (live?.uid !== claim.uid || live.deletionTime !== undefined) return;
   const key = KARPENTER.terminationTimestampAnnotation;
-  if (live.metadata.annotations?.[key] !== terminationTimestamp) return;
-  const { uid, resourceVersion } = live.metadata;
+  if (live.annotations[key] !== terminationTimestamp) return;
+  const { uid, resourceVersion } = live;
   const body = { metadata: { uid, resourceVersion, annotations: { [key]: previousTimestamp ?? null } } };
-  const outcome = await kubernetes.patch(ref, { type: 'merge', body });
+  const outcome = await kubernetes.patch({ type: RESOURCES.NodeClaim, name: claim.name }, { type: 'merge', body });
   if (outcome.kind === 'conflict') throw new RetryableError(`taking back the annotation: ${outcome.message}`);
 }
 

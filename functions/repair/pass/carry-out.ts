@@ -1,11 +1,12 @@
 /**
  * Carries the reserved attempts of a pass out. Each is looked at once more, Node and NodeClaim, under the rules as they are by then;
- * every call carries the UID, so that another object of that name is never reached (I10).
+ * every call carries the UID, so that another object of that name is never reached (I10). A termination writes to its NodeClaim: that
+ * the version which the pass has listed is still the live one is the write's precondition, and no read (ADR 0023).
  */
 import { inBatches, inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
-import { readNodeClaim } from '../../../shared/domain/node-claim.ts';
+import { readNodeClaim, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { readNode } from '../../../shared/domain/node.ts';
 import { indexOwners, ownerOf } from '../../../shared/domain/node-owner.ts';
 import { toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
@@ -48,6 +49,9 @@ interface Context {
   readonly pool: string | undefined;
   readonly place: Place;
   readonly episodes: PassObservation['episodes'];
+  /** As the pass has read them. */
+  readonly rules: PoolRules;
+  readonly claims: readonly NodeClaimView[];
 }
 
 export async function carryOut(
@@ -56,7 +60,8 @@ export async function carryOut(
   context: Context,
 ): Promise<readonly Carried[]> {
   // Read together with the first nodes.
-  const rules = loadRules(deps, context.pool);
+  const rules = loadRules(deps, context.pool, context.rules);
+  const claims = new Map<string | undefined, NodeClaimView>(context.claims.map(claim => [claim.uid, claim]));
   const carried: Carried[] = [];
   // Recorded once all acts are done: the last node is due as the first one is.
   const events: ObjectEvent[] = [];
@@ -67,7 +72,10 @@ export async function carryOut(
       made = change;
     };
     try {
-      const outcome = await carryOutOne(deps, verdict, rules, { ...context, events }, note);
+      const parts = { ...context, rules, events, note };
+      const listed = attempt.action === 'Terminate' ? claims.get(attempt.claim?.uid) : undefined;
+      const outcome =
+        (listed && (await carryOutOne(deps, verdict, parts, listed))) ?? (await carryOutOne(deps, verdict, parts));
       carried.push({ attempt, previous, made, outcome });
     } catch (error) {
       carried.push({ attempt, previous, made, outcome: { kind: 'unknown', error } });
@@ -77,34 +85,47 @@ export async function carryOut(
   return carried;
 }
 
+interface Parts extends Omit<Context, 'rules'> {
+  readonly rules: Promise<PoolRules>;
+  readonly events: ObjectEvent[];
+  readonly note: ActionContext['note'];
+}
+
+async function carryOutOne(deps: PassDeps, granted: Granted, parts: Parts): Promise<Outcome>;
+/** @param listed the NodeClaim as the pass has listed it; answers undefined when a read must tell more. Without it, it is read. */
+async function carryOutOne(
+  deps: PassDeps,
+  granted: Granted,
+  parts: Parts,
+  listed: NodeClaimView,
+): Promise<Outcome | undefined>;
 async function carryOutOne(
   deps: PassDeps,
   { attempt, previous, message }: Granted,
-  wanted: Promise<PoolRules>,
-  { pool, place, episodes, events }: Context & { readonly events: ObjectEvent[] },
-  note: ActionContext['note'],
-): Promise<Outcome> {
+  { rules: wanted, pool, place, episodes, events, note }: Parts,
+  listed?: NodeClaimView,
+): Promise<Outcome | undefined> {
   const { claim: reserved, node: named } = attempt;
-  const [rules, nodeObject, claimObject, pods] = await inParallel([
+  const [rules, nodeObject, claim, pods] = await inParallel([
     wanted,
     deps.kubernetes.get({ type: RESOURCES.Node, name: named.name }),
-    reserved && deps.kubernetes.get({ type: RESOURCES.NodeClaim, name: reserved.name }),
+    listed ?? (reserved && readClaim(deps, reserved.name)),
     attempt.action === 'Drain' ? [] : loadPodsOnNode(deps, named.name),
   ]);
   const calledOff = async (why: string): Promise<Outcome> => {
     // An attempt before this one may have left its annotation.
-    if (previous === undefined) await withdraw(deps, attempt);
+    if (previous === undefined) await withdraw(deps, attempt, claim);
     return { kind: 'calledOff', why };
   };
   if (nodeObject?.metadata.uid !== named.uid) return calledOff('the Node is gone');
-  if (claimObject?.metadata.uid !== reserved?.uid) return calledOff('the NodeClaim is gone');
+  if (claim?.uid !== reserved?.uid) return calledOff('the NodeClaim is gone');
   const node = readNode(nodeObject);
-  const claim = claimObject && readNodeClaim(claimObject);
   const now = deps.clock.now();
   const owner = ownerOf(node, indexOwners([node], claim === undefined ? [] : [claim]));
   const escalates = attempt.escalates === true ? attempt.incident : undefined;
   const seen = { now, node, owner, rules: rules.rules, episodes: episodes.get(node.uid) ?? [], escalates };
   const decision = deps.decide(seen);
+  if (listed !== undefined && decision.kind !== 'due') return undefined;
   if (decision.kind !== 'due' && decision.kind !== 'finishing') return calledOff(decision.message);
   if (rules.rules.mode === 'Observe') return calledOff('mode is Observe by now');
   // Somebody else terminates it forcefully by now.
@@ -118,7 +139,13 @@ async function carryOutOne(
     events.push(...(await noteAct(deps, { attempt, message, place, pods, rules })));
     return { kind: 'accepted' };
   }
+  if (listed !== undefined && outcome.kind === 'notYet') return undefined;
   return refuse(deps, outcome, attempt, place);
+}
+
+async function readClaim({ kubernetes }: PassDeps, name: string): Promise<NodeClaimView | undefined> {
+  const object = await kubernetes.get({ type: RESOURCES.NodeClaim, name });
+  return object && readNodeClaim(object);
 }
 
 /** The action at the attempt's place; undefined when the block was edited in between. */
@@ -158,11 +185,19 @@ async function refuse(
   return { kind: 'refused', why: outcome.on, retryTime: outcome.until };
 }
 
-/** Takes back what is left of an attempt that was not carried out, or whose repair is over (I7). Doing it twice is doing it once. */
-export async function withdraw(deps: ActionDeps, attempt: RepairAttempt): Promise<void> {
+/**
+ * Takes back what is left of an attempt that was not carried out, or whose repair is over (I7). Doing it twice is doing it once.
+ *
+ * @param claim its NodeClaim as it was read since
+ */
+export async function withdraw(
+  deps: ActionDeps,
+  attempt: RepairAttempt,
+  claim: NodeClaimView | undefined,
+): Promise<void> {
   const { phase, action, requestId } = attempt;
   if (phase !== 'observed') {
-    if (action === 'Terminate') await takeBackAnnotation(deps, attempt);
+    if (action === 'Terminate') await takeBackAnnotation(deps, attempt, claim);
     // A termination carries the id of the drain before it.
     if (action !== 'CustomResource' && requestId !== undefined) await cancelDrain(deps, attempt);
   }

@@ -13,7 +13,7 @@ import { PASS_SETTLES_AFTER, PASS_SPACING, type PassDeps } from './deps.ts';
 import { withIntents } from './intents.ts';
 import { ended, inquire, recordOutcomes, sayForDeadRuns, wakeTimeAfter } from './outcomes.ts';
 import type { PoolState, RepairAttempt } from './pool.ts';
-import { newsOf, say, wakeTimeOf } from './say.ts';
+import { count, newsOf, say, wakeTimeOf } from './say.ts';
 
 interface Seen {
   /** As it was read; undefined: there was no record. */
@@ -103,7 +103,10 @@ async function lookAndAct(
       const place: Place = { pool, source: rules.rules.source };
       const found = [...seen.decision.found, ...seen.ending];
       await sayForDeadRuns(deps, { lost: seen.decision.lost, found }, { place, rules, told });
-      for (const attempt of seen.decision.withdrawals) await withdraw(deps, attempt);
+      for (const attempt of seen.decision.withdrawals) {
+        const claim = claims.find(({ uid }) => uid === attempt.claim?.uid);
+        await withdraw(deps, attempt, claim);
+      }
       const isMaking = seen.decision.state.attempts.some(
         ({ action, phase }) => action === 'CustomResource' && phase === 'intended',
       );
@@ -111,7 +114,7 @@ async function lookAndAct(
         ? await withIntents(deps, seen.decision, { pool, rules: rules.rules, claims })
         : seen.decision;
       const granted = decision.verdicts.flatMap(verdict => (verdict.kind === 'repair' ? verdict : []));
-      if (granted.length === 0) return conclude(deps, record, pool, seen, looks === 1);
+      if (granted.length === 0) return conclude(deps, record, pool, seen, { told, isFirstLook: looks === 1 });
 
       const wakeTime = addDuration(deps.clock.now(), PASS_SETTLES_AFTER);
       const reserved = await saveDecided(record, pool, seen.read, wanted => ({
@@ -120,8 +123,8 @@ async function lookAndAct(
         punctual: false,
       }));
       if (!reserved.written) return again('the pool changed before its attempts were reserved');
-      const carried = await carryOut(deps, granted, { pool, place, episodes: seen.episodes });
-      await recordOutcomes(deps, record, pool, { decision, state }, carried, place);
+      const carried = await carryOut(deps, granted, { pool, place, episodes: seen.episodes, rules, claims });
+      await recordOutcomes(deps, record, pool, { decision, state, told }, carried, place);
       const failure = carried.find(({ outcome }) => outcome.kind === 'unknown');
       if (failure?.outcome.kind === 'unknown') throw failure.outcome.error;
       return DONE;
@@ -129,20 +132,21 @@ async function lookAndAct(
   });
 }
 
-/** Nothing was granted: what holds is recorded and said; a pool in which nothing is due or under way is closed. */
+/** Nothing was granted: what holds is said and recorded; a pool in which nothing is due or under way is closed. */
 async function conclude(
   deps: PassDeps,
   record: TimedRecord<PoolState>,
   pool: string | undefined,
   { decision, read, state: before, rules }: Seen,
-  isFirstLook: boolean,
+  { told, isFirstLook }: { readonly told: Set<string>; readonly isFirstLook: boolean },
 ): Promise<Turn> {
   const now = deps.clock.now();
   const news = newsOf(decision.verdicts, decision.state.said, now);
   const after = ended({ ...decision.state, said: news.said });
   const place: Place = { pool, source: rules.rules.source };
+  await say(deps, decision.verdicts, news, place, told);
   const finish = async (turn: Turn): Promise<Turn> => {
-    if (turn.kind === 'done') await say(deps, decision.verdicts, news, place, { before, after });
+    if (turn.kind === 'done') await count(deps, decision.verdicts, place, { before, after });
     return turn;
   };
   if (decision.wakeTime === undefined && news.verdicts.length === 0) {

@@ -16,7 +16,7 @@ import { PASS_SPACING, type PassDeps } from './deps.ts';
 import { withoutUndone } from './grant.ts';
 import { failureOf } from './guards.ts';
 import type { PoolState, RepairAttempt } from './pool.ts';
-import { newsOf, noteAct, say, wakeTimeOf } from './say.ts';
+import { count, newsOf, noteAct, say, wakeTimeOf } from './say.ts';
 
 /** The pass has ended. */
 export function ended(state: PoolState): PoolState {
@@ -84,6 +84,13 @@ export async function sayForDeadRuns(
   for (const { node, number } of [...lost, ...found]) told.add(`${node.uid} ${number}`);
 }
 
+interface Pass {
+  readonly decision: PassDecision;
+  /** Before it. */
+  readonly state: PoolState;
+  readonly told: Set<string>;
+}
+
 /** Writes of the outcome; only a handful of functions run at once. */
 const MAX_TRIES = 5;
 
@@ -92,7 +99,7 @@ export async function recordOutcomes(
   deps: PassDeps,
   record: TimedRecord<PoolState>,
   pool: string | undefined,
-  { decision, state: before }: { readonly decision: PassDecision; readonly state: PoolState },
+  { decision, state: before, told }: Pass,
   carried: readonly Carried[],
   place: Place,
 ): Promise<void> {
@@ -128,8 +135,9 @@ export async function recordOutcomes(
     const value = isOurs ? ended({ ...merged, said: news.said }) : merged;
     const own = soon.reduce(earliest, wakeTimeOf(decision.wakeTime, news, now)) ?? now;
     const wakeTime = isOurs ? wakeTimeAfter(own, held.value, now) : (held.stored.nextWakeTime ?? now);
+    await say(deps, decision.verdicts, isOurs ? news : undefined, place, told);
     const saved = await record.save({ subject: poolSubject(pool), value, wakeTime });
-    if (saved.written) return say(deps, decision.verdicts, isOurs ? news : undefined, place, { before, after: value });
+    if (saved.written) return count(deps, decision.verdicts, place, { before, after: value });
   }
   // The attempts are intended still: the next pass finds out by looking (I4).
 }

@@ -38,8 +38,11 @@ export interface Passes {
   ensure(pool: string | undefined, since: EpochMs | undefined): Promise<void>;
   /** The same for a node that is due since then. Answers what the passes know of it: one found it due, or one is under way that sees it. */
   take(pool: string | undefined, since: EpochMs, uid: string): Promise<Standing>;
-  /** A repair of the node of that name is under way: the passes look at it. */
-  repairs(pool: string | undefined, nodeName: string): Promise<boolean>;
+  /**
+   * The NodeClaim of the node of that name changed, which may let held repairs of this pool go on. Answers whether a repair of that
+   * very node is under way: the passes look at it.
+   */
+  claimChanged(pool: string | undefined, nodeName: string): Promise<boolean>;
   /** Something changed that may let held repairs of this pool go on. Without a record nothing is held. */
   poolChanged(pool: string | undefined): Promise<void>;
   /** The timer of the pool's record is due. */
@@ -61,13 +64,20 @@ export function createPasses(deps: PassDeps): Passes {
   const open = (pool: string | undefined, wakeUp?: UsedWakeUp): TimedRecord<PoolState> =>
     openRecord(deps, poolCodec, poolRecordId(pool), wakeUp);
   /** Answers whether this run made the pass. */
-  const request = async (pool: string | undefined, record: TimedRecord<PoolState>, wants: Wants): Promise<boolean> => {
-    const claimed = await claimPass(deps, pool, record, wants);
+  const request = async (
+    pool: string | undefined,
+    record: TimedRecord<PoolState>,
+    wants: Wants,
+    loaded?: Held<PoolState>,
+  ): Promise<boolean> => {
+    const claimed = await claimPass(deps, pool, record, wants, loaded);
     if (claimed !== undefined) await runPass(deps, pool, record, claimed);
     return claimed !== undefined;
   };
   /** Passes that this process knows of: of a thousand nodes that are due at once, the first one asks the store. */
   const began = new Map<string, EpochMs>();
+  /** The latest pass that this process saw under way, and when. */
+  const underWay = new Map<string, { readonly passTime: EpochMs; readonly seenTime: EpochMs }>();
   return {
     async ensure(pool, since) {
       const id = poolRecordId(pool);
@@ -80,6 +90,10 @@ export function createPasses(deps: PassDeps): Passes {
       });
     },
     async take(pool, since, uid) {
+      const id = poolRecordId(pool);
+      const known = underWay.get(id);
+      const isFresh = known !== undefined && !isDue(deps.clock.now(), addDuration(known.seenTime, PASS_SPACING));
+      if (isFresh && known.passTime >= since) return 'underWay';
       const record = open(pool);
       let seen: PoolState | undefined;
       const isOwn = await request(pool, record, state => {
@@ -87,19 +101,22 @@ export function createPasses(deps: PassDeps): Passes {
         return state !== undefined && state.passTime >= since ? 'armed' : 'pass';
       });
       // Of many nodes that are due at once nearly all come while the pass of the first one is under way: they read its record once.
-      if (!isOwn && seen !== undefined && seen.passTime >= since) return standingIn(seen, uid);
+      if (!isOwn && seen !== undefined && seen.passTime >= since) {
+        if (seen.underWay) underWay.set(id, { passTime: seen.passTime, seenTime: deps.clock.now() });
+        return standingIn(seen, uid);
+      }
       const held = await record.load();
       return standingIn(held.kind === 'held' ? held.value : undefined, uid);
     },
-    async repairs(pool, nodeName) {
-      const held = await open(pool).load();
-      return held.kind === 'held' && held.value.attempts.some(({ node }) => node.name === nodeName);
+    async claimChanged(pool, nodeName) {
+      const record = open(pool);
+      const held = await record.load();
+      if (held.kind !== 'held' || !held.value.attempts.some(({ node }) => node.name === nodeName)) return false;
+      await request(pool, record, afterChange, held);
+      return true;
     },
     async poolChanged(pool) {
-      await request(pool, open(pool), state => {
-        if (state === undefined) return 'nothing';
-        return joinTime(countHeld(state.said)) > 0 ? 'soon' : 'pass';
-      });
+      await request(pool, open(pool), afterChange);
     },
     async timerDue(pool, wakeUp) {
       const record = open(pool, wakeUp);
@@ -107,7 +124,7 @@ export function createPasses(deps: PassDeps): Passes {
       // Each pass sets the timer anew. A wake-up of an earlier setting would start one more chain of passes, for good.
       const armed = held.kind === 'held' ? held.stored.nextWakeTime : undefined;
       if (armed !== wakeUp.wakeTime && (armed === undefined || !isDue(deps.clock.now(), armed))) return;
-      await request(pool, record, state => (state === undefined ? 'nothing' : 'pass'));
+      await request(pool, record, state => (state === undefined ? 'nothing' : 'pass'), held);
     },
     async drainEnded(pool, ended) {
       const record = open(pool);
@@ -131,20 +148,34 @@ type Wants = (state: PoolState | undefined) => Wanted;
 /** `soon`: after the rest of a burst of changes. */
 type Wanted = 'nothing' | 'armed' | 'soon' | 'pass';
 
+/** Without a record nothing is held. */
+const afterChange: Wants = state => {
+  if (state === undefined) return 'nothing';
+  return joinTime(countHeld(state.said)) > 0 ? 'soon' : 'pass';
+};
+
 /**
  * Answers the pool's state as it was written if this run is to make the pass; the others are served by its timer, or by a pass that
  * began before.
+ *
+ * @param loaded what this run has just read of the record
  */
 async function claimPass(
   deps: PassDeps,
   pool: string | undefined,
   record: TimedRecord<PoolState>,
   wants: Wants,
+  loaded?: Held<PoolState>,
 ): Promise<PoolState | undefined> {
   let claimed: PoolState | undefined;
+  let first = loaded;
   await settle<Held<PoolState>, Wanted>({
     what: poolRecordId(pool),
-    observe: async () => ({ kind: 'here', observation: await record.load() }),
+    async observe() {
+      const observation = first ?? (await record.load());
+      first = undefined;
+      return { kind: 'here', observation };
+    },
     decide: held => (held.kind === 'newer' ? 'nothing' : wants(held.kind === 'held' ? held.value : undefined)),
     async apply(wanted, held) {
       if (wanted === 'nothing' || held.kind === 'newer') return DONE;

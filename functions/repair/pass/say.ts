@@ -118,25 +118,47 @@ export function wakeTimeOf(wakeTime: EpochMs | undefined, { said, hasMore }: New
   return [wakeTime, again, more].reduce(earliest, undefined) ?? addDuration(now, PASS_SETTLES_AFTER);
 }
 
-/** Says what is news, after it happened. */
+type SayDeps = Pick<PassDeps, 'reporter' | 'events'>;
+
+/**
+ * Says what is news, before it is recorded that it was said: a run that ends in between says it once more, and never not at all (I9).
+ *
+ * @param told what this run has said: one that looks again because it lost a race does not repeat it
+ */
 export async function say(
-  deps: Pick<PassDeps, 'reporter' | 'events' | 'metrics' | 'repairsChanged'>,
+  deps: SayDeps,
   verdicts: readonly Verdict[],
   news: News | undefined,
   place: Place,
-  { before, after }: { readonly before: PoolState; readonly after: PoolState },
+  told: Set<string>,
 ): Promise<void> {
+  const isNew = (verdict: Verdict): boolean => {
+    const key = keyOf(verdict);
+    const isTold = told.has(key);
+    told.add(key);
+    return !isTold;
+  };
   const acts = verdicts.filter(({ kind }) => kind === 'wouldRepair' || kind === 'recovered');
-  for (const verdict of [...acts, ...(news?.verdicts ?? [])]) {
+  for (const verdict of [...acts, ...(news?.verdicts ?? [])].filter(isNew)) {
     await deps.reporter.report(reportOfVerdict(verdict, place));
     const fault = vetoFault(verdict);
     if (fault !== undefined) await deps.events.record(fault);
   }
-  for (const verdict of news?.repeated ?? []) {
-    const { about, event, message, reason } = reportOfVerdict(verdict, place);
-    if (event !== undefined) await deps.events.record({ reason, message, about, ...event });
+  for (const verdict of (news?.repeated ?? []).filter(isNew)) {
+    await deps.reporter.report({ ...reportOfVerdict(verdict, place), isRepeated: true });
   }
-  const nodePool = place.pool ?? 'none';
+}
+
+const keyOf = (verdict: Verdict): string => `${verdict.node.uid} ${codeOf(verdict) ?? verdict.kind}`;
+
+/** Counts how the pool stands, once that is recorded. */
+export async function count(
+  deps: Pick<PassDeps, 'metrics' | 'repairsChanged'>,
+  verdicts: readonly Verdict[],
+  { pool }: Place,
+  { before, after }: { readonly before: PoolState; readonly after: PoolState },
+): Promise<void> {
+  const nodePool = pool ?? 'none';
   for (const [reason, list] of Map.groupBy(verdicts.filter(isHeld), reasonOf)) {
     deps.metrics.count(REPAIR_METRICS.held, list.length, { nodePool, reason });
   }

@@ -17,7 +17,7 @@ type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'> &
 
 /**
  * Looks at the live NodePool and reports its faults: Warning Event and audit line.
- * @param resync it is only published again: a condition type that nobody watches has been said already
+ * @param resync it is only published again: the Event of a fault is recorded once more
  */
 export async function reportNodePool(deps: Deps, { name }: Pick<Subject, 'name'>, resync = false): Promise<void> {
   const object = await deps.kubernetes.get({ type: RESOURCES.NodePool, name });
@@ -26,7 +26,7 @@ export async function reportNodePool(deps: Deps, { name }: Pick<Subject, 'name'>
   const parsed = parseRepairBlock(block, 'spec.repair');
   if (!parsed.ok) {
     const message = `${parsed.message}; the nodes it applies to are not repaired until it is valid`;
-    return refuse(deps, object, EVENT_REASONS.invalidRepairConfiguration, message);
+    return refuse(deps, object, EVENT_REASONS.invalidRepairConfiguration, message, resync);
   }
   if (!resync) await reportUnwatched(deps, object);
 }
@@ -47,11 +47,12 @@ export async function reportPolicy(
     const effect = parseNodePoolSelector(object.spec).ok
       ? 'what was accepted last stays in force; without it the nodes it applies to are not repaired until it is valid'
       : 'what was accepted last stays in force; without it it applies to no NodePool until it is valid';
-    await refuse(deps, object, EVENT_REASONS.invalidRepairConfiguration, `${fault}; ${effect}`);
+    const isRepeated = resync || wakeUp !== undefined;
+    await refuse(deps, object, EVENT_REASONS.invalidRepairConfiguration, `${fault}; ${effect}`, isRepeated);
   } else if (!resync && wakeUp === undefined) await reportUnwatched(deps, object);
   if (wakeUp !== undefined) return;
   for (const { loser, message } of tiesOf(object, 'repair', readPolicies(objects))) {
-    await refuse(deps, loser, EVENT_REASONS.policyConflict, message);
+    await refuse(deps, loser, EVENT_REASONS.policyConflict, message, resync);
   }
 }
 
@@ -59,6 +60,12 @@ async function reportUnwatched(deps: Deps, object: KubernetesObject): Promise<vo
   for (const message of unwatchedTypes(object)) await refuse(deps, object, EVENT_REASONS.unknownConditionType, message);
 }
 
-async function refuse(deps: Deps, about: KubernetesObject, reason: string, message: string): Promise<void> {
-  await deps.reporter.report({ about, decision: 'refuse', reason, message, event: { type: 'Warning' } });
+async function refuse(
+  deps: Deps,
+  about: KubernetesObject,
+  reason: string,
+  message: string,
+  isRepeated = false,
+): Promise<void> {
+  await deps.reporter.report({ about, decision: 'refuse', reason, message, isRepeated, event: { type: 'Warning' } });
 }

@@ -355,3 +355,38 @@ describe('any sequence of forced applies', () => {
     );
   });
 });
+
+const created = fc
+  .record(
+    {
+      data: fc.dictionary(fc.constantFrom('a', 'b', 'c:', '{'), fc.constantFrom('1', ''), { maxKeys: 3 }),
+      labels: fc.dictionary(fc.constantFrom('a', 'b'), fc.constantFrom('1', '2'), { maxKeys: 2 }),
+      finalizers: fc.uniqueArray(fc.constantFrom('example.com/a', 'example.com/b'), { maxLength: 2 }),
+    },
+    { requiredKeys: [] },
+  )
+  .map(({ data, ...metadata }): JsonObject => JSON.parse(JSON.stringify({ data, metadata })));
+
+/** Who manages which fields of a new ConfigMap. */
+function fieldsOfNew(api: ApiServerCore, name: string, { metadata, ...rest }: JsonObject): unknown {
+  const config = aConfigMap(name);
+  const body = { ...config, ...rest, metadata: { ...config.metadata, ...Object(metadata) } };
+  return Object(
+    api.create(CONFIG_MAPS, body, {
+      fieldManager: 'curfew',
+    }).metadata,
+  ).managedFields;
+}
+
+describe('the fields of a new object', () => {
+  it('are its own, whatever was created before it', () => {
+    fc.assert(
+      fc.property(fc.array(created, { minLength: 2, maxLength: 6 }), objects => {
+        const { api } = aServer();
+        const together = objects.map((each, index) => fieldsOfNew(api, `c${index}`, each));
+        expect(together).toEqual(objects.map((each, index) => fieldsOfNew(aServer().api, `c${index}`, each)));
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

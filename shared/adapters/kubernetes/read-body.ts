@@ -1,4 +1,5 @@
 /** Reading an answer by its events. Iterating over a stream (`for await`, `node:stream/consumers`) costs as much as the rest of a small answer. */
+import { isAscii } from 'node:buffer';
 import type { Readable } from 'node:stream';
 
 /** Calls `onChunk` with each piece; resolves at the end. Rejects with what the stream fails with, or what `onChunk` throws, which ends it. */
@@ -29,5 +30,8 @@ export async function readText(body: Readable): Promise<string> {
 /** The text of all pieces together. */
 export function toText(chunks: readonly Buffer[]): string {
   const [only, ...others] = chunks;
-  return (others.length === 0 ? only : Buffer.concat(chunks))?.toString('utf8') ?? '';
+  const bytes = others.length === 0 ? only : Buffer.concat(chunks);
+  if (bytes === undefined) return '';
+  // Nearly all answers are ASCII, which is decoded in a quarter of the time.
+  return isAscii(bytes) ? bytes.toString('latin1') : bytes.toString('utf8');
 }

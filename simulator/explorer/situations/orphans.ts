@@ -1,13 +1,12 @@
-/** Instances and objects that may have been left behind: the ledgers of terminations and of FinalizerRules, and the daily sweep. */
-import { toBusEntry } from '../../../shared/contract/cluster-event.ts';
-import { CUSTOM_RESOURCE_CHANGED, ORPHAN_FORGOTTEN, SOURCES } from '../../../shared/contract/names.ts';
+/** Instances and objects that may have been left behind: the ledger of terminations, and the daily sweep. */
+import { ORPHAN_FORGOTTEN, SOURCES } from '../../../shared/contract/names.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import { ORPHAN_CHECK_WAKE_UP, toWakeUpEnvelope } from '../../../shared/contract/wake-up.ts';
-import type { KubernetesManifest, ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
+import type { KubernetesManifest } from '../../../shared/domain/kubernetes-object.ts';
 import { minutes, toTimestamp } from '../../../shared/domain/time.ts';
-import { claimEvent, CLUSTER } from '../messages.ts';
+import { claimEvent } from '../messages.ts';
 import type { Message, Situation } from '../situation.ts';
-import { created, nodeClaim, nodeClaimRef, patched, policy, PROD, removed, START } from './changes.ts';
+import { created, nodeClaim, nodeClaimRef, policy, removed, START } from './changes.ts';
 
 const PROVIDER_ID = 'aws:///us-west-2a/i-n1';
 const FINALIZER = 'example.com/custom';
@@ -47,75 +46,6 @@ const HELD_POLICY = policy({
     hooks: [{ name: 'deregister', at: 'before-drain', event: { detailType: 'Deregister' }, deadline: '1h' }],
   },
 });
-
-const GROUP = 'database.example.com';
-const DEFINITION: KubernetesManifest = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: `databases.${GROUP}`, uid: 'uid-definition' },
-  spec: {
-    group: GROUP,
-    scope: 'Namespaced',
-    names: { plural: 'databases', singular: 'database', kind: 'Database', listKind: 'DatabaseList' },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        subresources: { status: {} },
-        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-      },
-    ],
-  },
-};
-const CLEAN_UP = `${GROUP}/cleanup`;
-const RULE: KubernetesManifest = {
-  apiVersion: 'curfew.dev/v1alpha1',
-  kind: 'FinalizerRule',
-  metadata: { name: 'databases', uid: 'uid-rule', finalizers: ['curfew.dev/finalizer-rule'] },
-  spec: {
-    group: GROUP,
-    version: 'v1',
-    kind: 'Database',
-    finalizerName: CLEAN_UP,
-    cleanup: { event: { detailType: 'DropDatabase' } },
-  },
-  status: { resource: 'databases' },
-};
-const DATABASE: KubernetesManifest = {
-  apiVersion: `${GROUP}/v1`,
-  kind: 'Database',
-  metadata: { name: 'orders', namespace: 'prod', uid: 'uid-orders' },
-};
-const databaseRef: ObjectRef = {
-  type: { group: GROUP, version: 'v1', resource: 'databases' },
-  namespace: 'prod',
-  name: 'orders',
-};
-const DATABASE_SUBJECT = { apiVersion: `${GROUP}/v1`, kind: 'Database', namespace: 'prod', name: 'orders' } as const;
-const databaseEvent = (change: 'Added' | 'Modified' | 'Deleted'): Message => ({
-  name: `Database orders ${change.toLowerCase()}`,
-  to: 'finalizer',
-  body(now) {
-    const { source, detailType, detail } = toBusEntry(
-      {
-        schemaVersion: 1,
-        cluster: CLUSTER,
-        change,
-        subject: { ...DATABASE_SUBJECT, uid: 'uid-orders' },
-        resourceVersion: change,
-        changed: [],
-        hints: {},
-        groupKey: 'uid-orders',
-        eventKey: `uid-orders-${change}`,
-        observedTime: toTimestamp(now),
-      },
-      CUSTOM_RESOURCE_CHANGED,
-    );
-    return JSON.stringify({ source, 'detail-type': detailType, detail });
-  },
-});
-const DATABASE_WAKE_UP = wakeUpOf({ ...DATABASE_SUBJECT, uid: 'uid-orders' });
 
 const BASE = { concern: 'finalizer', start: START } as const;
 const GONE_CLAIM = [{ kind: 'change', change: removed('NodeClaim removed', nodeClaimRef('claim-n1')) }] as const;
@@ -158,23 +88,5 @@ export const ORPHAN_SITUATIONS: readonly Situation[] = [
     earlier: [{ kind: 'message', message: claimEvent('finalizer', 'n1', 'Modified') }],
     messages: { A: claimEvent('finalizer', 'n1', 'Deleted'), B: CLAIM_WAKE_UP },
     changes: [removed('NodeClaim claim-n1 stripped', nodeClaimRef('claim-n1'), 'A')],
-  },
-  {
-    ...BASE,
-    name: 'the finalizer of a rule is taken off while the clean-up is called',
-    objects: [PROD, DEFINITION, RULE, { ...DATABASE, metadata: { ...DATABASE.metadata, finalizers: [CLEAN_UP] } }],
-    earlier: [
-      { kind: 'message', message: databaseEvent('Added') },
-      {
-        kind: 'change',
-        change: {
-          name: 'Database orders deleted',
-          apply: core => void core.delete(databaseRef, { user: 'world' }),
-        },
-      },
-      { kind: 'message', message: databaseEvent('Modified') },
-    ],
-    messages: { A: databaseEvent('Deleted'), B: DATABASE_WAKE_UP },
-    changes: [patched('the finalizer is taken off', databaseRef, { metadata: { finalizers: null } }, 'A')],
   },
 ];

@@ -6,6 +6,7 @@ import { GRACE_PERIOD_SITUATIONS } from './grace-period.ts';
 import { KERNEL_SITUATIONS } from './kernel.ts';
 import { ORPHAN_SITUATIONS } from './orphans.ts';
 import { REPAIR_SITUATIONS } from './repair.ts';
+import { RULE_SITUATIONS } from './rules.ts';
 import { TIMER_SITUATIONS } from './timer.ts';
 
 export const SITUATIONS: readonly Situation[] = [
@@ -15,5 +16,6 @@ export const SITUATIONS: readonly Situation[] = [
   ...TIMER_SITUATIONS,
   ...FINALIZER_SITUATIONS,
   ...ORPHAN_SITUATIONS,
+  ...RULE_SITUATIONS,
   ...DRAIN_SITUATIONS,
 ];

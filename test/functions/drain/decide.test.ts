@@ -321,6 +321,47 @@ describe('what calls a drain off', () => {
   });
 });
 
+describe('the end of a quarantine', () => {
+  const minutesAgo = (count: number) => addDuration(NOW, minutes(-count));
+  const quarantineEnd = { saidTime: minutesAgo(10), time: minutesAgo(9) };
+
+  it('is remembered for a day, whether or not a drain ends by it', () => {
+    const over: Incoming = { kind: 'unQuarantined', id: 'h', saidTime: minutesAgo(1) };
+    expect(decide(observation({ record: {}, incoming: over }))).toMatchObject({
+      kind: 'rest',
+      record: { quarantineEnd: { saidTime: minutesAgo(1), time: NOW } },
+      until: addDuration(NOW, hours(24)),
+    });
+    const earlier: Incoming = { ...over, saidTime: minutesAgo(11) };
+    expect(decide(observation({ record: { quarantineEnd }, incoming: earlier }))).toMatchObject({
+      record: { quarantineEnd },
+    });
+    const late = addDuration(NOW, hours(24));
+    expect(decide(observation({ now: late, record: { quarantineEnd } }))).toEqual({
+      kind: 'rest',
+      record: expect.not.objectContaining({ quarantineEnd }),
+      until: undefined,
+    });
+  });
+
+  it.each([
+    ['said before it', 11, 'Quarantined', undefined, 'answer'],
+    ['said at the same time', 10, 'Quarantined', undefined, 'answer'],
+    ['said after it', 9, 'Quarantined', undefined, 'begin'],
+    ['said nobody knows when', undefined, 'Quarantined', undefined, 'begin'],
+    ['said before it, of a Node that is quarantined anew', 11, 'Quarantined', ['e9'], 'begin'],
+    ['said before it, of no quarantine', 11, undefined, undefined, 'begin'],
+  ] as const)('an event %s', (_, ago, quarantine, listed, kind) => {
+    const incoming: Incoming = {
+      ...drain({ ...request('e1'), quarantine }),
+      ...(ago !== undefined && { saidTime: minutesAgo(ago) }),
+    };
+    const node = listed === undefined ? {} : { quarantine: listed };
+    const decision = decide(observation({ node, record: { quarantineEnd }, incoming }));
+    expect(decision).toMatchObject({ kind, ...(kind === 'answer' && { answer: { reason: 'StaleEvent' } }) });
+  });
+});
+
 describe('ended drains', () => {
   it('are forgotten after a day, unless the Node lists or asks for them', () => {
     const late = addDuration(NOW, hours(25));

@@ -3,10 +3,10 @@ import { expect, it } from 'vitest';
 import type { DrainRecord } from '../../../functions/drain/model.ts';
 import { DRAIN_CODEC } from '../../../functions/drain/record.ts';
 import { SAMPLE_EVENT } from '../../../shared/cluster/drain-template.ts';
-import { toEpochMs } from '../../../shared/domain/time.ts';
+import { addDuration, minutes, toEpochMs } from '../../../shared/domain/time.ts';
 
-/** A record as it was stored by the first version; it must be read for as long as one may be in a table. */
-const fixture = new URL('../../fixtures/items/drain-v1.json', import.meta.url);
+/** A record as a version stored it; it must be read for as long as one may be in a table. */
+const fixture = (version: number): URL => new URL(`../../fixtures/items/drain-v${version}.json`, import.meta.url);
 const time = toEpochMs(Date.UTC(2024, 10, 1, 15));
 
 const RECORD: DrainRecord = {
@@ -74,10 +74,12 @@ const RECORD: DrainRecord = {
   reported: 'NoConfiguration …',
 };
 
-it('reads and writes version 1', () => {
-  const state: unknown = JSON.parse(readFileSync(fixture, 'utf8'));
-  expect(DRAIN_CODEC.parse({ ...Object(state) })).toEqual(RECORD);
-  expect({ schemaVersion: DRAIN_CODEC.schemaVersion, ...DRAIN_CODEC.toState(RECORD) }).toEqual(state);
+it('reads version 1, and writes version 2', () => {
+  const stored = (version: number): unknown => JSON.parse(readFileSync(fixture(version), 'utf8'));
+  expect(DRAIN_CODEC.parse({ ...Object(stored(1)) })).toEqual(RECORD);
+  const second = { ...RECORD, quarantineEnd: { saidTime: addDuration(time, minutes(-2)), time } };
+  expect(DRAIN_CODEC.parse({ ...Object(stored(2)) })).toEqual(second);
+  expect({ schemaVersion: DRAIN_CODEC.schemaVersion, ...DRAIN_CODEC.toState(second) }).toEqual(stored(2));
 });
 
 it('reads back exactly what it wrote, what is absent included', () => {

@@ -253,11 +253,23 @@ describe('several pods on a node (A15, X14)', () => {
     expect(world.calls).toEqual([...look, 'records.put', 'kubernetes.patch', saidByOthers, ...events, 'records.put']);
   });
 
-  it('that expire while much else does are released at once, and said by a wake-up behind the others', async () => {
+  it('that expire a little late are released and said in one run', async () => {
     for (let index = 0; index < 30; index++) await runPod(world, `pod-${index}`, '1h');
     world.advance(hours(1));
     const end = world.now();
     world.advance(seconds(2));
+    world.wakeUps.length = 0;
+    await world.wakeUp(end);
+    expect(world.held()).toEqual(untouched);
+    expect(world.said()).toHaveLength(30);
+    expect(world.wakeUps).toEqual([]);
+  });
+
+  it('that expire while much else does are released at once, and said by a wake-up behind the others', async () => {
+    for (let index = 0; index < 30; index++) await runPod(world, `pod-${index}`, '1h');
+    world.advance(hours(1));
+    const end = world.now();
+    world.advance(seconds(4));
     world.wakeUps.length = 0;
     world.interfere(undefined);
     await world.wakeUp(end);

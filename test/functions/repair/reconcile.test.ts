@@ -3,8 +3,6 @@ import type { InboxMessage } from '../../../shared/contract/inbox-message.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { minutes, seconds } from '../../../shared/domain/time.ts';
 import type { Identity } from '../../../runtime/permissions/ports.ts';
-import { PERMISSIONS } from '../../../shared/contract/permissions.ts';
-import { deployedIdentity } from '../../fakes/deployed-identity.ts';
 import { createRepairWorld, seedPool, type Crash, type RepairWorld } from '../../fakes/repair-world.ts';
 
 const ANNOTATION = 'karpenter.sh/nodeclaim-termination-timestamp';
@@ -12,13 +10,6 @@ const claimOf = (world: RepairWorld, node: string) =>
   world.core.get({ type: RESOURCES.NodeClaim, name: `claim-${node}` });
 const verbs = (world: RepairWorld): string[] =>
   world.writes.map(({ verb, ref }) => `${verb} ${ref.type.resource}/${ref.name}`);
-
-const WITHOUT_GET: Identity['permissions'] = {
-  ...PERMISSIONS.repair,
-  kubernetes: PERMISSIONS.repair.kubernetes.map(grant =>
-    grant.resource === 'nodeclaims' ? { ...grant, verbs: grant.verbs.filter(verb => verb !== 'get') } : grant,
-  ),
-};
 
 /** The event of a node whose conditions changed. */
 function nodeChanged(world: RepairWorld, name: string, nodePool: string | undefined): InboxMessage {
@@ -361,18 +352,6 @@ describe('I4 and I5: a run that ends between any two calls', () => {
       if (left.was !== deadline) given.push(left.was);
     }
     expect(given.length).toBeGreaterThan(0);
-  });
-
-  // The deployed role once lacked the verb, and nothing but a crash made use of it. Now no repair begins without it.
-  it('begins nothing that it could not take back: without get on NodeClaims nothing is annotated or deleted', async () => {
-    const refused: string[] = [];
-    const onRefusal = (message: string): void => void refused.push(message);
-    const world = sickWorld({ ...deployedIdentity('repair'), permissions: WITHOUT_GET, onRefusal });
-    await world.look('n1');
-    world.advance(minutes(10));
-    await world.look('n1');
-    expect(refused.length).toBeGreaterThan(0);
-    expect(verbs(world)).toEqual([]);
   });
 
   it('I3 and I7: leaves a node that recovered meanwhile as it was, annotation included', async () => {

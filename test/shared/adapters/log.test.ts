@@ -1,5 +1,4 @@
 /** The lines as CloudWatch gets them: written by Powertools, read back from what it prints. */
-import { Logger } from '@aws-lambda-powertools/logger';
 import { Metrics } from '@aws-lambda-powertools/metrics';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
@@ -7,6 +6,22 @@ import { createAuditLog } from '../../../shared/adapters/log/audit-log.ts';
 import type { AuditRecord } from '../../../shared/ports/audit-log.ts';
 import { createMetricSink } from '../../../shared/adapters/log/metrics.ts';
 import { anyText } from '../../builders/any-text.ts';
+
+const SERVICE = 'curfew-repair';
+
+/** What is printed for these records. */
+async function printed(...records: readonly AuditRecord[]): Promise<readonly string[]> {
+  const texts: string[] = [];
+  const log = createAuditLog({
+    serviceName: SERVICE,
+    fields: () => ({ function_request_id: '0f8fad5b-d9cb-469f-a165-70867728950e', messageId: 'm1' }),
+    print: text => texts.push(text),
+    now: () => Date.UTC(2026, 0, 1),
+  });
+  for (const each of records) log.write(each);
+  await Promise.resolve();
+  return texts;
+}
 
 function captureLines(print: () => void): unknown[] {
   const lines: unknown[] = [];
@@ -40,39 +55,36 @@ const record = {
 } as const;
 
 describe('AuditLog', () => {
-  it('writes one JSON line that queries can select', () => {
-    const lines = captureLines(() => {
-      const logger = new Logger({ serviceName: 'curfew-repair', logLevel: 'INFO' });
-      logger.appendKeys({ function_request_id: 'r1' });
-      createAuditLog(logger).write(record);
+  it('writes one JSON line that queries can select', async () => {
+    const [text = ''] = await printed(record);
+    expect(text.endsWith('}\n')).toBe(true);
+    expect(JSON.parse(text)).toEqual({
+      level: 'INFO',
+      timestamp: '2026-01-01T00:00:00.000Z',
+      service: SERVICE,
+      function_request_id: '0f8fad5b-d9cb-469f-a165-70867728950e',
+      messageId: 'm1',
+      audit: true,
+      ...record,
     });
-    expect(lines).toEqual([
-      expect.objectContaining({ audit: true, service: 'curfew-repair', function_request_id: 'r1', ...record }),
+  });
+
+  it('writes lines of one go together, each with its end', async () => {
+    const texts = await printed(record, { ...record, name: 'n2' });
+    expect(texts).toHaveLength(1);
+    expect(texts[0]?.match(/^\{.*\}$/gm)?.map(line => JSON.parse(line))).toMatchObject([
+      { name: 'n1' },
+      { name: 'n2' },
     ]);
   });
 });
 
-/** The line of a record as CloudWatch gets it. */
-function lineOf(written: AuditRecord): string {
-  const texts: string[] = [];
-  const print = (text: unknown): boolean => texts.push(String(text)) > 0;
-  const stdout = vi.spyOn(process.stdout, 'write').mockImplementation(print);
-  try {
-    const logger = new Logger({ serviceName: 'curfew-grace-period', logLevel: 'INFO' });
-    logger.appendKeys({ function_request_id: '0f8fad5b-d9cb-469f-a165-70867728950e' });
-    createAuditLog(logger).write(written);
-  } finally {
-    stdout.mockRestore();
-  }
-  return texts.join('');
-}
-
 describe('an audit line', () => {
   const long = 'x'.repeat(120_000);
 
-  it('is cut where its author wrote an annotation of 120,000 characters, and says so', () => {
+  it('is cut where its author wrote an annotation of 120,000 characters, and says so', async () => {
     const details = { 'prod/web-0': long, other: { value: long, list: [long] }, last: 7 };
-    const line = lineOf({ ...record, message: `do-not-disrupt: ${long} is not valid`, details });
+    const [line = ''] = await printed({ ...record, message: `do-not-disrupt: ${long} is not valid`, details });
     expect(Buffer.byteLength(line)).toBeLessThanOrEqual(8_000);
     expect(JSON.parse(line)).toMatchObject({
       ...record,
@@ -81,7 +93,7 @@ describe('an audit line', () => {
     });
   });
 
-  it('stays below 8,000 bytes whatever stands in it, and small ones stay as they are', () => {
+  it('stays below 8,000 bytes whatever stands in it, and small ones stay as they are', async () => {
     const text = fc.oneof(
       anyText(),
       fc
@@ -89,10 +101,10 @@ describe('an audit line', () => {
         .map(([one, times]) => one.repeat(times)),
     );
     const details = fc.dictionary(text, fc.oneof(text, fc.array(text, { maxLength: 3 })), { maxKeys: 5 });
-    fc.assert(
-      fc.property(text, text, text, details, (message, name, reason, given) => {
+    await fc.assert(
+      fc.asyncProperty(text, text, text, details, async (message, name, reason, given) => {
         const written = { ...record, message, name, reason, uid: name, namespace: name, details: given };
-        const line = lineOf(written);
+        const [line = ''] = await printed(written);
         expect(Buffer.byteLength(line)).toBeLessThanOrEqual(8_000);
         if (Buffer.byteLength(JSON.stringify(written)) < 300)
           expect(JSON.parse(line)).toMatchObject({ details: given });

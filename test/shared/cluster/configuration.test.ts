@@ -69,6 +69,27 @@ function setUp() {
   };
 }
 
+describe('a second look of the same run', () => {
+  it('does not read the record again while the ConfigMap is the same, and does as soon as it is another one', async () => {
+    const { deps, write, records } = setUp();
+    let reads = 0;
+    const get: RecordStore['get'] = key => {
+      reads += 1;
+      return records.get(key);
+    };
+    const counted = { ...deps, records: { ...records, get } };
+    write({ 'config.toml': ON });
+    const first = await loadConfig('repair', counted);
+    expect(await loadConfig('repair', counted, first)).toEqual(first);
+    expect(reads).toBe(1);
+    write({ 'config.toml': '[featureGates]\nnodeRepair = false\n' });
+    expect((await loadConfig('repair', counted, first)).featureGates.nodeRepair).toBe(false);
+    expect(reads).toBe(2);
+    write({ 'config.toml': BROKEN });
+    expect((await loadConfig('repair', counted, first)).featureGates.nodeRepair).toBe(false);
+  });
+});
+
 describe('the configuration in force', () => {
   it('is the last good one while the text is not valid, and that is said once', async () => {
     const { gateWith, events, audit } = setUp();

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { logFields } from '../../../shared/lambda/log-fields.ts';
 import { DEADLINE_RESERVE, processBatch } from '../../../shared/lambda/process-batch.ts';
 import { MAX_BUG_RECEIVES, MAX_REPEATED_RECEIVES } from '../../../shared/contract/inbox.ts';
 import type { InboxMessage } from '../../../shared/contract/inbox-message.ts';
@@ -38,14 +39,13 @@ function make(reconcile: Reconcile, probe?: () => Promise<void>) {
     },
     metrics,
     log: {
-      forRecord: (fields: object) => void logged.push(fields),
-      warn: (message: string, fields: object) => void logged.push({ message, ...fields }),
-      error: (message: string, fields: object) => void logged.push({ message, ...fields }),
+      warn: (message: string, fields: object) => void logged.push({ message, ...logFields(), ...fields }),
+      error: (message: string, fields: object) => void logged.push({ message, ...logFields(), ...fields }),
     },
   };
   const run = (bodies: readonly string[], remaining: () => number = () => 30_000, receiveCount = 1) =>
     processBatch(sqsEvent(bodies, receiveCount), lambdaContext(remaining), deps);
-  return { run, clock, parked, counted, logged, hidden };
+  return { run, deps, clock, parked, counted, logged, hidden };
 }
 
 const SUPERSEDED = { name: 'MessageSuperseded', value: 1, reason: 'ServerError' };
@@ -175,15 +175,20 @@ describe('processBatch', () => {
       { name: 'MessageFailed', value: 1 },
     ]);
     expect(logged).toEqual([
-      { messageId: 'm0', receiveCount: '1' },
       {
         message: 'message failed, will be redelivered',
+        messageId: 'm0',
+        receiveCount: '1',
         reason: 'Forbidden',
         outcomeUnknown: false,
         error: expect.objectContaining({ message: 'no' }),
       },
-      { messageId: 'm1', receiveCount: '1' },
-      { message: 'message failed because of a bug, will be redelivered', error: expect.any(TypeError) },
+      {
+        message: 'message failed because of a bug, will be redelivered',
+        messageId: 'm1',
+        receiveCount: '1',
+        error: expect.any(TypeError),
+      },
     ]);
   });
 
@@ -231,6 +236,22 @@ describe('processBatch', () => {
     });
     expect(await run(['a', 'b', 'c'].map(busEvent))).toEqual({ batchItemFailures: [] });
     expect(seen).toEqual(['a', 'b', 'c']);
+  });
+
+  it('works on a few at the same time where it may, and answers when all have ended', async () => {
+    const { deps } = make(async message => {
+      working.add(idOf(message) ?? '');
+      most = Math.max(most, working.size);
+      await new Promise(resolve => setImmediate(resolve));
+      working.delete(idOf(message) ?? '');
+      if (idOf(message) === 'b') throw new RetryableError('no', { reason: 'Conflict' });
+    });
+    let most = 0;
+    const working = new Set<string>();
+    const event = sqsEvent(['a', 'b', 'c', 'd'].map(busEvent));
+    const answer = await processBatch(event, lambdaContext(), { ...deps, atOnce: 3 });
+    expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: 'm1' }] });
+    expect([most, working.size]).toEqual([3, 0]);
   });
 
   it('I3: begins no record for which too little time is left, and gives none up that has begun', async () => {

@@ -30,10 +30,8 @@ export function matchedResource(
 
 /** The version of the request first. */
 function versionsOf(server: ServerContext, served: ServedResource): readonly ServedResource[] {
-  const { group, resource } = served.info;
-  const others = server.registry
-    .all()
-    .filter(({ info }) => info.group === group && info.resource === resource && info.version !== served.info.version);
+  const { group, resource, version } = served.info;
+  const others = server.registry.versions(group, resource).filter(({ info }) => info.version !== version);
   return [served, ...others];
 }
 

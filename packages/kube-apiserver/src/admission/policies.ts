@@ -3,6 +3,7 @@ import type { JsonObject } from '../json.ts';
 import { arrayAt, isObject, objectAt, textAt } from '../json.ts';
 import { nameOf } from '../objects.ts';
 import type { ServedResource } from '../resources/resource-rules.ts';
+import type { Collection } from '../store/collection.ts';
 import type { ServerContext } from '../server-context.ts';
 import { inVersion } from '../server-context.ts';
 import { matchedResource } from './matching.ts';
@@ -34,19 +35,30 @@ export type Invocation =
   /** It cannot be told whether or how it applies. */
   | { readonly kind: 'error'; readonly message: string };
 
-/** All bound policies of a type, by their names. */
+/** All bound policies of a type, by their names. Every write asks. */
 export function boundPolicies(server: ServerContext, type: PolicyType): readonly BoundPolicy[] {
   const bindings = server.registry.find(ADMISSION_GROUP, `${type}admissionpolicybindings`)?.storage.collection;
-  // Nearly every server has none, and every write asks.
-  if (bindings === undefined || bindings.size === 0) return [];
-  const policies = server.registry.find(ADMISSION_GROUP, `${type}admissionpolicies`)?.storage.collection.list() ?? [];
-  const all = bindings.list();
-  return policies.flatMap(policy =>
-    all
-      .filter(binding => textAt(objectAt(binding, 'spec'), 'policyName') === nameOf(policy))
-      .map(binding => ({ policy, binding })),
-  );
+  const policies = server.registry.find(ADMISSION_GROUP, `${type}admissionpolicies`)?.storage.collection;
+  if (bindings === undefined || policies === undefined || bindings.size === 0) return [];
+  const before = bound.get(bindings);
+  if (before?.policies === policies.revision && before.bindings === bindings.revision) return before.all;
+  const every = bindings.list();
+  const all = policies
+    .list()
+    .flatMap(policy =>
+      every
+        .filter(binding => textAt(objectAt(binding, 'spec'), 'policyName') === nameOf(policy))
+        .map(binding => ({ policy, binding })),
+    );
+  bound.set(bindings, { policies: policies.revision, bindings: bindings.revision, all });
+  return all;
 }
+
+/** What was found last, and of which revisions, by the collection of bindings. */
+const bound = new WeakMap<
+  Collection,
+  { readonly policies: number; readonly bindings: number; readonly all: readonly BoundPolicy[] }
+>();
 
 /** What is to be done for a request; nothing when the policy is not about it. */
 export function invocations(

@@ -46,10 +46,21 @@ function writeManager({ name, operation, apiVersion, subresource, time, fields }
     apiVersion,
     ...(time === undefined ? {} : { time }),
     fieldsType: 'FieldsV1',
-    fieldsV1: toFieldsV1(fields),
+    fieldsV1: fieldsV1Of(fields),
     ...(subresource === '' ? {} : { subresource }),
   };
 }
+
+/** Objects are never changed, so those with the same fields may share how these are written. */
+function fieldsV1Of(fields: FieldSet): JsonObject {
+  const before = writtenFields.get(fields);
+  if (before !== undefined) return before;
+  const written = toFieldsV1(fields);
+  writtenFields.set(fields, written);
+  return written;
+}
+
+const writtenFields = new WeakMap<FieldSet, JsonObject>();
 
 /** Appliers first, then by time, then by name. */
 function byRank(a: Manager, b: Manager): number {

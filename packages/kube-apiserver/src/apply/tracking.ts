@@ -2,13 +2,14 @@
  * `managedFields` of writes that are not applies. They are only kept where somebody asked for them: objects created with a field
  * manager, and objects that were applied. A heartbeat of an object without them costs nothing.
  */
-import type { JsonObject } from '../json.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
 import { isObject, withField, without } from '../json.ts';
 import { metadataOf, withMetadata } from '../objects.ts';
 import type { ServedResource } from '../resources/resource-rules.ts';
 import type { WriteOptions } from '../types.ts';
 import type { Request } from '../write/commit.ts';
-import { union } from './field-set.ts';
+import { createMemory, type Memory } from '../memory.ts';
+import { union, type FieldSet } from './field-set.ts';
 import type { Manager } from './managers.ts';
 import { isSameManager, managedOnly, readManagers, withoutFieldsOf, writeManagers } from './managers.ts';
 import { compareValues } from './typed-values.ts';
@@ -23,10 +24,42 @@ export interface TrackedUpdate {
 /** A new object with its creator as manager of all its fields, if the creator is named. */
 export function trackCreate(served: ServedResource, next: JsonObject, options: WriteOptions, now: string): JsonObject {
   if (options.fieldManager === undefined) return next;
-  const { info, rules } = served;
+  const { info } = served;
   const sent = info.hasStatus ? without(next, 'status') : next;
-  const { metadata } = trackChange(served, { old: rules.blank, next: sent, options }, [], now);
-  return withField(next, 'metadata', metadata);
+  const managers = writeManagers([updater(served, options, now, newFields(served, sent))]);
+  return withField(next, 'metadata', withField(metadataOf(next), 'managedFields', managers));
+}
+
+/** The fields of a new object that somebody manages. Objects of one kind mostly have the same ones. */
+function newFields(served: ServedResource, next: JsonObject): FieldSet {
+  const { blank, mergeSchema } = served.rules;
+  const compare = (): FieldSet => {
+    const { added, modified } = compareValues(blank, withBlanks(served, next), mergeSchema);
+    return managedOnly(union(added, modified));
+  };
+  const shape = Object.values(blank).every(isBlank) ? shapeOf(next) : undefined;
+  if (shape === undefined) return compare();
+  const known = fieldsByShape.get(served) ?? createMemory<FieldSet>(MAX_SHAPES);
+  fieldsByShape.set(served, known);
+  return known.get(shape, compare);
+}
+
+const isBlank = (part: JsonValue | undefined): boolean => isObject(part) && Object.keys(part).length === 0;
+
+/** Per resource: labels and annotations of any name make shapes, too. */
+const MAX_SHAPES = 100;
+const fieldsByShape = new WeakMap<ServedResource, Memory<FieldSet>>();
+
+/** An object without its values: what is to be known of it to name its fields. Undefined where a list's items may be fields. */
+function shapeOf(object: JsonObject): string | undefined {
+  let shape = '{';
+  for (const [key, value] of Object.entries(object)) {
+    if (value === undefined) continue;
+    const below = isObject(value) ? shapeOf(value) : Array.isArray(value) ? undefined : value === null ? 'null' : '';
+    if (below === undefined) return undefined;
+    shape += `${JSON.stringify(key)}${below}`;
+  }
+  return `${shape}}`;
 }
 
 /** The next state with the fields that changed made those of the writer. */
@@ -77,7 +110,7 @@ export function changedManagers(
   managers: readonly Manager[],
   now: string,
 ): readonly Manager[] {
-  const { apiVersion, rules } = served;
+  const { rules } = served;
   const { added, modified, removed } = compareValues(
     withBlanks(served, old),
     withBlanks(served, next),
@@ -86,16 +119,21 @@ export function changedManagers(
   const changed = managedOnly(union(added, modified));
   const rest = withoutFieldsOf(managers, union(changed, managedOnly(removed)));
   if (changed.children.size === 0 && removed.children.size === 0) return managers;
-  const writer: Manager = {
+  const writer = updater(served, options, now, changed);
+  const before = rest.find(manager => isSameManager(manager, writer));
+  const after =
+    changed.children.size === 0 ? [] : [{ ...writer, fields: union(before?.fields ?? writer.fields, writer.fields) }];
+  return [...rest.filter(manager => manager !== before || after.length === 0), ...after];
+}
+
+/** Who writes, as the manager of these fields. */
+function updater({ apiVersion }: ServedResource, options: WriteOptions, now: string, fields: FieldSet): Manager {
+  return {
     name: options.fieldManager ?? options.user ?? 'unknown',
     operation: 'Update',
     apiVersion,
     subresource: options.subresource ?? '',
     time: now,
-    fields: changed,
+    fields,
   };
-  const before = rest.find(manager => isSameManager(manager, writer));
-  const after =
-    changed.children.size === 0 ? [] : [{ ...writer, fields: union(before?.fields ?? writer.fields, writer.fields) }];
-  return [...rest.filter(manager => manager !== before || after.length === 0), ...after];
 }

@@ -4,24 +4,29 @@ import type { ListResult, ResourceInfo } from '../types.ts';
 import { listItem, listMeta } from './shape.ts';
 
 const texts = new WeakMap<object, string>();
-/** Of items of lists that leave out `kind` and `apiVersion`. */
-const itemTexts = new WeakMap<object, string>();
+/** Of items of lists, with the comma after them: bytes, for a list of many is joined and sent without being encoded anew. */
+const itemBytes = new WeakMap<object, Buffer>();
 
-function once(known: WeakMap<object, string>, object: object, make: () => unknown): string {
-  const text = known.get(object) ?? JSON.stringify(make());
-  known.set(object, text);
-  return text;
+function once<Form>(known: WeakMap<object, Form>, object: object, make: () => Form): Form {
+  const form = known.get(object) ?? make();
+  known.set(object, form);
+  return form;
 }
 
 /** An object as it is. */
 export function objectText(object: KubernetesObject): string {
-  return once(texts, object, () => object);
+  return once(texts, object, () => JSON.stringify(object));
 }
 
-/** A list of objects as they are. */
-export function listText(result: ListResult, resource: ResourceInfo): string {
+/** A list of objects as they are, with a line break at its end. Items of built-in kinds leave out `kind` and `apiVersion`. */
+export function listBytes(result: ListResult, resource: ResourceInfo): Buffer {
   const head = { kind: resource.listKind, apiVersion: apiVersionOf(resource), metadata: listMeta(result) };
-  const known = resource.schema === undefined ? itemTexts : texts;
-  const items = result.items.map(item => once(known, item, () => listItem(item, resource)));
-  return `${JSON.stringify(head).slice(0, -1)},"items":[${items.join(',')}]}`;
+  const start = Buffer.from(`${JSON.stringify(head).slice(0, -1)},"items":[`);
+  const items = result.items.map(item =>
+    once(itemBytes, item, () => Buffer.from(`${JSON.stringify(listItem(item, resource))},`)),
+  );
+  const last = items.pop()?.subarray(0, -1);
+  return Buffer.concat([start, ...items, ...(last === undefined ? [] : [last]), LIST_END]);
 }
+
+const LIST_END = Buffer.from(']}\n');

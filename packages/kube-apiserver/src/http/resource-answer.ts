@@ -9,7 +9,7 @@ import type { Access } from './access.ts';
 import { programOf } from './caller.ts';
 import { attributesOf } from './request-attributes.ts';
 import { methodNotServed, PathNotFound } from './http-errors.ts';
-import { listText } from './json-text.ts';
+import { listBytes } from './json-text.ts';
 import { checkListVersion, checkWatchVersion } from './list-version.ts';
 import { decodeObject, readBody } from './request-body.ts';
 import { flag, listOptions, wholeNumber } from './request-options.ts';
@@ -133,7 +133,7 @@ export async function answerResource(
       return { code: outcome.code, body: withoutEmptyVersion(shapeObject(outcome.object, shape)), warnings, ...how };
     case 'list':
       if (representation.as === undefined && how.encoding === 'json' && !how.pretty) {
-        return { code: 200, body: `${listText(outcome.list, resource)}\n`, contentType: 'application/json', warnings };
+        return { code: 200, body: listBytes(outcome.list, resource), contentType: 'application/json', warnings };
       }
       return { code: 200, body: shapeList(outcome.list, shape), warnings, ...how };
     case 'body':

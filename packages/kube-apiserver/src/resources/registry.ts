@@ -31,6 +31,11 @@ export class Registry {
     return versions?.find(served => served.info.version === version);
   }
 
+  /** The resource in all its versions, the preferred one first. */
+  versions(group: string, resource: string): readonly ServedResource[] {
+    return this.#groups.get(group)?.get(resource) ?? [];
+  }
+
   findKind(apiVersion: string, kind: string): ServedResource | undefined {
     const { group, version } = parseApiVersion(apiVersion);
     for (const versions of this.#groups.get(group)?.values() ?? []) {

@@ -21,6 +21,13 @@ export class Collection {
   /** By what was asked for so far. */
   readonly #indexes = new Map<string, ValueIndex>();
 
+  #revision = 0;
+
+  /** Another one after each change of what is stored. */
+  get revision(): number {
+    return this.#revision;
+  }
+
   get size(): number {
     return this.#size;
   }
@@ -30,6 +37,7 @@ export class Collection {
   }
 
   put(namespace: string, name: string, object: JsonObject): void {
+    this.#revision += 1;
     let bucket = this.#buckets.get(namespace);
     if (bucket === undefined) {
       bucket = { objects: new Map(), names: undefined };
@@ -49,6 +57,7 @@ export class Collection {
     const bucket = this.#buckets.get(namespace);
     const before = bucket?.objects.get(name);
     if (bucket === undefined || before === undefined) return;
+    this.#revision += 1;
     bucket.objects.delete(name);
     for (const index of this.#indexes.values()) index.replace(keyOf(namespace, name), before, undefined);
     bucket.names = undefined;

@@ -187,6 +187,36 @@ describe('nodes that are due at once', () => {
     expect(verbs(world).filter(verb => verb.startsWith('delete'))).toHaveLength(20);
   });
 
+  it('write nothing while the pass of the first one is under way, and are looked after when it is over', async () => {
+    const world = createRepairWorld();
+    seedPool(world, namesOf(20));
+    for (const name of ['n1', 'n2', 'n3']) {
+      world.setCondition(name, 'NetworkUnavailable', 'True');
+      await world.look(name);
+    }
+    world.advance(minutes(10));
+    const timerOf = (name: string) =>
+      world.store.all().find(({ id }) => id === `node/${world.node(name).metadata.uid}`)?.nextWakeTime;
+    const due = world.now();
+    const calls: number[] = [];
+    world.beforeNextIntent(async () => {
+      for (const name of ['n2', 'n3']) {
+        const before = world.store.all();
+        calls.push(await world.look(name));
+        expect(world.store.all()).toEqual(before);
+      }
+    });
+    await world.look('n1');
+    // Node and pool; then the node alone, for this process knows of the pass.
+    expect(calls).toEqual([2, 1]);
+    expect(verbs(world).filter(verb => verb.startsWith('delete'))).toHaveLength(3);
+    expect([timerOf('n2'), timerOf('n3')]).toEqual([due, due]);
+    world.advance(minutes(1));
+    await world.sweep();
+    expect([timerOf('n2'), timerOf('n3')]).toEqual([world.now() + minutes(15), world.now() + minutes(15)]);
+    expect(verbs(world).filter(verb => verb.startsWith('delete'))).toHaveLength(3);
+  });
+
   it('are recorded as Events once all of them are repaired', async () => {
     const world = illWorld(40, 3);
     const told: number[] = [];

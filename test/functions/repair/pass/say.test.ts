@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_SAID, newsOf, REPEAT_AFTER, say } from '../../../../functions/repair/pass/say.ts';
+import { count, MAX_SAID, newsOf, REPEAT_AFTER, say } from '../../../../functions/repair/pass/say.ts';
 import type { Verdict } from '../../../../functions/repair/pass/verdict.ts';
 import { NEW_POOL } from '../../../../functions/repair/record.ts';
 import { addDuration, seconds } from '../../../../shared/domain/time.ts';
-import type { ObjectEvent } from '../../../../shared/ports/event-recorder.ts';
 import type { Report } from '../../../../shared/lifecycle/reporter.ts';
 import { aPoolNode, T } from '../../../builders/repair.ts';
 
@@ -66,14 +65,13 @@ describe('newsOf', () => {
 });
 
 describe('say', () => {
-  it('reports what is news, records the Events of the rest again, and counts what is held by reason', async () => {
+  it('reports what is news once a run, records the Events of the rest again, and counts what is held by reason', async () => {
     const reports: Report[] = [];
-    const events: ObjectEvent[] = [];
     const counts: unknown[] = [];
     let changes = 0;
     const deps = {
       reporter: { report: async (report: Report) => void reports.push(report) },
-      events: { record: async (event: ObjectEvent) => void events.push(event) },
+      events: { record: () => Promise.reject(new Error('the reporter records them')) },
       metrics: {
         count: (...count: readonly unknown[]) => void counts.push(count),
         milliseconds: () => undefined,
@@ -86,12 +84,15 @@ describe('say', () => {
     const before = newsOf(verdicts.slice(0, 1), NOTHING_SAID, T).said;
     const news = newsOf(verdicts, before, addDuration(T, REPEAT_AFTER));
     const states = { before: { ...NEW_POOL, said: before }, after: { ...NEW_POOL, said: news.said } };
-    await say(deps, verdicts, news, { pool: 'default', source: 'NodePool default' }, states);
-    expect(reports.map(({ about, reason }) => [about.metadata.name, reason])).toEqual([
-      ['n2', 'UnhealthyThreshold'],
-      ['n3', 'ZoneOutage'],
+    const place = { pool: 'default', source: 'NodePool default' };
+    const told = new Set<string>();
+    for (let look = 1; look <= 2; look++) await say(deps, verdicts, news, place, told);
+    await count(deps, verdicts, place, states);
+    expect(reports.map(({ about, reason, isRepeated }) => [about.metadata.name, reason, isRepeated])).toEqual([
+      ['n2', 'UnhealthyThreshold', undefined],
+      ['n3', 'ZoneOutage', undefined],
+      ['n1', 'UnhealthyThreshold', true],
     ]);
-    expect(events).toMatchObject([{ reason: 'NodeRepairBlocked', about: { metadata: { name: 'n1' } } }]);
     expect(counts).toEqual([
       ['RepairHeld', 2, { nodePool: 'default', reason: 'UnhealthyThreshold' }],
       ['RepairHeld', 1, { nodePool: 'default', reason: 'ZoneOutage' }],

@@ -1,9 +1,9 @@
 /** Reads of one process that are shared. */
 import { describe, expect, it } from 'vitest';
-import { shareReads } from '../../runtime/shared-reads.ts';
-import { RESOURCES } from '../../shared/contract/resources.ts';
-import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
+import { shareReads } from '../../../../shared/adapters/kubernetes/shared-reads.ts';
+import { RESOURCES } from '../../../../shared/contract/resources.ts';
+import type { KubernetesObject } from '../../../../shared/domain/kubernetes-object.ts';
+import type { KubernetesApi } from '../../../../shared/ports/kubernetes-api.ts';
 
 const nodeOf = (uid: string): KubernetesObject => ({
   apiVersion: 'v1',

@@ -3,7 +3,7 @@
  * A read answers only calls made before it began, so its answer is never older than a read of the caller's own. Fifty pools that are
  * looked at in the same second cost two lists of the cluster.
  */
-import type { KubernetesApi } from '../shared/ports/kubernetes-api.ts';
+import type { KubernetesApi } from '../../ports/kubernetes-api.ts';
 
 interface Reads {
   running: Promise<unknown>;

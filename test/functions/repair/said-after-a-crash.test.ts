@@ -1,0 +1,80 @@
+/** I9: a run that ends between any two calls says a decision twice rather than never. */
+import { expect, it } from 'vitest';
+import { minutes } from '../../../shared/domain/time.ts';
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import { createRepairWorld, seedPool, type Crash, type RepairWorld } from '../../fakes/repair-world.ts';
+
+const POOL = ['n1', 'n2', 'n3', 'n4', 'n5'];
+
+function illWorld(repair: object, ill: readonly string[] = ['n1']): RepairWorld {
+  const world = createRepairWorld();
+  seedPool(world, POOL, { policies: [{ conditionType: 'NetworkUnavailable', toleration: '10m' }], ...repair });
+  for (const name of ill) world.setCondition(name, 'NetworkUnavailable', 'True');
+  return world;
+}
+
+async function dueWorld(repair: object, ill?: readonly string[]): Promise<RepairWorld> {
+  const world = illWorld(repair, ill);
+  await world.look('n1');
+  world.advance(minutes(10));
+  return world;
+}
+
+const SITUATIONS: readonly [decision: string, prepare: () => Promise<RepairWorld>][] = [
+  ['blocked', () => dueWorld({}, ['n1', 'n2'])],
+  [
+    'vetoed',
+    async () => {
+      const world = await dueWorld({});
+      const body = { metadata: { annotations: { 'curfew.dev/do-not-repair': 'true' } } };
+      world.core.patch({ type: RESOURCES.Node, name: 'n1' }, { type: 'merge', body }, { user: 'somebody' });
+      return world;
+    },
+  ],
+  [
+    'wouldRepair',
+    async () => {
+      const world = await dueWorld({});
+      world.seed({
+        apiVersion: 'curfew.dev/v1alpha1',
+        kind: 'NodeLifecyclePolicy',
+        metadata: { name: 'observe' },
+        spec: { mode: 'Observe' },
+      });
+      return world;
+    },
+  ],
+  [
+    'recovered',
+    async () => {
+      const world = await dueWorld({ actions: [{ type: 'Reboot', timeout: '15m' }, { type: 'Terminate' }] });
+      await world.look('n1');
+      world.setCondition('n1', 'NetworkUnavailable', 'False');
+      world.advance(minutes(15));
+      return world;
+    },
+  ],
+];
+
+it.each(SITUATIONS)('%s', async (decision, prepare) => {
+  const story = async (crash: Crash | undefined): Promise<{ calls: number; said: number }> => {
+    const world = await prepare();
+    const calls = await world.look('n1', crash);
+    for (let minute = 0; minute < 6; minute++) {
+      world.advance(minutes(1));
+      await world.look('n1');
+      await world.sweep();
+    }
+    return { calls, said: world.audit.filter(line => line.decision === decision && line.name === 'n1').length };
+  };
+  const { calls, said } = await story(undefined);
+  expect(said).toBe(1);
+  const unsaid: Crash[] = [];
+  for (let call = 1; call <= calls; call++) {
+    for (const side of ['before', 'after'] as const) {
+      const after = await story({ call, side });
+      if (after.said === 0) unsaid.push({ call, side });
+    }
+  }
+  expect(unsaid).toEqual([]);
+});
