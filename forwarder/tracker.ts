@@ -9,7 +9,7 @@ import { isDue, type EpochMs } from '../shared/domain/time.ts';
 import { changedParts, fingerprintOf, presentParts, type Fingerprint } from './fingerprint.ts';
 import type { Hints, Parts, PodInterest } from './project.ts';
 import type { WatchedResource } from './resources.ts';
-import { isAboutNone, keyOfEvent, keyOfObject, namesOneOf, uidOf, type Unread } from './unread.ts';
+import { isAboutNone, keyOfEvent, keyOfObject, namesOneOf, tellsOfRemoval, uidOf, type Unread } from './unread.ts';
 
 /** What happened to one object, to be published. */
 export interface ObjectChange {
@@ -28,14 +28,18 @@ export interface ObjectChange {
 }
 
 /** One object under one detail-type has one place in the queue. */
-export const keyOfChange = ({ detailType, subject }: ObjectChange): string => `${detailType}/${subject.uid}`;
+export const keyOfChange = ({ detailType, subject }: ChangeKey): string => `${detailType}/${subject.uid}`;
+interface ChangeKey {
+  readonly detailType: string;
+  readonly subject: { readonly uid: string };
+}
 
 export interface Tracker {
   /** The object exists in this state. Undefined: nobody needs to hear of it. `initial`: found by the first list. */
   observe(object: KubernetesObject, now: EpochMs, initial?: boolean): ObjectChange | undefined;
   /** Remembers the object as if it had been published, unless it is known. */
   seed(object: KubernetesObject): void;
-  /** Whether the watch event with this text says nothing new, so that it need not be read. False: it must be. */
+  /** Whether the watch event with this text says nothing new, so that it need not be read (and what is gone is forgotten). False: it must be. */
   skips(text: string): boolean;
   /** The object of this UID is gone. Undefined: it was never published. */
   remove(uid: string, now: EpochMs, resourceVersion?: string): ObjectChange | undefined;
@@ -68,7 +72,12 @@ interface Tracked {
   readonly endTime: EpochMs | undefined;
 }
 
-export function createTracker(resource: WatchedResource, interest: PodInterest): Tracker {
+/** @param isTold whether somebody is about to look at all pods of this node, so that one more that is gone is no news */
+export function createTracker(
+  resource: WatchedResource,
+  interest: PodInterest,
+  isTold: (nodeName: string) => boolean = () => false,
+): Tracker {
   const tracked = new Map<string, Tracked>();
   /** The newest object of each name: cluster-scoped ones alone can be asked for by it. */
   const named = new Map<string, string>();
@@ -159,7 +168,12 @@ export function createTracker(resource: WatchedResource, interest: PodInterest):
         if (before === undefined && waiting === undefined) {
           return isAboutNone(text, tracked) && !namesOneOf(text, interest.watchedNodes);
         }
-        return how.awaitsEnd(text) || (waiting === undefined && how.keyOfEvent(text) === before?.textKey);
+        if (how.awaitsEnd(text)) return true;
+        if (before === undefined || waiting !== undefined) return false;
+        if (!tellsOfRemoval(text)) return how.keyOfEvent(text) === before.textKey;
+        if (before.hints.nodeName === undefined || !isTold(before.hints.nodeName)) return false;
+        forget(uid);
+        return true;
       }
     }
   }

@@ -31,6 +31,7 @@ export type Unread =
 
 /** How an event begins that tells what an object is like now; a `DELETED` one, with the same object in it, must always be read. */
 const TELLS_STATE = /^\{"type":"(?:ADDED|MODIFIED)","object":/;
+const TELLS_REMOVAL = '{"type":"DELETED","object":';
 /** What an item of a list does not have, or has in another order. */
 const KIND_IN_FRONT = /^\{(?:"(?:apiVersion|kind)":"[^"]*",)*/;
 
@@ -38,6 +39,9 @@ const KIND_IN_FRONT = /^\{(?:"(?:apiVersion|kind)":"[^"]*",)*/;
 const DELETION_GRACE_PERIOD = /"deletionGracePeriodSeconds"\s*:\s*\d/;
 /** More than the phases of pods that have ended, so that none of them is missed. */
 const ENDED = /"(?:Succeeded|Failed)"/;
+
+/** Whether the event tells that its object is gone. */
+export const tellsOfRemoval = (text: string): boolean => text.startsWith(TELLS_REMOVAL);
 
 /** Whether the event tells of a pod that is being deleted and has not ended: who empties its node waits until it has, or is gone. */
 export function tellsOfGoingPod(text: string): boolean {

@@ -84,8 +84,14 @@ export function createWatchedNodes(listener: WatchedNodesListener): WatchedNodes
   return {
     names: wanted,
     onlyWaiter(name) {
-      const [first, ...others] = waitersOf(name);
-      return others.length === 0 ? first : undefined;
+      let only: string | undefined;
+      for (const waiters of wanted.get(name)?.values() ?? []) {
+        for (const waiter of waiters) {
+          if (only !== undefined && only !== waiter) return undefined;
+          only = waiter;
+        }
+      }
+      return only;
     },
     present(kind, object) {
       const { uid } = object.metadata;

@@ -26,7 +26,7 @@ import type { ChangeQueue } from './queue.ts';
 import { DRAIN_RESOURCES, type WatchedResource } from './resources.ts';
 import type { ForwarderSettings } from './settings.ts';
 import { createSwitchedWatch } from './switched-watch.ts';
-import { createTracker, type ObjectChange, type Tracker } from './tracker.ts';
+import { createTracker, keyOfChange, type ObjectChange, type Tracker } from './tracker.ts';
 import { kindOfDrain, kindOfRule } from './wanted-kinds.ts';
 import { createWantedTemplates, templatesOfHooks, templatesOfRepair } from './wanted-templates.ts';
 import { createWatchSupervisor, type ObjectConsumer, type WatchStatus, type WatchSupervisor } from './watch.ts';
@@ -92,7 +92,7 @@ export function createWatches(deps: WatchesDeps): Watches {
     options: { listener?: ObjectListener | undefined; onStatus?: (status: WatchStatus) => void; dynamic?: true } = {},
   ): Watch {
     const timings = options.dynamic === true ? { ...settings.watch, ...settings.customResources } : settings.watch;
-    const tracker = createTracker(resource, { watchedNodes: nodePods.nodes.names });
+    const tracker = createTracker(resource, { watchedNodes: nodePods.nodes.names }, isTold);
     const consumer = queueingConsumer({
       resource,
       tracker,
@@ -196,6 +196,10 @@ export function createWatches(deps: WatchesDeps): Watches {
     ConfigMap: configMapListener(),
   };
   const always = deps.resources.map(resource => createWatch(resource, { listener: listeners[resource.kind] }));
+  const trackers = new Map<string, Tracker[]>();
+  for (const { resource, tracker } of always) {
+    trackers.set(resource.kind, [...(trackers.get(resource.kind) ?? []), tracker]);
+  }
 
   /**
    * Of many pods that go together, each function that waits for them hears a few times, as one change of their node. A pod with an
@@ -212,6 +216,15 @@ export function createWatches(deps: WatchesDeps): Watches {
     return interest === 'node' ? [ofNode] : [change, ofNode];
   }
 
+  /** Whether news of the pods of this node waits to be published. */
+  function isTold(nodeName: string): boolean {
+    const detailType = detailTypeOfPods(nodeName);
+    return trackersOf('Node').some(tracker => {
+      const uid = tracker.uidNamed(nodeName);
+      return uid !== undefined && queue.awaits(keyOfChange({ detailType, subject: { uid } }), 'pods');
+    });
+  }
+
   /** For the functions that wait for its pods. undefined: the Node is not there. */
   function nodeChange(nodeName: string, part: 'pods' | 'podsWatched'): ObjectChange | undefined {
     for (const tracker of trackersOf('Node')) {
@@ -220,14 +233,16 @@ export function createWatches(deps: WatchesDeps): Watches {
       if (!change) continue;
       const podsFor = nodePods.nodes.onlyWaiter(nodeName);
       const hints = podsFor === undefined ? change.hints : { ...change.hints, podsFor };
-      const detailType = podsFor === 'drain' ? DRAINED_NODE_CHANGED : NODE_PODS_CHANGED;
-      return { ...change, detailType, hints };
+      return { ...change, detailType: detailTypeOfPods(nodeName), hints };
     }
     return undefined;
   }
 
-  function trackersOf(kind: string): Tracker[] {
-    return always.filter(({ resource }) => resource.kind === kind).map(({ tracker }) => tracker);
+  const detailTypeOfPods = (nodeName: string): string =>
+    nodePods.nodes.onlyWaiter(nodeName) === 'drain' ? DRAINED_NODE_CHANGED : NODE_PODS_CHANGED;
+
+  function trackersOf(kind: string): readonly Tracker[] {
+    return trackers.get(kind) ?? [];
   }
 
   function configMapListener(): ObjectListener {

@@ -9,10 +9,10 @@ import { aNode, aPod } from './builders.ts';
 
 const NOW = toEpochMs(1_000_000);
 
-function trackerOf(kind: string, watchedNodes = new Set<string>()): Tracker {
+function trackerOf(kind: string, watchedNodes = new Set<string>(), isTold?: (node: string) => boolean): Tracker {
   const resource = WATCHED_RESOURCES.find(watched => watched.kind === kind);
   if (resource === undefined) throw new Error(`${kind} is not watched`);
-  return createTracker(resource, { watchedNodes });
+  return createTracker(resource, { watchedNodes }, isTold);
 }
 
 type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
@@ -154,6 +154,20 @@ describe('a pod that is being deleted on a watched node', () => {
     expect(tracker.skips(textOf('MODIFIED', going('2')))).toBe(true);
     expect(tracker.skips(textOf('DELETED', going('3')))).toBe(false);
     expect(tracker.removeObject(going('3'), NOW)).toMatchObject({ change: 'Deleted' });
+  });
+
+  it('is not read when it is gone, and forgotten, where its node is about to be looked at', () => {
+    const told = new Set<string>();
+    const tracker = trackerOf('Pod', new Set(['n1']), node => told.has(node));
+    const marked = state('1', 'Running', MARK);
+    tracker.seed(state('1'));
+    expect(tracker.skips(textOf('DELETED', going('2')))).toBe(false);
+    tracker.observe(state('1'), NOW);
+    told.add('n1');
+    expect(tracker.skips(textOf('DELETED', going('2')))).toBe(true);
+    expect([...tracker.uids()]).toEqual([]);
+    tracker.seed(marked);
+    expect(tracker.skips(textOf('DELETED', going('2')))).toBe(false);
   });
 
   it('is not read although an event before it was found worth reading', () => {

@@ -73,12 +73,14 @@ export function streamWatch(
     timeout.cancel();
     settings.running.delete(stream);
   };
-  let corked = false;
+  let unwritten = '';
   let flushTime = Number.NEGATIVE_INFINITY;
   const flush = (): void => {
-    if (!corked) return;
-    response.uncork();
-    corked = false;
+    const text = unwritten;
+    unwritten = '';
+    // A connection that is gone takes nothing more.
+    if (text === '' || response.destroyed) return;
+    response.write(text);
     flushTime = performance.now();
   };
   const finish = (): void => {
@@ -91,22 +93,20 @@ export function streamWatch(
     response.destroy();
   };
   const stream: WatchStream = { drop };
-  /** What is written in one turn of the event loop goes out in one piece, and what is written in a burst in a few. */
+  /** What is written in one turn of the event loop goes out as one text, and what is written in a burst as a few: each write costs more than an event. */
   const writeSoon = (text: string): void => {
-    if (!corked) {
-      corked = true;
-      response.cork();
+    if (unwritten === '') {
       const left = flushTime + FLUSH_SPACING_MS - performance.now();
       if (left > 0) setTimeout(flush, left);
       else setImmediate(flush);
     }
-    response.write(text);
+    unwritten += text;
   };
   const writeLine = (line: string): void => {
     if (ended) return;
     open();
     writeSoon(`${line}\n`);
-    if (response.writableLength > unsentLimit) drop();
+    if (response.writableLength + unwritten.length > unsentLimit) drop();
   };
   const write = (event: StreamedEvent): void => writeLine(JSON.stringify(event));
   const deliver = (event: WatchEvent): void => {
@@ -151,7 +151,7 @@ export function streamWatch(
   }
   if (ended) watch.stop();
   else open();
-  unsentLimit = response.writableLength + settings.maxUnsentBytes;
+  unsentLimit = response.writableLength + unwritten.length + settings.maxUnsentBytes;
 }
 
 /** A bookmark at the current version, for the end of a watch: events are delivered synchronously, so none is outstanding. */
