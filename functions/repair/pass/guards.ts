@@ -17,6 +17,8 @@ export type HoldReason =
   | 'UnhealthyThreshold'
   | 'FutileRepairs'
   | 'ConcurrencyBudget'
+  | 'ZoneConcurrencyBudget'
+  | 'ClusterConcurrencyBudget'
   | 'RampUp'
   | 'AmbiguousNodeClaim';
 
@@ -27,6 +29,8 @@ export interface Hold {
   readonly until: EpochMs;
   /** Set for an outage, which ends with a ramp. */
   readonly outage?: string;
+  /** Set where the end of another repair lets it go on: what is full (`limits/concurrent.ts`). */
+  readonly awaits?: { readonly key: string; readonly most: number };
 }
 
 /** Blocked repairs are looked at again after this long, or when the pool changes (Karpenter's value). */
