@@ -1,7 +1,7 @@
 /** One HTTP request and its answer on `node:http`/`node:https`, with time limits and abort. */
 import http from 'node:http';
 import https from 'node:https';
-import type { DurationMs } from '../../domain/time.ts';
+import { durationBetween, type DurationMs } from '../../domain/time.ts';
 import type { LimitClock, TimeLimit } from '../../ports/clock.ts';
 
 export interface ExchangeOptions {
@@ -16,6 +16,8 @@ export interface ExchangeOptions {
   /** Until `read` is done. */
   readonly requestTimeout: DurationMs;
   readonly signal: AbortSignal | undefined;
+  /** Has a connection, new or kept, after waiting so long. */
+  readonly onSocket: (waited: DurationMs) => void;
 }
 
 /** No (whole) answer came. */
@@ -77,7 +79,9 @@ export async function exchange<Answer>(
       // Stays for the whole life: an error after the head must not end the process.
       outgoing.on('error', reject);
     });
+    const asked = clock.now();
     outgoing.once('socket', socket => {
+      options.onSocket(durationBetween(asked, clock.now()));
       // A kept connection, as it is for nearly every request, needs no limit on its handshakes.
       if (!socket.connecting) return onConnected();
       connectLimit = limit(options.connectTimeout, 'ConnectTimeout');

@@ -20,6 +20,13 @@ export const CONNECT_TIMEOUT = seconds(2);
 export const REQUEST_TIMEOUT = seconds(10);
 /** A socket that was idle for longer is not reused: load balancers and a frozen Lambda forget connections without a word. */
 const IDLE_SOCKET_LIFE_MS = 60_000;
+/**
+ * A burst of requests goes over so few connections: a TLS handshake costs both sides as much CPU as several requests. 45 reads at once
+ * take a quarter of the CPU over 8 new connections that they take over 45.
+ */
+const FIRST_SOCKETS = 8;
+/** Requests that wait this long for a connection get twice as many: the server takes its time, as for evictions. */
+const SOCKET_WAIT = seconds(0.05);
 const MAX_SOCKETS = 64;
 
 /** Proves who we are, per request. */
@@ -80,45 +87,52 @@ export interface Transport {
 export function createTransport(options: TransportOptions): Transport {
   const server = new URL(options.server);
   const secure = server.protocol === 'https:';
-  const agentOptions = { keepAlive: true, maxSockets: MAX_SOCKETS, timeout: IDLE_SOCKET_LIFE_MS };
-  const agent =
-    options.agent ?? (secure ? new https.Agent({ ...agentOptions, ...options.tls }) : new http.Agent(agentOptions));
+  const agentWith = (maxSockets: number): http.Agent => {
+    const agentOptions = { keepAlive: true, maxSockets, timeout: IDLE_SOCKET_LIFE_MS };
+    return secure ? new https.Agent({ ...agentOptions, ...options.tls }) : new http.Agent(agentOptions);
+  };
+  const agent = options.agent ?? agentWith(FIRST_SOCKETS);
+  /** Watches hold their connections. */
+  const streams = options.agent ?? agentWith(MAX_SOCKETS);
   const prefix = server.pathname.replace(/\/$/, '');
-  const target: http.RequestOptions = { ...urlToHttpOptions(server), agent };
+  const target: http.RequestOptions = urlToHttpOptions(server);
+  const onSocket = (waited: DurationMs): void => {
+    if (waited > SOCKET_WAIT && agent.maxSockets < MAX_SOCKETS) agent.maxSockets *= 2;
+  };
   const connectTimeout = options.connectTimeout ?? CONNECT_TIMEOUT;
   const requestTimeout = options.requestTimeout ?? REQUEST_TIMEOUT;
 
   async function send<Body>(
     request: TransportRequest,
     read: (message: http.IncomingMessage) => Promise<Body>,
+    via = agent,
   ): Promise<TransportResponse<Body>> {
-    const first = await attempt(request, read);
+    const first = await attempt(request, read, via);
     if (first.status !== 401 || options.authenticator === undefined) return first;
     options.authenticator.invalidate();
-    return attempt(request, read);
+    return attempt(request, read, via);
   }
 
   async function attempt<Body>(
     request: TransportRequest,
     read: (message: http.IncomingMessage) => Promise<Body>,
+    via: http.Agent,
   ): Promise<TransportResponse<Body>> {
     const { method, signal } = request;
     const { clock } = options;
     const body = request.body && JSON.stringify(request.body.json);
-    const headers = {
-      accept: 'application/json',
-      'user-agent': options.userAgent,
-      ...(body !== undefined && {
-        'content-type': request.body?.contentType,
-        'content-length': Buffer.byteLength(body),
-      }),
-      ...(await options.authenticator?.headers()),
-    };
-    const outgoing = { ...target, method, path: prefix + request.path, headers };
+    // As a flat list, which Node writes as it stands: for an object it keeps a map, and that is a fifth of what a request costs.
+    const headers = ['host', server.host, 'accept', 'application/json', 'user-agent', options.userAgent];
+    if (request.body !== undefined && body !== undefined) {
+      headers.push('content-type', request.body.contentType, 'content-length', String(Buffer.byteLength(body)));
+    }
+    for (const [name, value] of Object.entries((await options.authenticator?.headers()) ?? {}))
+      headers.push(name, value);
+    const outgoing = { ...target, agent: via, method, path: prefix + request.path, headers };
     for (;;) {
       try {
         return await exchange(
-          { request: outgoing, secure, body, clock, connectTimeout, requestTimeout, signal },
+          { request: outgoing, secure, body, clock, connectTimeout, requestTimeout, signal, onSocket },
           async message => {
             const retryAfter = message.headers['retry-after'];
             const status = message.statusCode ?? 0;
@@ -140,7 +154,10 @@ export function createTransport(options: TransportOptions): Transport {
   return {
     request: request => send(request, readText),
     read: (request, read) => send(request, message => read(message, message.statusCode ?? 0)),
-    stream: request => send(request, message => Promise.resolve(message)),
-    close: () => agent.destroy(),
+    stream: request => send(request, message => Promise.resolve(message), streams),
+    close() {
+      agent.destroy();
+      streams.destroy();
+    },
   };
 }

@@ -53,6 +53,27 @@ describe('transport', () => {
     transport.close();
   });
 
+  it('sends a burst over few connections, and over more of them when the server takes its time', async () => {
+    const times = createManualClock();
+    let answerTime = seconds(0);
+    const server = await serve((_, response) => {
+      void times.advance(answerTime);
+      response.end('ok');
+    });
+    const transport = transportTo(server.url, { clock: times });
+    const burst = () => Promise.all(Array.from({ length: 40 }, () => transport.request(read)));
+    await burst();
+    expect(server.connections()).toBe(8);
+    answerTime = seconds(0.1);
+    await burst();
+    await burst();
+    expect(server.connections()).toBeGreaterThan(8);
+    // A stream has a connection of its own, whatever waits.
+    const streamed = await transport.stream(read);
+    streamed.body.resume();
+    transport.close();
+  });
+
   it('reads again on a fresh connection when the server has dropped the kept one', async () => {
     const server = await serve((_, response) => response.end('ok'));
     const transport = transportTo(server.url);
