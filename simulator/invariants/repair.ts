@@ -32,13 +32,18 @@ export const checkRepair: MakeCheck = context => {
   const unhealthy = new Map<string, KubernetesObject>();
   const everReadable = new Set<string>();
   const climbers = createClimbers(context);
-  /** Nodes whose NodeClaims this function deleted and that are still there, by UID, with the pool's name. */
-  const repaired = new Map<string, string | undefined>();
+  /** Nodes whose NodeClaims this function set out to delete and that are still there, by UID. */
+  const repaired = new Map<string, { readonly pool: string | undefined; readonly claimUid: string }>();
   const repairedIn = (poolName: string | undefined): readonly string[] =>
-    [...repaired].flatMap(([uid, name]) => (name === poolName && mirror.all('nodes').has(uid) ? [uid] : []));
+    [...repaired].flatMap(([uid, { pool }]) => (pool === poolName && mirror.all('nodes').has(uid) ? [uid] : []));
+  /** A run may have ended between the annotation and the deletion. */
+  const isDeleted = (uid: string): boolean => {
+    const claim = mirror.all('nodeclaims').get(repaired.get(uid)?.claimUid ?? '');
+    return claim === undefined || claim.metadata.deletionTimestamp !== undefined;
+  };
   /** At least, and at most. */
   const surelyUnderWay = (poolName: string | undefined): ReadonlySet<string> =>
-    new Set([...repairedIn(poolName), ...climbers.surelyOf(poolName)]);
+    new Set([...repairedIn(poolName).filter(isDeleted), ...climbers.surelyOf(poolName)]);
   const underWay = (poolName: string | undefined): ReadonlySet<string> =>
     new Set([...repairedIn(poolName), ...climbers.of(poolName)]);
   mirror.follow((resource, uid, object) => {
@@ -61,7 +66,8 @@ export const checkRepair: MakeCheck = context => {
     const instance = textOf(dig(claim, 'status', 'providerID'));
     if (claim === undefined || instance === undefined) return;
     for (const node of mirror.all('nodes').values()) {
-      if (textOf(dig(node, 'spec', 'providerID')) === instance) repaired.set(node.metadata.uid, poolNameOf(claim));
+      if (textOf(dig(node, 'spec', 'providerID')) === instance)
+        repaired.set(node.metadata.uid, { pool: poolNameOf(claim), claimUid: claim.metadata.uid });
     }
   };
 

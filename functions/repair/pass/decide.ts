@@ -104,6 +104,9 @@ function judgePool(judged: Judged): PassDecision {
     const hold = guards.hold(node);
     return lookAt(judged, node, due => hold ?? futility({ settings, now, scope }, due, node, state.repairs));
   });
+  // A node whose NodeClaim is another pool's by now, or went: what was begun here ends here.
+  const ours = new Set(own);
+  looks.push(...nodes.filter(node => !ours.has(node)).map(node => lookWhileOff(node, open, rules, now)));
 
   const candidates = looks.flatMap(({ candidate }) => candidate ?? []);
   const outages = [...new Set(candidates.flatMap(({ hold }) => hold?.outage ?? []))].toSorted();
