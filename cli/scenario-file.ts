@@ -1,19 +1,22 @@
 /** Reads scenario files, within a limit. */
 import { stat } from 'node:fs/promises';
 import { describeSystemError } from './failure.ts';
-import { readBounded } from './read-bounded.ts';
+import { readBounded, readStream } from './read-bounded.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Reading YAML takes some 80 times its size of memory; this is a snapshot of a cluster with some 18,000 pods. */
 export const MAX_SCENARIO_BYTES = 16_000_000;
 
-/** The text of a file. Throws `UsageError` for one that is missing, not text, or larger than `MAX_SCENARIO_BYTES`. */
+/** Standard input, where a file is asked for. */
+const STANDARD_INPUT = '-';
+
+/** The text of a file, or of standard input for `-`. Throws `UsageError` for one that is missing, not text, or larger than `MAX_SCENARIO_BYTES`. */
 export async function readScenarioFile(file: string): Promise<string> {
   let bytes: Buffer;
   try {
-    const { size } = await stat(file);
     // A pipe or device has no size before it is read.
-    const read = size > MAX_SCENARIO_BYTES ? undefined : await readBounded(file, MAX_SCENARIO_BYTES);
+    const size = file === STANDARD_INPUT ? 0 : (await stat(file)).size;
+    const read = size > MAX_SCENARIO_BYTES ? undefined : await readAll(file);
     if (read === undefined) throw tooLarge(file, size);
     bytes = read;
   } catch (error) {
@@ -30,6 +33,9 @@ export async function readScenarioFile(file: string): Promise<string> {
   }
   throw new UsageError(`${file} is not a text file in UTF-8`);
 }
+
+const readAll = (file: string): Promise<Buffer | undefined> =>
+  file === STANDARD_INPUT ? readStream(process.stdin, MAX_SCENARIO_BYTES) : readBounded(file, MAX_SCENARIO_BYTES);
 
 function tooLarge(file: string, bytes: number): UsageError {
   const megabytes = (count: number): string => (count / 1_000_000).toFixed(1);

@@ -75,7 +75,8 @@ export function planDrain(
   };
 }
 
-const NO_CONFIGURATION = 'no configuration says how nodes are drained: the drain waits for one';
+const NO_CONFIGURATION =
+  'no key of config.toml in ConfigMap curfew/curfew-config says how nodes are drained: the drain waits for userNamespaces, podDrainPolicies or customDrain';
 
 const heldBy = (message: string): string =>
   `the configuration is not valid: ${message}. A drain follows the last valid one, or waits if there was none; which one that is cannot be seen here`;

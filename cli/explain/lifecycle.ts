@@ -1,5 +1,5 @@
 /** What becomes of a node by itself: repair, termination, drain, and which policies say so. Reads the cluster only, changes nothing. */
-import { DEFAULT_CONFIG, parseConfig, type CurfewConfig } from '../../shared/contract/config-schema.ts';
+import { parseConfig } from '../../shared/contract/config-schema.ts';
 import { ANNOTATIONS, CONFIG_MAP, NVSENTINEL } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
@@ -57,7 +57,10 @@ export interface LifecycleCluster {
   readonly nodes: readonly NodeView[];
   readonly claims: readonly NodeClaimView[];
   readonly policies: PolicySet;
+  readonly policyObjects: readonly KubernetesObject[];
   readonly gateOpen: boolean;
+  /** What is wrong with the configuration: another one is in force, which stands in Curfew's table and is not read. */
+  readonly configurationFault: string | undefined;
   readonly pools: ReadonlyMap<string, KubernetesObject>;
 }
 
@@ -72,12 +75,16 @@ export async function observeLifecycle(kubernetes: KubernetesApi): Promise<Lifec
   ]);
   const data = configMap?.['data'];
   const text: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, CONFIG_MAP.key) : undefined;
-  const config = (typeof text === 'string' ? parsedConfig(text) : undefined) ?? DEFAULT_CONFIG;
+  const config = parseConfig(typeof text === 'string' ? text : '');
+  const [fault] = config.ok ? [] : config.faults;
   return {
     nodes: (nodes ?? []).map(readNode),
     claims: (claims ?? []).map(readNodeClaim),
     policies: readPolicies(policies ?? []),
-    gateOpen: config.featureGates.nodeRepair,
+    policyObjects: policies ?? [],
+    // Of a configuration that is not valid nobody can tell here; who asks wants to know what else there is.
+    gateOpen: config.ok ? config.value.featureGates.nodeRepair : true,
+    configurationFault: fault && `line ${fault.line}: ${fault.key === '' ? '' : `${fault.key}: `}${fault.message}`,
     pools: new Map((pools ?? []).map(pool => [pool.metadata.name, pool])),
   };
 }
@@ -116,23 +123,52 @@ function rulesOf({ gateOpen, policies }: LifecycleCluster, pool: KubernetesObjec
 
 /** Attempts and unhealthy times of the past stand in Curfew's table, which is not read: a budget that is used up is not seen. */
 function explainRepair(
-  { nodes, claims }: LifecycleCluster,
+  cluster: LifecycleCluster,
   node: NodeView,
   pool: string | undefined,
   rules: RepairRules,
   now: EpochMs,
 ): RepairExplanation {
+  const { nodes, claims } = cluster;
   const { source, mode } = rules;
   const owner = ownerOf(node, indexOwners(nodes, claims));
   const decision = decide({ now, node, owner, rules, episodes: [] });
   const dueTime = 'incident' in decision ? decision.incident.dueTime : undefined;
   const message = withoutDueTime(decision.message, dueTime);
-  const own = { kind: decision.kind, message, dueTime, source, mode };
+  const aside = elsewhere(cluster, decision.kind, source);
+  const own = { kind: decision.kind, message: `${message}${aside}`, dueTime, source, mode };
   if (decision.kind !== 'due') return own;
   const state = { passTime: now, attempts: [], outages: [], repairs: [], said: { againTime: now, nodes: {} } };
   const { verdicts } = decidePass({ now, pool, rules, nodes, claims, episodes: new Map(), state });
   const verdict = verdicts.find(each => each.node.uid === node.uid);
-  return verdict?.kind === 'blocked' ? { ...own, kind: 'blocked', message: `${message}; held: ${verdict.message}` } : own; // prettier-ignore
+  if (verdict?.kind !== 'blocked') return own;
+  return { ...own, kind: 'blocked', message: `${message}; held: ${verdict.message}${aside}` };
+}
+
+/** What is in force in place of what cannot be read stands in Curfew's table: said where it matters. */
+function elsewhere(
+  { configurationFault, policyObjects }: LifecycleCluster,
+  kind: string,
+  source: string | undefined,
+): string {
+  const broken = policyObjects.find(({ kind: type, metadata }) => `${type} ${metadata.name}` === source);
+  const kept = kind === 'refuse' && broken !== undefined ? KEPT.exec(acceptedMessage(broken))?.[0] : undefined;
+  const held = kind === 'refuse' ? '; nothing is repaired until it is valid' : '';
+  const policy = kept === undefined ? held : `; ${kept}, and is not known here`;
+  if (configurationFault === undefined || kind === 'ignore') return policy;
+  return `${policy}; config.toml of ConfigMap curfew/curfew-config is not valid (${configurationFault}): the last good configuration stays in force, and is not known here`;
+}
+
+/** As the condition `Accepted` of a policy says it (`functions/repair/policies/summary.ts`). */
+const KEPT = /generation \d+, which was accepted last, stays in force/;
+
+function acceptedMessage({ status }: KubernetesObject): string {
+  const conditions: unknown = status?.['conditions'];
+  const accepted: unknown = (Array.isArray(conditions) ? (conditions as readonly unknown[]) : []).find(
+    each => typeof each === 'object' && each !== null && 'type' in each && each.type === 'Accepted',
+  );
+  const message: unknown = typeof accepted === 'object' && accepted !== null ? Reflect.get(accepted, 'message') : '';
+  return typeof message === 'string' ? message : '';
 }
 
 /** The due time is said beside the message, once. */
@@ -149,12 +185,6 @@ function terminationText(termination: ReturnType<typeof effectiveTermination>): 
     case 'custom':
       return `finalizer ${termination.settings.finalizerName}, scope ${termination.settings.scope}, mode ${termination.mode}`;
   }
-}
-
-/** A configuration that is not valid is not in force; the last valid one stands in Curfew's table, which is not read. */
-function parsedConfig(text: string): CurfewConfig | undefined {
-  const parsed = parseConfig(text);
-  return parsed.ok ? parsed.value : undefined;
 }
 
 /** The nodes of a pool, by their NodeClaims. */

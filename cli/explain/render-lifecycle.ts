@@ -18,6 +18,7 @@ export function renderLifecycle(explained: LifecycleExplanation, now: EpochMs): 
 /** When a repair comes, by whose settings, and why; or why none comes. */
 export function repairText({ repair }: LifecycleExplanation, now: EpochMs): string {
   const { kind, message, dueTime, source, mode } = repair;
+  if (kind === 'refuse') return message;
   if (dueTime === undefined || kind === 'ignore') return `none: ${message}${from(source)}`;
   if (kind === 'finishing') return `under way${from(source)}: ${message}`;
   const when = dueTime > now ? `due at ${instant(dueTime, now)}` : `due since ${instant(dueTime, now)}`;

@@ -26,7 +26,10 @@ const KEPT: Readonly<Record<string, { readonly spec: readonly string[]; readonly
   Node: { spec: ['providerID', 'taints', 'unschedulable'], status: [] },
   NodeClaim: { spec: ['terminationGracePeriod', 'nodeClassRef'], status: ['providerID', 'nodeName'] },
   NodePool: { spec: ['repair', 'disruption'], status: [] },
-  NodeLifecyclePolicy: { spec: ['nodePoolSelector', 'mode', 'repair', 'protection', 'termination'], status: [] },
+  NodeLifecyclePolicy: {
+    spec: ['nodePoolSelector', 'mode', 'repair', 'repairLimits', 'protection', 'termination'],
+    status: [],
+  },
   Pod: {
     spec: ['nodeName', 'terminationGracePeriodSeconds', 'priorityClassName'],
     status: ['phase', 'startTime'],

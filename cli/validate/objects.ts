@@ -4,6 +4,7 @@ import { createApiServer } from '../../packages/kube-apiserver/src/api-server.ts
 import { customResourceDefinitions } from '../../simulator/custom-resource-definitions.ts';
 import type { Path } from '../../simulator/scenario/places.ts';
 import { parsePolicyFrame, type Parsed } from '../../shared/contract/policy-schema.ts';
+import { parseRepairLimits } from '../../shared/contract/repair-limits-schema.ts';
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import { parseFinalizerRule } from '../../shared/contract/finalizer-rule-schema.ts';
 import { parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
@@ -98,6 +99,9 @@ function faultsOf({ kind, spec }: KubernetesManifest): Fault[] {
   if (kind === 'NodeLifecyclePolicy') results.push(parsePolicyFrame(spec));
   if (kind === 'NodeLifecyclePolicy' || kind === 'NodePool') {
     if (blocks['repair'] !== undefined) results.push(parseRepairBlock(blocks['repair'], 'spec.repair'));
+  }
+  if (kind === 'NodeLifecyclePolicy' && blocks['repairLimits'] !== undefined) {
+    results.push(parseRepairLimits(blocks['repairLimits'], 'spec.repairLimits'));
   }
   if (kind === 'NodeLifecyclePolicy' && blocks['protection'] !== undefined) {
     results.push(parseProtectionBlock(blocks['protection'], 'spec.protection'));

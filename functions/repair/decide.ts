@@ -12,6 +12,7 @@ import { DO_NOT_REPAIR_ANNOTATION, type NodeView } from '../../shared/domain/nod
 import type { Owner } from '../../shared/domain/node-owner.ts';
 import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
 import { addDuration, isDue, minutes, parseTimestamp, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import type { LimitsInForce } from './limits/concurrent.ts';
 import { judgeHealth, type Episode, type RepairIncident } from './incident.ts';
 
 /** What holds for the nodes of one pool. */
@@ -24,6 +25,8 @@ export interface RepairRules {
   readonly source: string | undefined;
   /** The veto of the pool itself. */
   readonly poolVeto: Vetoer | undefined;
+  /** The `repairLimits` of policies; absent while no policy has any. */
+  readonly limits?: LimitsInForce | undefined;
 }
 
 export interface NodeObservation {

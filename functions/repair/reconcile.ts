@@ -13,6 +13,8 @@ import { openRecord } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
 import { nodeOfRequest, parseDrainCompleted } from './actions/drain.ts';
 import { decide } from './decide.ts';
+import { CONCURRENT_REPAIRS_ID } from './limits/record.ts';
+import { concurrentRepairsDue } from './limits/wake.ts';
 import { reconcileNode } from './node.ts';
 import { decidePass } from './pass/decide.ts';
 import { createPasses, type Passes } from './pass/run.ts';
@@ -57,6 +59,7 @@ export function createReconciler(ports: Ports, rules: Rules = { decide, decidePa
 
 async function reconcileWakeUp(deps: Deps, wakeUp: Extract<InboxMessage, { kind: 'wakeUp' }>): Promise<void> {
   const { subject } = wakeUp;
+  if (isRound(subject, CONCURRENT_REPAIRS_ID)) return concurrentRepairsDue(deps, wakeUp);
   if (isRound(subject, SETTINGS_ROUND)) return deps.settings.timerDue(wakeUp);
   switch (subject.kind) {
     case 'Node':

@@ -100,8 +100,10 @@ function eventOf(verdict: Verdict): Report['event'] {
       return { type: 'Warning', reason: EVENT_REASONS.nodeRepairBlocked };
     case 'vetoed':
       return { type: verdict.decision.veto.invalid ? 'Warning' : 'Normal', reason: EVENT_REASONS.nodeRepairVetoed };
-    case 'wouldRepair':
-      return { type: 'Normal', reason: EVENT_REASONS.nodeRepairObserved };
+    case 'wouldRepair': {
+      const message = `in mode Enforce ${describeObserved(verdict.attempt)}: ${verdict.message}`;
+      return { type: 'Normal', reason: EVENT_REASONS.nodeRepairObserved, message };
+    }
     case 'recovered':
       return { type: 'Normal', reason: EVENT_REASONS.nodeRepairSucceeded };
     case 'repair':
@@ -195,6 +197,16 @@ export function reportsOfAct(
   }
   const events = [{ ...event, about }, ...(claim ? [{ ...event, about: aboutClaim(claim) }] : [])];
   return { reports: [first, ...more], events };
+}
+
+/** The same of an act that mode `Observe` leaves out. */
+function describeObserved({ action, claim, until }: RepairAttempt): string {
+  if (action !== 'Terminate') {
+    return `${action} would begin${until === undefined ? '' : `, and have time until ${toTimestamp(until)}`}`;
+  }
+  return claim === undefined
+    ? 'the Auto Scaling group of the instance would replace it'
+    : `NodeClaim ${claim.name} would be terminated forcefully`;
 }
 
 function describeAct({ action, claim, until }: RepairAttempt): string {

@@ -7,6 +7,7 @@
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { parsePolicyFrame, type Mode, type Parsed } from '../../shared/contract/policy-schema.ts';
 import { parseProtectionBlock } from '../../shared/contract/protection-schema.ts';
+import { parseRepairLimits } from '../../shared/contract/repair-limits-schema.ts';
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import { parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
 import * as z from '../../shared/contract/zod.ts';
@@ -17,6 +18,8 @@ import { again, DONE, settle } from '../../shared/lifecycle/settle.ts';
 import { openRecord, type RecordCodec, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { modeOf, policiesFor, unreadableFor, type PolicySet } from '../../shared/policies/policy-set.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
+import type { LimitsInForce } from './limits/concurrent.ts';
+import { limitsInForce } from './limits/in-force.ts';
 import { OWNER } from './record.ts';
 
 export interface EffectiveRepair {
@@ -25,9 +28,12 @@ export interface EffectiveRepair {
   readonly mode: Mode;
   /** Where the block stands, e.g. `NodePool default`. */
   readonly source: string | undefined;
+  /** The `repairLimits` of policies; absent while no policy has any. */
+  readonly limits?: LimitsInForce | undefined;
 }
 
 const hasBlock = (object: KubernetesObject): boolean => object.spec?.['repair'] !== undefined;
+const hasLimits = ({ object }: PolicySet['policies'][number]): boolean => object.spec?.['repairLimits'] !== undefined;
 const nameOf = ({ kind, metadata }: KubernetesObject): string => `${kind} ${metadata.name}`;
 
 /**
@@ -41,15 +47,18 @@ export function effectiveRepair(pool: KubernetesObject | undefined, policySet: P
   const holders = [...(pool ? [pool] : []), ...[...applying, ...unreadable].map(({ object }) => object)];
   const holder = holders.find(hasBlock);
   const mode = modeOf(applying, holder);
-  if (holder === undefined) return { settings: undefined, mode, source: undefined };
+  const limits = policySet.policies.some(hasLimits) ? limitsInForce(applying, policySet, mode) : undefined;
+  const found = { mode, ...(limits && { limits }) };
+  if (holder === undefined) return { settings: undefined, source: undefined, ...found };
+  const source = nameOf(holder);
   const [fault] = unreadable;
   if (fault !== undefined) {
-    const source = nameOf(fault.object);
-    return { settings: { invalid: `${source}: ${fault.message}` }, mode, source };
+    const by = nameOf(fault.object);
+    return { settings: { invalid: `${by}: ${fault.message}` }, source: by, ...found };
   }
   const block = parseRepairBlock(holder.spec?.['repair'], 'spec.repair');
-  const source = nameOf(holder);
-  return { settings: block.ok ? block.value : { invalid: `${source}: ${block.message}` }, mode, source };
+  if (!block.ok) return { settings: { invalid: `${source}: ${block.message}` }, source, ...found };
+  return { settings: limits?.fault === undefined ? block.value : { invalid: limits.fault }, source, ...found };
 }
 
 /** What is wrong with the repair block of one NodePool or policy, as a message for its author; undefined when it can be used. */
@@ -85,11 +94,12 @@ const CHECK = hours(24);
  */
 export function faultOf({ spec }: KubernetesObject, scope: 'repair' | 'all' = 'repair'): string | undefined {
   const partOf = <Value>(
-    name: 'repair' | 'termination' | 'protection',
+    name: 'repair' | 'repairLimits' | 'termination' | 'protection',
     parse: (block: unknown, path: string) => Parsed<Value>,
   ): Parsed<Value> | undefined => (spec?.[name] === undefined ? undefined : parse(spec[name], `spec.${name}`));
   const others = [partOf('termination', parseTerminationBlock), partOf('protection', parseProtectionBlock)];
-  const parts = [parsePolicyFrame(spec), partOf('repair', parseRepairBlock), ...(scope === 'all' ? others : [])];
+  const own = [partOf('repair', parseRepairBlock), partOf('repairLimits', parseRepairLimits)];
+  const parts = [parsePolicyFrame(spec), ...own, ...(scope === 'all' ? others : [])];
   const faults = parts.flatMap(part => (part === undefined || part.ok ? [] : [part.message]));
   return faults.length === 0 ? undefined : faults.join('; ');
 }

@@ -59,6 +59,7 @@ const policyFrameSchema = z.strictObject({
   nodePoolSelector,
   mode: z._default(z.enum(MODES), 'Enforce'),
   repair: z.optional(z.unknown()),
+  repairLimits: z.optional(z.unknown()),
   protection: z.optional(z.unknown()),
   termination: z.optional(z.unknown()),
 });

@@ -44,7 +44,7 @@ const percentage = z.pipe(
 );
 
 /** IntOrString, as PodDisruptionBudgets have it: `3` or `"30%"`. */
-const nodeCount = z.union(
+export const nodeCount = z.union(
   [
     z.pipe(
       z.int().check(z.minimum(0)),

@@ -44,6 +44,14 @@ export interface RepairAction {
   readonly template?: string | undefined;
 }
 
+/** A policy's `repairLimits`: repairs under way at the same time, whatever the pool. Undefined: no limit. */
+export interface RepairLimits {
+  /** Of the nodes of one zone, in the whole cluster. */
+  readonly maxConcurrentRepairsPerZone?: NodeCount | undefined;
+  /** Of all nodes. */
+  readonly maxConcurrentRepairsPerCluster?: NodeCount | undefined;
+}
+
 export const WITHOUT_NODE_CLAIM = ['Ignore', 'TerminateInAutoScalingGroup'] as const;
 
 /** A NodePool's or policy's `repair` block, parsed. */

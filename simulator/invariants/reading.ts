@@ -154,6 +154,7 @@ const isFrame = isObjectOf({
   nodePoolSelector: isSelector,
   mode: isOneOf('Enforce', 'Observe'),
   repair: () => true,
+  repairLimits: () => true,
   protection: () => true,
   termination: () => true,
 });

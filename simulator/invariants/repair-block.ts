@@ -87,3 +87,9 @@ export const isRepairReadable: IsReadable = isObjectOf({
   futility: isObjectOf({ repairs: isWhole(1, 100), window: isTime }, ['repairs', 'window']),
   nodesWithoutNodeClaim: isOneOf('Ignore', 'TerminateInAutoScalingGroup'),
 });
+
+/** The same for `repairLimits`. */
+export const isLimitsReadable: IsReadable = isObjectOf({
+  maxConcurrentRepairsPerZone: isNodeCount,
+  maxConcurrentRepairsPerCluster: isNodeCount,
+});

@@ -21,7 +21,7 @@ import {
   textOf,
   type Fields,
 } from './reading.ts';
-import { isRepairReadable } from './repair-block.ts';
+import { isLimitsReadable, isRepairReadable } from './repair-block.ts';
 
 const DO_NOT_REPAIR = 'curfew.dev/do-not-repair';
 const POOL_LABEL = 'karpenter.sh/nodepool';
@@ -128,12 +128,12 @@ export function repairAnswer(facts: RepairFacts): RepairAnswer {
     return { kind: 'blocked', why: `${illThere} of ${there.length} nodes of its zone are unhealthy` };
   }
   const unhealthy = neighbours.filter(isIll).length;
-  const most = mostUnhealthy(dig(block, 'maxUnhealthy') ?? '20%', neighbours.length);
+  const most = mostNodes(dig(block, 'maxUnhealthy') ?? '20%', neighbours.length);
   if (most === undefined) return { kind: 'never', why: 'maxUnhealthy cannot be read' };
   if (unhealthy > most)
     return { kind: 'blocked', why: `${unhealthy} of ${neighbours.length} are unhealthy, ${most} may be` };
   const limit = dig(block, 'maxConcurrentRepairs');
-  return { kind: 'from', ...first, budget: limit === undefined ? undefined : mostUnhealthy(limit, neighbours.length) };
+  return { kind: 'from', ...first, budget: limit === undefined ? undefined : mostNodes(limit, neighbours.length) };
 }
 
 /** Until when the object's veto holds. */
@@ -172,10 +172,12 @@ function isOutage(rule: unknown, affected: number, total: number): boolean {
   return affected >= Number(least) && affected * 100 >= share * total;
 }
 
-/** Frame and repair block: what Curfew accepts as a whole or not at all. */
+/** Frame, repair block and limits: what Curfew accepts as a whole or not at all. */
 export function isPolicyReadable(policy: KubernetesObject): boolean {
   const block = dig(policy, 'spec', 'repair');
-  return isFrameReadable(policy) && (block === undefined || isRepairReadable(block));
+  const limits = dig(policy, 'spec', 'repairLimits');
+  const isReadable = block === undefined || isRepairReadable(block);
+  return isFrameReadable(policy) && isReadable && (limits === undefined || isLimitsReadable(limits));
 }
 
 function conditionOf(node: KubernetesObject, type: string): Fields | undefined {
@@ -211,7 +213,7 @@ function blockFor(
 }
 
 /** The policies that select the pool, the most specific one first. */
-function applyingTo(
+export function applyingTo(
   pool: KubernetesObject | undefined,
   policies: readonly KubernetesObject[],
 ): readonly KubernetesObject[] {
@@ -230,7 +232,8 @@ function isSelecting(policy: KubernetesObject, pool: KubernetesObject | undefine
   return pool === undefined ? requirementsOf(selector) === 0 : isSelected(selector, pool.metadata.labels);
 }
 
-function mostUnhealthy(limit: unknown, total: number): number | undefined {
+/** A number, or a percentage that is rounded up; undefined: there is none, or it cannot be read. */
+export function mostNodes(limit: unknown, total: number): number | undefined {
   if (typeof limit === 'number') return Number.isInteger(limit) && limit >= 0 ? limit : undefined;
   const percent = /^(\d+)%$/.exec(textOf(limit) ?? '')?.[1];
   if (percent === undefined || Number(percent) > 100) return undefined;

@@ -12,6 +12,7 @@ import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type R
 import { annotationOf, dig, instantOf, nameOf, textOf, TERMINATION_TIMESTAMP } from './reading.ts';
 import { claimOf, isGateOpen, isPolicyReadable, isUnhealthy, poolNameOf, repairAnswer } from './repair-oracle.ts';
 import { createClimbers, type Climbers } from './ladder.ts';
+import { countAround, mostRepairs } from './repair-limits.ts';
 import type { Mirror } from './mirror.ts';
 import { does, isTermination, lastGet, lastList, lastRecordWrite, targetOf } from './run-journal.ts';
 
@@ -31,13 +32,18 @@ export const checkRepair: MakeCheck = context => {
   const unhealthy = new Map<string, KubernetesObject>();
   const everReadable = new Set<string>();
   const climbers = createClimbers(context);
-  /** Nodes whose NodeClaims this function deleted and that are still there, by UID, with the pool's name. */
-  const repaired = new Map<string, string | undefined>();
+  /** Nodes whose NodeClaims this function set out to delete and that are still there, by UID. */
+  const repaired = new Map<string, { readonly pool: string | undefined; readonly claimUid: string }>();
   const repairedIn = (poolName: string | undefined): readonly string[] =>
-    [...repaired].flatMap(([uid, name]) => (name === poolName && mirror.all('nodes').has(uid) ? [uid] : []));
+    [...repaired].flatMap(([uid, { pool }]) => (pool === poolName && mirror.all('nodes').has(uid) ? [uid] : []));
+  /** A run may have ended between the annotation and the deletion. */
+  const isDeleted = (uid: string): boolean => {
+    const claim = mirror.all('nodeclaims').get(repaired.get(uid)?.claimUid ?? '');
+    return claim === undefined || claim.metadata.deletionTimestamp !== undefined;
+  };
   /** At least, and at most. */
   const surelyUnderWay = (poolName: string | undefined): ReadonlySet<string> =>
-    new Set([...repairedIn(poolName), ...climbers.surelyOf(poolName)]);
+    new Set([...repairedIn(poolName).filter(isDeleted), ...climbers.surelyOf(poolName)]);
   const underWay = (poolName: string | undefined): ReadonlySet<string> =>
     new Set([...repairedIn(poolName), ...climbers.of(poolName)]);
   mirror.follow((resource, uid, object) => {
@@ -60,7 +66,8 @@ export const checkRepair: MakeCheck = context => {
     const instance = textOf(dig(claim, 'status', 'providerID'));
     if (claim === undefined || instance === undefined) return;
     for (const node of mirror.all('nodes').values()) {
-      if (textOf(dig(node, 'spec', 'providerID')) === instance) repaired.set(node.metadata.uid, poolNameOf(claim));
+      if (textOf(dig(node, 'spec', 'providerID')) === instance)
+        repaired.set(node.metadata.uid, { pool: poolNameOf(claim), claimUid: claim.metadata.uid });
     }
   };
 
@@ -98,7 +105,10 @@ export const checkRepair: MakeCheck = context => {
       if (quietSince === undefined) return waiting.clear();
       for (const uid of waiting.keys()) if (!unhealthy.has(uid)) waiting.delete(uid);
       if (unhealthy.size === 0) return;
-      const facts = factsOf(context, everReadable);
+      const busy = [...mirror.all('nodes')].flatMap(([uid, node]) =>
+        repaired.has(uid) || climbers.has(uid) ? [node] : [],
+      );
+      const facts = { ...factsOf(context, everReadable), busy };
       for (const [uid, node] of unhealthy) {
         const hold = held.get(node.metadata.name);
         // A hold whose Event is recorded again and again is a wait that can be seen (I6), and another check's business.
@@ -212,9 +222,11 @@ interface ClusterFacts {
   readonly gateOpen: boolean;
   readonly policies: readonly KubernetesObject[];
   readonly pools: ReadonlyMap<string, KubernetesObject>;
+  /** Nodes whose repair may be under way. */
+  readonly busy: readonly KubernetesObject[];
 }
 
-function factsOf({ mirror }: CheckContext, everReadable: ReadonlySet<string>): ClusterFacts {
+function factsOf({ mirror }: CheckContext, everReadable: ReadonlySet<string>): Omit<ClusterFacts, 'busy'> {
   const nodes = [...mirror.all('nodes').values()];
   const configMaps = [...mirror.all('configmaps').values()];
   const config = configMaps.find(
@@ -252,5 +264,8 @@ function overdueSince(
   const neighbours = ownership.neighboursIn(poolName);
   const answer = repairAnswer({ now, node, claim, pool, policies, everReadable, neighbours, nodes });
   if (answer.kind !== 'from' || answer.time > now) return undefined;
+  const most = mostRepairs(node, pool, policies, nodes);
+  const around = countAround(node, facts.busy);
+  if (around.zone >= most.zone || around.cluster >= most.cluster) return undefined;
   return answer.budget !== undefined && underWay(poolName).size >= answer.budget ? undefined : answer.time;
 }

@@ -23,6 +23,7 @@ import { checkOwnership } from './ownership.ts';
 import { checkProtection } from './protection.ts';
 import { checkRamp } from './ramp.ts';
 import { checkRepair } from './repair.ts';
+import { checkRepairLimits } from './repair-limits.ts';
 import { checkRobustness } from './robustness.ts';
 import { checkTerminationEnd } from './termination-end.ts';
 import { checkTermination } from './termination.ts';
@@ -34,6 +35,7 @@ const CHECKS: readonly MakeCheck[] = [
   checkRuleFinalizers,
   checkDestructiveCalls,
   checkRepair,
+  checkRepairLimits,
   checkRamp,
   checkProtection,
   checkTimers,

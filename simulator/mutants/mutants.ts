@@ -8,12 +8,14 @@ import type { Mutation } from '../swarm/seed.ts';
 import type { Mutant } from './mutant.ts';
 import { PERMISSION_MUTANTS } from './permissions.ts';
 import { REPAIR_MUTANTS } from './repair.ts';
+import { REPAIR_LIMITS_MUTANTS } from './repair-limits.ts';
 import { REPAIR_RULE_MUTANTS } from './repair-rule.ts';
 import { TIMER_MUTANTS } from './timer.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   ...REPAIR_RULE_MUTANTS,
   ...REPAIR_MUTANTS,
+  ...REPAIR_LIMITS_MUTANTS,
   ...LADDER_MUTANTS,
   ...FINALIZER_MUTANTS,
   ...DRAIN_MUTANTS,

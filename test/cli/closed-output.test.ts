@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
@@ -20,3 +20,10 @@ describe('a command whose reader has seen enough', () => {
     expect(child.exitCode).toBe(0);
   }, 60_000);
 });
+
+it('`simulate -` reads standard input', async () => {
+  const child = spawn(process.execPath, [join(ROOT, 'cli', 'curfew.ts'), 'simulate', '-']);
+  child.stdin.end(readFileSync(join(SCENARIOS, 'refusals-are-said-once.yaml')));
+  const [stdout] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  expect(stdout).toContain('ok refusals-are-said-once');
+}, 60_000);

@@ -48,6 +48,18 @@ describe('curfew explain', () => {
     });
   });
 
+  it('says what goes on in place of a configuration or policy that is not valid', async () => {
+    const repairOf = async (scenario: string, at: string): Promise<string | undefined> =>
+      (await run('node', 'n1', { scenario, at })).out.split('\n').find(line => line.startsWith('  repair: '));
+    expect(await repairOf('examples/scenarios/repair-keeps-the-last-good-configuration.yaml', '20m')).toMatch(
+      /^ {2}repair: due at .* config\.toml of ConfigMap curfew\/curfew-config is not valid \(line 1: .*\): the last good configuration stays in force/,
+    );
+    const policies = 'examples/scenarios/repair-keeps-the-last-accepted-policy.yaml#repair-last-accepted-policy';
+    expect(await repairOf(policies, '8m')).toBe(
+      '  repair: NodeLifecyclePolicy all: spec.repair: Unrecognized key: "defaultToleration"; generation 1, which was accepted last, stays in force, and is not known here',
+    );
+  });
+
   it('says what is held, and by what', async () => {
     const held = 'examples/scenarios/repair-holds-in-a-zone-outage.yaml';
     const { out } = await run('nodepool', 'default', { scenario: held, at: '40m' });

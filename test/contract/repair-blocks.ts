@@ -102,6 +102,18 @@ export const REPAIR_BLOCKS: readonly [JsonObject, boolean][] = [
   [{ nodesWithoutNodeClaim: 'Terminate' }, false],
 ];
 
+/** The same of `repairLimits`. */
+export const REPAIR_LIMITS: readonly [JsonObject, boolean][] = [
+  [{}, true],
+  [{ maxConcurrentRepairsPerZone: 1, maxConcurrentRepairsPerCluster: '5%' }, true],
+  [{ maxConcurrentRepairsPerPool: 1 }, false],
+  ...counts.map(([maxConcurrentRepairsPerZone, ok]): [JsonObject, boolean] => [{ maxConcurrentRepairsPerZone }, ok]),
+  ...counts.map(([maxConcurrentRepairsPerCluster, ok]): [JsonObject, boolean] => [
+    { maxConcurrentRepairsPerCluster },
+    ok,
+  ]),
+];
+
 /** Blocks that the API server cannot judge. */
 export const REFUSED_BY_THE_FUNCTION: readonly JsonObject[] = [
   // CEL has no parser of RE2 patterns.

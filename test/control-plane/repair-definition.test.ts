@@ -5,10 +5,11 @@ import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { applyFiles } from '../contract/api-server/manifests.ts';
 import type { ApiServerSubject } from '../contract/api-server/subject.ts';
 import { PROTECTION_BLOCKS } from '../contract/protection-blocks.ts';
-import { REFUSED_BY_THE_FUNCTION, REPAIR_BLOCKS } from '../contract/repair-blocks.ts';
+import { REFUSED_BY_THE_FUNCTION, REPAIR_BLOCKS, REPAIR_LIMITS } from '../contract/repair-blocks.ts';
 import { realSubjects } from './real-subject.ts';
 
 const DEFINITION = 'deploy/crds/nodelifecyclepolicies.curfew.dev.yaml';
+const isUnknown = (block: unknown): boolean => JSON.stringify(block).includes('PerPool');
 const PATH = '/apis/curfew.dev/v1alpha1/nodelifecyclepolicies?dryRun=All';
 
 describe('the repair block on kube-apiserver', () => {
@@ -43,6 +44,14 @@ describe('the repair block on kube-apiserver', () => {
     const answers = [];
     for (const [protection] of PROTECTION_BLOCKS) answers.push([protection, await statusOfSpec({ protection })]);
     expect(answers).toEqual(expected);
+  });
+
+  it('so are the limits of zone and cluster', async () => {
+    const expected = REPAIR_LIMITS.map(([block, isAccepted]) => [block, isAccepted ? 201 : 422]);
+    const answers = [];
+    for (const [repairLimits] of REPAIR_LIMITS) answers.push([repairLimits, await statusOfSpec({ repairLimits })]);
+    // A field that the definition does not know is dropped, unless the client asks for strict validation.
+    expect(answers).toEqual(expected.map(([block, status]) => [block, isUnknown(block) ? 201 : status]));
   });
 
   it.each(REFUSED_BY_THE_FUNCTION)('%j is left to the function', async block => {

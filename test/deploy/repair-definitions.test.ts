@@ -2,24 +2,25 @@
 import { describe, expect, it } from 'vitest';
 import { createApiServer } from '../../packages/kube-apiserver/src/api-server.ts';
 import { ApiStatusError } from '../../packages/kube-apiserver/src/types.ts';
+import { parseRepairLimits } from '../../shared/contract/repair-limits-schema.ts';
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { JsonObject, JsonValue } from '../../shared/domain/kubernetes-object.ts';
 import { customResourceDefinitions } from '../../simulator/custom-resource-definitions.ts';
-import { REFUSED_BY_THE_FUNCTION, REPAIR_BLOCKS } from '../contract/repair-blocks.ts';
+import { REFUSED_BY_THE_FUNCTION, REPAIR_BLOCKS, REPAIR_LIMITS } from '../contract/repair-blocks.ts';
 
 const core = createApiServer({ clock: { now: () => Date.parse('2024-11-01T15:00:00Z') } });
 for (const definition of customResourceDefinitions()) core.seed(definition);
 let created = 0;
 
 /** The block as the API server stores it; undefined when it refuses it. */
-function stored(repair: JsonObject): JsonValue | undefined {
+function stored(block: JsonObject, field = 'repair'): JsonValue | undefined {
   created += 1;
   const metadata = { name: `policy-${created}` };
   const apiVersion = 'curfew.dev/v1alpha1';
   const kind = 'NodeLifecyclePolicy';
   try {
-    return core.create(RESOURCES[kind], { apiVersion, kind, metadata, spec: { repair } }).spec?.['repair'];
+    return core.create(RESOURCES[kind], { apiVersion, kind, metadata, spec: { [field]: block } }).spec?.[field];
   } catch (error) {
     if (error instanceof ApiStatusError && error.status.code === 422) return undefined;
     throw error;
@@ -37,5 +38,15 @@ describe('the repair block of a policy', () => {
   it.each(REFUSED_BY_THE_FUNCTION)('%j is refused by the function alone', block => {
     expect(parseRepairBlock(block, 'repair').ok).toBe(false);
     expect(stored(block)).toEqual(block);
+  });
+});
+
+describe('the limits of a policy', () => {
+  // A field that the definition does not know is dropped, unless the client asks for strict validation.
+  const isKnown = (block: JsonObject): boolean => Object.keys(block).every(key => !key.endsWith('PerPool'));
+
+  it.each(REPAIR_LIMITS)('%j: accepted %s', (block, isAccepted) => {
+    expect(parseRepairLimits(block, 'repairLimits').ok).toBe(isAccepted);
+    expect(stored(block, 'repairLimits') !== undefined).toBe(isAccepted || !isKnown(block));
   });
 });

@@ -8,6 +8,7 @@ import { parseHealthEvent } from '../../shared/contract/health-event.ts';
 import { parseInboxMessage } from '../../shared/contract/inbox-message.ts';
 import { parseNodePoolSelector, parsePolicyFrame, type Parsed } from '../../shared/contract/policy-schema.ts';
 import { parseProtectionBlock } from '../../shared/contract/protection-schema.ts';
+import { parseRepairLimits } from '../../shared/contract/repair-limits-schema.ts';
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import { parsePoolTermination, parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
 import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
@@ -119,6 +120,12 @@ describe(`in ${RUNS} cases`, () => {
       const { tolerations, defaultToleration, conditions, flapping } = read.value;
       expectDates([tolerations, defaultToleration, conditions.map(({ toleration }) => toleration), flapping]);
       for (const { matchesReason } of conditions) assert(typeof (matchesReason?.('Ssd') ?? true) === 'boolean');
+    });
+  });
+
+  it('limits of zone and cluster are read or refused', () => {
+    assertEach(hostileJson([{ maxConcurrentRepairsPerZone: 2, maxConcurrentRepairsPerCluster: '5%' }]), block => {
+      expectReadOrRefused(parseRepairLimits(block, 'spec.repairLimits'), 'spec.repairLimits');
     });
   });
 

@@ -6,7 +6,7 @@ import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import type { RepairAction, RepairSettings } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, isDue, seconds, type EpochMs } from '../../../shared/domain/time.ts';
-import { holdsPastInstant } from '../decide.ts';
+import { holdsPastInstant, type RepairRules } from '../decide.ts';
 import { placeAfterObserving } from './place.ts';
 import type { RepairAttempt, Rung } from './pool.ts';
 
@@ -42,6 +42,16 @@ export function standingOf(attempt: RepairAttempt, rungs: readonly Rung[], now: 
   if (answer === undefined && (until === undefined || !isDue(now, until))) return { kind: 'waiting' };
   const rung = rungs[attempt.rung]?.type === attempt.action ? attempt.rung + 1 : 0;
   return rung < rungs.length ? { kind: 'next', rung } : { kind: 'exhausted' };
+}
+
+/** What counts against the limits on concurrent repairs: until nothing is left to try. */
+export function underWayOf(
+  attempts: readonly RepairAttempt[],
+  settings: RepairRules['settings'],
+  now: EpochMs,
+): readonly RepairAttempt[] {
+  if (settings === undefined || 'invalid' in settings) return attempts;
+  return attempts.filter(attempt => standingOf(attempt, rungsOf(settings), now).kind !== 'exhausted');
 }
 
 /**

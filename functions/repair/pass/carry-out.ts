@@ -52,6 +52,8 @@ interface Context {
   /** As the pass has read them. */
   readonly rules: PoolRules;
   readonly claims: readonly NodeClaimView[];
+  /** Their places are reserved in the limits of zone and cluster. */
+  readonly isCounted: boolean;
 }
 
 export async function carryOut(
@@ -102,7 +104,7 @@ async function carryOutOne(
 async function carryOutOne(
   deps: PassDeps,
   { attempt, previous, message }: Granted,
-  { rules: wanted, pool, place, episodes, events, note }: Parts,
+  { rules: wanted, pool, place, episodes, isCounted, events, note }: Parts,
   listed?: NodeClaimView,
 ): Promise<Outcome | undefined> {
   const { claim: reserved, node: named } = attempt;
@@ -128,6 +130,8 @@ async function carryOutOne(
   if (listed !== undefined && decision.kind !== 'due') return undefined;
   if (decision.kind !== 'due' && decision.kind !== 'finishing') return calledOff(decision.message);
   if (rules.rules.mode === 'Observe') return calledOff('mode is Observe by now');
+  // Whoever counts by now has not counted this one for certain.
+  if (rules.rules.limits !== undefined && !isCounted) return calledOff('repairs are limited by now');
   // Somebody else terminates it forcefully by now.
   if (decision.kind === 'finishing') return { kind: 'accepted' };
   const action = actionOf(attempt, rules);

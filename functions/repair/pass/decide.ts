@@ -9,8 +9,10 @@ import { resolveNodeCount, type RepairSettings } from '../../../shared/domain/re
 import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import type { RepairRules } from '../decide.ts';
 import type { Episode } from '../incident.ts';
-import { rungsOf, sortAttempts, standingOf, type OpenAttempts } from './attempts.ts';
-import { advanceRamp, grant, nextRamp, withoutUndone, type Outcome } from './grant.ts';
+import type { Awaited, ConcurrentRepairs } from '../limits/concurrent.ts';
+import { createGate } from './gate.ts';
+import { sortAttempts, underWayOf, type OpenAttempts } from './attempts.ts';
+import { advanceRamp, awaitedBy, grant, nextRamp, withoutUndone, type Outcome } from './grant.ts';
 import { BLOCKED_RETRY, createGuards, futility, recentRepairs } from './guards.ts';
 import { FINISHING_CHECK, lookAt, poolOf } from './look.ts';
 import type { PoolState, RepairAttempt } from './pool.ts';
@@ -29,6 +31,8 @@ export interface PassObservation {
   /** Remembered unhealthy times by the node's UID; empty unless `flapping` is set. */
   readonly episodes: ReadonlyMap<string, readonly Episode[]>;
   readonly state: PoolState;
+  /** The repairs of all pools, where some policy limits them. */
+  readonly concurrent?: ConcurrentRepairs | undefined;
 }
 
 export interface PassDecision {
@@ -43,6 +47,10 @@ export interface PassDecision {
   readonly state: PoolState;
   /** When the next pass is needed; undefined: not at all, nothing is due or under way. */
   readonly wakeTime: EpochMs | undefined;
+  /** What was under way before anything was granted. */
+  readonly underWay: readonly RepairAttempt[];
+  /** What is full that due nodes wait for. */
+  readonly awaited: Awaited;
 }
 
 export function decidePass(observation: PassObservation): PassDecision {
@@ -61,6 +69,8 @@ export function decidePass(observation: PassObservation): PassDecision {
     lost: open.lost,
     found: open.found,
     state: { ...state, attempts, outages: [], repairs: [], ramp: undefined },
+    underWay: attempts,
+    awaited: {},
     wakeTime: earliest(open.settleTime, attempts.length > 0 ? addDuration(now, FINISHING_CHECK) : undefined),
   };
 }
@@ -84,7 +94,8 @@ interface Judged extends PassObservation {
 }
 
 function judgePool(judged: Judged): PassDecision {
-  const { now, pool, nodes, settings, open, rules, state, owners } = judged;
+  const { now, pool, nodes, settings, open, rules, state, owners, concurrent } = judged;
+  const { limits } = rules;
   const own = nodes.filter(node => poolOf(node, ownerOf(node, owners)) === pool);
   const scope = pool === undefined ? 'the cluster' : `NodePool ${pool}`;
   const poolNodes = pool === undefined ? nodes : own;
@@ -93,18 +104,27 @@ function judgePool(judged: Judged): PassDecision {
     const hold = guards.hold(node);
     return lookAt(judged, node, due => hold ?? futility({ settings, now, scope }, due, node, state.repairs));
   });
+  // A node whose NodeClaim is another pool's by now, or went: what was begun here ends here.
+  const ours = new Set(own);
+  looks.push(...nodes.filter(node => !ours.has(node)).map(node => lookWhileOff(node, open, rules, now)));
 
   const candidates = looks.flatMap(({ candidate }) => candidate ?? []);
   const outages = [...new Set(candidates.flatMap(({ hold }) => hold?.outage ?? []))].toSorted();
   const before = { outages: state.outages, ramp: withoutUndone(state, open.stale) };
   const ramp = nextRamp(before, { outages, isAnythingDue: candidates.length > 0 }, now);
   const { ended, kept } = keptAfter(looks, open);
+  const underWay = underWayOf(kept, settings, now);
+  const observeOnly = rules.mode === 'Observe';
   const outcomes = grant(candidates, {
     now,
     settings,
-    observeOnly: rules.mode === 'Observe',
+    observeOnly,
     scope,
-    inFlight: kept.filter(attempt => standingOf(attempt, rungsOf(settings), now).kind !== 'exhausted').length,
+    inFlight: underWay.length,
+    gate:
+      limits &&
+      concurrent &&
+      createGate({ limits, concurrent }, { now, pool, isObserving: observeOnly, nodes, own: underWay }),
     budget: settings.maxConcurrentRepairs && resolveNodeCount(settings.maxConcurrentRepairs, poolNodes.length),
     ramp,
   });
@@ -131,6 +151,8 @@ function judgePool(judged: Judged): PassDecision {
     lost: open.lost,
     found: open.found,
     state: { ...state, ...next, ramp: advanceRamp(ramp, begun.length, now) },
+    underWay,
+    awaited: awaitedBy(outcomes),
     wakeTime: [
       open.settleTime,
       attempts.length > 0 ? addDuration(now, FINISHING_CHECK) : undefined,

@@ -4,6 +4,8 @@ import type { NodeView } from '../../../shared/domain/node.ts';
 import type { RepairSettings } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, isDue, minutes, seconds, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import type { DueNode } from '../decide.ts';
+import type { Awaited } from '../limits/concurrent.ts';
+import type { Gate } from './gate.ts';
 import { rungDeadline, rungsOf } from './attempts.ts';
 import { budgetHold, type Hold } from './guards.ts';
 import type { CarriedOut, PoolState, Ramp, RepairAttempt } from './pool.ts';
@@ -42,10 +44,12 @@ export interface Limits {
   /** `maxConcurrentRepairs` of this pool. */
   readonly budget: number | undefined;
   readonly ramp: Ramp | undefined;
+  /** The limits of zone and cluster; undefined: there is none. */
+  readonly gate?: Gate | undefined;
 }
 
 export function grant(candidates: readonly Candidate[], limits: Limits): readonly Outcome[] {
-  const { now, scope, budget, ramp } = limits;
+  const { now, scope, budget, ramp, gate } = limits;
   let { inFlight } = limits;
   let granted = 0;
   return candidates.toSorted(byRank).map((candidate): Outcome => {
@@ -53,14 +57,30 @@ export function grant(candidates: readonly Candidate[], limits: Limits): readonl
     const needsPlace = candidate.previous === undefined;
     if (candidate.hold !== undefined) return held(candidate.hold);
     if (needsPlace && budget !== undefined && inFlight >= budget) return held(budgetHold(scope, inFlight, budget, now));
+    const full = needsPlace ? gate?.hold(candidate.node, candidate.due.incident.dueTime) : undefined;
+    if (full !== undefined) return held(full);
     if (ramp !== undefined && granted >= rampAllows(ramp)) return held(rampHold(ramp, now));
     if (granted >= MAX_GRANTS || (needsPlace && inFlight >= MAX_ATTEMPTS)) {
       return { kind: 'later', candidate, until: addDuration(now, seconds(1)) };
     }
     granted += 1;
-    if (needsPlace) inFlight += 1;
+    if (needsPlace) {
+      inFlight += 1;
+      gate?.take(candidate.node);
+    }
     return { kind: 'granted', candidate, attempt: createAttempt(candidate, limits) };
   });
+}
+
+/** What is full that due nodes wait for, and since when the first of them is due. @param outcomes ranked */
+export function awaitedBy(outcomes: readonly Outcome[]): Awaited {
+  const awaited: Record<string, Awaited[string]> = {};
+  for (const outcome of outcomes) {
+    if (outcome.kind !== 'held' || outcome.hold.awaits === undefined) continue;
+    const { key, most } = outcome.hold.awaits;
+    awaited[key] ??= { since: outcome.candidate.due.incident.dueTime, most };
+  }
+  return awaited;
 }
 
 /** Longest past due first; of those that are due at the same time the one that fares worse. */

@@ -17,6 +17,8 @@ export type HoldReason =
   | 'UnhealthyThreshold'
   | 'FutileRepairs'
   | 'ConcurrencyBudget'
+  | 'ZoneConcurrencyBudget'
+  | 'ClusterConcurrencyBudget'
   | 'RampUp'
   | 'AmbiguousNodeClaim';
 
@@ -27,6 +29,8 @@ export interface Hold {
   readonly until: EpochMs;
   /** Set for an outage, which ends with a ramp. */
   readonly outage?: string;
+  /** Set where the end of another repair lets it go on: what is full (`limits/concurrent.ts`). */
+  readonly awaits?: { readonly key: string; readonly most: number };
 }
 
 /** Blocked repairs are looked at again after this long, or when the pool changes (Karpenter's value). */
@@ -71,7 +75,7 @@ function freeze({ freeze: rule }: RepairSettings, nodes: readonly NodeView[], no
   if (!isOutage(rule, unknown, nodes.length)) return undefined;
   return {
     reason: 'ClusterFreeze',
-    message: `${unknown} of ${nodes.length} nodes of the cluster are Ready=Unknown at the same time, repair is frozen from ${rule.minNodes} nodes and ${rule.share}% on`,
+    message: `${unknown} of ${nodes.length} nodes of the cluster are Ready=Unknown at the same time, repair.freeze holds repairs from ${rule.minNodes} nodes and ${rule.share}% on`,
     until: addDuration(now, OUTAGE_RETRY),
     outage: 'cluster',
   };
@@ -89,7 +93,7 @@ function zoneOutage(
   if (!isOutage(rule, unhealthy, there.length)) return undefined;
   return {
     reason: 'ZoneOutage',
-    message: `${unhealthy} of ${there.length} nodes of zone ${zone} are unhealthy, repair is held there from ${rule.minNodes} nodes and ${rule.share}% on`,
+    message: `${unhealthy} of ${there.length} nodes of zone ${zone} are unhealthy, repair.zoneOutage holds repairs there from ${rule.minNodes} nodes and ${rule.share}% on`,
     until: addDuration(now, OUTAGE_RETRY),
     outage: `zone/${zone}`,
   };
@@ -106,7 +110,7 @@ function threshold(
   if (unhealthy <= allowed) return undefined;
   return {
     reason: 'UnhealthyThreshold',
-    message: `${unhealthy} of ${total} nodes of ${scope} are unhealthy, repair stops above ${allowed}`,
+    message: `${unhealthy} of ${total} nodes of ${scope} are unhealthy, repair stops above ${allowed} (maxUnhealthy)`,
     until: addDuration(now, BLOCKED_RETRY),
   };
 }
@@ -114,7 +118,7 @@ function threshold(
 export function budgetHold(scope: string, inFlight: number, limit: number, now: EpochMs): Hold {
   return {
     reason: 'ConcurrencyBudget',
-    message: `${inFlight} repairs are under way in ${scope}, maxConcurrentRepairs allows ${limit}`,
+    message: `${inFlight} ${inFlight === 1 ? 'repair is' : 'repairs are'} under way in ${scope}, maxConcurrentRepairs allows ${limit}`,
     until: addDuration(now, BLOCKED_RETRY),
   };
 }

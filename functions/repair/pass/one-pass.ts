@@ -6,7 +6,9 @@ import { again, DONE, settle, type Turn } from '../../../shared/lifecycle/settle
 import { written, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { loadCluster, loadEpisodes, loadRules, type ClusterView, type PoolRules } from '../observe.ts';
 import { NEW_POOL, poolRecordId, poolSubject } from '../record.ts';
+import { openShare, type Share } from '../limits/reserve.ts';
 import type { Place } from '../report.ts';
+import { underWayOf } from './attempts.ts';
 import { carryOut, withdraw } from './carry-out.ts';
 import type { PassDecision, PassObservation } from './decide.ts';
 import { PASS_SETTLES_AFTER, PASS_SPACING, type PassDeps } from './deps.ts';
@@ -26,6 +28,8 @@ interface Seen {
   readonly episodes: PassObservation['episodes'];
   readonly claims: ClusterView['claims'];
   readonly decision: PassDecision;
+  /** Where some policy limits the repairs of zone or cluster. */
+  readonly share: Share | undefined;
 }
 
 /** @param claimed the state with which this run has just claimed the pass */
@@ -87,14 +91,19 @@ async function lookAndAct(
       const { wanted: _, ...before } = current ?? { ...NEW_POOL, passTime };
       const [rules, cluster] = await inParallel([loadRules(deps, pool), loadCluster(deps)]);
       const episodes = await loadEpisodes(deps, rules.rules, cluster.nodes);
+      const { limits, mode } = rules.rules;
+      const isObserving = mode === 'Observe';
+      const share = limits && (await openShare(deps, { pool, limits, isObserving, cluster }));
+      if (share === 'newer') return { kind: 'over' };
       const attempts = await inquire(deps, before.attempts, cluster.nodes, deps.clock.now());
       const wereIntended = attempts.filter((_, index) => before.attempts[index]?.phase === 'intended');
       const ending = wereIntended.filter(({ phase }) => phase === 'accepted');
       const state = { ...before, attempts };
       const now = deps.clock.now();
-      const decision = deps.decidePass({ now, pool, rules: rules.rules, ...cluster, episodes, state });
-      const read = current && before;
-      return { kind: 'here', observation: { read, state, ending, rules, episodes, claims: cluster.claims, decision } };
+      const concurrent = share?.concurrent;
+      const decision = deps.decidePass({ now, pool, rules: rules.rules, ...cluster, episodes, state, concurrent });
+      const seen = { read: current && before, state, ending, rules, episodes, claims: cluster.claims, decision, share };
+      return { kind: 'here', observation: seen };
     },
     decide: () => undefined,
     async apply(_, seen) {
@@ -116,6 +125,13 @@ async function lookAndAct(
       const granted = decision.verdicts.flatMap(verdict => (verdict.kind === 'repair' ? verdict : []));
       if (granted.length === 0) return conclude(deps, record, pool, seen, { told, isFirstLook: looks === 1 });
 
+      const { share } = seen;
+      const isFree =
+        (await share?.reserve(
+          decision,
+          granted.map(({ attempt }) => attempt),
+        )) ?? true;
+      if (!isFree) return again('others took the places that the pass had granted');
       const wakeTime = addDuration(deps.clock.now(), PASS_SETTLES_AFTER);
       const reserved = await saveDecided(record, pool, seen.read, wanted => ({
         value: { ...decision.state, said: state.said, wanted },
@@ -123,8 +139,12 @@ async function lookAndAct(
         punctual: false,
       }));
       if (!reserved.written) return again('the pool changed before its attempts were reserved');
-      const carried = await carryOut(deps, granted, { pool, place, episodes: seen.episodes, rules, claims });
-      await recordOutcomes(deps, record, pool, { decision, state, told }, carried, place);
+      const isCounted = share !== undefined;
+      const context = { pool, place, episodes: seen.episodes, rules, claims, isCounted };
+      const carried = await carryOut(deps, granted, context);
+      const after = await recordOutcomes(deps, record, pool, { decision, state, told }, carried, place);
+      if (after !== undefined)
+        await share?.settle(decision, underWayOf(after.attempts, rules.rules.settings, deps.clock.now()));
       const failure = carried.find(({ outcome }) => outcome.kind === 'unknown');
       if (failure?.outcome.kind === 'unknown') throw failure.outcome.error;
       return DONE;
@@ -137,7 +157,7 @@ async function conclude(
   deps: PassDeps,
   record: TimedRecord<PoolState>,
   pool: string | undefined,
-  { decision, read, state: before, rules }: Seen,
+  { decision, read, state: before, rules, share }: Seen,
   { told, isFirstLook }: { readonly told: Set<string>; readonly isFirstLook: boolean },
 ): Promise<Turn> {
   const now = deps.clock.now();
@@ -149,7 +169,7 @@ async function conclude(
     if (turn.kind === 'done') await count(deps, decision.verdicts, place, { before, after });
     return turn;
   };
-  if (decision.wakeTime === undefined && news.verdicts.length === 0) {
+  if (decision.wakeTime === undefined && news.verdicts.length === 0 && share?.isHeld !== true) {
     const closed = await record.release();
     if (closed.kind === 'done' || isFirstLook) return finish(closed);
     // Others need the record: it is closed when they do not any more.
@@ -158,6 +178,7 @@ async function conclude(
     value: after,
     wakeTime: wakeTimeAfter(wakeTimeOf(decision.wakeTime, news, now), { ...after, wanted }, now),
   }));
+  if (saved.written) await share?.settle(decision, underWayOf(after.attempts, rules.rules.settings, now));
   return finish(written(saved));
 }
 

@@ -94,7 +94,7 @@ interface Pass {
 /** Writes of the outcome; only a handful of functions run at once. */
 const MAX_TRIES = 5;
 
-/** What came of the attempts, whatever other passes wrote meanwhile. */
+/** What came of the attempts, whatever other passes wrote meanwhile. Answers the state as it was written. */
 export async function recordOutcomes(
   deps: PassDeps,
   record: TimedRecord<PoolState>,
@@ -102,7 +102,7 @@ export async function recordOutcomes(
   { decision, state: before, told }: Pass,
   carried: readonly Carried[],
   place: Place,
-): Promise<void> {
+): Promise<PoolState | undefined> {
   const outcomes = new Map(carried.map(one => [one.attempt.node.uid, one]));
   const now = deps.clock.now();
   const news = newsOf(decision.verdicts, before.said, now);
@@ -137,9 +137,12 @@ export async function recordOutcomes(
     const wakeTime = isOurs ? wakeTimeAfter(own, held.value, now) : (held.stored.nextWakeTime ?? now);
     await say(deps, decision.verdicts, isOurs ? news : undefined, place, told);
     const saved = await record.save({ subject: poolSubject(pool), value, wakeTime });
-    if (saved.written) return count(deps, decision.verdicts, place, { before, after: value });
+    if (!saved.written) continue;
+    await count(deps, decision.verdicts, place, { before, after: value });
+    return value;
   }
   // The attempts are intended still: the next pass finds out by looking (I4).
+  return undefined;
 }
 
 /** How the attempt is remembered; undefined: not at all. */

@@ -18,11 +18,18 @@ export function endOfRepair(
   isWell: boolean,
   now: EpochMs,
 ): NodeLook | undefined {
-  if (!isInPlace(attempt)) return isWell ? {} : undefined;
+  if (!isInPlace(attempt)) return isWell ? withoutRemediations(attempt) : undefined;
   if (!isWell) return attempt.wellTime === undefined ? undefined : { over: attempt };
   if (awaitsReboot(attempt, node, now)) return rememberWell(attempt, now);
   const message = `the node is well again after ${attempt.action}${rebootSeen(attempt, node)}`;
   return { over: attempt, verdict: { kind: 'recovered', node, attempt, message } };
+}
+
+/** The termination goes on, and who was asked for help before it is not needed any more. */
+function withoutRemediations(attempt: RepairAttempt): NodeLook {
+  const { resources, mayHaveMade, ...rest } = attempt;
+  if (resources === undefined && mayHaveMade === undefined) return {};
+  return { changed: rest, calledOff: { ...attempt, action: 'CustomResource' } };
 }
 
 /** An attempt without an outcome waits for it; that the node was well meanwhile is remembered. */

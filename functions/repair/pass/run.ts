@@ -45,6 +45,8 @@ export interface Passes {
   claimChanged(pool: string | undefined, nodeName: string): Promise<boolean>;
   /** Something changed that may let held repairs of this pool go on. Without a record nothing is held. */
   poolChanged(pool: string | undefined): Promise<void>;
+  /** A limit may let held repairs of this pool go on: a pass of its own looks, as soon as one may. */
+  wake(pool: string | undefined): Promise<void>;
   /** The timer of the pool's record is due. */
   timerDue(pool: string | undefined, wakeUp: UsedWakeUp): Promise<void>;
   /** A drain has ended: if a repair of this pool asked for it, the next action follows. */
@@ -118,6 +120,9 @@ export function createPasses(deps: PassDeps): Passes {
     async poolChanged(pool) {
       await request(pool, open(pool), afterChange);
     },
+    async wake(pool) {
+      await request(pool, open(pool), state => (state === undefined ? 'nothing' : 'timer'));
+    },
     async timerDue(pool, wakeUp) {
       const record = open(pool, wakeUp);
       const held = await record.load();
@@ -145,8 +150,8 @@ export function joinTime(held: number): DurationMs {
 
 /** What a request wants of a pool in this state; undefined: there is no record of it. */
 type Wants = (state: PoolState | undefined) => Wanted;
-/** `soon`: after the rest of a burst of changes. */
-type Wanted = 'nothing' | 'armed' | 'soon' | 'pass';
+/** `soon`: after the rest of a burst of changes. `timer`: at once, and by a run of its own. */
+type Wanted = 'nothing' | 'armed' | 'soon' | 'timer' | 'pass';
 
 /** Without a record nothing is held. */
 const afterChange: Wants = state => {
@@ -192,9 +197,9 @@ async function claimPass(
       }
       const joined = wanted === 'soon' ? addDuration(now, joinTime(countHeld(state.said))) : now;
       const next = latest(addDuration(state.passTime, PASS_SPACING), joined);
-      if (!isDue(now, next)) {
+      if (wanted === 'timer' || !isDue(now, next)) {
         // A timer that is due comes at once, again and again, until then.
-        return written(await record.save({ subject, value: state, wakeTime: next }));
+        return written(await record.save({ subject, value: state, wakeTime: latest(now, next) }));
       }
       const wakeTime = addDuration(now, PASS_SETTLES_AFTER);
       const value: PoolState = { ...state, passTime: now, underWay: true, wanted: undefined };

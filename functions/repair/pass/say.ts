@@ -87,6 +87,8 @@ const BLOCKED_CODES: Readonly<Record<Extract<Verdict, { kind: 'blocked' }>['reas
   UnhealthyThreshold: 'T',
   FutileRepairs: 'F',
   ConcurrencyBudget: 'B',
+  ZoneConcurrencyBudget: 'z',
+  ClusterConcurrencyBudget: 'c',
   RampUp: 'R',
   AmbiguousNodeClaim: 'A',
 };

@@ -51,7 +51,9 @@ export interface PolicySummary {
 
 /** A status lists so many pools; the sums count all. */
 const LISTED_POOLS = 100;
-const BLOCKS = ['repair', 'termination', 'protection'] as const;
+const BLOCKS = ['repair', 'repairLimits', 'termination', 'protection'] as const;
+/** Of these one policy is in force for a pool. */
+const EXCLUSIVE: readonly string[] = BLOCKS.filter(block => block !== 'repairLimits');
 
 export function summarize(policy: PolicyFacts, facts: ClusterFacts): PolicySummary {
   const { inForce, pools } = facts;
@@ -62,9 +64,10 @@ export function summarize(policy: PolicyFacts, facts: ClusterFacts): PolicySumma
   const source = `${policy.object.kind} ${policy.object.metadata.name}`;
   const repaired = selected.filter(({ pool }) => effectiveRepair(pool, inForce).source === source);
   const isInForce = BLOCKS.some(block =>
-    selected.some(
-      ({ pool }) => policiesFor(pool, inForce).find(({ object }) => object.spec?.[block])?.object === own?.object,
-    ),
+    selected.some(({ pool }) => {
+      const holders = policiesFor(pool, inForce).filter(({ object }) => object.spec?.[block]);
+      return (EXCLUSIVE.includes(block) ? holders.slice(0, 1) : holders).some(isOwn);
+    }),
   );
   const sum = (list: readonly PoolFacts[], key: 'nodes' | 'held' | 'repairing'): number =>
     list.reduce((total, each) => total + each[key], 0);
@@ -124,8 +127,9 @@ function active(
   const blocks = BLOCKS.filter(block => own.object.spec?.[block] !== undefined);
   if (blocks.length === 0) return not('NoBlock', `it has none of ${BLOCKS.join(', ')}`);
   if (!isInForce) return not('Overridden', 'a more specific policy, or the first by name, comes before it everywhere');
-  if (blocks.every(block => block === 'repair')) {
-    if (repaired.length === 0) return not('Overridden', 'every NodePool that it selects has a repair block of its own');
+  if (blocks.every(block => block === 'repair' || block === 'repairLimits')) {
+    if (repaired.length === 0 && !blocks.includes('repairLimits'))
+      return not('Overridden', 'every NodePool that it selects has a repair block of its own');
     if (!gateOpen) return not('GateOff', 'featureGates.nodeRepair is off in ConfigMap curfew/curfew-config');
   }
   const mode = own.mode === 'Observe' ? ', in mode Observe' : '';

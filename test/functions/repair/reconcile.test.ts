@@ -143,7 +143,7 @@ describe('above the unhealthy threshold', () => {
       ['n1', 'n2'].map(name => [
         'NodeRepairBlocked',
         name,
-        '2 of 5 nodes of NodePool default are unhealthy, repair stops above 1',
+        '2 of 5 nodes of NodePool default are unhealthy, repair stops above 1 (maxUnhealthy)',
       ]),
     );
     expect(poolRecord(world)?.nextWakeTime).toBe(world.now() + minutes(5));

@@ -3,11 +3,12 @@ import assert from 'node:assert/strict';
 import { describe, expect, it } from 'vitest';
 import { parsePolicyFrame } from '../../../shared/contract/policy-schema.ts';
 import { parseProtectionBlock } from '../../../shared/contract/protection-schema.ts';
+import { parseRepairLimits } from '../../../shared/contract/repair-limits-schema.ts';
 import { parseRepairBlock } from '../../../shared/contract/repair-schema.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
 import { isFrameReadable } from '../../../simulator/invariants/reading.ts';
 import { isProtectionReadable } from '../../../simulator/invariants/protection-oracle.ts';
-import { isRepairReadable } from '../../../simulator/invariants/repair-block.ts';
+import { isLimitsReadable, isRepairReadable } from '../../../simulator/invariants/repair-block.ts';
 import { REPAIR_BLOCK } from '../../builders/repair-block.ts';
 import { withoutStacks } from '../../builders/without-stacks.ts';
 import { assertEach, hostileJson } from '../../fuzz/hostile.ts';
@@ -95,6 +96,16 @@ describe('the checks read', () => {
         assert.equal(isRepairReadable(block), parseRepairBlock(block, 'spec.repair').ok);
       },
       3_000,
+    );
+  });
+
+  it('limits of zone and cluster as Curfew does', () => {
+    assertEach(
+      hostileJson([{ maxConcurrentRepairsPerZone: 2, maxConcurrentRepairsPerCluster: '5%' }, {}]),
+      block => {
+        assert.equal(isLimitsReadable(block), parseRepairLimits(block, 'spec.repairLimits').ok);
+      },
+      2_000,
     );
   });
 

@@ -56,7 +56,7 @@ describe('unhealthy threshold of 20 %, rounded up', () => {
     expect(granted(decidePass(aPass(aPoolOf(size, allowed))))).toHaveLength(allowed);
     if (allowed === size) return;
     const { verdicts, wakeTime } = decidePass(aPass(aPoolOf(size, allowed + 1)));
-    const message = `${allowed + 1} of ${size} nodes of NodePool default are unhealthy, repair stops above ${allowed}`;
+    const message = `${allowed + 1} of ${size} nodes of NodePool default are unhealthy, repair stops above ${allowed} (maxUnhealthy)`;
     expect(verdicts).toHaveLength(allowed + 1);
     expect(verdicts[0]).toMatchObject({ kind: 'blocked', reason: 'UnhealthyThreshold', message });
     expect(wakeTime).toBe(addDuration(NOW, minutes(5)));

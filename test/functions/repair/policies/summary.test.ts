@@ -148,6 +148,16 @@ describe('the conditions of a policy', () => {
     expect(conditionsOf(of(object, about), facts([object], cluster))).toEqual(expected);
   });
 
+  it('limits hold beside those of every other policy, and beside blocks of the pools themselves', () => {
+    const limits = { repairLimits: { maxConcurrentRepairsPerCluster: 2 } };
+    const [a, b] = [policy('a', { ...block, ...limits }), policy('b', limits)];
+    const inForce = ['Accepted=True Valid', 'Active=True InForce'];
+    const cluster = facts([a, b], { pools: own });
+    expect([conditionsOf(of(a), cluster), conditionsOf(of(b), cluster)]).toEqual([inForce, inForce]);
+    const off = facts([b], { gateOpen: false });
+    expect(conditionsOf(of(b), off)).toEqual(['Accepted=True Valid', 'Active=False GateOff']);
+  });
+
   it('of two that select the same pools the later by name is overridden, and warned', () => {
     const [a, b] = [policy('a', block), policy('b', block)];
     const cluster = facts([a, b]);

@@ -1,0 +1,16 @@
+/** Reads the `repairLimits` block of a NodeLifecyclePolicy: how many repairs may be under way at once beyond one pool. Strict (I8). */
+import { parsedOnce } from './parsed-once.ts';
+import { parsed, type Parsed } from './policy-schema.ts';
+import { nodeCount } from './repair-schema.ts';
+import * as z from './zod.ts';
+import type { RepairLimits } from '../domain/repair-policy.ts';
+
+const limitsSchema = z.strictObject({
+  maxConcurrentRepairsPerZone: z.exactOptional(nodeCount),
+  maxConcurrentRepairsPerCluster: z.exactOptional(nodeCount),
+});
+
+/** Parses a `repairLimits` block; `{}` limits nothing. */
+export const parseRepairLimits = parsedOnce((block, path): Parsed<RepairLimits> =>
+  parsed(limitsSchema.safeParse(block), path),
+);
