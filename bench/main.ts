@@ -18,6 +18,8 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   storm: async () => (await import('./storm.ts')).storm,
   memory: async () => (await import('./memory.ts')).memory,
   karpenter: async () => (await import('./karpenter.ts')).karpenter,
+  'karpenter-400': async () => (await import('./karpenter.ts')).karpenterLarge,
+  'karpenter-threshold': async () => (await import('./karpenter.ts')).karpenterThreshold,
   scale: async () => (await import('./scale.ts')).scale,
   terminate: async () => (await import('./terminate.ts')).terminate,
 };
