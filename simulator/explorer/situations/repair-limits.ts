@@ -9,6 +9,7 @@ import {
   BASE,
   cluster,
   nodeEvent,
+  POOL_WAKE_UP,
   REPAIR,
   seen,
   SICK,
@@ -142,6 +143,6 @@ export const REPAIR_LIMITS_SITUATIONS: readonly Situation[] = [
       wait(2),
       unattended(2),
     ],
-    messages: { A: wakeUp('n1'), B: GPU_WAKE_UP },
+    messages: { A: POOL_WAKE_UP, B: GPU_WAKE_UP },
   },
 ];

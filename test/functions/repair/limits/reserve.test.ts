@@ -96,6 +96,66 @@ describe('a place in the cluster', () => {
     expect((await callsOf({ maxConcurrentRepairsPerCluster: 9 })) - (await callsOf('none'))).toBe(2);
   });
 
+  it('counts anew when a limit is set, and calls off what was reserved without one', async () => {
+    const world = aWorld('none');
+    const limit = (): void => {
+      const body = { spec: { repairLimits: ONE } };
+      world.core.patch({ type: RESOURCES.NodeLifecyclePolicy, name: 'all' }, { type: 'merge', body }, { user: 'a' });
+    };
+    world.beforeNextIntent(async () => limit());
+    await world.look('n1');
+    expect(deleted(world)).toEqual([]);
+    await goOn(world, 1);
+    expect(deleted(world)).toEqual(['claim-n1']);
+
+    const later = aWorld('none');
+    await later.look('n1');
+    expect(deleted(later)).toEqual(['claim-n1', 'claim-n2']);
+    expect(shared(later)).toBeUndefined();
+    later.core.patch(
+      { type: RESOURCES.NodeLifecyclePolicy, name: 'all' },
+      { type: 'merge', body: { spec: { repairLimits: ONE } } },
+      { user: 'a' },
+    );
+    await later.look('g1');
+    expect(deleted(later)).toEqual(['claim-n1', 'claim-n2']);
+    expect(reservedIn(later)).toHaveLength(2);
+  });
+
+  const stored = (world: RepairWorld, state: JsonObject) => ({
+    owner: 'repair' as const,
+    id: 'concurrent-repairs',
+    subject: { apiVersion: 'curfew.dev/v1alpha1', kind: 'Round', name: 'concurrent-repairs' },
+    state,
+    nextWakeTime: world.now(),
+  });
+  const basisOf = (world: RepairWorld): string => {
+    const { uid, generation } = world.core.get({ type: RESOURCES.NodeLifecyclePolicy, name: 'all' }).metadata;
+    return `${uid}@${generation ?? 0}`;
+  };
+
+  it('that no pool needs is found within minutes, and those who wait for it go on', async () => {
+    const world = aWorld();
+    const { uid } = world.node('n3').metadata;
+    const ghost = { uid, pool: 'ghost', since: world.now() };
+    const basis = basisOf(world);
+    const state = { schemaVersion: 1, basis, reservations: [ghost], waiting: [], freed: [], checkTime: world.now() };
+    await world.store.put(stored(world, state), 0);
+    await world.look('g1');
+    expect(deleted(world)).toEqual([]);
+    await goOn(world, 4);
+    expect(deleted(world)).toEqual(['claim-g1']);
+  });
+
+  it('is given by nobody while a newer version of the function keeps the record', async () => {
+    const world = aWorld();
+    await world.store.put(stored(world, { schemaVersion: 2 }), 0);
+    await world.look('n1');
+    await goOn(world, 3);
+    expect(deleted(world)).toEqual([]);
+    expect(shared(world)?.state).toEqual({ schemaVersion: 2 });
+  });
+
   const sides = ['before', 'after'] as const;
   it.each(sides)('is neither lost nor given twice when the run of a repair dies %s any of its calls', async side => {
     for (let call = 1; ; call++) {
