@@ -103,6 +103,9 @@ function faultsOf({ kind, spec }: KubernetesManifest): Fault[] {
   if (kind === 'NodeLifecyclePolicy' && blocks['repairLimits'] !== undefined) {
     results.push(parseRepairLimits(blocks['repairLimits'], 'spec.repairLimits'));
   }
+  if (kind === 'NodePool' && blocks['repairLimits'] !== undefined) {
+    results.push({ ok: false, message: 'spec.repairLimits: only a NodeLifecyclePolicy limits zones and the cluster' });
+  }
   if (kind === 'NodeLifecyclePolicy' && blocks['protection'] !== undefined) {
     results.push(parseProtectionBlock(blocks['protection'], 'spec.protection'));
   }

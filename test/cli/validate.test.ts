@@ -150,6 +150,17 @@ describe('curfew validate', () => {
     expect(out).toContain('policy.yaml:9: spec.repiar: unknown field');
   });
 
+  it('finds limits that are none, and limits where nobody reads them', async () => {
+    const { code, out } = await validate({
+      'policy.yaml': POLICY('  repairLimits: { maxConcurrentRepairsPerZone: 150% }\n'),
+      'pool.yaml':
+        'apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: { name: p }\nspec: { repairLimits: { maxConcurrentRepairsPerZone: 1 } }\n',
+    });
+    expect(code).toBe(1);
+    expect(out).toContain('spec.repairLimits.maxConcurrentRepairsPerZone: must be a whole number that');
+    expect(out).toContain('pool.yaml:4: spec.repairLimits: only a NodeLifecyclePolicy limits zones and the cluster');
+  });
+
   it('finds a condition type that nothing watches, with the nearest one that something does', async () => {
     const types = '  repair: { policies: [{ conditionType: NetworkUnavailabel, toleration: 10m }] }\n';
     const { code, out } = await validate({ 'policy.yaml': POLICY(types) });
