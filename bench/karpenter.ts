@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { ensureControlPlaneBinaries } from '../test/control-plane/build.ts';
 import { missingForKarpenter } from '../test/control-plane/karpenter/start.ts';
 import type { Bench, BenchContext, BenchOutcome } from './bench.ts';
-import { LAYOUTS, QUICK_LAYOUTS, type Burst, type Layout } from './karpenter/layouts.ts';
+import { LARGE, QUICK, SMALL, type Burst, type Layout } from './karpenter/layouts.ts';
 import { startMeasuredProcess, type MeasuredProcess } from './measure/measured-process.ts';
 import { atMost, numberRow, ratioRow, type Row } from './report/row.ts';
 
@@ -16,32 +16,32 @@ const MANY_RATIO_MAX = 1;
 const DELETES_MAX = 1;
 const processFile = (name: string): string => join(import.meta.dirname, 'karpenter', `${name}-process.ts`);
 
-export const karpenter: Bench = {
-  summary: "repairs beside a real Karpenter: due to deleted, against Karpenter's own node repair",
+/** Each ends within ten minutes. */
+export const karpenter = repairsWith(SMALL, 'beside 100 nodes');
+export const karpenterLarge = repairsWith(LARGE, 'beside 400 nodes');
+export const karpenterThreshold: Bench = {
+  summary:
+    'a threshold that opens, to the last deletion, beside a real Karpenter, which looks again after five minutes',
   runsOnControlPlane: false,
-  run: runKarpenter,
+  run: runThreshold,
 };
+
+function repairsWith(layout: Layout, where: string): Bench {
+  return {
+    summary: `repairs ${where} of a real Karpenter: due to deleted, against Karpenter's own node repair`,
+    runsOnControlPlane: false,
+    run: context => runRepairs(context.quick ? QUICK : layout, context),
+  };
+}
 
 type Party = 'karpenter' | 'curfew';
 const PARTIES: readonly Party[] = ['karpenter', 'curfew'];
 type Size = keyof Layout['bursts'];
 
-interface Plan {
-  readonly layouts: readonly Layout[];
-  readonly rounds: number;
-  /** Bursts of each size in a turn. */
-  readonly bursts: Readonly<Record<Size, number>>;
-  /** Karpenter looks again only after its five minutes. */
-  readonly withThreshold: boolean;
-}
-
-const FULL: Plan = { layouts: LAYOUTS, rounds: 1, bursts: { one: 6, ten: 1, many: 1 }, withThreshold: true };
-const QUICK: Plan = {
-  layouts: QUICK_LAYOUTS,
-  rounds: 1,
-  bursts: { one: 2, ten: 1, many: 1 },
-  withThreshold: false,
-};
+/** Bursts of each size in a turn. */
+type Bursts = Readonly<Record<Size, number>>;
+const FULL_BURSTS: Bursts = { one: 6, ten: 1, many: 1 };
+const QUICK_BURSTS: Bursts = { one: 2, ten: 1, many: 1 };
 
 const startedSchema = z.object({ server: z.string(), ca: z.string(), tokens: z.record(z.string(), z.string()) });
 const numbers = z.array(z.number());
@@ -65,41 +65,53 @@ interface Sample extends BurstSample {
   readonly size: Size;
 }
 
-async function runKarpenter({ quick, progress }: BenchContext): Promise<BenchOutcome> {
+async function runRepairs(layout: Layout, context: BenchContext): Promise<BenchOutcome> {
+  const bursts = context.quick ? QUICK_BURSTS : FULL_BURSTS;
+  const samples: Sample[] = [];
+  const problems = await inTurns(layout, context, async (cluster, party) => {
+    samples.push(...(await turn(cluster, layout, bursts, party)));
+  });
+  return { settings: { bursts, layout }, rows: rowsOf(layout, samples), samples: { samples, problems } };
+}
+
+async function runThreshold(context: BenchContext): Promise<BenchOutcome> {
+  const layout = QUICK;
+  const opened: Partial<Record<Party, z.infer<typeof thresholdSchema>>> = {};
+  // Nothing shortens Karpenter's five minutes.
+  const parties = context.quick ? (['curfew'] as const) : PARTIES;
+  const ask = async (cluster: MeasuredProcess, party: Party): Promise<void> => {
+    opened[party] = await cluster.ask('threshold', thresholdSchema, { burst: layout.tooMany, by: party });
+  };
+  const problems = await inTurns(layout, context, ask, parties);
+  return { settings: { layout }, rows: thresholdRows(opened), samples: { opened, problems } };
+}
+
+/** One after the other on the same cluster. Answers what Curfew has failed at. */
+async function inTurns(
+  layout: Layout,
+  { progress }: BenchContext,
+  take: (cluster: MeasuredProcess, party: Party) => Promise<void>,
+  parties = PARTIES,
+): Promise<readonly string[]> {
   const missing = await missingForKarpenter(await ensureControlPlaneBinaries(line => progress.say(line)));
   if (missing !== undefined) throw new Error(`there is no Karpenter to compare with: ${missing}`);
-  const plan = quick ? QUICK : FULL;
-  const samples: Sample[] = [];
-  const thresholds: Partial<Record<Party, z.infer<typeof thresholdSchema>>> = {};
   const problems: string[] = [];
-  for (const layout of plan.layouts) {
-    progress.say(`karpenter: making ${layout.nodes} nodes`);
-    await using cluster = startMeasuredProcess(processFile('cluster'));
-    const access = await cluster.ask('start', startedSchema);
-    await using parts = new AsyncDisposableStack();
-    parts.defer(async () => void (await cluster.ask('stop', z.unknown())));
-    await cluster.ask('karpenter', z.unknown(), { nodeRepair: false });
-    await cluster.ask('layout', z.unknown(), layout);
-    for (let round = 0; round < plan.rounds; round++) {
-      for (const party of PARTIES) {
-        progress.say(`karpenter: ${party} repairs, ${layout.nodes} nodes`, { done: round, of: plan.rounds });
-        await cluster.ask('karpenter', z.unknown(), { nodeRepair: party === 'karpenter' });
-        await using curfew = party === 'curfew' ? await startCurfew(access) : undefined;
-        samples.push(...(await turn(cluster, layout, plan, party)));
-        if (plan.withThreshold && round === 0 && layout === plan.layouts[0]) {
-          const question = { burst: layout.tooMany, by: party };
-          thresholds[party] = await cluster.ask('threshold', thresholdSchema, question);
-          await cluster.ask('settled', z.unknown());
-        }
-        if (curfew !== undefined) problems.push(...(await curfew.ask('problems', z.array(z.string()))));
-      }
-    }
+  progress.say(`karpenter: making ${layout.nodes} nodes`);
+  await using cluster = startMeasuredProcess(processFile('cluster'));
+  const access = await cluster.ask('start', startedSchema);
+  await using parts = new AsyncDisposableStack();
+  parts.defer(async () => void (await cluster.ask('stop', z.unknown())));
+  await cluster.ask('karpenter', z.unknown(), { nodeRepair: false });
+  await cluster.ask('layout', z.unknown(), layout);
+  for (const [index, party] of parties.entries()) {
+    progress.say(`karpenter: ${party} repairs, ${layout.nodes} nodes`, { done: index, of: parties.length });
+    await cluster.ask('karpenter', z.unknown(), { nodeRepair: party === 'karpenter' });
+    await using curfew = party === 'curfew' ? await startCurfew(access) : undefined;
+    await take(cluster, party);
+    await cluster.ask('settled', z.unknown());
+    if (curfew !== undefined) problems.push(...(await curfew.ask('problems', z.array(z.string()))));
   }
-  return {
-    settings: { rounds: plan.rounds, bursts: plan.bursts, layouts: plan.layouts },
-    rows: [...plan.layouts.flatMap(layout => rowsOf(layout, samples)), ...thresholdRows(thresholds)],
-    samples: { samples, thresholds, problems },
-  };
+  return problems;
 }
 
 async function startCurfew(access: z.infer<typeof startedSchema>): Promise<MeasuredProcess> {
@@ -108,7 +120,12 @@ async function startCurfew(access: z.infer<typeof startedSchema>): Promise<Measu
   return curfew;
 }
 
-async function turn(cluster: MeasuredProcess, layout: Layout, plan: Plan, party: Party): Promise<readonly Sample[]> {
+async function turn(
+  cluster: MeasuredProcess,
+  layout: Layout,
+  bursts: Bursts,
+  party: Party,
+): Promise<readonly Sample[]> {
   const burst = async (what: Burst): Promise<BurstSample> => {
     const sample = await cluster.ask('burst', burstSchema, { burst: what, by: party });
     await cluster.ask('settled', z.unknown());
@@ -118,7 +135,7 @@ async function turn(cluster: MeasuredProcess, layout: Layout, plan: Plan, party:
   await burst(layout.bursts.one);
   const samples: Sample[] = [];
   for (const size of ['one', 'ten', 'many'] as const) {
-    for (let index = 0; index < plan.bursts[size]; index++) {
+    for (let index = 0; index < bursts[size]; index++) {
       samples.push({ nodes: layout.nodes, party, size, ...(await burst(layout.bursts[size])) });
     }
   }
@@ -175,7 +192,8 @@ function thresholdRows({
   curfew,
   karpenter: reference,
 }: Partial<Record<Party, z.infer<typeof thresholdSchema>>>): readonly Row[] {
-  if (curfew === undefined || reference === undefined) return [];
+  if (curfew === undefined) return [];
   const name = 'threshold opened to the last deletion';
+  if (reference === undefined) return [numberRow({ name, unit: 'ms', ours: curfew.lastMs })];
   return [ratioRow({ name, unit: 'ms', ours: [curfew.lastMs], reference: [reference.lastMs], limit: atMost(1) })];
 }

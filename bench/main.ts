@@ -3,9 +3,9 @@ import { parseArgs } from 'node:util';
 import { messageOf } from '../shared/errors.ts';
 import type { Bench, BenchOutcome } from './bench.ts';
 import { createProgress } from '../cli/progress.ts';
-import { readEnvironment, writeRun } from './report/results.ts';
+import { readEnvironment, readRun, writeRun } from './report/results.ts';
 import { isKept } from './report/row.ts';
-import { formatTable } from './report/table.ts';
+import { formatOther, formatTable } from './report/table.ts';
 
 /** Each loads when it runs: no bench pays for another's imports. */
 const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
@@ -18,6 +18,8 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   storm: async () => (await import('./storm.ts')).storm,
   memory: async () => (await import('./memory.ts')).memory,
   karpenter: async () => (await import('./karpenter.ts')).karpenter,
+  'karpenter-400': async () => (await import('./karpenter.ts')).karpenterLarge,
+  'karpenter-threshold': async () => (await import('./karpenter.ts')).karpenterThreshold,
   scale: async () => (await import('./scale.ts')).scale,
   terminate: async () => (await import('./terminate.ts')).terminate,
 };
@@ -33,19 +35,23 @@ async function main(): Promise<number> {
   const progress = createProgress(process.stderr);
   const environment = readEnvironment();
   const finished: { readonly bench: string; readonly outcome: BenchOutcome }[] = [];
+  const others: string[] = [];
   const failures: string[] = [];
   for (const name of names) {
     const bench = await BENCHES[name]?.();
     if (bench === undefined || (options.controlPlane && !bench.runsOnControlPlane)) {
       return refuse(bench === undefined ? `there is no bench ${name}` : `${name} does not run on a control plane`);
     }
-    const resultName = options.controlPlane ? `${name}-control-plane` : name;
+    const [resultName, otherName] = options.controlPlane
+      ? [`${name}-control-plane`, name]
+      : [name, `${name}-control-plane`];
     const measuredTime = new Date();
     try {
       progress.say(`${resultName}: ${bench.summary}`);
       const outcome = await bench.run({ ...options, progress });
       if (!options.quick) writeRun({ name: resultName, measuredTime, environment, outcome });
       finished.push({ bench: resultName, outcome });
+      if (bench.runsOnControlPlane) others.push(formatOther(resultName, options.controlPlane, readRun(otherName)));
     } catch (error) {
       failures.push(
         `${resultName} failed: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}`,
@@ -56,6 +62,7 @@ async function main(): Promise<number> {
   }
   const rows = finished.flatMap(({ bench, outcome }) => outcome.rows.map(row => ({ bench, row })));
   if (rows.length > 0) process.stdout.write(formatTable(rows));
+  process.stdout.write(others.join(''));
   if (options.quick) process.stdout.write('Sizes were small: the limits are those of a full run.\n');
   for (const failure of failures) process.stderr.write(`${failure}\n`);
   return failures.length > 0 || rows.some(({ row }) => isKept(row) === false) ? MISSED_OR_FAILED : ALL_KEPT;

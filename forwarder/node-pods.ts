@@ -107,22 +107,13 @@ export function createNodePods(deps: NodePodsDeps): NodePods {
     lingering = undefined;
   }
 
-  function childOf(parent: AbortSignal): AbortController {
-    const child = new AbortController();
-    const abort = (): void => child.abort(parent.reason);
-    if (parent.aborted) abort();
-    else parent.addEventListener('abort', abort, { once: true });
-    child.signal.addEventListener('abort', () => parent.removeEventListener('abort', abort), { once: true });
-    return child;
-  }
-
   const nodes = createWatchedNodes({
     added(name) {
       if (whole === undefined || whole.aborted) return;
       lingering?.abort(new Error('another node is watched'));
       lingering = undefined;
       for (const watch of drainWatches) watch.start();
-      const child = childOf(whole);
+      const child = new AbortController();
       running.set(name, child);
       void begin(name, child.signal);
     },
@@ -136,7 +127,7 @@ export function createNodePods(deps: NodePodsDeps): NodePods {
       running.delete(name);
       deps.release(name);
       if (running.size > 0 || whole === undefined || whole.aborted) return;
-      lingering = childOf(whole);
+      lingering = new AbortController();
       // Its normal end is an abort.
       stopLater(lingering.signal).catch(() => undefined);
     },
@@ -146,6 +137,9 @@ export function createNodePods(deps: NodePodsDeps): NodePods {
     nodes,
     start(signal) {
       whole = signal;
+      // One listener for all nodes: each that is added to a signal is compared with all others, and so is whatever else waits on it.
+      const end = (): void => [...running.values(), lingering].forEach(child => child?.abort(signal.reason));
+      signal.addEventListener('abort', end, { once: true });
     },
   };
 }

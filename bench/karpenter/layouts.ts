@@ -20,7 +20,7 @@ export const MAIN = 'main';
 const ceilOf20Percent = (nodes: number): number => Math.ceil(nodes / 5);
 
 /** A main pool and many small ones, in which rounding up lets a larger share fail. */
-export function layoutOf(main: number, small: { readonly pools: number; readonly nodes: number }): Layout {
+function layoutOf(main: number, small: { readonly pools: number; readonly nodes: number }): Layout {
   const smallPools = Array.from({ length: small.pools }, (_, index) => ({
     name: `small-${index}`,
     nodes: small.nodes,
@@ -36,8 +36,6 @@ export function layoutOf(main: number, small: { readonly pools: number; readonly
 }
 
 /** 60 of 100 nodes and 100 of 400 at once: Karpenter's threshold, which cannot be set, lets no more pass. */
-export const LAYOUTS: readonly Layout[] = [
-  layoutOf(50, { pools: 50, nodes: 1 }),
-  layoutOf(125, { pools: 25, nodes: 11 }),
-];
-export const QUICK_LAYOUTS: readonly Layout[] = [layoutOf(50, { pools: 5, nodes: 2 })];
+export const SMALL = layoutOf(50, { pools: 50, nodes: 1 });
+export const LARGE = layoutOf(125, { pools: 25, nodes: 11 });
+export const QUICK = layoutOf(50, { pools: 5, nodes: 2 });

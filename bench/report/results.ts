@@ -1,10 +1,11 @@
 /** What a run leaves behind: `bench/results/NAME.json`. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
+import * as z from 'zod';
 import type { BenchOutcome } from '../bench.ts';
-import { isKept } from './row.ts';
+import { isKept, rowSchema } from './row.ts';
 
 const REPOSITORY = join(import.meta.dirname, '..', '..');
 export const RESULTS_FOLDER = join(REPOSITORY, 'bench', 'results');
@@ -64,6 +65,16 @@ export function formatRun({ name, measuredTime, environment, outcome }: Run): st
 export function writeRun(run: Run): void {
   mkdirSync(RESULTS_FOLDER, { recursive: true });
   writeFileSync(join(RESULTS_FOLDER, `${run.name}.json`), formatRun(run));
+}
+
+const fileSchema = z.object({ measuredTime: z.string(), rows: z.array(rowSchema) });
+/** What a file of results says of its run. */
+export type StoredRun = z.infer<typeof fileSchema>;
+
+/** The latest full run of this name; undefined where there is none. */
+export function readRun(name: string): StoredRun | undefined {
+  const file = join(RESULTS_FOLDER, `${name}.json`);
+  return existsSync(file) ? fileSchema.parse(JSON.parse(readFileSync(file, 'utf8'))) : undefined;
 }
 
 /** Four decimals: more is noise. */

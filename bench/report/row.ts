@@ -1,4 +1,5 @@
 /** One line of the table: what we measured, what it is measured against, and the limit that it has to keep. */
+import * as z from 'zod';
 import { compare, summarize, type Summary } from '../measure/statistics.ts';
 
 /** Units that are measured in; `1` is a plain number. */
@@ -25,6 +26,20 @@ export interface Row {
   /** Absent: the row is for information. */
   readonly limit?: Limit;
 }
+
+const quantitySchema = z.object({
+  unit: z.enum(['ms', 'µs', 'B', '1/s', '1']),
+  median: z.number(),
+  range: z.exactOptional(z.object({ min: z.number(), max: z.number() })),
+});
+/** A row as it was written. */
+export const rowSchema = z.object({
+  name: z.string(),
+  ours: quantitySchema,
+  reference: z.exactOptional(quantitySchema),
+  judged: quantitySchema,
+  limit: z.exactOptional(z.object({ kind: z.enum(['atMost', 'atLeast']), value: z.number() })),
+});
 
 export const atMost = (value: number): Limit => ({ kind: 'atMost', value });
 export const atLeast = (value: number): Limit => ({ kind: 'atLeast', value });

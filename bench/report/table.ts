@@ -18,6 +18,28 @@ export function formatTable(rows: readonly { readonly bench: string; readonly ro
   return `${text.join('\n')}\n`;
 }
 
+const API_SERVERS = { embedded: 'the embedded API server', real: 'a real kube-apiserver' } as const;
+
+/**
+ * Which API server both sides of a bench used, and the limits of its latest full run on the other one: a limit holds for each of the
+ * two by itself.
+ */
+export function formatOther(
+  bench: string,
+  controlPlane: boolean,
+  other: { readonly measuredTime: string; readonly rows: readonly Row[] } | undefined,
+): string {
+  const [own, foreign] = controlPlane
+    ? [API_SERVERS.real, API_SERVERS.embedded]
+    : [API_SERVERS.embedded, API_SERVERS.real];
+  const start = `${bench}: both sides on ${own}.`;
+  if (other === undefined) return `${start} It was not measured on ${foreign}.\n`;
+  const judged = other.rows
+    .filter(({ limit }) => limit !== undefined)
+    .map(row => `${row.name} ${formatJudged(row)} (${formatLimit(row.limit, row)}: ${isKept(row) ? 'yes' : 'NO'})`);
+  return `${start} On ${foreign}, measured ${other.measuredTime.slice(0, 10)}: ${judged.join('; ')}.\n`;
+}
+
 function cellsOf(bench: string, row: Row): readonly string[] {
   const kept = isKept(row);
   return [

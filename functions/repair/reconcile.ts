@@ -90,6 +90,9 @@ async function reconcileRemediation(deps: Deps, nodeName: string | undefined): P
   if (held.kind === 'held') await deps.passes.poolChanged(held.value.pool);
 }
 
+/** Parts of a Node that `readNode` leaves out. The first of them change with each termination. */
+const OF_OTHERS: ReadonlySet<string> = new Set(['taints', 'unschedulable', 'finalizers', 'drain', 'protection']);
+
 type BusEvent = Extract<InboxMessage, { kind: 'busEvent' }>;
 type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
 
@@ -99,6 +102,7 @@ async function reconcileClusterEvent(deps: Deps, event: ClusterEvent): Promise<v
   const resync = event.resync === true && change === 'Modified';
   switch (subject.kind) {
     case 'Node': {
+      if (change === 'Modified' && changed.length > 0 && changed.every(part => OF_OTHERS.has(part))) return;
       // A new boot ID shows that a reboot took place.
       const isCalm = change === 'Modified' && !changed.includes('conditions') && !changed.includes('bootID');
       await reconcileNode(deps, { name: subject.name, uid: subject.uid, cause: 'node', isCalm });

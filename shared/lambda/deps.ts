@@ -2,10 +2,11 @@
  * The adapters of a function, out of its environment. A handler names those that it uses: a function needs only their settings, and
  * pays at start only for their clients.
  */
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { CLIENT_DEFAULTS } from '../adapters/aws-errors.ts';
+import { createDynamoDbClient } from '../adapters/dynamodb/client.ts';
 import { createDueIndex, createRecordStore } from '../adapters/dynamodb/record-store.ts';
 import { createEventBus } from '../adapters/eventbridge/event-bus.ts';
 import { createAccessProbe, type AccessProbe } from '../adapters/kubernetes/access-probe.ts';
@@ -103,7 +104,7 @@ export function makeInboxDeps({ env }: DepsOptions): { deadLetters: DeadLetters;
 
 /** Clients that several adapters share, each made when the first of them asks. */
 function makeClients(options: DepsOptions) {
-  const dynamo = once(() => new DynamoDBClient(CLIENT_DEFAULTS));
+  const dynamo = once(() => createDynamoDbClient());
   const transport = once(() => connect(options, () => dynamo().config.credentials()));
   return {
     sqs: once(() => new SQSClient(CLIENT_DEFAULTS)),

@@ -89,7 +89,7 @@ export function repairAnswer(facts: RepairFacts): RepairAnswer {
   const isUnclear = (policy: KubernetesObject): boolean =>
     everReadable.has(policy.metadata.uid) || !isSelectorReadable(dig(policy, 'spec', 'nodePoolSelector'));
   if (unreadable.some(isUnclear)) return { kind: 'unknown' };
-  if (policies.some(policy => isSelecting(policy, pool) && !isFrameReadable(policy))) {
+  if (policies.some(policy => isSelecting(policy, pool) && !(isFrameReadable(policy) && isBindingReadable(policy)))) {
     return { kind: 'never', why: 'a policy for it cannot be read' };
   }
   const { block, mode } = blockFor(pool, policies);
@@ -171,6 +171,12 @@ function isOutage(rule: unknown, affected: number, total: number): boolean {
   const share = Number(/^(\d+)%$/.exec(textOf(dig(rule, 'share')) ?? '55%')?.[1]);
   return affected >= Number(least) && affected * 100 >= share * total;
 }
+
+/** What a policy that only observes says binds nobody who enforces. */
+const isBindingReadable = (policy: KubernetesObject): boolean => {
+  const limits = dig(policy, 'spec', 'repairLimits');
+  return limits === undefined || modeIn(policy) !== 'Enforce' || isLimitsReadable(limits);
+};
 
 /** Frame, repair block and limits: what Curfew accepts as a whole or not at all. */
 export function isPolicyReadable(policy: KubernetesObject): boolean {

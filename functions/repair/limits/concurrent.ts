@@ -149,6 +149,6 @@ export const wokenBy = ({ waiting, freed }: ConcurrentRepairs): readonly (string
 export const isEmpty = ({ reservations, waiting }: ConcurrentRepairs): boolean =>
   reservations.length === 0 && waiting.length === 0;
 
-/** When the record is looked at again. */
-export const wakeTimeOf = ({ freed, checkTime }: ConcurrentRepairs, now: EpochMs): EpochMs =>
-  freed.length > 0 ? now : checkTime;
+/** When the record is looked at again: at once where somebody is to be woken, else when it is compared, for which the sweep is in time. */
+export const timerOf = ({ freed, checkTime }: ConcurrentRepairs, now: EpochMs) =>
+  freed.length > 0 ? { wakeTime: now } : { wakeTime: checkTime, punctual: false };

@@ -22,7 +22,7 @@ import {
   isEmpty,
   noneCounted,
   reservationOf,
-  wakeTimeOf,
+  timerOf,
   withShare,
   type ConcurrentRepairs,
   type LimitsInForce,
@@ -69,8 +69,7 @@ export async function openShare(deps: LimitDeps, place: PassPlace): Promise<Shar
 
   /** Answers whether nobody else wrote first; what they wrote is `current` then. */
   const write = async (value: ConcurrentRepairs): Promise<boolean> => {
-    const wakeTime = wakeTimeOf(value, deps.clock.now());
-    const { written } = await record.save({ subject: CONCURRENT_REPAIRS, value, wakeTime });
+    const { written } = await record.save({ subject: CONCURRENT_REPAIRS, value, ...timerOf(value, deps.clock.now()) });
     const other = written ? undefined : await record.load();
     current = other === undefined ? value : other.kind === 'held' ? other.value : undefined;
     return written;

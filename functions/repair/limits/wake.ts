@@ -12,6 +12,7 @@ import {
   freedIn,
   isEmpty,
   RESERVATION_SETTLES_AFTER,
+  timerOf,
   WAITING_COUNTS_FOR,
   wokenBy,
   type ConcurrentRepairs,
@@ -39,7 +40,7 @@ export async function concurrentRepairsDue(deps: Deps, wakeUp: UsedWakeUp): Prom
       for (const pool of wokenBy(checked)) await deps.passes.wake(pool);
       const next = { ...checked, freed: [] };
       if (isEmpty(next)) return record.release();
-      const saved = await record.save({ subject: CONCURRENT_REPAIRS, value: next, wakeTime: next.checkTime });
+      const saved = await record.save({ subject: CONCURRENT_REPAIRS, value: next, ...timerOf(next, now) });
       // Whoever wrote in between may have freed more.
       return saved.written ? DONE : again('another run wrote first');
     },

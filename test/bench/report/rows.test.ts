@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { atLeast, atMost, isKept, numberRow, ratioRow } from '../../../bench/report/row.ts';
-import { formatTable } from '../../../bench/report/table.ts';
+import { formatOther, formatTable } from '../../../bench/report/table.ts';
 
 const load = ratioRow({
   name: 'load repair',
@@ -43,6 +43,19 @@ describe('formatTable', () => {
         'init memory       1.75 MB (1.50–2)                 1.75 MB',
         '',
       ].join('\n'),
+    );
+  });
+});
+
+describe('formatOther', () => {
+  it('names the API server of a bench, and says how its limits stood on the other one', () => {
+    const other = { measuredTime: '2026-11-22T17:12:36.844Z', rows: [load, speed, memory] };
+    expect(formatOther('storm', false, other)).toBe(
+      'storm: both sides on the embedded API server. On a real kube-apiserver, measured 2026-11-22: ' +
+        'load repair 1.40 × (1.20–1.75) (≤ 1.50 ×: yes); speed 1,999 /s (≥ 2,000 /s: NO).\n',
+    );
+    expect(formatOther('storm-control-plane', true, undefined)).toBe(
+      'storm-control-plane: both sides on a real kube-apiserver. It was not measured on the embedded API server.\n',
     );
   });
 });

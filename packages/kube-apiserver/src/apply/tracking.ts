@@ -57,7 +57,8 @@ function shapeOf(object: JsonObject): string | undefined {
     if (value === undefined) continue;
     const below = isObject(value) ? shapeOf(value) : Array.isArray(value) ? undefined : value === null ? 'null' : '';
     if (below === undefined) return undefined;
-    shape += `${JSON.stringify(key)}${below}`;
+    // With its length: keys may hold anything.
+    shape += `${key.length}:${key}${below}`;
   }
   return `${shape}}`;
 }

@@ -39,7 +39,15 @@ export function duplicateJsonFields(text: string): readonly string[] {
 }
 
 /** Text that is what its own value is written as gives each field once; nearly every client sends such text. */
-const isCompactJson = (text: string): boolean => JSON.stringify(JSON.parse(text)) === text;
+const isCompactJson = (text: string, value: unknown): boolean => JSON.stringify(value) === text;
+
+/** A body as it was sent, and what was read from it. */
+export interface Decoded {
+  readonly text: string;
+  readonly isYaml: boolean;
+  /** Not needed of YAML. */
+  readonly value?: unknown;
+}
 
 /** What a YAML or JSON body repeats, one message each. The text has been parsed before. */
 export function duplicateFieldMessages(text: string, isYaml: boolean): readonly string[] {
@@ -56,12 +64,11 @@ export function duplicateFieldMessages(text: string, isYaml: boolean): readonly 
  * @throws ApiStatusError 400 with `Strict`
  */
 export function checkDuplicateFields(
-  text: string,
-  isYaml: boolean,
+  { text, isYaml, value }: Decoded,
   what: string,
   options: { readonly fieldValidation?: string; readonly onWarning?: (message: string) => void },
 ): void {
-  if (options.fieldValidation === 'Ignore' || (!isYaml && isCompactJson(text))) return;
+  if (options.fieldValidation === 'Ignore' || (!isYaml && isCompactJson(text, value))) return;
   const messages = duplicateFieldMessages(text, isYaml);
   if (messages.length === 0) return;
   if (options.fieldValidation === 'Strict') throw badRequest(`${what}: strict decoding error: ${messages.join(', ')}`);

@@ -96,8 +96,10 @@ function cannotHandle({ kind, version }: ResourceInfo): string {
 /** The body of a create or an update. */
 function sentObject(request: ResourceRequest, options: WriteOptions): KubernetesManifest {
   const { body, contentType, resource } = request;
-  const manifest = manifestOf(decodeObject(body, contentType), request);
-  checkDuplicateFields(body, mediaTypeOf(contentType) === 'application/yaml', cannotHandle(resource), options);
+  const value = decodeObject(body, contentType);
+  const manifest = manifestOf(value, request);
+  const decoded = { text: body, isYaml: mediaTypeOf(contentType) === 'application/yaml', value };
+  checkDuplicateFields(decoded, cannotHandle(resource), options);
   return manifest;
 }
 
@@ -161,7 +163,7 @@ function applyPatch(core: ApiServerCore, request: ResourceRequest, ref: ObjectRe
     throw requiredOption('PatchOptions', 'fieldManager', 'is required for apply patch');
   }
   manifestOf(patch.body, request);
-  checkDuplicateFields(request.body, true, 'error decoding patch', options);
+  checkDuplicateFields({ text: request.body, isYaml: true }, 'error decoding patch', options);
   return createdOrWritten(core, request, ref, options, write => core.patch(ref, patch, write));
 }
 

@@ -1,6 +1,7 @@
 /** The HTTP front of the embedded API server: kubectl, client libraries and Curfew's own parts talk to the core through it. */
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
+import { createMemory } from '../memory.ts';
 import { internalError } from '../status-errors.ts';
 import { ApiStatusError, type ApiServerCore } from '../types.ts';
 import type { UserInfo } from '../authorization/attributes.ts';
@@ -10,7 +11,7 @@ import { answerDocument } from './documents.ts';
 import { methodNotServed, PathNotFound } from './http-errors.ts';
 import { kubeconfigFor } from './kubeconfig.ts';
 import { attributesOf } from './request-attributes.ts';
-import { parseRequestPath } from './request-path.ts';
+import { parseRequestPath, type RequestPath } from './request-path.ts';
 import { answerResource, type Front } from './resource-answer.ts';
 import { processTimers, type Timers } from './timers.ts';
 
@@ -51,6 +52,9 @@ export interface ServedApi {
   dropWatches(): void;
 }
 
+/** What paths name: clients ask for the same collections all the time. */
+const paths = createMemory<RequestPath>(1000);
+
 async function answerRequest(
   front: Front,
   request: IncomingMessage,
@@ -59,7 +63,7 @@ async function answerRequest(
 ): Promise<Answer | undefined> {
   // Not `new URL`: it takes `//api/v1` for a host, and throws on what should be a 404.
   const [pathname = '/', ...search] = (request.url ?? '/').split('?');
-  const path = parseRequestPath(pathname);
+  const path = paths.get(pathname, () => parseRequestPath(pathname));
   const query = new URLSearchParams(search.join('?'));
   const user = front.access.identify(request);
   identified(user);

@@ -33,13 +33,16 @@ export async function guardDynamoDb({ upstream, model, access }: DynamoDbGuardOp
     }
     const answer = await forward(request, body);
     const answered = await readAll(answer);
-    response.writeHead(answer.statusCode ?? 502, answer.headers).end(answered);
+    response.writeHead(answer.statusCode ?? 502, answer.rawHeaders).end(answered);
   }
 
   const { hostname, port: upstreamPort } = new URL(upstream);
   const agent = new Agent({ keepAlive: true });
 
-  function forward({ method, url: path = '/', headers }: IncomingMessage, body: Buffer): Promise<IncomingMessage> {
+  function forward(
+    { method, url: path = '/', rawHeaders: headers }: IncomingMessage,
+    body: Buffer,
+  ): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const passed = httpRequest({ hostname, port: upstreamPort, agent, method, path, headers }, resolve);
       passed.once('error', reject);

@@ -2,11 +2,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { CreateTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { endChild, startChild } from '../../../../packages/local-aws/src/child-processes.ts';
 import { startDynamoDb } from '../../../../packages/local-aws/src/dynamodb.ts';
 import { FAKE_CREDENTIALS } from '../../../../packages/local-aws/src/fake-credentials.ts';
 import { findFreePort, LOOPBACK } from '../../../../packages/local-aws/src/loopback.ts';
+import { createDynamoDbClient } from '../../../../shared/adapters/dynamodb/client.ts';
 import { TABLE_INPUT } from './table.ts';
 
 const REGION = 'us-west-2';
@@ -44,5 +45,5 @@ export async function startDynamoDbLocal(jar: string): Promise<TestStore> {
 }
 
 export function clientFor(endpoint: string, maxAttempts = 3): DynamoDBClient {
-  return new DynamoDBClient({ endpoint, region: REGION, credentials: FAKE_CREDENTIALS, maxAttempts });
+  return createDynamoDbClient({ endpoint, region: REGION, credentials: FAKE_CREDENTIALS, maxAttempts });
 }

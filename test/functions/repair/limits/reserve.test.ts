@@ -1,0 +1,121 @@
+/** Places in zone and cluster, with runs that die at each step: never one too many, and none is lost. */
+import { describe, expect, it } from 'vitest';
+import { RESOURCES } from '../../../../shared/contract/resources.ts';
+import type { JsonObject, KubernetesManifest } from '../../../../shared/domain/kubernetes-object.ts';
+import { minutes, seconds } from '../../../../shared/domain/time.ts';
+import { createRepairWorld, seedPool, type Crash, type RepairWorld } from '../../../fakes/repair-world.ts';
+
+const OPEN = { maxUnhealthy: '100%', freeze: 'Off', zoneOutage: 'Off', defaultTolerationDuration: '10m' };
+const ONE = { maxConcurrentRepairsPerCluster: 1 };
+
+const policy = (repairLimits: JsonObject | 'none'): KubernetesManifest => ({
+  apiVersion: 'curfew.dev/v1alpha1',
+  kind: 'NodeLifecyclePolicy',
+  metadata: { name: 'all' },
+  spec: repairLimits === 'none' ? {} : { repairLimits },
+});
+
+/** Nodes n1 and n2 of NodePool `default`, g1 of `gpu`, and well ones; the first three are due, n1 for longest. */
+function aWorld(limits: JsonObject | 'none' = ONE): RepairWorld {
+  const world = createRepairWorld();
+  seedPool(world, ['n1', 'n2', 'n3'], OPEN);
+  const labels = { 'karpenter.sh/nodepool': 'gpu' };
+  const providerID = 'aws:///us-west-2a/i-g1';
+  world.seed({ apiVersion: 'karpenter.sh/v1', kind: 'NodePool', metadata: { name: 'gpu' }, spec: { repair: OPEN } });
+  world.seed({
+    apiVersion: 'karpenter.sh/v1',
+    kind: 'NodeClaim',
+    metadata: { name: 'claim-g1', labels, finalizers: ['karpenter.sh/termination'] },
+    status: { providerID, nodeName: 'g1' },
+  });
+  world.seed({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'g1', labels }, spec: { providerID } });
+  world.seed(policy(limits));
+  for (const name of ['n1', 'g1', 'n2']) {
+    world.setCondition(name, 'Ready', 'False');
+    world.advance(seconds(1));
+  }
+  world.advance(minutes(10));
+  return world;
+}
+
+const shared = (world: RepairWorld) => world.store.all().find(({ id }) => id === 'concurrent-repairs');
+const reservedIn = (world: RepairWorld): readonly unknown[] => {
+  const reservations = shared(world)?.state['reservations'];
+  return Array.isArray(reservations) ? reservations.map((each: JsonObject) => each['uid']) : [];
+};
+const deleted = (world: RepairWorld): readonly string[] =>
+  world.writes.filter(({ verb }) => verb === 'delete').map(({ ref }) => ref.name);
+
+/** Timers as they come due, for so many minutes. */
+async function goOn(world: RepairWorld, forMinutes: number): Promise<void> {
+  for (let step = 0; step < forMinutes * 2; step++) {
+    world.advance(seconds(30));
+    await world.sweep();
+  }
+}
+
+/** Karpenter is done with it. */
+function end(world: RepairWorld, name: string): void {
+  world.core.delete({ type: RESOURCES.Node, name }, { user: 'karpenter' });
+  const body = { metadata: { finalizers: null } };
+  world.core.patch(
+    { type: RESOURCES.NodeClaim, name: `claim-${name}` },
+    { type: 'merge', body },
+    { user: 'karpenter' },
+  );
+}
+
+describe('a place in the cluster', () => {
+  it('is taken, waited for, and given to the one that has been due for longest', async () => {
+    const world = aWorld();
+    for (const name of ['n1', 'g1', 'n2']) await world.look(name);
+    expect(deleted(world)).toEqual(['claim-n1']);
+    expect(reservedIn(world)).toEqual([world.node('n1').metadata.uid]);
+    end(world, 'n1');
+    await goOn(world, 6);
+    expect(deleted(world)).toEqual(['claim-n1', 'claim-g1']);
+    end(world, 'g1');
+    await goOn(world, 6);
+    expect(deleted(world)).toEqual(['claim-n1', 'claim-g1', 'claim-n2']);
+    end(world, 'n2');
+    await goOn(world, 12);
+    expect(shared(world)).toBeUndefined();
+  });
+
+  it('costs one read and one write more than none, and nothing where no policy has limits', async () => {
+    const callsOf = async (limits: JsonObject | 'none'): Promise<number> => {
+      const world = aWorld(limits);
+      for (const name of ['n1', 'g1', 'n2']) await world.look(name);
+      world.setCondition('n3', 'Ready', 'False');
+      await world.look('n3');
+      world.advance(minutes(10));
+      const calls = await world.look('n3');
+      expect(deleted(world)).toHaveLength(4);
+      return calls;
+    };
+    expect((await callsOf({ maxConcurrentRepairsPerCluster: 9 })) - (await callsOf('none'))).toBe(2);
+  });
+
+  const sides = ['before', 'after'] as const;
+  it.each(sides)('is neither lost nor given twice when the run of a repair dies %s any of its calls', async side => {
+    for (let call = 1; ; call++) {
+      const world = aWorld();
+      const calls = await world.look('n1', { call, side } satisfies Crash);
+      await world.look('g1');
+      await goOn(world, 1);
+      // The inbox hands the message of the run that died over again.
+      for (const name of ['n1', 'n2']) await world.look(name);
+      await goOn(world, 3);
+      expect(deleted(world), `call ${call}`).toHaveLength(1);
+      const first = deleted(world)[0] === 'claim-n1' ? 'n1' : 'g1';
+      end(world, first);
+      await goOn(world, 8);
+      expect(deleted(world), `call ${call}`).toHaveLength(2);
+      for (const name of ['n1', 'g1', 'n2'].filter(each => deleted(world).includes(`claim-${each}`) && each !== first))
+        end(world, name);
+      await goOn(world, 8);
+      expect(deleted(world).toSorted(), `call ${call}`).toEqual(['claim-g1', 'claim-n1', 'claim-n2']);
+      if (calls < call) break;
+    }
+  });
+});
