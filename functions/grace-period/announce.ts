@@ -1,9 +1,8 @@
 /** Says what there is to say about protections: a Kubernetes Event, an audit line and a metric each. */
-import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { GRACE_PERIOD_METRICS as METRICS } from '../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { durationBetween, parseTimestamp } from '../../shared/domain/time.ts';
-import type { Reporter } from '../../shared/lifecycle/reporter.ts';
+import type { BatchReporter, Report } from '../../shared/lifecycle/reporter.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { AnnouncementTopic } from './announced.ts';
 import type { Announcement } from './announcements.ts';
@@ -32,39 +31,32 @@ const EVENTS: Readonly<Record<AnnouncementTopic, EventOfTopic>> = {
 /** Events that one run records at the same time. */
 const AT_ONCE = 5;
 
-/** Records each announcement. `timed`: a timer brought us here, so how late it was can be measured. */
+/** Says each announcement. `timed`: a timer brought us here, so how late it was can be measured. */
 export async function announce(
   deps: Deps,
-  reporter: Reporter,
+  reporter: BatchReporter,
   announcements: readonly Announcement[],
   timed: boolean,
 ): Promise<void> {
   const saidByOthers = await deps.eventsOfOthers.saidOf(announcements);
-  const left = announcements.values();
-  const sayOneByOne = async (): Promise<void> => {
-    for (const each of left) await announceOne(deps, reporter, each, timed, saidByOthers.has(each));
-  };
-  await inParallel(Array.from({ length: AT_ONCE }, sayOneByOne));
+  if (timed) for (const each of announcements) measureLateness(deps, each);
+  const reports = announcements.map(each => toReport(each, saidByOthers.has(each)));
+  await reporter.reportAll(reports, AT_ONCE);
 }
 
-async function announceOne(
-  deps: Pick<Deps, 'metrics' | 'clock'>,
-  reporter: Reporter,
-  { topic, key, message, about: { kind, ...metadata } }: Announcement,
-  timed: boolean,
-  saidByOthers: boolean,
-): Promise<void> {
+function measureLateness({ metrics, clock }: Pick<Deps, 'metrics' | 'clock'>, { topic, key }: Announcement): void {
+  const expiry = topic === 'elapsed' ? parseTimestamp(key) : undefined;
+  if (expiry !== undefined) metrics.milliseconds(METRICS.elapsedLateness, durationBetween(expiry, clock.now()));
+}
+
+function toReport({ topic, message, about: { kind, ...metadata } }: Announcement, saidByOthers: boolean): Report {
   const { type, reason, metric } = EVENTS[topic];
-  const expiry = topic === 'elapsed' && timed ? parseTimestamp(key) : undefined;
-  if (expiry !== undefined) {
-    deps.metrics.milliseconds(METRICS.elapsedLateness, durationBetween(expiry, deps.clock.now()));
-  }
-  await reporter.report({
+  return {
     about: { apiVersion: 'v1', kind, metadata },
     decision: topic,
     reason,
     message,
     metric: { name: metric },
     ...(!saidByOthers && { event: { type } }),
-  });
+  };
 }

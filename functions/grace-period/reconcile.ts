@@ -6,7 +6,7 @@
 import type { InboxMessage, WatchedEvent } from '../../shared/contract/inbox-message.ts';
 import { GRACE_PERIOD_METRICS } from '../../shared/contract/metrics.ts';
 import { durationBetween } from '../../shared/domain/time.ts';
-import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
+import { createReporter, type BatchReporter } from '../../shared/lifecycle/reporter.ts';
 import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
 import { again, DONE, settle, type Turn } from '../../shared/lifecycle/settle.ts';
 import { openRecords, type TimedRecord } from '../../shared/lifecycle/timed-record.ts';
@@ -27,7 +27,7 @@ export { nodeOf } from './node-of.ts';
 
 type Ports = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'metrics' | 'clock'>;
 interface Own {
-  readonly reporter: Reporter;
+  readonly reporter: BatchReporter;
   readonly seen: SeenObjects;
   readonly settings: Rounds;
   readonly eventsOfOthers: EventsOfOthers;

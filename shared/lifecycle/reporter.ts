@@ -30,33 +30,52 @@ export interface Reporter {
   report(report: Report): Promise<void>;
 }
 
+/** Of a concern that has much to say at once. */
+export interface BatchReporter extends Reporter {
+  /** First all lines and metrics, which leave in one write, then the Events, `atOnce` at a time. */
+  reportAll(reports: readonly Report[], atOnce: number): Promise<void>;
+}
+
 type Deps = Pick<FunctionDeps, 'audit' | 'metrics' | 'events'>;
 
-export function createReporter(owner: FunctionName, deps: Deps): Reporter {
+export function createReporter(owner: FunctionName, deps: Deps): BatchReporter {
+  const note = ({ about, decision, reason, message, details, metric, isRepeated }: Report): void => {
+    if (isRepeated === true) return;
+    const { name, namespace, uid } = about.metadata;
+    deps.audit.write({
+      function: owner,
+      decision,
+      reason,
+      message,
+      kind: about.kind,
+      ...(namespace !== undefined && { namespace }),
+      name,
+      ...(uid !== undefined && { uid }),
+      ...(details !== undefined && { details }),
+    });
+    if (metric !== undefined) deps.metrics.count(metric.name, 1, metric.dimensions);
+  };
+  const record = async ({ about, reason, message, event }: Report): Promise<void> => {
+    if (event === undefined) return;
+    await deps.events.record({
+      type: event.type,
+      reason: event.reason ?? reason,
+      message: event.message ?? message,
+      about,
+    });
+  };
   return {
-    async report({ about, decision, reason, message, details, metric, event, isRepeated }) {
-      const { name, namespace, uid } = about.metadata;
-      if (isRepeated !== true) {
-        deps.audit.write({
-          function: owner,
-          decision,
-          reason,
-          message,
-          kind: about.kind,
-          ...(namespace !== undefined && { namespace }),
-          name,
-          ...(uid !== undefined && { uid }),
-          ...(details !== undefined && { details }),
-        });
-        if (metric !== undefined) deps.metrics.count(metric.name, 1, metric.dimensions);
-      }
-      if (event === undefined) return;
-      await deps.events.record({
-        type: event.type,
-        reason: event.reason ?? reason,
-        message: event.message ?? message,
-        about,
-      });
+    report(report) {
+      note(report);
+      return record(report);
+    },
+    async reportAll(reports, atOnce) {
+      for (const each of reports) note(each);
+      const left = reports.values();
+      const recordOneByOne = async (): Promise<void> => {
+        for (const each of left) await record(each);
+      };
+      await Promise.all(Array.from({ length: Math.min(atOnce, reports.length) }, recordOneByOne));
     },
   };
 }
