@@ -21,6 +21,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   'karpenter-400': async () => (await import('./karpenter.ts')).karpenterLarge,
   'karpenter-threshold': async () => (await import('./karpenter.ts')).karpenterThreshold,
   scale: async () => (await import('./scale.ts')).scale,
+  'scale-storm': async () => (await import('./scale.ts')).scaleStorm,
   terminate: async () => (await import('./terminate.ts')).terminate,
 };
 

@@ -11,6 +11,7 @@ import { explainNode, explainPod, type NodeExplanation } from './explain/explain
 import { observeNode, type NodeObservation } from './explain/observation.ts';
 import { explainGroup, renderGroup } from './explain/group.ts';
 import { toJson } from './explain/json.ts';
+import { withHold } from './explain/held-repair.ts';
 import { explainLifecycle, observeLifecycle, type LifecycleExplanation } from './explain/lifecycle.ts';
 import { renderNode, renderPod } from './explain/render.ts';
 import { planTermination } from './explain/termination-plan.ts';
@@ -72,7 +73,8 @@ export async function explain(
     const observation = await observeNode(kubernetes, subject.name);
     if (observation === undefined) return undefined;
     const node = explainNode(observation, now);
-    const known = explainLifecycle(await observeLifecycle(kubernetes), observation.node, now);
+    const decided = explainLifecycle(await observeLifecycle(kubernetes), observation.node, now);
+    const known = await withHold(kubernetes, decided, observation.node, now);
     const lifecycle = await withDrain(kubernetes, withTermination(known, observation, node, now), observation, now);
     return asJson ? json({ ...node, lifecycle }) : renderNode(node, lifecycle);
   }

@@ -14,8 +14,8 @@ export interface PublishFloorSettings {
   readonly period: DurationMs;
   /** Publications of one part that need not wait. */
   readonly burst: number;
-  /** Parts with an allowance of their own. */
-  readonly ofPart?: Readonly<Record<string, Pick<PublishFloorSettings, 'period' | 'burst'>>>;
+  /** Parts with an allowance of their own; what it does not say is as for all others. */
+  readonly ofPart?: Readonly<Record<string, Partial<Pick<PublishFloorSettings, 'period' | 'burst'>>>>;
 }
 
 export interface PublishFloor {
@@ -39,11 +39,11 @@ export function createPublishFloor({ period, burst, ofPart = {} }: PublishFloorS
   /** In the order of their last publication. */
   const recent = new Map<string, Spent>();
   const allowanceOf = (part: string) => {
-    const own = ofPart[part] ?? { period, burst };
+    const own = { period, burst, ...ofPart[part] };
     return { period: own.period, capacity: toDurationMs(own.period * own.burst) };
   };
   const longest = toDurationMs(
-    Math.max(...[{ period, burst }, ...Object.values(ofPart)].map(each => each.period * each.burst)),
+    Math.max(period * burst, ...Object.keys(ofPart).map(part => allowanceOf(part).capacity)),
   );
 
   return {

@@ -30,8 +30,17 @@ export const DEFAULT_SETTINGS: Omit<ForwarderSettings, 'cluster'> = {
   queuedObjectsMax: 50_000,
   staleAfter: minutes(5),
   drainTimeout: seconds(10),
-  // Pods that go together are looked at together, and the last of them soon.
-  publishFloor: { period: seconds(30), burst: 3, ofPart: { pods: { period: seconds(0.25), burst: 1 } } },
+  publishFloor: {
+    period: seconds(30),
+    burst: 3,
+    ofPart: {
+      // Pods that go together are looked at together, and the last of them soon.
+      pods: { period: seconds(0.25), burst: 1 },
+      // A drain and its end are four changes, most of them its own: who asks again after it waits for none of them.
+      drain: { burst: 12 },
+      unschedulable: { burst: 12 },
+    },
+  },
   resync: { period: hours(4), perSecondMax: 20 },
   customResources: {
     notServedPoll: minutes(1),

@@ -121,7 +121,7 @@ function rulesOf({ gateOpen, policies }: LifecycleCluster, pool: KubernetesObjec
   return { ...effectiveRepair(pool, policies), gateOpen, poolVeto };
 }
 
-/** Attempts and unhealthy times of the past stand in Curfew's table, which is not read: a budget that is used up is not seen. */
+/** Attempts and unhealthy times of the past stand in Curfew's table, which is not read: `held-repair.ts` knows what holds by them. */
 function explainRepair(
   cluster: LifecycleCluster,
   node: NodeView,

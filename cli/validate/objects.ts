@@ -48,9 +48,13 @@ export function createObjectChecker(): ObjectChecker {
         path,
         message,
       });
-      const refused = refusals(core, manifest, resource).map(({ path, message }) => at(path, message));
+      const faults = faultsOf(manifest);
+      const plain = new Map(faults.flatMap(({ path, message }) => (isPlain(message) ? [[path, message]] : [])));
+      const refused = distinct(
+        refusals(core, manifest, resource).map(({ path, message }) => at(path, plain.get(path) ?? message)),
+      );
       const seen = new Set(refused.map(({ path }) => path));
-      const read = faultsOf(manifest).map(({ path, message }) => at(path, message));
+      const read = faults.map(({ path, message }) => at(path, message));
       const unknown = refused.filter(({ message }) => message === UNKNOWN_FIELD).map(({ path }) => path);
       const isNews = ({ path, message }: Finding): boolean =>
         !seen.has(path) && !(message.startsWith('Unrecognized key') && unknown.some(field => field.startsWith(path)));
@@ -61,6 +65,14 @@ export function createObjectChecker(): ObjectChecker {
 }
 
 const UNKNOWN_FIELD = 'unknown field';
+
+/** Curfew's own words for what must be, in place of a pattern or bound of the definition. */
+const isPlain = (message: string): boolean => !/^(Invalid|Unrecognized|Too)/.test(message);
+
+const distinct = (findings: readonly Finding[]): readonly Finding[] =>
+  findings.filter(
+    ({ path, message }, index) => findings.findIndex(each => each.path === path && each.message === message) === index,
+  );
 
 interface Fault {
   readonly path: string;
@@ -81,7 +93,11 @@ function refusals(
     const { details, message = 'is refused' } = error.status;
     const causes: unknown = details?.['causes'];
     const faults = (Array.isArray(causes) ? causes : []).flatMap((cause: unknown): Fault[] =>
-      isTable(cause) && typeof cause['field'] === 'string' && typeof cause['message'] === 'string'
+      isTable(cause) &&
+      typeof cause['field'] === 'string' &&
+      typeof cause['message'] === 'string' &&
+      // That rules were not looked at is no fault of its own.
+      cause['field'] !== '<nil>'
         ? [{ path: cause['field'], message: cause['message'] }]
         : [],
     );

@@ -60,14 +60,17 @@ export const nodeCount = z.union(
 
 /** `"Off"`; a YAML 1.1 parser reads the bare word as `false`. */
 const outage = z.pipe(
-  z.union([
-    z.literal('Off'),
-    z.literal(false),
-    z.strictObject({
-      minNodes: z._default(z.int().check(z.minimum(1)), DEFAULT_OUTAGE.minNodes),
-      share: z.exactOptional(percentage),
-    }),
-  ]),
+  z.union(
+    [
+      z.literal('Off'),
+      z.literal(false),
+      z.strictObject({
+        minNodes: z._default(z.int().check(z.minimum(1)), DEFAULT_OUTAGE.minNodes),
+        share: z.exactOptional(percentage),
+      }),
+    ],
+    'must be "Off", or minNodes (a whole number from 1 on) and share (a percentage from "0%" to "100%")',
+  ),
   z.transform((rule): OutageRule | 'Off' =>
     typeof rule === 'object' ? { minNodes: rule.minNodes, share: rule.share ?? DEFAULT_OUTAGE.share } : 'Off',
   ),

@@ -39,7 +39,8 @@ export interface BatchReporter extends Reporter {
 type Deps = Pick<FunctionDeps, 'audit' | 'metrics' | 'events'>;
 
 export function createReporter(owner: FunctionName, deps: Deps): BatchReporter {
-  const note = ({ about, decision, reason, message, details, metric }: Report): void => {
+  const note = ({ about, decision, reason, message, details, metric, isRepeated }: Report): void => {
+    if (isRepeated === true) return;
     const { name, namespace, uid } = about.metadata;
     deps.audit.write({
       function: owner,

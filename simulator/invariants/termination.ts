@@ -139,7 +139,8 @@ function complainAboutPod(call: PortCall, run: Run, context: CheckContext, hooks
   const earlier = (lastList(run, 'pods') ?? []).find(
     other =>
       dig(other, 'spec', 'nodeName') === nodeName &&
-      countsForDrain(other, run.startTime) &&
+      // The run may have waited for the very instant from which on nobody waits for the other.
+      countsForDrain(other, now() + clockTolerance) &&
       !isForced(other) &&
       classOf(other) < classOf(pod),
   );

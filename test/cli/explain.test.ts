@@ -70,6 +70,15 @@ describe('curfew explain', () => {
     );
   });
 
+  it('says what is held by limits on concurrent repairs, until it is not any more', async () => {
+    const limits = 'examples/scenarios/repair-limits-cluster.yaml';
+    const { out } = await run('node', 'n2', { scenario: limits, at: '3s' });
+    expect(out).toContain('n2 (NodePool gpu) has been due for repair since 2024-11-01T14:30:00Z (30m3s ago), and the repair is held\n'); // prettier-ignore
+    expect(out).toContain('; held: 1 repair is under way in the cluster, maxConcurrentRepairsPerCluster of NodeLifecyclePolicy all allows 1\n'); // prettier-ignore
+    const begun = await run('node', 'n2', { scenario: limits, at: '6s' });
+    expect(begun.out).not.toContain('held: ');
+  });
+
   it('explains a NodePool and a policy: rules, and nodes that are unhealthy', async () => {
     const { out } = await run('nodepool', 'default', { scenario: UNHEALTHY, at: '10m' });
     expect(out).toContain('NodePool default: 1 node, 1 unhealthy\n  repair: by NodePool default, mode Enforce');

@@ -150,6 +150,27 @@ describe('curfew validate', () => {
     expect(out).toContain('policy.yaml:9: spec.repiar: unknown field');
   });
 
+  it.each([
+    ['defaultTolerationDuration: 1d', 'defaultTolerationDuration: time: unknown unit "d" in duration "1d"'],
+    [
+      'zoneOutage: 5',
+      'zoneOutage: must be "Off", or minNodes (a whole number from 1 on) and share (a percentage from "0%" to "100%")',
+    ],
+    [
+      'freeze: true',
+      'freeze: must be "Off", or minNodes (a whole number from 1 on) and share (a percentage from "0%" to "100%")',
+    ],
+    [
+      'maxUnhealthy: 1.5',
+      'maxUnhealthy: must be a whole number that is not negative, or a percentage from "0%" to "100%"',
+    ],
+    ['actions: [{ type: Reboot, timeout: 0s }]', 'actions[0].timeout: must be positive, got "0s"'],
+  ])('%s: once, in words and not as a pattern', async (field, fault) => {
+    const { out } = await validate({ 'policy.yaml': POLICY(`  repair:\n    ${field}\n`) });
+    expect(out.split('\n')[0]).toBe(`policy.yaml:6: spec.repair.${fault}`);
+    expect(out).toContain('1 fault in 1 checked');
+  });
+
   it('finds a condition type that nothing watches, with the nearest one that something does', async () => {
     const types = '  repair: { policies: [{ conditionType: NetworkUnavailabel, toleration: 10m }] }\n';
     const { code, out } = await validate({ 'policy.yaml': POLICY(types) });

@@ -22,7 +22,11 @@ describe('readConfig', () => {
         staleAfter: 300_000,
         drainTimeout: 10_000,
         heartbeatPeriod: 60_000,
-        publishFloor: { period: 30_000, burst: 3, ofPart: { pods: { period: 250, burst: 1 } } },
+        publishFloor: {
+          period: 30_000,
+          burst: 3,
+          ofPart: { pods: { period: 250, burst: 1 }, drain: { burst: 12 }, unschedulable: { burst: 12 } },
+        },
         resync: { period: 4 * 3_600_000, perSecondMax: 20 },
       },
       eventBusName: 'curfew',

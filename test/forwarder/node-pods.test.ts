@@ -74,6 +74,28 @@ describe('what holds a Node for protected pods', () => {
   });
 });
 
+describe('what drains write and read of a Node', () => {
+  it('is published at once, also when somebody drains, calls it off and asks again', async () => {
+    const { clock, kubernetes, forwarder, news } = aForwarder();
+    kubernetes.add(Node, aNode({ spec: { unschedulable: false } }));
+    forwarder.start();
+    await clock.advance(0);
+    news();
+    const write = async (annotations: Record<string, string>, unschedulable: boolean): Promise<readonly string[]> => {
+      kubernetes.modify(Node, aNode({ metadata: { annotations }, spec: { unschedulable } }));
+      await clock.advance(0);
+      return news();
+    };
+    for (const id of ['a', 'b', 'c']) {
+      const asked = { 'curfew.dev/drain-requested': id };
+      expect(await write(asked, false)).toEqual(['Modified Node/n1 [drain]']);
+      expect(await write({ ...asked, 'curfew.dev/cordoned-by-drain': id }, true)).toHaveLength(1);
+      expect(await write({ 'curfew.dev/cordoned-by-drain': id }, true)).toEqual(['Modified Node/n1 [drain]']);
+      expect(await write({}, false)).toHaveLength(1);
+    }
+  });
+});
+
 describe('pods of a watched node', () => {
   async function watching() {
     const world = aForwarder();

@@ -72,6 +72,8 @@ export interface OpenAttempts {
   readonly lost: readonly RepairAttempt[];
   /** Of runs that ended without saying so, and a look shows that they took place, or nothing can show that they did not. */
   readonly found: readonly RepairAttempt[];
+  /** Accepted terminations whose NodeClaims are gone. */
+  readonly claimless: ReadonlySet<RepairAttempt>;
   /** When the next intended attempt of another run can be judged, or a refused one be tried again. */
   readonly settleTime: EpochMs | undefined;
 }
@@ -98,6 +100,7 @@ export function sortAttempts(
   const withdrawals: RepairAttempt[] = [];
   const lost: RepairAttempt[] = [];
   const found: RepairAttempt[] = [];
+  const claimless = new Set<RepairAttempt>();
   let settleTime: EpochMs | undefined;
   const drop = (attempt: RepairAttempt): void => {
     const { resources, mayHaveMade, phase } = attempt;
@@ -121,6 +124,8 @@ export function sortAttempts(
       case 'accepted':
         if (isNodeThere && !isUndone(attempt, claimsByUid)) kept.push(attempt);
         else drop(attempt);
+        if (attempt.action === 'Terminate' && attempt.claim !== undefined && !claimsByUid.has(attempt.claim.uid))
+          claimless.add(attempt);
         continue;
       case 'refused': {
         const { retryTime = now, until, answer } = attempt;
@@ -146,7 +151,7 @@ export function sortAttempts(
     }
   }
   const byNode = new Map(kept.map(attempt => [attempt.node.uid, attempt]));
-  return { kept, byNode, stale, withdrawals, lost, found, settleTime };
+  return { kept, byNode, stale, withdrawals, lost, found, claimless, settleTime };
 }
 
 /**

@@ -77,7 +77,7 @@ function lookAtRepaired(context: LookContext, node: NodeView, previous: RepairAt
   const isWell = isWellBy(decision);
   const waiting = lookAtSettling(previous, node, isWell, now);
   if (waiting !== undefined) return waiting;
-  const end = endOfRepair(previous, node, isWell, now);
+  const end = endOfRepair(previous, node, isWell, context);
   if (end !== undefined) return isWell ? end : { ...end, ...lookAfresh(context, node, hold) };
   if (context.rules.mode === 'Observe' && canBeCalledOff(previous)) {
     const observed = asObserved(previous, rungsOf(context.settings));

@@ -16,20 +16,25 @@ export function endOfRepair(
   attempt: RepairAttempt,
   node: NodeView,
   isWell: boolean,
-  now: EpochMs,
+  { now, open }: { readonly now: EpochMs; readonly open: OpenAttempts },
 ): NodeLook | undefined {
-  if (!isInPlace(attempt)) return isWell ? withoutRemediations(attempt) : undefined;
+  if (!isInPlace(attempt)) return isWell ? withoutHelp(attempt, open.claimless.has(attempt)) : undefined;
   if (!isWell) return attempt.wellTime === undefined ? undefined : { over: attempt };
   if (awaitsReboot(attempt, node, now)) return rememberWell(attempt, now);
   const message = `the node is well again after ${attempt.action}${rebootSeen(attempt, node)}`;
   return { over: attempt, verdict: { kind: 'recovered', node, attempt, message } };
 }
 
-/** The termination goes on, and who was asked for help before it is not needed any more. */
-function withoutRemediations(attempt: RepairAttempt): NodeLook {
-  const { resources, mayHaveMade, ...rest } = attempt;
-  if (resources === undefined && mayHaveMade === undefined) return {};
-  return { changed: rest, calledOff: { ...attempt, action: 'CustomResource' } };
+/**
+ * The termination goes on, and who was asked for help before it is not needed any more. A drain is, for as long as the NodeClaim is on
+ * its way.
+ */
+function withoutHelp(attempt: RepairAttempt, isClaimGone: boolean): NodeLook {
+  const { resources, mayHaveMade, requestId, ...rest } = attempt;
+  const drain = isClaimGone ? undefined : requestId;
+  if (resources === undefined && mayHaveMade === undefined && requestId === drain) return {};
+  const changed = { ...rest, ...(drain !== undefined && { requestId: drain }) };
+  return { changed, calledOff: { ...attempt, action: isClaimGone ? 'Drain' : 'CustomResource' } };
 }
 
 /** An attempt without an outcome waits for it; that the node was well meanwhile is remembered. */
@@ -54,7 +59,7 @@ export function lookWhileOff(node: NodeView, open: OpenAttempts, rules: RepairRu
     return stale === undefined || isWellAfter(stale, node, rules) ? {} : placeOf(stale, rules);
   }
   const isWell = isWellAfter(attempt, node, rules);
-  const ended = lookAtSettling(attempt, node, isWell, now) ?? endOfRepair(attempt, node, isWell, now);
+  const ended = lookAtSettling(attempt, node, isWell, now) ?? endOfRepair(attempt, node, isWell, { now, open });
   if (ended !== undefined) return ended;
   // A block that cannot be read is a mistake, and nobody's wish that a drain end.
   const isWanted = rules.settings !== undefined && 'invalid' in rules.settings && rules.gateOpen;

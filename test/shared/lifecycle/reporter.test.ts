@@ -1,31 +1,34 @@
 import { expect, it } from 'vitest';
 import { createReporter, type Report } from '../../../shared/lifecycle/reporter.ts';
+import type { AuditRecord } from '../../../shared/ports/audit-log.ts';
+import type { ObjectEvent } from '../../../shared/ports/event-recorder.ts';
 
-const reportOf = (name: string, withEvent: boolean): Report => ({
-  about: { apiVersion: 'v1', kind: 'Pod', metadata: { namespace: 'ci', name, uid: `uid-${name}` } },
-  decision: 'elapsed',
-  reason: 'Ended',
-  message: `${name} ended`,
-  metric: { name: 'Ended' },
-  ...(withEvent && { event: { type: 'Normal' } }),
+const REPORT: Report = {
+  about: { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1', uid: 'u1' } },
+  decision: 'blocked',
+  reason: 'ZoneOutage',
+  message: 'most of the zone is ill',
+  metric: { name: 'RepairDecision' },
+  event: { type: 'Warning', reason: 'NodeRepairBlocked' },
+};
+
+async function saying(report: Report): Promise<readonly unknown[]> {
+  const said: unknown[] = [];
+  const reporter = createReporter('repair', {
+    audit: { write: ({ decision }: AuditRecord) => said.push(`line ${decision}`) },
+    metrics: { count: name => void said.push(`metric ${name}`), milliseconds: () => undefined },
+    events: { record: async ({ reason }: ObjectEvent) => void said.push(`Event ${reason}`) },
+  });
+  await reporter.report(report);
+  await reporter.reportAll([report], 2);
+  return said;
+}
+
+it('says line, metric and Event, in this order', async () => {
+  const once = ['line blocked', 'metric RepairDecision', 'Event NodeRepairBlocked'];
+  expect(await saying(REPORT)).toEqual([...once, ...once]);
 });
 
-it('of many reports the lines and metrics come first, then the Events of those that have one', async () => {
-  const said: string[] = [];
-  const reporter = createReporter('grace-period', {
-    audit: { write: ({ name }) => void said.push(`line ${name}`) },
-    metrics: { count: name => void said.push(`metric ${name}`), milliseconds: () => undefined },
-    events: { record: async ({ about, message }) => void said.push(`Event ${about.metadata.name}: ${message}`) },
-  });
-  await reporter.reportAll([reportOf('a', true), reportOf('b', false), reportOf('c', true)], 2);
-  expect(said).toEqual([
-    'line a',
-    'metric Ended',
-    'line b',
-    'metric Ended',
-    'line c',
-    'metric Ended',
-    'Event a: a ended',
-    'Event c: c ended',
-  ]);
+it('records the Event alone of what was said before', async () => {
+  expect(await saying({ ...REPORT, isRepeated: true })).toEqual(['Event NodeRepairBlocked', 'Event NodeRepairBlocked']);
 });
