@@ -1,4 +1,4 @@
-/** One pass of a pool: look, decide, reserve, carry out, record what came of it, report. */
+/** One pass of a pool: look, decide, reserve, carry out, report, record what came of it. */
 import { isDeepStrictEqual } from 'node:util';
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { addDuration, type EpochMs } from '../../../shared/domain/time.ts';

@@ -1,10 +1,11 @@
 /**
  * Runs the passes of a pool: one at a time, at most one a second, and one for many requests. Order: claim the pass → look → reserve
- * the attempts in the pool's record (I4) → carry them out, each looked at once more → record what came of them → report.
+ * the attempts in the pool's record (I4) → carry them out, each looked at once more → report → record what came of
+ * them: a run that ends in between says it once more (I9).
  *
  * ```
- *   request ──▶ claim (underWay) ──▶ look at pool, nodes, claims ──▶ decide ──┬─ nothing to do ──▶ record, report
- *      │                                                                      └─ reserve ──▶ carry out ──▶ record, report
+ *   request ──▶ claim (underWay) ──▶ look at pool, nodes, claims ──▶ decide ──┬─ nothing to do ──▶ report, record
+ *      │                                                                      └─ reserve ──▶ carry out ──▶ report, record
  *      ├─ while a pass is under way: `wanted`, and the pass sets the timer at its end
  *      └─ less than a second after the last one, or a change of a pool that holds many: the timer of the pool's record
  * ```
