@@ -63,8 +63,18 @@ export function createReconciler(ports: Ports): Reconcile {
 
 type WakeUp = Extract<InboxMessage, { kind: 'wakeUp' }>;
 
+/** Parts of a Node that no protection depends on; they change when a node falls ill and when it is terminated. */
+const OF_OTHERS: ReadonlySet<string> = new Set([
+  'bootID',
+  'conditions',
+  'drain',
+  'finalizers',
+  'taints',
+  'unschedulable',
+]);
+
 async function reconcileClusterEvent(deps: Deps, event: WatchedEvent): Promise<void> {
-  const { subject, change, hints, resourceVersion } = event;
+  const { subject, change, changed, hints, resourceVersion } = event;
   // When everything is published again, what settings apply to comes in events of its own.
   const isRepeated = event.resync === true && change === 'Modified';
   switch (subject.kind) {
@@ -75,6 +85,7 @@ async function reconcileClusterEvent(deps: Deps, event: WatchedEvent): Promise<v
     case 'Node': {
       // What this very process made of it is no news.
       if (change === 'Modified' && event.resync !== true && deps.seen.has(subject.uid, resourceVersion)) return;
+      if (change === 'Modified' && changed.length > 0 && changed.every(part => OF_OTHERS.has(part))) return;
       // Pods have events of their own; a node that only changes matters when it is known to carry annotated ones.
       const pods = change === 'Added' && event.resync !== true ? 'ifNew' : 'ifKnown';
       return reconcileNode(deps, { name: subject.name, uid: subject.uid, pods });

@@ -100,6 +100,7 @@ export function createGracePeriodWorld() {
     change: Change,
     hints: object,
     resourceVersion = '1',
+    changed: readonly string[] = [],
   ): InboxMessage => ({
     kind: 'clusterEvent',
     event: {
@@ -108,7 +109,7 @@ export function createGracePeriodWorld() {
       change,
       subject,
       resourceVersion,
-      changed: [],
+      changed: [...changed],
       hints,
       groupKey: '',
       eventKey: '',
@@ -170,8 +171,10 @@ export function createGracePeriodWorld() {
           resourceVersion,
         ),
       ),
-    nodeEvent: (change: Change = 'Modified', uid = 'uid-n1') =>
-      reconcile(clusterEvent({ kind: 'Node', apiVersion: 'v1', name: 'n1', uid }, change, { nodeName: 'n1' })),
+    nodeEvent: (change: Change = 'Modified', uid = 'uid-n1', changed: readonly string[] = []) => {
+      const subject = { kind: 'Node', apiVersion: 'v1', name: 'n1', uid } as const;
+      return reconcile(clusterEvent(subject, change, { nodeName: 'n1' }, '1', changed));
+    },
     /** The event that tells of the Node as it is now. */
     currentNodeEvent: () => {
       const { uid, resourceVersion } = core.get(nodeRef).metadata;
