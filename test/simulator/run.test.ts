@@ -28,6 +28,7 @@ describe('runScenario', () => {
         uid: expect.any(String),
         body: {
           metadata: {
+            resourceVersion: expect.any(String),
             uid: expect.any(String),
             annotations: { 'karpenter.sh/nodeclaim-termination-timestamp': '2024-11-01T15:30:00Z' },
           },
