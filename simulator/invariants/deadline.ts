@@ -39,7 +39,9 @@ function currentDeadline(object: KubernetesObject, mirror: Mirror): number | und
   const claim =
     object.kind === 'NodeClaim'
       ? object
-      : [...mirror.all('nodeclaims').values()].find(other => providerIDOf(other) === providerID);
+      : [...mirror.all('nodeclaims').values()].find(
+          other => providerID !== undefined && providerIDOf(other) === providerID,
+        );
   const declared = claim && instantOf(annotationOf(claim, TERMINATION_TIMESTAMP));
   if (declared !== undefined) return declared;
   const deletion = instantOf(claim?.metadata.deletionTimestamp ?? object.metadata.deletionTimestamp);
