@@ -21,7 +21,7 @@ import { look, type Gone, type Here, type Progress, type Target } from './observ
 import { reportProtectionFaults } from './policy-faults.ts';
 import { gracePeriodCodec, OWNER, recordIdOf } from './record.ts';
 import { createSeenObjects, type SeenObjects } from './seen-objects.ts';
-import { createSettingsRounds, SETTINGS_ROUND } from './wake-ups.ts';
+import { createSettingsRounds, isOfOthers, SETTINGS_ROUND } from './wake-ups.ts';
 
 export { nodeOf } from './node-of.ts';
 
@@ -63,16 +63,6 @@ export function createReconciler(ports: Ports): Reconcile {
 
 type WakeUp = Extract<InboxMessage, { kind: 'wakeUp' }>;
 
-/** Parts of a Node that no protection depends on; they change when a node falls ill and when it is terminated. */
-const OF_OTHERS: ReadonlySet<string> = new Set([
-  'bootID',
-  'conditions',
-  'drain',
-  'finalizers',
-  'taints',
-  'unschedulable',
-]);
-
 async function reconcileClusterEvent(deps: Deps, event: WatchedEvent): Promise<void> {
   const { subject, change, changed, hints, resourceVersion } = event;
   // When everything is published again, what settings apply to comes in events of its own.
@@ -85,7 +75,7 @@ async function reconcileClusterEvent(deps: Deps, event: WatchedEvent): Promise<v
     case 'Node': {
       // What this very process made of it is no news.
       if (change === 'Modified' && event.resync !== true && deps.seen.has(subject.uid, resourceVersion)) return;
-      if (change === 'Modified' && changed.length > 0 && changed.every(part => OF_OTHERS.has(part))) return;
+      if (change === 'Modified' && isOfOthers(changed)) return;
       // Pods have events of their own; a node that only changes matters when it is known to carry annotated ones.
       const pods = change === 'Added' && event.resync !== true ? 'ifNew' : 'ifKnown';
       return reconcileNode(deps, { name: subject.name, uid: subject.uid, pods });

@@ -1,4 +1,4 @@
-/** Whom a change of settings concerns: the nodes with annotated pods. A burst of changes costs one round. */
+/** Whom a change of settings concerns: the nodes with annotated pods. A burst of changes costs one round. And which changes concern others alone. */
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { loadPoolNodes } from '../../shared/cluster/node-pool.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
@@ -48,3 +48,17 @@ async function annotatedNodes(deps: Deps, scopes: Scopes): Promise<readonly Subj
   }
   return annotated.map(({ name, uid }) => ({ apiVersion: 'v1', kind: 'Node', name, uid }));
 }
+
+/** Parts of a Node that no protection depends on; they change when a node falls ill and when it is terminated. */
+const OF_OTHERS: ReadonlySet<string> = new Set([
+  'bootID',
+  'conditions',
+  'drain',
+  'finalizers',
+  'taints',
+  'unschedulable',
+]);
+
+/** Whether these changed parts of a Node concern other functions alone; an event without parts concerns everybody. */
+export const isOfOthers = (changed: readonly string[]): boolean =>
+  changed.length > 0 && changed.every(part => OF_OTHERS.has(part));

