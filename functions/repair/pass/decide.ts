@@ -113,14 +113,15 @@ function judgePool(judged: Judged): PassDecision {
   const before = { outages: state.outages, ramp: withoutUndone(state, open.stale) };
   const ramp = nextRamp(before, { outages, isAnythingDue: candidates.length > 0 }, now);
   const { ended, kept } = keptAfter(looks, open);
-  const underWay = underWayOf(kept, settings, now);
+  const keptPlaces = looks.flatMap(({ place }) => place ?? []);
+  const underWay = underWayOf([...kept, ...keptPlaces], settings, now);
   const observeOnly = rules.mode === 'Observe';
   const outcomes = grant(candidates, {
     now,
     settings,
     observeOnly,
     scope,
-    inFlight: underWay.length,
+    inFlight: new Set(underWay.map(({ node }) => node.uid)),
     gate:
       limits &&
       concurrent &&
@@ -138,7 +139,7 @@ function judgePool(judged: Judged): PassDecision {
     ),
   );
   const acted = new Set(begun.map(({ node }) => node.uid));
-  const places = looks.flatMap(({ place }) => (place === undefined || acted.has(place.node.uid) ? [] : place));
+  const places = keptPlaces.filter(({ node }) => !acted.has(node.uid));
   const attempts = [...kept.filter(attempt => !over.has(attempt)), ...places, ...begun];
   const next = { attempts, outages, repairs: recentRepairs(state.repairs, begun, settings, now) };
   return {

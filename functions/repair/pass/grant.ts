@@ -22,7 +22,7 @@ export interface Candidate {
   /** What holds it whatever the others do. */
   readonly hold: Hold | undefined;
   readonly rung: number;
-  /** The attempt at the rung before; its place in the budget is kept. */
+  /** The attempt at the rung before. */
   readonly previous: RepairAttempt | undefined;
   /** An attempt that another run did not carry out. */
   readonly stale: RepairAttempt | undefined;
@@ -39,8 +39,8 @@ export interface Limits {
   readonly settings: RepairSettings;
   readonly observeOnly: boolean;
   readonly scope: string;
-  /** Repairs under way. */
-  readonly inFlight: number;
+  /** UIDs of the nodes whose repairs are under way: each goes on in its own place. */
+  readonly inFlight: ReadonlySet<string>;
   /** `maxConcurrentRepairs` of this pool. */
   readonly budget: number | undefined;
   readonly ramp: Ramp | undefined;
@@ -50,11 +50,11 @@ export interface Limits {
 
 export function grant(candidates: readonly Candidate[], limits: Limits): readonly Outcome[] {
   const { now, scope, budget, ramp, gate } = limits;
-  let { inFlight } = limits;
+  let inFlight = limits.inFlight.size;
   let granted = 0;
   return candidates.toSorted(byRank).map((candidate): Outcome => {
     const held = (hold: Hold): Outcome => ({ kind: 'held', candidate, hold });
-    const needsPlace = candidate.previous === undefined;
+    const needsPlace = !limits.inFlight.has(candidate.node.uid);
     if (candidate.hold !== undefined) return held(candidate.hold);
     if (needsPlace && budget !== undefined && inFlight >= budget) return held(budgetHold(scope, inFlight, budget, now));
     const full = needsPlace ? gate?.hold(candidate.node, candidate.due.incident.dueTime) : undefined;

@@ -44,6 +44,20 @@ describe('an action that was not carried out', () => {
     expect(actionsOf(whileHeld.state, addDuration(settled, minutes(5)))).toEqual(['Drain 3']);
   });
 
+  it('keeps its place in the budget while it is held, and begins there though another node is due', () => {
+    const one = someRules({ maxUnhealthy: '100%', maxConcurrentRepairs: 1, actions: ACTIONS });
+    const other = aPoolNode('n0');
+    const judge = (nodes: Parameters<typeof aPass>[0], state: PoolState) => {
+      const { verdicts, state: next } = decidePass(aPass(nodes, { rules: one, state, now: settled }));
+      return { verdicts: verdicts.map(verdict => `${verdict.node.name} ${verdict.kind}`).toSorted(), next };
+    };
+    const whileHeld = judge([{ ...node, ...VETO }, other], holding(drain));
+    expect(whileHeld.verdicts).toEqual(['n0 blocked', 'n1 vetoed']);
+    expect(judge([node, other], whileHeld.next).verdicts).toEqual(['n0 blocked', 'n1 repair']);
+    // The other one ranks first.
+    expect(judge([other, node], holding(drain)).verdicts).toEqual(['n0 blocked', 'n1 repair']);
+  });
+
   it('keeps the drain before a termination that waits', () => {
     const termination = intended({ action: 'Terminate', rung: 2, escalates: true, requestId: 'uid-n1.1' });
     const whileHeld = decidePass(aPass([{ ...node, ...VETO }], { rules, state: holding(termination), now: settled }));
