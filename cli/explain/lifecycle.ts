@@ -4,7 +4,7 @@ import { ANNOTATIONS, CONFIG_MAP, NVSENTINEL } from '../../shared/contract/names
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { readNodeClaim, type NodeClaimView } from '../../shared/domain/node-claim.ts';
-import { DO_NOT_REPAIR_ANNOTATION, readNode, type NodeView } from '../../shared/domain/node.ts';
+import { DO_NOT_REPAIR_ANNOTATION, readConditions, readNode, type NodeView } from '../../shared/domain/node.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import { policiesFor, readPolicies, type PolicySet } from '../../shared/policies/policy-set.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
@@ -162,14 +162,8 @@ function elsewhere(
 /** As the condition `Accepted` of a policy says it (`functions/repair/policies/summary.ts`). */
 const KEPT = /generation \d+, which was accepted last, stays in force/;
 
-function acceptedMessage({ status }: KubernetesObject): string {
-  const conditions: unknown = status?.['conditions'];
-  const accepted: unknown = (Array.isArray(conditions) ? (conditions as readonly unknown[]) : []).find(
-    each => typeof each === 'object' && each !== null && 'type' in each && each.type === 'Accepted',
-  );
-  const message: unknown = typeof accepted === 'object' && accepted !== null ? Reflect.get(accepted, 'message') : '';
-  return typeof message === 'string' ? message : '';
-}
+const acceptedMessage = ({ status }: KubernetesObject): string =>
+  readConditions(status?.['conditions']).find(({ type }) => type === 'Accepted')?.message ?? '';
 
 /** The due time is said beside the message, once. */
 function withoutDueTime(message: string, dueTime: EpochMs | undefined): string {

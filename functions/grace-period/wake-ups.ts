@@ -1,6 +1,7 @@
 /** Whom a change of settings concerns: the nodes with annotated pods. A burst of changes costs one round. And which changes concern others alone. */
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { loadPoolNodes } from '../../shared/cluster/node-pool.ts';
+import { changedOnly } from '../../shared/contract/cluster-event.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import { seconds } from '../../shared/domain/time.ts';
@@ -59,6 +60,5 @@ const OF_OTHERS: ReadonlySet<string> = new Set([
   'unschedulable',
 ]);
 
-/** Whether these changed parts of a Node concern other functions alone; an event without parts concerns everybody. */
-export const isOfOthers = (changed: readonly string[]): boolean =>
-  changed.length > 0 && changed.every(part => OF_OTHERS.has(part));
+/** Whether these changed parts of a Node concern other functions alone. */
+export const isOfOthers = (changed: readonly string[]): boolean => changedOnly(changed, OF_OTHERS);

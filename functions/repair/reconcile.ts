@@ -3,6 +3,7 @@
  * its whole pool (`pass/run.ts`), which carries out what the pool allows.
  */
 import { loadConfig } from '../../shared/cluster/configuration.ts';
+import { changedOnly } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { DRAIN_COMPLETED } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
@@ -102,7 +103,7 @@ async function reconcileClusterEvent(deps: Deps, event: ClusterEvent): Promise<v
   const resync = event.resync === true && change === 'Modified';
   switch (subject.kind) {
     case 'Node': {
-      if (change === 'Modified' && changed.length > 0 && changed.every(part => OF_OTHERS.has(part))) return;
+      if (change === 'Modified' && changedOnly(changed, OF_OTHERS)) return;
       // A new boot ID shows that a reboot took place.
       const isCalm = change === 'Modified' && !changed.includes('conditions') && !changed.includes('bootID');
       await reconcileNode(deps, { name: subject.name, uid: subject.uid, cause: 'node', isCalm });

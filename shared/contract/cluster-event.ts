@@ -84,3 +84,7 @@ export function detailTypeFor(kind: string): string {
 export function toBusEntry(event: ClusterEvent, detailType = detailTypeFor(event.subject.kind)): BusEntry {
   return { source: SOURCES.forwarder, detailType, detail: event };
 }
+
+/** Whether the changed parts of an object are of these alone. An event without parts may be about anything. */
+export const changedOnly = (changed: readonly string[], parts: ReadonlySet<string>): boolean =>
+  changed.length > 0 && changed.every(part => parts.has(part));

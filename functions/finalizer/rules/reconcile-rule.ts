@@ -7,8 +7,8 @@ import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, minutes, parseTimestamp } from '../../../shared/domain/time.ts';
-import { RetryableError } from '../../../shared/errors.ts';
 import type { Rounds } from '../../../shared/lifecycle/rounds.ts';
+import { again, DONE, settle, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { openRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import type { RuleParts } from './reconcile-object.ts';
 import { RULE_CODEC } from './ending-rule.ts';
@@ -22,9 +22,6 @@ export type RuleEndParts = RuleParts & { readonly rules: Rounds };
 /** Keeps a rule until its objects are free. */
 export const RULE_FINALIZER = 'curfew.dev/finalizer-rule';
 
-/** Of one run, on a rule that others change at the same time. */
-const ATTEMPTS = 5;
-
 export interface RuleMessage {
   /** How the forwarder's watch of the kind stands; absent in a message that does not say. */
   readonly watch?: KindWatch | undefined;
@@ -34,34 +31,42 @@ export interface RuleMessage {
   readonly timer?: { readonly uid: string | undefined; readonly wakeUp: UsedWakeUp };
 }
 
-/**
- * Nobody repeats what is said of a watch, and no event tells of a change of labels or status: a write that met one is made anew.
- *
- * @throws RetryableError for a rule that is changed again and again meanwhile
- */
-export async function reconcileRule(parts: RuleEndParts, name: string, message: RuleMessage): Promise<void> {
-  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-    if ((await reconcileOnce(parts, name, message)) !== 'conflict') return;
-  }
-  throw new RetryableError(`FinalizerRule ${name} was changed while it was looked at`);
+interface SeenRule {
+  readonly object: KubernetesObject;
+  readonly all: readonly KubernetesObject[];
 }
 
-async function reconcileOnce(
-  parts: RuleEndParts,
-  name: string,
-  { watch, concernsObjects = false, timer }: RuleMessage,
-): Promise<'conflict' | void> {
+/** Nobody repeats what is said of a watch, and no event tells of a change of labels or status: a write that met one is made anew. */
+export async function reconcileRule(parts: RuleEndParts, name: string, message: RuleMessage): Promise<void> {
   const { deps } = parts;
-  const all = await loadRules(deps);
-  const object = all.find(({ metadata }) => metadata.name === name);
-  if (timer !== undefined && object?.metadata.uid !== timer.uid) return closeRecord(deps, timer.uid);
-  if (object === undefined) return;
+  const { timer } = message;
+  await settle<SeenRule, Standing>({
+    what: `FinalizerRule ${name}`,
+    async observe() {
+      const all = await loadRules(deps);
+      const object = all.find(({ metadata }) => metadata.name === name);
+      const isTimed = timer === undefined || object?.metadata.uid === timer.uid;
+      if (!isTimed) await closeRecord(deps, timer.uid);
+      return object === undefined || !isTimed ? { kind: 'over' } : { kind: 'here', observation: { object, all } };
+    },
+    decide: ({ object, all }) => standingOf(object, all),
+    apply: (standing, { object }) => applyRule(parts, object, standing, message),
+  });
+}
+
+async function applyRule(
+  parts: RuleEndParts,
+  object: KubernetesObject,
+  standing: Standing,
+  { watch, concernsObjects = false, timer }: RuleMessage,
+): Promise<Turn> {
+  const { deps } = parts;
+  const { name } = object.metadata;
   const ref = { type: RESOURCES.FinalizerRule, name };
-  const standing = standingOf(object, all);
-  if (object.metadata.deletionTimestamp === undefined && !(await isHeldNow(parts, object, standing))) return 'conflict';
+  if (object.metadata.deletionTimestamp === undefined && !(await isHeldNow(parts, object, standing))) return CHANGED;
 
   const current = await deps.kubernetes.get(ref);
-  if (current === undefined || current.metadata.uid !== object.metadata.uid) return;
+  if (current === undefined || current.metadata.uid !== object.metadata.uid) return DONE;
   const accepted = acceptedOf(standing);
   const news = watch !== undefined && isNews(watch, current) ? watch : undefined;
   const watching = news && watchingOf(news);
@@ -73,14 +78,17 @@ async function reconcileOnce(
   // The status remembers what was said, so it is written afterwards: a run that dies in between says it again.
   if (accepted.status === 'False' && !hasCondition(current, accepted)) await refuse(parts, object, accepted);
   const shown = [accepted, ...(watching ? [watching] : [])];
-  if (!(await setConditions(deps, ref, current, shown, deps.clock.now(), fields))) return 'conflict';
+  if (!(await setConditions(deps, ref, current, shown, deps.clock.now(), fields))) return CHANGED;
   if (standing.kind !== 'inForce') return endUnused(parts, object);
   const type = resource === undefined ? standing.value.type : { ...standing.value.rule, resource };
   if (type === undefined) return endUnused(parts, object);
   const inForce = { ...standing.value, type: { group: type.group, version: type.version, resource: type.resource } };
   if (concernsObjects || timer !== undefined) await parts.rules.request(name);
   if (object.metadata.deletionTimestamp !== undefined) return endWhenFree(parts, inForce, timer?.wakeUp);
+  return DONE;
 }
+
+const CHANGED = again('somebody changed it');
 
 /**
  * The other rules whose standing is not what their status says: the older one of their kind went, or was edited.
@@ -142,11 +150,7 @@ async function refuse({ reporter }: RuleParts, about: KubernetesObject, { messag
 }
 
 /** A rule that is being deleted goes when no object carries its finalizer; that is looked at once a minute. */
-async function endWhenFree(
-  { deps }: RuleParts,
-  inForce: RuleInForce,
-  wakeUp: UsedWakeUp | undefined,
-): Promise<'conflict' | void> {
+async function endWhenFree({ deps }: RuleParts, inForce: RuleInForce, wakeUp: UsedWakeUp | undefined): Promise<Turn> {
   const { object } = inForce;
   const { kind, apiVersion, metadata } = object;
   const objects = await objectsOf(deps, inForce);
@@ -155,6 +159,7 @@ async function endWhenFree(
   const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
   await record.load();
   await record.save({ subject, value: {}, wakeTime: addDuration(deps.clock.now(), minutes(1)) });
+  return DONE;
 }
 
 const ruleRecordId = (uid: string): string => `rule/${uid}`;
@@ -166,13 +171,15 @@ async function closeRecord(deps: RuleParts['deps'], uid: string | undefined): Pr
 }
 
 /** A rule that is being deleted, and that nothing waits for. */
-async function endUnused({ deps }: Pick<RuleParts, 'deps'>, object: KubernetesObject): Promise<'conflict' | void> {
+async function endUnused({ deps }: Pick<RuleParts, 'deps'>, object: KubernetesObject): Promise<Turn> {
   const ref = { type: RESOURCES.FinalizerRule, name: object.metadata.name };
   const current = await deps.kubernetes.get(ref);
-  if (current?.metadata.uid !== object.metadata.uid || current.metadata.deletionTimestamp === undefined) return;
+  if (current?.metadata.uid !== object.metadata.uid || current.metadata.deletionTimestamp === undefined) return DONE;
   const { uid, resourceVersion, finalizers = [] } = current.metadata;
-  if (!finalizers.includes(RULE_FINALIZER)) return;
+  if (!finalizers.includes(RULE_FINALIZER)) return DONE;
   const body = { metadata: { uid, resourceVersion, finalizers: finalizers.filter(name => name !== RULE_FINALIZER) } };
   const outcome = await deps.kubernetes.patch(ref, { type: 'merge', body });
-  return outcome.kind === 'conflict' ? 'conflict' : closeRecord(deps, uid);
+  if (outcome.kind === 'conflict') return CHANGED;
+  await closeRecord(deps, uid);
+  return DONE;
 }
