@@ -14,9 +14,8 @@ import type { PassDecision, PassObservation } from './decide.ts';
 import { PASS_SETTLES_AFTER, PASS_SPACING, type PassDeps } from './deps.ts';
 import { withIntents } from './intents.ts';
 import { ended, inquire, recordOutcomes, sayForDeadRuns, wakeTimeAfter } from './outcomes.ts';
-import { newsOf, wakeTimeOf } from './news.ts';
 import type { PoolState, RepairAttempt } from './pool.ts';
-import { count, say } from './say.ts';
+import { count, newsOf, say, wakeTimeOf } from './say.ts';
 
 interface Seen {
   /** As it was read; undefined: there was no record. */

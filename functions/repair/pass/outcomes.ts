@@ -15,9 +15,8 @@ import type { PassDecision } from './decide.ts';
 import { PASS_SPACING, type PassDeps } from './deps.ts';
 import { withoutUndone } from './grant.ts';
 import { failureOf } from './guards.ts';
-import { newsOf, wakeTimeOf } from './news.ts';
 import type { PoolState, RepairAttempt } from './pool.ts';
-import { count, noteAct, say } from './say.ts';
+import { count, newsOf, noteAct, say, wakeTimeOf } from './say.ts';
 
 /** The pass has ended. */
 export function ended(state: PoolState): PoolState {

@@ -31,8 +31,8 @@ import type { EndedDrain } from '../actions/drain.ts';
 import { NEW_POOL, poolCodec, poolRecordId, poolSubject } from '../record.ts';
 import { PASS_SETTLES_AFTER, PASS_SPACING, type PassDeps } from './deps.ts';
 import { runPass } from './one-pass.ts';
-import { countHeld, wasSaid } from './news.ts';
 import type { PoolState } from './pool.ts';
+import { countHeld, wasSaid } from './say.ts';
 
 export interface Passes {
   /** Sees to it that a pass begins at or after `since`; undefined: that one is armed. */

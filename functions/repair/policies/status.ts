@@ -32,7 +32,7 @@ import { readPolicies } from '../../../shared/policies/policy-set.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import { loadCluster } from '../observe.ts';
 import { poolOf } from '../pass/look.ts';
-import { countHeld } from '../pass/news.ts';
+import { countHeld } from '../pass/say.ts';
 import { OWNER, poolCodec, poolRecordId } from '../record.ts';
 import { acceptedGenerations, faultOf, withLastAccepted } from '../settings.ts';
 import { summarize, type ClusterFacts, type PolicySummary, type PoolFacts } from './summary.ts';

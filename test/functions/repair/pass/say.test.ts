@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_SAID, newsOf, REPEAT_AFTER } from '../../../../functions/repair/pass/news.ts';
-import { count, say } from '../../../../functions/repair/pass/say.ts';
+import { count, MAX_SAID, newsOf, REPEAT_AFTER, say } from '../../../../functions/repair/pass/say.ts';
 import type { Verdict } from '../../../../functions/repair/pass/verdict.ts';
 import { NEW_POOL } from '../../../../functions/repair/record.ts';
 import { addDuration, seconds } from '../../../../shared/domain/time.ts';
