@@ -1,7 +1,7 @@
 /** A template of the user's that renders one object: Go's text/template, then YAML. */
-import { parseDocument } from 'yaml';
-import { parse, TemplateError, toGo } from '../../packages/gotemplate/src/index.ts';
 import type { JsonObject } from '../domain/kubernetes-object.ts';
+import { gotemplate } from '../packages/gotemplate.ts';
+import { yaml } from '../packages/yaml.ts';
 
 /** A template renders one object; the API server takes 1.5 MB. */
 export const TEMPLATE_LIMITS = { outputBytes: 1 << 20 };
@@ -15,6 +15,7 @@ export function renderObject(
   template: string,
   data: JsonObject,
 ): { readonly ok: true; readonly value: JsonObject } | { readonly ok: false; readonly message: string } {
+  const { parse, TemplateError, toGo } = gotemplate();
   let text: string;
   try {
     text = parse(file, template, { limits: TEMPLATE_LIMITS }).execute(toGo(data));
@@ -22,7 +23,7 @@ export function renderObject(
     if (!(error instanceof TemplateError)) throw error;
     return { ok: false, message: `template ${file}: ${error.message}` };
   }
-  const document = parseDocument(text, { prettyErrors: false, logLevel: 'silent' });
+  const document = yaml().parseDocument(text, { prettyErrors: false, logLevel: 'silent' });
   const [fault] = document.errors;
   if (fault !== undefined) return { ok: false, message: `template ${file} rendered no YAML: ${fault.message}` };
   const value: unknown = document.toJS({ maxAliasCount: 100 });
