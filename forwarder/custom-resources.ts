@@ -16,6 +16,7 @@ import { backoffDelay, type RandomSource } from './backoff.ts';
 import type { Log } from './log.ts';
 import { customResource, type KindRole, type WatchedResource } from './resources.ts';
 import { guardSilence, orAborted } from './silence.ts';
+import type { WantedKind } from './wanted-kinds.ts';
 import type { WatchStatus, WatchTimings } from './watch.ts';
 
 /** A list-watch that somebody else puts together. */
@@ -41,7 +42,7 @@ export interface CustomResourcesDeps {
 
 export interface CustomResources {
   /** The object asks for this kind, or, without one, for none. */
-  want(ownerUid: string, role: KindRole, kind: GroupVersionKind | undefined): void;
+  want(ownerUid: string, role: KindRole, kind: WantedKind | undefined): void;
   watchOf(ownerUid: string): KindWatch | undefined;
   start(signal: AbortSignal): void;
 }
@@ -50,7 +51,7 @@ type State = Pick<KindWatch, 'state' | 'message' | 'resource'>;
 
 /** One kind in one role, and who asks for it. */
 interface Wanted {
-  readonly kind: GroupVersionKind;
+  readonly kind: WantedKind;
   readonly role: KindRole;
   readonly owners: Set<string>;
   readonly end: AbortController;
@@ -70,8 +71,11 @@ export function createCustomResources(deps: CustomResourcesDeps): CustomResource
   function report(entry: Wanted, { state, message, resource }: State): void {
     if (entry.status?.state === state && entry.status.message === message) return;
     const since = toIsoText(clock.now());
+    const { group, version, kind } = entry.kind;
     entry.status = {
-      ...entry.kind,
+      group,
+      version,
+      kind,
       ...(resource !== undefined && { resource }),
       state,
       ...(message !== undefined && { message }),
@@ -176,7 +180,7 @@ export function createCustomResources(deps: CustomResourcesDeps): CustomResource
 
   return {
     want(ownerUid, role, kind) {
-      const key = kind && `${role} ${kind.group}/${kind.version}/${kind.kind}`;
+      const key = kind && `${role} ${kind.group}/${kind.version}/${kind.kind} ${kind.endConditions?.join() ?? ''}`;
       if (keyOfOwner.get(ownerUid) === key) return;
       release(ownerUid);
       if (kind === undefined || key === undefined) return;

@@ -174,15 +174,27 @@ export const projectCustomResource: Project = object => ({
   hints: {},
 });
 
-/** The kind that `[customDrain]` names: its conditions say when the drain is over. */
-export const projectDrainResource: Project = object => ({
-  parts: { ...projectCustomResource(object).parts, conditions: conditions(object) },
-  hints: hints({ nodeName: object.metadata.labels?.[NVSENTINEL_NODE_NAME_LABEL] }),
-});
+/** A resource that somebody else works on. Those of its conditions that say how it ends are a part of their own (`publish-floor.ts`). */
+function partsOfWork(object: KubernetesObject, endConditions: readonly string[]): Parts {
+  const isEnd = (type: string): boolean => endConditions.includes(type);
+  return {
+    ...projectCustomResource(object).parts,
+    conditions: conditions(object, type => !isEnd(type)),
+    ends: conditions(object, isEnd),
+  };
+}
 
-/** The custom resource of a repair: its conditions say how it ended. */
+/** The kind that `[customDrain]` names: its conditions say when the drain is over. */
+export const projectDrainResource =
+  (endConditions: readonly string[]): Project =>
+  object => ({
+    parts: partsOfWork(object, endConditions),
+    hints: hints({ nodeName: object.metadata.labels?.[NVSENTINEL_NODE_NAME_LABEL] }),
+  });
+
+/** The custom resource of a repair, under the contract of node-healthcheck-operator. */
 export const projectRemediation: Project = object => ({
-  parts: { ...projectCustomResource(object).parts, conditions: conditions(object) },
+  parts: partsOfWork(object, ['Succeeded']),
   hints: hints({ nodeName: object.metadata.annotations?.[ANNOTATIONS.repairedNode] }),
 });
 
@@ -254,11 +266,14 @@ function isRelevantKey(key: string): boolean {
 }
 
 /** No `lastHeartbeatTime`, no `message`: they change without anything having happened. */
-function conditions(object: KubernetesObject): readonly unknown[] | undefined {
+function conditions(
+  object: KubernetesObject,
+  isMeant: (type: string) => boolean = () => true,
+): readonly unknown[] | undefined {
   return sortedList(
-    listAt(object, 'status', 'conditions').map(condition =>
-      pick(condition, ['type', 'status', 'reason', 'lastTransitionTime']),
-    ),
+    listAt(object, 'status', 'conditions')
+      .filter(condition => isMeant(textAt(condition, 'type') ?? ''))
+      .map(condition => pick(condition, ['type', 'status', 'reason', 'lastTransitionTime'])),
   );
 }
 

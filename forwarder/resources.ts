@@ -7,9 +7,10 @@ import {
   REMEDIATION_CHANGED,
 } from '../shared/contract/names.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
-import type { GroupVersionKind, KubernetesObject, ResourceType } from '../shared/domain/kubernetes-object.ts';
+import type { KubernetesObject, ResourceType } from '../shared/domain/kubernetes-object.ts';
 import type { EpochMs } from '../shared/domain/time.ts';
 import type { WatchSelection } from '../shared/ports/cluster-watch.ts';
+import type { WantedKind } from './wanted-kinds.ts';
 import {
   attachmentInterest,
   endOfProtection,
@@ -125,12 +126,16 @@ export const DRAIN_RESOURCES: readonly WatchedResource[] = [
 export type KindRole = 'finalizer' | 'drain' | 'repair' | 'hook';
 
 /** The watch of a kind that somebody names; of a kind that both name, the drain's parts include the other's. */
-export function customResource({ kind }: GroupVersionKind, type: ResourceType, role: KindRole): WatchedResource {
+export function customResource(
+  { kind, endConditions = [] }: WantedKind,
+  type: ResourceType,
+  role: KindRole,
+): WatchedResource {
   switch (role) {
     case 'finalizer':
       return { kind, type, project: projectCustomResource, detailType: CUSTOM_RESOURCE_CHANGED };
     case 'drain':
-      return { kind, type, project: projectDrainResource, detailType: DRAIN_RESOURCE_CHANGED };
+      return { kind, type, project: projectDrainResource(endConditions), detailType: DRAIN_RESOURCE_CHANGED };
     case 'repair':
       return { kind, type, project: projectRemediation, detailType: REMEDIATION_CHANGED };
     case 'hook':

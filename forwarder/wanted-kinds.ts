@@ -1,8 +1,14 @@
 /** Which kinds the objects of the cluster ask to be watched. Pure; what cannot be read asks for nothing, and its function says so. */
 import { parse as parseToml } from 'smol-toml';
-import { CONFIG_MAP } from '../shared/contract/names.ts';
+import { CONFIG_MAP, FAILED_CONDITION_TYPE } from '../shared/contract/names.ts';
 import type { GroupVersionKind, KubernetesObject } from '../shared/domain/kubernetes-object.ts';
 import { fieldAt, textAt } from './fields.ts';
+
+/** A kind to be watched. */
+export interface WantedKind extends GroupVersionKind {
+  /** Types of the conditions that say how it ends: their news does not wait for that of the others. */
+  readonly endConditions?: readonly string[] | undefined;
+}
 
 /** The kind of a FinalizerRule; a missing `group` is the core group. */
 export function kindOfRule(rule: KubernetesObject): GroupVersionKind | undefined {
@@ -13,7 +19,7 @@ export function kindOfRule(rule: KubernetesObject): GroupVersionKind | undefined
  * The kind of `[customDrain]` in the ConfigMap's TOML; `none` when it is not enabled. Undefined when the text is not TOML: the last
  * good configuration stays in force (DESIGN §3.4).
  */
-export function kindOfDrain(configMap: KubernetesObject): GroupVersionKind | 'none' | undefined {
+export function kindOfDrain(configMap: KubernetesObject): WantedKind | 'none' | undefined {
   let config: unknown;
   try {
     config = parseToml(textAt(configMap, 'data', CONFIG_MAP.key) ?? '');
@@ -22,7 +28,11 @@ export function kindOfDrain(configMap: KubernetesObject): GroupVersionKind | 'no
   }
   const drain = fieldAt(config, 'customDrain');
   if (fieldAt(drain, 'enabled') !== true) return 'none';
-  return toKind(fieldAt(drain, 'apiGroup') ?? '', textAt(drain, 'version'), textAt(drain, 'kind')) ?? 'none';
+  const kind = toKind(fieldAt(drain, 'apiGroup') ?? '', textAt(drain, 'version'), textAt(drain, 'kind'));
+  if (kind === undefined) return 'none';
+  const failed = textAt(drain, 'failedConditionType') ?? FAILED_CONDITION_TYPE;
+  const complete = textAt(drain, 'statusConditionType');
+  return { ...kind, endConditions: complete === undefined ? [failed] : [complete, failed] };
 }
 
 function toKind(group: unknown, version: string | undefined, kind: string | undefined): GroupVersionKind | undefined {

@@ -1,5 +1,5 @@
 /** Checks a configuration as the functions do, and renders the custom resource of its drain template. */
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { renderDrainResource, SAMPLE_EVENT, SAMPLE_PODS } from '../../shared/cluster/drain-template.ts';
 import { readConfiguration } from '../../shared/cluster/read-configuration.ts';
 import type { ConfigFault } from '../../shared/contract/config-schema.ts';
@@ -39,7 +39,10 @@ export function checkConfiguration(source: ConfigurationSource, event: HealthEve
     { event: about, podsToDrain: SAMPLE_PODS },
     drainResourceName(about.nodeName, about.id),
   );
-  if (rendered.ok) return { ...checked, findings: [], rendered: stringify(rendered.manifest) };
+  if (rendered.ok) return { ...checked, findings: [], rendered: toYaml(rendered.manifest) };
   const place = locate(custom.templateFileName, rendered.line ?? 1);
   return { ...checked, findings: [{ ...place, path: '', message: rendered.message }] };
 }
+
+/** Integers with all their digits. */
+const toYaml = (manifest: object): string => stringify(parse(JSON.stringify(manifest), { intAsBigInt: true }));

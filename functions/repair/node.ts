@@ -1,6 +1,7 @@
 /**
  * One node: its incident, and the timer until it is due. Whether a due node is repaired is for a pass of its pool to say; this only
- * sees to it that one takes place.
+ * sees to it that one takes place. What is news is said before it is recorded: a run that ends in between says it once more, and never
+ * not at all (I9). An Event that is said twice is one Event with a count.
  */
 import { addDuration, hours, isDue, minutes, type EpochMs } from '../../shared/domain/time.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
@@ -28,6 +29,7 @@ export type NodeDeps = Ports & {
 
 export async function reconcileNode(deps: NodeDeps, first: NodeTarget, wakeUp?: UsedWakeUp): Promise<void> {
   let target = first;
+  const once = { ...deps, reporter: sayingOnce(deps.reporter) };
   const records = openRecords(deps, nodeCodec, wakeUp);
   const recordOf = (uid: string): TimedRecord<NodeRecord> => records(nodeRecordId(uid));
   if (first.uid !== undefined && (await recordOf(first.uid).isServed())) return;
@@ -44,8 +46,21 @@ export async function reconcileNode(deps: NodeDeps, first: NodeTarget, wakeUp?: 
     },
     decide: seen => (seen.kind === 'gone' ? undefined : deps.decide({ ...seen, rules: seen.rules.rules })),
     apply: async (decision, seen) =>
-      seen.kind === 'gone' || decision === undefined ? close(deps, seen) : apply(deps, decision, seen, target),
+      seen.kind === 'gone' || decision === undefined ? close(once, seen) : apply(once, decision, seen, target),
   });
+}
+
+/** A run that looks again because it lost a race does not repeat what it said. */
+function sayingOnce(reporter: Reporter): Reporter {
+  const told = new Set<string>();
+  return {
+    async report(report) {
+      const key = `${report.reason} ${report.message}`;
+      if (told.has(key)) return;
+      told.add(key);
+      await reporter.report(report);
+    },
+  };
 }
 
 /**
@@ -81,9 +96,9 @@ async function apply(deps: NodeDeps, decision: NodeDecision, seen: Here, target:
     case 'tolerate': {
       const { incident } = decision;
       const isNew = seen.held?.incident === undefined || !sameIncident(seen.held.incident, incident);
+      if (isNew) await deps.reporter.report(reportOfNode(decision, aboutOf(seen), placeOf(seen)));
       const saved = await save(seen, { incident, taken: false }, incident.dueTime);
       if (!saved.written) return saved;
-      if (isNew) await deps.reporter.report(reportOfNode(decision, aboutOf(seen), placeOf(seen)));
       if (seen.held?.taken === true) await deps.passes.poolChanged(seen.held.pool);
       return saved;
     }
@@ -113,11 +128,11 @@ async function standStill(
   decision: Extract<NodeDecision, { kind: 'ignore' | 'refuse' }>,
   seen: Here,
 ): Promise<Turn> {
-  const saved = await save(seen, { taken: false, fault: decision.message }, addDuration(seen.now, FAULT_CHECK));
-  if (saved.kind === 'again' && !saved.written) return saved;
   if (seen.held?.fault !== decision.message) {
     await deps.reporter.report(reportOfNode(decision, aboutOf(seen), placeOf(seen)));
   }
+  const saved = await save(seen, { taken: false, fault: decision.message }, addDuration(seen.now, FAULT_CHECK));
+  if (saved.kind === 'again' && !saved.written) return saved;
   if (seen.held?.taken === true) await deps.passes.poolChanged(seen.held.pool);
   return saved;
 }
@@ -133,16 +148,16 @@ async function settleDown(
   const remembered = episodes.at(-1)?.endTime;
   const { settings } = rules.rules;
   const window = settings !== undefined && 'flapping' in settings ? settings.flapping?.window : undefined;
-  const turn =
-    remembered !== undefined && window !== undefined
-      ? await save(seen, { taken: false }, addDuration(remembered, window))
-      : await seen.record.release();
-  if (turn.kind === 'again') return turn;
   const isOver = held?.incident !== undefined || held?.fault !== undefined;
   // Of what no record remembers, a change of the node tells that it is news.
   if (isOver || (cause === 'node' && isCalm !== true && decision.reason !== 'Healthy')) {
     await deps.reporter.report(reportOfNode(decision, aboutOf(seen), placeOf(seen)));
   }
+  const turn =
+    remembered !== undefined && window !== undefined
+      ? await save(seen, { taken: false }, addDuration(remembered, window))
+      : await seen.record.release();
+  if (turn.kind === 'again') return turn;
   if (held?.taken === true) await deps.passes.poolChanged(held.pool);
   return DONE;
 }
@@ -163,8 +178,6 @@ function save(
 /** The node is gone: its incident ended, whatever was promised. */
 async function close(deps: NodeDeps, seen: Here | Gone): Promise<Turn> {
   if (seen.kind === 'here') return again('the node is there');
-  const closed = await seen.record.closeGone();
-  if (closed.kind === 'again') return closed;
   const { apiVersion, kind, name, uid } = seen.held.stored.subject;
   await deps.reporter.report({
     about: { apiVersion, kind, metadata: { name, ...(uid !== undefined && { uid }) } },
@@ -172,6 +185,8 @@ async function close(deps: NodeDeps, seen: Here | Gone): Promise<Turn> {
     reason: 'NodeGone',
     message: 'the node is gone, its incident is closed',
   });
+  const closed = await seen.record.closeGone();
+  if (closed.kind === 'again') return closed;
   await deps.passes.poolChanged(seen.held.value.pool);
   return DONE;
 }

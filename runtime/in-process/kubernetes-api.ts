@@ -8,7 +8,7 @@ import {
   toWriteOutcome,
 } from '../../shared/adapters/kubernetes/errors.ts';
 import { describeCall, hasTestOperation } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
-import { apiVersionOf, type KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { apiVersionOf, type KubernetesManifest, type KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { KubernetesApi, ObjectProjection } from '../../shared/ports/kubernetes-api.ts';
 import { ApiStatusError, type ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
 
@@ -38,7 +38,7 @@ export function createInProcessKubernetesApi(core: ApiServerCore, user: string):
       const { namespace, name = `${manifest.metadata.generateName ?? ''}*` } = manifest.metadata;
       const options = { user, ...(namespace === undefined ? {} : { namespace }) };
       try {
-        return { kind: 'ok', object: core.create(type, manifest, options) };
+        return { kind: 'ok', object: core.create(type, overTheWire(manifest), options) };
       } catch (error) {
         const ref = { type, name, ...(namespace === undefined ? {} : { namespace }) };
         return toCreateOutcome(failureOf(error), describeCall('creating', ref));
@@ -73,6 +73,10 @@ export function createInProcessKubernetesApi(core: ApiServerCore, user: string):
     },
   };
 }
+
+/** As a client sends it: of an integer that keeps all its digits (`exactJson`) this server reads a double. */
+const overTheWire = (manifest: KubernetesManifest): KubernetesManifest =>
+  JSON.parse(JSON.stringify(manifest)) as KubernetesManifest;
 
 /** Objects of the embedded server never change: what was kept of one is kept. */
 const projections = new WeakMap<ObjectProjection, WeakMap<KubernetesObject, KubernetesObject>>();

@@ -2,6 +2,7 @@
 import type { JsonObject } from '../domain/kubernetes-object.ts';
 import { gotemplate } from '../packages/gotemplate.ts';
 import { yaml } from '../packages/yaml.ts';
+import { exactJson } from './exact-json.ts';
 
 /** A template renders one object; the API server takes 1.5 MB. */
 export const TEMPLATE_LIMITS = { outputBytes: 1 << 20 };
@@ -23,9 +24,14 @@ export function renderObject(
     if (!(error instanceof TemplateError)) throw error;
     return { ok: false, message: `template ${file}: ${error.message}` };
   }
-  const document = yaml().parseDocument(text, { prettyErrors: false, logLevel: 'silent' });
+  const document = yaml().parseDocument(text, { prettyErrors: false, logLevel: 'silent', intAsBigInt: true });
   const [fault] = document.errors;
   if (fault !== undefined) return { ok: false, message: `template ${file} rendered no YAML: ${fault.message}` };
-  const value: unknown = document.toJS({ maxAliasCount: 100 });
+  let value: unknown;
+  try {
+    value = exactJson(document.toJS({ maxAliasCount: 100 }));
+  } catch (error) {
+    return { ok: false, message: `template ${file} rendered YAML that cannot be read: ${(error as Error).message}` };
+  }
   return isTable(value) ? { ok: true, value } : { ok: false, message: `template ${file} rendered no object` };
 }

@@ -5,6 +5,7 @@
 import type { ScalarTag, Tags } from 'yaml';
 import type { JsonObject } from '../domain/kubernetes-object.ts';
 import { yaml } from '../packages/yaml.ts';
+import { exactJson } from './exact-json.ts';
 import { isTable } from './object-template.ts';
 
 export type ReadYaml =
@@ -20,17 +21,12 @@ export function readRenderedYaml(text: string): ReadYaml {
   const [error] = document.errors;
   if (error !== undefined) return { ok: false, message: `the rendered text is not YAML: ${error.message}` };
   try {
-    const value: unknown = JSON.parse(JSON.stringify(document.toJS({ maxAliasCount: 100 }), finite) ?? 'null');
+    const value = exactJson(document.toJS({ maxAliasCount: 100 }));
     return isTable(value) ? { ok: true, value } : { ok: false, message: 'the rendered YAML is not an object' };
   } catch (fault) {
     // Aliases without end, merges of what is no map, and numbers that JSON does not have.
     return { ok: false, message: `the rendered YAML cannot be read: ${(fault as Error).message}` };
   }
-}
-
-function finite(_: string, value: unknown): unknown {
-  if (typeof value === 'number' && !Number.isFinite(value)) throw new RangeError(`${value} is no number of JSON`);
-  return value;
 }
 
 /** Those of YAML 1.1 with one reading of numbers in place of its own, and without dates and `1:30`. */
@@ -51,16 +47,20 @@ const numberTag = (name: 'int' | 'float'): ScalarTag => ({
 const WHOLE = /^([-+]?)(0[xX][\da-fA-F]+|0[oO]?[0-7]+|0[bB][01]+|0|[1-9]\d*)$/;
 const FLOAT = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?$/;
 const MAX_UINT64 = 2n ** 64n - 1n;
+const MAX_INT64 = 2n ** 63n - 1n;
 const MIN_INT64 = -(2n ** 63n);
 
-/** The number that Go reads in a plain scalar; undefined: it is text. */
-function goNumber(text: string): number | undefined {
+/** The number that Go reads in a plain scalar, an int64 with all its digits; undefined: it is text. */
+function goNumber(text: string): number | bigint | undefined {
   const plain = text.startsWith('.') ? text : text.replaceAll('_', '');
   const [, sign, digits] = WHOLE.exec(plain) ?? [];
   if (digits !== undefined) {
     const magnitude = BigInt(digits.replace(/^0(?=\d)/, '0o'));
     const value = sign === '-' ? -magnitude : magnitude;
-    if (value >= MIN_INT64 && value <= MAX_UINT64) return Number(value);
+    const number = Number(value);
+    if (value >= MIN_INT64 && value <= MAX_INT64) return Number.isSafeInteger(number) ? number : value;
+    // The API server keeps what is larger as a float64.
+    if (value > 0n && value <= MAX_UINT64) return number;
   }
   const value = FLOAT.test(plain) ? Number(plain) : Number.NaN;
   return Number.isFinite(value) ? value : undefined;

@@ -5,7 +5,7 @@ import { nanosecondsToDuration, parseGoDuration } from '../domain/go-duration.ts
 import { parseLabelSelector } from '../domain/label-selector-text.ts';
 import { suggestion } from '../domain/nearest-name.ts';
 import { minutes, seconds, type DurationMs } from '../domain/time.ts';
-import { CONFIG_MAP } from './names.ts';
+import { CONFIG_MAP, FAILED_CONDITION_TYPE } from './names.ts';
 import { compileRegularExpression } from './regular-expression.ts';
 import * as z from './zod.ts';
 
@@ -13,8 +13,6 @@ import * as z from './zod.ts';
 const DELETE_AFTER_TIMEOUT_MINUTES = 60;
 const NOT_READY_TIMEOUT_MINUTES = 5;
 const CUSTOM_DRAIN_TIMEOUT = seconds(3600);
-/** The design: "follows Kubernetes standard: DrainInProgress, DrainComplete, DrainFailed". */
-const FAILED_CONDITION_TYPE = 'DrainFailed';
 
 /** Longest text of one value. */
 const MAX_TEXT = 1024;

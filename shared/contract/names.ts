@@ -107,3 +107,6 @@ export const NVSENTINEL = {
   /** Annotations: `True` once a person has taken the quarantine back. */
   releasedAnnotations: ['quarantinedNodeUncordonedManually', 'quarantinedNodeUntaintedManually'],
 } as const;
+
+/** Default of `failedConditionType`; the design: "follows Kubernetes standard: DrainInProgress, DrainComplete, DrainFailed". */
+export const FAILED_CONDITION_TYPE = 'DrainFailed';

@@ -7,20 +7,45 @@ import { poolNameOf } from './repair-oracle.ts';
 export const providerIDOf = (object: KubernetesObject): string | undefined =>
   textOf(dig(object, 'spec', 'providerID')) ?? textOf(dig(object, 'status', 'providerID'));
 
-/** What each object's deadline was when it was last known, by UID. */
-const known = new WeakMap<Mirror, Map<string, number>>();
+interface Declared {
+  readonly time: number;
+  /** What set it. */
+  readonly source: string;
+}
+
+interface Known {
+  readonly deadline?: Declared | undefined;
+  /** From when on a hook that escalates may force. */
+  readonly escalation?: number | undefined;
+}
+
+/** What was known last of each object that is being deleted, by UID. */
+const known = new WeakMap<Mirror, Map<string, Known>>();
 
 /**
- * Epoch milliseconds: what is declared now; for an object that is being deleted and whose deadline's source has gone, what it was. Asked
- * at every run, so that none is missed.
+ * Epoch milliseconds: what is declared now. That of an object that is being deleted comes nearer at any time; it moves away only when
+ * what set it is edited, or sets none any more: another source that asks for more time is not heard, and one that went takes nothing
+ * back. Asked at every run, so that no change is missed.
  */
 export function deadlineOf(object: KubernetesObject, mirror: Mirror): number | undefined {
-  const memory = known.get(mirror) ?? new Map<string, number>();
+  const memory = known.get(mirror) ?? new Map<string, Known>();
   known.set(mirror, memory);
+  const { uid, deletionTimestamp } = object.metadata;
+  const { deadline, escalation } = (deletionTimestamp === undefined ? undefined : memory.get(uid)) ?? {};
   const current = currentDeadline(object, mirror);
-  if (object.metadata.deletionTimestamp === undefined) return current;
-  if (current !== undefined) memory.set(object.metadata.uid, current);
-  return memory.get(object.metadata.uid);
+  const isKept = deadline !== undefined && !isTakenBack(deadline.source, object, mirror);
+  const next: Known = {
+    deadline: (isKept ? nearer(deadline, current) : current) ?? deadline,
+    escalation: escalationOf(object, mirror) ?? escalation,
+  };
+  if (deletionTimestamp !== undefined) memory.set(uid, next);
+  const least = Math.min(next.deadline?.time ?? Infinity, next.escalation ?? Infinity);
+  return least === Infinity ? undefined : least;
+}
+
+function nearer(before: Declared, current: Declared | undefined): Declared {
+  if (current === undefined) return before;
+  return current.time <= before.time || current.source === before.source ? current : before;
 }
 
 /** Whether the cluster holds a NodeClaim for the object's instance, and only one: then the instance ends with it. */
@@ -33,33 +58,63 @@ export function hasOneClaim(object: KubernetesObject, mirror: Mirror): boolean {
   return others.length === (object.kind === 'NodeClaim' ? 0 : 1);
 }
 
-/** The annotation; else the deletion and the period of NodeClaim, NodePool or the shortest of any policy, or of a hook that escalates. */
-function currentDeadline(object: KubernetesObject, mirror: Mirror): number | undefined {
+const ANNOTATION = 'annotation';
+const CLAIM = 'NodeClaim';
+
+function claimOf(object: KubernetesObject, mirror: Mirror): KubernetesObject | undefined {
+  if (object.kind === 'NodeClaim') return object;
   const providerID = providerIDOf(object);
-  const claim =
-    object.kind === 'NodeClaim'
-      ? object
-      : [...mirror.all('nodeclaims').values()].find(
-          other => providerID !== undefined && providerIDOf(other) === providerID,
-        );
+  if (providerID === undefined) return undefined;
+  return [...mirror.all('nodeclaims').values()].find(other => providerIDOf(other) === providerID);
+}
+
+const periodOfPool = (pool: KubernetesObject | undefined): number | undefined => {
+  const seconds = dig(pool, 'spec', 'disruption', 'terminationGracePeriodSeconds');
+  return typeof seconds === 'number' ? seconds * 1000 : undefined;
+};
+const periodOfPolicy = (policy: KubernetesObject): number | undefined =>
+  millisecondsOf(dig(policy, 'spec', 'termination', 'terminationGracePeriod'));
+
+/** The annotation; else the deletion and the period of NodeClaim, NodePool or the shortest of any policy. */
+function currentDeadline(object: KubernetesObject, mirror: Mirror): Declared | undefined {
+  const claim = claimOf(object, mirror);
   const declared = claim && instantOf(annotationOf(claim, TERMINATION_TIMESTAMP));
-  if (declared !== undefined) return declared;
-  const deletion = instantOf(claim?.metadata.deletionTimestamp ?? object.metadata.deletionTimestamp);
-  const poolName = poolNameOf(claim ?? object);
-  const pool = mirror.lastPools().get(poolName ?? '');
-  const ofPool = dig(pool, 'spec', 'disruption', 'terminationGracePeriodSeconds');
-  const ofPolicies = [...mirror.all('nodelifecyclepolicies').values()].flatMap(
-    policy => millisecondsOf(dig(policy, 'spec', 'termination', 'terminationGracePeriod')) ?? [],
-  );
-  const period =
-    millisecondsOf(dig(claim, 'spec', 'terminationGracePeriod')) ??
-    (typeof ofPool === 'number' ? ofPool * 1000 : undefined) ??
-    (ofPolicies.length > 0 ? Math.min(...ofPolicies) : undefined);
-  const ofHooks = [...mirror.all('nodelifecyclepolicies').values()].flatMap(policy =>
+  if (declared !== undefined) return { time: declared, source: ANNOTATION };
+  const deletion = deletionOf(object, claim);
+  if (deletion === undefined) return undefined;
+  const ofClaim = millisecondsOf(dig(claim, 'spec', 'terminationGracePeriod'));
+  if (ofClaim !== undefined) return { time: deletion + ofClaim, source: CLAIM };
+  const pool = mirror.lastPools().get(poolNameOf(claim ?? object) ?? '');
+  const ofPool = periodOfPool(pool);
+  if (pool !== undefined && ofPool !== undefined) return { time: deletion + ofPool, source: pool.metadata.uid };
+  return [...mirror.all('nodelifecyclepolicies').values()]
+    .flatMap(policy => {
+      const period = periodOfPolicy(policy);
+      return period === undefined ? [] : { time: deletion + period, source: policy.metadata.uid };
+    })
+    .toSorted((a, b) => a.time - b.time)[0];
+}
+
+const deletionOf = (object: KubernetesObject, claim: KubernetesObject | undefined): number | undefined =>
+  instantOf(claim?.metadata.deletionTimestamp ?? object.metadata.deletionTimestamp);
+
+/** Whether what set a deadline is there and sets none any more. */
+function isTakenBack(source: string, object: KubernetesObject, mirror: Mirror): boolean {
+  const claim = claimOf(object, mirror);
+  if (source === ANNOTATION) return claim !== undefined && annotationOf(claim, TERMINATION_TIMESTAMP) === undefined;
+  const pool = mirror.all('nodepools').get(source);
+  if (pool !== undefined) return periodOfPool(pool) === undefined;
+  const policy = mirror.all('nodelifecyclepolicies').get(source);
+  return policy !== undefined && periodOfPolicy(policy) === undefined;
+}
+
+/** From when on a hook that escalates may force. */
+function escalationOf(object: KubernetesObject, mirror: Mirror): number | undefined {
+  const deletion = deletionOf(object, claimOf(object, mirror));
+  const periods = [...mirror.all('nodelifecyclepolicies').values()].flatMap(policy =>
     listOf(dig(policy, 'spec', 'termination', 'hooks'))
       .filter(hook => dig(hook, 'onTimeout') === 'Escalate')
       .map(hook => millisecondsOf(dig(hook, 'heartbeat') ?? dig(hook, 'deadline') ?? '10m') ?? 0),
   );
-  const least = Math.min(period ?? Infinity, ...ofHooks);
-  return deletion === undefined || least === Infinity ? undefined : deletion + least;
+  return deletion === undefined || periods.length === 0 ? undefined : deletion + Math.min(...periods);
 }

@@ -62,9 +62,14 @@ export function rebootsIntended(call: PortCall, mirror: Mirror): readonly Kubern
 
 /** The last try certainly had no effect. */
 export function wasRefused({ calls }: Act): boolean {
-  const outcome = calls.at(-1)?.outcome;
-  if (outcome?.kind === 'answered') return isRefused(outcome.value);
-  return outcome?.kind === 'failed' && dig(outcome.error, 'outcomeUnknown') !== true;
+  const call = calls.at(-1);
+  return call !== undefined && hadNoEffect(call);
+}
+
+/** The call was refused, or failed before it could do anything. */
+export function hadNoEffect({ outcome }: PortCall): boolean {
+  if (outcome.kind === 'answered') return isRefused(outcome.value);
+  return outcome.kind === 'failed' && dig(outcome.error, 'outcomeUnknown') !== true;
 }
 
 /** An answer of EC2, of the bus or of the API server that says no. */
@@ -82,6 +87,10 @@ function askedOf(call: PortCall): Asked | undefined {
   if (call.port === 'instances' && call.method === 'reboot') {
     const id = String(call.args[0]);
     return { kind: 'Reboot', id, isMeant: ({ spec }) => dig(spec, 'providerID') === id };
+  }
+  if (call.port === 'instances' && call.method === 'terminateInAutoScalingGroup') {
+    const id = String(call.args[0]);
+    return { kind: 'Terminate', id, isMeant: ({ spec }) => dig(spec, 'providerID') === id };
   }
   if (call.port === 'bus' && call.method === 'publish') {
     const request = listOf(call.args[0]).find(entry => dig(entry, 'detailType') === 'DrainRequested');

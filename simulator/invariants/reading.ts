@@ -47,11 +47,15 @@ export function millisecondsOf(text: unknown): number | undefined {
   return text.startsWith('-') ? -ms : ms;
 }
 
-/** Epoch milliseconds of RFC 3339 text; undefined for anything else. */
+/** Epoch milliseconds of RFC 3339 text; undefined for anything else, 30 February and 24:00 among it. */
 export function instantOf(text: unknown): number | undefined {
   if (typeof text !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i.test(text))
     return undefined;
-  const ms = Date.parse(text.toUpperCase());
+  const upper = text.toUpperCase();
+  const local = Date.parse(`${upper.slice(0, 19)}Z`);
+  // A day or an hour that is not there is read as one of the next day.
+  if (Number.isNaN(local) || new Date(local).toISOString().slice(0, 19) !== upper.slice(0, 19)) return undefined;
+  const ms = Date.parse(upper);
   return Number.isNaN(ms) ? undefined : ms;
 }
 

@@ -3,8 +3,9 @@
  * policies that select its pool allow. An answer of its own, told from the objects and from what repair calls.
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import type { CheckContext, MakeCheck, Run } from './invariant.ts';
+import type { CheckContext, MakeCheck, PortCall, Run } from './invariant.ts';
 import { createClimbers } from './ladder.ts';
+import { hadNoEffect } from './ladder-acts.ts';
 import type { Mirror } from './mirror.ts';
 import { dig, labelOf, nameOf, textOf } from './reading.ts';
 import { applyingTo, claimOf, isPolicyReadable, mostNodes, poolNameOf } from './repair-oracle.ts';
@@ -71,7 +72,7 @@ export const checkRepairLimits: MakeCheck = context => {
     onCall(call, run) {
       if (run.by === 'repair') {
         const node = isTermination(call) ? nodeOfClaim(targetOf(call).name, mirror) : climbers.actOf(call)?.node;
-        if (node !== undefined) look(node, run);
+        if (node !== undefined && !(isOfGroup(call) && hadNoEffect(call))) look(node, run);
       }
       climbers.onCall(call, run);
     },
@@ -107,6 +108,10 @@ export const checkRepairLimits: MakeCheck = context => {
     begun.set(uid, { time: now(), most });
   }
 };
+
+/** An instance that its Auto Scaling group does not replace stays, and takes no place. */
+const isOfGroup = ({ port, method }: PortCall): boolean =>
+  port === 'instances' && method === 'terminateInAutoScalingGroup';
 
 /** The limits by the last look of the run; a policy that cannot be read is another check's business. */
 function mostSeen(node: KubernetesObject, run: Run, { mirror }: CheckContext): MostRepairs {

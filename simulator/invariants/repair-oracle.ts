@@ -44,7 +44,7 @@ const PAST_FIELDS: readonly string[] = ['flapping', 'futility'];
 export interface RepairFacts {
   readonly now: number;
   readonly node: KubernetesObject;
-  /** The NodeClaim of the node, if there is exactly one for certain. */
+  /** The NodeClaim of the node, if there is exactly one for certain; without one only its Auto Scaling group could replace it. */
   readonly claim: KubernetesObject | undefined;
   readonly pool: KubernetesObject | undefined;
   readonly policies: readonly KubernetesObject[];
@@ -96,6 +96,9 @@ export function repairAnswer(facts: RepairFacts): RepairAnswer {
   if (block === undefined) return { kind: 'never', why: 'no repair block applies' };
   if (mode !== 'Enforce') return { kind: 'never', why: `the mode is ${String(mode)}` };
   if (!isRepairReadable(block)) return { kind: 'never', why: 'the repair block cannot be read' };
+  if (claim === undefined && dig(block, 'nodesWithoutNodeClaim') !== 'TerminateInAutoScalingGroup') {
+    return { kind: 'never', why: 'no NodeClaim stands for it' };
+  }
   if (PAST_FIELDS.some(key => dig(block, key) !== undefined)) return { kind: 'unknown' };
 
   const vetoes = [node, claim, pool].flatMap(object => (object === undefined ? [] : vetoEnd(object)));

@@ -12,6 +12,7 @@ import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type R
 import { annotationOf, dig, instantOf, nameOf, textOf, TERMINATION_TIMESTAMP } from './reading.ts';
 import { claimOf, isGateOpen, isPolicyReadable, isUnhealthy, poolNameOf, repairAnswer } from './repair-oracle.ts';
 import { createClimbers, type Climbers } from './ladder.ts';
+import { hadNoEffect } from './ladder-acts.ts';
 import { countAround, mostRepairs } from './repair-limits.ts';
 import type { Mirror } from './mirror.ts';
 import { does, isTermination, lastGet, lastList, lastRecordWrite, targetOf } from './run-journal.ts';
@@ -76,14 +77,19 @@ export const checkRepair: MakeCheck = context => {
       const isTerminating = run.by === 'repair' && isTermination(call);
       const act = run.by === 'repair' ? climbers.actOf(call) : undefined;
       const claim = isTerminating ? targetOfTermination(call, mirror) : act && claimOf(act.node, mirror);
-      if (claim !== undefined) {
+      const instance = textOf(dig(claim, 'status', 'providerID')) ?? textOf(dig(act?.node, 'spec', 'providerID'));
+      if (instance !== undefined) {
         const known = { wasOpen, everReadable, underWay: surelyUnderWay, climbers };
-        const why = complainAboutAct(claim, run, context, known);
+        const why = complainAboutAct({ instance, claim }, run, context, known);
         const what = isTerminating ? does(call) : `begins ${act?.kind ?? ''} for`;
-        if (why !== undefined) violate('I3', `repair ${what} nodeclaims ${claim.metadata.name}: ${why}`);
+        const whom = claim === undefined ? `instance ${instance}` : `nodeclaims ${claim.metadata.name}`;
+        if (why !== undefined) violate('I3', `repair ${what} ${whom}: ${why}`);
       }
       climbers.onCall(call, run);
       if (isTerminating) remember(call);
+      else if (act?.kind === 'Terminate' && !hadNoEffect(call)) {
+        repaired.set(act.node.metadata.uid, { pool: poolNameOf(act.node), claimUid: '' });
+      }
     },
     onBusEvent: event => climbers.onBusEvent(event),
     onAudit({ function: by, decision, reason, kind, name }) {
@@ -108,7 +114,7 @@ export const checkRepair: MakeCheck = context => {
       const busy = [...mirror.all('nodes')].flatMap(([uid, node]) =>
         repaired.has(uid) || climbers.has(uid) ? [node] : [],
       );
-      const facts = { ...factsOf(context, everReadable), busy };
+      const facts = { ...factsOf(context, everReadable), busy, repaired };
       for (const [uid, node] of unhealthy) {
         const hold = held.get(node.metadata.name);
         // A hold whose Event is recorded again and again is a wait that can be seen (I6), and another check's business.
@@ -138,14 +144,12 @@ const targetOfTermination = (call: PortCall, mirror: Mirror): KubernetesObject |
   [...mirror.all('nodeclaims').values()].find(({ metadata }) => metadata.name === targetOf(call).name);
 
 function complainAboutAct(
-  claim: KubernetesObject,
+  { instance, claim }: { readonly instance: string; readonly claim: KubernetesObject | undefined },
   run: Run,
   { now, clockTolerance }: CheckContext,
   { wasOpen, everReadable, underWay, climbers }: Remembered,
 ): string | undefined {
-  const instance = textOf(dig(claim, 'status', 'providerID'));
   const seen = lastGet(run, 'nodes', node => textOf(dig(node, 'spec', 'providerID')) === instance);
-  if (instance === undefined) return undefined;
   if (seen?.object === undefined) return 'the run has not looked at its node';
   if (seen.index < lastRecordWrite(run))
     return 'the run has not looked at the node again after it had recorded its intent';
@@ -161,7 +165,8 @@ function complainAboutAct(
   }
   const gate = isGateOpen(lastGet(run, 'configmaps')?.object);
   if (gate === false || (gate === undefined && !wasOpen)) return 'the gate is closed';
-  const poolName = poolNameOf(claim);
+  const poolName = poolNameOf(claim ?? node);
+  if (claim === undefined && poolName !== undefined) return 'Karpenter has a NodeClaim for it, or makes one';
   const pool = lastGet(run, 'nodepools', ({ metadata }) => metadata.name === poolName)?.object;
   const neighbours = ownership.neighboursIn(poolName);
   const policies = lastList(run, 'nodelifecyclepolicies') ?? [];
@@ -224,9 +229,15 @@ interface ClusterFacts {
   readonly pools: ReadonlyMap<string, KubernetesObject>;
   /** Nodes whose repair may be under way. */
   readonly busy: readonly KubernetesObject[];
+  /** Nodes that are being terminated, by UID. */
+  readonly repaired: ReadonlyMap<string, unknown>;
 }
 
-function factsOf({ mirror }: CheckContext, everReadable: ReadonlySet<string>): Omit<ClusterFacts, 'busy'> {
+/** Karpenter has nothing to do with it. */
+const isUnmanaged = (node: KubernetesObject): boolean =>
+  poolNameOf(node) === undefined && !(node.metadata.ownerReferences ?? []).some(({ kind }) => kind === 'NodeClaim');
+
+function factsOf({ mirror }: CheckContext, everReadable: ReadonlySet<string>): Omit<ClusterFacts, 'busy' | 'repaired'> {
   const nodes = [...mirror.all('nodes').values()];
   const configMaps = [...mirror.all('configmaps').values()];
   const config = configMaps.find(
@@ -254,12 +265,13 @@ function overdueSince(
   const instance = textOf(dig(node, 'spec', 'providerID'));
   if (instance === undefined || ownership.nodesOf(instance).length > 1) return undefined;
   const [claim, ...others] = ownership.claimsOf(instance);
-  if (claim === undefined || others.length > 0) return undefined;
+  if (others.length > 0) return undefined;
+  if (claim === undefined && (facts.repaired.has(node.metadata.uid) || !isUnmanaged(node))) return undefined;
   const named = textOf(dig(claim, 'status', 'nodeName'));
   if (named !== undefined && named !== node.metadata.name) return undefined;
-  const deadline = instantOf(annotationOf(claim, TERMINATION_TIMESTAMP));
-  if (claim.metadata.deletionTimestamp !== undefined && deadline !== undefined && deadline <= now) return undefined;
-  const poolName = poolNameOf(claim);
+  const deadline = claim && instantOf(annotationOf(claim, TERMINATION_TIMESTAMP));
+  if (claim?.metadata.deletionTimestamp !== undefined && deadline !== undefined && deadline <= now) return undefined;
+  const poolName = claim && poolNameOf(claim);
   const pool = poolName === undefined ? undefined : facts.pools.get(poolName);
   const neighbours = ownership.neighboursIn(poolName);
   const answer = repairAnswer({ now, node, claim, pool, policies, everReadable, neighbours, nodes });

@@ -140,4 +140,13 @@ export const REPAIR_LIMITS_MUTANTS: readonly Mutant[] = [
       return { reservations: concurrent.reservations.filter(({ uid }) => !over.has(uid)), waiting: [] };
     }),
   },
+  {
+    name: 'repair-limits-of-node-claims-alone',
+    mistake: 'counts no repair of a node without a NodeClaim',
+    breaks: ['I3'],
+    scenario: 'repair-limits-auto-scaling-groups.yaml#repair-limits-groups-and-pools',
+    mutation: withConcurrent(({ reservations }) => ({
+      reservations: reservations.filter(({ pool }) => pool !== undefined),
+    })),
+  },
 ];

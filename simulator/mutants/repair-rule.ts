@@ -278,6 +278,22 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     scenario: 'repair-follows-the-gate.yaml#repair-gate-closed-while-tolerating',
     mutation: withObjects('repair', 'ConfigMap', object => ({ ...object, data: { 'config.toml': OPEN_GATE } })),
   },
+  {
+    name: 'repair-ends-any-instance',
+    mistake: 'ends instances of Auto Scaling groups without having been asked to',
+    breaks: ['I3'],
+    scenario: 'repair-replaces-nodes-of-auto-scaling-groups.yaml#repair-leaves-auto-scaling-groups-alone',
+    mutation: seeing({
+      rules: rules => withSettings(rules, () => ({ nodesWithoutNodeClaim: 'TerminateInAutoScalingGroup' })),
+    }),
+  },
+  {
+    name: 'repair-leaves-groups-alone',
+    mistake: 'never replaces an instance of an Auto Scaling group, although it was asked to',
+    breaks: ['I5'],
+    scenario: 'repair-replaces-nodes-of-auto-scaling-groups.yaml#repair-in-an-auto-scaling-group',
+    mutation: seeing({ rules: rules => withSettings(rules, () => ({ nodesWithoutNodeClaim: 'Ignore' })) }),
+  },
 ];
 
 const isReadable = (veto: string | undefined): boolean =>

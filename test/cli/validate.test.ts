@@ -93,6 +93,11 @@ describe('curfew validate', () => {
 `);
   });
 
+  it('prints an integer with all its digits', async () => {
+    const { out } = await validate({ 'config.toml': CUSTOM, 'drain.yaml': 'spec: { id: 9007199254740993 }\n' });
+    expect(out).toContain('  id: 9007199254740993\n');
+  });
+
   it('takes another template and event', async () => {
     const files = {
       'config.toml': CUSTOM,

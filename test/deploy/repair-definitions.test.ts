@@ -41,6 +41,50 @@ describe('the repair block of a policy', () => {
   });
 });
 
+/** What `kubectl apply` prints of it. */
+function refusal(spec: JsonObject): string {
+  const type = RESOURCES.NodeLifecyclePolicy;
+  const policy = {
+    apiVersion: 'curfew.dev/v1alpha1',
+    kind: 'NodeLifecyclePolicy',
+    metadata: { name: 'refused' },
+    spec,
+  };
+  try {
+    core.create(type, policy);
+    return 'accepted';
+  } catch (error) {
+    if (error instanceof ApiStatusError) return error.status.message ?? '';
+    throw error;
+  }
+}
+
+const hook = (times: JsonObject): JsonObject => ({
+  hooks: [{ name: 'deregister', at: 'before-drain', event: { detailType: 'Deregister' }, ...times }],
+});
+
+describe('a duration that cannot be read is refused in a sentence', () => {
+  const NOT_NEGATIVE = /must be a Go duration that is not negative, as in 10m or 1h30m/;
+  const POSITIVE = /must be a positive Go duration/;
+  it.each<[JsonObject, RegExp]>([
+    [{ repair: { defaultTolerationDuration: '-5m' } }, NOT_NEGATIVE],
+    [{ repair: { policies: [{ conditionType: 'Ready', toleration: '10x' }] } }, NOT_NEGATIVE],
+    [{ repair: { conditions: [{ type: 'DiskSlow', status: 'True', toleration: '' }] } }, NOT_NEGATIVE],
+    [{ repair: { actions: [{ type: 'Terminate', timeout: '5' }] } }, POSITIVE],
+    [{ repair: { flapping: { window: '1d', unhealthyFor: '20m' } } }, POSITIVE],
+    [{ repair: { flapping: { window: '1h', unhealthyFor: '1d' } } }, POSITIVE],
+    [{ repair: { futility: { repairs: 3, window: '1w' } } }, POSITIVE],
+    [{ termination: { terminationGracePeriod: '1d' } }, NOT_NEGATIVE],
+    [{ termination: hook({ deadline: '-1m' }) }, POSITIVE],
+    [{ termination: hook({ heartbeat: '1 m' }) }, POSITIVE],
+    [{ protection: { maxDuration: '4d', warnBefore: '10m' } }, POSITIVE],
+  ])('%j', (spec, sentence) => {
+    const message = refusal(spec);
+    expect(message).toMatch(sentence);
+    expect(message).not.toMatch(/should match|evaluating rule|conversion|, spec\./);
+  });
+});
+
 describe('the limits of a policy', () => {
   // A field that the definition does not know is dropped, unless the client asks for strict validation.
   const isKnown = (block: JsonObject): boolean => Object.keys(block).every(key => !key.endsWith('PerPool'));

@@ -174,12 +174,15 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
     calls: () => calls,
     /** The most calls that the last look had under way at the same time. */
     mostAtOnce: () => mostAtOnce,
-    /** Calls that one look at the node makes; with a crash, until it. */
-    async look(name: string, ends?: Crash): Promise<number> {
+    /**
+     * Calls that one look at the node makes; with a crash, until it.
+     *
+     * @param uid of one that is gone
+     */
+    async look(name: string, ends?: Crash, uid: string = node(name).metadata.uid): Promise<number> {
       calls = 0;
       mostAtOnce = 0;
       crash = ends;
-      const { uid } = node(name).metadata;
       const message: InboxMessage = {
         kind: 'wakeUp',
         owner: 'repair',

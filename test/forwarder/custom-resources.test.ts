@@ -34,7 +34,10 @@ describe('the kinds that objects ask for', () => {
       group: 'drain.example.com',
       version: 'v1alpha1',
       kind: 'SlurmDrain',
+      endConditions: ['DrainFailed'],
     });
+    const named = `${DRAIN_TOML}\nstatusConditionType = "Done"\nfailedConditionType = "Broken"`;
+    expect(kindOfDrain(configured(named))).toMatchObject({ endConditions: ['Done', 'Broken'] });
     expect(kindOfDrain(configured(DRAIN_TOML.replace('true', 'false')))).toBe('none');
     expect(kindOfDrain(configured(''))).toBe('none');
     expect(kindOfDrain(configured('customDrain = 7'))).toBe('none');

@@ -62,7 +62,7 @@ describe('docs/forwarder.md', () => {
           : `${kind}s`;
       const row = text.split('\n').find(line => line.startsWith(`| ${plural} |`));
       const stated = (row?.split('|')[3] ?? '')
-        .replaceAll(/[¹²³⁴⁵]| \(.*?\)/g, '')
+        .replaceAll(/[¹²³⁴⁵⁶]| \(.*?\)/g, '')
         .replace('that annotation', 'annotations');
       expect(stated.split(',').map(part => part.trim())).toEqual(parts);
     }

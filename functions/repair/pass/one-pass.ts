@@ -22,8 +22,8 @@ interface Seen {
   readonly read: PoolState | undefined;
   /** The same by what was asked about its attempts. */
   readonly state: PoolState;
-  /** Attempts of runs that ended whose instances are seen to be on their way. */
-  readonly ending: readonly RepairAttempt[];
+  /** Attempts of runs that ended before they could say so: seen to have taken place, by the objects or by what was asked. */
+  readonly found: readonly RepairAttempt[];
   readonly rules: PoolRules;
   readonly episodes: PassObservation['episodes'];
   readonly claims: ClusterView['claims'];
@@ -96,13 +96,12 @@ async function lookAndAct(
       const share = limits && (await openShare(deps, { pool, limits, isObserving, cluster }));
       if (share === 'newer') return { kind: 'over' };
       const attempts = await inquire(deps, before.attempts, cluster.nodes, deps.clock.now());
-      const wereIntended = attempts.filter((_, index) => before.attempts[index]?.phase === 'intended');
-      const ending = wereIntended.filter(({ phase }) => phase === 'accepted');
       const state = { ...before, attempts };
       const now = deps.clock.now();
       const concurrent = share?.concurrent;
       const decision = deps.decidePass({ now, pool, rules: rules.rules, ...cluster, episodes, state, concurrent });
-      const seen = { read: current && before, state, ending, rules, episodes, claims: cluster.claims, decision, share };
+      const found = [...decision.found, ...acceptedSince(before.attempts, attempts)];
+      const seen = { read: current && before, state, found, rules, episodes, claims: cluster.claims, decision, share };
       return { kind: 'here', observation: seen };
     },
     decide: () => undefined,
@@ -110,8 +109,7 @@ async function lookAndAct(
       if (seen === undefined) return DONE;
       const { state, rules, claims } = seen;
       const place: Place = { pool, source: rules.rules.source };
-      const found = [...seen.decision.found, ...seen.ending];
-      await sayForDeadRuns(deps, { lost: seen.decision.lost, found }, { place, rules, told });
+      await sayForDeadRuns(deps, { lost: seen.decision.lost, found: seen.found }, { place, rules, told });
       for (const attempt of seen.decision.withdrawals) {
         const claim = claims.find(({ uid }) => uid === attempt.claim?.uid);
         await withdraw(deps, attempt, claim);
@@ -151,6 +149,10 @@ async function lookAndAct(
     },
   });
 }
+
+/** Those that the answer to a question shows to be carried out. @param after the same attempts in the same order */
+const acceptedSince = (before: readonly RepairAttempt[], after: readonly RepairAttempt[]): readonly RepairAttempt[] =>
+  after.filter(({ phase }, index) => phase === 'accepted' && before[index]?.phase === 'intended');
 
 /** Nothing was granted: what holds is said and recorded; a pool in which nothing is due or under way is closed. */
 async function conclude(

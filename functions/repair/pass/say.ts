@@ -58,29 +58,6 @@ function turnOf(verdicts: readonly Verdict[], now: EpochMs): readonly Verdict[] 
   return verdicts.slice(turn * MAX_SAID, (turn + 1) * MAX_SAID);
 }
 
-function codeOf(verdict: Verdict): string | undefined {
-  switch (verdict.kind) {
-    case 'blocked':
-      return BLOCKED_CODES[verdict.reason];
-    case 'vetoed':
-      return 'V';
-    case 'unclaimed':
-      return 'N';
-    case 'finishing':
-      return 'f';
-    case 'exhausted':
-      return 'x';
-    case 'settle':
-      return 's';
-    case 'retry':
-      return 'r';
-    case 'repair':
-    case 'wouldRepair':
-    case 'recovered':
-      return undefined;
-  }
-}
-
 const BLOCKED_CODES: Readonly<Record<Extract<Verdict, { kind: 'blocked' }>['reason'], string>> = {
   ClusterFreeze: 'C',
   ZoneOutage: 'Z',
@@ -92,6 +69,22 @@ const BLOCKED_CODES: Readonly<Record<Extract<Verdict, { kind: 'blocked' }>['reas
   RampUp: 'R',
   AmbiguousNodeClaim: 'A',
 };
+
+const CODES: Readonly<Record<Exclude<Verdict['kind'], 'blocked'>, string | undefined>> = {
+  vetoed: 'V',
+  unclaimed: 'N',
+  finishing: 'f',
+  exhausted: 'x',
+  settle: 's',
+  retry: 'r',
+  // Said by the run that carries them out.
+  repair: undefined,
+  wouldRepair: undefined,
+  recovered: undefined,
+};
+
+const codeOf = (verdict: Verdict): string | undefined =>
+  verdict.kind === 'blocked' ? BLOCKED_CODES[verdict.reason] : CODES[verdict.kind];
 
 /** Codes of verdicts that hold a due repair back. */
 const HELD: readonly string[] = [...Object.values(BLOCKED_CODES), 'V', 'N', 'x', 'r'];

@@ -20,6 +20,13 @@ async function dueWorld(repair: object, ill?: readonly string[]): Promise<Repair
   return world;
 }
 
+/** The look at a node that was ill for a moment. */
+async function toleratedWorld(): Promise<RepairWorld> {
+  const world = illWorld({});
+  await world.look('n1');
+  return world;
+}
+
 const SITUATIONS: readonly [decision: string, prepare: () => Promise<RepairWorld>][] = [
   ['blocked', () => dueWorld({}, ['n1', 'n2'])],
   [
@@ -54,15 +61,45 @@ const SITUATIONS: readonly [decision: string, prepare: () => Promise<RepairWorld
       return world;
     },
   ],
+  ['tolerate', async () => illWorld({})],
+  ['refuse', async () => illWorld({ policies: [{ conditionType: 'NetworkUnavailable', toleration: '10x' }] })],
+  [
+    'ignore',
+    async () => {
+      const world = illWorld({});
+      const body = { status: { conditions: [{ type: 'Ready', status: 'False' }] } };
+      const options = { user: 'kubelet', subresource: 'status' } as const;
+      world.core.patch({ type: RESOURCES.Node, name: 'n1' }, { type: 'merge', body }, options);
+      return world;
+    },
+  ],
+  [
+    'ignore',
+    async () => {
+      const world = await toleratedWorld();
+      world.setCondition('n1', 'NetworkUnavailable', 'False');
+      return world;
+    },
+  ],
+  [
+    'close',
+    async () => {
+      const world = await toleratedWorld();
+      world.core.delete({ type: RESOURCES.Node, name: 'n1' }, { user: 'karpenter' });
+      return world;
+    },
+  ],
 ];
 
 it.each(SITUATIONS)('%s', async (decision, prepare) => {
   const story = async (crash: Crash | undefined): Promise<{ calls: number; said: number }> => {
     const world = await prepare();
-    const calls = await world.look('n1', crash);
+    // It may be gone by now.
+    const uid = world.audit.find(({ name }) => name === 'n1')?.uid;
+    const calls = await world.look('n1', crash, uid);
     for (let minute = 0; minute < 6; minute++) {
       world.advance(minutes(1));
-      await world.look('n1');
+      await world.look('n1', undefined, uid);
       await world.sweep();
     }
     return { calls, said: world.audit.filter(line => line.decision === decision && line.name === 'n1').length };

@@ -169,6 +169,19 @@ describe('rendering', () => {
     expect(render(`a: ${text}\n`)).toMatchObject({ manifest: { a: value } });
   });
 
+  it.each<[string, string]>([
+    ['9007199254740991', '9007199254740991'],
+    ['9007199254740993', '9007199254740993'],
+    ['-9_223_372_036_854_775_808', '-9223372036854775808'],
+    ['0x7fffffffffffffff', '9223372036854775807'],
+    ['18446744073709551615', '18446744073709552000'],
+    ['1e22', '1e+22'],
+    ['[1, { b: 9007199254740993 }]', '[1,{"b":9007199254740993}]'],
+  ])('sends %s with the digits that the API server keeps', (text, sent) => {
+    const rendered = render(`a: ${text}\n`);
+    expect(JSON.stringify(rendered.ok && Reflect.get(rendered.manifest, 'a'))).toBe(sent);
+  });
+
   it('keeps the last value of a key that stands twice, as Go does', () => {
     expect(render('a: 1\na: 2\n')).toMatchObject({ manifest: { a: 2 } });
   });
