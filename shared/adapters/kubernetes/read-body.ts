@@ -15,8 +15,10 @@ export function readChunks(body: Readable, onChunk: (chunk: Buffer) => void): Pr
     });
     body.once('end', resolve);
     body.once('error', reject);
-    // Of no effect after the end.
-    body.once('close', () => reject(new Error('the stream was closed before its end')));
+    body.once('close', () => {
+      // An Error takes its stack when it is made, which costs more than to ask.
+      if (!body.readableEnded) reject(new Error('the stream was closed before its end'));
+    });
   });
 }
 

@@ -95,7 +95,9 @@ export function createTransport(options: TransportOptions): Transport {
   /** Watches hold their connections. */
   const streams = options.agent ?? agentWith(MAX_SOCKETS);
   const prefix = server.pathname.replace(/\/$/, '');
-  const target: http.RequestOptions = urlToHttpOptions(server);
+  // No more than is needed: Node copies every option of every request several times.
+  const { hostname, port } = urlToHttpOptions(server);
+  const target: http.RequestOptions = { host: hostname, port };
   const onSocket = (waited: DurationMs): void => {
     if (waited > SOCKET_WAIT && agent.maxSockets < MAX_SOCKETS) agent.maxSockets *= 2;
   };

@@ -37,8 +37,10 @@ function readBytes(request: IncomingMessage): Promise<Buffer> {
     });
     request.once('end', () => resolve(Buffer.concat(chunks)));
     request.once('error', reject);
-    // Of no effect after the end.
-    request.once('close', () => reject(new Error('the connection was closed')));
+    request.once('close', () => {
+      // An Error takes its stack when it is made, which costs more than to ask.
+      if (!request.readableEnded) reject(new Error('the connection was closed'));
+    });
   });
 }
 
