@@ -1,15 +1,15 @@
 /**
- * The bundles that are compared, all made by the construct that deploys: those of the functions, and as a reference the same stack
- * with handlers that hold the DynamoDB client and nothing else.
+ * The bundles that are compared: those of the functions as infra synthesizes them, and the DynamoDB client alone, as one file of the same
+ * esbuild with the same options but for splitting, and once more split as the functions are.
  */
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { build } from 'esbuild';
+import { BUNDLING } from '../../infra/constructs/bundling.ts';
 import { loadAssembly } from '../../packages/local-aws/src/template.ts';
 import { CLUSTER_PARAMETERS, ENV } from '../../shared/contract/env.ts';
-import { DEPLOYED_FUNCTIONS } from '../../shared/contract/routes.ts';
-import { invariant } from '../../shared/errors.ts';
 
 const SYNTHESIZE = join(import.meta.dirname, 'synthesize.ts');
 /** Inside the repository, so that bundling finds `node_modules`. */
@@ -23,6 +23,9 @@ export const handler = () => [DynamoDBClient, DeleteItemCommand, GetItemCommand,
 export interface Bundle {
   readonly name: string;
   readonly path: string;
+  /** Of code that is loaded with `path`: what it imports, and what that imports, but for `import()`. */
+  readonly startBytes: number;
+  /** Of all code that is deployed with it. */
   readonly bytes: number;
   /** What Lambda would set. */
   readonly env: Readonly<Record<string, string>>;
@@ -30,32 +33,31 @@ export interface Bundle {
 
 export interface Bundles extends Disposable {
   readonly functions: readonly Bundle[];
+  /** One file. */
   readonly reference: Bundle;
+  readonly splitReference: Bundle;
 }
 
-/** Synthesizes twice. Rejects with what the synthesis said when it fails. */
+/** Rejects with what the synthesis said when it fails. */
 export async function synthesizeBundles(): Promise<Bundles> {
   mkdirSync(WORK_FOLDER, { recursive: true });
   const folder = mkdtempSync(join(WORK_FOLDER, 'init-'));
   const remove = (): void => rmSync(folder, { recursive: true });
   try {
-    const handlers = join(folder, 'handlers');
-    for (const name of DEPLOYED_FUNCTIONS) {
-      mkdirSync(join(handlers, name), { recursive: true });
-      writeFileSync(join(handlers, name, 'handler.ts'), REFERENCE_HANDLER);
-    }
-    const functions = await synthesize(join(folder, 'functions'));
-    const [reference] = await synthesize(join(folder, 'reference'), handlers);
-    invariant(reference !== undefined, 'at least one function is deployed');
-    return { functions, reference: { ...reference, name: 'reference' }, [Symbol.dispose]: remove };
+    return {
+      functions: await synthesize(join(folder, 'functions')),
+      reference: await bundleReference('reference', folder, false),
+      splitReference: await bundleReference('reference-split', folder, true),
+      [Symbol.dispose]: remove,
+    };
   } catch (error) {
     remove();
     throw error;
   }
 }
 
-async function synthesize(outdir: string, ...rest: readonly string[]): Promise<readonly Bundle[]> {
-  await promisify(execFile)(process.execPath, [SYNTHESIZE, outdir, ...rest]);
+async function synthesize(outdir: string): Promise<readonly Bundle[]> {
+  await promisify(execFile)(process.execPath, [SYNTHESIZE, outdir]);
   const model = loadAssembly(outdir, {
     region: 'us-west-2',
     account: '000000000000',
@@ -67,8 +69,52 @@ async function synthesize(outdir: string, ...rest: readonly string[]): Promise<r
       [ENV.clusterCertificateAuthority]: '',
     },
   });
-  return model.functions.map(({ name, taskRoot, environment }) => {
-    const path = join(taskRoot, 'index.mjs');
-    return { name, path, bytes: statSync(path).size, env: { AWS_REGION: model.region, ...environment } };
+  return Promise.all(
+    model.functions.map(({ name, taskRoot, environment }) =>
+      toBundle(name, taskRoot, { AWS_REGION: model.region, ...environment }),
+    ),
+  );
+}
+
+async function bundleReference(name: string, folder: string, splitting: boolean): Promise<Bundle> {
+  const handler = join(folder, 'reference.ts');
+  writeFileSync(handler, REFERENCE_HANDLER);
+  const outdir = join(folder, name);
+  await build({ ...BUNDLING, splitting, entryPoints: { index: handler }, outdir });
+  return toBundle(name, outdir, { AWS_REGION: 'us-west-2' });
+}
+
+async function toBundle(name: string, taskRoot: string, env: Bundle['env']): Promise<Bundle> {
+  const path = join(taskRoot, 'index.mjs');
+  const deployed = readdirSync(taskRoot, { recursive: true, encoding: 'utf8' }).filter(file => /\.m?js$/.test(file));
+  return {
+    name,
+    path,
+    startBytes: await startBytesOf(path),
+    bytes: deployed.reduce((sum, file) => sum + statSync(join(taskRoot, file)).size, 0),
+    env,
+  };
+}
+
+/** esbuild reads again what it wrote, and says who imports whom and how. */
+async function startBytesOf(path: string): Promise<number> {
+  const { metafile } = await build({
+    entryPoints: [path],
+    absWorkingDir: join(path, '..'),
+    bundle: true,
+    splitting: true,
+    platform: 'node',
+    format: 'esm',
+    outdir: 'unused',
+    write: false,
+    metafile: true,
+    logLevel: 'silent',
   });
+  const started = new Set(['index.mjs']);
+  for (const file of started) {
+    for (const { kind, path: to, external } of metafile.inputs[file]?.imports ?? []) {
+      if (kind === 'import-statement' && external !== true) started.add(to);
+    }
+  }
+  return [...started].reduce((sum, file) => sum + (metafile.inputs[file]?.bytes ?? 0), 0);
 }

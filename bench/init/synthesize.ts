@@ -1,7 +1,7 @@
-/** `node synthesize.ts OUTPUT_FOLDER [HANDLERS_FOLDER]`: synthesizes the app in a process of its own, because bundling talks to the terminal. */
+/** `node synthesize.ts OUTPUT_FOLDER`: synthesizes the app in a process of its own, because bundling talks to the terminal. */
 import { buildApp } from '../../infra/build-app.ts';
 
-const [outdir, handlersDir] = process.argv.slice(2);
+const [outdir] = process.argv.slice(2);
 if (outdir === undefined) throw new Error('the output folder must be given');
 
-buildApp({ outdir, ...(handlersDir !== undefined && { handlersDir }) }).app.synth();
+buildApp({ outdir }).app.synth();

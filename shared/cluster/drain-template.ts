@@ -3,25 +3,12 @@
  * (reference §1.4), and the custom resource that it renders to (§4.1). Apart from the configuration file, only what is named here is
  * the template's; apiVersion, kind, name and namespace are the configuration's.
  */
-import {
-  ExecError,
-  mapOf,
-  parse,
-  pointerTo,
-  sliceOf,
-  STRING,
-  structType,
-  TemplateError,
-  toGo,
-  unknownFields,
-  type GoType,
-  type Template,
-} from '../../packages/gotemplate/src/index.ts';
-import { HEALTH_EVENT, TEMPLATE_DATA } from '../../packages/gotemplate/src/nvsentinel.ts';
+import type { GoType, Template } from '../../packages/gotemplate/src/index.ts';
 import type { ConfigFault } from '../contract/config-schema.ts';
 import type { CustomDrainSettings } from '../domain/drain-settings.ts';
 import type { BehaviourOverrides, HealthEvent } from '../domain/health-event.ts';
 import type { JsonObject, JsonValue, KubernetesManifest } from '../domain/kubernetes-object.ts';
+import { gotemplate } from '../packages/gotemplate.ts';
 import { isTable, TEMPLATE_LIMITS } from './object-template.ts';
 import { readRenderedYaml } from './rendered-yaml.ts';
 
@@ -45,13 +32,14 @@ export function checkDrainTemplate(text: string, file: string): readonly ConfigF
   const parsed = parseTemplate(text);
   if (!parsed.ok) return [{ file, key: '', ...parsed.fault }];
   const { template } = parsed;
+  const { TEMPLATE_DATA, unknownFields } = gotemplate();
   const unknown = unknownFields(template, TEMPLATE_DATA).map(({ line, column, message }): TemplateFault => ({
     line,
     column: column + 1,
     message,
   }));
   const failed = [FULL_DATA, EMPTY_DATA].flatMap(data => {
-    const run = execute(template, data);
+    const run = execute(template, data, TEMPLATE_DATA);
     // What else can go wrong depends on the event, and is its drain's to say.
     return run.ok || !WHATEVER_THE_EVENT.test(run.fault.message) ? [] : [run.fault];
   });
@@ -75,7 +63,7 @@ export function renderDrainResource(
   data: DrainTemplateData,
   name: string,
 ): RenderedResource {
-  const rendered = renderObject(template, templateData(data), TEMPLATE_DATA);
+  const rendered = renderObject(template, templateData(data), gotemplate().TEMPLATE_DATA);
   return rendered.ok ? { ok: true, manifest: complete(settings, rendered.value, name) } : rendered;
 }
 
@@ -88,6 +76,7 @@ export function renderRepairObject(
   data: DrainTemplateData,
   texts: Readonly<Record<string, string>>,
 ): RenderedObject {
+  const { HEALTH_EVENT, mapOf, pointerTo, sliceOf, STRING, structType } = gotemplate();
   const type = structType('repair.TemplateData', {
     HealthEvent: pointerTo(HEALTH_EVENT),
     EventID: STRING,
@@ -121,7 +110,7 @@ function parseTemplate(
   text: string,
 ): { readonly ok: true; readonly template: Template } | { readonly ok: false; readonly fault: TemplateFault } {
   try {
-    return { ok: true, template: parse(TEMPLATE_NAME, text, { limits: TEMPLATE_LIMITS }) };
+    return { ok: true, template: gotemplate().parse(TEMPLATE_NAME, text, { limits: TEMPLATE_LIMITS }) };
   } catch (error) {
     return { ok: false, fault: toFault(error) };
   }
@@ -130,16 +119,17 @@ function parseTemplate(
 function execute(
   template: Template,
   data: JsonObject,
-  type: GoType = TEMPLATE_DATA,
+  type: GoType,
 ): { readonly ok: true; readonly text: string } | { readonly ok: false; readonly fault: TemplateFault } {
   try {
-    return { ok: true, text: template.execute(toGo(data, type)) };
+    return { ok: true, text: template.execute(gotemplate().toGo(data, type)) };
   } catch (error) {
     return { ok: false, fault: toFault(error) };
   }
 }
 
 function toFault(error: unknown): TemplateFault {
+  const { ExecError, TemplateError } = gotemplate();
   if (!(error instanceof TemplateError)) throw error;
   const column = error instanceof ExecError && error.column !== undefined ? { column: error.column + 1 } : {};
   return { line: error.line ?? 1, ...column, message: error.message };

@@ -1,7 +1,7 @@
 /** A template of the user's that renders one object: Go's text/template, then YAML. */
-import { parseDocument } from 'yaml';
-import { parse, TemplateError, toGo } from '../../packages/gotemplate/src/index.ts';
 import type { JsonObject } from '../domain/kubernetes-object.ts';
+import { gotemplate } from '../packages/gotemplate.ts';
+import { yaml } from '../packages/yaml.ts';
 import { exactJson } from './exact-json.ts';
 
 /** A template renders one object; the API server takes 1.5 MB. */
@@ -16,6 +16,7 @@ export function renderObject(
   template: string,
   data: JsonObject,
 ): { readonly ok: true; readonly value: JsonObject } | { readonly ok: false; readonly message: string } {
+  const { parse, TemplateError, toGo } = gotemplate();
   let text: string;
   try {
     text = parse(file, template, { limits: TEMPLATE_LIMITS }).execute(toGo(data));
@@ -23,7 +24,7 @@ export function renderObject(
     if (!(error instanceof TemplateError)) throw error;
     return { ok: false, message: `template ${file}: ${error.message}` };
   }
-  const document = parseDocument(text, { prettyErrors: false, logLevel: 'silent', intAsBigInt: true });
+  const document = yaml().parseDocument(text, { prettyErrors: false, logLevel: 'silent', intAsBigInt: true });
   const [fault] = document.errors;
   if (fault !== undefined) return { ok: false, message: `template ${file} rendered no YAML: ${fault.message}` };
   let value: unknown;

@@ -2,8 +2,9 @@
  * Reads what a drain template rendered as NVSentinel's converter (`sigs.k8s.io/yaml`) does: YAML 1.1, in which `yes` is true and `012` is
  * ten, with Go's numbers and no dates. A name such as `e1` is text.
  */
-import { parseAllDocuments, type ScalarTag, type Tags } from 'yaml';
+import type { ScalarTag, Tags } from 'yaml';
 import type { JsonObject } from '../domain/kubernetes-object.ts';
+import { yaml } from '../packages/yaml.ts';
 import { exactJson } from './exact-json.ts';
 import { isTable } from './object-template.ts';
 
@@ -14,7 +15,7 @@ export type ReadYaml =
 export function readRenderedYaml(text: string): ReadYaml {
   // Of a key that stands twice the last value holds, as in Go.
   const options = { version: '1.1', uniqueKeys: false, customTags: goTags, prettyErrors: false } as const;
-  const documents = parseAllDocuments(text, { ...options, logLevel: 'silent' });
+  const documents = yaml().parseAllDocuments(text, { ...options, logLevel: 'silent' });
   const [document] = Array.isArray(documents) ? documents : [];
   if (document === undefined) return { ok: false, message: 'the template rendered nothing' };
   const [error] = document.errors;

@@ -1,6 +1,6 @@
 /** RE2, the regular expressions of Go: linear time, no lookahead, no backreference. */
-import { RE2JS } from 're2js';
 import { messageOf } from '../errors.ts';
+import { re2js } from '../packages/re2js.ts';
 
 /** Whether the expression occurs anywhere in a text. */
 export type RegularExpression = (text: string) => boolean;
@@ -10,8 +10,8 @@ export function compileRegularExpression(
   text: string,
 ): { readonly ok: true; readonly occursIn: RegularExpression } | { readonly ok: false; readonly message: string } {
   try {
-    const compiled = RE2JS.compile(text);
-    return { ok: true, occursIn: searched => compiled.matcher(searched).find() };
+    const compiled = re2js().RE2JS.compile(text);
+    return { ok: true, occursIn: searched => compiled.test(searched) };
   } catch (error) {
     return { ok: false, message: messageOf(error) };
   }

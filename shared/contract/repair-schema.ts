@@ -3,7 +3,6 @@
  * whole block invalid, with a message that names the path, because a repair must not rest on a guess (I8).
  */
 import { parsedOnce } from './parsed-once.ts';
-import { RE2JS } from 're2js';
 import * as z from './zod.ts';
 import { nanosecondsToDuration, parseGoDuration } from '../domain/go-duration.ts';
 import {
@@ -19,6 +18,7 @@ import {
 } from '../domain/repair-policy.ts';
 import type { DurationMs } from '../domain/time.ts';
 import { atMost, LIMITS, parsed, type Parsed } from './policy-schema.ts';
+import { compileRegularExpression } from './regular-expression.ts';
 
 /** A Go duration that the predicate accepts. */
 function duration(accepts: (nanoseconds: bigint) => boolean, must: string) {
@@ -82,14 +82,10 @@ const ruleOf = (rule: OutageRule | 'Off'): OutageRule | undefined => (rule === '
 const reasonPattern = z.pipe(
   z.string().check(z.minLength(1), z.maxLength(1024)),
   z.transform((text: string, { issues }): ((reason: string) => boolean) => {
-    try {
-      const pattern = RE2JS.compile(text);
-      return reason => pattern.test(reason);
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      issues.push({ code: 'custom', message: `must be an RE2 regular expression: ${why}`, input: text });
-      return z.NEVER;
-    }
+    const compiled = compileRegularExpression(text);
+    if (compiled.ok) return compiled.occursIn;
+    issues.push({ code: 'custom', message: `must be an RE2 regular expression: ${compiled.message}`, input: text });
+    return z.NEVER;
   }),
 );
 

@@ -3,40 +3,29 @@
  * pays at start only for their clients.
  */
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
-import { SQSClient } from '@aws-sdk/client-sqs';
-import { CLIENT_DEFAULTS } from '../adapters/aws-errors.ts';
 import { createDynamoDbClient } from '../adapters/dynamodb/client.ts';
 import { createDueIndex, createRecordStore } from '../adapters/dynamodb/record-store.ts';
-import { createEventBus } from '../adapters/eventbridge/event-bus.ts';
 import { createAccessProbe, type AccessProbe } from '../adapters/kubernetes/access-probe.ts';
 import { createEksAuthenticator } from '../adapters/kubernetes/eks-token.ts';
 import { createEventRecorder } from '../adapters/kubernetes/event-recorder.ts';
 import { createKubernetesApi } from '../adapters/kubernetes/kubernetes-api.ts';
 import { shareReads } from '../adapters/kubernetes/shared-reads.ts';
 import { createTransport, type Transport } from '../adapters/kubernetes/transport.ts';
-import { createDeadLetters } from '../adapters/sqs/dead-letters.ts';
-import { createMessageVisibility } from '../adapters/sqs/visibility.ts';
-import type { MessageVisibility } from '../ports/message-visibility.ts';
-import { createWakeUpSender } from '../adapters/sqs/wake-up-sender.ts';
+import type { Queues } from '../adapters/sqs/connect.ts';
 import { systemClock } from '../adapters/system-clock.ts';
 import { ENV, requireEnv } from '../contract/env.ts';
-import { FUNCTION_NAMES, type FunctionName } from '../contract/names.ts';
+import type { FunctionName } from '../contract/names.ts';
 import { permissionsOf } from '../contract/permissions.ts';
-import * as z from '../contract/zod.ts';
 import { invariant, messageOf } from '../errors.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
-import type { DeadLetters } from '../ports/dead-letters.ts';
-import type { EventBus } from '../ports/event-bus.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { Hooks } from '../ports/hooks.ts';
 import type { Instances } from '../ports/instances.ts';
 import type { KubernetesApi } from '../ports/kubernetes-api.ts';
 import type { MetricSink } from '../ports/metrics.ts';
-import type { WakeUpSender } from '../ports/inbox.ts';
-
-export type Env = Readonly<Record<string, string | undefined>>;
+import { awsBus } from './aws-bus.ts';
+import type { Env } from './sqs-queues.ts';
 
 /** What every function is given without asking. */
 export type Given = 'audit' | 'metrics' | 'clock';
@@ -61,6 +50,7 @@ export interface DepsOptions {
   readonly audit: AuditLog;
   readonly metrics: MetricSink;
   readonly log: DepsLog;
+  readonly queues: Queues;
   /** Whether runs at the same time share what they read of the cluster. */
   readonly sharesReads?: boolean;
 }
@@ -80,10 +70,10 @@ export function makeDeps<Name extends AdapterName>(
     ...(asked.has('kubernetes') && { kubernetes: clients.kubernetes() }),
     ...(asked.has('records') && { records: createRecordStore(clients.table()) }),
     ...(asked.has('dueIndex') && { dueIndex: createDueIndex(clients.table()) }),
-    ...(asked.has('wakeUps') && { wakeUps: makeWakeUpSender(options.env, clients.sqs()) }),
-    ...(asked.has('bus') && { bus: makeBus(options.env) }),
+    ...(asked.has('wakeUps') && { wakeUps: options.queues.wakeUps }),
+    ...(asked.has('bus') && { bus: awsBus(requireEnv(options.env, ENV.eventBusName)) }),
     ...(asked.has('events') && { events: makeEvents(options, clients.kubernetes()) }),
-    ...(asked.has('deadLetters') && { deadLetters: makeDeadLetters(options.env, clients.sqs()) }),
+    ...(asked.has('deadLetters') && { deadLetters: options.queues.deadLetters }),
     audit,
     metrics,
     clock: systemClock,
@@ -93,21 +83,11 @@ export function makeDeps<Name extends AdapterName>(
   return { deps, probe: createAccessProbe(clients.transport(), permissionsOf(name).kubernetes) };
 }
 
-/** What the batch wrapper itself needs, whatever the function asks for. */
-export function makeInboxDeps({ env }: DepsOptions): { deadLetters: DeadLetters; visibility: MessageVisibility } {
-  const client = new SQSClient(CLIENT_DEFAULTS);
-  return {
-    deadLetters: makeDeadLetters(env, client),
-    visibility: createMessageVisibility({ client, queueUrl: requireEnv(env, ENV.inboxUrl) }),
-  };
-}
-
 /** Clients that several adapters share, each made when the first of them asks. */
 function makeClients(options: DepsOptions) {
   const dynamo = once(() => createDynamoDbClient());
   const transport = once(() => connect(options, () => dynamo().config.credentials()));
   return {
-    sqs: once(() => new SQSClient(CLIENT_DEFAULTS)),
     table: () => ({ client: dynamo(), tableName: requireEnv(options.env, ENV.tableName) }),
     transport,
     kubernetes: once(() => {
@@ -126,12 +106,6 @@ function pick<Name extends keyof FunctionDeps>(
   invariant(isWhole(made), 'each adapter that was asked for was made');
   return made;
 }
-
-const makeBus = (env: Env): EventBus =>
-  createEventBus({ client: new EventBridgeClient(CLIENT_DEFAULTS), busName: requireEnv(env, ENV.eventBusName) });
-
-const makeDeadLetters = (env: Env, client: SQSClient): DeadLetters =>
-  createDeadLetters({ client, queueUrl: requireEnv(env, ENV.deadLetterQueueUrl) });
 
 function makeEvents({ name, log }: DepsOptions, kubernetes: KubernetesApi): EventRecorder {
   return createEventRecorder({
@@ -160,18 +134,6 @@ function connect({ name, env }: DepsOptions, credentials: () => Credentials): Tr
     // Always the cluster's own CA: an endpoint that presents another certificate is not our cluster.
     tls: { ca: Buffer.from(ca, 'base64') },
   });
-}
-
-const inboxUrlsSchema = z.partialRecord(z.enum(FUNCTION_NAMES), z.string());
-
-function makeWakeUpSender(env: Env, client: SQSClient): WakeUpSender {
-  const inboxUrls = inboxUrlsSchema.parse(JSON.parse(requireEnv(env, ENV.inboxUrls)));
-  const configured: Partial<Record<FunctionName, string>> = {};
-  for (const name of FUNCTION_NAMES) {
-    const url = inboxUrls[name];
-    if (url !== undefined) configured[name] = url;
-  }
-  return createWakeUpSender({ client, inboxUrls: configured });
 }
 
 function once<Value>(make: () => Value): () => Value {

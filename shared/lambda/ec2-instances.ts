@@ -1,15 +1,19 @@
-import { AutoScalingClient } from '@aws-sdk/client-auto-scaling';
-import { EC2Client } from '@aws-sdk/client-ec2';
-import { CLIENT_DEFAULTS } from '../adapters/aws-errors.ts';
-import { createInstances } from '../adapters/ec2/instances.ts';
 import { ENV, requireEnv } from '../contract/env.ts';
 import type { Instances } from '../ports/instances.ts';
+import { whenNeeded } from './when-needed.ts';
 
-/** For `createHandler(…, { instances: ec2Instances })`. In a file of its own, so that only bundles that ask for it carry these clients. */
+/** For `createHandler(…, { instances: ec2Instances })`. The clients are loaded when an instance is first asked about. */
 export function ec2Instances(): Instances {
-  return createInstances({
-    ec2: new EC2Client(CLIENT_DEFAULTS),
-    autoScaling: new AutoScalingClient(CLIENT_DEFAULTS),
-    clusterName: requireEnv(process.env, ENV.clusterName),
+  const clusterName = requireEnv(process.env, ENV.clusterName);
+  const connected = whenNeeded('the EC2 client', async () => {
+    const { connectInstances } = await import('../adapters/ec2/connect.ts');
+    return connectInstances(clusterName);
   });
+  return {
+    describe: async providerID => (await connected()).describe(providerID),
+    list: async () => (await connected()).list(),
+    terminate: async providerID => (await connected()).terminate(providerID),
+    reboot: async providerID => (await connected()).reboot(providerID),
+    terminateInAutoScalingGroup: async providerID => (await connected()).terminateInAutoScalingGroup(providerID),
+  };
 }

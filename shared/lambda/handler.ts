@@ -19,8 +19,9 @@ import type { FunctionName } from '../contract/names.ts';
 import type { FunctionDeps, Reconcile } from '../ports/function-deps.ts';
 import { oneAtATime, type Parallel } from './in-parallel.ts';
 import { logFields, withLogFields } from './log-fields.ts';
-import { makeDeps, makeInboxDeps, type AdapterName, type DepsOptions, type Given, type OtherAdapters } from './deps.ts';
+import { makeDeps, type AdapterName, type DepsOptions, type Given, type OtherAdapters } from './deps.ts';
 import { processBatch, type BatchLog } from './process-batch.ts';
+import { sqsQueues } from './sqs-queues.ts';
 
 export type BatchHandler = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
 
@@ -49,8 +50,8 @@ export function createHandler<Name extends AdapterName, Others extends Partial<O
   const print = (lines: string): void => void process.stdout.write(lines);
   const audit = createAuditLog({ serviceName, fields: logFields, print, now: () => systemClock.now() });
   const sharesReads = parallel !== undefined;
-  const options: DepsOptions = { name, env: process.env, audit, metrics, log, sharesReads };
-  const { deadLetters, visibility } = makeInboxDeps(options);
+  const queues = sqsQueues(process.env, { sendsWakeUps: uses.some(adapter => adapter === 'wakeUps') });
+  const options: DepsOptions = { name, env: process.env, audit, metrics, log, queues, sharesReads };
   const made = Object.fromEntries(Object.entries(others ?? {}).map(([adapter, make]) => [adapter, make()]));
   const { deps, probe } = makeDeps(uses, options);
   const reconcileOne = makeReconcile({ ...deps, ...made } as Pick<FunctionDeps, Name | Given> & MadeBy<Others>);
@@ -69,11 +70,11 @@ export function createHandler<Name extends AdapterName, Others extends Partial<O
             cluster,
             reconcile,
             clock: systemClock,
-            deadLetters,
+            deadLetters: queues.deadLetters,
             metrics,
             ...(probe && { probe }),
           },
-          visibility,
+          visibility: queues.visibility,
           metrics,
           log,
           ...(parallel && { atOnce: parallel.atOnce }),

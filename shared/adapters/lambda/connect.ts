@@ -1,0 +1,8 @@
+/** `InvokeFunction` with a client of its own: only a termination with a Lambda hook loads this file. */
+import { LambdaClient } from '@aws-sdk/client-lambda';
+import type { InvokeFunction } from '../hooks/hooks.ts';
+import { createInvokeFunction, INVOKE_CLIENT_DEFAULTS } from './invoke-function.ts';
+
+export function connectInvokeFunction(): InvokeFunction {
+  return createInvokeFunction(new LambdaClient(INVOKE_CLIENT_DEFAULTS));
+}

@@ -1,0 +1,31 @@
+/** The adapters on SQS, with one client for all. A run that waits for nothing soon and does not fail never loads this file. */
+import { SQSClient } from '@aws-sdk/client-sqs';
+import type { DeadLetters } from '../../ports/dead-letters.ts';
+import type { WakeUpSender } from '../../ports/inbox.ts';
+import type { MessageVisibility } from '../../ports/message-visibility.ts';
+import { CLIENT_DEFAULTS } from '../aws-errors.ts';
+import { createDeadLetters } from './dead-letters.ts';
+import { createMessageVisibility } from './visibility.ts';
+import { createWakeUpSender, type WakeUpSenderOptions } from './wake-up-sender.ts';
+
+export interface QueueUrls {
+  readonly inbox: string;
+  readonly deadLetters: string;
+  /** The inboxes that wake-ups are sent to, by function. */
+  readonly wakeUps: WakeUpSenderOptions['inboxUrls'];
+}
+
+export interface Queues {
+  readonly visibility: MessageVisibility;
+  readonly deadLetters: DeadLetters;
+  readonly wakeUps: WakeUpSender;
+}
+
+export function connectQueues(urls: QueueUrls): Queues {
+  const client = new SQSClient(CLIENT_DEFAULTS);
+  return {
+    visibility: createMessageVisibility({ client, queueUrl: urls.inbox }),
+    deadLetters: createDeadLetters({ client, queueUrl: urls.deadLetters }),
+    wakeUps: createWakeUpSender({ client, inboxUrls: urls.wakeUps }),
+  };
+}
