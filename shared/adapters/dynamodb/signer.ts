@@ -29,7 +29,7 @@ export function createSigner(
   const keyOf = (secret: string, scope: string): KeyObject => {
     // One key a day.
     if (kept === undefined || kept.secret !== secret || kept.scope !== scope) {
-      const bytes = scope.split('/').reduce((key, part) => hmac(key, part), Buffer.from(`AWS4${secret}`));
+      const bytes = scope.split('/').reduce<Buffer>(hmac, Buffer.from(`AWS4${secret}`));
       // As bytes it would be asked each time whether it is a key, and Node makes an Error for each no.
       kept = { secret, scope, key: createSecretKey(bytes) };
     }
