@@ -71,8 +71,10 @@ function readAll(message: IncomingMessage): Promise<Buffer> {
     message.on('data', (chunk: Buffer) => chunks.push(chunk));
     message.once('end', () => resolve(Buffer.concat(chunks)));
     message.once('error', reject);
-    // Of no effect after the end.
-    message.once('close', () => reject(new Error('the connection was closed')));
+    message.once('close', () => {
+      // An Error takes its stack when it is made, which costs more than to ask.
+      if (!message.readableEnded) reject(new Error('the connection was closed'));
+    });
   });
 }
 
