@@ -198,9 +198,17 @@ export const projectRemediation: Project = object => ({
   hints: hints({ nodeName: object.metadata.annotations?.[ANNOTATIONS.repairedNode] }),
 });
 
-/** The custom resource of a hook: its condition says that it is done, and any change is a heartbeat. */
+/** The custom resource of a hook: a condition that is True says that it is done, and any change is a heartbeat. */
 export const projectHookResource: Project = object => ({
-  parts: { ...projectCustomResource(object).parts, version: object.metadata.resourceVersion },
+  parts: {
+    ...projectCustomResource(object).parts,
+    ends: sortedList(
+      listAt(object, 'status', 'conditions').flatMap(condition =>
+        textAt(condition, 'status') === 'True' ? (textAt(condition, 'type') ?? []) : [],
+      ),
+    ),
+    version: object.metadata.resourceVersion,
+  },
   hints: hints({ hookKey: object.metadata.annotations?.[ANNOTATIONS.terminationHook] }),
 });
 

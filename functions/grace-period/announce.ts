@@ -28,8 +28,8 @@ const EVENTS: Readonly<Record<AnnouncementTopic, EventOfTopic>> = {
   refused: { type: 'Warning', reason: EVENT_REASONS.nodeChangeRefused, metric: METRICS.refused },
 };
 
-/** Events that one run records at the same time. */
-const AT_ONCE = 5;
+/** Events that one run records at the same time; ten runs are at work (ADR 0026). */
+const AT_ONCE = 2;
 
 /** Says each announcement. `timed`: a timer brought us here, so how late it was can be measured. */
 export async function announce(

@@ -39,6 +39,9 @@ function windowOf({ at, within, after, before }: ExpectationDocument, instantOf:
   };
 }
 
+/** No line can be in it. */
+export const isEmptyWindow = ({ from, to }: Window): boolean => from !== undefined && to !== undefined && to < from;
+
 function timesOf(times: ExpectationDocument['times']): Times {
   if (times === undefined) return { min: 1, max: Infinity };
   if (typeof times === 'number') return { min: times, max: times };

@@ -3,7 +3,7 @@ import { isScalar, LineCounter, parseAllDocuments, type Document } from 'yaml';
 import type { z } from 'zod';
 import { addDuration, hours, seconds, toIsoText, type EpochMs } from '../../shared/domain/time.ts';
 import { messageOf } from '../../shared/errors.ts';
-import { toExpectation } from './expectation.ts';
+import { isEmptyWindow, toExpectation } from './expectation.ts';
 import { describeIssue, describeUnknown } from './messages.ts';
 import { placeOf, type Path } from './places.ts';
 import { complainAboutDuplicates, complainAboutResources, type ResourceCatalog } from './resource-names.ts';
@@ -151,9 +151,14 @@ function toScenario(
     return { time, action: toAction(step), place: locate(path) };
   });
 
-  const expectations = (spec.expect ?? []).map((expectation, index) =>
-    toExpectation(expectation, instantOf, locate(['spec', 'expect', index])),
-  );
+  const expectations = (spec.expect ?? []).map((document, index) => {
+    const path = ['spec', 'expect', index];
+    const expectation = toExpectation(document, instantOf, locate(path));
+    if (expectation.kind === 'trace' && isEmptyWindow(expectation.window)) {
+      faults.push({ place: locate([...path, 'before']), message: 'must be later than `after`: nothing is in between' });
+    }
+    return expectation;
+  });
 
   return {
     name: metadata.name,

@@ -14,7 +14,13 @@ const text = z.string().min(1);
 const jsonValue: z.ZodType<JsonValue> = z.json();
 const jsonObject: z.ZodType<JsonObject> = z.record(z.string(), jsonValue);
 
-const duration = z.union([z.string(), z.number()]).transform((value, context): DurationMs => {
+/** A bare 0 is a number of YAML. */
+const textOr = (wanted: string) =>
+  z.union([z.string(), z.number()], {
+    error: ({ input }) => (input === undefined ? `is missing; it must be ${wanted}` : `must be ${wanted}`),
+  });
+
+const duration = textOr('a Go duration').transform((value, context): DurationMs => {
   const parsed = parseGoDuration(String(value));
   if (parsed.ok && parsed.nanoseconds >= 0n) return nanosecondsToDuration(parsed.nanoseconds);
   context.addIssue({ code: 'custom', message: parsed.ok ? 'must not be negative' : parsed.error });
@@ -30,7 +36,7 @@ const instant = z.string().transform((value, context): EpochMs => {
 
 const LOOKS_LIKE_DATE = /^\d{4}-/;
 
-const moment = z.union([z.string(), z.number()]).transform((value, context): Moment => {
+const moment = textOr('a Go duration or an RFC 3339 instant').transform((value, context): Moment => {
   const written = String(value);
   if (LOOKS_LIKE_DATE.test(written)) {
     const parsed = parseTimestamp(written);

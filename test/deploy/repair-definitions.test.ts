@@ -1,11 +1,13 @@
 /** What the API server accepts of a repair block is what the function reads; what it cannot judge is listed. */
 import { describe, expect, it } from 'vitest';
 import { createApiServer } from '../../packages/kube-apiserver/src/api-server.ts';
+import { tableOf } from '../../packages/kube-apiserver/src/http/tables/table.ts';
 import { ApiStatusError } from '../../packages/kube-apiserver/src/types.ts';
 import { parseRepairLimits } from '../../shared/contract/repair-limits-schema.ts';
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { JsonObject, JsonValue } from '../../shared/domain/kubernetes-object.ts';
+import { invariant } from '../../shared/errors.ts';
 import { customResourceDefinitions } from '../../simulator/custom-resource-definitions.ts';
 import { REFUSED_BY_THE_FUNCTION, REPAIR_BLOCKS, REPAIR_LIMITS } from '../contract/repair-blocks.ts';
 
@@ -82,6 +84,47 @@ describe('a duration that cannot be read is refused in a sentence', () => {
     const message = refusal(spec);
     expect(message).toMatch(sentence);
     expect(message).not.toMatch(/should match|evaluating rule|conversion|, spec\./);
+  });
+});
+
+it('shows in kubectl get what is accepted, in force, held and under repair', () => {
+  const resource = core.resourceForKind('curfew.dev/v1alpha1', 'NodeLifecyclePolicy');
+  invariant(resource !== undefined, 'the kind is served');
+  const condition = (type: string, status: string): JsonObject => ({
+    type,
+    status,
+    reason: 'Because',
+    message: '',
+    lastTransitionTime: '2024-11-01T15:00:00Z',
+  });
+  const policy = core.seed({
+    apiVersion: 'curfew.dev/v1alpha1',
+    kind: 'NodeLifecyclePolicy',
+    metadata: { name: 'edge', creationTimestamp: '2024-11-01T13:00:00Z' },
+    spec: { mode: 'Observe', repair: { defaultTolerationDuration: '30m', maxUnhealthy: '20%' } },
+    status: {
+      nodePools: 2,
+      nodes: 30,
+      held: 3,
+      repairing: 1,
+      conditions: [condition('Active', 'True'), condition('Accepted', 'False')],
+    },
+  });
+  const options = { now: Date.parse('2024-11-01T15:00:00Z'), includeObject: 'None', metaVersion: 'v1' } as const;
+  const { columnDefinitions, rows } = tableOf(resource, [policy], {}, options);
+  const names = columnDefinitions?.map(({ name }) => name) ?? [];
+  expect(Object.fromEntries(names.map((name, index) => [name, rows[0]?.cells[index]]))).toEqual({
+    Name: 'edge',
+    Mode: 'Observe',
+    Accepted: 'False',
+    Active: 'True',
+    Pools: 2,
+    Nodes: 30,
+    Held: 3,
+    Repairing: 1,
+    'Default toleration': '30m',
+    'Max unhealthy': '20%',
+    Age: '120m',
   });
 });
 

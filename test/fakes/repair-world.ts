@@ -42,6 +42,7 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
   const store = createMemoryRecordStore();
   const audit: AuditRecord[] = [];
   const events: ObjectEvent[] = [];
+  const counted: Readonly<Record<string, string | number>>[] = [];
   const wakeUps: { wakeUp: WakeUp; delay: DurationMs }[] = [];
   const published: BusEntry[] = [];
   /** Calls that end or restart instances. */
@@ -111,7 +112,10 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
       },
     },
     audit: { write: record => audit.push(record) },
-    metrics: { count: () => undefined, milliseconds: () => undefined },
+    metrics: {
+      count: (name, value = 1, dimensions = {}) => counted.push({ name, value, ...dimensions }),
+      milliseconds: () => undefined,
+    },
     clock: { now: () => now, sleep: () => Promise.reject(new Error('nothing sleeps here')) },
   };
 
@@ -143,6 +147,7 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
     writes,
     audit,
     events,
+    counted,
     wakeUps,
     published,
     instanceCalls,

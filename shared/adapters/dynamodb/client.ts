@@ -1,6 +1,7 @@
-/** The DynamoDB client of the functions: the SDK's, without what costs a third of each call and serves nobody here. */
+/** The DynamoDB client of the functions: the SDK's, without what costs half of each call and serves nobody here. */
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { CLIENT_DEFAULTS } from '../aws-errors.ts';
+import { createSigner } from './signer.ts';
 
 /**
  * Steps of each call that are left out: the logger, which filters inputs and outputs for a log that is off; the header that says which SDK
@@ -11,7 +12,15 @@ export const LEFT_OUT = ['loggerMiddleware', 'getUserAgentMiddleware', 'recursio
 /** @param config in place of what the environment says */
 export function createDynamoDbClient(config: DynamoDBClientConfig = {}): DynamoDBClient {
   // The steps of a call are put together once for each command.
-  const client = new DynamoDBClient({ ...CLIENT_DEFAULTS, cacheMiddleware: true, ...config });
+  const client: DynamoDBClient = new DynamoDBClient({
+    ...CLIENT_DEFAULTS,
+    cacheMiddleware: true,
+    signer: createSigner(
+      () => client.config.credentials(),
+      () => client.config.region(),
+    ),
+    ...config,
+  });
   for (const name of LEFT_OUT) client.middlewareStack.remove(name);
   storeFlat(client.config);
   return client;

@@ -210,6 +210,26 @@ describe('a file that is not valid', () => {
     ['an expectation of nothing', '  expect: [{ at: 1m }]\n', /exactly one of write, event, audit, final/],
     ['within without at', '  expect: [{ within: 1m, write: {} }]\n', /spec\.expect\[0\]\.within: needs `at`/],
     ['at beside before', '  expect: [{ at: 1m, before: 2m, write: {} }]\n', /must not stand beside `at`/],
+    [
+      'a window without an instant',
+      '  expect: [{ after: 2m, before: 1m, write: {} }]\n',
+      /before: must be later than `after`/,
+    ],
+    [
+      'a step without a time',
+      '  steps: [{ restart: forwarder }]\n',
+      /steps\[0\]\.at: is missing; it must be a Go duration or/,
+    ],
+    [
+      'an outage without an end',
+      '  steps: [{ at: 1m, outage: { of: api } }]\n',
+      /for: is missing; it must be a Go duration$/m,
+    ],
+    [
+      'a list for a time',
+      '  expect: [{ at: [1m], write: {} }]\n',
+      /at: must be a Go duration or an RFC 3339 instant$/m,
+    ],
     ['a window for the end', '  expect: [{ at: 1m, final: { resource: nodes, name: x } }]\n', /looks at the end/],
     ['min above max', '  expect: [{ write: {}, times: { min: 2, max: 1 } }]\n', /spec\.expect\[0\]\.times/],
     [

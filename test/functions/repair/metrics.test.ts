@@ -1,0 +1,33 @@
+/** What is counted of repairs, by condition and pool. */
+import { expect, it } from 'vitest';
+import { minutes } from '../../../shared/domain/time.ts';
+import { createRepairWorld, seedPool } from '../../fakes/repair-world.ts';
+
+async function counted(ill: readonly string[]) {
+  const world = createRepairWorld();
+  seedPool(world, ['n1', 'n2', 'n3', 'n4', 'n5'], { defaultTolerationDuration: '10m' });
+  for (const name of ill) world.setCondition(name, 'NetworkUnavailable', 'True');
+  world.advance(minutes(10));
+  await world.look('n1');
+  return world.counted;
+}
+
+it('counts an action by condition, pool and action', async () => {
+  const pool = { nodePool: 'default' };
+  const lines = await counted(['n1']);
+  expect(lines).toContainEqual({
+    name: 'RepairStarted',
+    value: 1,
+    ...pool,
+    condition: 'NetworkUnavailable',
+    action: 'Terminate',
+  });
+  expect(lines).toContainEqual({ name: 'RepairDecision', value: 1, ...pool, decision: 'repair' });
+  expect(lines).toContainEqual({ name: 'RepairsUnderWay', value: 1, ...pool });
+});
+
+it('counts what is held by pool and reason', async () => {
+  const lines = await counted(['n1', 'n2']);
+  expect(lines).toContainEqual({ name: 'RepairHeld', value: 2, nodePool: 'default', reason: 'UnhealthyThreshold' });
+  expect(lines.map(({ name }) => name)).not.toContain('RepairStarted');
+});
