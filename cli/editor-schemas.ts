@@ -23,16 +23,16 @@ const objectOf = (kind: string, spec: z.ZodMiniType) =>
 const policySpec = z.strictObject({
   nodePoolSelector: z.optional(labelSelectorSchema),
   mode: z.optional(z.enum(MODES)),
-  repair: z.optional(repairSchema),
-  protection: z.optional(protectionSchema),
-  termination: z.optional(terminationSchema),
+  repair: z.optional(repairSchema()),
+  protection: z.optional(protectionSchema()),
+  termination: z.optional(terminationSchema()),
 });
 
 const SCHEMAS: Readonly<Record<string, z.core.$ZodType>> = {
-  config: configSchema,
+  config: configSchema(),
   scenario: scenarioSchema,
   nodelifecyclepolicy: objectOf('NodeLifecyclePolicy', policySpec),
-  finalizerrule: objectOf('FinalizerRule', finalizerRuleSchema),
+  finalizerrule: objectOf('FinalizerRule', finalizerRuleSchema()),
 };
 
 /** What a file may say, as JSON Schema 2020-12. Rules between fields, and texts that have to parse, are `curfew validate`'s. */

@@ -66,55 +66,61 @@ export const nodeRecordId = (uid: string): string => `node/${uid}`;
 
 const named = z.object({ name: z.string(), uid: z.string() });
 
-const resourceName = z.object({
-  group: z.string(),
-  version: z.string(),
-  resource: z.string(),
-  namespace: z.exactOptional(z.string()),
-  name: z.string(),
-});
-const resource = z.extend(resourceName, { uid: z.string() });
+const resourceName = z.madeOnce(() =>
+  z.object({
+    group: z.string(),
+    version: z.string(),
+    resource: z.string(),
+    namespace: z.exactOptional(z.string()),
+    name: z.string(),
+  }),
+);
+const resource = z.madeOnce(() => z.extend(resourceName(), { uid: z.string() }));
 
 const rungType = z.enum(['Reboot', 'Drain', 'CustomResource', 'Terminate']);
-const attempt = z.object({
-  number: z.int().check(z.positive()),
-  phase: z.enum(['intended', 'refused', 'accepted', 'observed']),
-  intendedTime: instant,
-  node: named,
-  claim: z.exactOptional(named),
-  incident: incidentSchema,
-  rung: z.int().check(z.minimum(0)),
-  action: rungType,
-  escalates: z.exactOptional(z.literal(true)),
-  carriedOut: z.exactOptional(z.object({ rung: z.int().check(z.minimum(0)), action: rungType })),
-  until: z.exactOptional(instant),
-  retryTime: z.exactOptional(instant),
-  answer: z.exactOptional(z.object({ kind: z.enum(['succeeded', 'failed', 'stopped']), message: z.string() })),
-  wellTime: z.exactOptional(instant),
-  terminationTimestamp: z.exactOptional(z.string()),
-  previousTimestamp: z.exactOptional(z.string()),
-  bootID: z.exactOptional(z.string()),
-  requestId: z.exactOptional(z.string()),
-  resources: z.exactOptional(z.array(resource)),
-  mayHaveMade: z.exactOptional(z.array(resourceName)),
-});
+const attempt = z.madeOnce(() =>
+  z.object({
+    number: z.int().check(z.positive()),
+    phase: z.enum(['intended', 'refused', 'accepted', 'observed']),
+    intendedTime: instant,
+    node: named,
+    claim: z.exactOptional(named),
+    incident: incidentSchema,
+    rung: z.int().check(z.minimum(0)),
+    action: rungType,
+    escalates: z.exactOptional(z.literal(true)),
+    carriedOut: z.exactOptional(z.object({ rung: z.int().check(z.minimum(0)), action: rungType })),
+    until: z.exactOptional(instant),
+    retryTime: z.exactOptional(instant),
+    answer: z.exactOptional(z.object({ kind: z.enum(['succeeded', 'failed', 'stopped']), message: z.string() })),
+    wellTime: z.exactOptional(instant),
+    terminationTimestamp: z.exactOptional(z.string()),
+    previousTimestamp: z.exactOptional(z.string()),
+    bootID: z.exactOptional(z.string()),
+    requestId: z.exactOptional(z.string()),
+    resources: z.exactOptional(z.array(resource())),
+    mayHaveMade: z.exactOptional(z.array(resourceName())),
+  }),
+);
 
-const poolSchema = z.object({
-  passTime: instant,
-  underWay: z.exactOptional(z.literal(true)),
-  wanted: z.exactOptional(z.literal(true)),
-  attempts: z.array(attempt),
-  outages: z.array(z.string()),
-  ramp: z.exactOptional(z.object({ step: z.int(), stepTime: instant, granted: z.int() })),
-  repairs: z.array(z.object({ condition: z.string(), time: instant })),
-  said: z.object({ againTime: instant, nodes: z.record(z.string(), z.string()) }),
-});
+const poolSchema = z.madeOnce(() =>
+  z.object({
+    passTime: instant,
+    underWay: z.exactOptional(z.literal(true)),
+    wanted: z.exactOptional(z.literal(true)),
+    attempts: z.array(attempt()),
+    outages: z.array(z.string()),
+    ramp: z.exactOptional(z.object({ step: z.int(), stepTime: instant, granted: z.int() })),
+    repairs: z.array(z.object({ condition: z.string(), time: instant })),
+    said: z.object({ againTime: instant, nodes: z.record(z.string(), z.string()) }),
+  }),
+);
 
 export const poolCodec: RecordCodec<PoolState> = {
   owner: OWNER,
   schemaVersion: 4,
   // Version 1 had terminations alone, 2 no resources that may have been made, 3 nothing of what came before an observed action.
-  parse: state => poolSchema.parse(state),
+  parse: state => poolSchema().parse(state),
   toState: ({ passTime, underWay, wanted, attempts, outages, ramp, repairs, said }) => {
     const state = {
       passTime,
@@ -126,7 +132,7 @@ export const poolCodec: RecordCodec<PoolState> = {
       repairs: repairs.map(repair => ({ ...repair })),
       said: { againTime: said.againTime, nodes: { ...said.nodes } },
     };
-    poolSchema.parse(state);
+    poolSchema().parse(state);
     return state;
   },
 };

@@ -4,8 +4,8 @@ import { buildSync, type BuildOptions, type Metafile } from 'esbuild';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-const BUILT_INS = join(import.meta.dirname, '..', 'built-ins');
-const builtIn = (file: string): string => join(BUILT_INS, file);
+const STAND_INS = join(import.meta.dirname, '..', 'stand-ins');
+const standIn = (file: string): string => join(STAND_INS, file);
 
 const COMMON = {
   bundle: true,
@@ -16,17 +16,18 @@ const COMMON = {
   // Beside the bundle, not linked from it: reading a map at start-up would cost more than the whole import.
   sourcemap: 'external',
   metafile: true,
-  // Built-in modules whose `import` costs more than their use, and what stands in for them.
+  // Modules whose `import` costs more than their use, and what stands in for them.
   alias: {
-    'node:console': builtIn('console.cjs'),
-    'node:http': builtIn('http.cjs'),
-    'node:process': builtIn('process.cjs'),
-    'node:util': builtIn('util.mjs'),
-    process: builtIn('process.cjs'),
+    '@aws-sdk/credential-provider-node': standIn('credential-provider-node.mjs'),
+    'node:console': standIn('console.cjs'),
+    'node:http': standIn('http.cjs'),
+    'node:process': standIn('process.cjs'),
+    'node:util': standIn('util.mjs'),
+    process: standIn('process.cjs'),
   },
 } as const satisfies BuildOptions;
 
-/** Options of esbuild. The SDK that was tested is the one that runs: nothing is left out. */
+/** Options of esbuild. The SDK that was tested is the one that runs; all that is left out is in `stand-ins`. */
 export const BUNDLING = {
   ...COMMON,
   format: 'esm',

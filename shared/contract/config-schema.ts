@@ -9,11 +9,13 @@ import { drainKeys, toDrainSettings } from './drain-schema.ts';
 import { MAX_KEY_PARTS, tomlPlaces } from './toml-places.ts';
 import * as z from './zod.ts';
 
-const keys = z.strictObject({
-  featureGates: z.prefault(z.strictObject({ nodeRepair: z._default(z.boolean(), false) }), {}),
-  ...drainKeys.shape,
-});
-export const configSchema = keys.check(...drainKeys.checks);
+const keys = z.madeOnce(() =>
+  z.strictObject({
+    featureGates: z.prefault(z.strictObject({ nodeRepair: z._default(z.boolean(), false) }), {}),
+    ...drainKeys().shape,
+  }),
+);
+export const configSchema = z.madeOnce(() => keys().check(...drainKeys().checks));
 
 export interface CurfewConfig {
   readonly featureGates: { readonly nodeRepair: boolean };
@@ -57,7 +59,7 @@ export function parseConfig(text: string): ParsedConfig {
     const [message = ''] = error.message.split('\n');
     return { ok: false, faults: [{ line: error.line, column: error.column, key: '', message }] };
   }
-  const result = configSchema.safeParse(content);
+  const result = configSchema().safeParse(content);
   if (result.success) {
     return { ok: true, value: toConfig(result.data, content), content, lineOf: path => tomlPlaces(text).lineOf(path) };
   }
@@ -72,13 +74,13 @@ export function parseConfig(text: string): ParsedConfig {
 
 /** Reads what `parseConfig` parsed, from where it was kept; undefined when it is not valid (any more). */
 export function readConfig(content: unknown): CurfewConfig | undefined {
-  const result = configSchema.safeParse(content);
+  const result = configSchema().safeParse(content);
   return result.success ? toConfig(result.data, content) : undefined;
 }
 
 /** A configuration that is about other things does not mean that nothing is to be drained. */
-function toConfig(parsed: z.output<typeof configSchema>, content: unknown): CurfewConfig {
-  const saysHow = isTable(content) && Object.keys(drainKeys.shape).some(key => Object.hasOwn(content, key));
+function toConfig(parsed: z.output<ReturnType<typeof configSchema>>, content: unknown): CurfewConfig {
+  const saysHow = isTable(content) && Object.keys(drainKeys().shape).some(key => Object.hasOwn(content, key));
   return { featureGates: parsed.featureGates, drain: saysHow ? toDrainSettings(parsed) : undefined };
 }
 
@@ -141,9 +143,9 @@ function formatKey(path: readonly PropertyKey[]): string {
 /** The keys that are known in the table at `path`. */
 function knownKeys(path: readonly PropertyKey[]): readonly string[] {
   const tables: Readonly<Record<string, readonly string[]>> = {
-    '': Object.keys(keys.shape),
+    '': Object.keys(keys().shape),
     featureGates: ['nodeRepair'],
-    ...drainKeys.tables,
+    ...drainKeys().tables,
   };
   return tables[path.filter(part => typeof part !== 'number').join('.')] ?? [];
 }

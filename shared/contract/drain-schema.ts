@@ -101,34 +101,38 @@ const matching = (pattern: RegExp, what: string) =>
 
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-const customDrain = z.strictObject({
-  enabled: z._default(z.boolean(), false),
-  nodeSelector: z._default(labelSelector, ''),
-  /** Where NVSentinel mounts its template; here templates are keys of the ConfigMap. */
-  templateMountPath: z.optional(text),
-  templateFileName: z._default(matching(/^[-._a-zA-Z0-9]+$/, 'a key of a ConfigMap'), ''),
-  namespace: z._default(matching(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/, 'a namespace'), ''),
-  apiGroup: z._default(matching(SUBDOMAIN, 'an API group'), ''),
-  version: z._default(matching(/^[a-z]([-a-z0-9]*[a-z0-9])?$/, 'an API version'), ''),
-  kind: z._default(matching(/^[A-Z][A-Za-z0-9]*$/, 'a kind'), ''),
-  resource: z.optional(matching(/^[a-z]([-a-z0-9]*[a-z0-9])?$/, 'the plural of a kind')),
-  timeout: z.optional(duration),
-  statusConditionType: z._default(text, ''),
-  statusConditionStatus: z._default(text, ''),
-  failedConditionType: z._default(requiredText, FAILED_CONDITION_TYPE),
-  heartbeat: z.optional(duration),
-  fallbackMode: z.optional(mode),
-});
+const customDrain = z.madeOnce(() =>
+  z.strictObject({
+    enabled: z._default(z.boolean(), false),
+    nodeSelector: z._default(labelSelector, ''),
+    /** Where NVSentinel mounts its template; here templates are keys of the ConfigMap. */
+    templateMountPath: z.optional(text),
+    templateFileName: z._default(matching(/^[-._a-zA-Z0-9]+$/, 'a key of a ConfigMap'), ''),
+    namespace: z._default(matching(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/, 'a namespace'), ''),
+    apiGroup: z._default(matching(SUBDOMAIN, 'an API group'), ''),
+    version: z._default(matching(/^[a-z]([-a-z0-9]*[a-z0-9])?$/, 'an API version'), ''),
+    kind: z._default(matching(/^[A-Z][A-Za-z0-9]*$/, 'a kind'), ''),
+    resource: z.optional(matching(/^[a-z]([-a-z0-9]*[a-z0-9])?$/, 'the plural of a kind')),
+    timeout: z.optional(duration),
+    statusConditionType: z._default(text, ''),
+    statusConditionStatus: z._default(text, ''),
+    failedConditionType: z._default(requiredText, FAILED_CONDITION_TYPE),
+    heartbeat: z.optional(duration),
+    fallbackMode: z.optional(mode),
+  }),
+);
 
-const namespaceRule = z.strictObject({ name: filePattern, mode });
-const podDrainPolicy = z.strictObject({
-  name: requiredText,
-  namespace: z._default(filePattern, '*'),
-  podSelector,
-  mode,
-});
+const namespaceRule = z.madeOnce(() => z.strictObject({ name: filePattern, mode }));
+const podDrainPolicy = z.madeOnce(() =>
+  z.strictObject({
+    name: requiredText,
+    namespace: z._default(filePattern, '*'),
+    podSelector,
+    mode,
+  }),
+);
 
-const shape = {
+const shape = z.madeOnce(() => ({
   evictionTimeoutInSeconds: z.optional(duration),
   systemNamespaces: z._default(regularExpression, ''),
   /** 0 is the default, as NVSentinel reads it. */
@@ -137,12 +141,12 @@ const shape = {
   drainGPUPods: z._default(z.boolean(), false),
   partialDrainEnabled: z._default(z.boolean(), false),
   partialDrainEntityMetricEnabled: z._default(z.boolean(), false),
-  userNamespaces: z._default(z.array(namespaceRule).check(z.maxLength(MAX_RULES)), []),
-  podDrainPolicies: z._default(z.array(podDrainPolicy).check(z.maxLength(MAX_RULES)), []),
-  customDrain: z.optional(customDrain),
-};
-const drainSchema = z.object(shape);
-type DrainKeys = z.output<typeof drainSchema>;
+  userNamespaces: z._default(z.array(namespaceRule()).check(z.maxLength(MAX_RULES)), []),
+  podDrainPolicies: z._default(z.array(podDrainPolicy()).check(z.maxLength(MAX_RULES)), []),
+  customDrain: z.optional(customDrain()),
+}));
+const drainSchema = z.madeOnce(() => z.object(shape()));
+type DrainKeys = z.output<ReturnType<typeof drainSchema>>;
 
 /** Without these a custom drain cannot be made. */
 const REQUIRED = [
@@ -196,22 +200,25 @@ function checkCustomDrain(
 }
 
 /** What the schema of the whole configuration takes in. */
-export const drainKeys = {
-  shape,
-  checks: [
-    z.superRefine((parsed: DrainKeys, context: z.core.$RefinementCtx<DrainKeys>) => {
-      const complain: Complain = (path, message) => context.addIssue({ code: 'custom', path: [...path], message });
-      checkRules(parsed, complain);
-      checkCustomDrain(parsed, complain);
-    }),
-  ],
-  /** Known keys by table. */
-  tables: {
-    userNamespaces: Object.keys(namespaceRule.shape),
-    podDrainPolicies: Object.keys(podDrainPolicy.shape),
-    customDrain: Object.keys(customDrain.shape),
-  },
-} as const;
+export const drainKeys = z.madeOnce(
+  () =>
+    ({
+      shape: shape(),
+      checks: [
+        z.superRefine((parsed: DrainKeys, context: z.core.$RefinementCtx<DrainKeys>) => {
+          const complain: Complain = (path, message) => context.addIssue({ code: 'custom', path: [...path], message });
+          checkRules(parsed, complain);
+          checkCustomDrain(parsed, complain);
+        }),
+      ],
+      /** Known keys by table. */
+      tables: {
+        userNamespaces: Object.keys(namespaceRule().shape),
+        podDrainPolicies: Object.keys(podDrainPolicy().shape),
+        customDrain: Object.keys(customDrain().shape),
+      },
+    }) as const,
+);
 
 /** The settings that the keys stand for. */
 export function toDrainSettings(parsed: DrainKeys): DrainSettings {

@@ -4,30 +4,32 @@ import { parsed, type Parsed } from './policy-schema.ts';
 import { finalizerNameSchema, positiveDuration } from './termination-schema.ts';
 import * as z from './zod.ts';
 
-const cleanupSchema = z.pipe(
-  z
-    .strictObject({
-      lambda: z.optional(z.strictObject({ functionName: z.string().check(z.minLength(1), z.maxLength(140)) })),
-      event: z.optional(z.strictObject({ detailType: z.string().check(z.minLength(1), z.maxLength(128)) })),
-      builtin: z.optional(z.strictObject({ name: z.enum(['None']) })),
-    })
-    .check(
-      z.refine(
-        cleanup => Object.values(cleanup).filter(target => target !== undefined).length === 1,
-        'must have exactly one of lambda, event and builtin',
+const cleanupSchema = z.madeOnce(() =>
+  z.pipe(
+    z
+      .strictObject({
+        lambda: z.optional(z.strictObject({ functionName: z.string().check(z.minLength(1), z.maxLength(140)) })),
+        event: z.optional(z.strictObject({ detailType: z.string().check(z.minLength(1), z.maxLength(128)) })),
+        builtin: z.optional(z.strictObject({ name: z.enum(['None']) })),
+      })
+      .check(
+        z.refine(
+          cleanup => Object.values(cleanup).filter(target => target !== undefined).length === 1,
+          'must have exactly one of lambda, event and builtin',
+        ),
       ),
+    z.transform(
+      ({
+        lambda,
+        event,
+      }: {
+        lambda?: { functionName: string } | undefined;
+        event?: { detailType: string } | undefined;
+      }): Cleanup => {
+        if (lambda !== undefined) return { kind: 'lambda', ...lambda };
+        return event === undefined ? { kind: 'none' } : { kind: 'event', ...event };
+      },
     ),
-  z.transform(
-    ({
-      lambda,
-      event,
-    }: {
-      lambda?: { functionName: string } | undefined;
-      event?: { detailType: string } | undefined;
-    }): Cleanup => {
-      if (lambda !== undefined) return { kind: 'lambda', ...lambda };
-      return event === undefined ? { kind: 'none' } : { kind: 'event', ...event };
-    },
   ),
 );
 
@@ -35,25 +37,27 @@ const cleanupSchema = z.pipe(
 const OTHERS: readonly string[] = ['/Node', 'karpenter.sh/NodeClaim', 'curfew.dev/FinalizerRule'];
 
 /** Wire form of the `spec`. */
-export const finalizerRuleSchema = z
-  .strictObject({
-    group: z._default(z.string(), ''),
-    version: z.string().check(z.minLength(1)),
-    kind: z.string().check(z.minLength(1)),
-    finalizerName: finalizerNameSchema,
-    cleanup: cleanupSchema,
-    deadline: z.optional(positiveDuration),
-    onDeadline: z._default(z.enum(ON_DEADLINES), 'Keep'),
-  })
-  .check(
-    z.refine(({ group, kind }) => !OTHERS.includes(`${group}/${kind}`), {
-      path: ['kind'],
-      error: 'must not be Node, NodeClaim or FinalizerRule: terminations have NodeLifecyclePolicies',
-    }),
-  );
+export const finalizerRuleSchema = z.madeOnce(() =>
+  z
+    .strictObject({
+      group: z._default(z.string(), ''),
+      version: z.string().check(z.minLength(1)),
+      kind: z.string().check(z.minLength(1)),
+      finalizerName: finalizerNameSchema,
+      cleanup: cleanupSchema(),
+      deadline: z.optional(positiveDuration),
+      onDeadline: z._default(z.enum(ON_DEADLINES), 'Keep'),
+    })
+    .check(
+      z.refine(({ group, kind }) => !OTHERS.includes(`${group}/${kind}`), {
+        path: ['kind'],
+        error: 'must not be Node, NodeClaim or FinalizerRule: terminations have NodeLifecyclePolicies',
+      }),
+    ),
+);
 
 /** Parses `spec`; `path` goes before the paths in messages. */
 export function parseFinalizerRule(spec: unknown, path: string): Parsed<FinalizerRule> {
-  const result = parsed(finalizerRuleSchema.safeParse(spec), path);
+  const result = parsed(finalizerRuleSchema().safeParse(spec), path);
   return result.ok ? { ok: true, value: { ...result.value, deadline: result.value.deadline } } : result;
 }

@@ -47,63 +47,70 @@ const enumeration = (names: ReadonlyMap<number, string>) =>
     0,
   );
 
-const timestamp = z.union([
-  z.pipe(
-    z.string(),
-    z.transform((value: string, { issues }): { seconds: number; nanos: number } => {
-      const instant = parseTimestamp(value);
-      if (instant === undefined) {
-        issues.push({ code: 'custom', message: 'must be an RFC 3339 timestamp', input: value });
-        return z.NEVER;
-      }
-      const fraction = /\.(\d{1,9})/.exec(value)?.[1] ?? '';
-      return { seconds: Math.floor(instant / 1000), nanos: Number(fraction.padEnd(9, '0')) };
+const timestamp = z.madeOnce(() =>
+  z.union([
+    z.pipe(
+      z.string(),
+      z.transform((value: string, { issues }): { seconds: number; nanos: number } => {
+        const instant = parseTimestamp(value);
+        if (instant === undefined) {
+          issues.push({ code: 'custom', message: 'must be an RFC 3339 timestamp', input: value });
+          return z.NEVER;
+        }
+        const fraction = /\.(\d{1,9})/.exec(value)?.[1] ?? '';
+        return { seconds: Math.floor(instant / 1000), nanos: Number(fraction.padEnd(9, '0')) };
+      }),
+    ),
+    z.object({
+      seconds: z._default(z.int(), 0),
+      nanos: z._default(z.int().check(z.minimum(0), z.maximum(999_999_999)), 0),
     }),
-  ),
+  ]),
+);
+
+const overrides = z.madeOnce(() => z.object({ force: flag, skip: flag }));
+const entity = z.madeOnce(() => z.object({ entityType: text, entityValue: text }));
+
+const eventSchema = z.madeOnce(() =>
   z.object({
-    seconds: z._default(z.int(), 0),
-    nanos: z._default(z.int().check(z.minimum(0), z.maximum(999_999_999)), 0),
+    id: requiredText,
+    nodeName: requiredText,
+    version: z._default(z.union([z.int().check(z.minimum(0), z.maximum(0xffff_ffff)), z.string()]), 0),
+    agent: text,
+    componentClass: text,
+    checkName: text,
+    isFatal: flag,
+    isHealthy: flag,
+    message: text,
+    recommendedAction: enumeration(RECOMMENDED_ACTIONS),
+    customRecommendedAction: text,
+    errorCode: z._default(z.array(z.string()).check(z.maxLength(MAX_LIST)), []),
+    entitiesImpacted: z._default(z.array(entity()).check(z.maxLength(MAX_LIST)), []),
+    metadata: z._default(z.record(z.string(), z.string()), {}),
+    generatedTimestamp: z.optional(timestamp()),
+    quarantineOverrides: z.optional(overrides()),
+    drainOverrides: z.optional(overrides()),
+    processingStrategy: enumeration(PROCESSING_STRATEGIES),
   }),
-]);
+);
 
-const overrides = z.object({ force: flag, skip: flag });
-const entity = z.object({ entityType: text, entityValue: text });
-
-const eventSchema = z.object({
-  id: requiredText,
-  nodeName: requiredText,
-  version: z._default(z.union([z.int().check(z.minimum(0), z.maximum(0xffff_ffff)), z.string()]), 0),
-  agent: text,
-  componentClass: text,
-  checkName: text,
-  isFatal: flag,
-  isHealthy: flag,
-  message: text,
-  recommendedAction: enumeration(RECOMMENDED_ACTIONS),
-  customRecommendedAction: text,
-  errorCode: z._default(z.array(z.string()).check(z.maxLength(MAX_LIST)), []),
-  entitiesImpacted: z._default(z.array(entity).check(z.maxLength(MAX_LIST)), []),
-  metadata: z._default(z.record(z.string(), z.string()), {}),
-  generatedTimestamp: z.optional(timestamp),
-  quarantineOverrides: z.optional(overrides),
-  drainOverrides: z.optional(overrides),
-  processingStrategy: enumeration(PROCESSING_STRATEGIES),
-});
-
-const statusSchema = z.object({ nodeQuarantined: z.optional(z.enum([...QUARANTINE_STATUSES, ''])) });
+const statusSchema = z.madeOnce(() => z.object({ nodeQuarantined: z.optional(z.enum([...QUARANTINE_STATUSES, ''])) }));
 
 /** Canonical names by their letters. */
-const NAMES = new Map(
-  [
-    ...Object.keys(eventSchema.shape),
-    'healthEvent',
-    'healthEventStatus',
-    'nodeQuarantined',
-    'entityType',
-    'entityValue',
-    'force',
-    'skip',
-  ].map(name => [name.toLowerCase(), name]),
+const NAMES = z.madeOnce(
+  () =>
+    new Map(
+      [
+        ...Object.keys(eventSchema().shape),
+        'healthEvent',
+        'healthEventStatus',
+        'nodeQuarantined',
+        'entityType',
+        'entityValue',
+        'force',
+        'skip',
+      ].map(name => [name.toLowerCase(), name]),
+    ),
 );
 
 const isTable = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -120,7 +127,7 @@ function canonical(value: unknown, depth = 0): unknown {
   const fields = Object.entries(value).filter(([, field]) => field !== null && field !== undefined);
   return Object.fromEntries(
     fields.map(([key, field]) => {
-      const name = NAMES.get(key.replaceAll('_', '').toLowerCase()) ?? key;
+      const name = NAMES().get(key.replaceAll('_', '').toLowerCase()) ?? key;
       return [name, name === 'metadata' ? withoutNull(field) : canonical(field, depth + 1)];
     }),
   );
@@ -177,9 +184,9 @@ export function parseHealthEvent(detail: unknown, envelopeId: string | undefined
   const id = [isTable(event) ? event['id'] : undefined, outerId, envelopeId].find(
     each => each !== undefined && each !== '',
   );
-  const read = parsed(eventSchema.safeParse(isTable(event) ? { ...event, id } : event), path);
+  const read = parsed(eventSchema().safeParse(isTable(event) ? { ...event, id } : event), path);
   if (!read.ok) return read;
-  const readStatus = parsed(statusSchema.safeParse(status ?? {}), path);
+  const readStatus = parsed(statusSchema().safeParse(status ?? {}), path);
   if (!readStatus.ok) return readStatus;
   const { version, generatedTimestamp, quarantineOverrides, drainOverrides, ...rest } = read.value;
   return {

@@ -21,52 +21,61 @@ const positiveDuration = z.pipe(
   }),
 );
 
-const blockSchema = z
-  .strictObject({
-    /** Which rules read the annotation: those of the design, or those of Karpenter ≥ 1.12. */
-    compatibility: z._default(z.enum(COMPATIBILITIES), 'Design'),
-    /** No protection lasts longer than this from the pod's start. */
-    maxDuration: z.optional(positiveDuration),
-    /** A namespace's own cap stands in place of `maxDuration`, be it shorter or longer. */
-    namespaces: z._default(
-      z
-        .array(z.strictObject({ name: z.string().check(z.minLength(1)), maxDuration: positiveDuration }))
-        .check(atMost(LIMITS.namespaces)),
-      [],
-    ),
-    /** A warning Event on the pod this long before its protection ends. */
-    warnBefore: z.optional(positiveDuration),
-  })
-  .check(
-    z.superRefine(({ namespaces, maxDuration, warnBefore }, context) => {
-      if (maxDuration !== undefined && warnBefore !== undefined && warnBefore > maxDuration) {
-        context.addIssue({ code: 'custom', path: ['warnBefore'], message: 'must not be longer than maxDuration' });
-      }
-      namespaces.forEach(({ name }, index) => {
-        if (namespaces.findIndex(namespace => namespace.name === name) === index) return;
-        context.addIssue({
-          code: 'custom',
-          path: ['namespaces', index, 'name'],
-          message: `must not repeat ${JSON.stringify(name)}`,
+const blockSchema = z.madeOnce(() =>
+  z
+    .strictObject({
+      /** Which rules read the annotation: those of the design, or those of Karpenter ≥ 1.12. */
+      compatibility: z._default(z.enum(COMPATIBILITIES), 'Design'),
+      /** No protection lasts longer than this from the pod's start. */
+      maxDuration: z.optional(positiveDuration),
+      /** A namespace's own cap stands in place of `maxDuration`, be it shorter or longer. */
+      namespaces: z._default(
+        z
+          .array(z.strictObject({ name: z.string().check(z.minLength(1)), maxDuration: positiveDuration }))
+          .check(atMost(LIMITS.namespaces)),
+        [],
+      ),
+      /** A warning Event on the pod this long before its protection ends. */
+      warnBefore: z.optional(positiveDuration),
+    })
+    .check(
+      z.superRefine(({ namespaces, maxDuration, warnBefore }, context) => {
+        if (maxDuration !== undefined && warnBefore !== undefined && warnBefore > maxDuration) {
+          context.addIssue({ code: 'custom', path: ['warnBefore'], message: 'must not be longer than maxDuration' });
+        }
+        namespaces.forEach(({ name }, index) => {
+          if (namespaces.findIndex(namespace => namespace.name === name) === index) return;
+          context.addIssue({
+            code: 'custom',
+            path: ['namespaces', index, 'name'],
+            message: `must not repeat ${JSON.stringify(name)}`,
+          });
         });
-      });
-    }),
-  );
+      }),
+    ),
+);
 
 /** Wire form of a `protection` block, and what it stands for. */
-export const protectionSchema = z.pipe(
-  blockSchema,
-  z.transform(
-    ({ compatibility, maxDuration, namespaces, warnBefore }: z.output<typeof blockSchema>): ProtectionPolicy => ({
-      compatibility,
-      maxDuration,
-      maxDurations: new Map(namespaces.map(namespace => [namespace.name, namespace.maxDuration])),
-      warnBefore,
-    }),
+export const protectionSchema = z.madeOnce(() =>
+  z.pipe(
+    blockSchema(),
+    z.transform(
+      ({
+        compatibility,
+        maxDuration,
+        namespaces,
+        warnBefore,
+      }: z.output<ReturnType<typeof blockSchema>>): ProtectionPolicy => ({
+        compatibility,
+        maxDuration,
+        maxDurations: new Map(namespaces.map(namespace => [namespace.name, namespace.maxDuration])),
+        warnBefore,
+      }),
+    ),
   ),
 );
 
 /** Parses a `protection` block; `{}` is the design's rules without caps. */
 export const parseProtectionBlock = parsedOnce((block, path): Parsed<ProtectionPolicy> =>
-  parsed(protectionSchema.safeParse(block), path),
+  parsed(protectionSchema().safeParse(block), path),
 );

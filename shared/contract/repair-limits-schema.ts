@@ -5,12 +5,14 @@ import { nodeCount } from './repair-schema.ts';
 import * as z from './zod.ts';
 import type { RepairLimits } from '../domain/repair-policy.ts';
 
-const limitsSchema = z.strictObject({
-  maxConcurrentRepairsPerZone: z.exactOptional(nodeCount),
-  maxConcurrentRepairsPerCluster: z.exactOptional(nodeCount),
-});
+const limitsSchema = z.madeOnce(() =>
+  z.strictObject({
+    maxConcurrentRepairsPerZone: z.exactOptional(nodeCount),
+    maxConcurrentRepairsPerCluster: z.exactOptional(nodeCount),
+  }),
+);
 
 /** Parses a `repairLimits` block; `{}` limits nothing. */
 export const parseRepairLimits = parsedOnce((block, path): Parsed<RepairLimits> =>
-  parsed(limitsSchema.safeParse(block), path),
+  parsed(limitsSchema().safeParse(block), path),
 );

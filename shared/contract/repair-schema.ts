@@ -59,20 +59,22 @@ export const nodeCount = z.union(
 );
 
 /** `"Off"`; a YAML 1.1 parser reads the bare word as `false`. */
-const outage = z.pipe(
-  z.union(
-    [
-      z.literal('Off'),
-      z.literal(false),
-      z.strictObject({
-        minNodes: z._default(z.int().check(z.minimum(1)), DEFAULT_OUTAGE.minNodes),
-        share: z.exactOptional(percentage),
-      }),
-    ],
-    'must be "Off", or minNodes (a whole number from 1 on) and share (a percentage from "0%" to "100%")',
-  ),
-  z.transform((rule): OutageRule | 'Off' =>
-    typeof rule === 'object' ? { minNodes: rule.minNodes, share: rule.share ?? DEFAULT_OUTAGE.share } : 'Off',
+const outage = z.madeOnce(() =>
+  z.pipe(
+    z.union(
+      [
+        z.literal('Off'),
+        z.literal(false),
+        z.strictObject({
+          minNodes: z._default(z.int().check(z.minimum(1)), DEFAULT_OUTAGE.minNodes),
+          share: z.exactOptional(percentage),
+        }),
+      ],
+      'must be "Off", or minNodes (a whole number from 1 on) and share (a percentage from "0%" to "100%")',
+    ),
+    z.transform((rule): OutageRule | 'Off' =>
+      typeof rule === 'object' ? { minNodes: rule.minNodes, share: rule.share ?? DEFAULT_OUTAGE.share } : 'Off',
+    ),
   ),
 );
 
@@ -91,88 +93,104 @@ const reasonPattern = z.pipe(
 
 const conditionType = z.string().check(z.minLength(1));
 
-const condition = z.strictObject({
-  type: conditionType,
-  status: z.enum(['True', 'False', 'Unknown']),
-  reason: z.exactOptional(reasonPattern),
-  toleration,
-});
-
-const action = z
-  .strictObject({
-    type: z.enum(REPAIR_ACTIONS),
-    timeout: z._default(positiveDuration, DEFAULT_ACTION_TIMEOUT),
-    /** The key of the ConfigMap `curfew/curfew-config` that holds the template of the custom resource. */
-    template: z.exactOptional(z.string().check(z.minLength(1))),
-  })
-  .check(
-    z.refine(
-      ({ type, template }) => (type === 'CustomResource') === (template !== undefined),
-      'must have a template for CustomResource, and none for the others',
-    ),
-  );
-
-const actions = z.array(action).check(
-  z.minLength(1),
-  atMost(LIMITS.list),
-  z.superRefine((list, context) => {
-    list.forEach(({ type }, index) => {
-      const isLast = index === list.length - 1;
-      if (isLast || (type !== 'Terminate' && type !== 'DrainThenTerminate')) return;
-      context.addIssue({ code: 'custom', path: [index, 'type'], message: `nothing can follow ${type}` });
-    });
+const condition = z.madeOnce(() =>
+  z.strictObject({
+    type: conditionType,
+    status: z.enum(['True', 'False', 'Unknown']),
+    reason: z.exactOptional(reasonPattern),
+    toleration,
   }),
 );
 
-const flapping = z
-  .strictObject({ window: positiveDuration, unhealthyFor: positiveDuration })
-  .check(z.refine(({ window, unhealthyFor }) => unhealthyFor <= window, 'unhealthyFor must not be longer than window'));
+const action = z.madeOnce(() =>
+  z
+    .strictObject({
+      type: z.enum(REPAIR_ACTIONS),
+      timeout: z._default(positiveDuration, DEFAULT_ACTION_TIMEOUT),
+      /** The key of the ConfigMap `curfew/curfew-config` that holds the template of the custom resource. */
+      template: z.exactOptional(z.string().check(z.minLength(1))),
+    })
+    .check(
+      z.refine(
+        ({ type, template }) => (type === 'CustomResource') === (template !== undefined),
+        'must have a template for CustomResource, and none for the others',
+      ),
+    ),
+);
 
-const futility = z.strictObject({ repairs: z.int().check(z.minimum(1), z.maximum(100)), window: positiveDuration });
-
-const blockSchema = z
-  .strictObject({
-    defaultTolerationDuration: z.exactOptional(toleration),
-    policies: z._default(z.array(z.strictObject({ conditionType, toleration })).check(atMost(LIMITS.list)), []),
-    conditions: z._default(z.array(condition).check(atMost(LIMITS.list)), []),
-    maxUnhealthy: z._default(nodeCount, DEFAULT_MAX_UNHEALTHY),
-    maxConcurrentRepairs: z.exactOptional(nodeCount),
-    zoneOutage: z._default(outage, DEFAULT_OUTAGE),
-    freeze: z._default(outage, DEFAULT_OUTAGE),
-    actions: z.exactOptional(actions),
-    flapping: z.exactOptional(flapping),
-    futility: z.exactOptional(futility),
-    nodesWithoutNodeClaim: z._default(z.enum(WITHOUT_NODE_CLAIM), 'Ignore'),
-  })
-  .check(
-    z.superRefine(({ policies }, context) => {
-      policies.forEach(({ conditionType: type }, index) => {
-        if (policies.findIndex(policy => policy.conditionType === type) === index) return;
-        const path = ['policies', index, 'conditionType'];
-        context.addIssue({ code: 'custom', path, message: `must not repeat ${JSON.stringify(type)}` });
+const actions = z.madeOnce(() =>
+  z.array(action()).check(
+    z.minLength(1),
+    atMost(LIMITS.list),
+    z.superRefine((list, context) => {
+      list.forEach(({ type }, index) => {
+        const isLast = index === list.length - 1;
+        if (isLast || (type !== 'Terminate' && type !== 'DrainThenTerminate')) return;
+        context.addIssue({ code: 'custom', path: [index, 'type'], message: `nothing can follow ${type}` });
       });
     }),
-  );
+  ),
+);
+
+const flapping = z.madeOnce(() =>
+  z
+    .strictObject({ window: positiveDuration, unhealthyFor: positiveDuration })
+    .check(
+      z.refine(({ window, unhealthyFor }) => unhealthyFor <= window, 'unhealthyFor must not be longer than window'),
+    ),
+);
+
+const futility = z.madeOnce(() =>
+  z.strictObject({ repairs: z.int().check(z.minimum(1), z.maximum(100)), window: positiveDuration }),
+);
+
+const blockSchema = z.madeOnce(() =>
+  z
+    .strictObject({
+      defaultTolerationDuration: z.exactOptional(toleration),
+      policies: z._default(z.array(z.strictObject({ conditionType, toleration })).check(atMost(LIMITS.list)), []),
+      conditions: z._default(z.array(condition()).check(atMost(LIMITS.list)), []),
+      maxUnhealthy: z._default(nodeCount, DEFAULT_MAX_UNHEALTHY),
+      maxConcurrentRepairs: z.exactOptional(nodeCount),
+      zoneOutage: z._default(outage(), DEFAULT_OUTAGE),
+      freeze: z._default(outage(), DEFAULT_OUTAGE),
+      actions: z.exactOptional(actions()),
+      flapping: z.exactOptional(flapping()),
+      futility: z.exactOptional(futility()),
+      nodesWithoutNodeClaim: z._default(z.enum(WITHOUT_NODE_CLAIM), 'Ignore'),
+    })
+    .check(
+      z.superRefine(({ policies }, context) => {
+        policies.forEach(({ conditionType: type }, index) => {
+          if (policies.findIndex(policy => policy.conditionType === type) === index) return;
+          const path = ['policies', index, 'conditionType'];
+          context.addIssue({ code: 'custom', path, message: `must not repeat ${JSON.stringify(type)}` });
+        });
+      }),
+    ),
+);
 
 /** Wire form of a `repair` block, and what it stands for. */
-export const repairSchema = z.pipe(
-  blockSchema,
-  z.transform((block: z.output<typeof blockSchema>): RepairSettings => ({
-    tolerations: new Map(block.policies.map(policy => [policy.conditionType, policy.toleration])),
-    defaultToleration: block.defaultTolerationDuration,
-    conditions: block.conditions.map(({ reason, ...statement }) => ({ ...statement, matchesReason: reason })),
-    maxUnhealthy: block.maxUnhealthy,
-    maxConcurrentRepairs: block.maxConcurrentRepairs,
-    zoneOutage: ruleOf(block.zoneOutage),
-    freeze: ruleOf(block.freeze),
-    actions: block.actions ?? DEFAULT_ACTIONS,
-    flapping: block.flapping,
-    futility: block.futility,
-    nodesWithoutNodeClaim: block.nodesWithoutNodeClaim,
-  })),
+export const repairSchema = z.madeOnce(() =>
+  z.pipe(
+    blockSchema(),
+    z.transform((block: z.output<ReturnType<typeof blockSchema>>): RepairSettings => ({
+      tolerations: new Map(block.policies.map(policy => [policy.conditionType, policy.toleration])),
+      defaultToleration: block.defaultTolerationDuration,
+      conditions: block.conditions.map(({ reason, ...statement }) => ({ ...statement, matchesReason: reason })),
+      maxUnhealthy: block.maxUnhealthy,
+      maxConcurrentRepairs: block.maxConcurrentRepairs,
+      zoneOutage: ruleOf(block.zoneOutage),
+      freeze: ruleOf(block.freeze),
+      actions: block.actions ?? DEFAULT_ACTIONS,
+      flapping: block.flapping,
+      futility: block.futility,
+      nodesWithoutNodeClaim: block.nodesWithoutNodeClaim,
+    })),
+  ),
 );
 
 /** Parses a `repair` block; `{}` means on, with the provider's defaults. */
 export const parseRepairBlock = parsedOnce((block, path): Parsed<RepairSettings> =>
-  parsed(repairSchema.safeParse(block), path),
+  parsed(repairSchema().safeParse(block), path),
 );

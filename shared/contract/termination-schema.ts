@@ -57,44 +57,48 @@ export const finalizerNameSchema = z.string().check(
   ),
 );
 
-const hookSchema = z
-  .strictObject({
-    name: z.string().check(z.regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, 'must be a DNS label')),
-    at: z.enum(HOOK_POINTS),
-    lambda: z.optional(z.strictObject({ functionName: z.string().check(z.minLength(1), z.maxLength(140)) })),
-    event: z.optional(z.strictObject({ detailType: z.string().check(z.minLength(1), z.maxLength(128)) })),
-    customResource: z.optional(
-      z.strictObject({ template: z.string().check(z.minLength(1)), conditionType: z.string().check(z.minLength(1)) }),
+const hookSchema = z.madeOnce(() =>
+  z
+    .strictObject({
+      name: z.string().check(z.regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, 'must be a DNS label')),
+      at: z.enum(HOOK_POINTS),
+      lambda: z.optional(z.strictObject({ functionName: z.string().check(z.minLength(1), z.maxLength(140)) })),
+      event: z.optional(z.strictObject({ detailType: z.string().check(z.minLength(1), z.maxLength(128)) })),
+      customResource: z.optional(
+        z.strictObject({ template: z.string().check(z.minLength(1)), conditionType: z.string().check(z.minLength(1)) }),
+      ),
+      deadline: z._default(duration('positive'), DEFAULT_HOOK_DEADLINE),
+      heartbeat: z.optional(duration('positive')),
+      onTimeout: z._default(z.enum(ON_TIMEOUTS), 'Proceed'),
+    })
+    .check(
+      z.refine(
+        ({ lambda, event, customResource }) =>
+          [lambda, event, customResource].filter(target => target !== undefined).length === 1,
+        'must have exactly one of lambda, event and customResource',
+      ),
     ),
-    deadline: z._default(duration('positive'), DEFAULT_HOOK_DEADLINE),
-    heartbeat: z.optional(duration('positive')),
-    onTimeout: z._default(z.enum(ON_TIMEOUTS), 'Proceed'),
-  })
-  .check(
-    z.refine(
-      ({ lambda, event, customResource }) =>
-        [lambda, event, customResource].filter(target => target !== undefined).length === 1,
-      'must have exactly one of lambda, event and customResource',
-    ),
-  );
+);
 
-const blockSchema = z
-  .strictObject({
-    finalizerName: z._default(finalizerNameSchema, DEFAULT_TERMINATION_FINALIZER),
-    scope: z._default(z.enum(TERMINATION_SCOPES), 'NodeClaimAndNode'),
-    terminationGracePeriod: z.optional(duration('zero')),
-    builtin: z._default(z.enum(BUILTINS), 'Keep'),
-    hooks: z._default(z.array(hookSchema).check(atMost(LIMITS.list)), []),
-  })
-  .check(
-    z.superRefine(({ hooks }, context) => {
-      hooks.forEach(({ name }, index) => {
-        if (hooks.findIndex(hook => hook.name === name) === index) return;
-        const message = `must not repeat ${JSON.stringify(name)}`;
-        context.addIssue({ code: 'custom', path: ['hooks', index, 'name'], message });
-      });
-    }),
-  );
+const blockSchema = z.madeOnce(() =>
+  z
+    .strictObject({
+      finalizerName: z._default(finalizerNameSchema, DEFAULT_TERMINATION_FINALIZER),
+      scope: z._default(z.enum(TERMINATION_SCOPES), 'NodeClaimAndNode'),
+      terminationGracePeriod: z.optional(duration('zero')),
+      builtin: z._default(z.enum(BUILTINS), 'Keep'),
+      hooks: z._default(z.array(hookSchema()).check(atMost(LIMITS.list)), []),
+    })
+    .check(
+      z.superRefine(({ hooks }, context) => {
+        hooks.forEach(({ name }, index) => {
+          if (hooks.findIndex(hook => hook.name === name) === index) return;
+          const message = `must not repeat ${JSON.stringify(name)}`;
+          context.addIssue({ code: 'custom', path: ['hooks', index, 'name'], message });
+        });
+      }),
+    ),
+);
 
 /** The `termination` block of a policy. */
 export interface TerminationBlock {
@@ -106,13 +110,17 @@ export interface TerminationBlock {
 }
 
 /** Wire form of a `termination` block, and what it stands for. */
-export const terminationSchema = z.pipe(
-  blockSchema,
-  z.transform(({ terminationGracePeriod, hooks, ...block }: z.output<typeof blockSchema>): TerminationBlock => ({
-    ...block,
-    terminationGracePeriod,
-    hooks: hooks.map(toHook),
-  })),
+export const terminationSchema = z.madeOnce(() =>
+  z.pipe(
+    blockSchema(),
+    z.transform(
+      ({ terminationGracePeriod, hooks, ...block }: z.output<ReturnType<typeof blockSchema>>): TerminationBlock => ({
+        ...block,
+        terminationGracePeriod,
+        hooks: hooks.map(toHook),
+      }),
+    ),
+  ),
 );
 
 function toHook({
@@ -122,7 +130,7 @@ function toHook({
   heartbeat,
   onTimeout,
   ...targets
-}: z.output<typeof hookSchema>): TerminationHook {
+}: z.output<ReturnType<typeof hookSchema>>): TerminationHook {
   return { name, at, target: toTarget(targets), deadline, heartbeat, onTimeout };
 }
 
@@ -130,7 +138,7 @@ function toTarget({
   lambda,
   event,
   customResource,
-}: Pick<z.output<typeof hookSchema>, 'lambda' | 'event' | 'customResource'>): HookTarget {
+}: Pick<z.output<ReturnType<typeof hookSchema>>, 'lambda' | 'event' | 'customResource'>): HookTarget {
   if (lambda !== undefined) return { kind: 'lambda', ...lambda };
   if (event !== undefined) return { kind: 'event', ...event };
   if (customResource !== undefined) return { kind: 'customResource', ...customResource };
@@ -139,7 +147,7 @@ function toTarget({
 
 /** Parses a `termination` block; `{}` means on, with the defaults. */
 export const parseTerminationBlock = parsedOnce((block, path): Parsed<TerminationBlock> =>
-  parsed(terminationSchema.safeParse(block), path),
+  parsed(terminationSchema().safeParse(block), path),
 );
 
 /** What a NodePool says of terminations (design "Custom Node termination"); the rest of its `disruption` block is Karpenter's. */
@@ -151,27 +159,29 @@ export interface PoolTermination {
 /** The longest Go duration, 292 years: a deadline must still be an instant. */
 const MAX_SECONDS = 9_223_372_036;
 
-const disruptionSchema = z.pipe(
-  z.looseObject({
-    customFinalizerName: z.nullish(finalizerNameSchema),
-    terminationGracePeriodSeconds: z.nullish(z.int().check(z.minimum(0), z.maximum(MAX_SECONDS))),
-  }),
-  z.transform(
-    ({
-      customFinalizerName,
-      terminationGracePeriodSeconds,
-    }: {
-      customFinalizerName?: string | null | undefined;
-      terminationGracePeriodSeconds?: number | null | undefined;
-    }): PoolTermination => ({
-      customFinalizerName: customFinalizerName ?? undefined,
-      terminationGracePeriod:
-        typeof terminationGracePeriodSeconds === 'number' ? seconds(terminationGracePeriodSeconds) : undefined,
+const disruptionSchema = z.madeOnce(() =>
+  z.pipe(
+    z.looseObject({
+      customFinalizerName: z.nullish(finalizerNameSchema),
+      terminationGracePeriodSeconds: z.nullish(z.int().check(z.minimum(0), z.maximum(MAX_SECONDS))),
     }),
+    z.transform(
+      ({
+        customFinalizerName,
+        terminationGracePeriodSeconds,
+      }: {
+        customFinalizerName?: string | null | undefined;
+        terminationGracePeriodSeconds?: number | null | undefined;
+      }): PoolTermination => ({
+        customFinalizerName: customFinalizerName ?? undefined,
+        terminationGracePeriod:
+          typeof terminationGracePeriodSeconds === 'number' ? seconds(terminationGracePeriodSeconds) : undefined,
+      }),
+    ),
   ),
 );
 
 /** Parses the two fields of `NodePool.spec.disruption`. */
 export const parsePoolTermination = parsedOnce((disruption, path): Parsed<PoolTermination> =>
-  parsed(disruptionSchema.safeParse(disruption ?? {}), path),
+  parsed(disruptionSchema().safeParse(disruption ?? {}), path),
 );

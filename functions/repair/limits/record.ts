@@ -15,33 +15,35 @@ export const CONCURRENT_REPAIRS: Subject = {
   name: CONCURRENT_REPAIRS_ID,
 };
 
-const schema = z.object({
-  basis: z.string(),
-  reservations: z.array(
-    z.object({
-      uid: z.string(),
-      zone: z.exactOptional(z.string()),
-      pool: z.exactOptional(z.string()),
-      since: instant,
-      observed: z.exactOptional(z.literal(true)),
-    }),
-  ),
-  waiting: z.array(
-    z.object({
-      pool: z.exactOptional(z.string()),
-      awaits: z.record(z.string(), z.object({ since: instant, most: z.int() })),
-      since: instant,
-      observed: z.exactOptional(z.literal(true)),
-    }),
-  ),
-  freed: z.array(z.string()),
-  checkTime: instant,
-});
+const schema = z.madeOnce(() =>
+  z.object({
+    basis: z.string(),
+    reservations: z.array(
+      z.object({
+        uid: z.string(),
+        zone: z.exactOptional(z.string()),
+        pool: z.exactOptional(z.string()),
+        since: instant,
+        observed: z.exactOptional(z.literal(true)),
+      }),
+    ),
+    waiting: z.array(
+      z.object({
+        pool: z.exactOptional(z.string()),
+        awaits: z.record(z.string(), z.object({ since: instant, most: z.int() })),
+        since: instant,
+        observed: z.exactOptional(z.literal(true)),
+      }),
+    ),
+    freed: z.array(z.string()),
+    checkTime: instant,
+  }),
+);
 
 export const concurrentRepairsCodec: RecordCodec<ConcurrentRepairs> = {
   owner: OWNER,
   schemaVersion: 1,
-  parse: state => schema.parse(state),
+  parse: state => schema().parse(state),
   toState: ({ basis, reservations, waiting, freed, checkTime }) =>
-    schema.parse({ basis, reservations, waiting, freed, checkTime }),
+    schema().parse({ basis, reservations, waiting, freed, checkTime }),
 };
