@@ -5,7 +5,7 @@
 import { startEmbeddedCluster } from '../../cli/start/embedded-cluster.ts';
 import { isObject } from '../../packages/kube-apiserver/src/json.ts';
 import { createRealScheduler } from '../../runtime/real-scheduler.ts';
-import { inBatches } from '../../shared/cluster/in-parallel.ts';
+import { fewAtATime } from '../../shared/cluster/in-parallel.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { CONFIG_MAP } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
@@ -83,7 +83,7 @@ export async function realCluster({ evicted, node }: StormListener): Promise<Sto
       tokens: Object.fromEntries(users.map(user => [user, plane.tokenFor(user)])),
     },
     create: manifests =>
-      inBatches(manifests, async manifest => {
+      fewAtATime(manifests, async manifest => {
         const type = TYPES[manifest.kind];
         invariant(type !== undefined, `${manifest.kind} has a resource`);
         const outcome = await kubernetes.create(type, manifest);

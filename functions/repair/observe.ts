@@ -1,6 +1,6 @@
 /** What repair looks at: the rules that hold for a pool, one node with its NodeClaim, the whole cluster for a pass. Always live reads. */
 import { loadConfig } from '../../shared/cluster/configuration.ts';
-import { inBatches, inParallel } from '../../shared/cluster/in-parallel.ts';
+import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
 import { loadNodePool, nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import type { Configuration } from '../../shared/cluster/read-configuration.ts';
@@ -193,7 +193,7 @@ export async function loadEpisodes(
   if (settings === undefined || 'invalid' in settings || settings.flapping === undefined) return found;
   const statements = statementsOf(settings);
   const unhealthy = nodes.filter(node => matchStatements(node, statements).length > 0);
-  await inBatches(unhealthy, async ({ uid }) => {
+  await fewAtATime(unhealthy, async ({ uid }) => {
     const stored = await records.get({ owner: OWNER, id: nodeRecordId(uid) });
     if (stored !== undefined) found.set(uid, nodeCodec.parse(stored.state).episodes);
   });

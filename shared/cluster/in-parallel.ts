@@ -13,12 +13,26 @@ export async function inParallel<const Parts extends readonly unknown[]>(
   }
 }
 
-/** Calls under way at the same time: a round of them must not become a storm on the API server. */
+/** Items at work at the same time: a round of calls must not become a storm on the API server. */
 const AT_ONCE = 10;
 
-/** Does the work for every item, a few at a time; a failure ends it after the batch. */
-export async function inBatches<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
-  for (let start = 0; start < items.length; start += AT_ONCE) {
-    await inParallel(items.slice(start, start + AT_ONCE).map(work));
-  }
+/**
+ * Does the work for every item, a few at a time: the next one begins when any has ended, so that a slow one holds up nobody. After a
+ * failure none begins, and it is told when all that run have ended.
+ */
+export async function fewAtATime<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+  const left = items.values();
+  let failed = false;
+  const oneByOne = async (): Promise<void> => {
+    for (const item of left) {
+      try {
+        await work(item);
+      } catch (error) {
+        failed = true;
+        throw error;
+      }
+      if (failed) return;
+    }
+  };
+  await inParallel(Array.from({ length: Math.min(AT_ONCE, items.length) }, oneByOne));
 }

@@ -18,7 +18,7 @@ import {
 } from '../../../shared/domain/time.ts';
 import type { About } from '../../../shared/lifecycle/reporter.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
-import { inBatches } from '../../../shared/cluster/in-parallel.ts';
+import { fewAtATime } from '../../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import { carryOutDrain, type PodOutcome } from '../drain-pass.ts';
 import { evictionRetryDelay, REFUSALS_COUNTED } from '../../../shared/pods/eviction.ts';
@@ -38,7 +38,7 @@ export const drainNodes = {
         protection: context.look.protection.policy,
       });
       const outcomes = await carryOutDrain(context.deps, plan);
-      await inBatches(outcomes, outcome => reportPod(context, outcome));
+      await fewAtATime(outcomes, outcome => reportPod(context, outcome));
       if (isDrained(context, plan, outcomes)) continue;
       const retry = await countRefusals(context, outcomes);
       waits.push(describeWait(plan, outcomes));

@@ -8,7 +8,7 @@
  * ```
  */
 import { isDeepStrictEqual } from 'node:util';
-import { inBatches } from '../../../shared/cluster/in-parallel.ts';
+import { fewAtATime } from '../../../shared/cluster/in-parallel.ts';
 import { NODE_POOL_LABEL } from '../../../shared/domain/node-claim.ts';
 import { ZONE_LABEL } from '../../../shared/domain/node.ts';
 import { openRecord } from '../../../shared/lifecycle/timed-record.ts';
@@ -146,7 +146,7 @@ async function countAnew(
   pools.delete(own);
   const reservationsOf = createReservations(undefined, cluster);
   const found: Reservation[] = [];
-  await inBatches([...pools], async pool => {
+  await fewAtATime([...pools], async pool => {
     found.push(...reservationsOf(await attemptsOf(deps, pool), pool));
   });
   const waits = before && { waiting: before.waiting, freed: before.freed };

@@ -3,7 +3,7 @@
  * every call carries the UID, so that another object of that name is never reached (I10). A termination writes to its NodeClaim: that
  * the version which the pass has listed is still the live one is the write's precondition, and no read (ADR 0023).
  */
-import { inBatches, inParallel } from '../../../shared/cluster/in-parallel.ts';
+import { fewAtATime, inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { readNodeClaim, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
@@ -67,7 +67,7 @@ export async function carryOut(
   const carried: Carried[] = [];
   // Recorded once all acts are done: the last node is due as the first one is.
   const events: ObjectEvent[] = [];
-  await inBatches(granted, async verdict => {
+  await fewAtATime(granted, async verdict => {
     const { attempt, previous } = verdict;
     let made: Made = {};
     const note: ActionContext['note'] = change => {
@@ -83,7 +83,7 @@ export async function carryOut(
       carried.push({ attempt, previous, made, outcome: { kind: 'unknown', error } });
     }
   });
-  await inBatches(events, event => deps.events.record(event));
+  await fewAtATime(events, event => deps.events.record(event));
   return carried;
 }
 

@@ -2,7 +2,7 @@
  * What an act is going to make stands in the attempt before it is reserved: a run that ends between making it and recording it leaves
  * something that the next one knows where to look for (I7).
  */
-import { inBatches } from '../../../shared/cluster/in-parallel.ts';
+import { fewAtATime } from '../../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import type { ActionDeps } from '../actions/action.ts';
@@ -28,7 +28,7 @@ export async function withIntents(
   if (settings === undefined || 'invalid' in settings) return decision;
   const rungs = rungsOf(settings);
   const named = new Map<RepairAttempt, RepairAttempt>();
-  await inBatches(decision.verdicts, async verdict => {
+  await fewAtATime(decision.verdicts, async verdict => {
     if (verdict.kind !== 'repair') return;
     const { attempt, node, message } = verdict;
     const template = attempt.action === 'CustomResource' ? rungs[attempt.rung]?.template : undefined;

@@ -1,5 +1,5 @@
 /** What becomes of attempts: how those under way fare, and what came of those that a pass carried out, recorded and said. */
-import { inBatches } from '../../../shared/cluster/in-parallel.ts';
+import { fewAtATime } from '../../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import { addDuration, earliest, isDue, latest, type EpochMs } from '../../../shared/domain/time.ts';
@@ -41,7 +41,7 @@ export async function inquire(
   now: EpochMs,
 ): Promise<readonly RepairAttempt[]> {
   const known = new Map<RepairAttempt, RepairAttempt>();
-  await inBatches(attempts, async attempt => {
+  await fewAtATime(attempts, async attempt => {
     known.set(attempt, await inquireOne(deps, attempt, nodes, now));
   });
   return attempts.map(attempt => known.get(attempt) ?? attempt);
