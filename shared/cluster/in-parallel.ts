@@ -13,6 +13,23 @@ export async function inParallel<const Parts extends readonly unknown[]>(
   }
 }
 
+/** At most `count` calls at the same time; the others wait, in their order. */
+export function limitTo(count: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
+  const waiting: (() => void)[] = [];
+  let free = count;
+  return async work => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>(resolve => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) free += 1;
+      else next();
+    }
+  };
+}
+
 /** Items at work at the same time: a round of calls must not become a storm on the API server. */
 const AT_ONCE = 10;
 
@@ -21,18 +38,16 @@ const AT_ONCE = 10;
  * failure none begins, and it is told when all that run have ended.
  */
 export async function fewAtATime<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
-  const left = items.values();
+  const limited = limitTo(AT_ONCE);
   let failed = false;
-  const oneByOne = async (): Promise<void> => {
-    for (const item of left) {
-      try {
-        await work(item);
-      } catch (error) {
-        failed = true;
-        throw error;
-      }
-      if (failed) return;
+  const attempt = async (item: Item): Promise<void> => {
+    if (failed) return;
+    try {
+      await work(item);
+    } catch (error) {
+      failed = true;
+      throw error;
     }
   };
-  await inParallel(Array.from({ length: Math.min(AT_ONCE, items.length) }, oneByOne));
+  await inParallel(items.map(item => limited(() => attempt(item))));
 }

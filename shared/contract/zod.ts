@@ -20,7 +20,7 @@ function ofTextsAndLists<Check extends ReturnType<typeof mini.minLength> | Retur
 export const minLength: typeof mini.minLength = (minimum, params) => ofTextsAndLists(mini.minLength(minimum, params));
 export const maxLength: typeof mini.maxLength = (maximum, params) => ofTextsAndLists(mini.maxLength(maximum, params));
 
-/** A schema, or what is made of one, that its first use makes: a hundred parts cost a start 3 ms, and only some messages need them. */
+/** What its first use makes, and is kept: a schema of a hundred parts costs a start 3 ms, and only some messages need it. */
 export function madeOnce<Made>(make: () => Made): () => Made {
   let made: { readonly value: Made } | undefined;
   return () => (made ??= { value: make() }).value;

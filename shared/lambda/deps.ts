@@ -16,6 +16,7 @@ import { systemClock } from '../adapters/system-clock.ts';
 import { ENV, requireEnv } from '../contract/env.ts';
 import type { FunctionName } from '../contract/names.ts';
 import { permissionsOf } from '../contract/permissions.ts';
+import { madeOnce } from '../contract/zod.ts';
 import { invariant, messageOf } from '../errors.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
 import type { EventRecorder } from '../ports/event-recorder.ts';
@@ -85,12 +86,12 @@ export function makeDeps<Name extends AdapterName>(
 
 /** Clients that several adapters share, each made when the first of them asks. */
 function makeClients(options: DepsOptions) {
-  const dynamo = once(() => createDynamoDbClient());
-  const transport = once(() => connect(options, () => dynamo().config.credentials()));
+  const dynamo = madeOnce(() => createDynamoDbClient());
+  const transport = madeOnce(() => connect(options, () => dynamo().config.credentials()));
   return {
     table: () => ({ client: dynamo(), tableName: requireEnv(options.env, ENV.tableName) }),
     transport,
-    kubernetes: once(() => {
+    kubernetes: madeOnce(() => {
       const api = createKubernetesApi(transport());
       return options.sharesReads === true ? shareReads(api) : api;
     }),
@@ -134,9 +135,4 @@ function connect({ name, env }: DepsOptions, credentials: () => Credentials): Tr
     // Always the cluster's own CA: an endpoint that presents another certificate is not our cluster.
     tls: { ca: Buffer.from(ca, 'base64') },
   });
-}
-
-function once<Value>(make: () => Value): () => Value {
-  let made: { readonly value: Value } | undefined;
-  return () => (made ??= { value: make() }).value;
 }

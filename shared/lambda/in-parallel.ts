@@ -25,20 +25,3 @@ export function oneAtATime(reconcile: Reconcile, subjectOf: Parallel['subjectOf'
     }
   };
 }
-
-/** At most `count` calls at the same time; the others wait, in their order. */
-export function limitTo(count: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
-  const waiting: (() => void)[] = [];
-  let free = count;
-  return async work => {
-    if (free > 0) free -= 1;
-    else await new Promise<void>(resolve => waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) free += 1;
-      else next();
-    }
-  };
-}

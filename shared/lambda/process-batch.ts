@@ -7,12 +7,12 @@
  */
 import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-powertools/batch';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import { limitTo } from '../cluster/in-parallel.ts';
 import { ACCESS_REASONS, METRICS } from '../contract/metrics.ts';
 import { seconds } from '../domain/time.ts';
 import { messageOf, RetryableError } from '../errors.ts';
 import type { MessageVisibility } from '../ports/message-visibility.ts';
 import type { MetricSink } from '../ports/metrics.ts';
-import { limitTo } from './in-parallel.ts';
 import { logFields, withLogFields } from './log-fields.ts';
 import { processMessage, type ProcessDeps } from './process-message.ts';
 import { retryDelay } from './retry-delay.ts';

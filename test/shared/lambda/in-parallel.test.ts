@@ -1,7 +1,8 @@
 /** Messages of one batch at the same time. */
 import { describe, expect, it } from 'vitest';
+import { limitTo } from '../../../shared/cluster/in-parallel.ts';
 import type { InboxMessage } from '../../../shared/contract/inbox-message.ts';
-import { limitTo, oneAtATime } from '../../../shared/lambda/in-parallel.ts';
+import { oneAtATime } from '../../../shared/lambda/in-parallel.ts';
 import { logFields, withLogFields } from '../../../shared/lambda/log-fields.ts';
 
 const message = (id: string): InboxMessage => ({ kind: 'busEvent', id, source: 's', detailType: 'd', detail: {} });
