@@ -40,10 +40,10 @@ export interface Passes {
   /** The same for a node that is due since then. Answers what the passes know of it: one found it due, or one is under way that sees it. */
   take(pool: string | undefined, since: EpochMs, uid: string): Promise<Standing>;
   /**
-   * The NodeClaim of the node of that name changed, which may let held repairs of this pool go on. Answers whether a repair of that
-   * very node is under way: the passes look at it.
+   * The node of that name goes, or its NodeClaim changed, which may let held repairs of this pool go on. Answers whether a repair of
+   * that very node is under way: the passes look at it. If not, nothing was asked for.
    */
-  claimChanged(pool: string | undefined, nodeName: string): Promise<boolean>;
+  nodeChanged(pool: string | undefined, nodeName: string): Promise<boolean>;
   /** Something changed that may let held repairs of this pool go on. Without a record nothing is held. */
   poolChanged(pool: string | undefined): Promise<void>;
   /** A limit may let held repairs of this pool go on: a pass of its own looks, as soon as one may. */
@@ -112,7 +112,7 @@ export function createPasses(deps: PassDeps): Passes {
       const held = await record.load();
       return standingIn(held.kind === 'held' ? held.value : undefined, uid);
     },
-    async claimChanged(pool, nodeName) {
+    async nodeChanged(pool, nodeName) {
       const record = open(pool);
       const held = await record.load();
       if (held.kind !== 'held' || !held.value.attempts.some(({ node }) => node.name === nodeName)) return false;
