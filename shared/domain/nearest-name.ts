@@ -18,6 +18,17 @@ export function nearestName(name: string, known: readonly string[]): string | un
   return best?.name;
 }
 
+/** In a name of fewer letters, two slips of the finger make any other. */
+const SHORT_NAME = 5;
+
+/** Whether the name is none of `known` and a slip or two from one of them, so that it must be meant: for lists to which others may add. */
+export function isMisspelling(name: string, known: readonly string[]): boolean {
+  if (known.includes(name)) return false;
+  const nearest = nearestName(name, known);
+  const slips = name.length < SHORT_NAME ? 1 : 2;
+  return nearest !== undefined && editDistance(name.toLowerCase(), nearest.toLowerCase()) <= slips;
+}
+
 /** `, did you mean "X"?`, or nothing. */
 export function suggestion(name: string, known: readonly string[]): string {
   const nearest = nearestName(name, known);

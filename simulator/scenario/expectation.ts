@@ -2,7 +2,8 @@
 import type { JsonObject, JsonValue } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration, seconds, toDurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import type { Expectation, Place, Times, TracePattern, Window } from './scenario.ts';
-import type { Moment, ScenarioDocument } from './schema.ts';
+import type { ScenarioDocument } from './schema.ts';
+import type { Moment } from './values.ts';
 
 type ExpectationDocument = NonNullable<ScenarioDocument['spec']['expect']>[number];
 

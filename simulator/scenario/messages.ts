@@ -1,7 +1,7 @@
 /** What is wrong with a field of a scenario, for its author. */
-import type { z } from 'zod';
+import * as z from 'zod';
 import { suggestion } from '../../shared/domain/nearest-name.ts';
-import { EXPECTATION_FIELDS, SPEC_FIELDS, STEP_FIELDS } from './schema.ts';
+import { scenarioSchema } from './schema.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
   string: 'text',
@@ -32,13 +32,22 @@ export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   return undefined;
 }
 
-/** An unknown field at the end of `path`, with the nearest that the format has there. */
-export function describeUnknown(path: readonly PropertyKey[], field: string): string {
-  const [part, list] = path;
-  if (path.length === 1 && part === 'spec') return `unknown field${suggestion(field, SPEC_FIELDS)}`;
-  if (path.length !== 3) return 'unknown field';
-  const known = list === 'steps' ? STEP_FIELDS : list === 'expect' ? EXPECTATION_FIELDS : [];
-  return `unknown field${suggestion(field, known)}`;
+/** An unknown field of what stands at `path`, with the nearest that the format has there. */
+export const describeUnknown = (path: readonly PropertyKey[], field: string): string =>
+  `unknown field${suggestion(field, fieldsAt(scenarioSchema, path))}`;
+
+/** The fields that the schema has at a path. */
+function fieldsAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): readonly string[] {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodExactOptional)
+    return fieldsAt(schema.def.innerType, path);
+  if (schema instanceof z.ZodPipe) return fieldsAt(schema.def.in, path);
+  if (schema instanceof z.ZodUnion) return schema.def.options.flatMap(option => fieldsAt(option, path));
+  const [key, ...rest] = path;
+  if (schema instanceof z.ZodArray) return fieldsAt(schema.def.element, rest);
+  if (!(schema instanceof z.ZodObject)) return [];
+  if (key === undefined) return Object.keys(schema.shape);
+  const field = schema.shape[String(key)];
+  return field === undefined ? [] : fieldsAt(field, rest);
 }
 
 /** Short, as it would stand in JSON. */

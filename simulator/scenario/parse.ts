@@ -6,7 +6,8 @@ import { messageOf } from '../../shared/errors.ts';
 import { isEmptyWindow, toExpectation } from './expectation.ts';
 import { describeIssue, describeUnknown } from './messages.ts';
 import { placeOf, type Path } from './places.ts';
-import { complainAboutDuplicates, complainAboutResources, type ResourceCatalog } from './resource-names.ts';
+import { complainAboutDuplicates, complainAboutNames } from './complaints.ts';
+import type { ResourceCatalog } from './resource-names.ts';
 import {
   ACTORS,
   type ParsedScenarios,
@@ -17,7 +18,8 @@ import {
   type Step,
   type StepAction,
 } from './scenario.ts';
-import { scenarioSchema, type Moment, type ScenarioDocument } from './schema.ts';
+import { scenarioSchema, type ScenarioDocument } from './schema.ts';
+import type { Moment } from './values.ts';
 
 /** Uses of one anchor; a scenario may repeat a node many times. */
 const MAX_ALIASES = 100_000;
@@ -99,7 +101,8 @@ function parseDocument(
   if (!result.success) return result.error.issues.flatMap(issue => toFaults(issue, locate));
   const faults: ScenarioFault[] = [];
   const scenario = toScenario(result.data, file, locate, faults);
-  faults.push(...complainAboutDuplicates(scenario.objects), ...complainAboutResources(scenario, catalog));
+  const { steps = [] } = result.data.spec;
+  faults.push(...complainAboutDuplicates(scenario.objects), ...complainAboutNames(scenario, steps, catalog, locate));
   return faults.length > 0 ? faults.toSorted((a, b) => a.place.line - b.place.line) : scenario;
 }
 

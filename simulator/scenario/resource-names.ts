@@ -1,8 +1,8 @@
 /** Kinds and plurals that a scenario names, against what the simulated cluster serves. */
 import { isObject } from '../../packages/kube-apiserver/src/json.ts';
-import type { JsonValue } from '../../shared/domain/kubernetes-object.ts';
+import type { JsonObject, JsonValue } from '../../shared/domain/kubernetes-object.ts';
 import { parseApiVersion } from '../../shared/domain/kubernetes-object.ts';
-import type { Manifest, Place, PlacedManifest, Scenario, ScenarioFault, TargetRef } from './scenario.ts';
+import type { Manifest, Scenario } from './scenario.ts';
 
 export interface KnownResource {
   readonly group: string;
@@ -10,15 +10,14 @@ export interface KnownResource {
   readonly resource: string;
   readonly kind: string;
   readonly namespaced: boolean;
+  /** OpenAPI v3 schema of a custom resource. */
+  readonly schema?: JsonObject;
 }
 
 /** What the cluster serves before a scenario adds anything. */
 export interface ResourceCatalog {
   readonly resources: readonly KnownResource[];
 }
-
-/** What stands in a trace beside the resources of the API. */
-const CLOUD_RESOURCES: readonly string[] = ['instances', 'cleanups', 'hooks'];
 
 /** `nodes`, or `nodeclaims.karpenter.sh`: all resources that are meant, those of the core group first. */
 export function resourcesNamed(name: string, known: readonly KnownResource[]): readonly KnownResource[] {
@@ -60,7 +59,9 @@ function definedResources({ kind, body }: Manifest): KnownResource[] {
   const namespaced = at(spec, 'scope') === 'Namespaced';
   return versions.flatMap((entry: JsonValue) => {
     const version = textAt(entry, 'name');
-    return version === undefined ? [] : [{ group, version, resource, kind: definedKind, namespaced }];
+    if (version === undefined) return [];
+    const schema = at(at(entry, 'schema'), 'openAPIV3Schema');
+    return [{ group, version, resource, kind: definedKind, namespaced, ...(isObject(schema) && { schema }) }];
   });
 }
 
@@ -71,54 +72,4 @@ function at(value: JsonValue | undefined, key: string): JsonValue | undefined {
 function textAt(value: JsonValue | undefined, key: string): string | undefined {
   const found = at(value, key);
   return typeof found === 'string' ? found : undefined;
-}
-
-export function complainAboutResources(scenario: Scenario, catalog: ResourceCatalog): ScenarioFault[] {
-  const known = resourcesOf(scenario, catalog);
-  const ofManifest = (manifest: Manifest, place: Place): ScenarioFault[] => {
-    const resource = resourceOfManifest(manifest, known);
-    const named = `${manifest.apiVersion} ${manifest.kind}`;
-    if (resource === undefined) return [{ place, message: `the cluster serves no ${named}` }];
-    return complainAboutNamespace(resource, manifest.namespace, place);
-  };
-  const ofTarget = ({ resource: name, namespace }: TargetRef, place: Place): ScenarioFault[] => {
-    const [resource] = resourcesNamed(name, known);
-    return resource === undefined ? [unknown(name, place)] : complainAboutNamespace(resource, namespace, place);
-  };
-  const faults = scenario.objects.flatMap(({ manifest, place }) => ofManifest(manifest, place));
-  for (const { action, place } of scenario.steps) {
-    if (action.kind === 'apply') faults.push(...ofManifest(action.manifest, place));
-    if (action.kind === 'patch' || action.kind === 'delete') faults.push(...ofTarget(action.target, place));
-  }
-  for (const expectation of scenario.expectations) {
-    if (expectation.kind === 'finalObject') faults.push(...ofTarget(expectation.target, expectation.place));
-    if (expectation.kind !== 'trace') continue;
-    const name = expectation.pattern.fields['resource'];
-    if (expectation.pattern.kind !== 'write' || typeof name !== 'string' || CLOUD_RESOURCES.includes(name)) continue;
-    if (resourcesNamed(name, known).length === 0) faults.push(unknown(name, expectation.place));
-  }
-  return faults;
-}
-
-const unknown = (name: string, place: Place): ScenarioFault => ({
-  place,
-  message: `the cluster serves no resource ${JSON.stringify(name)}; it must be a plural such as "nodes", with ".group" where two share it`,
-});
-
-function complainAboutNamespace(resource: KnownResource, namespace: string | undefined, place: Place): ScenarioFault[] {
-  if (namespace === undefined || resource.namespaced) return [];
-  return [{ place, message: `${resource.resource} have no namespace` }];
-}
-
-/** The same object twice in `objects`: the second would silently replace the first. */
-export function complainAboutDuplicates(objects: readonly PlacedManifest[]): ScenarioFault[] {
-  const seen = new Map<string, Place>();
-  return objects.flatMap(({ manifest, place }) => {
-    const { apiVersion, kind, namespace = '', name } = manifest;
-    const key = JSON.stringify([parseApiVersion(apiVersion).group, kind, namespace, name]);
-    const first = seen.get(key);
-    if (first !== undefined) return [{ place, message: `${kind} ${name} stands at line ${first.line} already` }];
-    seen.set(key, place);
-    return [];
-  });
 }

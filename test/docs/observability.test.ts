@@ -7,6 +7,7 @@ import { GRACE_PERIOD_METRICS, METRICS, REPAIR_METRICS, TERMINATION_METRICS } fr
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { auditReference, documentOf, rowsOf } from './observability.ts';
 import { ROOT } from './documents.ts';
+import { AUDIT_DECISIONS } from '../../simulator/scenario/audit-lines.ts';
 
 const reference = documentOf('docs/observability.md');
 const sourceOf = (folder: string): string =>
@@ -50,6 +51,18 @@ describe('docs/observability.md', () => {
     expect(literals.length).toBeGreaterThan(5);
     expect([...counted, ...literals.map(([, name = '']) => name)].filter(name => !named.has(name))).toEqual([]);
   });
+});
+
+it('the audit lines that a scenario may expect are those of docs/observability.md', () => {
+  const rows = auditReference().map(row => [
+    row.function,
+    row.decision,
+    [...row.reasons, ...(row.isOpen ? ['…'] : [])],
+  ]);
+  const known = Object.entries(AUDIT_DECISIONS).flatMap(([name, decisions]) =>
+    Object.entries(decisions).map(([decision, reasons]) => [name, decision, reasons]),
+  );
+  expect(known).toEqual(rows);
 });
 
 describe('docs/forwarder.md', () => {

@@ -59,7 +59,7 @@ describe('a valid file', () => {
     const { actors, expectations, start } = good(`  expect:
     - { at: 1m, write: { verb: delete } }
     - { before: 10m, write: { verb: delete }, times: 0 }
-    - { after: 10m, event: { reason: R, kind: Node, name: n1 } }
+    - { after: 10m, event: { reason: DrainHeld, kind: Node, name: n1 } }
     - { write: { verb: delete }, times: { max: 3 } }
 `);
     expect([...actors].toSorted()).toEqual(['cloud', 'disruption', 'karpenter', 'kubelet']);
@@ -71,7 +71,7 @@ describe('a valid file', () => {
     expect(second).toMatchObject({ window: { from: undefined, to: start + 599_999 }, times: { min: 0, max: 0 } });
     expect(third).toMatchObject({
       window: { from: start + 600_000, to: undefined },
-      pattern: { kind: 'event', fields: { reason: 'R', about: { kind: 'Node', name: 'n1' } } },
+      pattern: { kind: 'event', fields: { reason: 'DrainHeld', about: { kind: 'Node', name: 'n1' } } },
     });
     expect(fourth).toMatchObject({ times: { min: 0, max: 3 } });
   });
@@ -134,8 +134,8 @@ describe('a file that is not valid', () => {
     ).toEqual([
       '8 spec.steps[0].becuase: unknown field',
       '10 spec.steps[1].delete.name: is missing; it must be text',
-      '12 spec.steps[1].delete.nam: unknown field',
-      '14 spec.expect[0].write.ressource: unknown field',
+      '12 spec.steps[1].delete.nam: unknown field, did you mean "name"?',
+      '14 spec.expect[0].write.ressource: unknown field, did you mean "resource"?',
       '15 spec.extra: unknown field',
     ]);
   });
@@ -157,7 +157,7 @@ describe('a file that is not valid', () => {
       '  objects: [{ apiVersion: v1, kind: Node, metadata: { name: 5 } }]\n',
       /name: must be text, not 5$/,
     ],
-    ['an empty name', '  expect: [{ write: { by: "" } }]\n', /by: must not be empty$/],
+    ['an empty name', '  expect: [{ write: { name: "" } }]\n', /name: must not be empty$/],
     ['no duration for an outage', '  steps: [{ at: 1m, outage: { of: api } }]\n', /outage\.for: /],
     [
       'no Go duration',

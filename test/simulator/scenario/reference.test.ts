@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { STEP_ACTIONS, EXPECTED, expectation } from '../../../simulator/scenario/schema.ts';
+import { EXPECTED, expectation } from '../../../simulator/scenario/expectation-schema.ts';
+import { STEP_ACTIONS } from '../../../simulator/scenario/schema.ts';
 
 const REFERENCE = readFileSync('docs/scenarios.md', 'utf8');
 const section = (title: string): string => REFERENCE.split(`\n## ${title}\n`)[1]?.split('\n## ')[0] ?? '';
@@ -14,6 +15,7 @@ describe('docs/scenarios.md', () => {
     ...Object.keys(expectation.shape),
     ...Object.keys(EXPECTED.write.shape),
     ...Object.keys(EXPECTED.event.shape),
+    ...Object.keys(EXPECTED.audit.shape),
   ])('describes the field %s of expectations', field => {
     expect(section('Expectations')).toContain(`\`${field}\``);
   });

@@ -1,0 +1,170 @@
+/** Names that a scenario misspells: each is refused where it stands, with the nearest known one. What others may name stays open. */
+import { describe, expect, it } from 'vitest';
+import { parseScenarios } from '../../../simulator/scenario/parse.ts';
+import { clusterCatalog } from '../../../simulator/world.ts';
+
+const catalog = clusterCatalog();
+
+const HEAD = `apiVersion: curfew.dev/v1alpha1
+kind: Scenario
+metadata: { name: s }
+spec:
+  start: "2024-11-01T15:00:00Z"
+  duration: 2h
+`;
+
+/** `line path: message` of every fault. The head has 6 lines. */
+function faults(rest: string): string[] {
+  const parsed = parseScenarios(HEAD + rest, 'f.yaml', catalog);
+  return parsed.ok ? [] : parsed.faults.map(({ place, message }) => `${place.line} ${place.path}: ${message}`);
+}
+const expecting = (text: string): string[] => faults(`  expect:\n    - ${text}\n`);
+
+describe('an expectation is refused', () => {
+  it.each([
+    ['audit: { fucntion: repair }', 'audit.fucntion: unknown field, did you mean "function"?'],
+    [
+      'audit: { function: repiar }',
+      'audit.function: must be one of finalizer, grace-period, repair, drain, timer, not "repiar", did you mean "repair"?',
+    ],
+    ['audit: { decision: blokced }', 'audit.decision: there is no decision "blokced", did you mean "blocked"?'],
+    ['audit: { decision: xyz }', 'audit.decision: there is no decision "xyz" (docs/observability.md lists them)'],
+    ['audit: { decision: 5 }', 'audit.decision: must be text: a decision'],
+    [
+      'audit: { function: repair, decision: evict }',
+      'audit.decision: repair never decides "evict"; finalizer and drain do',
+    ],
+    ['audit: { function: drain, decision: ends }', 'audit.decision: there is no decision "ends", did you mean "end"?'],
+    [
+      'audit: { function: repair, decision: blocked, reason: RampUpp }',
+      'audit.reason: repair blocked never has the reason "RampUpp", did you mean "RampUp"?',
+    ],
+    [
+      'audit: { function: repair, decision: vetoed, reason: Futile }',
+      'audit.reason: repair vetoed never has the reason "Futile"; it has DoNotRepair',
+    ],
+    ['audit: { function: drain, decision: answer, reason: StaleEvnt }', 'did you mean "StaleEvent"?'],
+    ['audit: { reason: GateOf }', 'audit.reason: no decision has the reason "GateOf", did you mean "GateOff"?'],
+    ['audit: { kind: Nodepool }', 'audit.kind: the cluster serves no kind "Nodepool", did you mean "NodePool"?'],
+    ['audit: { about: { knd: Node } }', 'audit.about.knd: unknown field, did you mean "kind"?'],
+    [
+      'event: { reason: NodeRepairBloked }',
+      'event.reason: there is no Event reason "NodeRepairBloked", did you mean "NodeRepairBlocked"?',
+    ],
+    ['event: { kind: node }', 'event.kind: the cluster serves no kind "node", did you mean "Node"?'],
+    ['event: { resaon: X }', 'event.resaon: unknown field, did you mean "reason"?'],
+    ['write: { by: finaliser }', 'did you mean "finalizer"?'],
+    [
+      'write: { resource: nodeclaim }',
+      'write.resource: the cluster serves no resource "nodeclaim", did you mean "nodeclaims"?',
+    ],
+    ['write: { resource: Node }', 'did you mean "nodes"?'],
+    ['write: { resource: nodeclaims.karpenter.k8s }', 'serves no resource'],
+    [
+      'write: { subresource: statuss }',
+      'write.subresource: must be one of status, eviction, not "statuss", did you mean "status"?',
+    ],
+    ['write: { body: { metdata: { labels: {} } } }', 'write.body.metdata: unknown field, did you mean "metadata"?'],
+    [
+      'write: { resource: nodes, absent: [body.spec.unschedulble] }',
+      'body.spec.unschedulble can never exist: "unschedulble": unknown field, did you mean "unschedulable"?',
+    ],
+    [
+      'final: { resource: nodes, name: n, absent: [metadata.deletionTimestmp] }',
+      'final.absent[0]: metadata.deletionTimestmp can never exist: "deletionTimestmp": unknown field, did you mean "deletionTimestamp"?',
+    ],
+    [
+      `final: { resource: nodes, name: n, absent: ['metadata.annotations["karpenter.sh/do-not-disrput"]'] }`,
+      'did you mean "karpenter.sh/do-not-disrupt"?',
+    ],
+    [
+      'final: { resource: nodepools, name: n, match: { spec: { repiar: {} } } }',
+      'match.spec.repiar: unknown field, did you mean "repair"?',
+    ],
+    ['final: { resource: nodelifecyclepolicies, name: n, absent: [status.conditons] }', 'did you mean "conditions"?'],
+    [
+      'final: { resource: node, name: n }',
+      'final.resource: the cluster serves no resource "node", did you mean "nodes"?',
+    ],
+  ])('%s', (text, message) => {
+    const found = expecting(text);
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatch(/^8 spec\.expect\[0\]\./);
+    expect(found[0]).toContain(message);
+  });
+
+  it('at the line of the field', () => {
+    expect(expecting('audit:\n        function: repair\n        decision: blokced')).toEqual([
+      '10 spec.expect[0].audit.decision: there is no decision "blokced", did you mean "blocked"?',
+    ]);
+  });
+});
+
+describe('an object is refused', () => {
+  it.each([
+    [
+      '{ apiVersion: karpenter.sh/v1, kind: Nodeclaim, metadata: { name: x } }',
+      'serves no karpenter.sh/v1 Nodeclaim, did you mean "karpenter.sh/v1 NodeClaim"?',
+    ],
+    [
+      '{ apiVersion: karpenter.k8s.aws/v1, kind: NodeClaim, metadata: { name: x } }',
+      'did you mean "karpenter.sh/v1 NodeClaim"?',
+    ],
+    [
+      '{ apiVersion: karpenter.sh/v1betta1, kind: NodeClaim, metadata: { name: x } }',
+      '"v1betta1" in karpenter.sh/v1betta1 is no version',
+    ],
+    ['{ apiVersion: v1, kind: Deployment, metadata: { name: x, namespace: y } }', 'did you mean "apps/v1 Deployment"?'],
+    [
+      '{ apiVersion: v1, kind: Node, metadata: { name: x, anotations: {} } }',
+      'metadata.anotations: unknown field, did you mean "annotations"?',
+    ],
+    [
+      '{ apiVersion: v1, kind: Node, metadata: { name: x }, sttaus: {} }',
+      'sttaus: unknown field, did you mean "status"?',
+    ],
+    [
+      '{ apiVersion: v1, kind: Node, metadata: { name: x }, status: { conditions: [{ type: Ready, status: "True", lastTransitionTme: x }] } }',
+      'status.conditions[0].lastTransitionTme: unknown field, did you mean "lastTransitionTime"?',
+    ],
+    [
+      '{ apiVersion: v1, kind: Pod, metadata: { name: x }, spec: { nodName: n } }',
+      'spec.nodName: unknown field, did you mean "nodeName"?',
+    ],
+  ])('%s', (text, message) => {
+    for (const found of [
+      faults(`  objects:\n    - ${text}\n`),
+      faults(`  steps:\n    - { at: 1m, apply: ${text} }\n`),
+    ]) {
+      expect(found).toHaveLength(1);
+      expect(found[0]).toContain(message);
+    }
+  });
+
+  it('for a misspelt field of a patch', () => {
+    expect(
+      faults('  steps: [{ at: 1m, patch: { resource: nodes, name: n, merge: { spec: { unschedulble: true } } } }]\n'),
+    ).toEqual(['7 spec.steps[0].patch.merge.spec.unschedulble: unknown field, did you mean "unschedulable"?']);
+  });
+});
+
+describe('what others may name stays open', () => {
+  it.each([
+    'audit: { function: finalizer, decision: retry, reason: ThrottlingException }',
+    'audit: { decision: refuse, reason: Forbidden }',
+    'audit: { kind: Instance, details: { anyKey: 1 } }',
+    'write: { resource: instances, verb: terminate }',
+    'write: { resource: nodes, body: { metadata: { annotations: { "example.com/mine": x } } } }',
+    'write: { verb: delete, body: { preconditions: { uid: x } } }',
+    `final: { resource: nodes, name: n, absent: ['metadata.labels["example.com/zone"]', 'spec.somethingNew', 'status.conditions[0].type'] }`,
+    'final: { resource: secrets, namespace: x, name: n, match: { type: Opaque, stringData: { a: b } } }',
+  ])('%s', text => {
+    expect(expecting(text)).toEqual([]);
+  });
+
+  it('a policy with a misspelt field: Curfew refuses it', () => {
+    const policy =
+      '{ apiVersion: curfew.dev/v1alpha1, kind: NodeLifecyclePolicy, metadata: { name: p }, spec: { repiar: {} } }';
+    expect(faults(`  objects:\n    - ${policy}\n`)).toEqual([]);
+  });
+});
