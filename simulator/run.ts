@@ -27,6 +27,7 @@ import { faultyEnvironment, faultyForwarder } from './faults/ports.ts';
 import type { Violation } from './invariants/invariant.ts';
 import { createInvariantWatcher } from './invariants/watcher.ts';
 import { isLeftOut, withGrantedKinds } from './granted-kinds.ts';
+import { notesOf, type Note } from './never-there.ts';
 import { createOutages } from './outages.ts';
 import { createRandom, type Random } from './random.ts';
 import { createReboots } from './reboots.ts';
@@ -87,6 +88,8 @@ export interface RunResult {
   /** Refused configurations and policies that no expectation asks for. */
   readonly refusals: readonly TraceEntry[];
   readonly violations: readonly Violation[];
+  /** What the file says of objects that never were. */
+  readonly notes: readonly Note[];
   /** Messages that ended in a dead-letter queue. */
   readonly buried: readonly BuriedMessage[];
   /** Faults injected, by kind. */
@@ -253,6 +256,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     verdicts: evaluate(scenario.expectations, trace.entries, final),
     refusals: unexpectedRefusals(scenario.expectations, trace.entries),
     violations: invariants.violations,
+    notes: notesOf(scenario, trace.entries, { resources: core.resources() }),
     buried,
     faults: injector?.counts ?? new Map(),
     simulated: seconds((end - scenario.start) / 1000),
