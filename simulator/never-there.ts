@@ -13,13 +13,9 @@ import {
   type KnownResource,
   type ResourceCatalog,
 } from './scenario/resource-names.ts';
+import type { Note } from './notes.ts';
 import type { Expectation, Place, Scenario, TargetRef } from './scenario/scenario.ts';
 import type { TraceEntry } from './trace.ts';
-
-export interface Note {
-  readonly place: Place;
-  readonly message: string;
-}
 
 /** An object that was there at some time of the run. */
 interface Seen {

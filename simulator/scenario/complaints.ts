@@ -2,7 +2,14 @@
 import { parseApiVersion, type JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { nearestName, suggestion } from '../../shared/domain/nearest-name.ts';
 import { parsePath } from '../match.ts';
-import { expectedFields, misspeltFields, misspeltKey, writtenFields, type Misspelling } from './object-fields.ts';
+import {
+  emptyFields,
+  expectedFields,
+  misspeltFields,
+  misspeltKey,
+  writtenFields,
+  type Misspelling,
+} from './object-fields.ts';
 import type { Path } from './places.ts';
 import {
   resourceOfManifest,
@@ -42,7 +49,7 @@ export function complainAboutNames(
 ): ScenarioFault[] {
   const names: Names = { known: resourcesOf(scenario, catalog), locate };
   return [
-    ...scenario.objects.flatMap(({ manifest }, index) => ofManifest(manifest, ['spec', 'objects', index], names)),
+    ...scenario.objects.flatMap(({ manifest }, index) => ofObject(manifest, ['spec', 'objects', index], names)),
     ...documentSteps.flatMap((step, index) => ofStep(step, ['spec', 'steps', index], names)),
     ...scenario.expectations.flatMap((each, index) => ofExpectation(each, ['spec', 'expect', index], names)),
   ];
@@ -54,6 +61,12 @@ export interface DocumentStep {
   readonly patch?: (TargetRef & { readonly merge: JsonObject }) | undefined;
   readonly delete?: TargetRef | undefined;
 }
+
+/** In what is applied, null takes a field away. */
+const ofObject = (manifest: Manifest, path: Path, names: Names): ScenarioFault[] => [
+  ...ofManifest(manifest, path, names),
+  ...emptyFields(manifest).map(each => toFault({ ...each, path: [...path, ...each.path] }, names.locate)),
+];
 
 function ofManifest(manifest: Manifest, path: Path, { known, locate }: Names): ScenarioFault[] {
   const { apiVersion, kind } = manifest;
