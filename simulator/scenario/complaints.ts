@@ -122,7 +122,7 @@ function ofExpectation(expectation: Expectation, path: Path, names: Names): Scen
       const schema = expectedFields(resource);
       return [
         ...ofTarget(target, at, names),
-        ...misspeltFields(match, schema, [...at, 'match']).map(each => toFault(each, names.locate)),
+        ...misspeltFields(match, writtenFields(resource), [...at, 'match']).map(each => toFault(each, names.locate)),
         ...ofPaths(absent, [], schema, [...at, 'absent'], names),
       ];
     }
@@ -138,7 +138,7 @@ function ofPattern({ kind, fields, absent }: TracePattern, path: Path, names: Na
   const schema = expectedFields(found[0]);
   return [
     ...(isResource && found.length === 0 ? [unknownResource(name, locate([...path, 'resource']), known)] : []),
-    ...misspeltFields(body, schema, [...path, 'body']).map(each => toFault(each, locate)),
+    ...misspeltFields(body, writtenFields(found[0]), [...path, 'body']).map(each => toFault(each, locate)),
     ...ofPaths(absent, ['body'], schema, [...path, 'absent'], names),
   ];
 }

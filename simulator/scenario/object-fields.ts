@@ -72,7 +72,7 @@ const OF_MOST = { spec: {}, status: {}, data: {} };
 export const writtenFields = (resource: KnownResource | undefined): JsonObject =>
   withFields({ ...OF_EVERY_OBJECT, ...OF_MOST, ...builtIn(resource) });
 
-/** What an author may look for in an object of the resource; of any, when it is not known. */
+/** What there can be in an object of the resource; of any, when it is not known. */
 export function expectedFields(resource: KnownResource | undefined): JsonObject {
   const properties = resource?.schema?.['properties'];
   const own = isObject(properties) ? properties : { ...OF_MOST, ...builtIn(resource) };
