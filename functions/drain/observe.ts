@@ -31,6 +31,8 @@ export type DrainDeps = Pick<
 export interface Target {
   readonly name: string;
   readonly uid: string | undefined;
+  /** Nothing changed by which a drain is asked for: it matters to a drain that is known. */
+  readonly onlyIfKnown?: boolean | undefined;
 }
 
 export interface Look extends DrainObservation {
@@ -52,9 +54,9 @@ export type Seen =
 export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) {
   const records = openRecords(deps, DRAIN_CODEC, wakeUp);
 
-  return async ({ name, uid }: Target, incoming: Incoming | undefined): Promise<Seen> => {
+  return async ({ name, uid, onlyIfKnown }: Target, incoming: Incoming | undefined): Promise<Seen> => {
     const ref = { type: RESOURCES.Node, name };
-    const found = await findSubject(deps, { ref, uid, recordOf: id => records(recordIdOf(id)) });
+    const found = await findSubject(deps, { ref, uid, onlyIfKnown, recordOf: id => records(recordIdOf(id)) });
     if (found.kind === 'gone') return { kind: 'gone', store: found.record, record: found.held.value };
     if (found.kind === 'notOurs') {
       if (incoming !== undefined) await assertGone(deps, { name, uid });

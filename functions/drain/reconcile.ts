@@ -75,13 +75,17 @@ type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
 const isOnItsWay = ({ change, changed, resync }: ClusterEvent): boolean =>
   change === 'Modified' && resync !== true && changed.length === 1 && changed[0] === 'deletionTimestamp';
 
+/** A drain is asked for by annotations of the part `drain`; of a Node without one nothing else is of interest. */
+const asksForNothing = ({ change, changed }: ClusterEvent): boolean =>
+  change === 'Modified' && changed.length > 0 && !changed.includes('drain');
+
 async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise<void> {
   const { subject, hints, change, resync } = event;
   switch (subject.kind) {
     case 'Node':
       if (event.hints.podsFor !== undefined && event.hints.podsFor !== OWNER) return;
       if (await isOwnWrite(parts.deps, event)) return;
-      await reconcileNode(parts, { name: subject.name, uid: subject.uid });
+      await reconcileNode(parts, { name: subject.name, uid: subject.uid, onlyIfKnown: asksForNothing(event) });
       return;
     case 'Pod':
       if (isOnItsWay(event)) return;

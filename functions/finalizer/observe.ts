@@ -126,14 +126,17 @@ export function openNodeRecord(deps: Deps, uid: string): TimedRecord<Termination
   return openRecord(deps, TERMINATION_CODEC, `node/${uid}`);
 }
 
-/** The NodeClaim or Node that a termination of this Node is about; undefined: there is no such Node. */
+/**
+ * The NodeClaim or Node that a termination of this Node is about; undefined: there is no such Node, or it is not being deleted while
+ * only one that is matters.
+ */
 export async function targetOfNode(
   deps: Pick<Deps, 'kubernetes' | 'clock'>,
   hints: ClaimHints,
-  name: string,
+  { name, onlyIfGoing }: { readonly name: string; readonly onlyIfGoing: boolean },
 ): Promise<Target | undefined> {
   const node = await deps.kubernetes.get({ type: RESOURCES.Node, name });
-  if (node === undefined) return undefined;
+  if (node === undefined || (onlyIfGoing && node.metadata.deletionTimestamp === undefined)) return undefined;
   const claims = await claimsOf(deps, hints, node);
   const [claim] = claims;
   if (claim !== undefined && claims.length === 1) {

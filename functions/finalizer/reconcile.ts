@@ -1,4 +1,5 @@
 /** Terminations and FinalizerRules: which object a message is about. */
+import { changedOnly } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { HOOK_ANSWERED, INSTANCE_STATE_CHANGED, ORPHAN_FORGOTTEN } from '../../shared/contract/names.ts';
 import { createReporter } from '../../shared/lifecycle/reporter.ts';
@@ -67,7 +68,7 @@ export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = 
           return;
         }
         if (kind === 'NodeClaim') return reconcileTarget(parts, { kind, name, uid }, message);
-        if (kind === 'Node') return reconcileNode(parts, name, { uid, wakeUp: message });
+        if (kind === 'Node') return reconcileNode(parts, name, { timer: { uid, wakeUp: message } });
         if (kind === 'FinalizerRule') return reconcileRule(parts, name, { timer: { uid, wakeUp: message } });
         return reconcileObject(parts, message.subject, message);
       }
@@ -107,7 +108,8 @@ async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise
     case 'NodeClaim':
       return reconcileTarget(parts, { kind: 'NodeClaim', name, uid }, undefined);
     case 'Node':
-      return change === 'Deleted' ? reconcileGoneNode(parts, subject) : reconcileNode(parts, name);
+      if (change === 'Deleted') return reconcileGoneNode(parts, subject);
+      return reconcileNode(parts, name, { onlyIfGoing: change === 'Modified' && changedOnly(changed, OF_GOING_NODES) });
     case 'Pod':
     case 'VolumeAttachment':
       return hints.nodeName === undefined ? undefined : reconcileNode(parts, hints.nodeName);
@@ -128,15 +130,31 @@ async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise
   }
 }
 
+/** Parts of a Node that neither our finalizer nor what is in force depends on. */
+const OF_GOING_NODES: ReadonlySet<string> = new Set([
+  'bootID',
+  'conditions',
+  'drain',
+  'protection',
+  'taints',
+  'unschedulable',
+]);
+
 /** Of a FinalizerRule, whose own finalizer alone changed. */
 const isOwnFinalizer = (changed: readonly string[]): boolean => changed.length === 1 && changed[0] === 'finalizers';
+
+interface NodeCause {
+  readonly timer?: { readonly uid: string | undefined; readonly wakeUp: UsedWakeUp };
+  /** What changed of the Node matters to a termination alone. */
+  readonly onlyIfGoing?: boolean;
+}
 
 async function reconcileNode(
   parts: Parts,
   name: string,
-  timer?: { readonly uid: string | undefined; readonly wakeUp: UsedWakeUp },
+  { timer, onlyIfGoing = false }: NodeCause = {},
 ): Promise<void> {
-  const target = await targetOfNode(parts.deps, parts.hints, name);
+  const target = await targetOfNode(parts.deps, parts.hints, { name, onlyIfGoing });
   const isOwn = target?.kind === 'Node' && (timer === undefined || target.uid === timer.uid);
   if (target !== undefined) await reconcileTarget(parts, target, isOwn ? timer?.wakeUp : undefined);
   // A record of the Node's own, from when no NodeClaim stood for it, or of one that is gone.

@@ -24,6 +24,8 @@ export interface Target {
   readonly uid: string | undefined;
   /** `ifNew`: list the pods of a node that has just registered; `ifKnown`: only when there is a record or a mark of ours. */
   readonly pods: 'always' | 'ifNew' | 'ifKnown';
+  /** No mark of ours changed: without a record there is nothing to look at. */
+  readonly onlyIfKnown?: boolean | undefined;
   /** When the timer was due that brought us here. */
   readonly dueTime?: EpochMs;
 }
@@ -66,6 +68,7 @@ export async function look(
   const found = await findSubject(deps, {
     ref: { type: RESOURCES.Node, name: target.name },
     uid: target.uid,
+    onlyIfKnown: target.onlyIfKnown,
     recordOf,
   });
   if (found.kind === 'notOurs') return { kind: 'nothing' };

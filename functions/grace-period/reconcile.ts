@@ -78,7 +78,8 @@ async function reconcileClusterEvent(deps: Deps, event: WatchedEvent): Promise<v
       if (change === 'Modified' && isOfOthers(changed)) return;
       // Pods have events of their own; a node that only changes matters when it is known to carry annotated ones.
       const pods = change === 'Added' && event.resync !== true ? 'ifNew' : 'ifKnown';
-      return reconcileNode(deps, { name: subject.name, uid: subject.uid, pods });
+      const onlyIfKnown = change === 'Modified' && changed.length > 0 && !changed.includes('protection');
+      return reconcileNode(deps, { name: subject.name, uid: subject.uid, pods, onlyIfKnown });
     }
     case 'NodePool':
       return isRepeated ? undefined : deps.settings.request(subject.name);

@@ -113,12 +113,13 @@ async function apply(deps: NodeDeps, decision: NodeDecision, seen: Here, target:
 type Due = Extract<NodeDecision, { incident: unknown }>;
 
 /** Due: a pass of the pool decides, and keeps the timer from then on. */
-async function takeOn(deps: NodeDeps, { incident }: Due, seen: Here, { cause }: NodeTarget): Promise<Turn> {
+async function takeOn(deps: NodeDeps, { kind, incident }: Due, seen: Here, { cause }: NodeTarget): Promise<Turn> {
   const { held, pool } = seen;
   const isKnown = held?.incident !== undefined && sameIncident(held.incident, incident) && held.pool === pool;
   // A pass that began after a known node was due has seen it. A change of the node asks for another one.
   const since = !isKnown || cause !== 'timer' ? seen.now : held.taken ? undefined : incident.dueTime;
-  await deps.passes.ensure(pool, since);
+  // Of a node that goes already no pass has more to say than the one before.
+  await deps.passes.ensure(pool, since, kind === 'finishing' && isKnown && held.taken ? 'canWait' : undefined);
   return save(seen, { incident, taken: true }, addDuration(seen.now, TAKEN_CHECK));
 }
 

@@ -94,6 +94,12 @@ async function reconcileRemediation(deps: Deps, nodeName: string | undefined): P
 /** Parts of a Node that `readNode` leaves out. The first of them change with each termination. */
 const OF_OTHERS: ReadonlySet<string> = new Set(['taints', 'unschedulable', 'finalizers', 'drain', 'protection']);
 
+/** What changes of a Node when it goes. */
+const OF_ITS_END: ReadonlySet<string> = new Set([...OF_OTHERS, 'deletionTimestamp']);
+
+/** Parts of a NodeClaim that nothing is decided by. */
+const OF_CLAIM_AS_OBJECT: ReadonlySet<string> = new Set(['finalizers', 'terminationGracePeriod']);
+
 type BusEvent = Extract<InboxMessage, { kind: 'busEvent' }>;
 type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
 
@@ -104,6 +110,8 @@ async function reconcileClusterEvent(deps: Deps, event: ClusterEvent): Promise<v
   switch (subject.kind) {
     case 'Node': {
       if (change === 'Modified' && changedOnly(changed, OF_OTHERS)) return;
+      const isGoing = change === 'Modified' && changedOnly(changed, OF_ITS_END);
+      if (isGoing && (await deps.passes.nodeChanged(hints.nodePool, subject.name))) return;
       // A new boot ID shows that a reboot took place.
       const isCalm = change === 'Modified' && !changed.includes('conditions') && !changed.includes('bootID');
       await reconcileNode(deps, { name: subject.name, uid: subject.uid, cause: 'node', isCalm });
@@ -114,8 +122,9 @@ async function reconcileClusterEvent(deps: Deps, event: ClusterEvent): Promise<v
       return deps.passes.poolChanged(undefined);
     }
     case 'NodeClaim':
+      if (change === 'Modified' && changedOnly(changed, OF_CLAIM_AS_OBJECT)) return;
       if (hints.nodeName !== undefined) {
-        if (await deps.passes.claimChanged(hints.nodePool, hints.nodeName)) return;
+        if (await deps.passes.nodeChanged(hints.nodePool, hints.nodeName)) return;
         await reconcileNode(deps, { name: hints.nodeName, cause: 'surroundings', pool: hints.nodePool });
       }
       // Some node may have waited for it, or for its end.

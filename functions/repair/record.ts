@@ -108,6 +108,8 @@ const poolSchema = z.madeOnce(() =>
     passTime: instant,
     underWay: z.exactOptional(z.literal(true)),
     wanted: z.exactOptional(z.literal(true)),
+    changed: z.exactOptional(z.literal(true)),
+    calm: z.exactOptional(z.literal(true)),
     attempts: z.array(attempt()),
     outages: z.array(z.string()),
     ramp: z.exactOptional(z.object({ step: z.int(), stepTime: instant, granted: z.int() })),
@@ -120,12 +122,15 @@ export const poolCodec: RecordCodec<PoolState> = {
   owner: OWNER,
   schemaVersion: 4,
   // Version 1 had terminations alone, 2 no resources that may have been made, 3 nothing of what came before an observed action.
+  // A run that does not know `changed` and `calm` drops them, and looks at once.
   parse: state => poolSchema().parse(state),
-  toState: ({ passTime, underWay, wanted, attempts, outages, ramp, repairs, said }) => {
+  toState: ({ passTime, underWay, wanted, changed, calm, attempts, outages, ramp, repairs, said }) => {
     const state = {
       passTime,
       ...(underWay && { underWay }),
       ...(wanted && { wanted }),
+      ...(changed && { changed }),
+      ...(calm && { calm }),
       attempts: attempts.map(one => Object.fromEntries(Object.entries(one).filter(([, value]) => value !== undefined))),
       outages: [...outages],
       ...(ramp && { ramp: { ...ramp } }),

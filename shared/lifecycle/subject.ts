@@ -28,6 +28,8 @@ export interface Sought<Value> {
   readonly uid: string | undefined;
   /** The record of the object with this UID; the same one each time within a run. */
   readonly recordOf: (uid: string) => TimedRecord<Value>;
+  /** What changed of the object concerns only what is remembered of it: without a record it is not read. */
+  readonly onlyIfKnown?: boolean | undefined;
 }
 
 /**
@@ -36,7 +38,7 @@ export interface Sought<Value> {
  */
 export async function findSubject<Value>(
   { kubernetes }: Pick<FunctionDeps, 'kubernetes'>,
-  { ref, uid, recordOf }: Sought<Value>,
+  { ref, uid, recordOf, onlyIfKnown = false }: Sought<Value>,
 ): Promise<Found<Value>> {
   if (uid === undefined) {
     const object = await kubernetes.get(ref);
@@ -50,7 +52,7 @@ export async function findSubject<Value>(
 
   const record = recordOf(uid);
   const held = await record.load();
-  if (held.kind === 'newer') return { kind: 'notOurs' };
+  if (held.kind === 'newer' || (onlyIfKnown && held.kind === 'none')) return { kind: 'notOurs' };
   const object = await kubernetes.get(ref);
   if (object?.metadata.uid === uid) return { kind: 'here', object, record, held };
   if (held.kind === 'none') return { kind: 'notOurs' };

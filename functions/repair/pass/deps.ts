@@ -18,5 +18,7 @@ export type PassDeps = Pick<
 
 /** Passes of one pool are this far apart. */
 export const PASS_SPACING = seconds(1);
+/** A calm pool is looked at this long after a change. */
+export const CALM_SPACING = seconds(5);
 /** A pass that dies is made up for after this long. */
 export const PASS_SETTLES_AFTER = seconds(60);

@@ -13,7 +13,7 @@ import { carryOut, withdraw } from './carry-out.ts';
 import type { PassDecision, PassObservation } from './decide.ts';
 import { PASS_SETTLES_AFTER, PASS_SPACING, type PassDeps } from './deps.ts';
 import { withIntents } from './intents.ts';
-import { ended, inquire, recordOutcomes, sayForDeadRuns, wakeTimeAfter } from './outcomes.ts';
+import { concluded, ended, inquire, recordOutcomes, sayForDeadRuns, wakeTimeAfter } from './outcomes.ts';
 import type { PoolState, RepairAttempt } from './pool.ts';
 import { count, newsOf, say, wakeTimeOf } from './say.ts';
 
@@ -54,8 +54,9 @@ async function stepAside(deps: PassDeps, pool: string | undefined, record: Timed
     if (held.kind !== 'held' || held.value.passTime !== passTime || held.value.underWay === undefined) return;
     const now = deps.clock.now();
     const { nextWakeTime = now } = held.stored;
-    const wakeTime = held.value.wanted ? addDuration(now, PASS_SPACING) : nextWakeTime;
-    await record.save({ subject: poolSubject(pool), value: ended(held.value), wakeTime });
+    const isAskedFor = held.value.wanted ?? held.value.changed;
+    const wakeTime = isAskedFor ? addDuration(now, PASS_SPACING) : nextWakeTime;
+    await record.save({ subject: poolSubject(pool), value: { ...ended(held.value), calm: undefined }, wakeTime });
   } catch {
     // The error of the pass itself is the one to be seen.
   }
@@ -88,7 +89,7 @@ async function lookAndAct(
       const current = looks === 1 ? claimed : await loadUnlessOver(record, passTime);
       if (current === 'over') return { kind: 'over' };
       // Whoever asked for another pass before the look is served by this one.
-      const { wanted: _, ...before } = current ?? { ...NEW_POOL, passTime };
+      const { wanted: _, changed: __, ...before } = current ?? { ...NEW_POOL, passTime };
       const [rules, cluster] = await inParallel([loadRules(deps, pool), loadCluster(deps)]);
       const episodes = await loadEpisodes(deps, rules.rules, cluster.nodes);
       const { limits, mode } = rules.rules;
@@ -131,8 +132,8 @@ async function lookAndAct(
         )) ?? true;
       if (!isFree) return again('others took the places that the pass had granted');
       const wakeTime = addDuration(deps.clock.now(), PASS_SETTLES_AFTER);
-      const reserved = await saveDecided(record, pool, seen.read, wanted => ({
-        value: { ...decision.state, said: state.said, wanted },
+      const reserved = await saveDecided(record, pool, seen.read, asked => ({
+        value: { ...decision.state, said: state.said, ...asked },
         wakeTime,
         punctual: false,
       }));
@@ -140,7 +141,14 @@ async function lookAndAct(
       const isCounted = share !== undefined;
       const context = { pool, place, episodes: seen.episodes, rules, claims, isCounted };
       const carried = await carryOut(deps, granted, context);
-      const after = await recordOutcomes(deps, record, pool, { decision, state, told }, carried, place);
+      const after = await recordOutcomes(
+        deps,
+        record,
+        pool,
+        { decision, state, told, isShared: isCounted },
+        carried,
+        place,
+      );
       if (after !== undefined)
         await share?.settle(decision, underWayOf(after.attempts, rules.rules.settings, deps.clock.now()));
       const failure = carried.find(({ outcome }) => outcome.kind === 'unknown');
@@ -164,7 +172,7 @@ async function conclude(
 ): Promise<Turn> {
   const now = deps.clock.now();
   const news = newsOf(decision.verdicts, decision.state.said, now);
-  const after = ended({ ...decision.state, said: news.said });
+  const after = concluded({ ...decision.state, said: news.said }, share !== undefined);
   const place: Place = { pool, source: rules.rules.source };
   await say(deps, decision.verdicts, news, place, told);
   const finish = async (turn: Turn): Promise<Turn> => {
@@ -176,14 +184,16 @@ async function conclude(
     if (closed.kind === 'done' || isFirstLook) return finish(closed);
     // Others need the record: it is closed when they do not any more.
   }
-  const saved = await saveDecided(record, pool, read, wanted => ({
+  const saved = await saveDecided(record, pool, read, asked => ({
     value: after,
-    wakeTime: wakeTimeAfter(wakeTimeOf(decision.wakeTime, news, now), { ...after, wanted }, now),
+    wakeTime: wakeTimeAfter(wakeTimeOf(decision.wakeTime, news, now), { ...after, ...asked }, now),
   }));
   if (saved.written) await share?.settle(decision, underWayOf(after.attempts, rules.rules.settings, now));
   return finish(written(saved));
 }
 
+/** What was asked for while the pass was under way. */
+type Asked = Pick<PoolState, 'wanted' | 'changed'>;
 type Decided = Omit<Parameters<TimedRecord<PoolState>['save']>[0], 'subject'>;
 
 /** Writes what the pass decided. A request that came meanwhile is no reason to look again, for another pass follows. */
@@ -191,12 +201,12 @@ async function saveDecided(
   record: TimedRecord<PoolState>,
   pool: string | undefined,
   read: PoolState | undefined,
-  decided: (wanted: PoolState['wanted']) => Decided,
+  decided: (asked: Asked) => Decided,
 ): ReturnType<TimedRecord<PoolState>['save']> {
   const subject = poolSubject(pool);
-  const saved = await record.save({ subject, ...decided(undefined) });
+  const saved = await record.save({ subject, ...decided({}) });
   if (saved.written || read === undefined) return saved;
   const held = await record.load();
   if (held.kind !== 'held' || !isDeepStrictEqual(ended(held.value), ended(read))) return saved;
-  return record.save({ subject, ...decided(held.value.wanted) });
+  return record.save({ subject, ...decided({ wanted: held.value.wanted, changed: held.value.changed }) });
 }

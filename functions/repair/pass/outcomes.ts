@@ -12,22 +12,36 @@ import { reportOfLost, type Place } from '../report.ts';
 import { OUTCOME_SETTLES_AFTER } from './attempts.ts';
 import type { Carried } from './carry-out.ts';
 import type { PassDecision } from './decide.ts';
-import { PASS_SPACING, type PassDeps } from './deps.ts';
+import { CALM_SPACING, PASS_SPACING, type PassDeps } from './deps.ts';
 import { withoutUndone } from './grant.ts';
 import { failureOf } from './guards.ts';
 import type { PoolState, RepairAttempt } from './pool.ts';
-import { count, newsOf, noteAct, say, wakeTimeOf } from './say.ts';
+import { count, countHeld, newsOf, noteAct, say, wakeTimeOf } from './say.ts';
 
 /** The pass has ended. */
 export function ended(state: PoolState): PoolState {
-  const { underWay: _, wanted: __, ...rest } = state;
+  const { underWay: _, wanted: __, changed: ___, ...rest } = state;
   return rest;
 }
 
+/** The same with what is known of it by now. @param isShared some policy limits the repairs of zone or cluster */
+export function concluded(state: PoolState, isShared: boolean): PoolState {
+  const { calm: _, ...rest } = ended(state);
+  const { attempts, said, outages, ramp } = rest;
+  const isTermination = ({ action, phase, answer }: RepairAttempt): boolean =>
+    action === 'Terminate' && phase === 'accepted' && answer === undefined;
+  const isCalm = !isShared && attempts.every(isTermination) && countHeld(said) === 0 && outages.length === 0;
+  return { ...rest, ...(isCalm && ramp === undefined && { calm: true }) };
+}
+
 /** The timer after a pass: soon, if something changed while it was under way. */
-export const wakeTimeAfter = (wakeTime: EpochMs, { wanted, passTime }: PoolState, now: EpochMs): EpochMs => {
-  return wanted === undefined ? wakeTime : latest(now, addDuration(passTime, PASS_SPACING));
-};
+export function wakeTimeAfter(wakeTime: EpochMs, state: PoolState, now: EpochMs): EpochMs {
+  const { passTime, wanted, changed, calm } = state;
+  if (wanted !== undefined) return latest(now, addDuration(passTime, PASS_SPACING));
+  if (changed === undefined) return wakeTime;
+  const next = latest(now, addDuration(passTime, calm ? CALM_SPACING : PASS_SPACING));
+  return next < wakeTime ? next : wakeTime;
+}
 
 /**
  * The attempts as they stand by what was looked up where Node and NodeClaim do not tell: the live answer before each pass.
@@ -89,6 +103,7 @@ interface Pass {
   /** Before it. */
   readonly state: PoolState;
   readonly told: Set<string>;
+  readonly isShared: boolean;
 }
 
 /** Writes of the outcome; only a handful of functions run at once. */
@@ -99,7 +114,7 @@ export async function recordOutcomes(
   deps: PassDeps,
   record: TimedRecord<PoolState>,
   pool: string | undefined,
-  { decision, state: before, told }: Pass,
+  { decision, state: before, told, isShared }: Pass,
   carried: readonly Carried[],
   place: Place,
 ): Promise<PoolState | undefined> {
@@ -132,9 +147,12 @@ export async function recordOutcomes(
     const repairs = withoutCalledOff(held.value.repairs, carried);
     const ramp = withoutUndone(held.value, calledOff);
     const merged = { ...held.value, attempts, repairs, ramp };
-    const value = isOurs ? ended({ ...merged, said: news.said }) : merged;
+    const value = isOurs ? concluded({ ...merged, said: news.said }, isShared) : merged;
     const own = soon.reduce(earliest, wakeTimeOf(decision.wakeTime, news, now)) ?? now;
-    const wakeTime = isOurs ? wakeTimeAfter(own, held.value, now) : (held.stored.nextWakeTime ?? now);
+    const { wanted, changed } = held.value;
+    const wakeTime = isOurs
+      ? wakeTimeAfter(own, { ...value, wanted, changed }, now)
+      : (held.stored.nextWakeTime ?? now);
     await say(deps, decision.verdicts, isOurs ? news : undefined, place, told);
     const saved = await record.save({ subject: poolSubject(pool), value, wakeTime });
     if (!saved.written) continue;

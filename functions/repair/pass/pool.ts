@@ -96,6 +96,13 @@ export interface PoolState {
   readonly underWay?: true | undefined;
   /** Something changed since it began: another pass follows it. */
   readonly wanted?: true | undefined;
+  /** The same after a change that can wait, for the pool was calm. */
+  readonly changed?: true | undefined;
+  /**
+   * By the latest pass terminations alone are under way, nothing is held, and no limit counts them with those of other pools: nothing
+   * follows from a change of their Nodes and NodeClaims but that their end is noted, and the next look can wait.
+   */
+  readonly calm?: true | undefined;
   readonly attempts: readonly RepairAttempt[];
   /** Outages by which the latest pass held a due repair: `cluster`, or `zone/<name>`. */
   readonly outages: readonly string[];

@@ -29,21 +29,21 @@ import {
 } from '../../../shared/lifecycle/timed-record.ts';
 import type { EndedDrain } from '../actions/drain.ts';
 import { NEW_POOL, poolCodec, poolRecordId, poolSubject } from '../record.ts';
-import { PASS_SETTLES_AFTER, PASS_SPACING, type PassDeps } from './deps.ts';
+import { CALM_SPACING, PASS_SETTLES_AFTER, PASS_SPACING, type PassDeps } from './deps.ts';
 import { runPass } from './one-pass.ts';
 import type { PoolState } from './pool.ts';
 import { countHeld, wasSaid } from './say.ts';
 
 export interface Passes {
-  /** Sees to it that a pass begins at or after `since`; undefined: that one is armed. */
-  ensure(pool: string | undefined, since: EpochMs | undefined): Promise<void>;
+  /** Sees to it that a pass begins at or after `since`; undefined: that one is armed. `canWait`: not at once in a calm pool. */
+  ensure(pool: string | undefined, since: EpochMs | undefined, urgency?: 'canWait'): Promise<void>;
   /** The same for a node that is due since then. Answers what the passes know of it: one found it due, or one is under way that sees it. */
   take(pool: string | undefined, since: EpochMs, uid: string): Promise<Standing>;
   /**
-   * The NodeClaim of the node of that name changed, which may let held repairs of this pool go on. Answers whether a repair of that
-   * very node is under way: the passes look at it.
+   * The node of that name goes, or its NodeClaim changed, which may let held repairs of this pool go on. Answers whether a repair of
+   * that very node is under way: the passes look at it. If not, nothing was asked for.
    */
-  claimChanged(pool: string | undefined, nodeName: string): Promise<boolean>;
+  nodeChanged(pool: string | undefined, nodeName: string): Promise<boolean>;
   /** Something changed that may let held repairs of this pool go on. Without a record nothing is held. */
   poolChanged(pool: string | undefined): Promise<void>;
   /** A limit may let held repairs of this pool go on: a pass of its own looks, as soon as one may. */
@@ -82,14 +82,15 @@ export function createPasses(deps: PassDeps): Passes {
   /** The latest pass that this process saw under way, and when. */
   const underWay = new Map<string, { readonly passTime: EpochMs; readonly seenTime: EpochMs }>();
   return {
-    async ensure(pool, since) {
+    async ensure(pool, since, urgency) {
       const id = poolRecordId(pool);
       const known = began.get(id);
       if (since !== undefined && known !== undefined && known >= since) return;
       await request(pool, open(pool), state => {
         if (state === undefined) return 'pass';
         began.set(id, state.passTime);
-        return since !== undefined && state.passTime < since ? 'pass' : 'armed';
+        if (since === undefined || state.passTime >= since) return 'armed';
+        return urgency === 'canWait' ? afterChange(state) : 'pass';
       });
     },
     async take(pool, since, uid) {
@@ -111,7 +112,7 @@ export function createPasses(deps: PassDeps): Passes {
       const held = await record.load();
       return standingIn(held.kind === 'held' ? held.value : undefined, uid);
     },
-    async claimChanged(pool, nodeName) {
+    async nodeChanged(pool, nodeName) {
       const record = open(pool);
       const held = await record.load();
       if (held.kind !== 'held' || !held.value.attempts.some(({ node }) => node.name === nodeName)) return false;
@@ -144,6 +145,9 @@ export const MANY_HELD = 20;
 /** For each of them, up to the spacing of passes: the larger the look, the longer the wait. */
 const JOIN_EACH = seconds(0.01);
 
+/** How long a pass over the pool waits after the first change of a burst. */
+const waitAfterChange = ({ calm, said }: PoolState): DurationMs => (calm ? CALM_SPACING : joinTime(countHeld(said)));
+
 /** How long a pass over a pool with so many held repairs waits after the first change of a burst. */
 export function joinTime(held: number): DurationMs {
   return held < MANY_HELD ? seconds(0) : toDurationMs(Math.min(held * JOIN_EACH, PASS_SPACING));
@@ -157,7 +161,7 @@ type Wanted = 'nothing' | 'armed' | 'soon' | 'timer' | 'pass';
 /** Without a record nothing is held. */
 const afterChange: Wants = state => {
   if (state === undefined) return 'nothing';
-  return joinTime(countHeld(state.said)) > 0 ? 'soon' : 'pass';
+  return waitAfterChange(state) > 0 ? 'soon' : 'pass';
 };
 
 /**
@@ -193,17 +197,19 @@ async function claimPass(
       if (wanted === 'armed') return written(await record.save({ subject, value: state, wakeTime: armed ?? now }));
       const diesAt = addDuration(state.passTime, PASS_SETTLES_AFTER);
       if (state.underWay && !isDue(now, diesAt)) {
-        const value: PoolState = { ...state, wanted: true };
+        const asked = wanted === 'soon' && state.calm ? { changed: true as const } : { wanted: true as const };
+        const value: PoolState = { ...state, ...asked };
         return written(await record.save({ subject, value, wakeTime: armed ?? diesAt, punctual: false }));
       }
-      const joined = wanted === 'soon' ? addDuration(now, joinTime(countHeld(state.said))) : now;
+      const canWait = wanted === 'soon' && state.underWay === undefined;
+      const joined = canWait ? addDuration(now, waitAfterChange(state)) : now;
       const next = latest(addDuration(state.passTime, PASS_SPACING), joined);
       if (wanted === 'timer' || !isDue(now, next)) {
         // A timer that is due comes at once, again and again, until then.
         return written(await record.save({ subject, value: state, wakeTime: latest(now, next) }));
       }
       const wakeTime = addDuration(now, PASS_SETTLES_AFTER);
-      const value: PoolState = { ...state, passTime: now, underWay: true, wanted: undefined };
+      const value: PoolState = { ...state, passTime: now, underWay: true, wanted: undefined, changed: undefined };
       const saved = await record.save({ subject, value, wakeTime, punctual: false });
       if (saved.written) claimed = value;
       return written(saved);

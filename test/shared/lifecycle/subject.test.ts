@@ -19,7 +19,7 @@ const aNode = (name: string, uid: string): KubernetesObject => ({
 async function find(
   nodes: readonly KubernetesObject[],
   records: Readonly<Record<string, string>>,
-  sought: { readonly name: string; readonly uid: string | undefined },
+  sought: { readonly name: string; readonly uid: string | undefined; readonly onlyIfKnown?: boolean },
   schemaVersion = 1,
 ) {
   const store = createMemoryRecordStore();
@@ -39,7 +39,7 @@ async function find(
         get: async ({ name }: { name: string }) => nodes.find(node => node.metadata.name === name),
       } as never,
     },
-    { ref: { type: RESOURCES.Node, name: sought.name }, uid: sought.uid, recordOf: uid => open(`node/${uid}`) },
+    { ref: { type: RESOURCES.Node, name: sought.name }, ...sought, recordOf: uid => open(`node/${uid}`) },
   );
   return found.kind === 'here' ? `here ${found.object.metadata.name} ${found.held.kind}` : found.kind;
 }
@@ -58,6 +58,20 @@ describe('the subject of a message', () => {
     ['is gone when another object has its name', [aNode('n1', 'u2')], { u1: 'n1' }, { name: 'n1', uid: 'u1' }, 'gone'],
     ['is gone when nothing has its name', [], { u1: 'n1' }, { name: 'n1', uid: 'u1' }, 'gone'],
     ['is unknown without object and record', [], {}, { name: 'n1', uid: 'u1' }, 'notOurs'],
+    [
+      'is not read without a record, where only what is remembered of it is concerned',
+      [aNode('n1', 'u1')],
+      {},
+      { name: 'n1', uid: 'u1', onlyIfKnown: true },
+      'notOurs',
+    ],
+    [
+      'is read with a record, where only what is remembered of it is concerned',
+      [aNode('n1', 'u1')],
+      { u1: 'n1' },
+      { name: 'n1', uid: 'u1', onlyIfKnown: true },
+      'here n1 held',
+    ],
   ])('%s', async (_title, nodes, records, sought, expected) => {
     expect(await find(nodes, records, sought)).toBe(expected);
   });

@@ -7,6 +7,10 @@ import { deployedIdentity } from '../../../fakes/deployed-identity.ts';
 import { joinTime } from '../../../../functions/repair/pass/run.ts';
 import { createRepairWorld, seedPool, type RepairWorld } from '../../../fakes/repair-world.ts';
 
+const LADDER = [
+  { type: 'Reboot', timeout: '5m' },
+  { type: 'Terminate', timeout: '5m' },
+];
 const namesOf = (count: number): string[] => Array.from({ length: count }, (_, index) => `n${index + 1}`);
 const verbs = (world: RepairWorld): string[] => world.writes.map(({ verb, ref }) => `${verb} ${ref.name}`);
 const poolRecord = (world: RepairWorld) => world.store.all().find(({ id }) => id === 'pool/default');
@@ -83,7 +87,7 @@ describe('a pass that is under way', () => {
     const before = world.listed();
     await world.reconcile(nodeChanged(world, 'n3'));
     expect(world.listed()).toBe(before);
-    expect(poolRecord(world)?.state).toMatchObject({ wanted: true });
+    expect(poolRecord(world)?.state).toMatchObject({ changed: true });
     world.advance(minutes(1));
     await world.reconcile(nodeChanged(world, 'n3'));
     expect(world.listed()).toBe(before + 1);
@@ -140,6 +144,70 @@ describe('a pool that holds many repairs', () => {
     expect(world.listed()).toBe(before + 1);
     expect(poolRecord(world)?.state).not.toHaveProperty('wanted');
     expect([0, 19, 20, 50, 100, 1000].map(joinTime)).toEqual([0, 0, 200, 500, 1000, 1000]);
+  });
+});
+
+describe('a calm pool, in which nothing but terminations is under way', () => {
+  const change = (world: RepairWorld, name = 'n9') => world.reconcile(nodeChanged(world, name));
+
+  it('is looked at five seconds after the first change of a burst', async () => {
+    const world = illWorld(20, 2);
+    await world.look('n1');
+    expect(verbs(world).filter(verb => verb.startsWith('delete'))).toHaveLength(2);
+    const before = world.listed();
+    world.advance(seconds(30));
+    const first = world.now();
+    for (let each = 0; each < 4; each++) {
+      await change(world);
+      expect(poolRecord(world)?.nextWakeTime).toBe(addDuration(first, seconds(5)));
+      world.advance(seconds(1));
+    }
+    await world.sweep();
+    expect(world.listed()).toBe(before);
+    world.advance(seconds(1));
+    await world.sweep();
+    expect(world.listed()).toBe(before + 1);
+  });
+
+  it('does not wait the shorter for a change while it is looked at', async () => {
+    const world = illWorld(20, 2);
+    await world.look('n1');
+    world.advance(minutes(5));
+    const passTime = world.now();
+    // The first record that is written claims the pass, the second one ends it.
+    world.beforeNextPut(async () => world.beforeNextPut(() => change(world)));
+    await world.sweep();
+    expect(poolRecord(world)?.state).not.toHaveProperty('changed');
+    expect(poolRecord(world)?.nextWakeTime).toBe(addDuration(passTime, seconds(5)));
+  });
+
+  it('is looked at at once for a node that is due', async () => {
+    const world = illWorld(20, 1);
+    await world.look('n1');
+    world.setCondition('n2', 'NetworkUnavailable', 'True');
+    await world.look('n2');
+    world.advance(minutes(10));
+    await change(world);
+    await world.look('n2');
+    expect(verbs(world)).toContain('delete claim-n2');
+  });
+
+  it.each([
+    ['holds a repair', { maxConcurrentRepairs: 1 }, {}],
+    ['has another action to take', { actions: LADDER }, {}],
+    ['shares a limit with others', {}, { repairLimits: { maxConcurrentRepairsPerCluster: 5 } }],
+  ])('is not one that %s', async (_, repair, spec) => {
+    const world = createRepairWorld();
+    seedPool(world, namesOf(20), { defaultTolerationDuration: '10m', ...repair });
+    world.seed({ apiVersion: 'curfew.dev/v1alpha1', kind: 'NodeLifecyclePolicy', metadata: { name: 'all' }, spec });
+    for (const name of ['n1', 'n2']) world.setCondition(name, 'Ready', 'False');
+    world.advance(minutes(10));
+    await world.look('n1');
+    expect(poolRecord(world)?.state['attempts']).not.toEqual([]);
+    world.advance(seconds(30));
+    const before = world.listed();
+    await change(world);
+    expect(world.listed()).toBe(before + 1);
   });
 });
 
