@@ -1,7 +1,15 @@
 /** `curfew simulate FILE...`: runs scenario files on virtual time and says whether what they expect came true. */
 import { toIsoText } from '../shared/domain/time.ts';
 import type { FaultMixName } from '../simulator/faults/mix.ts';
-import { formatFailures, formatFault, formatRun, formatSummary, isGood, toReport } from '../simulator/report.ts';
+import {
+  formatFailures,
+  formatFault,
+  formatNotes,
+  formatRun,
+  formatSummary,
+  isGood,
+  toReport,
+} from '../simulator/report.ts';
 import { runScenario } from '../simulator/run.ts';
 import { parseScenarios } from '../simulator/scenario/parse.ts';
 import type { Scenario, ScenarioFault } from '../simulator/scenario/scenario.ts';
@@ -88,14 +96,14 @@ async function runAll(
     if (form === 'jsonl') {
       output.out(result.trace.map(entry => `${formatLine(entry)}\n`).join(''));
       if (runs.length > 1) output.error(`${formatSummary(result)}\n`);
-      for (const line of formatFailures(result)) output.error(`${line}\n`);
+      for (const line of [...formatFailures(result), ...formatNotes(result)]) output.error(`${line}\n`);
     } else if (form === 'json') {
       output.out(`${JSON.stringify({ ...toReport(result), outcome: outcomeOf(result.trace) })}\n`);
     } else if (runs.length === 1) {
       output.out(`${formatRun(result)}\n`);
     } else {
       output.out(`${formatSummary(result)}\n`);
-      for (const line of formatFailures(result)) output.out(`    ${line}\n`);
+      for (const line of [...formatFailures(result), ...formatNotes(result)]) output.out(`    ${line}\n`);
     }
   }
   return good ? 0 : 1;

@@ -42,14 +42,15 @@ const REFUSALS: readonly unknown[] = ['refuse', 'refused'];
 /** Warnings about settings that are in force all the same. */
 const WARNINGS: readonly unknown[] = [EVENT_REASONS.unknownConditionType, EVENT_REASONS.policyConflict];
 
-/**
- * The refusals of a configuration or policy that no expectation on an event or an audit line asks for, each said once: a scenario whose
- * settings are not in force shows nothing.
- */
-export function unexpectedRefusals(
-  expectations: readonly Expectation[],
-  entries: readonly TraceEntry[],
-): readonly TraceEntry[] {
+/** What Curfew said against a configuration or policy. */
+export interface Complaints {
+  /** Scenarios whose settings are not in force show nothing. */
+  readonly refusals: readonly TraceEntry[];
+  readonly warnings: readonly TraceEntry[];
+}
+
+/** What Curfew says against settings that no expectation on an event or an audit line asks for, each said once. */
+export function unexpectedComplaints(expectations: readonly Expectation[], entries: readonly TraceEntry[]): Complaints {
   const wanted = expectations.flatMap(each =>
     each.kind === 'trace' && each.pattern.kind !== 'write' && each.times.max > 0 ? [each.pattern] : [],
   );
@@ -59,11 +60,13 @@ export function unexpectedRefusals(
   const unexpected = new Map<string, TraceEntry>();
   for (const entry of entries) {
     const { line, kind } = entry;
-    if (kind !== 'audit' || !REFUSALS.includes(line['decision']) || WARNINGS.includes(line['reason'])) continue;
+    if (kind !== 'audit' || !REFUSALS.includes(line['decision'])) continue;
     if (!SETTINGS.includes(valueAt(line, 'about.kind')) || told.has(keyOf(entry))) continue;
     unexpected.set(`${keyOf(entry)} ${JSON.stringify(line['message'])}`, entry);
   }
-  return [...unexpected.values()];
+  const all = [...unexpected.values()];
+  const isWarning = ({ line }: TraceEntry): boolean => WARNINGS.includes(line['reason']);
+  return { refusals: all.filter(entry => !isWarning(entry)), warnings: all.filter(isWarning) };
 }
 
 const aboutKey = (line: JsonObject): readonly (JsonValue | undefined)[] => [

@@ -21,6 +21,7 @@ export function formatRun(result: RunResult): string {
   if (verdicts.length > 0) lines.push('', ...verdicts.flatMap(formatVerdict));
   if (result.violations.length > 0) lines.push('', ...formatViolations(result));
   if (result.refusals.length > 0) lines.push('', ...formatRefusals(result));
+  if (result.notes.length > 0) lines.push('', ...formatNotes(result));
   lines.push('');
   // Without expectations, what happened is the answer.
   if (verdicts.length === 0)
@@ -46,7 +47,7 @@ export function formatSummary(result: RunResult): string {
 
 /** A run as data: whether it is good, and what is not. */
 export function toReport(result: RunResult): JsonObject {
-  const { scenario, seed, verdicts, violations } = result;
+  const { scenario, seed, verdicts, violations, notes } = result;
   return {
     name: scenario.name,
     file: scenario.file,
@@ -60,6 +61,7 @@ export function toReport(result: RunResult): JsonObject {
       seen: [...seen],
     })),
     violations: violations.map(({ invariant, time, message }) => ({ invariant, time: toIsoText(time), message })),
+    notes: notes.map(({ place, message }) => ({ line: place.line, path: place.path, message })),
   };
 }
 
@@ -86,6 +88,10 @@ function formatViolations({ scenario, seed, violations }: RunResult): string[] {
       `${scenario.file}: seed ${seed}: ${invariant} violated at ${toIsoText(time)}: ${message}`,
   );
 }
+
+/** What may not be meant as it stands in the file. */
+export const formatNotes = ({ notes }: RunResult): string[] =>
+  notes.map(({ place, message }) => formatFault({ place, message: `note: ${message}` }));
 
 export function formatFault({ place, message }: ScenarioFault): string {
   return `${place.file}:${place.line}: ${place.path === '' ? '' : `${place.path}: `}${message}`;

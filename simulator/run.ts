@@ -18,7 +18,7 @@ import { createCleanupAnswers } from './cleanups.ts';
 import { aboutOf, createHookAnswers } from './hooks.ts';
 import { createCloud, instanceEvent } from './cloud.ts';
 import { withDueIndex } from './due-index.ts';
-import { evaluate, unexpectedRefusals, type FinalState, type Verdict } from './expect.ts';
+import { evaluate, unexpectedComplaints, type FinalState, type Verdict } from './expect.ts';
 import { planDisturbances } from './faults/disturbances.ts';
 import { createFaultInjector, type FaultInjector } from './faults/injector.ts';
 import { deliverWithFaults } from './faults/messages.ts';
@@ -27,6 +27,8 @@ import { faultyEnvironment, faultyForwarder } from './faults/ports.ts';
 import type { Violation } from './invariants/invariant.ts';
 import { createInvariantWatcher } from './invariants/watcher.ts';
 import { isLeftOut, withGrantedKinds } from './granted-kinds.ts';
+import { notesOf } from './never-there.ts';
+import { warningNotes, type Note } from './notes.ts';
 import { createOutages } from './outages.ts';
 import { createRandom, type Random } from './random.ts';
 import { createReboots } from './reboots.ts';
@@ -87,6 +89,8 @@ export interface RunResult {
   /** Refused configurations and policies that no expectation asks for. */
   readonly refusals: readonly TraceEntry[];
   readonly violations: readonly Violation[];
+  /** What may not be meant as it stands in the file. */
+  readonly notes: readonly Note[];
   /** Messages that ended in a dead-letter queue. */
   readonly buried: readonly BuriedMessage[];
   /** Faults injected, by kind. */
@@ -245,14 +249,19 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     object: target => world.get(target),
     instance: providerID => cloud.stateOf(providerID),
   };
+  const complaints = unexpectedComplaints(scenario.expectations, trace.entries);
   return {
     scenario,
     seed,
     trace: trace.entries,
     timeline: timeline.entries,
     verdicts: evaluate(scenario.expectations, trace.entries, final),
-    refusals: unexpectedRefusals(scenario.expectations, trace.entries),
+    refusals: complaints.refusals,
     violations: invariants.violations,
+    notes: [
+      ...warningNotes(scenario, complaints.warnings),
+      ...notesOf(scenario, trace.entries, { resources: core.resources() }),
+    ],
     buried,
     faults: injector?.counts ?? new Map(),
     simulated: seconds((end - scenario.start) / 1000),

@@ -2,7 +2,8 @@
 import { ApiStatusError, type ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
 import { createApiServer } from '../../packages/kube-apiserver/src/api-server.ts';
 import { customResourceDefinitions } from '../../simulator/custom-resource-definitions.ts';
-import type { Path } from '../../simulator/scenario/places.ts';
+import { emptyFields } from '../../simulator/scenario/object-fields.ts';
+import { formatPath, type Path } from '../../simulator/scenario/places.ts';
 import { parsePolicyFrame, type Parsed } from '../../shared/contract/policy-schema.ts';
 import { parseRepairLimits } from '../../shared/contract/repair-limits-schema.ts';
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
@@ -110,6 +111,8 @@ function refusals(
 
 /** What Curfew's own readers say to it. */
 function faultsOf({ kind, spec }: KubernetesManifest): Fault[] {
+  const empty = emptyFields({ kind, body: { spec: isTable(spec) || spec === null ? spec : {} } });
+  if (empty.length > 0) return empty.map(({ path, message }) => ({ path: formatPath(path), message }));
   const blocks = isTable(spec) ? spec : {};
   const results: Parsed<unknown>[] = [];
   if (kind === 'NodeLifecyclePolicy') results.push(parsePolicyFrame(spec));

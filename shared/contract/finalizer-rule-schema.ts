@@ -1,6 +1,6 @@
 /** Reads the `spec` of a FinalizerRule. Strict, with a message that names the path (I8). */
 import { ON_DEADLINES, type Cleanup, type FinalizerRule } from '../domain/finalizer-rule.ts';
-import { parsed, type Parsed } from './policy-schema.ts';
+import { atMost, LIMITS, parsed, type Parsed } from './policy-schema.ts';
 import { finalizerNameSchema, positiveDuration } from './termination-schema.ts';
 import * as z from './zod.ts';
 
@@ -40,9 +40,9 @@ const OTHERS: readonly string[] = ['/Node', 'karpenter.sh/NodeClaim', 'curfew.de
 export const finalizerRuleSchema = z.madeOnce(() =>
   z
     .strictObject({
-      group: z._default(z.string(), ''),
-      version: z.string().check(z.minLength(1)),
-      kind: z.string().check(z.minLength(1)),
+      group: z._default(z.string().check(atMost(LIMITS.key)), ''),
+      version: z.string().check(z.minLength(1), atMost(LIMITS.label)),
+      kind: z.string().check(z.minLength(1), atMost(LIMITS.label)),
       finalizerName: finalizerNameSchema,
       cleanup: cleanupSchema(),
       deadline: z.optional(positiveDuration),

@@ -9,7 +9,18 @@ export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok
  * The limits of the CRD, for NodePools too, whose CRD has none: what is checked in pairs stays small. The message of one limit is
  * enough, so what lies past it is not looked at.
  */
-export const LIMITS = { list: 64, namespaces: 256, values: 256, durationLength: 64 } as const;
+export const LIMITS = {
+  list: 64,
+  actions: 8,
+  hooks: 32,
+  namespaces: 256,
+  values: 256,
+  durationLength: 64,
+  /** Characters of a condition type, of a key of a ConfigMap, of a kind or namespace. */
+  conditionType: 316,
+  key: 253,
+  label: 63,
+} as const;
 
 /** At most `count` items or characters. */
 export const atMost = (count: number) => z.maxLength(count, { abort: true });

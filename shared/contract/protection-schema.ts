@@ -31,7 +31,12 @@ const blockSchema = z.madeOnce(() =>
       /** A namespace's own cap stands in place of `maxDuration`, be it shorter or longer. */
       namespaces: z._default(
         z
-          .array(z.strictObject({ name: z.string().check(z.minLength(1)), maxDuration: positiveDuration }))
+          .array(
+            z.strictObject({
+              name: z.string().check(z.minLength(1), atMost(LIMITS.label)),
+              maxDuration: positiveDuration,
+            }),
+          )
           .check(atMost(LIMITS.namespaces)),
         [],
       ),

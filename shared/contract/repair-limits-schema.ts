@@ -5,7 +5,8 @@ import { nodeCount } from './repair-schema.ts';
 import * as z from './zod.ts';
 import type { RepairLimits } from '../domain/repair-policy.ts';
 
-const limitsSchema = z.madeOnce(() =>
+/** Wire form of a `repairLimits` block. */
+export const repairLimitsSchema = z.madeOnce(() =>
   z.strictObject({
     maxConcurrentRepairsPerZone: z.exactOptional(nodeCount),
     maxConcurrentRepairsPerCluster: z.exactOptional(nodeCount),
@@ -14,5 +15,5 @@ const limitsSchema = z.madeOnce(() =>
 
 /** Parses a `repairLimits` block; `{}` limits nothing. */
 export const parseRepairLimits = parsedOnce((block, path): Parsed<RepairLimits> =>
-  parsed(limitsSchema().safeParse(block), path),
+  parsed(repairLimitsSchema().safeParse(block), path),
 );

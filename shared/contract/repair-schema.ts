@@ -91,7 +91,7 @@ const reasonPattern = z.pipe(
   }),
 );
 
-const conditionType = z.string().check(z.minLength(1));
+const conditionType = z.string().check(z.minLength(1), atMost(LIMITS.conditionType));
 
 const condition = z.madeOnce(() =>
   z.strictObject({
@@ -108,7 +108,7 @@ const action = z.madeOnce(() =>
       type: z.enum(REPAIR_ACTIONS),
       timeout: z._default(positiveDuration, DEFAULT_ACTION_TIMEOUT),
       /** The key of the ConfigMap `curfew/curfew-config` that holds the template of the custom resource. */
-      template: z.exactOptional(z.string().check(z.minLength(1))),
+      template: z.exactOptional(z.string().check(z.minLength(1), atMost(LIMITS.key))),
     })
     .check(
       z.refine(
@@ -121,7 +121,7 @@ const action = z.madeOnce(() =>
 const actions = z.madeOnce(() =>
   z.array(action()).check(
     z.minLength(1),
-    atMost(LIMITS.list),
+    atMost(LIMITS.actions),
     z.superRefine((list, context) => {
       list.forEach(({ type }, index) => {
         const isLast = index === list.length - 1;

@@ -65,7 +65,10 @@ const hookSchema = z.madeOnce(() =>
       lambda: z.optional(z.strictObject({ functionName: z.string().check(z.minLength(1), z.maxLength(140)) })),
       event: z.optional(z.strictObject({ detailType: z.string().check(z.minLength(1), z.maxLength(128)) })),
       customResource: z.optional(
-        z.strictObject({ template: z.string().check(z.minLength(1)), conditionType: z.string().check(z.minLength(1)) }),
+        z.strictObject({
+          template: z.string().check(z.minLength(1), atMost(LIMITS.key)),
+          conditionType: z.string().check(z.minLength(1), atMost(LIMITS.conditionType)),
+        }),
       ),
       deadline: z._default(duration('positive'), DEFAULT_HOOK_DEADLINE),
       heartbeat: z.optional(duration('positive')),
@@ -87,7 +90,7 @@ const blockSchema = z.madeOnce(() =>
       scope: z._default(z.enum(TERMINATION_SCOPES), 'NodeClaimAndNode'),
       terminationGracePeriod: z.optional(duration('zero')),
       builtin: z._default(z.enum(BUILTINS), 'Keep'),
-      hooks: z._default(z.array(hookSchema()).check(atMost(LIMITS.list)), []),
+      hooks: z._default(z.array(hookSchema()).check(atMost(LIMITS.hooks)), []),
     })
     .check(
       z.superRefine(({ hooks }, context) => {

@@ -18,7 +18,7 @@ import {
   isListOf,
   isObjectOf,
   isOneOf,
-  isText,
+  isTextOf,
 } from './reading.ts';
 
 /** What decides about a pod beside the pod. */
@@ -64,7 +64,7 @@ const isShaped = isObjectOf({
   compatibility: isOneOf('Design', 'Karpenter'),
   maxDuration: isDuration(1),
   warnBefore: isDuration(1),
-  namespaces: isListOf(isObjectOf({ name: isText, maxDuration: isDuration(1) }, ['name', 'maxDuration']), 256),
+  namespaces: isListOf(isObjectOf({ name: isTextOf(63), maxDuration: isDuration(1) }, ['name', 'maxDuration']), 256),
 });
 
 /** Whether Curfew must accept a `protection` block. */

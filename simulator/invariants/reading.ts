@@ -104,6 +104,11 @@ export const isOneOf =
 
 export const isText: IsReadable = value => textOf(value) !== undefined;
 
+export const isTextOf =
+  (longest: number): IsReadable =>
+  value =>
+    (textOf(value)?.length ?? Infinity) <= longest;
+
 /** An object with no other fields than these, and at least the `required` ones. */
 export const isObjectOf =
   (fields: Readonly<Record<string, IsReadable>>, required: readonly string[] = []): IsReadable =>

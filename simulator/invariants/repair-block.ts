@@ -5,7 +5,7 @@ import {
   isListOf,
   isObjectOf,
   isOneOf,
-  isText,
+  isTextOf,
   listOf,
   millisecondsOf,
   textOf,
@@ -14,6 +14,11 @@ import {
 } from './reading.ts';
 
 const LONGEST_LIST = 64;
+const LONGEST_LADDER = 8;
+/** A qualified name: a domain, a slash, a label. */
+const isType = isTextOf(316);
+/** A key of a ConfigMap. */
+const isKey = isTextOf(253);
 
 const isWhole =
   (least: number, most = Infinity): IsReadable =>
@@ -30,7 +35,7 @@ const isOutageRule: IsReadable = value =>
   isOneOf('Off', false)(value) || isObjectOf({ minNodes: isWhole(1), share: isShare })(value);
 
 const isPattern: IsReadable = value => {
-  if (!isText(value) || String(value).length > 1024) return false;
+  if (!isTextOf(1024)(value)) return false;
   try {
     RE2JS.compile(String(value));
     return true;
@@ -40,11 +45,11 @@ const isPattern: IsReadable = value => {
 };
 
 const isCondition = isObjectOf(
-  { type: isText, status: isOneOf('True', 'False', 'Unknown'), reason: isPattern, toleration: isToleration },
+  { type: isType, status: isOneOf('True', 'False', 'Unknown'), reason: isPattern, toleration: isToleration },
   ['type', 'status', 'toleration'],
 );
 
-const OVERRIDE = isObjectOf({ conditionType: isText, toleration: isToleration }, ['conditionType', 'toleration']);
+const OVERRIDE = isObjectOf({ conditionType: isType, toleration: isToleration }, ['conditionType', 'toleration']);
 const isOverrideList: IsReadable = value => {
   const types = listOf(value).map(entry => fieldsOf(entry)['conditionType']);
   return isListOf(OVERRIDE, LONGEST_LIST)(value) && new Set(types).size === types.length;
@@ -55,13 +60,13 @@ const ENDING: readonly string[] = ['Terminate', 'DrainThenTerminate'];
 const isAction: IsReadable = value => {
   const { type, template } = fieldsOf(value);
   const isKnown = isObjectOf(
-    { type: isOneOf('Reboot', 'CustomResource', ...ENDING), timeout: isTime, template: isText },
+    { type: isOneOf('Reboot', 'CustomResource', ...ENDING), timeout: isTime, template: isKey },
     ['type'],
   );
   return isKnown(value) && (type === 'CustomResource') === (template !== undefined);
 };
 const isLadder: IsReadable = value =>
-  isListOf(isAction, LONGEST_LIST)(value) &&
+  isListOf(isAction, LONGEST_LADDER)(value) &&
   listOf(value).length > 0 &&
   listOf(value)
     .slice(0, -1)

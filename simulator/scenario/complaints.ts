@@ -2,7 +2,14 @@
 import { parseApiVersion, type JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { nearestName, suggestion } from '../../shared/domain/nearest-name.ts';
 import { parsePath } from '../match.ts';
-import { expectedFields, misspeltFields, misspeltKey, writtenFields, type Misspelling } from './object-fields.ts';
+import {
+  emptyFields,
+  expectedFields,
+  misspeltFields,
+  misspeltKey,
+  writtenFields,
+  type Misspelling,
+} from './object-fields.ts';
 import type { Path } from './places.ts';
 import {
   resourceOfManifest,
@@ -42,7 +49,7 @@ export function complainAboutNames(
 ): ScenarioFault[] {
   const names: Names = { known: resourcesOf(scenario, catalog), locate };
   return [
-    ...scenario.objects.flatMap(({ manifest }, index) => ofManifest(manifest, ['spec', 'objects', index], names)),
+    ...scenario.objects.flatMap(({ manifest }, index) => ofObject(manifest, ['spec', 'objects', index], names)),
     ...documentSteps.flatMap((step, index) => ofStep(step, ['spec', 'steps', index], names)),
     ...scenario.expectations.flatMap((each, index) => ofExpectation(each, ['spec', 'expect', index], names)),
   ];
@@ -54,6 +61,12 @@ export interface DocumentStep {
   readonly patch?: (TargetRef & { readonly merge: JsonObject }) | undefined;
   readonly delete?: TargetRef | undefined;
 }
+
+/** In what is applied, null takes a field away. */
+const ofObject = (manifest: Manifest, path: Path, names: Names): ScenarioFault[] => [
+  ...ofManifest(manifest, path, names),
+  ...emptyFields(manifest).map(each => toFault({ ...each, path: [...path, ...each.path] }, names.locate)),
+];
 
 function ofManifest(manifest: Manifest, path: Path, { known, locate }: Names): ScenarioFault[] {
   const { apiVersion, kind } = manifest;
@@ -109,7 +122,7 @@ function ofExpectation(expectation: Expectation, path: Path, names: Names): Scen
       const schema = expectedFields(resource);
       return [
         ...ofTarget(target, at, names),
-        ...misspeltFields(match, schema, [...at, 'match']).map(each => toFault(each, names.locate)),
+        ...misspeltFields(match, writtenFields(resource), [...at, 'match']).map(each => toFault(each, names.locate)),
         ...ofPaths(absent, [], schema, [...at, 'absent'], names),
       ];
     }
@@ -125,7 +138,7 @@ function ofPattern({ kind, fields, absent }: TracePattern, path: Path, names: Na
   const schema = expectedFields(found[0]);
   return [
     ...(isResource && found.length === 0 ? [unknownResource(name, locate([...path, 'resource']), known)] : []),
-    ...misspeltFields(body, schema, [...path, 'body']).map(each => toFault(each, locate)),
+    ...misspeltFields(body, writtenFields(found[0]), [...path, 'body']).map(each => toFault(each, locate)),
     ...ofPaths(absent, ['body'], schema, [...path, 'absent'], names),
   ];
 }

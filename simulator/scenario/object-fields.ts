@@ -72,7 +72,7 @@ const OF_MOST = { spec: {}, status: {}, data: {} };
 export const writtenFields = (resource: KnownResource | undefined): JsonObject =>
   withFields({ ...OF_EVERY_OBJECT, ...OF_MOST, ...builtIn(resource) });
 
-/** What an author may look for in an object of the resource; of any, when it is not known. */
+/** What there can be in an object of the resource; of any, when it is not known. */
 export function expectedFields(resource: KnownResource | undefined): JsonObject {
   const properties = resource?.schema?.['properties'];
   const own = isObject(properties) ? properties : { ...OF_MOST, ...builtIn(resource) };
@@ -81,6 +81,34 @@ export function expectedFields(resource: KnownResource | undefined): JsonObject 
 
 const builtIn = (resource: KnownResource | undefined): JsonObject =>
   (resource?.group === '' ? BUILT_IN[resource.resource] : undefined) ?? {};
+
+/** Kinds whose objects Curfew's users write, and where in them. */
+const SETTINGS: Readonly<Record<string, readonly string[]>> = {
+  NodeLifecyclePolicy: ['spec'],
+  FinalizerRule: ['spec'],
+  NodePool: ['spec', 'repair'],
+};
+
+/** Fields of Curfew's settings that hold nothing: the API server drops them, where who writes `repair:` means `repair: {}`. */
+export function emptyFields({
+  kind,
+  body,
+}: {
+  readonly kind: string;
+  readonly body: JsonObject;
+}): readonly Misspelling[] {
+  const root = SETTINGS[kind];
+  if (root === undefined) return [];
+  const empty = (value: JsonValue | undefined, path: readonly PropertyKey[]): readonly Misspelling[] => {
+    if (value === null) return [{ path, message: 'is empty: write {} for the defaults, or leave it out' }];
+    if (isArray(value)) return value.flatMap((each, index) => empty(each, [...path, index]));
+    return isObject(value) ? Object.entries(value).flatMap(([key, field]) => empty(field, [...path, key])) : [];
+  };
+  return empty(
+    root.reduce<JsonValue | undefined>((value, key) => (isObject(value) ? value[key] : undefined), body),
+    root,
+  );
+}
 
 /** The misspelt keys of a value. */
 export function misspeltFields(

@@ -8,17 +8,28 @@ import { parseTerminationBlock } from '../../shared/contract/termination-schema.
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { customResourceDefinitions } from '../../simulator/custom-resource-definitions.ts';
 
-/** The spec as the API server stores it; undefined when it refuses it. */
-function stored(kind: 'NodeLifecyclePolicy' | 'FinalizerRule', spec: JsonObject): JsonObject | undefined {
+/** The spec as the API server stores it, or the words in which it refuses it. */
+function create(kind: 'NodeLifecyclePolicy' | 'FinalizerRule', spec: JsonObject): JsonObject | string | undefined {
   const core = createApiServer({ clock: { now: () => Date.parse('2024-11-01T15:00:00Z') } });
   for (const definition of customResourceDefinitions()) core.seed(definition);
   try {
     return core.create(RESOURCES[kind], { apiVersion: 'curfew.dev/v1alpha1', kind, metadata: { name: 'a' }, spec })
       .spec;
   } catch (error) {
-    if (error instanceof ApiStatusError && error.status.code === 422) return undefined;
+    if (error instanceof ApiStatusError && error.status.code === 422) return error.message;
     throw error;
   }
+}
+
+/** undefined when the API server refuses it. */
+function stored(...args: Parameters<typeof create>): JsonObject | undefined {
+  const answer = create(...args);
+  return typeof answer === 'string' ? undefined : answer;
+}
+
+function refusal(...args: Parameters<typeof create>): string {
+  const answer = create(...args);
+  return typeof answer === 'string' ? answer : 'accepted';
 }
 
 const hook = (fields: JsonObject): JsonObject => ({
@@ -104,9 +115,34 @@ describe('a FinalizerRule', () => {
     ['has an unknown onDeadline', rule({ onDeadline: 'Force' }), false],
     ['has no kind', rule({ kind: undefined }), false],
     ['is about Nodes', rule({ group: '', kind: 'Node' }), false],
+    ['has a deadline of nothing', rule({ deadline: '0s' }), false],
+    ['has a deadline in days', rule({ deadline: '4d' }), false],
+    ['has a deadline that no duration holds', rule({ deadline: '99999999h' }), false],
   ])('that %s', (_, fields, valid) => {
     const spec: JsonObject = JSON.parse(JSON.stringify(fields));
     expect(parseFinalizerRule(spec, 'spec').ok).toBe(valid);
     expect(stored('FinalizerRule', spec) !== undefined).toBe(valid);
+  });
+});
+
+describe('what cannot be read is refused in a sentence, not by its pattern', () => {
+  const POSITIVE = 'must be a positive Go duration, with numbers of at most seven digits';
+  const NAME = 'must be a domain and a name, as in example.com/cleanup';
+  it.each<['NodeLifecyclePolicy' | 'FinalizerRule', JsonObject, string]>([
+    ['FinalizerRule', rule({ deadline: '4d' }), POSITIVE],
+    ['FinalizerRule', rule({ deadline: '0s' }), POSITIVE],
+    ['FinalizerRule', rule({ deadline: '' }), POSITIVE],
+    ['FinalizerRule', rule({ deadline: '99999999h' }), POSITIVE],
+    ['FinalizerRule', rule({ finalizerName: 'cleanup' }), NAME],
+    ['NodeLifecyclePolicy', { termination: { finalizerName: 'Cleanup' } }, NAME],
+    [
+      'NodeLifecyclePolicy',
+      { termination: hook({ name: 'De_register' }) },
+      'must be a DNS label, as in deregister-host',
+    ],
+  ])('%s %j', (kind, spec, sentence) => {
+    const message = refusal(kind, spec);
+    expect(message).toContain(sentence);
+    expect(message).not.toMatch(/should match|evaluating rule|conversion|, spec\./);
   });
 });

@@ -44,7 +44,7 @@ describe('an expectation about the trace', () => {
     ['{ write: { resource: nodes, body: { spec: { x: 1 } } } }', true],
     ['{ write: { resource: nodes, absent: [body.spec.y] } }', true],
     ['{ write: { resource: nodes, absent: [body.spec.x] } }', false],
-    ['{ event: { reason: R }, times: 0 }', true],
+    ['{ event: { reason: DrainHeld }, times: 0 }', true],
   ])('%s is %s', (expectation, holds) => {
     expect(check(expectation).holds).toBe(holds);
   });
@@ -52,12 +52,12 @@ describe('an expectation about the trace', () => {
   it('takes kind, namespace and name of an event for the object that it is about', () => {
     const event = entry(1, {
       type: 'Warning',
-      reason: 'R',
+      reason: 'DrainHeld',
       message: 'm',
       about: { kind: 'Pod', namespace: 'prod', name: 'web' },
     });
-    expect(check('{ event: { reason: R, kind: Pod, namespace: prod, name: web } }', [event]).holds).toBe(true);
-    expect(check('{ event: { reason: R, kind: Node } }', [event]).holds).toBe(false);
+    expect(check('{ event: { reason: DrainHeld, kind: Pod, namespace: prod, name: web } }', [event]).holds).toBe(true);
+    expect(check('{ event: { reason: DrainHeld, kind: Node } }', [event]).holds).toBe(false);
   });
 
   it('finds the kind of an audit record beside its own fields', () => {

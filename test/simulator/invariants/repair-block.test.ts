@@ -54,6 +54,10 @@ const MISTAKES: readonly JsonObject[] = [
   { futility: { repairs: 101, window: '1h' } },
   { nodesWithoutNodeClaim: 'Terminate' },
   { maxUnhealty: 1 },
+  { actions: [...Array(9)].map(() => ({ type: 'Reboot' })) },
+  { policies: [{ conditionType: 'a'.repeat(317), toleration: '1m' }] },
+  { conditions: [{ type: 'a'.repeat(317), status: 'True', toleration: '1m' }] },
+  { actions: [{ type: 'CustomResource', template: 'a'.repeat(254) }] },
 ];
 
 const PROTECTION = {

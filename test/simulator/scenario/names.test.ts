@@ -78,8 +78,8 @@ describe('an expectation is refused', () => {
       'did you mean "karpenter.sh/do-not-disrupt"?',
     ],
     [
-      'final: { resource: nodepools, name: n, match: { spec: { repiar: {} } } }',
-      'match.spec.repiar: unknown field, did you mean "repair"?',
+      'final: { resource: nodes, name: n, match: { spec: { unschedulble: true } } }',
+      'match.spec.unschedulble: unknown field, did you mean "unschedulable"?',
     ],
     ['final: { resource: nodelifecyclepolicies, name: n, absent: [status.conditons] }', 'did you mean "conditions"?'],
     [

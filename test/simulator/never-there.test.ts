@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { notesOf } from '../../simulator/never-there.ts';
+import { parseScenarios } from '../../simulator/scenario/parse.ts';
+import { clusterCatalog } from '../../simulator/world.ts';
+
+const catalog = clusterCatalog();
+const HEAD = `apiVersion: curfew.dev/v1alpha1
+kind: Scenario
+metadata: { name: s }
+spec:
+  start: "2024-11-01T15:00:00Z"
+  duration: 1h
+  objects:
+    - { apiVersion: v1, kind: Node, metadata: { name: node-1 } }
+    - { apiVersion: v1, kind: Pod, metadata: { namespace: prod, name: web-0 } }
+`;
+
+/** `line: message` of every note. The head has 9 lines. */
+function notes(rest: string): readonly string[] {
+  const parsed = parseScenarios(HEAD + rest, 'f.yaml', catalog);
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults));
+  return parsed.scenarios
+    .flatMap(scenario => notesOf(scenario, [], catalog))
+    .map(({ place, message }) => `${place.line}: ${message}`);
+}
+
+describe('a step', () => {
+  it.each([
+    ['delete: { resource: nodes, name: nod-1 }', ['11: there never was nodes nod-1, did you mean node-1?']],
+    ['delete: { resource: pods, name: web-0 }', ['11: there never was pods web-0, did you mean prod/web-0?']],
+    ['patch: { resource: nodes, name: other, merge: {} }', ['11: there never was nodes other']],
+    ['patch: { resource: nodes, name: node-1, merge: {} }', []],
+    ['delete: { resource: pods, namespace: prod, name: web-0 }', []],
+    ['patch: { resource: configmaps, namespace: curfew, name: curfew-config, merge: {} }', []],
+  ])('%s', (text, expected) => {
+    expect(notes(`  steps:\n    - { at: 1m, ${text} }\n`)).toEqual(expected);
+  });
+
+  it('on what a step before it made', () => {
+    const apply = 'apply: { apiVersion: v1, kind: Node, metadata: { name: n2 } }';
+    expect(
+      notes(`  steps:\n    - { at: 1m, ${apply} }\n    - { at: 2m, delete: { resource: nodes, name: n2 } }\n`),
+    ).toEqual([]);
+  });
+});
+
+describe('an expectation', () => {
+  it.each([
+    [
+      'final: { resource: nodes, name: nod-1, exists: false }',
+      ['11: there never was nodes nod-1, did you mean node-1?'],
+    ],
+    ['final: { resource: pods, name: web-0 }', ['11: there never was pods web-0, did you mean prod/web-0?']],
+    ['final: { resource: nodes, name: other, exists: false }', []],
+    [
+      'write: { verb: delete, resource: nodes, name: node1 }, times: 0',
+      ['11: there never was node1, did you mean node-1?'],
+    ],
+    ['write: { verb: delete, resource: nodes, name: node1 }', []],
+    ['write: { verb: delete, name: web-0 }, times: 0', []],
+    [
+      'event: { kind: Pod, namespace: stage, name: web-0 }, times: 0',
+      ['11: there never was stage/web-0, did you mean prod/web-0?'],
+    ],
+    ['audit: { function: repair, name: nod-1 }, times: 0', ['11: there never was nod-1, did you mean node-1?']],
+    ['audit: { function: repair, name: node-1 }, times: 0', []],
+  ])('%s', (text, expected) => {
+    expect(notes(`  expect:\n    - { ${text} }\n`)).toEqual(expected);
+  });
+});
