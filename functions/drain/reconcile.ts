@@ -1,6 +1,6 @@
 /** Drains: look at a node with its requests, decide, act. */
 import { loadConfig } from '../../shared/cluster/configuration.ts';
-import { VIRTUAL_PARTS } from '../../shared/contract/cluster-event.ts';
+import { leavesAlone, VIRTUAL_PARTS } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
 import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
@@ -75,17 +75,14 @@ type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
 const isOnItsWay = ({ change, changed, resync }: ClusterEvent): boolean =>
   change === 'Modified' && resync !== true && changed.length === 1 && changed[0] === 'deletionTimestamp';
 
-/** A drain is asked for by annotations of the part `drain`; of a Node without one nothing else is of interest. */
-const asksForNothing = ({ change, changed }: ClusterEvent): boolean =>
-  change === 'Modified' && changed.length > 0 && !changed.includes('drain');
-
 async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise<void> {
   const { subject, hints, change, resync } = event;
   switch (subject.kind) {
     case 'Node':
       if (event.hints.podsFor !== undefined && event.hints.podsFor !== OWNER) return;
       if (await isOwnWrite(parts.deps, event)) return;
-      await reconcileNode(parts, { name: subject.name, uid: subject.uid, onlyIfKnown: asksForNothing(event) });
+      // A drain is asked for by annotations of the part `drain`; of a Node without one nothing else is of interest.
+      await reconcileNode(parts, { name: subject.name, uid: subject.uid, onlyIfKnown: leavesAlone(event, 'drain') });
       return;
     case 'Pod':
       if (isOnItsWay(event)) return;

@@ -3,6 +3,7 @@
  * the Node say themselves whose they are. Order: record (timer, claim on the Events) → Node → Events → record, so that the run after a
  * crash finds a timer that brings it back, and no two runs say the same. A run that is behind its time leaves the Events to a wake-up.
  */
+import { leavesAlone } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage, WatchedEvent } from '../../shared/contract/inbox-message.ts';
 import { GRACE_PERIOD_METRICS } from '../../shared/contract/metrics.ts';
 import { durationBetween } from '../../shared/domain/time.ts';
@@ -78,7 +79,7 @@ async function reconcileClusterEvent(deps: Deps, event: WatchedEvent): Promise<v
       if (change === 'Modified' && isOfOthers(changed)) return;
       // Pods have events of their own; a node that only changes matters when it is known to carry annotated ones.
       const pods = change === 'Added' && event.resync !== true ? 'ifNew' : 'ifKnown';
-      const onlyIfKnown = change === 'Modified' && changed.length > 0 && !changed.includes('protection');
+      const onlyIfKnown = pods === 'ifKnown' && leavesAlone(event, 'protection');
       return reconcileNode(deps, { name: subject.name, uid: subject.uid, pods, onlyIfKnown });
     }
     case 'NodePool':

@@ -110,6 +110,8 @@ export interface NodeTarget {
   readonly pool?: string | undefined;
   /** The event says that nothing changed that a healthy node without a record would be looked at for. */
   readonly isCalm?: boolean;
+  /** The event says that the node is gone: without a record there is nothing to close. */
+  readonly onlyIfKnown?: boolean;
 }
 
 /** The Node is there. */
@@ -139,7 +141,8 @@ export async function lookAtNode(
   recordOf: (uid: string) => TimedRecord<NodeRecord>,
 ): Promise<Here | Gone | undefined> {
   const ref = { type: RESOURCES.Node, name: target.name };
-  const found = await findSubject(deps, { ref, uid: target.uid, recordOf });
+  const { uid, onlyIfKnown } = target;
+  const found = await findSubject(deps, { ref, uid, onlyIfKnown, recordOf });
   if (found.kind === 'notOurs') return undefined;
   if (found.kind === 'gone') return found;
   const { object, record } = found;

@@ -114,7 +114,8 @@ async function reconcileClusterEvent(deps: Deps, event: ClusterEvent): Promise<v
       if (isGoing && (await deps.passes.nodeChanged(hints.nodePool, subject.name))) return;
       // A new boot ID shows that a reboot took place.
       const isCalm = change === 'Modified' && !changed.includes('conditions') && !changed.includes('bootID');
-      await reconcileNode(deps, { name: subject.name, uid: subject.uid, cause: 'node', isCalm });
+      const onlyIfKnown = change === 'Deleted';
+      await reconcileNode(deps, { name: subject.name, uid: subject.uid, cause: 'node', isCalm, onlyIfKnown });
       // A node that came, went or recovered may let the others of its pool go on; those without a pool count all nodes.
       if (isCalm) return;
       if (change !== 'Modified') await surroundingsChanged(deps);

@@ -85,6 +85,13 @@ export function toBusEntry(event: ClusterEvent, detailType = detailTypeFor(event
   return { source: SOURCES.forwarder, detailType, detail: event };
 }
 
+/**
+ * Whether the event says that this part of the object is as it was, not there, or gone with the object: of an object that is new, the
+ * parts that it has count as changed. An event without parts may be about anything.
+ */
+export const leavesAlone = ({ change, changed }: Pick<ClusterEvent, 'change' | 'changed'>, part: string): boolean =>
+  change === 'Deleted' || (changed.length > 0 && !changed.includes(part));
+
 /** Whether the changed parts of an object are of these alone. An event without parts may be about anything. */
 export const changedOnly = (changed: readonly string[], parts: ReadonlySet<string>): boolean =>
   changed.length > 0 && changed.every(part => parts.has(part));

@@ -47,6 +47,8 @@ async function costOf(step: string): Promise<Readonly<Record<string, number>>> {
   return Object.fromEntries(names.map(name => [name, (after[name] ?? 0) - (before[name] ?? 0)]));
 }
 
+const NEW_NODE = `{ at: 30s, apply: { apiVersion: v1, kind: Node, metadata: { name: node-2 }, spec: { providerID: x } } }`;
+
 const patch = (kind: string, name: string, body: string): string => {
   return `{ at: 30s, patch: { resource: ${kind.toLowerCase()}s, name: ${name}, merge: ${body} } }`;
 };
@@ -57,6 +59,14 @@ describe('a change of a healthy node', () => {
     expect(labelled).toMatchObject({ drain: 0, 'grace-period': 0 });
     const tainted = patch('Node', 'node-1', '{ spec: { taints: [{ key: a, value: b, effect: NoSchedule }] } }');
     expect(await costOf(tainted)).toEqual({ drain: 0, finalizer: 1, 'grace-period': 0, repair: 0 });
+  });
+
+  it('is not read by drain and grace-period when the node is gone, nor by drain when it comes', async () => {
+    const gone = await costOf('{ at: 30s, delete: { resource: nodes, name: node-1 } }');
+    expect(gone).toMatchObject({ drain: 0, 'grace-period': 0, repair: 0 });
+    const came = await costOf(NEW_NODE);
+    expect(came).toMatchObject({ drain: 0 });
+    expect(came['grace-period']).toBeGreaterThan(0);
   });
 
   it('is looked at by whom it concerns', async () => {

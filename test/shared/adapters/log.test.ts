@@ -120,6 +120,7 @@ describe('MetricSink', () => {
       const metrics = new Metrics({ namespace: 'Curfew', serviceName: 'curfew-repair' });
       const sink = createMetricSink(metrics);
       sink.count('Decided', 1, { decision: 'repair' });
+      sink.count('Freed', 1, { pool: 'default' });
       sink.count('Looked');
       sink.count('Looked', 2);
       sink.milliseconds('OldestOverdueTimer', 1500);
@@ -127,10 +128,18 @@ describe('MetricSink', () => {
     });
     expect(lines).toMatchObject([
       { service: 'curfew-repair', decision: 'repair', Decided: 1 },
+      { service: 'curfew-repair', pool: 'default', Freed: 1 },
       { service: 'curfew-repair', Looked: [1, 2], OldestOverdueTimer: 1500 },
     ]);
     expect(lines[0]).toHaveProperty('_aws.CloudWatchMetrics.0.Dimensions', [['service', 'decision']]);
+    // Nothing of the line before it.
+    expect(lines[1]).not.toHaveProperty('decision');
     expect(lines[1]).toHaveProperty('_aws.CloudWatchMetrics.0', {
+      Namespace: 'Curfew',
+      Dimensions: [['service', 'pool']],
+      Metrics: [{ Name: 'Freed', Unit: 'Count' }],
+    });
+    expect(lines[2]).toHaveProperty('_aws.CloudWatchMetrics.0', {
       Namespace: 'Curfew',
       Dimensions: [['service']],
       Metrics: [
