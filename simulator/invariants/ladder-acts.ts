@@ -67,10 +67,13 @@ export function wasRefused({ calls }: Act): boolean {
 }
 
 /** The call was refused, or failed before it could do anything. */
-export function hadNoEffect({ outcome }: PortCall): boolean {
+function hadNoEffect({ outcome }: PortCall): boolean {
   if (outcome.kind === 'answered') return isRefused(outcome.value);
   return outcome.kind === 'failed' && dig(outcome.error, 'outcomeUnknown') !== true;
 }
+
+/** It was accepted for certain. */
+export const wasDone = ({ outcome }: PortCall): boolean => outcome.kind === 'answered' && !isRefused(outcome.value);
 
 /** An answer of EC2, of the bus or of the API server that says no. */
 export const isRefused = (answer: unknown): boolean =>

@@ -4,7 +4,7 @@
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { BusEventSeen, CheckContext, PortCall, Run } from './invariant.ts';
-import { actOf, isRefused, rebootsIntended, withAct, type Act, type ActSeen } from './ladder-acts.ts';
+import { actOf, rebootsIntended, wasDone, withAct, type Act, type ActSeen } from './ladder-acts.ts';
 import { dig, fieldsOf, listOf, millisecondsOf, textOf } from './reading.ts';
 import { isUnhealthy, poolOf } from './repair-oracle.ts';
 
@@ -82,7 +82,7 @@ export function createClimbers({
     if (last === undefined || isUnclear || wellSince !== undefined) return false;
     // A termination is known by its NodeClaim, and a remediator may have given up.
     if (last.kind === 'Terminate' || last.kind === 'CustomResource') return false;
-    const isTaken = last.calls.some(({ outcome }) => outcome.kind === 'answered' && !isRefused(outcome.value));
+    const isTaken = last.calls.some(wasDone);
     return isTaken && !drainEnds.has(last.id) && now() < last.since + Math.min(...timeouts(), DEFAULT_TIMEOUT);
   };
 

@@ -5,7 +5,7 @@
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { CheckContext, MakeCheck, PortCall, Run } from './invariant.ts';
 import { createClimbers } from './ladder.ts';
-import { hadNoEffect } from './ladder-acts.ts';
+import { wasDone } from './ladder-acts.ts';
 import type { Mirror } from './mirror.ts';
 import { dig, labelOf, nameOf, textOf } from './reading.ts';
 import { applyingTo, claimOf, isPolicyReadable, mostNodes, poolNameOf } from './repair-oracle.ts';
@@ -53,6 +53,8 @@ export function countAround(node: KubernetesObject, others: readonly KubernetesO
 interface Begun {
   readonly time: number;
   readonly most: MostRepairs;
+  /** What ends the instance in its Auto Scaling group. */
+  readonly call?: PortCall;
 }
 
 export const checkRepairLimits: MakeCheck = context => {
@@ -65,6 +67,9 @@ export const checkRepairLimits: MakeCheck = context => {
   });
   const isUnderWay = (uid: string, node: KubernetesObject): boolean => {
     if (climbers.has(uid)) return climbers.surelyOf(climbers.get(uid)?.pool).includes(uid);
+    const { call } = begun.get(uid) ?? {};
+    // An instance that its Auto Scaling group does not replace stays, and takes no place.
+    if (call !== undefined) return wasDone(call);
     const claim = claimOf(node, mirror);
     return claim === undefined || claim.metadata.deletionTimestamp !== undefined;
   };
@@ -72,14 +77,14 @@ export const checkRepairLimits: MakeCheck = context => {
     onCall(call, run) {
       if (run.by === 'repair') {
         const node = isTermination(call) ? nodeOfClaim(targetOf(call).name, mirror) : climbers.actOf(call)?.node;
-        if (node !== undefined && !(isOfGroup(call) && hadNoEffect(call))) look(node, run);
+        if (node !== undefined) look(node, run, isOfGroup(call) ? call : undefined);
       }
       climbers.onCall(call, run);
     },
     onBusEvent: event => climbers.onBusEvent(event),
   };
 
-  function look(node: KubernetesObject, run: Run): void {
+  function look(node: KubernetesObject, run: Run, call: PortCall | undefined): void {
     const { uid } = node.metadata;
     const most = mostSeen(node, run, context);
     if (climbers.has(uid) || (begun.has(uid) && isUnderWay(uid, node))) return;
@@ -105,11 +110,10 @@ export const checkRepairLimits: MakeCheck = context => {
         );
       }
     }
-    begun.set(uid, { time: now(), most });
+    begun.set(uid, { time: now(), most, ...(call !== undefined && { call }) });
   }
 };
 
-/** An instance that its Auto Scaling group does not replace stays, and takes no place. */
 const isOfGroup = ({ port, method }: PortCall): boolean =>
   port === 'instances' && method === 'terminateInAutoScalingGroup';
 

@@ -12,7 +12,7 @@ import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type R
 import { annotationOf, dig, instantOf, nameOf, textOf, TERMINATION_TIMESTAMP } from './reading.ts';
 import { claimOf, isGateOpen, isPolicyReadable, isUnhealthy, poolNameOf, repairAnswer } from './repair-oracle.ts';
 import { createClimbers, type Climbers } from './ladder.ts';
-import { hadNoEffect } from './ladder-acts.ts';
+import { wasDone } from './ladder-acts.ts';
 import { countAround, mostRepairs } from './repair-limits.ts';
 import type { Mirror } from './mirror.ts';
 import { does, isTermination, lastGet, lastList, lastRecordWrite, targetOf } from './run-journal.ts';
@@ -33,18 +33,20 @@ export const checkRepair: MakeCheck = context => {
   const unhealthy = new Map<string, KubernetesObject>();
   const everReadable = new Set<string>();
   const climbers = createClimbers(context);
-  /** Nodes whose NodeClaims this function set out to delete and that are still there, by UID. */
-  const repaired = new Map<string, { readonly pool: string | undefined; readonly claimUid: string }>();
+  /** Nodes whose NodeClaims this function set out to delete, or whose instances to end, and that are still there, by UID. */
+  const repaired = new Map<string, Ending>();
   const repairedIn = (poolName: string | undefined): readonly string[] =>
     [...repaired].flatMap(([uid, { pool }]) => (pool === poolName && mirror.all('nodes').has(uid) ? [uid] : []));
-  /** A run may have ended between the annotation and the deletion. */
-  const isDeleted = (uid: string): boolean => {
-    const claim = mirror.all('nodeclaims').get(repaired.get(uid)?.claimUid ?? '');
+  /** A run may have ended between the annotation and the deletion, and what ends an instance may be refused. */
+  const isEnding = (uid: string): boolean => {
+    const ending = repaired.get(uid);
+    if (ending?.call !== undefined) return wasDone(ending.call);
+    const claim = mirror.all('nodeclaims').get(ending?.claimUid ?? '');
     return claim === undefined || claim.metadata.deletionTimestamp !== undefined;
   };
   /** At least, and at most. */
   const surelyUnderWay = (poolName: string | undefined): ReadonlySet<string> =>
-    new Set([...repairedIn(poolName).filter(isDeleted), ...climbers.surelyOf(poolName)]);
+    new Set([...repairedIn(poolName).filter(isEnding), ...climbers.surelyOf(poolName)]);
   const underWay = (poolName: string | undefined): ReadonlySet<string> =>
     new Set([...repairedIn(poolName), ...climbers.of(poolName)]);
   mirror.follow((resource, uid, object) => {
@@ -87,8 +89,8 @@ export const checkRepair: MakeCheck = context => {
       }
       climbers.onCall(call, run);
       if (isTerminating) remember(call);
-      else if (act?.kind === 'Terminate' && !hadNoEffect(call)) {
-        repaired.set(act.node.metadata.uid, { pool: poolNameOf(act.node), claimUid: '' });
+      else if (act?.kind === 'Terminate') {
+        repaired.set(act.node.metadata.uid, { pool: poolNameOf(act.node), claimUid: '', call });
       }
     },
     onBusEvent: event => climbers.onBusEvent(event),
@@ -131,6 +133,14 @@ export const checkRepair: MakeCheck = context => {
     },
   };
 };
+
+/** How a node is brought to its end. */
+interface Ending {
+  readonly pool: string | undefined;
+  readonly claimUid: string;
+  /** What ends its instance where no NodeClaim stands for it. */
+  readonly call?: PortCall;
+}
 
 /** What the check knows of the time before the run. */
 interface Remembered {

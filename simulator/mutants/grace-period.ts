@@ -65,7 +65,7 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     name: 'protection-takes-foreign-annotation',
     mistake: 'takes every do-not-disrupt annotation on a node for its own',
     breaks: ['I7'],
-    seed: 27,
+    seed: 1,
     mutation: withNodes(node => {
       const { [DO_NOT_DISRUPT]: value, [MARK]: mark = 'indefinite' } = node.metadata.annotations ?? {};
       return value === 'true' ? annotated(node, { [MARK]: mark }) : node;

@@ -80,7 +80,7 @@ export const LADDER_MUTANTS: readonly Mutant[] = [
     name: 'ladder-reboots-again',
     mistake: 'reboots once more when a reboot has not helped in its time',
     breaks: ['I4'],
-    seed: 9,
+    seed: 115,
     scenario: `${REBOOTS}#repair-reboot-does-not-help`,
     mutation: remembering((attempt, { now }) => {
       const { action, phase, until } = attempt;

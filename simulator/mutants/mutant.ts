@@ -21,7 +21,7 @@ export interface Mutant {
   readonly breaks: readonly InvariantName[];
   /** A seed of the swarm that finds it; absent: none is known yet, `--mutants` looks for one. */
   readonly seed?: number;
-  /** `FILE#NAME` of an example scenario that finds it where no seed is known: by `breaks`, or by an expectation of its own. */
+  /** `FILE#NAME` of an example scenario that finds it: by `breaks`, or by an expectation of its own. */
   readonly scenario?: string;
   /** What goes wrong beside the mistake, in the scenario: what is right copes with it. Anew for each run. */
   readonly fault?: () => Fault;

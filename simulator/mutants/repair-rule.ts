@@ -236,7 +236,7 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     name: 'repair-in-a-frozen-cluster',
     mistake: 'does not see that most of the cluster is Unknown at once',
     breaks: ['I3'],
-    seed: 27,
+    seed: 115,
     mutation: seeing({ rules: rules => withSettings(rules, () => ({ freeze: undefined })) }),
   },
   {
@@ -259,7 +259,7 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     name: 'repair-by-the-label',
     mistake: 'takes the pool from the label of the Node',
     breaks: ['I3', 'I5'],
-    seed: 9,
+    seed: 124,
     mutation: passSeeing(seen => {
       const labels = new Map(seen.nodes.map(node => [node.providerID, node.labels[POOL]]));
       return {
@@ -283,6 +283,7 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     mistake: 'ends instances of Auto Scaling groups without having been asked to',
     breaks: ['I3'],
     scenario: 'repair-replaces-nodes-of-auto-scaling-groups.yaml#repair-leaves-auto-scaling-groups-alone',
+    seed: 3,
     mutation: seeing({
       rules: rules => withSettings(rules, () => ({ nodesWithoutNodeClaim: 'TerminateInAutoScalingGroup' })),
     }),
@@ -292,6 +293,7 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     mistake: 'never replaces an instance of an Auto Scaling group, although it was asked to',
     breaks: ['I5'],
     scenario: 'repair-replaces-nodes-of-auto-scaling-groups.yaml#repair-in-an-auto-scaling-group',
+    seed: 27,
     mutation: seeing({ rules: rules => withSettings(rules, () => ({ nodesWithoutNodeClaim: 'Ignore' })) }),
   },
 ];

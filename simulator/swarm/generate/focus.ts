@@ -15,6 +15,7 @@ import { drawGuardedObjects } from './guards.ts';
 import { LADDER_STORIES } from './ladder-stories.ts';
 import { drawDraining, FIX_TEMPLATES } from './ladders.ts';
 import { place, type Model, type Story } from './model.ts';
+import { NODE_GROUP_STORIES } from './node-groups.ts';
 import { NODE_STORIES } from './node-stories.ts';
 import { POD_STORIES } from './pod-stories.ts';
 import { budgetManifest, drawPod, podManifest } from './pods.ts';
@@ -115,9 +116,10 @@ const guards: Focus = {
   templates: FIX_TEMPLATES,
   drawObjects: drawGuardedObjects,
   mostStories: 12,
-  drawStories: (random, { hasLadders }) =>
+  drawStories: (random, { hasLadders, hasNodeGroups }) =>
     pickWeighted<Weighted<Story>>(random, [
       ...(hasLadders ? ([[9, LADDER_STORIES]] as const) : []),
+      ...(hasNodeGroups ? ([[7, NODE_GROUP_STORIES]] as const) : []),
       [12, GUARD_STORIES],
       [0.7, ENVIRONMENT_STORIES],
     ]),

@@ -17,6 +17,7 @@ import { claimManifest, drawNode, nodeManifest } from './cluster.ts';
 import { drawDuration, pickWeighted, times, wholeSecond } from './draw.ts';
 import { booted, drawLadder, drawLadderObjects } from './ladders.ts';
 import { place, toManifest, type Model } from './model.ts';
+import { drawGroupRepair, drawNodeGroups, GROUP_POLICY } from './node-groups.ts';
 import { drawPoolLabels } from './settings.ts';
 
 const TOLERATIONS: readonly DurationMs[] = [seconds(0), seconds(30), minutes(1), minutes(1), minutes(3)];
@@ -119,7 +120,10 @@ function drawGuardedPolicy(random: Random, name: string, model: Model): Manifest
       metadata: { name },
       spec: {
         ...(random.chance(0.2) && { mode: random.pick(['Enforce', 'Observe']) }),
-        repair: drawGuardedBlock(random, model, name),
+        repair: {
+          ...drawGuardedBlock(random, model, name),
+          ...drawGroupRepair(random.stream(`groups ${name}`), model),
+        },
         ...drawLimits(random.stream(`limits ${name}`)),
       },
     },
@@ -131,9 +135,12 @@ function drawGuardedPolicy(random: Random, name: string, model: Model): Manifest
 export function drawGuardedObjects(random: Random, model: Model, start: EpochMs): readonly PlacedManifest[] {
   const ladders = random.stream('ladders');
   model.hasLadders = ladders.chance(0.6);
+  const groups = random.stream('node groups');
+  model.hasNodeGroups = groups.chance(0.45);
   const manifests = [
     ...model.pools.map(name => drawGuardedPool(random, name, model, start)),
     ...model.policies.map(name => drawGuardedPolicy(random, name, model)),
+    ...(model.hasNodeGroups && model.policies.length === 0 ? [drawGuardedPolicy(groups, GROUP_POLICY, model)] : []),
   ];
   for (const _ of times(random.integer(3, 9))) {
     const node = drawNode(random, model, start);
@@ -142,6 +149,7 @@ export function drawGuardedObjects(random: Random, model: Model, start: EpochMs)
     if (node.claim !== undefined)
       manifests.push(slowToGo(random, model, claimManifest(random, node, node.claim, start), 0.1));
   }
+  manifests.push(...drawNodeGroups(groups, model, start));
   if (!model.hasLadders) return manifests.map(place);
   const withBoots = manifests.map(manifest => booted(ladders, manifest));
   return [...withBoots, ...drawLadderObjects(ladders, model, start)].map(place);

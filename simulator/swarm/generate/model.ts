@@ -56,6 +56,8 @@ export interface Model {
   readonly durations: DurationMs[];
   /** Some repair blocks have ladders of actions. */
   hasLadders: boolean;
+  /** Some nodes are of managed node groups: no NodeClaim stands for them. */
+  hasNodeGroups: boolean;
   /** For names that were not used yet. */
   counter: number;
 }

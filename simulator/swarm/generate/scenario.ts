@@ -34,6 +34,7 @@ export function generateScenario(seed: number): Scenario {
     databases: [],
     durations: [],
     hasLadders: false,
+    hasNodeGroups: false,
     counter: 0,
   };
   const duration = focus.drawDuration(shape);

@@ -61,6 +61,16 @@ describe('a generated scenario', () => {
     ]);
   });
 
+  it('has, over some seeds, nodes of managed node groups under a policy that covers them, and others that it does not', () => {
+    const opted = SEEDS.map(generateScenario).flatMap(({ objects }) => {
+      const bodies = objects.map(({ manifest }) => JSON.stringify(manifest.body));
+      const isGrouped = bodies.some(body => body.includes('eks.amazonaws.com/nodegroup'));
+      return isGrouped ? [bodies.some(body => body.includes('"TerminateInAutoScalingGroup"'))] : [];
+    });
+    expect(opted).toContain(true);
+    expect(opted).toContain(false);
+  });
+
   it('has from 1 to 150 nodes and up to 4 NodePools at its start', () => {
     for (const { objects } of SEEDS.map(generateScenario)) {
       const count = (kind: string): number => objects.filter(({ manifest }) => manifest.kind === kind).length;
