@@ -35,20 +35,35 @@ function versionsOf(server: ServerContext, served: ServedResource): readonly Ser
   return [served, ...others];
 }
 
-function ruleMatches(
+/** What a rule can tell of a request without looking at the object. */
+export interface RequestKind extends Pick<AdmissionRequest, 'operation' | 'subresource'> {
+  readonly served: ServedResource;
+}
+
+/** Whether a request of this kind can match the criteria, by what it writes alone: of most objects no policy speaks. */
+export function mayMatch(server: ServerContext, criteria: JsonObject, kind: RequestKind): boolean {
+  if (criteria.resourceRules === undefined) return true;
+  const rules = arrayAt(criteria, 'resourceRules').filter(isObject);
+  return versionsOf(server, kind.served).some(version => rules.some(rule => ruleNames(rule, version, kind)));
+}
+
+function ruleMatches(rule: JsonObject, version: ServedResource, request: AdmissionRequest): boolean {
+  const names = arrayAt(rule, 'resourceNames');
+  return ruleNames(rule, version, request) && (names.length === 0 || names.includes(request.target.name));
+}
+
+function ruleNames(
   rule: JsonObject,
   { info }: ServedResource,
-  { operation, subresource, target }: AdmissionRequest,
+  { operation, subresource }: Pick<AdmissionRequest, 'operation' | 'subresource'>,
 ): boolean {
   const scope = textAt(rule, 'scope') ?? '*';
-  const names = arrayAt(rule, 'resourceNames');
   return (
     lists(rule, 'operations', operation) &&
     lists(rule, 'apiGroups', info.group) &&
     lists(rule, 'apiVersions', info.version) &&
     arrayAt(rule, 'resources').some(text => resourceMatches(show(text), info.resource, subresource ?? '')) &&
-    (scope === '*' || (scope === 'Namespaced') === info.namespaced) &&
-    (names.length === 0 || names.includes(target.name))
+    (scope === '*' || (scope === 'Namespaced') === info.namespaced)
   );
 }
 

@@ -7,7 +7,7 @@ import { inVersion, resourceOf } from '../server-context.ts';
 import { notMutated } from '../status-errors.ts';
 import type { ApiStatusError } from '../types.ts';
 import { mutate, type Mutated } from './mutations.ts';
-import { boundPolicies, invocations, type BoundPolicy, type Invocation } from './policies.ts';
+import { policiesFor, invocations, type BoundPolicy, type Invocation } from './policies.ts';
 import type { AdmissionRequest } from './request.ts';
 
 /**
@@ -19,7 +19,7 @@ export function admitMutating(
   server: ServerContext,
   request: AdmissionRequest & { readonly object: JsonObject },
 ): JsonObject {
-  const policies = boundPolicies(server, 'mutating');
+  const policies = policiesFor(server, 'mutating', request);
   let { object } = request;
   /** What each policy left behind when it ran. */
   const left = new Map<BoundPolicy, JsonObject>();

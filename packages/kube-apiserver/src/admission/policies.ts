@@ -6,7 +6,7 @@ import type { ServedResource } from '../resources/resource-rules.ts';
 import type { Collection } from '../store/collection.ts';
 import type { ServerContext } from '../server-context.ts';
 import { inVersion } from '../server-context.ts';
-import { matchedResource } from './matching.ts';
+import { matchedResource, mayMatch } from './matching.ts';
 import { paramsOf } from './params.ts';
 import { celObject } from './cel.ts';
 import { createScope, type Scope } from './scope.ts';
@@ -35,8 +35,32 @@ export type Invocation =
   /** It cannot be told whether or how it applies. */
   | { readonly kind: 'error'; readonly message: string };
 
-/** All bound policies of a type, by their names. Every write asks. */
-export function boundPolicies(server: ServerContext, type: PolicyType): readonly BoundPolicy[] {
+/** The bound policies of a type whose rules name the resource and the operation, by the policies' names. Every write asks. */
+export function policiesFor(
+  server: ServerContext,
+  type: PolicyType,
+  { target: { served }, operation, subresource }: AdmissionRequest,
+): readonly BoundPolicy[] {
+  const all = boundPolicies(server, type);
+  if (all.length === 0) return all;
+  const known = found.get(all) ?? new Map<ServedResource, Map<string, readonly BoundPolicy[]>>();
+  found.set(all, known);
+  const ofResource = known.get(served) ?? new Map<string, readonly BoundPolicy[]>();
+  known.set(served, ofResource);
+  const what = subresource === undefined ? operation : `${operation} ${subresource}`;
+  const before = ofResource.get(what);
+  if (before !== undefined) return before;
+  const named = all.filter(({ policy }) =>
+    mayMatch(server, objectAt(objectAt(policy, 'spec'), 'matchConstraints'), { served, operation, subresource }),
+  );
+  ofResource.set(what, named);
+  return named;
+}
+
+/** What was found of each resource; what is bound is listed anew after each change. */
+const found = new WeakMap<readonly BoundPolicy[], Map<ServedResource, Map<string, readonly BoundPolicy[]>>>();
+
+function boundPolicies(server: ServerContext, type: PolicyType): readonly BoundPolicy[] {
   const bindings = server.registry.find(ADMISSION_GROUP, `${type}admissionpolicybindings`)?.storage.collection;
   const policies = server.registry.find(ADMISSION_GROUP, `${type}admissionpolicies`)?.storage.collection;
   if (bindings === undefined || policies === undefined || bindings.size === 0) return [];

@@ -5,7 +5,7 @@ import { nameOf } from '../objects.ts';
 import type { ServerContext } from '../server-context.ts';
 import { resourceOf } from '../server-context.ts';
 import { refusedByPolicy } from '../status-errors.ts';
-import { boundPolicies, invocations, type BoundPolicy } from './policies.ts';
+import { policiesFor, invocations, type BoundPolicy } from './policies.ts';
 import type { AdmissionRequest } from './request.ts';
 import type { Scope } from './scope.ts';
 
@@ -18,7 +18,7 @@ interface Denial {
 /** @throws ApiStatusError 401, 403, 413 or 422, as the reason of the validation says, when a policy denies the request */
 export function admitValidating(server: ServerContext, request: AdmissionRequest): void {
   let refusal: Denial | undefined;
-  for (const bound of boundPolicies(server, 'validating')) {
+  for (const bound of policiesFor(server, 'validating', request)) {
     const names = `ValidatingAdmissionPolicy '${nameOf(bound.policy)}' with binding '${nameOf(bound.binding)}'`;
     const actions = arrayAt(objectAt(bound.binding, 'spec'), 'validationActions');
     for (const { message, reason } of denials(server, bound, request)) {

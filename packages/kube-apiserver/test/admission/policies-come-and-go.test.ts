@@ -31,6 +31,18 @@ describe('a policy', () => {
     expect(refusal(() => create('c')).message).toMatch(/denied request: first$/);
     api.patch({ type: policies, name: 'p' }, { type: 'merge', body: { spec: specOf('second') } });
     expect(refusal(() => create('c')).message).toMatch(/denied request: second$/);
+    const about = (resource: string) =>
+      api.patch(
+        { type: policies, name: 'p' },
+        {
+          type: 'merge',
+          body: { spec: { matchConstraints: { resourceRules: [{ ...rule, resources: [resource] }] } } },
+        },
+      );
+    about('secrets');
+    create('not-named');
+    about('configmaps');
+    expect(refusal(() => create('c')).message).toMatch(/denied request: second$/);
     api.delete({ type: bindings, name: 'p' });
     create('unbound');
     bind();
