@@ -36,7 +36,7 @@ export function notesOf(scenario: Scenario, trace: readonly TraceEntry[], catalo
     const { resource, namespaced } = found;
     const wanted = { resource, namespace: namespaced ? (target.namespace ?? 'default') : '', name: target.name };
     if (keys.has(keyOf(wanted))) return undefined;
-    return `there never was ${nameOf(target)}${suggestObject(
+    return `${nameOf(target)} never existed${suggestObject(
       wanted,
       there.filter(each => each.resource === resource),
     )}`;
@@ -99,7 +99,7 @@ function neverNamed(
   );
   const isThere = sameSort.some(each => each.name === name && (namespace === '' || each.namespace === namespace));
   if (name === '' || isThere) return undefined;
-  return `there never was ${namespace === '' ? '' : `${namespace}/`}${name}${suggestObject({ namespace, name }, sameSort)}`;
+  return `${namespace === '' ? '' : `${namespace}/`}${name} never existed${suggestObject({ namespace, name }, sameSort)}`;
 }
 
 /** The same name in another namespace, or the nearest one. */

@@ -2,7 +2,7 @@
 import { ApiStatusError, type ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
 import { createApiServer } from '../../packages/kube-apiserver/src/api-server.ts';
 import { customResourceDefinitions } from '../../simulator/custom-resource-definitions.ts';
-import { emptyFields } from '../../simulator/scenario/object-fields.ts';
+import { emptyFields, fieldsAt } from '../../simulator/scenario/object-fields.ts';
 import { formatPath, type Path } from '../../simulator/scenario/places.ts';
 import { parsePolicyFrame, type Parsed } from '../../shared/contract/policy-schema.ts';
 import { parseRepairLimits } from '../../shared/contract/repair-limits-schema.ts';
@@ -10,7 +10,9 @@ import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import { parseFinalizerRule } from '../../shared/contract/finalizer-rule-schema.ts';
 import { parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
 import { parseProtectionBlock } from '../../shared/contract/protection-schema.ts';
-import type { JsonObject, KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
+import { CURFEW_GROUP } from '../../shared/contract/names.ts';
+import { isMisspelling, suggestion } from '../../shared/domain/nearest-name.ts';
+import { parseApiVersion, type JsonObject, type KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
 import { unwatchedTypes } from '../../functions/repair/policies/watched.ts';
 import type { Checked, Finding } from './finding.ts';
 import type { SourceDocument } from './yaml-source.ts';
@@ -42,7 +44,9 @@ export function createObjectChecker(): ObjectChecker {
   return {
     check(file, manifest, { lineOf }, base) {
       const resource = core.resourceForKind(manifest.apiVersion, manifest.kind);
-      if (resource?.schema === undefined) return undefined;
+      if (resource?.schema === undefined)
+        return resource === undefined ? checkKind(core, file, manifest, lineOf, base) : undefined;
+      const { schema } = resource;
       const at = (path: string, message: string): Finding => ({
         file,
         line: lineOf([...base, ...toPath(path)]),
@@ -52,11 +56,13 @@ export function createObjectChecker(): ObjectChecker {
       const faults = faultsOf(manifest);
       const plain = new Map(faults.flatMap(({ path, message }) => (isPlain(message) ? [[path, message]] : [])));
       const refused = distinct(
-        refusals(core, manifest, resource).map(({ path, message }) => at(path, plain.get(path) ?? message)),
+        refusals(core, manifest, resource).map(({ path, message }) =>
+          at(path, plain.get(path) ?? withHint(path, message, schema)),
+        ),
       );
       const seen = new Set(refused.map(({ path }) => path));
       const read = faults.map(({ path, message }) => at(path, message));
-      const unknown = refused.filter(({ message }) => message === UNKNOWN_FIELD).map(({ path }) => path);
+      const unknown = refused.filter(({ message }) => message.startsWith(UNKNOWN_FIELD)).map(({ path }) => path);
       const isNews = ({ path, message }: Finding): boolean =>
         !seen.has(path) && !(message.startsWith('Unrecognized key') && unknown.some(field => field.startsWith(path)));
       const findings = [...refused, ...read.filter(isNews)].toSorted((a, b) => a.line - b.line);
@@ -66,6 +72,36 @@ export function createObjectChecker(): ObjectChecker {
 }
 
 const UNKNOWN_FIELD = 'unknown field';
+
+/** The nearest field that the definition has there. */
+function withHint(text: string, message: string, schema: JsonObject): string {
+  if (message !== UNKNOWN_FIELD) return message;
+  const path = toPath(text);
+  return `${message}${suggestion(String(path.at(-1)), fieldsAt(path.slice(0, -1), schema))}`;
+}
+
+/** An object of our group, or nearly of one that is read, whose kind or version nothing serves: it would be passed over. */
+function checkKind(
+  core: ApiServerCore,
+  file: string,
+  { apiVersion, kind, metadata }: Manifest,
+  lineOf: SourceDocument['lineOf'],
+  base: Path,
+): Checked | undefined {
+  const known = [...core.resources().filter(each => each.schema !== undefined), SCENARIO];
+  const names = known.map(each => `${each.group}/${each.version} ${each.kind}`);
+  const named = `${apiVersion} ${kind}`;
+  if (parseApiVersion(apiVersion).group !== CURFEW_GROUP && !isMisspelling(named, names)) return undefined;
+  const message = `there is no ${named}${suggestion(named, names)}`;
+  return {
+    file,
+    kind,
+    name: metadata.name,
+    findings: [{ file, line: lineOf([...base, 'kind']), path: 'kind', message }],
+  };
+}
+
+const SCENARIO = { group: CURFEW_GROUP, version: 'v1alpha1', kind: 'Scenario' };
 
 /** Curfew's own words for what must be, in place of a pattern or bound of the definition. */
 const isPlain = (message: string): boolean => !/^(Invalid|Unrecognized|Too)/.test(message);

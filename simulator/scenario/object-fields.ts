@@ -144,6 +144,15 @@ export function misspeltKey(keys: readonly string[], schema: JsonObject): string
   return undefined;
 }
 
+/** The fields that a schema has at a path; none where it is open. */
+export function fieldsAt(path: readonly PropertyKey[], schema: JsonObject): readonly string[] {
+  const found = path.reduce<JsonObject>((here, key) => {
+    const next = typeof key === 'number' ? here['items'] : propertiesOf(here)[String(key)];
+    return isObject(next) ? next : {};
+  }, schema);
+  return Object.keys(propertiesOf(found));
+}
+
 const propertiesOf = ({ properties }: JsonObject): JsonObject => (isObject(properties) ? properties : {});
 
 function under(key: string, schema: JsonObject): JsonObject {

@@ -2,6 +2,7 @@
 import { isScalar, LineCounter, parseAllDocuments, type Document } from 'yaml';
 import type { z } from 'zod';
 import { addDuration, hours, seconds, toIsoText, type EpochMs } from '../../shared/domain/time.ts';
+import { isMisspelling } from '../../shared/domain/nearest-name.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { isEmptyWindow, toExpectation } from './expectation.ts';
 import { describeIssue, describeUnknown } from './messages.ts';
@@ -113,6 +114,8 @@ function complainAboutKind(value: unknown): string | undefined {
   }
   const kind: unknown = Reflect.get(value, 'kind');
   if (kind === 'Scenario') return undefined;
+  if (typeof kind === 'string' && isMisspelling(kind, ['Scenario']))
+    return `unknown kind ${JSON.stringify(kind)}, did you mean "Scenario"?`;
   return typeof kind === 'string'
     ? `this is a ${kind}, no Scenario: put it under spec.objects of one, or check it by itself with \`curfew validate\``
     : 'this is no Scenario: it has no field kind';

@@ -152,7 +152,7 @@ describe('curfew validate', () => {
     expect(out).toContain('policies.yaml: NodeLifecyclePolicy edge is valid');
     expect(out).toMatch(/policy\.yaml:5: spec\.mode: /);
     expect(out).toContain('policy.yaml:8: spec.repair.policies[0].toleration: time: unknown unit "d" in duration "4d"');
-    expect(out).toContain('policy.yaml:9: spec.repiar: unknown field');
+    expect(out).toContain('policy.yaml:9: spec.repiar: unknown field, did you mean "repair"?');
   });
 
   it('finds limits that are none, and limits where nobody reads them', async () => {
@@ -209,6 +209,19 @@ describe('curfew validate', () => {
     expect(out).toContain('good.yaml: Scenario s is valid');
     expect(out).toContain('sub/bad.yaml:6: spec.duraton: unknown field');
     expect(out).toContain('in 2 checked');
+  });
+
+  it.each([
+    ['curfew.dev/v1alpha1', 'NodeLifecylePolicy', ', did you mean "curfew.dev/v1alpha1 NodeLifecyclePolicy"?'],
+    ['curfew.dev/v1alpha2', 'FinalizerRule', ', did you mean "curfew.dev/v1alpha1 FinalizerRule"?'],
+    ['curfew.de/v1alpha1', 'NodeLifecyclePolicy', ', did you mean "curfew.dev/v1alpha1 NodeLifecyclePolicy"?'],
+    ['curfew.dev/v1alpha1', 'Scenaro', ', did you mean "curfew.dev/v1alpha1 Scenario"?'],
+    ['karpenter.sh/v1', 'Nodepool', ', did you mean "karpenter.sh/v1 NodePool"?'],
+    ['curfew.dev/v1alpha1', 'Anything', ''],
+  ])('finds %s %s among other objects: nobody would read it', async (apiVersion, kind, hint) => {
+    const typo = `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata: { name: p }\nspec: {}\n`;
+    const { code, out } = await validate({ 'all.yaml': `${POLICY('  mode: Observe\n')}---\n${typo}` });
+    expect([code, out.split('\n')[1]]).toEqual([1, `all.yaml:8: kind: there is no ${apiVersion} ${kind}${hint}`]);
   });
 
   it('prints JSON', async () => {

@@ -26,9 +26,9 @@ function notes(rest: string): readonly string[] {
 
 describe('a step', () => {
   it.each([
-    ['delete: { resource: nodes, name: nod-1 }', ['11: there never was nodes nod-1, did you mean node-1?']],
-    ['delete: { resource: pods, name: web-0 }', ['11: there never was pods web-0, did you mean prod/web-0?']],
-    ['patch: { resource: nodes, name: other, merge: {} }', ['11: there never was nodes other']],
+    ['delete: { resource: nodes, name: nod-1 }', ['11: nodes nod-1 never existed, did you mean node-1?']],
+    ['delete: { resource: pods, name: web-0 }', ['11: pods web-0 never existed, did you mean prod/web-0?']],
+    ['patch: { resource: nodes, name: other, merge: {} }', ['11: nodes other never existed']],
     ['patch: { resource: nodes, name: node-1, merge: {} }', []],
     ['delete: { resource: pods, namespace: prod, name: web-0 }', []],
     ['patch: { resource: configmaps, namespace: curfew, name: curfew-config, merge: {} }', []],
@@ -46,23 +46,20 @@ describe('a step', () => {
 
 describe('an expectation', () => {
   it.each([
-    [
-      'final: { resource: nodes, name: nod-1, exists: false }',
-      ['11: there never was nodes nod-1, did you mean node-1?'],
-    ],
-    ['final: { resource: pods, name: web-0 }', ['11: there never was pods web-0, did you mean prod/web-0?']],
+    ['final: { resource: nodes, name: nod-1, exists: false }', ['11: nodes nod-1 never existed, did you mean node-1?']],
+    ['final: { resource: pods, name: web-0 }', ['11: pods web-0 never existed, did you mean prod/web-0?']],
     ['final: { resource: nodes, name: other, exists: false }', []],
     [
       'write: { verb: delete, resource: nodes, name: node1 }, times: 0',
-      ['11: there never was node1, did you mean node-1?'],
+      ['11: node1 never existed, did you mean node-1?'],
     ],
     ['write: { verb: delete, resource: nodes, name: node1 }', []],
     ['write: { verb: delete, name: web-0 }, times: 0', []],
     [
       'event: { kind: Pod, namespace: stage, name: web-0 }, times: 0',
-      ['11: there never was stage/web-0, did you mean prod/web-0?'],
+      ['11: stage/web-0 never existed, did you mean prod/web-0?'],
     ],
-    ['audit: { function: repair, name: nod-1 }, times: 0', ['11: there never was nod-1, did you mean node-1?']],
+    ['audit: { function: repair, name: nod-1 }, times: 0', ['11: nod-1 never existed, did you mean node-1?']],
     ['audit: { function: repair, name: node-1 }, times: 0', []],
   ])('%s', (text, expected) => {
     expect(notes(`  expect:\n    - { ${text} }\n`)).toEqual(expected);
