@@ -11,7 +11,7 @@ import { parseFinalizerRule } from '../../shared/contract/finalizer-rule-schema.
 import { parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
 import { parseProtectionBlock } from '../../shared/contract/protection-schema.ts';
 import { CURFEW_GROUP } from '../../shared/contract/names.ts';
-import { isMisspelling, suggestion } from '../../shared/domain/nearest-name.ts';
+import { isMisspelling, nearestName, suggestion } from '../../shared/domain/nearest-name.ts';
 import { parseApiVersion, type JsonObject, type KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
 import { unwatchedTypes } from '../../functions/repair/policies/watched.ts';
 import type { Checked, Finding } from './finding.ts';
@@ -91,8 +91,11 @@ function checkKind(
   const known = [...core.resources().filter(each => each.schema !== undefined), SCENARIO];
   const names = known.map(each => `${each.group}/${each.version} ${each.kind}`);
   const named = `${apiVersion} ${kind}`;
-  if (parseApiVersion(apiVersion).group !== CURFEW_GROUP && !isMisspelling(named, names)) return undefined;
-  const message = `there is no ${named}${suggestion(named, names)}`;
+  const isMisspelt = isMisspelling(named, names);
+  if (parseApiVersion(apiVersion).group !== CURFEW_GROUP && !isMisspelt) return undefined;
+  const kinds = known.map(each => each.kind);
+  const meant = isMisspelt ? nearestName(named, names) : names[kinds.indexOf(nearestName(kind, kinds) ?? '')];
+  const message = `there is no ${named}${meant === undefined ? '' : `, did you mean ${JSON.stringify(meant)}?`}`;
   return {
     file,
     kind,
