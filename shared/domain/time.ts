@@ -68,14 +68,9 @@ export function parseTimestamp(text: string): EpochMs | undefined {
   return Number.isNaN(ms) ? undefined : (ms as EpochMs);
 }
 
-/** The last second that was written as text: many things are said in one. */
-let lastSecond = { second: Number.NaN, text: '' };
-
 /** RFC 3339 with whole seconds, truncated: how Kubernetes writes `metav1.Time`. */
 export function toTimestamp(instant: EpochMs): string {
-  const second = Math.floor(instant / 1000);
-  if (second !== lastSecond.second) lastSecond = { second, text: `${toIsoText(instant).slice(0, 19)}Z` };
-  return lastSecond.text;
+  return `${toIsoText(instant).slice(0, 19)}Z`;
 }
 
 /** RFC 3339 without loss: whole seconds as Kubernetes writes them, else with milliseconds. */

@@ -42,7 +42,6 @@ export type WriteOutcome =
   | { readonly kind: 'conflict'; readonly message: string };
 
 export type CreateOutcome =
-  /** `object` may be read out of the answer when it is asked for, and throws `RetryableError` where that cannot be done. */
   | { readonly kind: 'ok'; readonly object: KubernetesObject }
   | { readonly kind: 'exists' }
   /** The namespace is missing or terminating, or the resource is not served. */

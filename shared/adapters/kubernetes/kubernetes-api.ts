@@ -6,14 +6,7 @@ import {
   type ResourceType,
 } from '../../domain/kubernetes-object.ts';
 import { RetryableError } from '../../errors.ts';
-import type {
-  CreateOutcome,
-  KubernetesApi,
-  ListOptions,
-  ListQuery,
-  ObjectPatch,
-  Preconditions,
-} from '../../ports/kubernetes-api.ts';
+import type { KubernetesApi, ListOptions, ListQuery, ObjectPatch, Preconditions } from '../../ports/kubernetes-api.ts';
 import { parseApiFailure, type ApiFailure } from './api-failure.ts';
 import { toCreateOutcome, toDeleteOutcome, toEvictOutcome, toThrown, toWriteOutcome } from './errors.ts';
 import { resolveKind } from './resolve-kind.ts';
@@ -69,7 +62,8 @@ export function createKubernetesApi(transport: Transport): KubernetesApi {
         body: { contentType: JSON_TYPE, json: manifest },
         doing,
       });
-      return succeeded(response) ? created(response.body, doing) : toCreateOutcome(failureOf(response), doing);
+      if (!succeeded(response)) return toCreateOutcome(failureOf(response), doing);
+      return { kind: 'ok', object: parseWritten(response.body, doing) };
     },
 
     async patch(ref, patch, options) {
@@ -145,17 +139,6 @@ async function listAll(
   throw new RetryableError(`listing ${type.resource}: the continue token expired ${MAX_LIST_RESTARTS + 1} times`, {
     reason: 'Expired',
   });
-}
-
-/** Read once it is asked for: who records an Event, as most creates do, has no use for what the API server made of it. */
-function created(body: string, doing: string): Extract<CreateOutcome, { kind: 'ok' }> {
-  let object: KubernetesObject | undefined;
-  return {
-    kind: 'ok',
-    get object() {
-      return (object ??= parseWritten(body, doing));
-    },
-  };
 }
 
 /** The write was accepted; an answer that cannot be read leaves its result unknown. */

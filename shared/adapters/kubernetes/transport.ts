@@ -1,5 +1,5 @@
 /**
- * A thin HTTP client for one API server, on `connections.ts` and on `node:http`/`node:https`: keep-alive, the cluster's CA, a token or client certificate,
+ * A thin HTTP client for one API server on `node:http`/`node:https`: keep-alive, the cluster's CA, a token or client certificate,
  * time limits, and bodies as a stream for watches. It knows nothing of Kubernetes objects.
  *
  * `@kubernetes/client-node` is not used here: it triples the size of a function's bundle and its time to start.
@@ -10,18 +10,16 @@ import type { Readable } from 'node:stream';
 import { urlToHttpOptions } from 'node:url';
 import { seconds, type DurationMs } from '../../domain/time.ts';
 import type { LimitClock } from '../../ports/clock.ts';
-import { createConnections, type Connections } from './connections.ts';
 import { fromNetworkFailure } from './errors.ts';
 import { exchange, ExchangeFailure } from './exchange.ts';
 import { readText } from './read-body.ts';
-import { requestText } from './request-text.ts';
 
 /** Until the TCP and TLS handshakes are done. */
 export const CONNECT_TIMEOUT = seconds(2);
 /** From the start of a request to the end of its answer, or of the answer's head where the body is streamed. */
 export const REQUEST_TIMEOUT = seconds(10);
 /** A socket that was idle for longer is not reused: load balancers and a frozen Lambda forget connections without a word. */
-const IDLE_SOCKET_LIFE = seconds(60);
+const IDLE_SOCKET_LIFE_MS = 60_000;
 /**
  * A burst of requests goes over so few connections: a TLS handshake costs both sides as much CPU as several requests. 45 reads at once
  * take a quarter of the CPU over 8 new connections that they take over 45.
@@ -90,7 +88,7 @@ export function createTransport(options: TransportOptions): Transport {
   const server = new URL(options.server);
   const secure = server.protocol === 'https:';
   const agentWith = (maxSockets: number): http.Agent => {
-    const agentOptions = { keepAlive: true, maxSockets, timeout: IDLE_SOCKET_LIFE };
+    const agentOptions = { keepAlive: true, maxSockets, timeout: IDLE_SOCKET_LIFE_MS };
     return secure ? new https.Agent({ ...agentOptions, ...options.tls }) : new http.Agent(agentOptions);
   };
   const agent = options.agent ?? agentWith(FIRST_SOCKETS);
@@ -106,38 +104,24 @@ export function createTransport(options: TransportOptions): Transport {
   const connectTimeout = options.connectTimeout ?? CONNECT_TIMEOUT;
   const requestTimeout = options.requestTimeout ?? REQUEST_TIMEOUT;
 
-  /** Undefined where an agent makes the connections. */
-  const connections: Connections | undefined =
-    options.agent === undefined
-      ? createConnections({
-          host: String(hostname),
-          port: Number(port) || (secure ? 443 : 80),
-          tls: secure ? { ...options.tls } : undefined,
-          clock: options.clock,
-          connectTimeout,
-          requestTimeout,
-          idleLife: IDLE_SOCKET_LIFE,
-          first: FIRST_SOCKETS,
-          most: MAX_SOCKETS,
-          longWait: SOCKET_WAIT,
-        })
-      : undefined;
-
-  type Prepared = Pick<http.RequestOptions, 'method' | 'path'> & {
-    readonly headers: readonly string[];
-    readonly body: string | undefined;
-  };
-  type Attempt<Body> = (request: Prepared, signal?: AbortSignal) => Promise<TransportResponse<Body>>;
-
-  async function send<Body>(request: TransportRequest, attempt: Attempt<Body>): Promise<TransportResponse<Body>> {
-    const first = await sendOnce(request, attempt);
+  async function send<Body>(
+    request: TransportRequest,
+    read: (message: http.IncomingMessage) => Promise<Body>,
+    via = agent,
+  ): Promise<TransportResponse<Body>> {
+    const first = await attempt(request, read, via);
     if (first.status !== 401 || options.authenticator === undefined) return first;
     options.authenticator.invalidate();
-    return sendOnce(request, attempt);
+    return attempt(request, read, via);
   }
 
-  async function sendOnce<Body>(request: TransportRequest, attempt: Attempt<Body>): Promise<TransportResponse<Body>> {
+  async function attempt<Body>(
+    request: TransportRequest,
+    read: (message: http.IncomingMessage) => Promise<Body>,
+    via: http.Agent,
+  ): Promise<TransportResponse<Body>> {
     const { method, signal } = request;
+    const { clock } = options;
     const body = request.body && JSON.stringify(request.body.json);
     // As a flat list, which Node writes as it stands: for an object it keeps a map, and that is a fifth of what a request costs.
     const headers = ['host', server.host, 'accept', 'application/json', 'user-agent', options.userAgent];
@@ -146,10 +130,17 @@ export function createTransport(options: TransportOptions): Transport {
     }
     for (const [name, value] of Object.entries((await options.authenticator?.headers()) ?? {}))
       headers.push(name, value);
-    const prepared = { method, path: prefix + request.path, headers, body };
+    const outgoing = { ...target, agent: via, method, path: prefix + request.path, headers };
     for (;;) {
       try {
-        return await attempt(prepared, signal);
+        return await exchange(
+          { request: outgoing, secure, body, clock, connectTimeout, requestTimeout, signal, onSocket },
+          async message => {
+            const retryAfter = message.headers['retry-after'];
+            const status = message.statusCode ?? 0;
+            return { status, ...(retryAfter === undefined ? {} : { retryAfter }), body: await read(message) };
+          },
+        );
       } catch (error) {
         if (!(error instanceof ExchangeFailure)) throw error;
         // Retrying a GET is safe, and the loop ends: each attempt removes one stale keep-alive socket.
@@ -162,40 +153,11 @@ export function createTransport(options: TransportOptions): Transport {
     }
   }
 
-  /** By `node:http`: answers that are read as they arrive, and connections that an agent makes. */
-  const streamed =
-    <Body>(read: (message: http.IncomingMessage) => Promise<Body>, via = agent): Attempt<Body> =>
-    ({ body, ...request }, signal) => {
-      const { clock } = options;
-      const outgoing = { ...target, agent: via, ...request };
-      return exchange(
-        { request: outgoing, secure, body, clock, connectTimeout, requestTimeout, signal, onSocket },
-        async message => {
-          const retryAfter = message.headers['retry-after'];
-          const status = message.statusCode ?? 0;
-          return { status, ...(retryAfter === undefined ? {} : { retryAfter }), body: await read(message) };
-        },
-      );
-    };
-  const whole: Attempt<string> =
-    connections === undefined
-      ? streamed(readText)
-      : ({ body, ...request }, signal) => connections.ask(requestText(request, body), signal);
-
   return {
-    request: request => send(request, whole),
-    read: (request, read) =>
-      send(
-        request,
-        streamed(message => read(message, message.statusCode ?? 0)),
-      ),
-    stream: request =>
-      send(
-        request,
-        streamed(message => Promise.resolve(message), streams),
-      ),
+    request: request => send(request, readText),
+    read: (request, read) => send(request, message => read(message, message.statusCode ?? 0)),
+    stream: request => send(request, message => Promise.resolve(message), streams),
     close() {
-      connections?.close();
       agent.destroy();
       streams.destroy();
     },

@@ -69,16 +69,6 @@ describe('KubernetesApi over HTTP', () => {
     ]);
   });
 
-  it('takes what was created for created, and reads the answer once it is asked for', async () => {
-    const { api } = await apiWith((_, response) => response.writeHead(201).end('not JSON'));
-    const manifest = { apiVersion: 'v1', kind: 'Event', metadata: { name: 'e1', namespace: 'default' } };
-    const created = await api.create(RESOURCES.Event, manifest);
-    expect(created.kind).toBe('ok');
-    expect(() => created.kind === 'ok' && created.object).toThrow(
-      expect.objectContaining({ name: 'RetryableError', outcomeUnknown: true, reason: 'UnreadableAnswer' }),
-    );
-  });
-
   it('reads all pages, 500 objects each, and fills in what list items lack', async () => {
     const { api, requests } = await apiWith((_, response, index) =>
       json(response, 200, index === 0 ? listOf([node('a')], { continue: 'next' }) : listOf([node('b')])),

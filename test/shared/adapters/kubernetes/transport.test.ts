@@ -3,7 +3,6 @@ import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { createTransport, type TransportOptions } from '../../../../shared/adapters/kubernetes/transport.ts';
 import { seconds, toDurationMs } from '../../../../shared/domain/time.ts';
-import type { LimitClock } from '../../../../shared/ports/clock.ts';
 import { createCertificateAuthority } from '../../../control-plane/pki.ts';
 import { createManualClock } from '../../../fakes/manual-clock.ts';
 import { serve } from './scripted-server.ts';
@@ -84,77 +83,6 @@ describe('transport', () => {
     expect((await transport.request(read)).body).toBe('ok');
     expect(server.connections()).toBe(2);
     transport.close();
-  });
-
-  it('uses no connection again that was idle for longer than the server keeps it', async () => {
-    const times = createManualClock();
-    const server = await serve((_, response) => response.end('ok'));
-    server.server.keepAliveTimeout = 20_000;
-    const transport = transportTo(server.url, { clock: times });
-    await transport.request(write);
-    await times.advance(seconds(18));
-    await transport.request(write);
-    expect(server.connections()).toBe(1);
-    await times.advance(seconds(19));
-    await transport.request(write);
-    expect(server.connections()).toBe(2);
-    transport.close();
-  });
-
-  it('uses no connection again that the server closes', async () => {
-    const server = await serve((_, response) => response.writeHead(200, { connection: 'close' }).end('ok'));
-    const transport = transportTo(server.url);
-    await transport.request(write);
-    await transport.request(write);
-    expect(server.connections()).toBe(2);
-  });
-
-  it('reads a long answer that comes in pieces', async () => {
-    const part = 'ä'.repeat(100_000);
-    const server = await serve((_, response) => void response.write(part, () => response.end(part)));
-    expect((await transportTo(server.url).request(read)).body).toBe(part + part);
-  });
-
-  it('gives up a request that waits for a connection, and knows that it was not sent', async () => {
-    const limits: (() => void)[] = [];
-    const startLimit: LimitClock['startLimit'] = (_, onExceeded) => {
-      limits.push(onExceeded);
-      return { lift: () => undefined };
-    };
-    let arrived = 0;
-    let allArrived = (): void => undefined;
-    const received = new Promise<void>(resolve => (allArrived = resolve));
-    const server = await serve(() => (arrived += 1) === 8 && allArrived());
-    const transport = transportTo(server.url, { clock: { ...clock, startLimit } });
-    const [last] = Array.from({ length: 9 }, () => refusalOf(transport.request(write))).slice(-1);
-    await received;
-    limits.at(-1)?.();
-    expect(await last).toMatchObject({ reason: 'RequestTimeout', outcomeUnknown: false });
-    expect(server.requests).toHaveLength(8);
-    transport.close();
-  });
-
-  it.each([
-    { what: 'a path', request: { ...read, path: '/api\r\nx: y' }, authorization: 'Bearer a' },
-    { what: 'a token', request: read, authorization: 'Bearer a\r\nx: y' },
-  ])('sends no second header line out of $what', async ({ request, authorization }) => {
-    const server = await serve((_, response) => response.end('ok'));
-    const authenticator = { headers: () => Promise.resolve({ authorization }), invalidate: () => undefined };
-    await expect(transportTo(server.url, { authenticator }).request(request)).rejects.toThrow(TypeError);
-    expect(server.requests).toEqual([]);
-  });
-
-  it('takes what is no HTTP for a failed connection', async () => {
-    const strange = createServer(socket => socket.end('220 mail.example.com ESMTP\r\n\r\n')).listen(0, '127.0.0.1');
-    await once(strange, 'listening');
-    const address = strange.address();
-    const port = typeof address === 'object' ? address?.port : 0;
-    await expect(transportTo(`http://127.0.0.1:${port}`).request(write)).rejects.toMatchObject({
-      name: 'RetryableError',
-      outcomeUnknown: true,
-      reason: 'MalformedAnswer',
-    });
-    strange.close();
   });
 
   it('I4: never repeats a write whose connection broke, and says that its outcome is unknown', async () => {
