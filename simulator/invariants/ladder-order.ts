@@ -131,7 +131,7 @@ export const checkLadder: MakeCheck = context => {
       }
       for (const [uid, { acts }] of climbers.all()) {
         const open = acts.find(({ kind, id }) => kind === 'Drain' && climbers.drainEnd(id) === undefined);
-        if (open === undefined || wasRefused(open)) continue;
+        if (open === undefined || wasRefused(open) || isTerminated(uid, context)) continue;
         complain(open.id, uid, `repair has not called off the drain ${open.id}, although its node is well`);
       }
     },
@@ -146,6 +146,15 @@ function isNeeded(uid: string, climb: Climb | undefined, { mirror, now }: CheckC
   const pool = [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === climb.pool);
   const policies = [...mirror.all('nodelifecyclepolicies').values()];
   return !policies.every(isPolicyReadable) || repairBlockFor(pool, policies) === undefined;
+}
+
+/** Its NodeClaim is on its way, and a drain helps the pods as long as it is. */
+function isTerminated(uid: string, { mirror }: CheckContext): boolean {
+  const providerID = dig(mirror.all('nodes').get(uid), 'spec', 'providerID');
+  if (providerID === undefined) return false;
+  return [...mirror.all('nodeclaims').values()].some(
+    ({ metadata, status }) => metadata.deletionTimestamp !== undefined && dig(status, 'providerID') === providerID,
+  );
 }
 
 /** The ladder that a run saw; undefined when it saw several, or one that cannot be read. */
