@@ -24,7 +24,7 @@ export async function reportStart(
     decision: 'terminate',
     reason: EVENT_REASONS.terminationStarted,
     message: `the termination has begun, ${end}`,
-    details: { deadline: deadline === undefined ? null : toTimestamp(deadline.time) },
+    details: { deadline: deadline === undefined ? null : toTimestamp(deadline.time), nodes: nodesOf(context) },
     metric: { name: 'TerminationStarted' },
     event: { type: 'Normal' },
   });
@@ -107,10 +107,14 @@ export async function reportFinish(context: TerminationContext): Promise<void> {
     decision: 'release',
     reason: EVENT_REASONS.terminationFinished,
     message: `everything is done: ${names.join(', ')} is off`,
-    details: { providerID: look.providerID ?? null, forced: context.forced },
+    details: { providerID: look.providerID ?? null, forced: context.forced, nodes: nodesOf(context) },
     metric: { name: 'TerminationFinished' },
   });
 }
+
+/** The Nodes that go with it, those that are gone too: one that nothing holds is gone without a line of its own. */
+const nodesOf = (context: TerminationContext): readonly string[] =>
+  Object.values(context.progress().nodes ?? {}).map(({ name }) => name);
 
 /** Said once, when the deletion is first seen. */
 export async function reportObserved(
