@@ -259,6 +259,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     refusals: complaints.refusals,
     violations: invariants.violations,
     notes: [
+      ...scenario.doubts,
       ...warningNotes(scenario, complaints.warnings),
       ...notesOf(scenario, trace.entries, { resources: core.resources() }),
     ],

@@ -57,9 +57,8 @@ async function checkToml({ file, text }: SourceFile, { event, template, readSibl
 
 function checkScenarios({ file, text }: SourceFile, { catalog }: CheckContext): Checked {
   const parsed = parseScenarios(text, file, catalog);
-  const findings = parsed.ok
-    ? []
-    : parsed.faults.map(({ place, message }) => ({ file, line: place.line, path: place.path, message }));
+  const faults = parsed.ok ? parsed.scenarios.flatMap(({ doubts }) => doubts) : parsed.faults;
+  const findings = faults.map(({ place, message }) => ({ file, line: place.line, path: place.path, message }));
   const name = parsed.ok ? parsed.scenarios.map(scenario => scenario.name).join(', ') : basename(file);
   return { file, kind: 'Scenario', name, findings };
 }

@@ -35,6 +35,11 @@ const CLOUD_RESOURCES: readonly string[] = ['instances', 'cleanups', 'hooks'];
 const OWN_KINDS: readonly string[] = ['Instance', 'Orphan', 'TerminationHook'];
 const VERSION = /^v\d+((alpha|beta)\d+)?$/;
 
+/** A name that cannot be run, or one that can and was hardly meant. */
+export interface Complaint extends ScenarioFault {
+  readonly isDoubt?: true;
+}
+
 interface Names {
   readonly known: readonly KnownResource[];
   readonly locate: (path: Path) => Place;
@@ -46,7 +51,7 @@ export function complainAboutNames(
   documentSteps: readonly DocumentStep[],
   catalog: ResourceCatalog,
   locate: (path: Path) => Place,
-): ScenarioFault[] {
+): Complaint[] {
   const names: Names = { known: resourcesOf(scenario, catalog), locate };
   return [
     ...scenario.objects.flatMap(({ manifest }, index) => ofObject(manifest, ['spec', 'objects', index], names)),
@@ -63,12 +68,12 @@ export interface DocumentStep {
 }
 
 /** In what is applied, null takes a field away. */
-const ofObject = (manifest: Manifest, path: Path, names: Names): ScenarioFault[] => [
+const ofObject = (manifest: Manifest, path: Path, names: Names): Complaint[] => [
   ...ofManifest(manifest, path, names),
-  ...emptyFields(manifest).map(each => toFault({ ...each, path: [...path, ...each.path] }, names.locate)),
+  ...emptyFields(manifest).map(each => toDoubt({ ...each, path: [...path, ...each.path] }, names.locate)),
 ];
 
-function ofManifest(manifest: Manifest, path: Path, { known, locate }: Names): ScenarioFault[] {
+function ofManifest(manifest: Manifest, path: Path, { known, locate }: Names): Complaint[] {
   const { apiVersion, kind } = manifest;
   const place = locate(path);
   const resource = resourceOfManifest(manifest, known);
@@ -79,6 +84,7 @@ function ofManifest(manifest: Manifest, path: Path, { known, locate }: Names): S
   if (!VERSION.test(version)) {
     return [
       {
+        isDoubt: true,
         place,
         message: `${JSON.stringify(version)} in ${apiVersion} is no version of an API, such as ${resource.version}`,
       },
@@ -86,7 +92,7 @@ function ofManifest(manifest: Manifest, path: Path, { known, locate }: Names): S
   }
   return [
     ...ofNamespace(resource, manifest.namespace, place),
-    ...misspeltFields(manifest.body, writtenFields(resource), path).map(each => toFault(each, locate)),
+    ...misspeltFields(manifest.body, writtenFields(resource), path).map(each => toDoubt(each, locate)),
   ];
 }
 
@@ -99,17 +105,17 @@ function kindHint({ apiVersion, kind }: Manifest, known: readonly KnownResource[
   return suggestion(`${apiVersion} ${kind}`, known.map(written));
 }
 
-function ofStep({ apply, patch, delete: deletion }: DocumentStep, path: Path, names: Names): ScenarioFault[] {
+function ofStep({ apply, patch, delete: deletion }: DocumentStep, path: Path, names: Names): Complaint[] {
   if (apply !== undefined) return ofManifest(apply, [...path, 'apply'], names);
   if (deletion !== undefined) return ofTarget(deletion, [...path, 'delete'], names);
   if (patch === undefined) return [];
   const at = [...path, 'patch'];
   const [resource] = resourcesNamed(patch.resource, names.known);
   const fields = misspeltFields(patch.merge, writtenFields(resource), [...at, 'merge']);
-  return [...ofTarget(patch, at, names), ...fields.map(each => toFault(each, names.locate))];
+  return [...ofTarget(patch, at, names), ...fields.map(each => toDoubt(each, names.locate))];
 }
 
-function ofExpectation(expectation: Expectation, path: Path, names: Names): ScenarioFault[] {
+function ofExpectation(expectation: Expectation, path: Path, names: Names): Complaint[] {
   switch (expectation.kind) {
     case 'finalInstance':
       return [];
@@ -122,14 +128,14 @@ function ofExpectation(expectation: Expectation, path: Path, names: Names): Scen
       const schema = expectedFields(resource);
       return [
         ...ofTarget(target, at, names),
-        ...misspeltFields(match, writtenFields(resource), [...at, 'match']).map(each => toFault(each, names.locate)),
+        ...misspeltFields(match, writtenFields(resource), [...at, 'match']).map(each => toDoubt(each, names.locate)),
         ...ofPaths(absent, [], schema, [...at, 'absent'], names),
       ];
     }
   }
 }
 
-function ofPattern({ kind, fields, absent }: TracePattern, path: Path, names: Names): ScenarioFault[] {
+function ofPattern({ kind, fields, absent }: TracePattern, path: Path, names: Names): Complaint[] {
   const { known, locate } = names;
   if (kind !== 'write') return ofKind(fields, path, names);
   const { resource: name, body } = fields;
@@ -138,19 +144,20 @@ function ofPattern({ kind, fields, absent }: TracePattern, path: Path, names: Na
   const schema = expectedFields(found[0]);
   return [
     ...(isResource && found.length === 0 ? [unknownResource(name, locate([...path, 'resource']), known)] : []),
-    ...misspeltFields(body, writtenFields(found[0]), [...path, 'body']).map(each => toFault(each, locate)),
+    ...misspeltFields(body, writtenFields(found[0]), [...path, 'body']).map(each => toDoubt(each, locate)),
     ...ofPaths(absent, ['body'], schema, [...path, 'absent'], names),
   ];
 }
 
 /** The kind of the object that an Event or audit line is about. */
-function ofKind({ about }: JsonObject, path: Path, { known, locate }: Names): ScenarioFault[] {
+function ofKind({ about }: JsonObject, path: Path, { known, locate }: Names): Complaint[] {
   const kind = typeof about === 'object' && about !== null && 'kind' in about ? about['kind'] : undefined;
   if (typeof kind !== 'string') return [];
   const kinds = [...new Set([...known.map(each => each.kind), ...OWN_KINDS])];
   if (kinds.includes(kind)) return [];
   return [
     {
+      isDoubt: true,
       place: locate([...path, 'kind']),
       message: `the cluster serves no kind ${JSON.stringify(kind)}${suggestion(kind, kinds)}`,
     },
@@ -164,18 +171,18 @@ function ofPaths(
   schema: JsonObject,
   path: Path,
   { locate }: Names,
-): ScenarioFault[] {
+): Complaint[] {
   return paths.flatMap((text, index) => {
     const keys = parsePath(text);
     if (root.some((key, depth) => keys[depth] !== key)) return [];
     const problem = misspeltKey(keys.slice(root.length), schema);
     return problem === undefined
       ? []
-      : [{ place: locate([...path, index]), message: `${text} can never exist: ${problem}` }];
+      : [{ isDoubt: true, place: locate([...path, index]), message: `${text} can never exist: ${problem}` }];
   });
 }
 
-function ofTarget({ resource: name, namespace }: TargetRef, path: Path, { known, locate }: Names): ScenarioFault[] {
+function ofTarget({ resource: name, namespace }: TargetRef, path: Path, { known, locate }: Names): Complaint[] {
   const [resource] = resourcesNamed(name, known);
   if (resource === undefined) return [unknownResource(name, locate([...path, 'resource']), known)];
   return ofNamespace(resource, namespace, locate(path));
@@ -193,12 +200,13 @@ function unknownResource(name: string, place: Place, known: readonly KnownResour
   };
 }
 
-function ofNamespace(resource: KnownResource, namespace: string | undefined, place: Place): ScenarioFault[] {
+function ofNamespace(resource: KnownResource, namespace: string | undefined, place: Place): Complaint[] {
   if (namespace === undefined || resource.namespaced) return [];
   return [{ place, message: `${resource.resource} have no namespace` }];
 }
 
-const toFault = ({ path, message }: Misspelling, locate: (path: Path) => Place): ScenarioFault => ({
+const toDoubt = ({ path, message }: Misspelling, locate: (path: Path) => Place): Complaint => ({
+  isDoubt: true,
   place: locate(path),
   message,
 });

@@ -1,7 +1,6 @@
 /** What is wrong with a field of a scenario, for its author. */
 import * as z from 'zod';
 import { suggestion } from '../../shared/domain/nearest-name.ts';
-import { scenarioSchema } from './schema.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
   string: 'text',
@@ -32,9 +31,9 @@ export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   return undefined;
 }
 
-/** An unknown field of what stands at `path`, with the nearest that the format has there. */
-export const describeUnknown = (path: readonly PropertyKey[], field: string): string =>
-  `unknown field${suggestion(field, fieldsAt(scenarioSchema, path))}`;
+/** An unknown field of what stands at `path`, with the nearest that the schema has there. */
+export const describeUnknown = (schema: z.core.$ZodType, path: readonly PropertyKey[], field: string): string =>
+  `unknown field${suggestion(field, fieldsAt(schema, path))}`;
 
 /** The fields that the schema has at a path. */
 function fieldsAt(schema: z.core.$ZodType, path: readonly PropertyKey[]): readonly string[] {

@@ -5,6 +5,7 @@ import { addDuration, hours, seconds, toIsoText, type EpochMs } from '../../shar
 import { isMisspelling } from '../../shared/domain/nearest-name.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { isEmptyWindow, toExpectation } from './expectation.ts';
+import { expectationByName } from './expectation-schema.ts';
 import { describeIssue, describeUnknown } from './messages.ts';
 import { placeOf, type Path } from './places.ts';
 import { complainAboutDuplicates, complainAboutNames } from './complaints.ts';
@@ -99,12 +100,28 @@ function parseDocument(
   const other = complainAboutKind(value);
   if (other !== undefined) return [{ place: locate(['kind']), message: other }];
   const result = scenarioSchema.safeParse(value, { error: describeIssue });
-  if (!result.success) return result.error.issues.flatMap(issue => toFaults(issue, locate));
+  if (!result.success) return result.error.issues.flatMap(issue => toFaults(issue, scenarioSchema, locate));
   const faults: ScenarioFault[] = [];
   const scenario = toScenario(result.data, file, locate, faults);
   const { steps = [] } = result.data.spec;
-  faults.push(...complainAboutDuplicates(scenario.objects), ...complainAboutNames(scenario, steps, catalog, locate));
-  return faults.length > 0 ? faults.toSorted((a, b) => a.place.line - b.place.line) : scenario;
+  const complaints = complainAboutNames(scenario, steps, catalog, locate);
+  faults.push(...complainAboutDuplicates(scenario.objects), ...complaints.filter(({ isDoubt }) => isDoubt !== true));
+  if (faults.length > 0) return faults.toSorted(byLine);
+  const misnamed = complaints.filter(({ isDoubt }) => isDoubt === true);
+  const doubts = [...misnamed, ...doubtsAboutExpectations(value, locate)].toSorted(byLine);
+  return { ...scenario, doubts };
+}
+
+const byLine = (a: ScenarioFault, b: ScenarioFault): number => a.place.line - b.place.line;
+
+/** Names in expectations that nothing of Curfew's has. @param value of a document that is valid */
+function doubtsAboutExpectations(value: unknown, locate: Locate): ScenarioFault[] {
+  const { spec } = value as { readonly spec: { readonly expect?: readonly unknown[] } };
+  return (spec.expect ?? []).flatMap((each, index) => {
+    const { error } = expectationByName.safeParse(each, { error: describeIssue });
+    const at: Locate = path => locate(['spec', 'expect', index, ...path]);
+    return (error?.issues ?? []).flatMap(issue => toFaults(issue, expectationByName, at));
+  });
 }
 
 /** Something else than a Scenario is said so once, not field by field. */
@@ -122,9 +139,12 @@ function complainAboutKind(value: unknown): string | undefined {
 }
 
 /** An unknown field stands at its own key. */
-function toFaults(issue: z.core.$ZodIssue, locate: Locate): ScenarioFault[] {
+function toFaults(issue: z.core.$ZodIssue, schema: z.core.$ZodType, locate: Locate): ScenarioFault[] {
   if (issue.code !== 'unrecognized_keys') return [{ place: locate(issue.path), message: issue.message }];
-  return issue.keys.map(key => ({ place: locate([...issue.path, key]), message: describeUnknown(issue.path, key) }));
+  return issue.keys.map(key => ({
+    place: locate([...issue.path, key]),
+    message: describeUnknown(schema, issue.path, key),
+  }));
 }
 
 function toScenario(
@@ -182,6 +202,7 @@ function toScenario(
     // The sort is stable: equal times stay in the order of the file.
     steps: steps.toSorted((a, b) => a.time - b.time),
     expectations,
+    doubts: [],
   };
 }
 

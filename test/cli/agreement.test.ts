@@ -14,7 +14,7 @@ import { simulateCommand } from '../../cli/simulate.ts';
 import { validateCommand } from '../../cli/validate.ts';
 
 type Kind = 'policy' | 'rule' | 'config' | 'scenario';
-/** `noted`: it is in force and does nothing; `simulate` has a note, `validate` a fault. */
+/** `noted`: it is taken as it stands, and was hardly meant so; `simulate` has a note, `validate` a fault. */
 type Verdict = 'valid' | 'refused' | 'noted';
 
 const hook = (fields: string): string => `termination: { hooks: [{ name: a, at: before-drain, ${fields} }] }`;
@@ -49,9 +49,9 @@ const CASES: readonly (readonly [Verdict, Kind, string])[] = [
   ],
   ['valid', 'policy', `{ ${hook('event: { detailType: X }, deadline: 10m, onTimeout: Proceed')} }`],
   ['refused', 'policy', '{ mode: Observed }'],
-  ['refused', 'policy', '{ mode: null }'],
+  ['noted', 'policy', '{ mode: null }'],
   ['refused', 'policy', '{ repiar: {} }'],
-  ['refused', 'policy', '{ repair: null }'],
+  ['noted', 'policy', '{ repair: null }'],
   ['refused', 'policy', '{ repair: [] }'],
   ['refused', 'policy', '{ repair: { maxUnhealty: 1 } }'],
   ['refused', 'policy', '{ repair: { maxUnhealthy: -1 } }'],
@@ -87,7 +87,7 @@ const CASES: readonly (readonly [Verdict, Kind, string])[] = [
   ['refused', 'policy', '{ repair: { nodesWithoutNodeClaim: Always } }'],
   ['refused', 'policy', '{ repairLimits: { maxConcurrentRepairs: 1 } }'],
   ['refused', 'policy', '{ repairLimits: { maxConcurrentRepairsPerZone: 150% } }'],
-  ['refused', 'policy', '{ repairLimits: null }'],
+  ['noted', 'policy', '{ repairLimits: null }'],
   ['refused', 'policy', '{ protection: { maxDuration: 24 } }'],
   ['refused', 'policy', '{ protection: { maxDuration: 0s } }'],
   ['refused', 'policy', '{ protection: { maxDuration: 1h, warnBefore: 2h } }'],
@@ -287,6 +287,6 @@ describe('simulate, validate and the editor agree', () => {
       verdict,
     ]);
     if (verdict === 'valid') expect(editorAccepts(kind, own)).toBe(true);
-    if (!editorAccepts(kind, own)) expect(verdict).toBe('refused');
+    if (!editorAccepts(kind, own)) expect(verdict).not.toBe('valid');
   });
 });

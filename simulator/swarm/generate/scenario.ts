@@ -55,6 +55,7 @@ export function generateScenario(seed: number): Scenario {
     objects,
     steps: carryOut(drafts, lastTime),
     expectations: [],
+    doubts: [],
   };
 }
 

@@ -1,4 +1,4 @@
-/** Names that a scenario misspells: each is refused where it stands, with the nearest known one. What others may name stays open. */
+/** Names that a scenario misspells: each is pointed at where it stands, with the nearest known one. What others may name stays open. */
 import { describe, expect, it } from 'vitest';
 import { parseScenarios } from '../../../simulator/scenario/parse.ts';
 import { clusterCatalog } from '../../../simulator/world.ts';
@@ -13,14 +13,28 @@ spec:
   duration: 2h
 `;
 
-/** `line path: message` of every fault. The head has 6 lines. */
+/** `line path: message` of every fault, or of every doubt of a file that is valid. The head has 6 lines. */
 function faults(rest: string): string[] {
   const parsed = parseScenarios(HEAD + rest, 'f.yaml', catalog);
-  return parsed.ok ? [] : parsed.faults.map(({ place, message }) => `${place.line} ${place.path}: ${message}`);
+  const found = parsed.ok ? parsed.scenarios.flatMap(({ doubts }) => doubts) : parsed.faults;
+  return found.map(({ place, message }) => `${place.line} ${place.path}: ${message}`);
 }
 const expecting = (text: string): string[] => faults(`  expect:\n    - ${text}\n`);
 
-describe('an expectation is refused', () => {
+describe('a name in an expectation that nothing has', () => {
+  it('leaves the file valid: the format lets any stand', () => {
+    for (const each of [
+      'audit: { decision: nobody, fields: 1 }',
+      'event: { reason: Nobody }',
+      'write: { by: nobody }',
+    ]) {
+      const parsed = parseScenarios(`${HEAD}  expect:\n    - { ${each}, times: 0 }\n`, 'f.yaml', catalog);
+      expect(parsed.ok && parsed.scenarios.every(({ doubts }) => doubts.length > 0)).toBe(true);
+    }
+  });
+});
+
+describe('an expectation is refused, or doubted', () => {
   it.each([
     ['audit: { fucntion: repair }', 'audit.fucntion: unknown field, did you mean "function"?'],
     [
