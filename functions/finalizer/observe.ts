@@ -29,6 +29,8 @@ export interface Target {
   readonly uid: string | undefined;
   /** The Node whose event led here. */
   readonly viaNode?: string | undefined;
+  /** The event says that it is gone: without a record there is nothing to close. */
+  readonly onlyIfKnown?: boolean | undefined;
 }
 
 export interface Look {
@@ -74,8 +76,9 @@ export function createObserver(deps: Deps, wakeUp: UsedWakeUp | undefined) {
   const recordOf = (kind: Target['kind']) => (uid: string) => records(`${kind.toLowerCase()}/${uid}`);
 
   return async (target: Target): Promise<Seen> => {
-    const { kind, name, uid } = target;
-    const found = await findSubject(deps, { ref: { type: TYPES[kind], name }, uid, recordOf: recordOf(kind) });
+    const { kind, name, uid, onlyIfKnown } = target;
+    const ref = { type: TYPES[kind], name };
+    const found = await findSubject(deps, { ref, uid, onlyIfKnown, recordOf: recordOf(kind) });
     if (found.kind === 'notOurs') return { kind: 'nothing' };
     if (found.kind === 'gone') {
       const { value, stored } = found.held;

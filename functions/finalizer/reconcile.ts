@@ -106,7 +106,7 @@ async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise
   const isRepeated = resync === true && change === 'Modified';
   switch (subject.kind) {
     case 'NodeClaim':
-      return reconcileTarget(parts, { kind: 'NodeClaim', name, uid }, undefined);
+      return reconcileTarget(parts, { kind: 'NodeClaim', name, uid, onlyIfKnown: change === 'Deleted' }, undefined);
     case 'Node':
       if (change === 'Deleted') return reconcileGoneNode(parts, subject);
       return reconcileNode(parts, name, { onlyIfGoing: change === 'Modified' && changedOnly(changed, OF_GOING_NODES) });
@@ -169,6 +169,6 @@ async function closeNodeRecord(deps: TerminationDeps, uid: string | undefined): 
 
 /** Its NodeClaim may wait for it, or it went with our finalizer stripped. */
 async function reconcileGoneNode(parts: Parts, { name, uid }: ClusterEvent['subject']): Promise<void> {
-  await reconcileTarget(parts, { kind: 'Node', name, uid }, undefined);
+  await reconcileTarget(parts, { kind: 'Node', name, uid, onlyIfKnown: true }, undefined);
   await parts.terminations.request(undefined);
 }

@@ -69,6 +69,12 @@ describe('a change of a healthy node', () => {
     expect(came['grace-period']).toBeGreaterThan(0);
   });
 
+  it('is not looked at by the finalizer when its NodeClaim is gone, and nothing was under way', async () => {
+    expect(await costOf('{ at: 30s, delete: { resource: nodeclaims, name: claim-1 } }')).toMatchObject({
+      finalizer: 0,
+    });
+  });
+
   it('is looked at by whom it concerns', async () => {
     const asked = patch('Node', 'node-1', '{ metadata: { annotations: { curfew.dev/drain-requested: id-1 } } }');
     expect((await costOf(asked))['drain']).toBeGreaterThan(0);
