@@ -13,8 +13,7 @@ import {
   type KnownResource,
   type ResourceCatalog,
 } from './scenario/resource-names.ts';
-import type { Note } from './notes.ts';
-import type { Expectation, Place, Scenario, TargetRef } from './scenario/scenario.ts';
+import type { Expectation, Place, Scenario, ScenarioFault, TargetRef } from './scenario/scenario.ts';
 import type { TraceEntry } from './trace.ts';
 
 /** An object that was there at some time of the run. */
@@ -26,7 +25,11 @@ interface Seen {
 }
 
 /** What a scenario's steps and expectations say of objects that never were. */
-export function notesOf(scenario: Scenario, trace: readonly TraceEntry[], catalog: ResourceCatalog): readonly Note[] {
+export function notesOf(
+  scenario: Scenario,
+  trace: readonly TraceEntry[],
+  catalog: ResourceCatalog,
+): readonly ScenarioFault[] {
   const known = resourcesOf(scenario, catalog);
   const there = objectsThere(scenario, trace, known);
   const keys = new Set(there.map(keyOf));
@@ -41,7 +44,7 @@ export function notesOf(scenario: Scenario, trace: readonly TraceEntry[], catalo
       there.filter(each => each.resource === resource),
     )}`;
   };
-  const toNote = (place: Place, message: string | undefined): readonly Note[] =>
+  const toNote = (place: Place, message: string | undefined): readonly ScenarioFault[] =>
     message === undefined ? [] : [{ place, message }];
   return [
     ...scenario.steps.flatMap(({ action, place }) =>

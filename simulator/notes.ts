@@ -1,15 +1,13 @@
 /** What may not be meant as it stands in a scenario, and is no failure. */
 import { valueAt } from './match.ts';
-import type { Place, Scenario } from './scenario/scenario.ts';
+import type { Scenario, ScenarioFault } from './scenario/scenario.ts';
 import type { TraceEntry } from './trace.ts';
 
-export interface Note {
-  readonly place: Place;
-  readonly message: string;
-}
-
 /** What Curfew warns of in settings that are in force all the same, at the object in the file. */
-export function warningNotes({ file, objects, steps }: Scenario, warnings: readonly TraceEntry[]): readonly Note[] {
+export function warningNotes(
+  { file, objects, steps }: Scenario,
+  warnings: readonly TraceEntry[],
+): readonly ScenarioFault[] {
   const applied = steps.flatMap(({ action, place }) =>
     action.kind === 'apply' ? [{ manifest: action.manifest, place }] : [],
   );

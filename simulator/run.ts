@@ -28,11 +28,11 @@ import type { Violation } from './invariants/invariant.ts';
 import { createInvariantWatcher } from './invariants/watcher.ts';
 import { isLeftOut, withGrantedKinds } from './granted-kinds.ts';
 import { notesOf } from './never-there.ts';
-import { warningNotes, type Note } from './notes.ts';
+import { warningNotes } from './notes.ts';
 import { createOutages } from './outages.ts';
 import { createRandom, type Random } from './random.ts';
 import { createReboots } from './reboots.ts';
-import { GENERATED_ANNOTATION, type Actor, type Scenario } from './scenario/scenario.ts';
+import { GENERATED_ANNOTATION, type Actor, type Scenario, type ScenarioFault } from './scenario/scenario.ts';
 import { carryOut, describeStep, type StepTargets } from './steps.ts';
 import { createTimeline, type TimelineEntry } from './timeline.ts';
 import { createTrace, type TraceEntry } from './trace.ts';
@@ -90,7 +90,7 @@ export interface RunResult {
   readonly refusals: readonly TraceEntry[];
   readonly violations: readonly Violation[];
   /** What may not be meant as it stands in the file. */
-  readonly notes: readonly Note[];
+  readonly notes: readonly ScenarioFault[];
   /** Messages that ended in a dead-letter queue. */
   readonly buried: readonly BuriedMessage[];
   /** Faults injected, by kind. */

@@ -11,7 +11,7 @@ import { parseFinalizerRule } from '../../shared/contract/finalizer-rule-schema.
 import { parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
 import { parseProtectionBlock } from '../../shared/contract/protection-schema.ts';
 import { CURFEW_GROUP } from '../../shared/contract/names.ts';
-import { isMisspelling, nearestName, suggestion } from '../../shared/domain/nearest-name.ts';
+import { didYouMean, isMisspelling, nearestName, suggestion } from '../../shared/domain/nearest-name.ts';
 import { parseApiVersion, type JsonObject, type KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
 import { unwatchedTypes } from '../../functions/repair/policies/watched.ts';
 import type { Checked, Finding } from './finding.ts';
@@ -95,7 +95,7 @@ function checkKind(
   if (parseApiVersion(apiVersion).group !== CURFEW_GROUP && !isMisspelt) return undefined;
   const kinds = known.map(each => each.kind);
   const meant = isMisspelt ? nearestName(named, names) : names[kinds.indexOf(nearestName(kind, kinds) ?? '')];
-  const message = `there is no ${named}${meant === undefined ? '' : `, did you mean ${JSON.stringify(meant)}?`}`;
+  const message = `there is no ${named}${didYouMean(meant)}`;
   return {
     file,
     kind,

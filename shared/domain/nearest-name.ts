@@ -30,10 +30,11 @@ export function isMisspelling(name: string, known: readonly string[]): boolean {
 }
 
 /** `, did you mean "X"?`, or nothing. */
-export function suggestion(name: string, known: readonly string[]): string {
-  const nearest = nearestName(name, known);
-  return nearest === undefined ? '' : `, did you mean ${JSON.stringify(nearest)}?`;
-}
+export const didYouMean = (name: string | undefined): string =>
+  name === undefined ? '' : `, did you mean ${JSON.stringify(name)}?`;
+
+/** The same of the nearest name. */
+export const suggestion = (name: string, known: readonly string[]): string => didYouMean(nearestName(name, known));
 
 /** Insertions, deletions, substitutions and swaps of neighbours that make `b` of `a`. */
 function editDistance(a: string, b: string): number {

@@ -1,6 +1,6 @@
 /** What is wrong with the names in a scenario: kinds, plurals, fields, against what the simulated cluster serves. */
 import { parseApiVersion, type JsonObject } from '../../shared/domain/kubernetes-object.ts';
-import { nearestName, suggestion } from '../../shared/domain/nearest-name.ts';
+import { didYouMean, nearestName, suggestion } from '../../shared/domain/nearest-name.ts';
 import { parsePath } from '../match.ts';
 import {
   emptyFields,
@@ -101,7 +101,7 @@ function kindHint({ apiVersion, kind }: Manifest, known: readonly KnownResource[
   const written = (each: KnownResource): string =>
     `${each.group === '' ? '' : `${each.group}/`}${each.version} ${each.kind}`;
   const sameKind = known.find(each => each.kind === kind);
-  if (sameKind !== undefined) return `, did you mean ${JSON.stringify(written(sameKind))}?`;
+  if (sameKind !== undefined) return didYouMean(written(sameKind));
   return suggestion(`${apiVersion} ${kind}`, known.map(written));
 }
 
@@ -191,8 +191,7 @@ function ofTarget({ resource: name, namespace }: TargetRef, path: Path, { known,
 function unknownResource(name: string, place: Place, known: readonly KnownResource[]): ScenarioFault {
   const singular = known.find(({ kind }) => kind.toLowerCase() === name.toLowerCase())?.resource;
   const plurals = known.flatMap(({ resource, group }) => [resource, `${resource}.${group}`]);
-  const nearest = singular ?? nearestName(name, plurals);
-  const hint = nearest === undefined ? '' : `, did you mean ${JSON.stringify(nearest)}?`;
+  const hint = didYouMean(singular ?? nearestName(name, plurals));
   const rule = 'it must be a plural such as "nodes", with ".group" where two share it';
   return {
     place,

@@ -195,5 +195,6 @@ export const expectation = z
     for (const key of ['at', 'within', 'after', 'before', 'times']) refuse(key, '`final` looks at the end of the run');
   });
 
-/** The same with the names that are known: what it refuses of an expectation that is valid was hardly meant. */
-export const expectationByName = z.object(optionals(EXPECTED));
+const { final: __, ...NAMED } = EXPECTED;
+/** The names of an expectation that is valid, as they are known: what it refuses was hardly meant. */
+export const expectationByName = z.object(optionals(NAMED));

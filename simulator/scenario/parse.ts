@@ -108,15 +108,14 @@ function parseDocument(
   faults.push(...complainAboutDuplicates(scenario.objects), ...complaints.filter(({ isDoubt }) => isDoubt !== true));
   if (faults.length > 0) return faults.toSorted(byLine);
   const misnamed = complaints.filter(({ isDoubt }) => isDoubt === true);
-  const doubts = [...misnamed, ...doubtsAboutExpectations(value, locate)].toSorted(byLine);
+  const doubts = [...misnamed, ...doubtsAboutExpectations(result.data, locate)].toSorted(byLine);
   return { ...scenario, doubts };
 }
 
 const byLine = (a: ScenarioFault, b: ScenarioFault): number => a.place.line - b.place.line;
 
-/** Names in expectations that nothing of Curfew's has. @param value of a document that is valid */
-function doubtsAboutExpectations(value: unknown, locate: Locate): ScenarioFault[] {
-  const { spec } = value as { readonly spec: { readonly expect?: readonly unknown[] } };
+/** Names in expectations that nothing of Curfew's has. */
+function doubtsAboutExpectations({ spec }: ScenarioDocument, locate: Locate): ScenarioFault[] {
   return (spec.expect ?? []).flatMap((each, index) => {
     const { error } = expectationByName.safeParse(each, { error: describeIssue });
     const at: Locate = path => locate(['spec', 'expect', index, ...path]);

@@ -188,20 +188,22 @@ function announcedEnds(world: GracePeriodWorld): string[] {
     .map(({ about, message }) => `${about.metadata.name} ${message.split(' ended at ')[1]}`);
 }
 
+const newModel = (): Model => ({
+  pods: new Map(),
+  owner: 'nobody',
+  cleared: 0,
+  theirs: '',
+  ended: new Set(),
+  forgotten: new Set(),
+});
+
 describe('any history of a node', () => {
   it('the node is held exactly while it must be, and every end is announced once', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(operation, delivery), { minLength: 1, maxLength: 25 }), async history => {
         const world = createGracePeriodWorld();
         seedNode(world);
-        const model: Model = {
-          pods: new Map(),
-          owner: 'nobody',
-          cleared: 0,
-          theirs: '',
-          ended: new Set(),
-          forgotten: new Set(),
-        };
+        const model = newModel();
         for (const [step, how] of history) {
           const tell = perform(world, model, step);
           await tell();
@@ -232,14 +234,7 @@ describe('any history of a node', () => {
       fc.asyncProperty(fc.array(fc.tuple(operation, crash), { minLength: 1, maxLength: 25 }), async history => {
         const world = createGracePeriodWorld();
         seedNode(world);
-        const model: Model = {
-          pods: new Map(),
-          owner: 'nobody',
-          cleared: 0,
-          theirs: '',
-          ended: new Set(),
-          forgotten: new Set(),
-        };
+        const model = newModel();
         for (const [step, ends] of history) {
           await deliver(world, perform(world, model, step), ends);
           if (step.kind === 'pass') await passTime(world, model, world.now() + step.time, ends);
