@@ -14,26 +14,26 @@ import type { WantedKind } from './wanted-kinds.ts';
 import {
   attachmentInterest,
   endOfProtection,
-  hookResourceInterest,
   isGoingPod,
   podInterest,
   projectConfigMap,
-  projectCustomResource,
-  projectDrainResource,
   projectFinalizerRule,
-  projectHookResource,
   projectNode,
   projectNodeClaim,
   projectNodePool,
   projectPod,
   projectPodDisruptionBudget,
   projectPolicy,
-  projectRemediation,
   projectVolumeAttachment,
-  type Parts,
-  type PodInterest,
-  type Project,
 } from './project.ts';
+import {
+  hookResourceInterest,
+  projectCustomResource,
+  projectDrainResource,
+  projectHookResource,
+  projectRemediation,
+} from './project-custom-resource.ts';
+import type { Parts, PodInterest, Project } from './projection.ts';
 import { podKeyOfEvent, podKeyOfObject, tellsOfGoingPod, type Unread } from './unread.ts';
 
 export interface WatchedResource {

@@ -7,7 +7,7 @@ import type { Subject } from '../shared/contract/subject.ts';
 import { apiVersionOf, type KubernetesObject } from '../shared/domain/kubernetes-object.ts';
 import { isDue, type EpochMs } from '../shared/domain/time.ts';
 import { changedParts, fingerprintOf, presentParts, type Fingerprint } from './fingerprint.ts';
-import type { Hints, Parts, PodInterest } from './project.ts';
+import type { Hints, Parts, PodInterest } from './projection.ts';
 import type { WatchedResource } from './resources.ts';
 import { isAboutNone, keyOfEvent, keyOfObject, namesOneOf, tellsOfRemoval, uidOf, type Unread } from './unread.ts';
 
