@@ -16,7 +16,7 @@ import type { ExplainedCluster } from './explain/cluster.ts';
 import { toJson } from './explain/json.ts';
 import { observeNode, type NodeObservation } from './explain/observation.ts';
 import { onKubeconfig } from './explain/on-kubeconfig.ts';
-import { describeFailure } from './failure.ts';
+import { reportFailure } from './failure.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface DrainOptions {
@@ -48,9 +48,7 @@ export async function drainCommand(
     if (options.dryRun === true && options.cancel === true) throw new UsageError('give either --dry-run or --cancel');
     return await onKubeconfig(options, cluster => run(cluster, name, options, output));
   } catch (error) {
-    const { exitCode, message } = describeFailure(error);
-    output.error(`${message}\n`);
-    return exitCode;
+    return reportFailure(error, output);
   }
 }
 

@@ -15,7 +15,7 @@ import { withHold } from './explain/held-repair.ts';
 import { explainLifecycle, observeLifecycle, type LifecycleExplanation } from './explain/lifecycle.ts';
 import { renderNode, renderPod } from './explain/render.ts';
 import { planTermination } from './explain/termination-plan.ts';
-import { describeFailure } from './failure.ts';
+import { reportFailure } from './failure.ts';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
 import type { ExplainedCluster, Look } from './explain/cluster.ts';
 import { UsageError } from './usage-error.ts';
@@ -52,9 +52,7 @@ export async function explainCommand(
     else output.out(`${text}\n`);
     return text === undefined ? 1 : 0;
   } catch (error) {
-    const { exitCode, message } = describeFailure(error);
-    output.error(`${message}\n`);
-    return exitCode;
+    return reportFailure(error, output);
   }
 }
 

@@ -2,7 +2,7 @@
 import { Argument, Command, CommanderError, Option } from 'commander';
 import packageFile from '../package.json' with { type: 'json' };
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
-import { describeFailure } from './failure.ts';
+import { reportFailure } from './failure.ts';
 import { UsageError } from './usage-error.ts';
 import type { OrphansOptions } from './orphans.ts';
 import type { RedriveCommandOptions } from './redrive.ts';
@@ -22,9 +22,7 @@ export async function runCommandLine(args: readonly string[], output: CommandOut
   } catch (error) {
     // Help is no error. What was asked for cannot be done: 2, as everywhere else.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    const failure = describeFailure(error);
-    output.error(`${failure.message}\n`);
-    return failure.exitCode;
+    return reportFailure(error, output);
   }
 }
 

@@ -10,6 +10,7 @@ import { MAX_ENTRIES_PER_CALL, type EventBus, type PublishOutcome } from '../sha
 import type { MetricSink } from '../shared/ports/metrics.ts';
 import { backoffDelay, type BackoffRange, type RandomSource } from './backoff.ts';
 import { toEntry } from './cluster-event.ts';
+import { keepGoing } from './keep-going.ts';
 import type { Log } from './log.ts';
 import type { MetricName } from './metric-names.ts';
 import { keyOf, type ChangeQueue, type QueuedChange } from './queue.ts';
@@ -175,17 +176,14 @@ export function createPublisher(deps: PublishDeps): Publisher {
   }
 
   return {
-    async run(signal) {
-      while (!signal.aborted) {
-        try {
-          await step(signal);
-        } catch (error) {
-          if (signal.aborted) return;
-          log.error({ error: messageOf(error) }, 'the publisher failed, going on');
-          await clock.sleep(deps.timings.callBackoff.longest, signal).catch(() => undefined);
-        }
-      }
-    },
+    run: signal =>
+      keepGoing(signal, {
+        step,
+        failed: 'the publisher failed, going on',
+        pause: deps.timings.callBackoff.longest,
+        clock,
+        log,
+      }),
     problem: () => problem,
   };
 }
