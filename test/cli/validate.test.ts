@@ -249,7 +249,7 @@ describe('curfew validate', () => {
     const { code, error } = await validate(files, ['config.toml'], { event: 'event.json' });
     expect([code, error]).toEqual([
       2,
-      'event.json: detail.nodeName: Invalid input: expected string, received undefined\n',
+      'event.json: detail.nodeName: is missing, string expected\n',
     ]);
   });
 
