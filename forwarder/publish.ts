@@ -54,7 +54,7 @@ const CURABLE_CODE = /NotAuthorized|AccessDenied/;
 /** An answer that is shorter than the batch says nothing about the rest: as if it had failed. */
 const NO_OUTCOME = { kind: 'retry', code: 'NoOutcome' } as const;
 
-/** Nobody reads it; made anew for each wait, its stack would cost more than the wait. */
+/** Nobody reads it; creating one with its stack for each wait would cost more than the wait. */
 const OTHER_CAME_FIRST = new Error('the other came first');
 
 export function createPublisher(deps: PublishDeps): Publisher {

@@ -36,7 +36,7 @@ export interface NodeObservation {
   readonly rules: RepairRules;
   /** What is remembered of earlier unhealthy times. */
   readonly episodes: readonly Episode[];
-  /** An earlier rung for this incident did not help: ill with whatever by now, the node is still due. */
+  /** An earlier rung for this incident did not help: whatever condition the node has by now, it is still due. */
   readonly escalates?: RepairIncident | undefined;
 }
 

@@ -44,11 +44,11 @@ export type Health =
       readonly incident: RepairIncident;
       /** The incident and its due time in words. */
       readonly message: string;
-      /** How many statements hold: how badly the node fares. */
+      /** How many statements hold: how unhealthy the node is. */
       readonly severity: number;
     };
 
-/** How the node fares under these settings. @param episodes what is remembered of it; looked at only with `flapping` */
+/** The state of the node under these settings. @param episodes what is remembered of it; looked at only with `flapping` */
 export function judgeHealth(
   node: Pick<NodeView, 'conditions'>,
   settings: RepairSettings,
