@@ -3,7 +3,7 @@
  *
  * Two versions of an object whose parts are equal are the same to every consumer, and nothing is sent: a kubelet posts a node's
  * status at least every five minutes, and that heartbeat is not a change. What a function reads of an object must stand here,
- * or the function is not told when it changes.
+ * or the function does not learn that it changed.
  */
 import { ANNOTATIONS, CURFEW_GROUP, KARPENTER } from '../shared/contract/names.ts';
 import { withoutWaiter } from '../shared/cluster/pod-watchers.ts';

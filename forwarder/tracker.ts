@@ -72,7 +72,7 @@ interface Tracked {
   readonly endTime: EpochMs | undefined;
 }
 
-/** @param isTold whether somebody is about to look at all pods of this node, so that one more that is gone is no news */
+/** @param isTold whether somebody is about to look at all pods of this node, so that one more that is gone changes nothing */
 export function createTracker(
   resource: WatchedResource,
   interest: PodInterest,

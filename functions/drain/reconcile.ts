@@ -70,7 +70,7 @@ export function createReconciler(deps: DrainDeps, rules: Partial<Rules> = {}): R
 
 type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
 
-/** A pod that is being deleted is on its way: its removal is the news, and the drain looks by itself when that stays away. */
+/** A pod that is being deleted is on its way: its removal is the news, and the drain looks by itself when that event does not come. */
 const isOnItsWay = ({ change, changed, resync }: ClusterEvent): boolean =>
   change === 'Modified' && resync !== true && changed.length === 1 && changed[0] === 'deletionTimestamp';
 
@@ -165,7 +165,7 @@ async function reconcileNode(parts: Parts, first: Target, incoming?: Incoming, w
   return run.taken || isHere;
 }
 
-/** All who asked hear that there is nothing left to drain. */
+/** Answers every request: there is nothing left to drain. */
 async function closeGone(
   { deps, reporter }: Parts,
   { name, uid }: Target,

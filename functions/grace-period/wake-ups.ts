@@ -1,4 +1,4 @@
-/** Whom a change of settings concerns: the nodes with annotated pods. A burst of changes costs one round. And which changes concern others alone. */
+/** What a change of settings affects: the nodes with annotated pods; a burst of changes costs one round. And which changes concern others. */
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { loadPoolNodes } from '../../shared/cluster/node-pool.ts';
 import { changedOnly } from '../../shared/contract/cluster-event.ts';

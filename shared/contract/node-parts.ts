@@ -2,8 +2,8 @@
 import type { FunctionName } from './names.ts';
 
 /**
- * Parts that concern one function alone; the others do not read a Node for them. They change when a node falls ill, is drained and is
- * terminated. A drain under way reads its Node whatever changes.
+ * Parts that concern one function alone; the others do not read a Node for them. They change when a node becomes unhealthy, is
+ * drained and is terminated. A drain under way reads its Node whatever changes.
  */
 const CONCERNS_ONLY: Readonly<Record<string, FunctionName>> = {
   bootID: 'repair',

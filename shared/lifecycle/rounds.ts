@@ -1,11 +1,11 @@
 /**
- * Rounds: one change concerns many objects, such as a policy that a hundred pools share. A round finds out whom, and wakes them. A
+ * Rounds: one change concerns many objects, such as a policy that a hundred pools share. A round finds out which, and wakes them. A
  * burst of changes costs one round at once and one per `spacing` after it; its wake-ups are spread, and the next round begins only
  * when they are over, so that each object is woken at most once in that time. Nothing is lost: what is asked for while a round is at
- * work waits in the record, whose timer makes up for a run that dies.
+ * work waits in the record, whose timer brings the next run after one that dies.
  *
  * ```
- *   request ──▶ claim (underWay) ──▶ look whom it concerns ──▶ wake-ups ──▶ record: not before nextTime again
+ *   request ──▶ claim (underWay) ──▶ find what it affects ──▶ wake-ups ──▶ record: not before nextTime again
  *      └─ another round is at work, or was a moment ago: `waiting` ──▶ timer of the record ──▶ claim
  * ```
  */
@@ -17,7 +17,7 @@ import type { FunctionDeps } from '../ports/function-deps.ts';
 import { DONE, settle, type Turn } from './settle.ts';
 import { openRecord, written, type Held, type RecordCodec, type UsedWakeUp } from './timed-record.ts';
 
-/** A round that dies is made up for after this long. */
+/** A round that dies is repeated after this long. */
 export const ROUND_SETTLES_AFTER = seconds(60);
 /** Wake-ups a second, unless that takes longer than `LONGEST_SPREAD_SECONDS`. */
 export const WAKE_UPS_PER_SECOND = 50;
@@ -39,7 +39,7 @@ export interface Round {
   /** Tells the rounds of one function apart. */
   readonly name: string;
   readonly spacing: DurationMs;
-  /** Whom a change of this concerns: only those for whom the answer may be another one than before. Live reads. */
+  /** What a change affects: only objects for which the answer may differ from before. Live reads. */
   readonly concerned: (scopes: Scopes) => Promise<readonly Subject[]>;
 }
 

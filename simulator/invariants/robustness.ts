@@ -13,12 +13,13 @@ import { dig, textOf } from './reading.ts';
  */
 const RUNS_PER_OBJECT = 10;
 const RUNS_PER_MINUTE = 1000;
+const COUNTED = ['nodes', 'nodeclaims', 'pods'] as const;
 
 export const checkRobustness: MakeCheck = context => {
   const { mirror, violate } = context;
   let runs = 0;
   let before: number | undefined;
-  const count = (): number => mirror.all('nodes').size + mirror.all('pods').size + countOfRules(context);
+  const count = (): number => COUNTED.reduce((sum, resource) => sum + mirror.all(resource).size, countOfRules(context));
   return {
     onFailure(by, error) {
       if (error instanceof RetryableError) {

@@ -72,7 +72,7 @@ export async function exchange<Answer>(
     const head = new Promise<http.IncomingMessage>((resolve, reject) => {
       outgoing.once('response', message => {
         incoming = message;
-        // A streamed body may be cut when nobody reads any more; a reader sees the error all the same.
+        // A streamed body may be cut when nobody reads any more; a reader sees the error anyway.
         message.on('error', () => undefined);
         resolve(message);
       });
