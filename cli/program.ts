@@ -110,15 +110,16 @@ function createProgram(output: CommandOutput, ends: (exitCode: number) => void):
     program
       .command('explain')
       .description(
-        'say whether a pod or node is protected from disruption, by what, until when, and what else blocks it',
+        'say what becomes of a node or pod and why: repair, drain, termination, protection; which policies are in force where',
       )
-      .argument('<kind>', 'pod, node, nodepool or policy')
-      .argument('<name>', 'NAMESPACE/NAME of a pod, NAME of anything else'),
+      .argument('<kind>', 'pod, node, nodepool or policy; also KIND/NAME in one')
+      .argument('[name]', 'NAMESPACE/NAME of a pod, NAME of anything else'),
   )
+    .option('-n, --namespace <name>', 'of a pod that is named without one (default: "default")')
     .option('--scenario <file>', 'look at a scenario in place of a cluster; FILE#NAME when the file holds several')
     .option('--at <moment>', 'with --scenario: time since its start, or an RFC 3339 instant (default: its end)')
     .addOption(new Option('--output <form>', 'what to print').choices(['text', 'json']).default('text'))
-    .action(async (kind: string, name: string, options: Record<string, string>) => {
+    .action(async (kind: string, name: string | undefined, options: Record<string, string>) => {
       const { explainCommand } = await import('./explain.ts');
       ends(await explainCommand(kind, name, options, output));
     });
