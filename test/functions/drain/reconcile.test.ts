@@ -8,6 +8,7 @@ import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { toEpochMs } from '../../../shared/domain/time.ts';
 import { createCluster } from '../../../simulator/world.ts';
 import { deployedIdentity } from '../../fakes/deployed-identity.ts';
+import { clusterEvent } from '../../builders/cluster-event.ts';
 
 const NOW = toEpochMs(Date.UTC(2024, 10, 1, 15));
 const NODE = { type: RESOURCES.Node, name: 'n1' };
@@ -60,21 +61,8 @@ function createWorld() {
     /** What the run after this event reads. */
     async readsAfter(changed: readonly string[], resourceVersion = core.get(NODE).metadata.resourceVersion) {
       Object.assign(reads, { record: 0, node: 0 });
-      await reconcile({
-        kind: 'clusterEvent',
-        event: {
-          schemaVersion: 1,
-          cluster: 'test',
-          change: 'Modified',
-          subject: { kind: 'Node', apiVersion: 'v1', name: 'n1', uid: 'u1' },
-          resourceVersion,
-          changed: [...changed],
-          hints: { nodeName: 'n1' },
-          groupKey: '',
-          eventKey: '',
-          observedTime: '',
-        },
-      });
+      const subject = { kind: 'Node', apiVersion: 'v1', name: 'n1', uid: 'u1' } as const;
+      await reconcile(clusterEvent({ subject, resourceVersion, changed: [...changed], hints: { nodeName: 'n1' } }));
       return { ...reads };
     },
     /** A person asks for a drain, which then waits for the pod. */
