@@ -371,7 +371,7 @@ describe('a NodePool that cannot be read', () => {
     [
       'a toleration that does not parse',
       { policies: [{ conditionType: 'Ready', toleration: '45min' }] },
-      'spec.repair.policies.0.toleration: time: unknown unit "min" in duration "45min"',
+      'spec.repair.policies[0].toleration: time: unknown unit "min" in duration "45min"',
     ],
     [
       'a negative toleration',
