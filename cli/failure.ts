@@ -24,6 +24,9 @@ export function describeFailure(error: unknown): Failure {
   const reason = describeSystemError(error);
   if (reason !== undefined) return { exitCode: 2, message: reason };
   const message = oneLine(error);
+  if (error instanceof RetryableError && error.reason === 'Forbidden') {
+    return { exitCode: 2, message: `${message}: have this granted to your user, or choose another one by --context` };
+  }
   if (error instanceof RetryableError || error instanceof TerminalError) return { exitCode: 2, message };
   return { exitCode: 1, message };
 }

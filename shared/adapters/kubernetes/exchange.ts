@@ -58,7 +58,7 @@ export async function exchange<Answer>(
   const limit = (duration: DurationMs, code: string): TimeLimit =>
     clock.startLimit(duration, () => {
       timedOut = true;
-      cut(Object.assign(new Error(`not done within ${duration} ms`), { code }));
+      cut(Object.assign(new Error(`not done within ${duration / 1000} s`), { code }));
     });
   const requestLimit = limit(options.requestTimeout, 'RequestTimeout');
   let connectLimit: TimeLimit | undefined;
