@@ -15,8 +15,9 @@ import { renderPlan } from './drain/render.ts';
 import type { ExplainedCluster } from './explain/cluster.ts';
 import { toJson } from './explain/json.ts';
 import { observeNode, type NodeObservation } from './explain/observation.ts';
+import { describeMissing } from './explain/subject.ts';
 import { onKubeconfig } from './explain/on-kubeconfig.ts';
-import { describeFailure } from './failure.ts';
+import { reportFailure } from './failure.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface DrainOptions {
@@ -48,9 +49,7 @@ export async function drainCommand(
     if (options.dryRun === true && options.cancel === true) throw new UsageError('give either --dry-run or --cancel');
     return await onKubeconfig(options, cluster => run(cluster, name, options, output));
   } catch (error) {
-    const { exitCode, message } = describeFailure(error);
-    output.error(`${message}\n`);
-    return exitCode;
+    return reportFailure(error, output);
   }
 }
 
@@ -63,7 +62,7 @@ async function run(
   const { kubernetes, now } = cluster;
   const observation = await observeNode(kubernetes, name);
   if (observation === undefined) {
-    output.error(`node ${name} does not exist\n`);
+    output.error(`${await describeMissing(kubernetes, { kind: 'node', name })}\n`);
     return 1;
   }
   if (options.cancel === true) return cancel(kubernetes, observation, output);

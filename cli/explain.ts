@@ -1,4 +1,4 @@
-/** `curfew explain pod NS/NAME`, `curfew explain node NAME`: on a cluster, or on a scenario at some moment of its run. */
+/** `curfew explain pod NS/NAME`, `node NAME`, `nodepool NAME`, `policy NAME`: on a cluster, or on a scenario at some moment of its run. */
 import { readUnderWay } from '../functions/drain/under-way.ts';
 import { ANNOTATIONS } from '../shared/contract/names.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
@@ -14,8 +14,9 @@ import { toJson } from './explain/json.ts';
 import { withHold } from './explain/held-repair.ts';
 import { explainLifecycle, observeLifecycle, type LifecycleExplanation } from './explain/lifecycle.ts';
 import { renderNode, renderPod } from './explain/render.ts';
+import { describeMissing, parseSubject, type ExplainSubject } from './explain/subject.ts';
 import { planTermination } from './explain/termination-plan.ts';
-import { describeFailure } from './failure.ts';
+import { reportFailure } from './failure.ts';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
 import type { ExplainedCluster, Look } from './explain/cluster.ts';
 import { UsageError } from './usage-error.ts';
@@ -24,6 +25,8 @@ export interface ExplainOptions {
   /** Default: `$KUBECONFIG`, else `~/.kube/config`. */
   readonly kubeconfig?: string;
   readonly context?: string;
+  /** Of a pod that is named without one. Default: `default`. */
+  readonly namespace?: string;
   /** A scenario file, in place of a cluster; `FILE#NAME` when it holds several. */
   readonly scenario?: string;
   /** With `scenario`: when to look. */
@@ -31,30 +34,23 @@ export interface ExplainOptions {
   readonly output?: string;
 }
 
-/** What can be explained. */
-export type ExplainSubject =
-  | { readonly kind: 'node'; readonly name: string }
-  | { readonly kind: 'nodepool'; readonly name: string }
-  | { readonly kind: 'policy'; readonly name: string }
-  | { readonly kind: 'pod'; readonly namespace: string; readonly name: string };
-
 /** Exit code 0: explained. 1: there is no such object. 2: the arguments, the file or the cluster cannot be used. */
 export async function explainCommand(
   kind: string,
-  name: string,
+  name: string | undefined,
   options: ExplainOptions,
   output: CommandOutput = PROCESS_OUTPUT,
 ): Promise<number> {
   try {
-    const subject = parseSubject(kind, name);
-    const text = await onCluster(options, cluster => explain(cluster, subject, options.output === 'json'));
-    if (text === undefined) output.error(`${kind} ${name} does not exist\n`);
-    else output.out(`${text}\n`);
-    return text === undefined ? 1 : 0;
+    const subject = parseSubject(kind, name, options.namespace);
+    return await onCluster(options, async cluster => {
+      const text = await explain(cluster, subject, options.output === 'json');
+      if (text === undefined) output.error(`${await describeMissing(cluster.kubernetes, subject)}\n`);
+      else output.out(`${text}\n`);
+      return text === undefined ? 1 : 0;
+    });
   } catch (error) {
-    const { exitCode, message } = describeFailure(error);
-    output.error(`${message}\n`);
-    return exitCode;
+    return reportFailure(error, output);
   }
 }
 
@@ -115,16 +111,6 @@ async function withDrain(
   const plan = planDrain(observation, await loadConfiguration(kubernetes), underWay, now);
   const { id, since } = underWay;
   return { ...lifecycle, drain: { ...lifecycle.drain, underWay: { id, since, plan } } };
-}
-
-function parseSubject(kind: string, name: string): ExplainSubject {
-  if (kind === 'node' || kind === 'nodepool' || kind === 'policy') return { kind, name };
-  if (kind !== 'pod') {
-    throw new UsageError(`explain pod NAMESPACE/NAME, node NAME, nodepool NAME or policy NAME, not ${kind}`);
-  }
-  const [namespace, pod, ...rest] = name.split('/');
-  if (!namespace || !pod || rest.length > 0) throw new UsageError(`a pod is NAMESPACE/NAME, not ${name}`);
-  return { kind, namespace, name: pod };
 }
 
 async function onCluster<Answer>(options: ExplainOptions, look: Look<Answer>): Promise<Answer> {

@@ -1,5 +1,6 @@
 /** What a command says of whatever was thrown: one line that tells the user what to do, and an exit code. Never a stack trace. */
 import { messageOf, RetryableError, TerminalError } from '../shared/errors.ts';
+import type { CommandOutput } from './command-output.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface Failure {
@@ -11,11 +12,21 @@ export interface Failure {
 /** Longest text of a failure: what a parser or a server says of its input can be the whole input. */
 const MAX_CHARS = 1000;
 
+/** Says it on the command's output; answers the exit code. */
+export function reportFailure(error: unknown, output: CommandOutput): Failure['exitCode'] {
+  const { exitCode, message } = describeFailure(error);
+  output.error(`${message}\n`);
+  return exitCode;
+}
+
 export function describeFailure(error: unknown): Failure {
   if (error instanceof UsageError) return { exitCode: 2, message: error.message };
   const reason = describeSystemError(error);
   if (reason !== undefined) return { exitCode: 2, message: reason };
   const message = oneLine(error);
+  if (error instanceof RetryableError && error.reason === 'Forbidden') {
+    return { exitCode: 2, message: `${message}: have this granted to your user, or choose another one by --context` };
+  }
   if (error instanceof RetryableError || error instanceof TerminalError) return { exitCode: 2, message };
   return { exitCode: 1, message };
 }

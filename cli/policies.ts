@@ -2,10 +2,10 @@
 import { stringify } from 'yaml';
 import { RESOURCES } from '../shared/contract/resources.ts';
 import type { KubernetesObject } from '../shared/domain/kubernetes-object.ts';
-import { RetryableError, TerminalError } from '../shared/errors.ts';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
 import { readObjects } from './read-objects.ts';
 import { UsageError } from './usage-error.ts';
+import { reportFailure } from './failure.ts';
 import { onKubeconfig } from './explain/on-kubeconfig.ts';
 import { isEmptyTable, terminationPolicy } from './policies/termination-policy.ts';
 import { terminationTable } from './policies/termination-settings.ts';
@@ -42,10 +42,7 @@ export async function admissionCommand(
     );
     return 0;
   } catch (error) {
-    const refused = error instanceof RetryableError || error instanceof TerminalError;
-    if (!(error instanceof UsageError) && !refused) throw error;
-    output.error(`${error.message}\n`);
-    return 2;
+    return reportFailure(error, output);
   }
 }
 

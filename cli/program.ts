@@ -2,7 +2,7 @@
 import { Argument, Command, CommanderError, Option } from 'commander';
 import packageFile from '../package.json' with { type: 'json' };
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
-import { describeFailure } from './failure.ts';
+import { reportFailure } from './failure.ts';
 import { UsageError } from './usage-error.ts';
 import type { OrphansOptions } from './orphans.ts';
 import type { RedriveCommandOptions } from './redrive.ts';
@@ -22,9 +22,7 @@ export async function runCommandLine(args: readonly string[], output: CommandOut
   } catch (error) {
     // Help is no error. What was asked for cannot be done: 2, as everywhere else.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    const failure = describeFailure(error);
-    output.error(`${failure.message}\n`);
-    return failure.exitCode;
+    return reportFailure(error, output);
   }
 }
 
@@ -112,15 +110,16 @@ function createProgram(output: CommandOutput, ends: (exitCode: number) => void):
     program
       .command('explain')
       .description(
-        'say whether a pod or node is protected from disruption, by what, until when, and what else blocks it',
+        'say what becomes of a node or pod and why: repair, drain, termination, protection; which policies are in force where',
       )
-      .argument('<kind>', 'pod, node, nodepool or policy')
-      .argument('<name>', 'NAMESPACE/NAME of a pod, NAME of anything else'),
+      .argument('<kind>', 'pod, node, nodepool or policy; also KIND/NAME in one')
+      .argument('[name]', 'NAMESPACE/NAME of a pod, NAME of anything else'),
   )
+    .option('-n, --namespace <name>', 'of a pod that is named without one (default: "default")')
     .option('--scenario <file>', 'look at a scenario in place of a cluster; FILE#NAME when the file holds several')
     .option('--at <moment>', 'with --scenario: time since its start, or an RFC 3339 instant (default: its end)')
     .addOption(new Option('--output <form>', 'what to print').choices(['text', 'json']).default('text'))
-    .action(async (kind: string, name: string, options: Record<string, string>) => {
+    .action(async (kind: string, name: string | undefined, options: Record<string, string>) => {
       const { explainCommand } = await import('./explain.ts');
       ends(await explainCommand(kind, name, options, output));
     });

@@ -11,12 +11,11 @@ import {
   type KubernetesObject,
   type ResourceType,
 } from '../shared/domain/kubernetes-object.ts';
-import { RetryableError, TerminalError } from '../shared/errors.ts';
 import type { KubernetesApi } from '../shared/ports/kubernetes-api.ts';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
+import { reportFailure } from './failure.ts';
 import { onKubeconfig } from './explain/on-kubeconfig.ts';
 import { readObjects } from './read-objects.ts';
-import { UsageError } from './usage-error.ts';
 
 export interface RbacOptions {
   /** Default without files: `$KUBECONFIG`, else `~/.kube/config`. With files: asked for kinds that they do not define. */
@@ -74,10 +73,7 @@ export async function rbacCommand(
     else output.out(kindManifests(use, result.types));
     return 0;
   } catch (error) {
-    const isRefused = error instanceof RetryableError || error instanceof TerminalError;
-    if (!(error instanceof UsageError) && !isRefused) throw error;
-    output.error(`${error.message}\n`);
-    return 2;
+    return reportFailure(error, output);
   }
 }
 

@@ -2,10 +2,10 @@
 import { ANNOTATIONS, CONFIG_MAP } from '../shared/contract/names.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
 import { toIsoText } from '../shared/domain/time.ts';
-import { RetryableError, TerminalError } from '../shared/errors.ts';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
 import type { ExplainedCluster } from './explain/cluster.ts';
 import { UsageError } from './usage-error.ts';
+import { reportFailure } from './failure.ts';
 import { onKubeconfig } from './explain/on-kubeconfig.ts';
 
 export interface RepublishOptions {
@@ -24,10 +24,7 @@ export async function republishCommand(
     output.out('The forwarder publishes every object again, 20 a second unless it is configured otherwise.\n');
     return 0;
   } catch (error) {
-    const refused = error instanceof RetryableError || error instanceof TerminalError;
-    if (!(error instanceof UsageError) && !refused) throw error;
-    output.error(`${error.message}\n`);
-    return 2;
+    return reportFailure(error, output);
   }
 }
 

@@ -7,7 +7,7 @@ import { RESOURCES } from '../shared/contract/resources.ts';
 import type { JsonObject, KubernetesObject } from '../shared/domain/kubernetes-object.ts';
 import { toTimestamp } from '../shared/domain/time.ts';
 import { parseGoDuration } from '../shared/domain/go-duration.ts';
-import { describeFailure } from './failure.ts';
+import { reportFailure } from './failure.ts';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
 import type { ExplainedCluster } from './explain/cluster.ts';
 import { UsageError } from './usage-error.ts';
@@ -67,9 +67,7 @@ export async function snapshotCommand(
     }
     return 0;
   } catch (error) {
-    const { exitCode, message } = describeFailure(error);
-    output.error(`${message}\n`);
-    return exitCode;
+    return reportFailure(error, output);
   }
 }
 

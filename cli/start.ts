@@ -1,6 +1,6 @@
 /** `curfew start`: the story, the stack to play with, an example on it, or a real cluster. */
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
-import { describeFailure } from './failure.ts';
+import { reportFailure } from './failure.ts';
 import { createTimeline, type Timeline } from './start/timeline.ts';
 import { isTerminal } from '../simulator/terminal-colors.ts';
 import { systemClock } from '../shared/adapters/system-clock.ts';
@@ -37,9 +37,7 @@ export async function startCommand(options: StartOptions, parts: StartParts = {}
     return await run(options, timeline, interrupted);
   } catch (error) {
     timeline.endProgress();
-    const { exitCode, message } = describeFailure(error);
-    output.error(`${message}\n`);
-    return exitCode;
+    return reportFailure(error, output);
   }
 }
 

@@ -5,12 +5,12 @@
 import { ANNOTATIONS, KARPENTER } from '../shared/contract/names.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
 import type { KubernetesObject, ResourceType } from '../shared/domain/kubernetes-object.ts';
-import { RetryableError, TerminalError } from '../shared/errors.ts';
+import { TerminalError } from '../shared/errors.ts';
 import type { KubernetesApi } from '../shared/ports/kubernetes-api.ts';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
+import { reportFailure } from './failure.ts';
 import { onKubeconfig } from './explain/on-kubeconfig.ts';
 import { TERMINATION_POLICY } from './policies/termination-policy.ts';
-import { UsageError } from './usage-error.ts';
 
 export interface UninstallOptions {
   /** Default: `$KUBECONFIG`, else `~/.kube/config`. */
@@ -33,10 +33,7 @@ export async function uninstallCommand(
     output.error(`${left.join(', ')}: being terminated by Curfew, left to it. Run this again when they are gone.\n`);
     return 1;
   } catch (error) {
-    const isRefused = error instanceof RetryableError || error instanceof TerminalError;
-    if (!(error instanceof UsageError) && !isRefused) throw error;
-    output.error(`${error.message}\n`);
-    return 2;
+    return reportFailure(error, output);
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 import { canonicalText } from './fields.ts';
-import type { Parts } from './project.ts';
+import type { Parts } from './projection.ts';
 
 /** Characters per part: 60 bits in base64url, so that a change missed by a collision is not to be expected. */
 const WIDTH = 10;

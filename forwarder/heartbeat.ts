@@ -1,5 +1,5 @@
 /**
- * A sign of life on the bus while the forwarder sees what happens in the cluster: an alarm rings when it stays away. It says
+ * A sign of life on the bus while the forwarder sees what happens in the cluster: an alarm rings when it stops. It says
  * more than a running process: a forwarder that is not ready, or whose bus refuses, is silent.
  */
 import { FORWARDER_HEARTBEAT, SOURCES } from '../shared/contract/names.ts';

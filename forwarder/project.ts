@@ -3,25 +3,15 @@
  *
  * Two versions of an object whose parts are equal are the same to every consumer, and nothing is sent: a kubelet posts a node's
  * status at least every five minutes, and that heartbeat is not a change. What a function reads of an object must stand here,
- * or the function is not told when it changes.
+ * or the function does not learn that it changed.
  */
-import type { ClusterEvent } from '../shared/contract/cluster-event.ts';
 import { ANNOTATIONS, CURFEW_GROUP, KARPENTER } from '../shared/contract/names.ts';
 import { withoutWaiter } from '../shared/cluster/pod-watchers.ts';
 import type { KubernetesObject } from '../shared/domain/kubernetes-object.ts';
 import { parseTimestamp, type EpochMs } from '../shared/domain/time.ts';
 import { STATE_LABEL } from '../shared/domain/quarantine.ts';
-import type { WatchedNodeNames } from './watched-nodes.ts';
-import { canonicalText, fieldAt, listAt, pick, pickEntries, textAt } from './fields.ts';
-
-/** Part name → value; undefined where the object has none. An object of one kind always has the same part names. */
-export type Parts = Readonly<Record<string, unknown>>;
-export type Hints = ClusterEvent['hints'];
-export interface Projection {
-  readonly parts: Parts;
-  readonly hints: Hints;
-}
-export type Project = (object: KubernetesObject, interest?: PodInterest) => Projection;
+import { fieldAt, listAt, pick, pickEntries, textAt } from './fields.ts';
+import { conditions, finalizers, hints, sortedList, type PodInterest, type Project } from './projection.ts';
 
 /** Those that hold a Node for protected pods: one function reads them, and mostly it is the one that writes them. */
 const PROTECTION_KEYS: readonly string[] = [KARPENTER.doNotDisruptAnnotation, ANNOTATIONS.protectedUntil];
@@ -164,65 +154,6 @@ export const projectFinalizerRule: Project = object => ({
   hints: {},
 });
 
-/** A kind that a FinalizerRule names. */
-export const projectCustomResource: Project = object => ({
-  parts: {
-    deletionTimestamp: object.metadata.deletionTimestamp,
-    finalizers: finalizers(object),
-    generation: object.metadata.generation,
-  },
-  hints: {},
-});
-
-/** A resource that somebody else works on. Those of its conditions that say how it ends are a part of their own (`publish-floor.ts`). */
-function partsOfWork(object: KubernetesObject, endConditions: readonly string[]): Parts {
-  const isEnd = (type: string): boolean => endConditions.includes(type);
-  return {
-    ...projectCustomResource(object).parts,
-    conditions: conditions(object, type => !isEnd(type)),
-    ends: conditions(object, isEnd),
-  };
-}
-
-/** The kind that `[customDrain]` names: its conditions say when the drain is over. */
-export const projectDrainResource =
-  (endConditions: readonly string[]): Project =>
-  object => ({
-    parts: partsOfWork(object, endConditions),
-    hints: hints({ nodeName: object.metadata.labels?.[NVSENTINEL_NODE_NAME_LABEL] }),
-  });
-
-/** The custom resource of a repair, under the contract of node-healthcheck-operator. */
-export const projectRemediation: Project = object => ({
-  parts: partsOfWork(object, ['Succeeded']),
-  hints: hints({ nodeName: object.metadata.annotations?.[ANNOTATIONS.repairedNode] }),
-});
-
-/** The custom resource of a hook: a condition that is True says that it is done, and any change is a heartbeat. */
-export const projectHookResource: Project = object => ({
-  parts: {
-    ...projectCustomResource(object).parts,
-    ends: sortedList(
-      listAt(object, 'status', 'conditions').flatMap(condition =>
-        textAt(condition, 'status') === 'True' ? (textAt(condition, 'type') ?? []) : [],
-      ),
-    ),
-    version: object.metadata.resourceVersion,
-  },
-  hints: hints({ hookKey: object.metadata.annotations?.[ANNOTATIONS.terminationHook] }),
-});
-
-/** Others of the kind are nobody's here. */
-export const hookResourceInterest = ({ metadata }: KubernetesObject): 'itself' | undefined =>
-  metadata.annotations?.[ANNOTATIONS.terminationHook] === undefined ? undefined : 'itself';
-
-/** On every custom resource of a drain (reference: nvsentinel.md §4.1). */
-const NVSENTINEL_NODE_NAME_LABEL = 'nvsentinel.nvidia.com/node-name';
-
-/** Which pods matter beside those that carry the do-not-disrupt annotation. */
-export interface PodInterest {
-  readonly watchedNodes: WatchedNodeNames;
-}
 export const NO_WATCHED_NODES: PodInterest = { watchedNodes: new Set<string>() };
 
 /** Why a pod is of interest; undefined: nobody needs to hear of it. The API server cannot select by annotation. */
@@ -271,37 +202,4 @@ function isRelevantKey(key: string): boolean {
   if (slash < 0) return RELEVANT_PREFIXES.some(prefix => key.startsWith(prefix));
   const domain = key.slice(0, slash);
   return RELEVANT_DOMAINS.some(relevant => domain === relevant || domain.endsWith(`.${relevant}`));
-}
-
-/** No `lastHeartbeatTime`, no `message`: they change without anything having happened. */
-function conditions(
-  object: KubernetesObject,
-  isMeant: (type: string) => boolean = () => true,
-): readonly unknown[] | undefined {
-  return sortedList(
-    listAt(object, 'status', 'conditions')
-      .filter(condition => isMeant(textAt(condition, 'type') ?? ''))
-      .map(condition => pick(condition, ['type', 'status', 'reason', 'lastTransitionTime'])),
-  );
-}
-
-function finalizers(object: KubernetesObject): readonly unknown[] | undefined {
-  return sortedList(object.metadata.finalizers ?? []);
-}
-
-/** In an order of its own, for lists whose order means nothing; undefined when empty. */
-function sortedList(values: readonly unknown[]): readonly unknown[] | undefined {
-  if (values.length === 0) return undefined;
-  return values
-    .map(value => ({ value, text: canonicalText(value) }))
-    .toSorted((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0))
-    .map(({ value }) => value);
-}
-
-/** Longer than any real one: a hint must not make an entry too large for the bus, so such a value is left out. */
-const HINT_LENGTH_MAX = 1024;
-
-function hints(values: Readonly<Partial<Record<keyof Hints, string | undefined>>>): Hints {
-  const kept = Object.entries(values).filter(([, value]) => value !== undefined && value.length <= HINT_LENGTH_MAX);
-  return Object.fromEntries(kept);
 }

@@ -10,6 +10,7 @@ import { MAX_ENTRIES_PER_CALL, type EventBus, type PublishOutcome } from '../sha
 import type { MetricSink } from '../shared/ports/metrics.ts';
 import { backoffDelay, type BackoffRange, type RandomSource } from './backoff.ts';
 import { toEntry } from './cluster-event.ts';
+import { keepGoing } from './keep-going.ts';
 import type { Log } from './log.ts';
 import type { MetricName } from './metric-names.ts';
 import { keyOf, type ChangeQueue, type QueuedChange } from './queue.ts';
@@ -53,7 +54,7 @@ const CURABLE_CODE = /NotAuthorized|AccessDenied/;
 /** An answer that is shorter than the batch says nothing about the rest: as if it had failed. */
 const NO_OUTCOME = { kind: 'retry', code: 'NoOutcome' } as const;
 
-/** Nobody reads it; made anew for each wait, its stack would cost more than the wait. */
+/** Nobody reads it; creating one with its stack for each wait would cost more than the wait. */
 const OTHER_CAME_FIRST = new Error('the other came first');
 
 export function createPublisher(deps: PublishDeps): Publisher {
@@ -175,17 +176,14 @@ export function createPublisher(deps: PublishDeps): Publisher {
   }
 
   return {
-    async run(signal) {
-      while (!signal.aborted) {
-        try {
-          await step(signal);
-        } catch (error) {
-          if (signal.aborted) return;
-          log.error({ error: messageOf(error) }, 'the publisher failed, going on');
-          await clock.sleep(deps.timings.callBackoff.longest, signal).catch(() => undefined);
-        }
-      }
-    },
+    run: signal =>
+      keepGoing(signal, {
+        step,
+        failed: 'the publisher failed, going on',
+        pause: deps.timings.callBackoff.longest,
+        clock,
+        log,
+      }),
     problem: () => problem,
   };
 }

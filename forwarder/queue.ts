@@ -8,7 +8,7 @@
  *
  * - Q1 nothing is lost: an offered change is published, or merged into a newer one of the same object that is.
  * - Q2 the bound holds: an offer for an object without a slot waits for room. The watch that offers it stops reading, and what
- *   it misses meanwhile is made up for by its resume or relist.
+ *   it misses meanwhile comes with its resume or relist.
  * - Q3 an object is in at most one batch at a time.
  */
 import type { EpochMs } from '../shared/domain/time.ts';

@@ -9,7 +9,7 @@ export interface Readiness {
 
 /**
  * Ready: every resource was listed and something was heard of it lately, and the bus takes events. A resource that is not served
- * (its CRD is missing) has nothing to say, and that is known: it does not stand in the way. A watch that a FinalizerRule or a drain
+ * (its CRD is missing) has nothing to say, and that is known: it does not block readiness. A watch that a FinalizerRule or a drain
  * asks for has its state in the events of that object.
  */
 export function assessReadiness(stats: ForwarderStats, now: EpochMs, staleAfter: DurationMs): Readiness {

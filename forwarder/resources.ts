@@ -14,26 +14,26 @@ import type { WantedKind } from './wanted-kinds.ts';
 import {
   attachmentInterest,
   endOfProtection,
-  hookResourceInterest,
   isGoingPod,
   podInterest,
   projectConfigMap,
-  projectCustomResource,
-  projectDrainResource,
   projectFinalizerRule,
-  projectHookResource,
   projectNode,
   projectNodeClaim,
   projectNodePool,
   projectPod,
   projectPodDisruptionBudget,
   projectPolicy,
-  projectRemediation,
   projectVolumeAttachment,
-  type Parts,
-  type PodInterest,
-  type Project,
 } from './project.ts';
+import {
+  hookResourceInterest,
+  projectCustomResource,
+  projectDrainResource,
+  projectHookResource,
+  projectRemediation,
+} from './project-custom-resource.ts';
+import type { Parts, PodInterest, Project } from './projection.ts';
 import { podKeyOfEvent, podKeyOfObject, tellsOfGoingPod, type Unread } from './unread.ts';
 
 export interface WatchedResource {
@@ -52,7 +52,7 @@ export interface WatchedResource {
   readonly awaitsEnd?: (object: KubernetesObject) => boolean;
   /** Which changed states are published; deletions always are. Without it, all. */
   readonly isNews?: (parts: Parts) => boolean;
-  /** A part that is over at a time that the object itself says: that it goes after that time is no news. */
+  /** A part that is over at a time that the object itself says: that it goes after that time is not published. */
   readonly timedPart?: { readonly name: string; readonly endOf: (object: KubernetesObject) => EpochMs | undefined };
   /** What the first list finds is not published: only what changes from then on. */
   readonly quietAtFirst?: true;

@@ -3,8 +3,8 @@
  * when it was published, or ended in a dead-letter queue, is seen again within a period.
  */
 import { hours, toDurationMs, type DurationMs } from '../shared/domain/time.ts';
-import { messageOf } from '../shared/errors.ts';
 import type { Clock } from '../shared/ports/clock.ts';
+import { keepGoing } from './keep-going.ts';
 import type { Log } from './log.ts';
 
 export interface ResyncSettings {
@@ -84,17 +84,14 @@ export function createResync({ settings, clock, log, keys, publish }: ResyncDeps
   }
 
   return {
-    async run(signal) {
-      while (!signal.aborted) {
-        try {
-          await step(signal);
-        } catch (error) {
-          if (signal.aborted) return;
-          log.error({ error: messageOf(error) }, 'publishing everything again failed, going on');
-          await clock.sleep(toDurationMs(1000), signal).catch(() => undefined);
-        }
-      }
-    },
+    run: signal =>
+      keepGoing(signal, {
+        step,
+        failed: 'publishing everything again failed, going on',
+        pause: toDurationMs(1000),
+        clock,
+        log,
+      }),
     request() {
       requested = true;
       wake();

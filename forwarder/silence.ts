@@ -4,7 +4,7 @@ import type { Clock } from '../shared/ports/clock.ts';
 /** A signal that aborts with its parent, or when nothing was reported for too long. */
 export interface SilenceGuard {
   readonly signal: AbortSignal;
-  /** There is life: start counting anew. */
+  /** There is life: start counting again. */
   alive(): void;
   /** Whether it was silence that aborted. */
   expired(): boolean;
@@ -49,7 +49,7 @@ export function guardSilence(clock: Clock, longest: DurationMs, parent: AbortSig
   };
 }
 
-/** Nobody reads it; made anew for each guard, its stack would cost more than the guard. */
+/** Nobody reads it; creating one with its stack for each guard would cost more than the guard. */
 const DISPOSED = new Error('the guard was disposed of');
 
 /** Settles as `promise` does, or rejects as soon as `signal` aborts, even if the promise never settles. */

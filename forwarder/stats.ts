@@ -1,4 +1,4 @@
-/** How a forwarder fares: what probes, metrics and heartbeats tell. */
+/** The state of a forwarder, as probes, metrics and heartbeats report it. */
 import type { DurationMs } from '../shared/domain/time.ts';
 import type { BusProblem } from './publish.ts';
 import type { WatchState } from './watch.ts';

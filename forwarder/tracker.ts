@@ -7,7 +7,7 @@ import type { Subject } from '../shared/contract/subject.ts';
 import { apiVersionOf, type KubernetesObject } from '../shared/domain/kubernetes-object.ts';
 import { isDue, type EpochMs } from '../shared/domain/time.ts';
 import { changedParts, fingerprintOf, presentParts, type Fingerprint } from './fingerprint.ts';
-import type { Hints, Parts, PodInterest } from './project.ts';
+import type { Hints, Parts, PodInterest } from './projection.ts';
 import type { WatchedResource } from './resources.ts';
 import { isAboutNone, keyOfEvent, keyOfObject, namesOneOf, tellsOfRemoval, uidOf, type Unread } from './unread.ts';
 
@@ -72,7 +72,7 @@ interface Tracked {
   readonly endTime: EpochMs | undefined;
 }
 
-/** @param isTold whether somebody is about to look at all pods of this node, so that one more that is gone is no news */
+/** @param isTold whether somebody is about to look at all pods of this node, so that one more that is gone changes nothing */
 export function createTracker(
   resource: WatchedResource,
   interest: PodInterest,

@@ -1,6 +1,6 @@
 /**
  * Findings of cdk-nag that are by design, each named by its rule and its resource with the reason. A test fails on any finding that is not here, and
- * none is acknowledged for a whole stack, so that a new resource is judged anew.
+ * none is acknowledged for a whole stack, so that a new resource is judged for itself.
  */
 import { Validations } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';

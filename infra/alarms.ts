@@ -1,4 +1,4 @@
-/** How alarms ring: whom they tell, and which paragraph of the runbook their description names. */
+/** How alarms ring: who is notified, and which paragraph of the runbook their description names. */
 import { Duration } from 'aws-cdk-lib';
 import {
   Alarm,

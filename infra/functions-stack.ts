@@ -169,7 +169,7 @@ export class FunctionsStack extends Stack {
     );
   }
 
-  /** Tried for half a day where the tick is tried for a minute; a day without it is made up for by the next one, so no dead letters here either. */
+  /** Tried for half a day where the tick is tried for a minute; after a missed day the next one checks, so no dead letters here either. */
   private scheduleOrphanCheck(): void {
     const { owner } = ORPHAN_CHECK_WAKE_UP;
     new Schedule(this, 'OrphanCheck', {

@@ -39,7 +39,7 @@ export function evaluate(
 /** Kinds of objects by which people tell Curfew what to do. */
 const SETTINGS: readonly unknown[] = ['ConfigMap', 'NodePool', 'NodeLifecyclePolicy', 'FinalizerRule'];
 const REFUSALS: readonly unknown[] = ['refuse', 'refused'];
-/** Warnings about settings that are in force all the same. */
+/** Warnings about settings that are in force anyway. */
 const WARNINGS: readonly unknown[] = [EVENT_REASONS.unknownConditionType, EVENT_REASONS.policyConflict];
 
 /** What Curfew said against a configuration or policy. */

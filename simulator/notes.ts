@@ -3,7 +3,7 @@ import { valueAt } from './match.ts';
 import type { Scenario, ScenarioFault } from './scenario/scenario.ts';
 import type { TraceEntry } from './trace.ts';
 
-/** What Curfew warns of in settings that are in force all the same, at the object in the file. */
+/** What Curfew warns of in settings that are in force anyway, at the object in the file. */
 export function warningNotes(
   { file, objects, steps }: Scenario,
   warnings: readonly TraceEntry[],

@@ -12,7 +12,7 @@ export interface Outages {
   anyOut(): boolean;
   /** When the last outage ended; the start of time when there was none. */
   lastEnd(): EpochMs;
-  /** Called when an outage of the part begins, with what its callers are told. */
+  /** Called when an outage of the part begins, with the error that its callers get. */
   onBegin(part: OutagePart, action: (error: Error) => void): void;
   /** Runs the action now, or when the part is back. */
   whenBack(part: OutagePart, action: () => void): void;

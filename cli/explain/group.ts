@@ -1,7 +1,10 @@
 /** A NodePool or a NodeLifecyclePolicy: which nodes it is in force for, and what becomes of them. */
-import { selects } from '../../shared/domain/label-selector.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { selects, specificity } from '../../shared/domain/label-selector.ts';
+import { readConditions } from '../../shared/domain/node.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
-import { explainLifecycle, nodesOfPool, type LifecycleCluster, type LifecycleExplanation } from './lifecycle.ts';
+import { explainLifecycle, nodesOfPool, nodesWithoutPool, type LifecycleCluster, type LifecycleExplanation } from './lifecycle.ts'; // prettier-ignore
+import { rulesOfPool, type PoolRules } from './pool-rules.ts';
 import { repairText } from './render-lifecycle.ts';
 
 export interface GroupExplanation {
@@ -11,7 +14,13 @@ export interface GroupExplanation {
   readonly mode: 'Enforce' | 'Observe' | undefined;
   /** Why a policy cannot be read. */
   readonly fault: string | undefined;
+  /** Of a policy: what the conditions of its status say. */
+  readonly status: readonly string[];
   readonly nodePools: readonly string[];
+  /** Of a policy: nodes without a NodePool, as those of managed node groups, which only an empty selector covers. */
+  readonly nodesWithoutNodePool: number;
+  /** Of a NodePool: what is in force for its nodes. */
+  readonly rules: PoolRules | undefined;
   readonly nodes: readonly { readonly name: string; readonly lifecycle: LifecycleExplanation }[];
 }
 
@@ -31,31 +40,58 @@ export function explainGroup(
     ({ metadata }) => selector !== undefined && selects(selector, metadata.labels ?? {}),
   );
   const nodePools = kind === 'nodepool' ? [name] : selected.map(({ metadata }) => metadata.name).toSorted();
-  const nodes = nodePools
-    .flatMap(pool => nodesOfPool(cluster, pool))
-    .map(node => ({ name: node.name, lifecycle: explainLifecycle(cluster, node, now) }));
-  const ofPolicy = kind === 'policy';
-  return { kind, name, mode: ofPolicy ? policy?.mode : undefined, fault: ofPolicy ? fault?.message : undefined, nodePools, nodes }; // prettier-ignore
+  const isGeneral = kind === 'policy' && selector !== undefined && specificity(selector) === 0;
+  const without = isGeneral ? nodesWithoutPool(cluster) : [];
+  const nodes = [...nodePools.flatMap(pool => nodesOfPool(cluster, pool)), ...without].map(node => ({
+    name: node.name,
+    lifecycle: explainLifecycle(cluster, node, now),
+  }));
+  const ofBoth = { kind, name, nodePools, nodesWithoutNodePool: without.length, nodes };
+  if (kind === 'nodepool') {
+    return { ...ofBoth, mode: undefined, fault: undefined, status: [], rules: rulesOfPool(cluster, name) };
+  }
+  const status = statusOf((policy ?? fault)?.object);
+  return { ...ofBoth, mode: policy?.mode, fault: fault?.message, status, rules: undefined };
 }
 
-export function renderGroup({ kind, name, mode, fault, nodePools, nodes }: GroupExplanation, now: EpochMs): string {
+/** As the repair function has written it, which knows the generation that was accepted last. */
+function statusOf(object: KubernetesObject | undefined): readonly string[] {
+  const conditions = readConditions(object?.status?.['conditions']);
+  if (conditions.length === 0) return ['no status yet: the repair function has not looked at it'];
+  return conditions
+    .filter(({ type }) => type !== 'Accepted' || conditions.length === 1)
+    .map(({ type, status, reason, message }) =>
+      status === 'True' && type === 'Active'
+        ? message
+        : `${status === 'True' ? '' : 'not '}${type} (${reason}): ${message}`,
+    );
+}
+
+export function renderGroup(group: GroupExplanation, now: EpochMs): string {
+  const { kind, name, mode, fault, status, rules, nodes } = group;
   const title = kind === 'policy' ? `NodeLifecyclePolicy ${name}` : `NodePool ${name}`;
   const unhealthy = nodes.filter(({ lifecycle }) => lifecycle.repair.dueTime !== undefined);
   return [
-    `${title}: ${nodes.length} ${nodes.length === 1 ? 'node' : 'nodes'}, ${unhealthy.length} unhealthy${mode === undefined ? '' : `, mode ${mode}`}`,
+    `${title}: ${counted(nodes.length)}, ${unhealthy.length} unhealthy${mode === undefined ? '' : `, mode ${mode}`}`,
     ...(fault === undefined ? [] : [`  not in force: ${fault}`]),
-    ...(kind === 'policy'
-      ? [`  selects ${nodePools.length === 0 ? 'no NodePool' : `NodePool ${nodePools.join(', ')}`}`]
-      : []),
-    ...(kind === 'nodepool' ? nodes.slice(0, 1).flatMap(({ lifecycle }) => describeRules(lifecycle)) : []),
+    ...(kind === 'policy' ? [`  selects ${selection(group)}`] : []),
+    ...status.map(line => `  ${line}`),
+    ...(rules === undefined ? [] : describeRules(rules)),
     ...unhealthy.map(each => `  node ${each.name}: repair ${repairText(each.lifecycle, now)}`),
   ].join('\n');
 }
 
-function describeRules({ repair, termination, policies }: LifecycleExplanation): readonly string[] {
+const counted = (nodes: number): string => `${nodes} ${nodes === 1 ? 'node' : 'nodes'}`;
+
+function selection({ nodePools, nodesWithoutNodePool }: GroupExplanation): string {
+  const pools = nodePools.length === 0 ? 'no NodePool' : `NodePool ${nodePools.join(', ')}`;
+  return nodesWithoutNodePool === 0 ? pools : `${pools}, and ${counted(nodesWithoutNodePool)} without a NodePool`;
+}
+
+function describeRules({ repair, termination, policies }: PoolRules): readonly string[] {
   return [
-    `  repair: ${repair.source === undefined ? `none: ${repair.message}` : `by ${repair.source}, mode ${repair.mode}`}`,
-    `  termination: ${termination.message}${termination.source === undefined ? '' : `, by ${termination.source}`}`,
+    `  repair: ${repair}`,
+    `  termination: ${termination}`,
     `  policies: ${policies.length === 0 ? 'none' : policies.map(each => `${each.name} (mode ${each.mode})`).join(', ')}`,
   ];
 }

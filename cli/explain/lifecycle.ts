@@ -170,7 +170,7 @@ function withoutDueTime(message: string, dueTime: EpochMs | undefined): string {
   return dueTime === undefined ? message : message.replace(dueClause({ dueTime }), '');
 }
 
-function terminationText(termination: ReturnType<typeof effectiveTermination>): string {
+export function terminationText(termination: ReturnType<typeof effectiveTermination>): string {
   switch (termination.kind) {
     case 'none':
       return 'not by Curfew: neither the NodePool nor a policy asks for it';
@@ -185,4 +185,10 @@ function terminationText(termination: ReturnType<typeof effectiveTermination>): 
 export function nodesOfPool({ nodes, claims }: LifecycleCluster, pool: string): readonly NodeView[] {
   const index = indexOwners(nodes, claims);
   return nodes.filter(node => poolOf(node, ownerOf(node, index)) === pool);
+}
+
+/** The nodes that no NodePool of the cluster has, as those of managed node groups: only a policy with an empty selector reaches them. */
+export function nodesWithoutPool({ nodes, claims, pools }: LifecycleCluster): readonly NodeView[] {
+  const index = indexOwners(nodes, claims);
+  return nodes.filter(node => !pools.has(poolOf(node, ownerOf(node, index)) ?? ''));
 }

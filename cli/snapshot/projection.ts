@@ -95,7 +95,7 @@ function metadataOf({ metadata }: KubernetesObject): JsonObject {
 }
 
 /**
- * A drain's record is not in the cluster. So one under way begins anew, with the request that stands on the Node; one that was answered is
+ * A drain's record is not in the cluster. So one under way begins again, with the request that stands on the Node; one that was answered is
  * over, and would begin again if its request stayed.
  */
 function withoutDrains(annotations: Readonly<Record<string, string>>): Readonly<Record<string, string>> {

@@ -14,7 +14,7 @@ export interface ForwarderProcess {
   stop(): Promise<void>;
 }
 
-/** Starts it and keeps it running. `onProblem` hears of an end that nobody asked for, with the last lines that it wrote. */
+/** Starts it and keeps it running. `onProblem` is called for an end that nobody asked for, with the last lines that it wrote. */
 export function startForwarderProcess(
   env: Readonly<Record<string, string>>,
   onProblem: (message: string) => void,

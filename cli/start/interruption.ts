@@ -1,4 +1,4 @@
-/** `timeout`, systemd and CI systems signal the whole group, and the starter passes it on: one wish, heard twice. */
+/** `timeout`, systemd and CI systems signal the whole group, and the starter passes it on: one request, received twice. */
 const ECHO_MS = 1000;
 
 /**

@@ -5,7 +5,6 @@
 import { createClusterWatch } from '../../shared/adapters/kubernetes/cluster-watch.ts';
 import { ClusterAccessError, checkReachable, loadKubeconfig } from '../../shared/adapters/kubernetes/kubeconfig.ts';
 import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
-import { toReadOnly, type WithheldWrite } from '../../shared/adapters/kubernetes/read-only.ts';
 import { createTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { MAX_CONCURRENCY } from '../../shared/contract/inbox.ts';
@@ -26,6 +25,7 @@ import type { DurationMs } from '../../shared/domain/time.ts';
 import { UsageError } from '../usage-error.ts';
 import { untilInterrupted } from './interruption.ts';
 import { checkPrerequisites } from './prerequisites.ts';
+import { toReadOnly, type WithheldWrite } from './read-only.ts';
 import { watchReachability } from './reachability.ts';
 import { describeTimers } from './set-timers.ts';
 import type { Timeline } from './timeline.ts';

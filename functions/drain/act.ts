@@ -31,7 +31,7 @@ export interface PassResult {
   readonly retryAfter: DurationMs | undefined;
   /** A pod changed in between. */
   readonly changed: boolean;
-  /** When the first of the pods that go by this pass should be gone, at the latest. */
+  /** The latest time at which the first of the pods that this pass ends should be gone. */
   readonly goneBy: EpochMs | undefined;
 }
 

@@ -8,7 +8,7 @@ interface Deps {
   readonly bus: EventBus;
 }
 
-/** Throws `RetryableError` when the bus did not take one of them: they are all told again. */
+/** Throws `RetryableError` when the bus did not take one of them: they are all sent again. */
 export async function tellAnswers(
   { bus }: Deps,
   node: { readonly name: string; readonly uid?: string },

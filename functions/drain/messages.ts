@@ -16,7 +16,7 @@ const requestSchema = z.object({
   node: z.object({ name: z.string().check(z.minLength(1), z.maxLength(253)), uid: z.optional(z.string()) }),
   /** For people and templates. */
   reason: z._default(z.string().check(z.maxLength(1024)), ''),
-  /** Every mode is `Immediate`; protection and PodDisruptionBudgets hold all the same. */
+  /** Every mode is `Immediate`; protection and PodDisruptionBudgets still hold. */
   force: z._default(z.boolean(), false),
 });
 

@@ -88,7 +88,7 @@ export interface ActiveDrain {
   readonly custom?: CustomProgress;
   /** Why the custom drain was given up for the fallback mode. */
   readonly fellBack?: string;
-  /** Decided, and about to be told. */
+  /** Decided, and about to be reported. */
   readonly end?: DrainOutcome & { readonly time: EpochMs };
 }
 

@@ -33,6 +33,8 @@ export interface Target {
   readonly uid: string | undefined;
   /** Nothing changed by which a drain is asked for: it matters to a drain that is known. */
   readonly onlyIfKnown?: boolean | undefined;
+  /** The version of the Node that an event is about: as the drain under way wrote it, the run that wrote it went on from there. */
+  readonly eventVersion?: string | undefined;
 }
 
 export interface Look extends DrainObservation {
@@ -54,9 +56,14 @@ export type Seen =
 export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) {
   const records = openRecords(deps, DRAIN_CODEC, wakeUp);
 
-  return async ({ name, uid, onlyIfKnown }: Target, incoming: Incoming | undefined): Promise<Seen> => {
-    const ref = { type: RESOURCES.Node, name };
-    const found = await findSubject(deps, { ref, uid, onlyIfKnown, recordOf: id => records(recordIdOf(id)) });
+  return async ({ name, uid, onlyIfKnown, eventVersion }: Target, incoming: Incoming | undefined): Promise<Seen> => {
+    const found = await findSubject(deps, {
+      ref: { type: RESOURCES.Node, name },
+      uid,
+      onlyIfKnown,
+      recordOf: id => records(recordIdOf(id)),
+      isNoNews: ({ active }) => eventVersion !== undefined && active?.nodeVersion === eventVersion,
+    });
     if (found.kind === 'gone') return { kind: 'gone', store: found.record, record: found.held.value };
     if (found.kind === 'notOurs') {
       if (incoming !== undefined) await assertGone(deps, { name, uid });

@@ -5,16 +5,16 @@ import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
 import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
 import { settle, type Concern, type Observed } from '../../shared/lifecycle/settle.ts';
-import { openRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
+import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
 import { toFinished } from './admission.ts';
 import { tellAnswers } from './answers.ts';
 import { apply } from './apply.ts';
 import { deleteResource } from './custom-resource.ts';
-import { decide, type DrainDecision } from './decide.ts';
+import { decide } from './decide.ts';
+import type { DrainDecision } from './decision.ts';
 import type { DrainOutcome, DrainRecord, Incoming } from './model.ts';
 import { createObserver, type DrainDeps, type Look, type Target } from './observe.ts';
-import { DRAIN_CODEC, recordIdOf } from './record.ts';
 import { readBusEvent, type NodeMessage } from './requests.ts';
 import { FULL } from './scope.ts';
 import type { RunMemory } from './turn.ts';
@@ -71,7 +71,7 @@ export function createReconciler(deps: DrainDeps, rules: Partial<Rules> = {}): R
 
 type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
 
-/** A pod that is being deleted is on its way: its removal is the news, and the drain looks by itself when that stays away. */
+/** A pod that is being deleted is on its way: its removal is the news, and the drain looks by itself when that event does not come. */
 const isOnItsWay = ({ change, changed, resync }: ClusterEvent): boolean =>
   change === 'Modified' && resync !== true && changed.length === 1 && changed[0] === 'deletionTimestamp';
 
@@ -80,9 +80,13 @@ async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise
   switch (subject.kind) {
     case 'Node':
       if (event.hints.podsFor !== undefined && event.hints.podsFor !== OWNER) return;
-      if (await isOwnWrite(parts.deps, event)) return;
-      // A drain is asked for by annotations of the part `drain`; of a Node without one nothing else is of interest.
-      await reconcileNode(parts, { name: subject.name, uid: subject.uid, onlyIfKnown: leavesAlone(event, 'drain') });
+      await reconcileNode(parts, {
+        name: subject.name,
+        uid: subject.uid,
+        // A drain is asked for by annotations of the part `drain`; of a Node without one nothing else is of interest.
+        onlyIfKnown: leavesAlone(event, 'drain'),
+        eventVersion: mayBeOwnWrite(event) ? event.resourceVersion : undefined,
+      });
       return;
     case 'Pod':
       if (isOnItsWay(event)) return;
@@ -104,12 +108,9 @@ async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise
   }
 }
 
-/** The Node is as the drain under way wrote it, in a run that went on from there. */
-async function isOwnWrite(deps: DrainDeps, { subject, change, changed, resourceVersion, resync }: ClusterEvent) {
-  if (change !== 'Modified' || resync === true || changed.some(part => VIRTUAL_PARTS.has(part))) return false;
-  const held = await openRecord(deps, DRAIN_CODEC, recordIdOf(subject.uid)).load();
-  return held.kind === 'held' && held.value.active?.nodeVersion === resourceVersion;
-}
+/** The Node itself changed, and nothing around it. */
+const mayBeOwnWrite = ({ change, changed, resync }: ClusterEvent): boolean =>
+  change === 'Modified' && resync !== true && !changed.some(part => VIRTUAL_PARTS.has(part));
 
 async function reconcileRequest(parts: Parts, { nodeName, nodeUid, incoming }: NodeMessage): Promise<void> {
   const isTaken = await reconcileNode(parts, { name: nodeName, uid: nodeUid }, incoming);
@@ -165,7 +166,7 @@ async function reconcileNode(parts: Parts, first: Target, incoming?: Incoming, w
   return run.taken || isHere;
 }
 
-/** All who asked hear that there is nothing left to drain. */
+/** Answers every request: there is nothing left to drain. */
 async function closeGone(
   { deps, reporter }: Parts,
   { name, uid }: Target,

@@ -1,4 +1,4 @@
-/** What the effects of a drain share: the look that they stand on, how a turn ends, and how it is told. */
+/** What the effects of a drain share: the look that they stand on, how a turn ends, and how it is reported. */
 import { addDuration, earliest, minutes, type EpochMs } from '../../shared/domain/time.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { again, DONE, type Turn } from '../../shared/lifecycle/settle.ts';
@@ -22,9 +22,9 @@ export interface RunMemory {
 
 /** Whatever is waited for, a drain is looked at this often. */
 const SAFETY_NET = minutes(5);
-/** No event tells labels of pods, nor which devices they use. */
+/** No event reports a change of a pod's labels or of the devices it uses. */
 const UNTOLD_NET = minutes(1);
-/** A run that dies between two turns is made up for after this long. */
+/** After a run that dies between two turns, the next one comes after this long. */
 export const SOON = minutes(1);
 
 /** The next look of this run goes on from here. */

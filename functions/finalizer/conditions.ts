@@ -70,7 +70,7 @@ async function write(
 ): Promise<void> {
   const { name, uid } = seen.metadata;
   const ref = { type: seen.kind === 'Node' ? RESOURCES.Node : RESOURCES.NodeClaim, name };
-  // Read anew: the steps have changed it, and a kubelet writes conditions, too.
+  // Read again: the steps have changed it, and a kubelet writes conditions, too.
   const object = await deps.kubernetes.get(ref);
   if (object?.metadata.uid === uid) await setConditions(deps, ref, object, shown, now);
 }

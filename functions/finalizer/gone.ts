@@ -1,4 +1,4 @@
-/** What becomes of a termination whose object went: its Nodes are terminated by themselves, and what may be left behind is said. */
+/** The end of a termination whose object is gone: its Nodes become subjects of their own, and what may be left behind is reported. */
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { addDuration, minutes } from '../../shared/domain/time.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';

@@ -2,6 +2,7 @@
 import { changedOnly } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { HOOK_ANSWERED, INSTANCE_STATE_CHANGED, ORPHAN_FORGOTTEN } from '../../shared/contract/names.ts';
+import { nodePartsOfOthers } from '../../shared/contract/node-parts.ts';
 import { createReporter } from '../../shared/lifecycle/reporter.ts';
 import { isOrphanCheck } from '../../shared/contract/wake-up.ts';
 import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
@@ -130,15 +131,8 @@ async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise
   }
 }
 
-/** Parts of a Node that neither our finalizer nor what is in force depends on. */
-const OF_GOING_NODES: ReadonlySet<string> = new Set([
-  'bootID',
-  'conditions',
-  'drain',
-  'protection',
-  'taints',
-  'unschedulable',
-]);
+/** Neither our finalizer nor what is in force depends on them. */
+const OF_GOING_NODES = nodePartsOfOthers(OWNER);
 
 /** Of a FinalizerRule, whose own finalizer alone changed. */
 const isOwnFinalizer = (changed: readonly string[]): boolean => changed.length === 1 && changed[0] === 'finalizers';

@@ -93,7 +93,7 @@ const schema = z.object({
   keyUid: z.exactOptional(z.string()),
   /** Evictions refused in a row. */
   refusedEvictions: z.number(),
-  /** What the audit was told last: step, and what it waits on. */
+  /** The last audit line: step, and what it waits on. */
   reported: z.exactOptional(z.string()),
   /** The settings when they were last valid: they stay in force when NodePool and policy go, or become unreadable. */
   settings: z.exactOptional(

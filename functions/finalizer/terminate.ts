@@ -138,8 +138,8 @@ const STARTED = 'started';
 const FORCED = 'forced ';
 
 /**
- * Ends the turn: the timer of what is waited on stands in the record; what is news is said, and noted down as said afterwards, so that a
- * run which dies in between is made up for (I9).
+ * Ends the turn: the timer of what is waited on stands in the record; what is new is reported first and recorded as
+ * reported afterwards, so that the next run repeats it after one that dies in between (I9).
  */
 async function wait(context: TerminationContext, outcome: Waiting, progress: Progress): Promise<Turn> {
   const { forced } = context;
@@ -157,7 +157,7 @@ async function wait(context: TerminationContext, outcome: Waiting, progress: Pro
   return said.written ? turn : said;
 }
 
-/** What cannot be found out is tried again; once that takes too long, somebody is told. */
+/** What cannot be found out is tried again; once that takes too long, it is reported. */
 async function sayWhenOverdue(context: TerminationContext, error: unknown): Promise<never> {
   const isNews = error instanceof RetryableError && context.progress().overdue !== true && isOverdue(context);
   if (isNews) {

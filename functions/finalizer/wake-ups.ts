@@ -1,5 +1,5 @@
 /**
- * Whom a change of something else concerns: the terminations under way, and the NodeClaims and Nodes whose finalizers new settings
+ * What a change elsewhere affects: the terminations under way, and the NodeClaims and Nodes whose finalizers new settings
  * ask for or do not ask for any more. A burst of changes costs one round (`shared/lifecycle/rounds.ts`).
  */
 import { inParallel } from '../../shared/cluster/in-parallel.ts';

@@ -74,7 +74,7 @@ async function reconcileClusterEvent(deps: Deps, event: WatchedEvent): Promise<v
       if (change !== 'Deleted' && deps.seen.has(subject.uid, resourceVersion)) return;
       return reconcileNode(deps, { name: hints.nodeName, uid: undefined, pods: 'always' });
     case 'Node': {
-      // What this very process made of it is no news.
+      // This process has already looked at that version.
       if (change === 'Modified' && event.resync !== true && deps.seen.has(subject.uid, resourceVersion)) return;
       if (change === 'Modified' && isOfOthers(changed)) return;
       // Pods have events of their own; a node that only changes matters when it is known to carry annotated ones.

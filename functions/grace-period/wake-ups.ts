@@ -1,7 +1,8 @@
-/** Whom a change of settings concerns: the nodes with annotated pods. A burst of changes costs one round. And which changes concern others alone. */
+/** What a change of settings affects: the nodes with annotated pods; a burst of changes costs one round. And which changes concern others. */
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { loadPoolNodes } from '../../shared/cluster/node-pool.ts';
 import { changedOnly } from '../../shared/contract/cluster-event.ts';
+import { nodePartsOfOthers } from '../../shared/contract/node-parts.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import { seconds } from '../../shared/domain/time.ts';
@@ -50,15 +51,7 @@ async function annotatedNodes(deps: Deps, scopes: Scopes): Promise<readonly Subj
   return annotated.map(({ name, uid }) => ({ apiVersion: 'v1', kind: 'Node', name, uid }));
 }
 
-/** Parts of a Node that no protection depends on; they change when a node falls ill and when it is terminated. */
-const OF_OTHERS: ReadonlySet<string> = new Set([
-  'bootID',
-  'conditions',
-  'drain',
-  'finalizers',
-  'taints',
-  'unschedulable',
-]);
+const OF_OTHERS = nodePartsOfOthers(OWNER);
 
 /** Whether these changed parts of a Node concern other functions alone. */
 export const isOfOthers = (changed: readonly string[]): boolean => changedOnly(changed, OF_OTHERS);

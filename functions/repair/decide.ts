@@ -13,7 +13,7 @@ import type { Owner } from '../../shared/domain/node-owner.ts';
 import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
 import { addDuration, isDue, minutes, parseTimestamp, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import type { LimitsInForce } from './limits/concurrent.ts';
-import { judgeHealth, type Episode, type RepairIncident } from './incident.ts';
+import { judgeHealth, nextEpisodes, type Episode, type RepairIncident } from './incident.ts';
 
 /** What holds for the nodes of one pool. */
 export interface RepairRules {
@@ -36,7 +36,7 @@ export interface NodeObservation {
   readonly rules: RepairRules;
   /** What is remembered of earlier unhealthy times. */
   readonly episodes: readonly Episode[];
-  /** An earlier rung for this incident did not help: ill with whatever by now, the node is still due. */
+  /** An earlier rung for this incident did not help: whatever condition the node has by now, it is still due. */
   readonly escalates?: RepairIncident | undefined;
 }
 
@@ -85,7 +85,7 @@ export function decide({ now, node, owner, rules, episodes, escalates }: NodeObs
   }
   if ('invalid' in settings) return { kind: 'refuse', message: settings.invalid };
 
-  const health = judgeHealth(node, settings, episodes);
+  const health = judgeHealth(node, settings, nextEpisodes(node, settings, episodes, now));
   if (health.kind === 'healthy') {
     return { kind: 'ignore', reason: 'Healthy', message: 'no condition of the node counts as unhealthy' };
   }

@@ -3,7 +3,7 @@
  * for `flapping`. Pure.
  */
 import { formatDuration } from '../../shared/domain/go-duration.ts';
-import type { NodeView } from '../../shared/domain/node.ts';
+import type { NodeCondition, NodeView } from '../../shared/domain/node.ts';
 import {
   earliestUnhealthy,
   matchStatements,
@@ -34,6 +34,8 @@ export function sameIncident(a: RepairIncident, b: RepairIncident): boolean {
 export interface Episode {
   readonly startTime: EpochMs;
   readonly endTime?: EpochMs | undefined;
+  /** The conditions that it began with; absent in records of earlier versions. */
+  readonly began?: readonly Pick<NodeCondition, 'type' | 'status'>[] | undefined;
 }
 
 export type Health =
@@ -44,11 +46,11 @@ export type Health =
       readonly incident: RepairIncident;
       /** The incident and its due time in words. */
       readonly message: string;
-      /** How many statements hold: how badly the node fares. */
+      /** How many statements hold: how unhealthy the node is. */
       readonly severity: number;
     };
 
-/** How the node fares under these settings. @param episodes what is remembered of it; looked at only with `flapping` */
+/** The state of the node under these settings. @param episodes what is remembered of it; looked at only with `flapping` */
 export function judgeHealth(
   node: Pick<NodeView, 'conditions'>,
   settings: RepairSettings,
@@ -127,8 +129,9 @@ export function cumulativeDueTime(
 const MAX_EPISODES = 100;
 
 /**
- * What is remembered after a look at the node. A node is never charged for time in which it may have been well: an episode that
- * another one follows without a look in between ended at an unknown time, and does not count.
+ * What is remembered after a look at the node. A node is never charged for time in which it is known to have been well: where the
+ * condition that an episode began with came back in the same status without a look in between, the episode ended at an unknown time,
+ * and does not count.
  */
 export function nextEpisodes(
   node: Pick<NodeView, 'conditions'>,
@@ -138,21 +141,39 @@ export function nextEpisodes(
 ): readonly Episode[] {
   const rule = settings.flapping;
   if (rule === undefined) return [];
-  const since = unhealthySince(matchStatements(node, statementsOf(settings)));
+  const matches = matchStatements(node, statementsOf(settings));
+  const since = unhealthySince(matches);
   const closed = before.map((episode): Episode => {
-    if (episode.endTime !== undefined) return episode;
-    if (since !== undefined && since <= episode.startTime) return episode;
-    return { ...episode, endTime: since === undefined ? recoveryTime(node, episode, now) : episode.startTime };
+    const { startTime, endTime } = episode;
+    if (endTime !== undefined || (since !== undefined && since <= startTime)) return episode;
+    return { startTime, endTime: endOf(node, episode, { since, now }) };
   });
   const isOpen = closed.some(({ endTime }) => endTime === undefined);
-  const opened = since === undefined || isOpen ? closed : [...closed, { startTime: since }];
+  const opened =
+    since === undefined || isOpen ? closed : [...closed, { startTime: since, began: begun(matches, since) }];
   return opened
     .filter(({ startTime, endTime }) => endTime === undefined || (endTime > startTime && endTime + rule.window > now))
     .slice(-MAX_EPISODES);
 }
 
-/** When the node got well: the first transition after the beginning. */
-function recoveryTime({ conditions }: Pick<NodeView, 'conditions'>, { startTime }: Episode, now: EpochMs): EpochMs {
-  const times = conditions.flatMap(({ lastTransitionTime }) => lastTransitionTime ?? []);
-  return times.filter(time => time > startTime).reduce((first, time) => (time < first ? time : first), now);
+const begun = (matches: readonly UnhealthyMatch[], since: EpochMs): Episode['began'] =>
+  matches
+    .filter(({ condition }) => condition.lastTransitionTime === since)
+    .map(({ condition: { type, status } }) => ({ type, status }));
+
+/** When the last of the conditions that it began with ended; its own beginning where nobody knows. */
+function endOf(
+  { conditions }: Pick<NodeView, 'conditions'>,
+  { startTime, began }: Episode,
+  { since, now }: { readonly since: EpochMs | undefined; readonly now: EpochMs },
+): EpochMs {
+  const ends = (began ?? []).map(({ type, status }): EpochMs => {
+    const condition = conditions.find(each => each.type === type);
+    const time = condition?.lastTransitionTime ?? startTime;
+    if (condition !== undefined && condition.status !== status) return time;
+    // Taken away, or not counted any more without a transition of its own: until that is seen.
+    return time === startTime ? now : startTime;
+  });
+  const end = ends.reduce((last, time) => (time > last ? time : last), startTime);
+  return since !== undefined && since < end ? since : end;
 }

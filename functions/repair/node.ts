@@ -1,7 +1,7 @@
 /**
  * One node: its incident, and the timer until it is due. Whether a due node is repaired is for a pass of its pool to say; this only
- * sees to it that one takes place. What is news is said before it is recorded: a run that ends in between says it once more, and never
- * not at all (I9). An Event that is said twice is one Event with a count.
+ * makes sure that one takes place. What is news is said before it is recorded: a run that dies in between says it again, and nothing
+ * goes unsaid (I9). An Event that is said twice is one Event with a count.
  */
 import { addDuration, hours, isDue, minutes, type EpochMs } from '../../shared/domain/time.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
@@ -17,7 +17,7 @@ import { reportOfNode } from './report.ts';
 
 /** The pool's record has the timer of a due node; the node's own is there in case that it has not. */
 export const TAKEN_CHECK = minutes(15);
-/** A node that cannot be judged is looked at this often; what mends it is an event as a rule. */
+/** A node that cannot be judged is looked at this often; a fix usually comes as an event. */
 const FAULT_CHECK = hours(1);
 
 type Ports = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'metrics' | 'clock'>;

@@ -6,6 +6,7 @@ import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { changedOnly } from '../../shared/contract/cluster-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { DRAIN_COMPLETED } from '../../shared/contract/names.ts';
+import { nodePartsOfOthers } from '../../shared/contract/node-parts.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { TerminalError } from '../../shared/errors.ts';
 import { createReporter, type Reporter } from '../../shared/lifecycle/reporter.ts';
@@ -91,8 +92,8 @@ async function reconcileRemediation(deps: Deps, nodeName: string | undefined): P
   if (held.kind === 'held') await deps.passes.poolChanged(held.value.pool);
 }
 
-/** Parts of a Node that `readNode` leaves out. The first of them change with each termination. */
-const OF_OTHERS: ReadonlySet<string> = new Set(['taints', 'unschedulable', 'finalizers', 'drain', 'protection']);
+/** Parts of a Node that `readNode` leaves out. */
+const OF_OTHERS = nodePartsOfOthers(OWNER);
 
 /** What changes of a Node when it goes. */
 const OF_ITS_END: ReadonlySet<string> = new Set([...OF_OTHERS, 'deletionTimestamp']);

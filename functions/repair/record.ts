@@ -33,13 +33,19 @@ export const incidentSchema = z.object({
   dueTime: instant,
 });
 
+const episodeSchema = z.object({
+  startTime: instant,
+  endTime: z.exactOptional(instant),
+  began: z.exactOptional(z.array(z.object({ type: z.string(), status: z.string() }))),
+});
+
 const nodeSchema = z.object({
   incident: z.exactOptional(incidentSchema),
   pool: z.exactOptional(z.string()),
   claim: z.exactOptional(z.string()),
   taken: z._default(z.boolean(), false),
   fault: z.exactOptional(z.string()),
-  episodes: z._default(z.array(z.object({ startTime: instant, endTime: z.exactOptional(instant) })), []),
+  episodes: z._default(z.array(episodeSchema), []),
 });
 
 export const nodeCodec: RecordCodec<NodeRecord> = {
@@ -54,7 +60,11 @@ export const nodeCodec: RecordCodec<NodeRecord> = {
       ...(claim !== undefined && { claim }),
       taken,
       ...(fault !== undefined && { fault }),
-      episodes: episodes.map(({ startTime, endTime }) => ({ startTime, ...(endTime !== undefined && { endTime }) })),
+      episodes: episodes.map(({ startTime, endTime, began }) => ({
+        startTime,
+        ...(endTime !== undefined && { endTime }),
+        ...(began && { began: began.map(each => ({ ...each })) }),
+      })),
     };
     nodeSchema.parse(state);
     return state;

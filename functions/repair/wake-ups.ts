@@ -1,5 +1,5 @@
 /**
- * Whom a change of settings concerns: the pools in which something may be due by now, and the unhealthy nodes, whose own timers may
+ * What a change of settings affects: the pools in which something may be due by now, and the unhealthy nodes, whose own timers may
  * be wrong. A burst of changes costs one round (`shared/lifecycle/rounds.ts`).
  */
 import { inParallel } from '../../shared/cluster/in-parallel.ts';

@@ -16,7 +16,7 @@ import {
 export const SWEEP_AHEAD = seconds(90);
 /**
  * A record whose owner sent a wake-up of its own is left to that message for this long after it is due: both at once would run the
- * owner twice. A message that was lost is made up for at the next sweep after it.
+ * owner twice. After a lost message the next sweep sends another.
  */
 export const OWN_WAKE_UP_ARRIVES_WITHIN = seconds(30);
 

@@ -27,7 +27,7 @@ export const ACCESS_CODES: ReadonlySet<string> = new Set([
   'MissingAuthenticationToken',
 ]);
 
-/** The table, queue or bus is not (yet) there: a deployment in progress, or a name that must be put right. */
+/** The table, queue or bus is not (yet) there: a deployment in progress, or a name that must be corrected. */
 export const MISSING_CODES: ReadonlySet<string> = new Set([
   'ResourceNotFoundException',
   'QueueDoesNotExist',

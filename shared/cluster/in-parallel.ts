@@ -1,5 +1,5 @@
 /**
- * Reads that do not depend on each other, at once. Like `Promise.all`, but a failure is told only when all have ended: nothing may
+ * Reads that do not depend on each other, at once. Like `Promise.all`, but a failure is thrown only when all have ended: nothing may
  * run on after a handler has answered, because Lambda freezes the environment there and what is left thaws minutes later.
  */
 export async function inParallel<const Parts extends readonly unknown[]>(
@@ -35,7 +35,7 @@ const AT_ONCE = 10;
 
 /**
  * Does the work for every item, a few at a time: the next one begins when any has ended, so that a slow one holds up nobody. After a
- * failure none begins, and it is told when all that run have ended.
+ * failure none begins, and it is thrown when all that run have ended.
  */
 export async function fewAtATime<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
   const limited = limitTo(AT_ONCE);

@@ -6,6 +6,7 @@ import { parse as parseToml, TomlError } from 'smol-toml';
 import type { DrainSettings } from '../domain/drain-settings.ts';
 import { suggestion } from '../domain/nearest-name.ts';
 import { drainKeys, toDrainSettings } from './drain-schema.ts';
+import { formatKeyPath } from './key-path.ts';
 import { MAX_KEY_PARTS, tomlPlaces } from './toml-places.ts';
 import * as z from './zod.ts';
 
@@ -104,7 +105,7 @@ function toFaults(
 ): ConfigFault[] {
   const fault = (path: readonly PropertyKey[], message: string): ConfigFault => ({
     line: lineOf(path),
-    key: formatKey(path),
+    key: formatKeyPath(path),
     message,
   });
   const isMissing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined');
@@ -123,21 +124,6 @@ function valueAt(content: unknown, path: readonly PropertyKey[]): unknown {
   let value: unknown = content;
   for (const key of path) value = isTable(value) ? Reflect.get(value, key) : undefined;
   return value;
-}
-
-/** Long names are cut: a message is for people. */
-const MAX_KEY_LENGTH = 60;
-
-function formatKey(path: readonly PropertyKey[]): string {
-  let text = '';
-  for (const part of path) {
-    const name = String(part);
-    const short = name.length > MAX_KEY_LENGTH ? `${name.slice(0, MAX_KEY_LENGTH)}…` : name;
-    if (typeof part === 'number') text += `[${part}]`;
-    else if (/^[\w-]+$/.test(name)) text += text === '' ? short : `.${short}`;
-    else text += `${text === '' ? '' : '.'}${JSON.stringify(short)}`;
-  }
-  return text;
 }
 
 /** The keys that are known in the table at `path`. */

@@ -54,7 +54,7 @@ export const HEALTH_EVENT = 'HealthEvent';
 export const DRAIN_REQUESTED = 'DrainRequested';
 /** EventBridge `detail-type` of the answer to each HealthEvent and DrainRequested; `source` is `curfew.drain`. */
 export const DRAIN_COMPLETED = 'DrainCompleted';
-/** EventBridge `detail-type` that the forwarder publishes every minute while it watches; an alarm rings when it stays away. */
+/** EventBridge `detail-type` that the forwarder publishes every minute while it watches; an alarm rings when it stops. */
 export const FORWARDER_HEARTBEAT = 'ForwarderHeartbeat';
 
 /** The user's configuration: ConfigMap `curfew-config` in namespace `curfew`, key `config.toml`. */

@@ -3,7 +3,7 @@ const REMEMBERED = 500;
 
 /**
  * The parser with a memory: a part of an object that was parsed before is not parsed again. Every look at a node asks what applies to
- * its pool, and between two looks hardly anything has changed. Known by identity, else by its text, so that what comes anew from the
+ * its pool, and between two looks hardly anything has changed. Known by identity, else by its text, so that what comes again from the
  * API server is known, too. `parse` is pure, and nobody changes what it was given or what it answered.
  */
 export function parsedOnce<Result>(

@@ -1,4 +1,5 @@
 /** Reads the frame of a NodeLifecyclePolicy's spec; its blocks have schemas of their own. Strict, with messages that name the path (I8). */
+import { formatKeyPath } from './key-path.ts';
 import { parsedOnce } from './parsed-once.ts';
 import * as z from './zod.ts';
 import type { LabelSelector } from '../domain/label-selector.ts';
@@ -94,6 +95,16 @@ export function parseNodePoolSelector(spec: unknown): Parsed<LabelSelector> {
 /** A result of zod as `Parsed`; each issue names its path under `path`. */
 export function parsed<T>(result: z.core.util.SafeParseResult<T>, path: string): Parsed<T> {
   if (result.success) return { ok: true, value: result.data };
-  const message = result.error.issues.map(issue => `${[path, ...issue.path.map(String)].join('.')}: ${issue.message}`);
-  return { ok: false, message: message.join('; ') };
+  const messages = result.error.issues.map(issue => `${path}${under(issue.path)}: ${whatIsWrong(issue)}`);
+  return { ok: false, message: messages.join('; ') };
+}
+
+function under(path: readonly PropertyKey[]): string {
+  const text = formatKeyPath(path);
+  return text === '' || text.startsWith('[') ? text : `.${text}`;
+}
+
+function whatIsWrong(issue: z.core.$ZodIssue): string {
+  const isMissing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined');
+  return isMissing ? `is missing, ${issue.expected} expected` : issue.message;
 }

@@ -35,18 +35,20 @@ function add<Value>(map: Map<string, Value[]>, key: string | undefined, value: V
   else values.push(value);
 }
 
-/** The NodeClaim of the node: the only one with its providerID, which names this node or none yet. */
+/**
+ * The NodeClaim of the node: the only one with its providerID, which names this node or none yet. Of an instance that several Nodes
+ * state nothing is certain, whether a NodeClaim stands for it or not.
+ */
 export function ownerOf(node: Pick<NodeView, 'name' | 'providerID'>, index: OwnerIndex): Owner {
   const { providerID } = node;
-  const claims = providerID === undefined ? [] : (index.claims.get(providerID) ?? []);
-  const [claim, ...others] = claims;
-  if (providerID === undefined || claim === undefined) {
-    return { kind: 'none', message: `no NodeClaim has providerID ${providerID ?? '(none)'}` };
-  }
+  if (providerID === undefined) return { kind: 'none', message: 'no NodeClaim has providerID (none)' };
   const sharing = index.nodes.get(providerID) ?? [];
   if (sharing.length > 1) {
     return { kind: 'ambiguous', message: `several Nodes have providerID ${providerID}: ${list(sharing)}` };
   }
+  const claims = index.claims.get(providerID) ?? [];
+  const [claim, ...others] = claims;
+  if (claim === undefined) return { kind: 'none', message: `no NodeClaim has providerID ${providerID}` };
   if (others.length > 0) {
     const names = claims.map(({ name }) => name);
     return { kind: 'ambiguous', message: `several NodeClaims have providerID ${providerID}: ${list(names)}` };

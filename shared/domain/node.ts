@@ -59,6 +59,14 @@ function readBootID(status: JsonObject | undefined): string | undefined {
   return isRecord(info) ? optionalText(info['bootID']) : undefined;
 }
 
+/** Go's zero time is how a client in Go leaves a time out. Read as an instant, every toleration would have passed since. */
+function readTransition(value: string): EpochMs | undefined {
+  const time = parseTimestamp(value);
+  return time === GO_ZERO_TIME ? undefined : time;
+}
+
+const GO_ZERO_TIME = parseTimestamp('0001-01-01T00:00:00Z');
+
 /** Reads a `status.conditions` list of any kind; entries without a type are passed over. */
 export function readConditions(value: JsonValue | undefined): readonly NodeCondition[] {
   if (!Array.isArray(value)) return [];
@@ -70,7 +78,7 @@ export function readConditions(value: JsonValue | undefined): readonly NodeCondi
       status: text(entry['status']),
       reason: text(entry['reason']),
       message: text(entry['message']),
-      lastTransitionTime: parseTimestamp(text(entry['lastTransitionTime'])),
+      lastTransitionTime: readTransition(text(entry['lastTransitionTime'])),
     });
   }
   return conditions;

@@ -1,7 +1,7 @@
 /**
  * One inbox message from body to outcome; what the Lambda batch handler and every in-process runner share.
  * - not valid, or `TerminalError` → parked in the DLQ with its reason, done
- * - `RetryableError` → thrown, the message is redelivered; one that is sent anew every minute is left to the next one before long
+ * - `RetryableError` → thrown, the message is redelivered; one that is sent every minute is soon left to the next one
  * - a bug → the same for an hour, in which it may be mended; then parked
  */
 import { MAX_BUG_RECEIVES, MAX_REPEATED_RECEIVES } from '../contract/inbox.ts';

@@ -1,11 +1,11 @@
 /**
- * Rounds: one change concerns many objects, such as a policy that a hundred pools share. A round finds out whom, and wakes them. A
+ * Rounds: one change concerns many objects, such as a policy that a hundred pools share. A round finds out which, and wakes them. A
  * burst of changes costs one round at once and one per `spacing` after it; its wake-ups are spread, and the next round begins only
  * when they are over, so that each object is woken at most once in that time. Nothing is lost: what is asked for while a round is at
- * work waits in the record, whose timer makes up for a run that dies.
+ * work waits in the record, whose timer brings the next run after one that dies.
  *
  * ```
- *   request ──▶ claim (underWay) ──▶ look whom it concerns ──▶ wake-ups ──▶ record: not before nextTime again
+ *   request ──▶ claim (underWay) ──▶ find what it affects ──▶ wake-ups ──▶ record: not before nextTime again
  *      └─ another round is at work, or was a moment ago: `waiting` ──▶ timer of the record ──▶ claim
  * ```
  */
@@ -14,10 +14,10 @@ import type { Subject } from '../contract/subject.ts';
 import * as z from '../contract/zod.ts';
 import { addDuration, isDue, seconds, toDurationMs, toEpochMs, type DurationMs, type EpochMs } from '../domain/time.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
-import { DONE, settle } from './settle.ts';
+import { DONE, settle, type Turn } from './settle.ts';
 import { openRecord, written, type Held, type RecordCodec, type UsedWakeUp } from './timed-record.ts';
 
-/** A round that dies is made up for after this long. */
+/** A round that dies is repeated after this long. */
 export const ROUND_SETTLES_AFTER = seconds(60);
 /** Wake-ups a second, unless that takes longer than `LONGEST_SPREAD_SECONDS`. */
 export const WAKE_UPS_PER_SECOND = 50;
@@ -25,6 +25,11 @@ export const WAKE_UPS_PER_SECOND = 50;
 const LONGEST_SPREAD_SECONDS = 240;
 /** More names than these stand for everything. */
 const MAX_SCOPES = 100;
+/**
+ * A run that others were faster than so often asks for everything: that holds what all of them ask for, so the first one to write it
+ * serves the rest, which find nothing left to write. With a name each, one run a turn would get through.
+ */
+const LOST_BEFORE_ALL = 2;
 
 /** What a round is about: names, or everything. */
 export type Scopes = readonly string[] | 'all';
@@ -34,7 +39,7 @@ export interface Round {
   /** Tells the rounds of one function apart. */
   readonly name: string;
   readonly spacing: DurationMs;
-  /** Whom a change of this concerns: only those for whom the answer may be another one than before. Live reads. */
+  /** What a change affects: only objects for which the answer may differ from before. Live reads. */
   readonly concerned: (scopes: Scopes) => Promise<readonly Subject[]>;
 }
 
@@ -90,6 +95,14 @@ async function claim(
   const record = openRecord(deps, roundCodec(round.owner), recordId(round), wakeUp);
   const subject = subjectOf(round.name);
   let claimed: RoundState | undefined;
+  let asked = requested;
+  let lost = 0;
+  const save = async (wanted: Parameters<typeof record.save>[0]): Promise<Turn> => {
+    const saved = await record.save(wanted);
+    if (!saved.written) lost += 1;
+    if (lost >= LOST_BEFORE_ALL && !isNone(requested)) asked = 'all';
+    return written(saved);
+  };
   await settle<Held<RoundState>, NextTurn>({
     what: `${round.owner} round ${round.name}`,
     observe: async () => ({ kind: 'here', observation: await record.load() }),
@@ -97,8 +110,8 @@ async function claim(
       if (held.kind === 'newer') return { kind: 'nothing' };
       const now = deps.clock.now();
       return held.kind === 'none'
-        ? nextTurn(undefined, requested, now)
-        : nextTurn({ ...held.value, armed: held.stored.nextWakeTime }, requested, now);
+        ? nextTurn(undefined, asked, now)
+        : nextTurn({ ...held.value, armed: held.stored.nextWakeTime }, asked, now);
     },
     async apply(turn) {
       switch (turn.kind) {
@@ -107,16 +120,14 @@ async function claim(
         case 'close':
           return record.release();
         case 'wait':
-          return written(
-            await record.save({ subject, value: turn.state, wakeTime: turn.wakeTime, punctual: turn.punctual }),
-          );
+          return save({ subject, value: turn.state, wakeTime: turn.wakeTime, punctual: turn.punctual });
         case 'begin': {
           const now = deps.clock.now();
           const value = { waiting: [], underWay: turn.scopes, nextTime: addDuration(now, round.spacing) };
           const wakeTime = addDuration(now, ROUND_SETTLES_AFTER);
-          const saved = await record.save({ subject, value, wakeTime, punctual: false });
-          if (saved.written) claimed = value;
-          return written(saved);
+          const saved = await save({ subject, value, wakeTime, punctual: false });
+          if (saved.kind === 'done') claimed = value;
+          return saved;
         }
       }
     },

@@ -19,7 +19,7 @@ export type Found<Value> =
       readonly record: TimedRecord<Value>;
       readonly held: Extract<Held<Value>, { kind: 'held' }>;
     }
-  /** No such object and no record; or the record is a newer version's, which is left to it. */
+  /** No such object and no record; nothing new to a record; or the record is a newer version's, which is left to it. */
   | { readonly kind: 'notOurs' };
 
 export interface Sought<Value> {
@@ -30,6 +30,8 @@ export interface Sought<Value> {
   readonly recordOf: (uid: string) => TimedRecord<Value>;
   /** What changed of the object concerns only what is remembered of it: without a record it is not read. */
   readonly onlyIfKnown?: boolean | undefined;
+  /** Asked of what is remembered of it: true leaves the object unread. */
+  readonly isNoNews?: ((value: Value) => boolean) | undefined;
 }
 
 /**
@@ -38,7 +40,7 @@ export interface Sought<Value> {
  */
 export async function findSubject<Value>(
   { kubernetes }: Pick<FunctionDeps, 'kubernetes'>,
-  { ref, uid, recordOf, onlyIfKnown = false }: Sought<Value>,
+  { ref, uid, recordOf, onlyIfKnown = false, isNoNews = () => false }: Sought<Value>,
 ): Promise<Found<Value>> {
   if (uid === undefined) {
     const object = await kubernetes.get(ref);
@@ -53,6 +55,7 @@ export async function findSubject<Value>(
   const record = recordOf(uid);
   const held = await record.load();
   if (held.kind === 'newer' || (onlyIfKnown && held.kind === 'none')) return { kind: 'notOurs' };
+  if (held.kind === 'held' && isNoNews(held.value)) return { kind: 'notOurs' };
   const object = await kubernetes.get(ref);
   if (object?.metadata.uid === uid) return { kind: 'here', object, record, held };
   if (held.kind === 'none') return { kind: 'notOurs' };

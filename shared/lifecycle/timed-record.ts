@@ -7,8 +7,8 @@
  * - T3 No run deletes a record that another run found needed. Closing takes two turns: mark the record, look again, delete exactly the
  *   marked version. Who needs a marked record writes it (T2), and the deletion loses. A change of the world that is seen by a run
  *   which read the record before the mark happened before the mark, so the closing run's second look sees it, too.
- * - T4 Who puts a timer off looks once more: another run may have found the earlier one right and have written nothing. A stale value
- *   is put right at the timer; a timer that is put off by mistake is not. A timer for the case that a run dies (`crashTime`) is no
+ * - T4 Who puts a timer off looks once more: another run may have found the earlier one right and have written nothing. The timer
+ *   corrects a stale value; nothing corrects a timer that is put off by mistake. A timer for the case that a run dies (`crashTime`) is no
  *   promise to anybody: the time that is to follow it stands in the record, and who needs an earlier one writes (ADR 0018).
  * - T5 A record of a newer version is kept and left alone: after a rollback nothing of it is lost.
  *
@@ -31,7 +31,7 @@ import { MAX_DELAY_SECONDS } from '../contract/wake-up.ts';
 import type { NewRecord, RecordKey, StoredRecord } from '../ports/record-store.ts';
 import { again, DONE, type Turn } from './settle.ts';
 
-/** A run that marks a record and dies is made up for after this long. */
+/** After a run that marks a record and dies, the next one comes after this long. */
 export const CLOSING_SETTLES_AFTER = seconds(60);
 
 /** How a concern's record is written down. One writer per record type: `owner`. */
@@ -67,7 +67,7 @@ export type Saved = Turn & { readonly written: boolean };
 /** For a run that relies on the write alone: it does not look again because a timer was put off, or the write would be lost. */
 export const written = (saved: Saved): Turn => (saved.written ? DONE : saved);
 
-/** One record as one run sees it. Made anew for each run; remembers what this run read and marked. */
+/** One record as one run sees it. One per run; remembers what this run read and marked. */
 export interface TimedRecord<Value> {
   readonly key: RecordKey;
   /**

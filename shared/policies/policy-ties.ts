@@ -1,4 +1,4 @@
-/** Policies with equally many requirements that can select one NodePool: the first by name wins, the others' authors are told. Pure. */
+/** Policies with equally many requirements that can select one NodePool: the first by name wins, the others get a warning. Pure. */
 import type { KubernetesObject } from '../domain/kubernetes-object.ts';
 import { canBothSelect, specificity } from '../domain/label-selector.ts';
 import type { PolicySet } from './policy-set.ts';

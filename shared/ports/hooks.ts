@@ -21,7 +21,7 @@ export interface HookCall {
     readonly namespace?: string;
     readonly uid: string;
   };
-  /** What the worker is told beside that. */
+  /** What else the worker is told. */
   readonly details: JsonObject;
 }
 

@@ -36,7 +36,7 @@ export function describeCall({ port, method, args }: DescribedCall): string {
   }
 }
 
-/** What came of it, where that is not as expected. */
+/** The outcome, where it is not as expected. */
 export function describeAnswer(answer: unknown, error: unknown): string {
   if (error !== undefined) return ` → ${messageOf(error)}`;
   const kind = textOf(dig(answer, 'kind'));

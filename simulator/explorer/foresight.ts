@@ -59,7 +59,7 @@ type Next = { readonly kind: 'call'; readonly footprint: Footprint } | { readonl
 export function createForesight(situation: Pick<Situation, 'changes' | 'messages'>): Foresight {
   /** What a run does next, by what it has seen so far. */
   const next = new Map<number, Next>();
-  /** What came of a call or change, by who made it and the values that it read. */
+  /** The outcome of a call or change, by who made it and the values that it read. */
   const effects = new Map<string, Effect>();
   /** What each change touches. */
   const touchedBy = new Map<number, Set<string>>();

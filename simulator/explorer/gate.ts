@@ -9,7 +9,7 @@ import type { Clock } from '../../shared/ports/clock.ts';
 import { describeCall } from './describe-call.ts';
 import type { RunName } from './situation.ts';
 
-/** Where a run stands still for good: before a call has its effect, or before the run has the answer. */
+/** Where a run stops for good: before a call has its effect, or before the run has the answer. */
 export type Death = 'before' | 'after';
 
 /** A call that was made. */

@@ -32,7 +32,7 @@ export const DEFAULT_AFTERMATH = minutes(16);
 export type Happening =
   { readonly kind: 'call'; readonly call: MadeCall } | { readonly kind: 'change'; readonly change: Change };
 
-/** What came of a schedule in the end. */
+/** The outcome of a schedule. */
 export interface Ending {
   readonly violations: readonly Violation[];
   readonly endState: EndState;

@@ -37,7 +37,7 @@ export interface Change {
   readonly tells?: RunName | Message;
 }
 
-/** One thing that happened before the two messages, with all that comes of it. */
+/** One thing that happened before the two messages, with all its consequences. */
 export type Earlier =
   | { readonly kind: 'message'; readonly message: Message }
   | { readonly kind: 'change'; readonly change: Change }

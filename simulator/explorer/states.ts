@@ -21,7 +21,7 @@ export interface State extends Known {
   endKey: string | undefined;
 }
 
-/** What came of a call or a change. */
+/** The outcome of a call or a change. */
 export interface Effect {
   readonly seen: number;
   readonly writes: readonly (readonly [thing: string, value: number])[];

@@ -1,6 +1,6 @@
 /**
  * Faults of a port's calls: refused, failed, unanswered, slow, and crashes of the caller between any two effects. A caller that has
- * crashed is never answered; its call may take effect some seconds later all the same.
+ * crashed is never answered; its call may still take effect some seconds later.
  */
 import { addDuration, seconds } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';

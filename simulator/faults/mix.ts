@@ -54,7 +54,7 @@ export type FaultKind =
   | MessageFault
   | WatchFault
   | 'latency'
-  /** The bus refuses one entry of a batch; half of the time it took it all the same. */
+  /** The bus refuses one entry of a batch; half of the time it has taken it. */
   | 'busEntry'
   /** The due index has not seen a record yet. */
   | 'staleIndex'

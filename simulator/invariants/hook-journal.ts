@@ -1,4 +1,4 @@
-/** Which hooks of which instance were called, and what came of it. */
+/** Which hooks of which instance were called, and with what outcome. */
 import { CLOCK_LAG, type CheckContext, type PortCall, type Run } from './invariant.ts';
 import { dig, fieldsOf, textOf } from './reading.ts';
 import { lastRecordWrite } from './run-journal.ts';

@@ -9,11 +9,13 @@ import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { toIsoText, toEpochMs } from '../../shared/domain/time.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
-import { annotationOf, dig, instantOf, nameOf, textOf, TERMINATION_TIMESTAMP } from './reading.ts';
-import { claimOf, isGateOpen, isPolicyReadable, isUnhealthy, poolNameOf, repairAnswer } from './repair-oracle.ts';
+import { dig, nameOf, textOf } from './reading.ts';
+import { isPolicyReadable } from './policy-oracle.ts';
+import { claimOf, isGateOpen, isUnhealthy, poolNameOf, repairAnswer } from './repair-oracle.ts';
+import { factsOf, overdueSince, type UnderWay } from './repair-overdue.ts';
+import { ownershipOf } from './repair-ownership.ts';
 import { createClimbers, type Climbers } from './ladder.ts';
 import { wasDone } from './ladder-acts.ts';
-import { countAround, mostRepairs } from './repair-limits.ts';
 import type { Mirror } from './mirror.ts';
 import { does, isTermination, lastGet, lastList, lastRecordWrite, targetOf } from './run-journal.ts';
 
@@ -146,7 +148,7 @@ interface Ending {
 interface Remembered {
   readonly wasOpen: boolean;
   readonly everReadable: ReadonlySet<string>;
-  readonly underWay: (poolName: string | undefined) => ReadonlySet<string>;
+  readonly underWay: UnderWay;
   readonly climbers: Climbers;
 }
 
@@ -199,95 +201,4 @@ function complainAboutAct(
       return `${others} repairs are under way in its pool, ${answer.budget} may be`;
     }
   }
-}
-
-/** Who shares which instance, and whose pool a node is in, as told by one look at the cluster. */
-interface Ownership {
-  readonly nodesOf: (instance: string) => readonly KubernetesObject[];
-  readonly claimsOf: (instance: string) => readonly KubernetesObject[];
-  /** The nodes of the pool; all of them without one. */
-  readonly neighboursIn: (poolName: string | undefined) => readonly KubernetesObject[];
-}
-
-function ownershipOf(nodes: readonly KubernetesObject[], claims: readonly KubernetesObject[]): Ownership {
-  const nodesBy = Map.groupBy(nodes, node => textOf(dig(node, 'spec', 'providerID')));
-  const claimsBy = Map.groupBy(claims, claim => textOf(dig(claim, 'status', 'providerID')));
-  const claimsOf = (instance: string): readonly KubernetesObject[] => claimsBy.get(instance) ?? [];
-  // By the NodeClaim of the node, or by its own label where there is none for certain.
-  const poolOf = (node: KubernetesObject): string | undefined => {
-    const instance = textOf(dig(node, 'spec', 'providerID'));
-    const [claim, ...others] = instance === undefined ? [] : claimsOf(instance);
-    const isShared = instance !== undefined && (nodesBy.get(instance)?.length ?? 0) > 1;
-    const named = textOf(dig(claim, 'status', 'nodeName'));
-    const isOther = named !== undefined && named !== node.metadata.name;
-    return poolNameOf(claim === undefined || others.length > 0 || isShared || isOther ? node : claim);
-  };
-  const nodesByPool = Map.groupBy(nodes, poolOf);
-  return {
-    nodesOf: instance => nodesBy.get(instance) ?? [],
-    claimsOf,
-    neighboursIn: poolName => (poolName === undefined ? nodes : (nodesByPool.get(poolName) ?? [])),
-  };
-}
-
-interface ClusterFacts {
-  readonly nodes: readonly KubernetesObject[];
-  readonly ownership: Ownership;
-  readonly everReadable: ReadonlySet<string>;
-  readonly gateOpen: boolean;
-  readonly policies: readonly KubernetesObject[];
-  readonly pools: ReadonlyMap<string, KubernetesObject>;
-  /** Nodes whose repair may be under way. */
-  readonly busy: readonly KubernetesObject[];
-  /** Nodes that are being terminated, by UID. */
-  readonly repaired: ReadonlyMap<string, unknown>;
-}
-
-/** Karpenter has nothing to do with it. */
-const isUnmanaged = (node: KubernetesObject): boolean =>
-  poolNameOf(node) === undefined && !(node.metadata.ownerReferences ?? []).some(({ kind }) => kind === 'NodeClaim');
-
-function factsOf({ mirror }: CheckContext, everReadable: ReadonlySet<string>): Omit<ClusterFacts, 'busy' | 'repaired'> {
-  const nodes = [...mirror.all('nodes').values()];
-  const configMaps = [...mirror.all('configmaps').values()];
-  const config = configMaps.find(
-    ({ metadata }) => metadata.namespace === 'curfew' && metadata.name === 'curfew-config',
-  );
-  return {
-    nodes,
-    ownership: ownershipOf(nodes, [...mirror.all('nodeclaims').values()]),
-    everReadable,
-    gateOpen: isGateOpen(config) === true,
-    policies: [...mirror.all('nodelifecyclepolicies').values()],
-    pools: new Map([...mirror.all('nodepools').values()].map(pool => [pool.metadata.name, pool])),
-  };
-}
-
-/** Since when the node could be repaired; undefined when it cannot be, or is being terminated forcefully already. */
-function overdueSince(
-  node: KubernetesObject,
-  facts: ClusterFacts,
-  now: number,
-  underWay: Remembered['underWay'],
-): number | undefined {
-  if (!facts.gateOpen) return undefined;
-  const { nodes, ownership, policies, everReadable } = facts;
-  const instance = textOf(dig(node, 'spec', 'providerID'));
-  if (instance === undefined || ownership.nodesOf(instance).length > 1) return undefined;
-  const [claim, ...others] = ownership.claimsOf(instance);
-  if (others.length > 0) return undefined;
-  if (claim === undefined && (facts.repaired.has(node.metadata.uid) || !isUnmanaged(node))) return undefined;
-  const named = textOf(dig(claim, 'status', 'nodeName'));
-  if (named !== undefined && named !== node.metadata.name) return undefined;
-  const deadline = claim && instantOf(annotationOf(claim, TERMINATION_TIMESTAMP));
-  if (claim?.metadata.deletionTimestamp !== undefined && deadline !== undefined && deadline <= now) return undefined;
-  const poolName = claim && poolNameOf(claim);
-  const pool = poolName === undefined ? undefined : facts.pools.get(poolName);
-  const neighbours = ownership.neighboursIn(poolName);
-  const answer = repairAnswer({ now, node, claim, pool, policies, everReadable, neighbours, nodes });
-  if (answer.kind !== 'from' || answer.time > now) return undefined;
-  const most = mostRepairs(node, pool, policies, nodes);
-  const around = countAround(node, facts.busy);
-  if (around.zone >= most.zone || around.cluster >= most.cluster) return undefined;
-  return answer.budget !== undefined && underWay(poolName).size >= answer.budget ? undefined : answer.time;
 }

@@ -55,7 +55,7 @@ export const checkRuleFinalizers: MakeCheck = context => {
       if (!isCleanup(call)) return;
       const uid = textOf(dig(call.args[0], 'about', 'uid')) ?? '';
       if (lastRecordWrite(run) < 0) violate('I4', `${run.by} calls the clean-up of ${uid} before it noted that down`);
-      // A run that dies before it stored the answer is made up for by a second call with the same key.
+      // After a run that dies before it stored the answer, a second call with the same key follows.
       calls.set(uid, [...(calls.get(uid) ?? []), call]);
     },
     onWrite({ before, after }, by) {

@@ -84,7 +84,7 @@ export function seenPod(call: PortCall, run: Run): KubernetesObject | undefined 
 const ACTED_ON_ONE_BY_ONE: readonly string[] = ['nodes', 'nodeclaims', 'pods'];
 
 /**
- * Reads that failed and were not made up for by a later one of the same. That the Node of a NodeClaim was looked at again is I3's to
+ * Reads that failed without a later successful one of the same object. That the Node of a NodeClaim was looked at again is I3's to
  * check.
  * An Event that is counted up says nothing of the world.
  *

@@ -19,7 +19,7 @@ export function withFault(mutation: Mutation, fault: Fault): Mutation {
   return { ...mutation, reconcilers: { ...mutation.reconcilers, [of]: faulty } };
 }
 
-/** The function's first lists of that resource fail. @param times one failure alone is often put right by the next look */
+/** The function's first lists of that resource fail. @param times a single failure is often corrected by the next look */
 export function firstListsFail(of: FunctionName, resource: ResourceName, times = 1): FunctionFault {
   let failed = 0;
   const ports: FunctionFault['ports'] = ({ kubernetes }) => ({

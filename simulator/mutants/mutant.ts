@@ -1,4 +1,9 @@
 /** A mistake that somebody could make, as a change of what a function is given or of the rule that it follows. */
+import {
+  createReconciler as createFinalizer,
+  type Rules as FinalizerRuleSet,
+} from '../../functions/finalizer/reconcile.ts';
+import { TERMINATION_STEPS } from '../../functions/finalizer/terminate.ts';
 import { decide } from '../../functions/repair/decide.ts';
 import { decidePass } from '../../functions/repair/pass/decide.ts';
 import { createReconciler as createRepair, type Rules as RepairRuleSet } from '../../functions/repair/reconcile.ts';
@@ -94,6 +99,20 @@ export function withRecords(name: FunctionName, change: (records: RecordStore) =
 /** The repair function with other rules. */
 export function withRepairRules(change: (rules: RepairRuleSet) => RepairRuleSet): Mutation {
   return { reconcilers: { repair: deps => createRepair(deps, change({ decide, decidePass })) } };
+}
+
+/** The finalizer function with other rules. */
+export function withFinalizerRules(rules: Partial<FinalizerRuleSet>): Mutation {
+  return { reconcilers: { finalizer: deps => createFinalizer(deps, rules) } };
+}
+
+/** The steps of a termination in another order: `name` comes before `before`. */
+export function withMovedStep(name: string, before: string): Mutation {
+  const steps = TERMINATION_STEPS.filter(step => step.name !== name);
+  const step = TERMINATION_STEPS.find(each => each.name === name);
+  if (step === undefined) throw new Error(`there is no step ${name}`);
+  const index = steps.findIndex(each => each.name === before);
+  return withFinalizerRules({ steps: [...steps.slice(0, index), step, ...steps.slice(index)] });
 }
 
 export function withoutTimer(record: NewRecord): NewRecord {

@@ -1,6 +1,8 @@
 /** All mistakes that the swarm must find. */
 import { DRAIN_MUTANTS } from './drain.ts';
 import { FINALIZER_MUTANTS } from './finalizer.ts';
+import { FINALIZER_DRAIN_MUTANTS } from './finalizer-drain.ts';
+import { FINALIZER_RULE_MUTANTS } from './finalizer-rules.ts';
 import { FORWARDER_MUTANTS } from './forwarder.ts';
 import { GRACE_PERIOD_MUTANTS } from './grace-period.ts';
 import { LADDER_MUTANTS } from './ladder.ts';
@@ -9,15 +11,19 @@ import type { Mutant } from './mutant.ts';
 import { PERMISSION_MUTANTS } from './permissions.ts';
 import { REPAIR_MUTANTS } from './repair.ts';
 import { REPAIR_LIMITS_MUTANTS } from './repair-limits.ts';
+import { REPAIR_POOL_MUTANTS } from './repair-pool.ts';
 import { REPAIR_RULE_MUTANTS } from './repair-rule.ts';
 import { TIMER_MUTANTS } from './timer.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   ...REPAIR_RULE_MUTANTS,
+  ...REPAIR_POOL_MUTANTS,
   ...REPAIR_MUTANTS,
   ...REPAIR_LIMITS_MUTANTS,
   ...LADDER_MUTANTS,
   ...FINALIZER_MUTANTS,
+  ...FINALIZER_DRAIN_MUTANTS,
+  ...FINALIZER_RULE_MUTANTS,
   ...DRAIN_MUTANTS,
   ...GRACE_PERIOD_MUTANTS,
   ...TIMER_MUTANTS,

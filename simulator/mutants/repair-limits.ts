@@ -5,12 +5,10 @@ import { ZONE_LABEL } from '../../shared/domain/node.ts';
 import { resolveNodeCount, type NodeCount } from '../../shared/domain/repair-policy.ts';
 import type { NewRecord } from '../../shared/ports/record-store.ts';
 import type { Mutation } from '../swarm/seed.ts';
-import { withRecords, withRepairRules, type Mutant } from './mutant.ts';
+import { withRecords, type Mutant } from './mutant.ts';
+import { passSeeing } from './repair-seeing.ts';
 
 const RECORD_ID = 'concurrent-repairs';
-
-const passSeeing = (change: (seen: PassObservation) => PassObservation): Mutation =>
-  withRepairRules(({ decide, decidePass }) => ({ decide, decidePass: seen => decidePass(change(seen)) }));
 
 const withLimits = (change: (stated: StatedLimits, seen: PassObservation) => StatedLimits): Mutation =>
   passSeeing(seen => {

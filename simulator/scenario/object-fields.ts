@@ -68,7 +68,7 @@ const BUILT_IN: Readonly<Record<string, JsonObject>> = {
 const OF_EVERY_OBJECT = { apiVersion: {}, kind: {}, metadata: withFields(METADATA) };
 const OF_MOST = { spec: {}, status: {}, data: {} };
 
-/** What an author may write in an object of the resource. A custom resource is its reader's to judge: to be told off is what a scenario shows. */
+/** What an author may write in an object of the resource. Its reader judges a custom resource: that it refuses one is what a scenario shows. */
 export const writtenFields = (resource: KnownResource | undefined): JsonObject =>
   withFields({ ...OF_EVERY_OBJECT, ...OF_MOST, ...builtIn(resource) });
 

@@ -32,7 +32,7 @@ export function drawFaults(seed: number, only?: FaultMixName): SeedFaults {
   ]);
   const mix = only ?? drawn;
   const some = random.chance(0.4) ? [] : pickSome(random, kindsOf(mix), 0.4);
-  // A forwarder that starts again tells of everything, and so makes up for whatever was lost before.
+  // A forwarder that starts again publishes everything, and with it what was lost before.
   const restarts = kindsOf(mix).filter(
     kind => kind === 'forwarderRestart' && !some.includes(kind) && random.chance(0.5),
   );

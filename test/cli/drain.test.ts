@@ -180,7 +180,7 @@ describe('curfew drain', () => {
   });
 
   it('ends with 1 for a node that is not there, 2 for a cluster that is not', async () => {
-    expect(await drain('n9')).toEqual({ code: 1, out: '', error: 'node n9 does not exist\n' });
+    expect(await drain('n9')).toEqual({ code: 1, out: '', error: 'node n9 does not exist: there is n1\n' });
     expect(await drain('n1', { kubeconfig: '/does/not/exist' })).toMatchObject({ code: 2, out: '' });
   });
 

@@ -5,7 +5,9 @@ const EXAMPLES = 'examples/scenarios/do-not-disrupt-worked-examples.yaml';
 
 const UNHEALTHY = 'examples/scenarios/repair-empty-block-means-on.yaml';
 
-async function run(kind: string, name: string, options: ExplainOptions) {
+const TIMELINE = `${EXAMPLES}#do-not-disrupt-timeline`;
+
+async function run(kind: string, name: string | undefined, options: ExplainOptions) {
   let out = '';
   let error = '';
   const code = await explainCommand(kind, name, options, {
@@ -84,13 +86,54 @@ describe('curfew explain', () => {
     expect(out).toContain('NodePool default: 1 node, 1 unhealthy\n  repair: by NodePool default, mode Enforce');
     const policies = 'examples/scenarios/repair-follows-its-policies.yaml';
     const policy = await run('policy', 'edge', { scenario: 'examples/scenarios/repair-policy-status.yaml', at: '1m' });
-    expect(policy.out.split('\n').slice(0, 3)).toEqual([
+    expect(policy.out.split('\n').slice(0, 4)).toEqual([
       'NodeLifecyclePolicy edge: 3 nodes, 2 unhealthy, mode Enforce',
       '  selects NodePool edge',
+      '  in force: repair',
       '  node n1: repair under way, by NodeLifecyclePolicy edge: NodeClaim n1 is being terminated',
     ]);
     const absent = await run('policy', 'nowhere', { scenario: policies, at: '1s' });
-    expect(absent).toMatchObject({ code: 1, error: 'policy nowhere does not exist\n' });
+    expect(absent).toMatchObject({
+      code: 1,
+      error: expect.stringContaining('policy nowhere does not exist: there ') as string,
+    });
+  });
+
+  it('says what the status of a policy says, and which nodes without a NodePool it covers', async () => {
+    const groups = await run('policy', 'groups', { scenario: 'test/cli/node-group.yaml', at: '1m' });
+    expect(groups.out.trimEnd().split('\n')).toEqual([
+      'NodeLifecyclePolicy groups: 2 nodes, 1 unhealthy, mode Observe',
+      '  selects no NodePool, and 2 nodes without a NodePool',
+      '  in force, in mode Observe: repair',
+      expect.stringMatching(/^ {2}node g1: repair due at .*, by NodeLifecyclePolicy groups, mode Observe/) as string,
+    ]);
+    const json = await run('policy', 'groups', { scenario: 'test/cli/node-group.yaml', at: '1m', output: 'json' });
+    expect(JSON.parse(json.out)).toMatchObject({ nodePools: [], nodesWithoutNodePool: 2 });
+  });
+
+  it('says of a NodePool that its repair is off, and what holds for one without nodes', async () => {
+    const { out } = await run('nodepool', 'default', { scenario: 'examples/scenarios/repair-waits-for-the-gate.yaml', at: '1m' }); // prettier-ignore
+    expect(out).toContain('; off: featureGates.nodeRepair is off in ConfigMap curfew/curfew-config\n');
+    const empty = await run('nodepool', 'empty', { scenario: 'test/cli/node-group.yaml#pool-without-nodes', at: '1m' });
+    expect(empty.out).toContain('NodePool empty: 0 nodes, 0 unhealthy\n  repair: by NodeLifecyclePolicy labelled, mode Enforce\n'); // prettier-ignore
+  });
+
+  it.each([
+    ['nodes', 'critical'],
+    ['no', 'critical'],
+    ['node/critical', undefined],
+  ])('takes %s %s as kubectl does', async (kind, name) => {
+    const { code, out } = await run(kind, name, { scenario: EXAMPLES, at: '1h' });
+    expect([code, out.split(':')[0]]).toEqual([0, 'Node critical']);
+  });
+
+  it.each([
+    ['po', 'e2e'],
+    ['pod/e2e', undefined],
+    ['pods', 'ci/e2e'],
+  ])('takes %s %s in a namespace', async (kind, name) => {
+    const { out } = await run(kind, name, { scenario: TIMELINE, at: '1h', namespace: 'ci' });
+    expect(out).toContain('Pod ci/e2e on node n1: protected\n');
   });
 
   it('says of a node that is being terminated since when, what keeps its pods, and by when it is forced', async () => {
@@ -122,8 +165,19 @@ describe('curfew explain', () => {
   });
 
   it.each([
-    ['node', 'nowhere', { scenario: EXAMPLES, at: '1s' }, 1, 'node nowhere does not exist\n'],
-    ['pod', 'web', {}, 2, 'a pod is NAMESPACE/NAME, not web\n'],
+    ['node', 'nowhere', { scenario: EXAMPLES, at: '1s' }, 1, 'node nowhere does not exist: there are '],
+    ['node', 'crtical', { scenario: EXAMPLES, at: '1s' }, 1, 'node crtical does not exist, did you mean "critical"?\n'],
+    [
+      'pod',
+      'e2f',
+      { scenario: TIMELINE, at: '1s', namespace: 'ci' },
+      1,
+      'ci/e2f does not exist, did you mean "ci/e2e"?',
+    ],
+    ['pod', 'e2e', { scenario: TIMELINE, at: '1s' }, 1, 'pod default/e2e does not exist, did you mean "ci/e2e"?\n'],
+    ['polcy', 'x', {}, 2, 'not polcy, did you mean "policy"?\n'],
+    ['node', undefined, {}, 2, 'node NAME, nodepool NAME or policy NAME: a name is missing\n'],
+    ['pod', 'a/b/c', {}, 2, 'a pod is NAMESPACE/NAME, not a/b/c\n'],
     [
       'deployment',
       'web',

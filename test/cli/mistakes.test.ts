@@ -1,6 +1,7 @@
 /** What a user can get wrong: each ends with exit code 2 and says what to do, without a stack trace. */
+import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +12,7 @@ import { runHere, type Ended } from './run-curfew.ts';
 
 let folder: string;
 let html: Server;
+let strict: Server;
 let socket: TcpServer;
 const at = (name: string): string => join(folder, name);
 
@@ -34,6 +36,14 @@ const plugin = (command: string): object => ({
   },
 });
 
+/** Knows the user, who may do nothing. */
+function forbid({ url }: IncomingMessage, response: ServerResponse): void {
+  const isVersion = url === '/version';
+  const refusal = { kind: 'Status', status: 'Failure', reason: 'Forbidden', code: 403, message: 'User "jane" cannot' };
+  response.writeHead(isVersion ? 200 : 403, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(isVersion ? { gitVersion: 'v1.33.0' } : refusal));
+}
+
 beforeAll(async () => {
   for (const name of ['AWS_REGION', 'AWS_PROFILE']) vi.stubEnv(name, undefined);
   vi.stubEnv('AWS_CONFIG_FILE', '/nowhere');
@@ -44,6 +54,12 @@ beforeAll(async () => {
   await new Promise<void>(resolve => void html.listen(0, '127.0.0.1', resolve));
   const { port } = html.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
+  strict = createServer(forbid).listen(0, '127.0.0.1');
+  await once(strict, 'listening');
+  writeFileSync(
+    at('forbids'),
+    kubeconfig(`http://127.0.0.1:${(strict.address() as AddressInfo).port}`, { token: 't' }),
+  );
   socket = createTcpServer().listen(at('socket'));
   writeFileSync(at('html'), kubeconfig(url, { token: 't' }));
   writeFileSync(at('mute'), kubeconfig(url, plugin('exit 3')));
@@ -58,6 +74,7 @@ beforeAll(async () => {
 afterAll(() => {
   vi.unstubAllEnvs();
   html.close();
+  strict.close();
   socket.close();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -67,6 +84,12 @@ const CASES: readonly (readonly [string, string])[] = [
   ['snapshot --kubeconfig {}/html --output {}/none/s.yaml', 'the folder {}/none does not exist: create it'],
   ['snapshot --kubeconfig {}/html', 'no Kubernetes API server: check the address in the kubeconfig'],
   ['explain node n1 --kubeconfig {}/html', 'no Kubernetes API server: check the address in the kubeconfig'],
+  [
+    'explain node n1 --kubeconfig {}/forbids',
+    'User "jane" cannot: have this granted to your user, or choose another one by --context',
+  ],
+  ['snapshot --kubeconfig {}/forbids', 'have this granted to your user, or choose another one by --context'],
+  ['explain node n1 --kubeconfig {}/binary.yaml', 'kubeconfig {}/binary.yaml cannot be read: '],
   ['start --kubeconfig {}/html', 'no Kubernetes API server: check the address in the kubeconfig'],
   ['explain node n1 --kubeconfig {}/mute', 'its credential plugin /bin/sh failed and said nothing: run it by hand'],
   ['simulate {}/deep.yaml --seeds 1..1000000000', 'at most 1,000,000 seeds'],

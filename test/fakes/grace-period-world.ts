@@ -15,6 +15,7 @@ import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { WakeUp } from '../../shared/contract/wake-up.ts';
 import { CREATED } from '../builders/pods.ts';
 import { deployedIdentity } from './deployed-identity.ts';
+import { clusterEvent } from '../builders/cluster-event.ts';
 
 type Deps = Parameters<typeof createReconciler>[0];
 type Change = 'Added' | 'Modified' | 'Deleted';
@@ -95,27 +96,13 @@ export function createGracePeriodWorld() {
   };
   const reconcile = createReconciler(portsWithin(deps, deployedIdentity('grace-period')));
 
-  const clusterEvent = (
+  const eventOf = (
     subject: WatchedEvent['subject'],
     change: Change,
     hints: object,
     resourceVersion = '1',
     changed: readonly string[] = [],
-  ): InboxMessage => ({
-    kind: 'clusterEvent',
-    event: {
-      schemaVersion: 1,
-      cluster: 'test',
-      change,
-      subject,
-      resourceVersion,
-      changed: [...changed],
-      hints,
-      groupKey: '',
-      eventKey: '',
-      observedTime: '',
-    },
-  });
+  ): InboxMessage => clusterEvent({ change, subject, resourceVersion, changed: [...changed], hints });
   const nodeRef: ObjectRef = { type: RESOURCES.Node, name: 'n1' };
   const podRef = (name: string, namespace = 'prod'): ObjectRef => ({ type: RESOURCES.Pod, namespace, name });
 
@@ -160,11 +147,11 @@ export function createGracePeriodWorld() {
     currentPodEvent: (name: string, change: Change = 'Modified') => {
       const { uid, resourceVersion } = core.get(podRef(name)).metadata;
       const subject = { kind: 'Pod', apiVersion: 'v1', namespace: 'prod', name, uid } as const;
-      return reconcile(clusterEvent(subject, change, { nodeName: 'n1' }, resourceVersion));
+      return reconcile(eventOf(subject, change, { nodeName: 'n1' }, resourceVersion));
     },
     podEvent: (name: string, change: Change = 'Modified', nodeName = 'n1', resourceVersion = '1') =>
       reconcile(
-        clusterEvent(
+        eventOf(
           { kind: 'Pod', apiVersion: 'v1', namespace: 'prod', name, uid: `uid-${name}` },
           change,
           nodeName === '' ? {} : { nodeName },
@@ -173,17 +160,17 @@ export function createGracePeriodWorld() {
       ),
     nodeEvent: (change: Change = 'Modified', uid = 'uid-n1', changed: readonly string[] = []) => {
       const subject = { kind: 'Node', apiVersion: 'v1', name: 'n1', uid } as const;
-      return reconcile(clusterEvent(subject, change, { nodeName: 'n1' }, '1', changed));
+      return reconcile(eventOf(subject, change, { nodeName: 'n1' }, '1', changed));
     },
     /** The event that tells of the Node as it is now. */
     currentNodeEvent: () => {
       const { uid, resourceVersion } = core.get(nodeRef).metadata;
       const subject = { kind: 'Node', apiVersion: 'v1', name: 'n1', uid } as const;
-      return reconcile(clusterEvent(subject, 'Modified', { nodeName: 'n1' }, resourceVersion));
+      return reconcile(eventOf(subject, 'Modified', { nodeName: 'n1' }, resourceVersion));
     },
     policyEvent: (name: string) =>
       reconcile(
-        clusterEvent(
+        eventOf(
           { kind: 'NodeLifecyclePolicy', apiVersion: 'curfew.dev/v1alpha1', name, uid: `uid-${name}` },
           'Modified',
           {},
@@ -191,7 +178,7 @@ export function createGracePeriodWorld() {
       ),
     poolEvent: (name: string) =>
       reconcile(
-        clusterEvent({ kind: 'NodePool', apiVersion: 'karpenter.sh/v1', name, uid: `uid-${name}` }, 'Modified', {
+        eventOf({ kind: 'NodePool', apiVersion: 'karpenter.sh/v1', name, uid: `uid-${name}` }, 'Modified', {
           nodePool: name,
         }),
       ),

@@ -1,8 +1,7 @@
 /** What a change of a Node costs the functions that it does not concern: a cluster in which nodes fall ill must not be read four times. */
 import { describe, expect, it } from 'vitest';
 import { runScenario } from '../../simulator/run.ts';
-import { parseScenarios } from '../../simulator/scenario/parse.ts';
-import { clusterCatalog } from '../../simulator/world.ts';
+import { scenarioOf } from '../builders/scenario.ts';
 
 const scenarioWith = (step: string): string => `
 apiVersion: curfew.dev/v1alpha1
@@ -29,15 +28,11 @@ spec:
 
 /** Reads of the API server by function. */
 async function readsOf(step: string): Promise<Readonly<Record<string, number>>> {
-  const parsed = parseScenarios(scenarioWith(step), 'one-change.yaml', clusterCatalog());
-  if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults));
-  const [scenario] = parsed.scenarios;
-  if (scenario === undefined) throw new Error('no scenario');
   const reads: Record<string, number> = {};
   const onPermissionUsed = (part: string, permission: string): void => {
     if (/^(get|list) /.test(permission)) reads[part] = (reads[part] ?? 0) + 1;
   };
-  await runScenario(scenario, { onPermissionUsed });
+  await runScenario(scenarioOf(scenarioWith(step)), { onPermissionUsed });
   return reads;
 }
 

@@ -1,27 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { notesOf } from '../../simulator/never-there.ts';
-import { parseScenarios } from '../../simulator/scenario/parse.ts';
 import { clusterCatalog } from '../../simulator/world.ts';
+import { SCENARIO_HEAD, scenarioOf } from '../builders/scenario.ts';
 
 const catalog = clusterCatalog();
-const HEAD = `apiVersion: curfew.dev/v1alpha1
-kind: Scenario
-metadata: { name: s }
-spec:
-  start: "2024-11-01T15:00:00Z"
-  duration: 1h
-  objects:
+const HEAD = `${SCENARIO_HEAD}  objects:
     - { apiVersion: v1, kind: Node, metadata: { name: node-1 } }
     - { apiVersion: v1, kind: Pod, metadata: { namespace: prod, name: web-0 } }
 `;
 
 /** `line: message` of every note. The head has 9 lines. */
 function notes(rest: string): readonly string[] {
-  const parsed = parseScenarios(HEAD + rest, 'f.yaml', catalog);
-  if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults));
-  return parsed.scenarios
-    .flatMap(scenario => notesOf(scenario, [], catalog))
-    .map(({ place, message }) => `${place.line}: ${message}`);
+  return notesOf(scenarioOf(HEAD + rest), [], catalog).map(({ place, message }) => `${place.line}: ${message}`);
 }
 
 describe('a step', () => {

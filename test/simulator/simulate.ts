@@ -1,22 +1,14 @@
 /** Runs a scenario given as the inside of `spec`, indented by two. */
 import { runScenario, type RunOptions, type RunResult } from '../../simulator/run.ts';
-import { parseScenarios } from '../../simulator/scenario/parse.ts';
 import type { Scenario } from '../../simulator/scenario/scenario.ts';
-import { clusterCatalog } from '../../simulator/world.ts';
 import { toIsoText } from '../../shared/domain/time.ts';
-
-const catalog = clusterCatalog();
+import { scenarioOf } from '../builders/scenario.ts';
 
 export function scenario(spec: string): Scenario {
   const head = 'apiVersion: curfew.dev/v1alpha1\nkind: Scenario\nmetadata: { name: test }\nspec:\n';
   const start = spec.includes('  start:') ? '' : '  start: "2024-11-01T15:00:00Z"\n';
   const duration = spec.includes('  duration:') ? '' : '  duration: 1h\n';
-  const parsed = parseScenarios(head + start + duration + spec, 'test.yaml', catalog);
-  if (!parsed.ok)
-    throw new Error(parsed.faults.map(({ place, message }) => `${place.line}: ${place.path}: ${message}`).join('\n'));
-  const [first] = parsed.scenarios;
-  if (first === undefined) throw new Error('no scenario');
-  return first;
+  return scenarioOf(head + start + duration + spec);
 }
 
 export function simulate(spec: string, options?: RunOptions): Promise<RunResult> {

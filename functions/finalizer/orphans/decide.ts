@@ -25,7 +25,7 @@ export interface OrphanObservation {
   /** Whether the instance has ended or is about to. */
   readonly ends: boolean;
   readonly heldBy: HeldBy;
-  /** It was left by an object whose termination was not over: then a Node alone, which ends no instance, does not make up for it. */
+  /** It was left by an object whose termination was not over: then a Node alone does not count, since it ends no instance. */
   readonly leftByObject: boolean;
   /** In the ledger. */
   readonly entry: { readonly since: EpochMs; readonly saidTime: EpochMs; readonly forgotten?: boolean } | undefined;

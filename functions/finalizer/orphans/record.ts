@@ -15,7 +15,7 @@ const schema = z.object({
   since: instant,
   /** When it was said last. */
   saidTime: instant,
-  /** A person has seen to it: nothing is said of it any more. */
+  /** A person has dealt with it: it is not reported any more. */
   forgotten: z.exactOptional(z.boolean()),
 });
 

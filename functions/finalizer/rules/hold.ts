@@ -52,7 +52,7 @@ export async function strip(
   return outcome.kind === 'conflict' ? 'changed' : 'ok';
 }
 
-/** The object went, or goes, without its clean-up: its entry stays in the ledger until a person has seen to it. */
+/** The object went, or goes, without its clean-up: its entry stays in the ledger until a person has dealt with it. */
 export async function orphan({ reporter }: Parts, look: ObjectLook, because: string): Promise<Turn> {
   const { observation, subject } = look;
   const value: LedgerEntry = { ...nextEntry(look), phase: 'orphaned', time: observation.now, message: because };

@@ -1,6 +1,6 @@
 /**
  * One object of a kind that a FinalizerRule names: ledger → finalizer → clean-up → release. The finalizer goes only after the ledger
- * says that the clean-up succeeded (I1), so a run that dies anywhere is made up for by the next one.
+ * says that the clean-up succeeded (I1), so the next run completes one that dies anywhere.
  */
 import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';

@@ -36,7 +36,7 @@ interface SeenRule {
   readonly all: readonly KubernetesObject[];
 }
 
-/** Nobody repeats what is said of a watch, and no event tells of a change of labels or status: a write that met one is made anew. */
+/** Nobody repeats what is said of a watch, and no event tells of a change of labels or status: a write that met one is made again. */
 export async function reconcileRule(parts: RuleEndParts, name: string, message: RuleMessage): Promise<void> {
   const { deps } = parts;
   const { timer } = message;

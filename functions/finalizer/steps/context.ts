@@ -1,4 +1,4 @@
-/** What the steps of a termination share: the look that they stand on, what is remembered, and how it is told. */
+/** What the steps of a termination share: the look that they stand on, what is remembered, and how it is reported. */
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import {
   addDuration,

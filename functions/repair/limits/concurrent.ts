@@ -67,7 +67,7 @@ export const RESERVATION_SETTLES_AFTER = seconds(60);
 export const CHECK_EVERY = minutes(2);
 /** A pool that has not said for so long that it waits does not come first any more; passes of blocked pools are five minutes apart. */
 export const WAITING_COUNTS_FOR = minutes(11);
-/** Said anew after this long, so that it goes on to count. */
+/** Written again after this long, so that it still counts. */
 const SAID_AGAIN_AFTER = minutes(4);
 
 export const CLUSTER = 'cluster';

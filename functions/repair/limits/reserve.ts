@@ -4,7 +4,7 @@
  * the next pass of its pool, never one too many. Only while some policy has `repairLimits`; otherwise the record is not even read.
  *
  * ```
- *   load (count all pools anew if nobody has) ──▶ decide ──▶ reserve ──▶ the pool's record ──▶ acts ──▶ the pool's record ──▶ settle
+ *   load (count all pools again if nobody has) ──▶ decide ──▶ reserve ──▶ the pool's record ──▶ acts ──▶ the pool's record ──▶ settle
  * ```
  */
 import { isDeepStrictEqual } from 'node:util';
@@ -109,7 +109,7 @@ export async function openShare(deps: LimitDeps, place: PassPlace): Promise<Shar
         const value = { ...next, freed: [...new Set([...next.freed, ...missed])].toSorted() };
         if (current === undefined ? isEmpty(value) : isDeepStrictEqual(value, current)) return;
         if (await write(value)) return;
-        // Whoever needs it counts anew from the records of the pools.
+        // The next pass that needs it counts again from the records of the pools.
         if (current === undefined) return;
         base = current;
       }

@@ -41,13 +41,13 @@ export async function concurrentRepairsDue(deps: Deps, wakeUp: UsedWakeUp): Prom
       const next = { ...checked, freed: [] };
       if (isEmpty(next)) return record.release();
       const saved = await record.save({ subject: CONCURRENT_REPAIRS, value: next, ...timerOf(next, now) });
-      // Whoever wrote in between may have freed more.
+      // The run that wrote in between may have freed more.
       return saved.written ? DONE : again('another run wrote first');
     },
   });
 }
 
-/** The record ends with the last limit; the next one counts anew. */
+/** The record ends with the last limit; the next one counts again. */
 async function hasLimits(deps: ObserveDeps): Promise<boolean> {
   const { policies } = await loadAcceptedPolicies(deps);
   return policies.some(({ object }) => object.spec?.['repairLimits'] !== undefined);

@@ -1,6 +1,6 @@
 /**
- * The attempts that stand in a pool's record: what became of them, told by looking at Node and NodeClaim (I4), and where they stand on
- * the rungs of `repair.actions`. Pure.
+ * The attempts in a pool's record: their outcomes, found by looking at Node and NodeClaim (I4), and how far each is on the ladder
+ * `repair.actions`. Pure.
  */
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
@@ -30,7 +30,7 @@ export function rungDeadline(rung: Rung, now: EpochMs): EpochMs | undefined {
 
 /**
  * Where an attempt stands: it has time left (`waiting`), the next rung follows (`next`), or nothing is left to try (`exhausted`):
- * the same act is not repeated for the same incident. A ladder that was edited meanwhile begins anew.
+ * the same act is not repeated for the same incident. A ladder that was edited meanwhile begins again.
  */
 export type Standing =
   { readonly kind: 'waiting' } | { readonly kind: 'next'; readonly rung: number } | { readonly kind: 'exhausted' };

@@ -130,7 +130,7 @@ async function carryOutOne(
   if (listed !== undefined && decision.kind !== 'due') return undefined;
   if (decision.kind !== 'due' && decision.kind !== 'finishing') return calledOff(decision.message);
   if (rules.rules.mode === 'Observe') return calledOff('mode is Observe by now');
-  // Whoever counts by now has not counted this one for certain.
+  // Limits came into force since: it is not certain that this repair is counted.
   if (rules.rules.limits !== undefined && !isCounted) return calledOff('repairs are limited by now');
   // Somebody else terminates it forcefully by now.
   if (decision.kind === 'finishing') return { kind: 'accepted' };

@@ -20,5 +20,5 @@ export type PassDeps = Pick<
 export const PASS_SPACING = seconds(1);
 /** A calm pool is looked at this long after a change. */
 export const CALM_SPACING = seconds(5);
-/** A pass that dies is made up for after this long. */
+/** A pass that dies is repeated after this long. */
 export const PASS_SETTLES_AFTER = seconds(60);

@@ -83,7 +83,7 @@ export function awaitedBy(outcomes: readonly Outcome[]): Awaited {
   return awaited;
 }
 
-/** Longest past due first; of those that are due at the same time the one that fares worse. */
+/** Longest past due first; of those that are due at the same time the less healthy one. */
 function byRank(a: Candidate, b: Candidate): number {
   return (
     a.due.incident.dueTime - b.due.incident.dueTime ||

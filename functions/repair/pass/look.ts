@@ -1,4 +1,4 @@
-/** How one node of the pool fares in a pass: a verdict of its own, or a candidate for repair. Pure. */
+/** What a pass finds of one node of its pool: a verdict of its own, or a candidate for repair. Pure. */
 import { NODE_POOL_LABEL } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import { ownerOf, type Owner, type OwnerIndex } from '../../../shared/domain/node-owner.ts';

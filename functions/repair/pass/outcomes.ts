@@ -1,4 +1,4 @@
-/** What becomes of attempts: how those under way fare, and what came of those that a pass carried out, recorded and said. */
+/** The outcomes of attempts, recorded and reported: of those under way, and of those that a pass carried out. */
 import { fewAtATime } from '../../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
@@ -81,7 +81,7 @@ async function inquireOne(
   return isEnding ? { ...attempt, phase: 'accepted' } : { ...attempt, phase: 'refused', retryTime: now };
 }
 
-/** Says what became of the attempts of runs that ended without a word (I2, I9). @param told by this run already */
+/** Reports the attempts of runs that died before they did (I2, I9). @param told what this run has reported */
 export async function sayForDeadRuns(
   deps: PassDeps,
   { lost, found }: Pick<PassDecision, 'lost' | 'found'>,
@@ -109,7 +109,7 @@ interface Pass {
 /** Writes of the outcome; only a handful of functions run at once. */
 const MAX_TRIES = 5;
 
-/** What came of the attempts, whatever other passes wrote meanwhile. Answers the state as it was written. */
+/** Records the outcomes of the attempts, whatever other passes wrote meanwhile. Answers the state as it was written. */
 export async function recordOutcomes(
   deps: PassDeps,
   record: TimedRecord<PoolState>,

@@ -29,7 +29,7 @@ export interface RepairAttempt {
   readonly incident: RepairIncident;
   readonly rung: number;
   readonly action: RungType;
-  /** The rung before did not help: whatever the node is ill with by now, this is still the same repair. */
+  /** The rung before did not help: whatever condition the node has by now, this is still the same repair. */
   readonly escalates?: true | undefined;
   /** `observed`: the last act of this repair that mode `Observe` did not leave out; in mode `Enforce` the ladder goes on after it. */
   readonly carriedOut?: CarriedOut | undefined;

@@ -17,7 +17,7 @@ export type Verdict = { readonly node: NodeView; readonly message: string } & (
   | { readonly kind: 'wouldRepair'; readonly attempt: RepairAttempt }
   | { readonly kind: 'blocked'; readonly reason: HoldReason }
   | { readonly kind: 'vetoed'; readonly decision: Extract<NodeDecision, { kind: 'vetoed' }> }
-  /** Due, and no NodeClaim stands for it. */
+  /** Due, and without a NodeClaim. */
   | { readonly kind: 'unclaimed' }
   /** Its attempt was accepted and has not ended yet, or its NodeClaim is going away anyhow. */
   | { readonly kind: 'finishing' }
@@ -31,7 +31,7 @@ export type Verdict = { readonly node: NodeView; readonly message: string } & (
   | { readonly kind: 'retry' }
 );
 
-/** How one node fares: a verdict of its own, or a candidate for repair. */
+/** What a pass finds of one node: a verdict of its own, or a candidate for repair. */
 export interface NodeLook {
   readonly verdict?: Verdict;
   readonly candidate?: Candidate;

@@ -31,7 +31,7 @@ export async function reportNodePool(deps: Deps, { name }: Pick<Subject, 'name'>
   if (!resync) await reportUnwatched(deps, object);
 }
 
-/** The same for a policy, and its ties with the other policies: those of the others too, whom this one may have overtaken. */
+/** The same for a policy, and its ties with the other policies: also those of policies that this one may have overtaken. */
 export async function reportPolicy(
   deps: Deps,
   subject: Subject,

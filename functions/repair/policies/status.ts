@@ -69,7 +69,7 @@ export const STATUS_SPACING = seconds(30);
 const EDIT_SPACING = seconds(1);
 /** A change without a message is noticed after this long. */
 const CHECK = hours(1);
-/** A look that dies is made up for after this long. */
+/** A look that dies is repeated after this long. */
 const LOOK_SETTLES_AFTER = seconds(60);
 
 /** A policy was added, edited or removed. */

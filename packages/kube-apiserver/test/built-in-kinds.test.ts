@@ -29,6 +29,14 @@ describe('times in built-in kinds', () => {
     });
   });
 
+  it("that are Go's zero time are no times", () => {
+    const { api } = aServer();
+    const condition = { type: 'Ready', status: 'False', lastTransitionTime: '0001-01-01T00:00:00Z' };
+    const created = api.create(NODES, aNode('n1', { status: { conditions: [condition] } }));
+    expect(created).toMatchObject({ status: { conditions: [{ type: 'Ready', status: 'False' }] } });
+    expect(JSON.stringify(created)).not.toContain('0001-01-01');
+  });
+
   it('that are none are refused', () => {
     const { api } = aServer();
     const status = { conditions: [{ type: 'Ready', lastHeartbeatTime: 'noon' }] };

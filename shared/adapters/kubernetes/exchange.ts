@@ -58,7 +58,7 @@ export async function exchange<Answer>(
   const limit = (duration: DurationMs, code: string): TimeLimit =>
     clock.startLimit(duration, () => {
       timedOut = true;
-      cut(Object.assign(new Error(`not done within ${duration} ms`), { code }));
+      cut(Object.assign(new Error(`not done within ${duration / 1000} s`), { code }));
     });
   const requestLimit = limit(options.requestTimeout, 'RequestTimeout');
   let connectLimit: TimeLimit | undefined;
@@ -72,7 +72,7 @@ export async function exchange<Answer>(
     const head = new Promise<http.IncomingMessage>((resolve, reject) => {
       outgoing.once('response', message => {
         incoming = message;
-        // A streamed body may be cut when nobody reads any more; a reader sees the error all the same.
+        // A streamed body may be cut when nobody reads any more; a reader sees the error anyway.
         message.on('error', () => undefined);
         resolve(message);
       });

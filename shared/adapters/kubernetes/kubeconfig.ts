@@ -6,6 +6,7 @@ import { existsSync, statSync } from 'node:fs';
 import type { RequestOptions } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
 import { messageOf, RetryableError } from '../../errors.ts';
+import { adviceOn } from './access-advice.ts';
 import { parseApiFailure } from './api-failure.ts';
 import { takeExecPlugins } from './exec-plugin.ts';
 import { isRecord } from './objects.ts';
@@ -40,7 +41,7 @@ export async function loadKubeconfig(file: string, context?: string): Promise<Cl
     } catch (error) {
       throw new ClusterAccessError(
         existsSync(file)
-          ? `kubeconfig ${file} cannot be read: ${messageOf(error)}`
+          ? `kubeconfig ${file} cannot be read: ${messageOf(error).split('\n')[0] ?? ''}`
           : `kubeconfig ${file} does not exist: give the path of one with --kubeconfig`,
         { cause: error },
       );
@@ -84,7 +85,9 @@ export async function checkReachable(transport: Transport, { options, context }:
     if (error instanceof ClusterAccessError) throw error;
     const why =
       error instanceof RetryableError && error.cause !== undefined ? messageOf(error.cause) : messageOf(error);
-    throw new ClusterAccessError(`${where} cannot be reached: ${why}`, { cause: error });
+    throw new ClusterAccessError(`${where} cannot be reached: ${why.trim().replace(/:$/, '')}${adviceOn(error)}`, {
+      cause: error,
+    });
   }
 }
 

@@ -92,7 +92,7 @@ async function readBody(body: Readable, doing: string, project: ObjectProjection
     }
   };
   await readChunks(body, chunk => {
-    // The rest arrives all the same, so that the connection can be used again.
+    // The rest arrives anyway, so that the connection can be used again.
     if (failure !== undefined) return;
     if (items === undefined) {
       chunks.push(chunk);

@@ -35,7 +35,7 @@ function textAttribute(value: string) {
   return { DataType: 'String', StringValue: acceptable(value, MAX_EXPLANATION_CHARS) };
 }
 
-/** SQS takes neither an empty text nor a control character; the message must be parked all the same. */
+/** SQS takes neither an empty text nor a control character; the message must be parked anyway. */
 function acceptable(text: string, maxChars: number): string {
   const cut = text.length <= maxChars ? text : `${text.slice(0, maxChars - 1)}…`;
   return cut.toWellFormed().replace(REFUSED, '\uFFFD') || '(empty)';

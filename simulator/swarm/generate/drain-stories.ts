@@ -36,7 +36,7 @@ const healthEvent = ({ node, id, checkName }: Fault, more: JsonObject = {}): Ste
   detail: { id, nodeName: node.name, agent: 'monitor', componentClass: 'GPU', checkName, isFatal: true, ...more },
 });
 
-/** A fault, as a rule with what comes of it. */
+/** A fault, usually with its consequences. */
 const fault: Story = context => {
   const { random, model, time } = context;
   const found = drawFault(random, model);

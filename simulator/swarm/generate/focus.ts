@@ -41,7 +41,7 @@ export interface Focus {
   readonly drawStories: (random: Random, model: Model) => Weighted<Story>;
   /**
    * After the last step, until the end: long enough for timers of half an hour to come due, or so short that what was lost at the end
-   * must be made up for when the faults have stopped.
+   * must be recovered when the faults have stopped.
    */
   readonly calmEnds: readonly DurationMs[];
 }

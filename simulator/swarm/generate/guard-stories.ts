@@ -102,7 +102,7 @@ const shared: Story = ({ random, model, time }) => {
   return drafts;
 };
 
-/** Whoever held nodes and NodeClaims gives them up. */
+/** The holders of nodes and NodeClaims give them up. */
 const released: Story = ({ random, model, time }) =>
   model.slow.flatMap(target => {
     const drafts: Draft[] = [

@@ -62,7 +62,7 @@ const policyEdited: Story = ({ random, model, time }) => {
   ];
 };
 
-/** The configuration changes, and is as a rule put right again. */
+/** The configuration changes, and is usually corrected again. */
 const configEdited: Story = ({ random, time }) => {
   const text = drawConfig(random);
   const target = { resource: 'configmaps', namespace: 'curfew', name: 'curfew-config' };

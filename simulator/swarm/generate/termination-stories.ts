@@ -31,7 +31,7 @@ export const deleted: Story = ({ random, model, time }) => {
   return drafts;
 };
 
-/** It falls ill, and where a repair block applies is repaired by force. */
+/** It becomes unhealthy, and where a repair block applies is repaired by force. */
 const ill: Story = ({ random, model, time }) => {
   const node = random.pick(model.nodes);
   const drafts = [flip(random, node, time, { type: 'Ready', status: random.pick(['False', 'Unknown']) })];

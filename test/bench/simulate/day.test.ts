@@ -2,17 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { dayOf } from '../../../bench/simulate/day.ts';
 import { isGood } from '../../../simulator/report.ts';
 import { runScenario } from '../../../simulator/run.ts';
-import { parseScenarios } from '../../../simulator/scenario/parse.ts';
 import type { Scenario } from '../../../simulator/scenario/scenario.ts';
-import { clusterCatalog } from '../../../simulator/world.ts';
+import { scenarioOf } from '../../builders/scenario.ts';
 
-function parse(scenario: object): Scenario {
-  const parsed = parseScenarios(JSON.stringify(scenario), 'day.yaml', clusterCatalog());
-  if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults));
-  const [first] = parsed.scenarios;
-  if (first === undefined) throw new Error('no scenario');
-  return first;
-}
+const parse = (scenario: object): Scenario => scenarioOf(JSON.stringify(scenario));
 
 const kindsOf = ({ objects }: Scenario): Record<string, number> => {
   const counts: Record<string, number> = {};

@@ -1,10 +1,8 @@
 /** Moving a scenario from virtual to real time. */
 import { describe, expect, it } from 'vitest';
-import { parseScenarios } from '../../../simulator/scenario/parse.ts';
-import type { Scenario } from '../../../simulator/scenario/scenario.ts';
-import { clusterCatalog } from '../../../simulator/world.ts';
 import { seconds, toEpochMs, toIsoText } from '../../../shared/domain/time.ts';
 import { moveTo, TOLERANCE } from './real-time.ts';
+import { scenarioOf } from '../../builders/scenario.ts';
 
 const TEXT = `
 apiVersion: curfew.dev/v1alpha1
@@ -27,14 +25,7 @@ spec:
     - { final: { resource: nodes, name: n1, match: { when: "2024-11-01T15:00:05Z" } } }
 `;
 
-function scenario(): Scenario {
-  const parsed = parseScenarios(TEXT, 'test.yaml', clusterCatalog());
-  const [first] = parsed.ok ? parsed.scenarios : [];
-  if (first === undefined) throw new Error(JSON.stringify(parsed));
-  return first;
-}
-
-const moved = moveTo(scenario(), toEpochMs(Date.UTC(2030, 0, 1)));
+const moved = moveTo(scenarioOf(TEXT), toEpochMs(Date.UTC(2030, 0, 1)));
 const windows = moved.expectations.flatMap(each => (each.kind === 'trace' ? [each.window] : []));
 
 describe('a scenario that is moved', () => {

@@ -5,8 +5,7 @@ import { addDuration, minutes } from '../../../shared/domain/time.ts';
 import { invariant } from '../../../shared/errors.ts';
 import type { KubernetesApi } from '../../../shared/ports/kubernetes-api.ts';
 import { runScenario } from '../../../simulator/run.ts';
-import { parseScenarios } from '../../../simulator/scenario/parse.ts';
-import { clusterCatalog } from '../../../simulator/world.ts';
+import { scenarioOf } from '../../builders/scenario.ts';
 
 const PODS = 15;
 const pod = (_: unknown, index: number): string =>
@@ -34,10 +33,7 @@ ${Array.from({ length: PODS }, pod).join('\n')}
 
 /** `drain list pods`, for each call from the event on, and who wrote a record of the node. */
 async function callsOfDrain(): Promise<{ readonly calls: readonly string[]; readonly writes: readonly string[] }> {
-  const parsed = parseScenarios(DRAIN, 'requests.yaml', clusterCatalog());
-  if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults));
-  const [scenario] = parsed.scenarios;
-  invariant(scenario !== undefined, 'there is one scenario');
+  const scenario = scenarioOf(DRAIN);
   const calls: string[] = [];
   const writes: string[] = [];
   const begin = addDuration(scenario.start, minutes(1));

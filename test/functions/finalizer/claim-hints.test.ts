@@ -4,9 +4,8 @@ import { createReconciler } from '../../../functions/finalizer/reconcile.ts';
 import type { ReconcilerFactory } from '../../../runtime/functions.ts';
 import { addDuration, minutes, toEpochMs } from '../../../shared/domain/time.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import { parseScenarios } from '../../../simulator/scenario/parse.ts';
 import { runScenario } from '../../../simulator/run.ts';
-import { clusterCatalog } from '../../../simulator/world.ts';
+import { scenarioOf } from '../../builders/scenario.ts';
 
 const claim = (name: string, providerID: string): KubernetesObject => ({
   apiVersion: 'karpenter.sh/v1',
@@ -87,10 +86,7 @@ ${objects.join('\n')}
         },
       });
     };
-    const parsed = parseScenarios(scenario(objects), 'nodes.yaml', clusterCatalog());
-    const run = parsed.ok ? parsed.scenarios[0] : undefined;
-    if (run === undefined) throw new Error('the scenario is not valid');
-    await runScenario(run, { reconcilers: { finalizer: counted } });
+    await runScenario(scenarioOf(scenario(objects)), { reconcilers: { finalizer: counted } });
     expect(lists).toBeGreaterThan(0);
     expect(lists).toBeLessThan(NODES / 4);
   });

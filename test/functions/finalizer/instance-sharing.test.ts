@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createReconciler } from '../../../functions/finalizer/reconcile.ts';
 import type { ReconcilerFactory } from '../../../runtime/functions.ts';
-import { parseScenarios } from '../../../simulator/scenario/parse.ts';
 import { runScenario } from '../../../simulator/run.ts';
-import { clusterCatalog } from '../../../simulator/world.ts';
+import { scenarioOf } from '../../builders/scenario.ts';
 
 const NODES = 12;
 const indexes = Array.from({ length: NODES }, (_, n) => n);
@@ -48,10 +47,7 @@ ${[...policy, ...indexes.flatMap(n => [claimOf(n), nodeOf(n)])].join('\n')}
 ${steps.join('\n')}
   expect: []
 `;
-  const parsed = parseScenarios(text, 'storm.yaml', clusterCatalog());
-  const run = parsed.ok ? parsed.scenarios[0] : undefined;
-  if (run === undefined) throw new Error(JSON.stringify(parsed));
-  await runScenario(run, { reconcilers: { finalizer: counted } });
+  await runScenario(scenarioOf(text), { reconcilers: { finalizer: counted } });
   return lists;
 }
 

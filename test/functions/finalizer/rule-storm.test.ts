@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createReconciler } from '../../../functions/finalizer/reconcile.ts';
 import type { ReconcilerFactory } from '../../../runtime/functions.ts';
-import { parseScenarios } from '../../../simulator/scenario/parse.ts';
 import { runScenario } from '../../../simulator/run.ts';
 import type { Scenario } from '../../../simulator/scenario/scenario.ts';
-import { clusterCatalog } from '../../../simulator/world.ts';
+import { scenarioOf } from '../../builders/scenario.ts';
 
 const OBJECTS = 1000;
 const END = 20;
@@ -42,10 +41,7 @@ const OBJECT = { apiVersion: 'example.com/v1', kind: 'Queue' };
 const METADATA = { finalizers: ['example.com/cleanup'], deletionTimestamp: '2024-11-01T14:59:59Z' };
 
 function stormScenario(): Scenario {
-  const parsed = parseScenarios(STORM, 'storm.yaml', clusterCatalog());
-  if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults));
-  const [scenario] = parsed.scenarios;
-  if (scenario === undefined) throw new Error('no scenario');
+  const scenario = scenarioOf(STORM);
   const queues = Array.from({ length: OBJECTS }, (_, n) => {
     const name = `q${n}`;
     const body = { ...OBJECT, metadata: { ...METADATA, name } };

@@ -4,6 +4,7 @@ import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { minutes, seconds } from '../../../shared/domain/time.ts';
 import type { Identity } from '../../../runtime/permissions/ports.ts';
 import { createRepairWorld, seedPool, type Crash, type RepairWorld } from '../../fakes/repair-world.ts';
+import { clusterEvent } from '../../builders/cluster-event.ts';
 
 const ANNOTATION = 'karpenter.sh/nodeclaim-termination-timestamp';
 const claimOf = (world: RepairWorld, node: string) =>
@@ -14,21 +15,12 @@ const verbs = (world: RepairWorld): string[] =>
 /** The event of a node whose conditions changed. */
 function nodeChanged(world: RepairWorld, name: string, nodePool: string | undefined): InboxMessage {
   const { uid, resourceVersion } = world.node(name).metadata;
-  return {
-    kind: 'clusterEvent',
-    event: {
-      schemaVersion: 1,
-      cluster: 'test',
-      change: 'Modified',
-      subject: { apiVersion: 'v1', kind: 'Node', name, uid },
-      resourceVersion,
-      changed: ['conditions'],
-      hints: nodePool === undefined ? {} : { nodePool },
-      groupKey: name,
-      eventKey: 'k',
-      observedTime: '2024-11-01T15:12:48.000Z',
-    },
-  };
+  return clusterEvent({
+    subject: { apiVersion: 'v1', kind: 'Node', name, uid },
+    resourceVersion,
+    changed: ['conditions'],
+    hints: nodePool === undefined ? {} : { nodePool },
+  });
 }
 
 const poolRecord = (world: RepairWorld) =>
@@ -284,21 +276,15 @@ describe('a node without a NodeClaim', () => {
       metadata: { name: 'late', labels: { 'karpenter.sh/nodepool': 'default' } },
       status,
     });
-    await world.reconcile({
-      kind: 'clusterEvent',
-      event: {
-        schemaVersion: 1,
-        cluster: 'test',
+    await world.reconcile(
+      clusterEvent({
         change: 'Added',
         subject: { apiVersion: 'karpenter.sh/v1', kind: 'NodeClaim', name: 'late', uid: metadata.uid },
         resourceVersion: metadata.resourceVersion,
         changed: ['labels', 'providerID'],
         hints: { nodePool: 'default', ...status },
-        groupKey: metadata.uid,
-        eventKey: 'k',
-        observedTime: '2024-11-01T16:02:48.000Z',
-      },
-    });
+      }),
+    );
     expect(verbs(world)).toEqual(['patch nodeclaims/late', 'delete nodeclaims/late']);
   });
 });
@@ -385,7 +371,7 @@ describe('a NodePool that cannot be read', () => {
     [
       'a toleration that does not parse',
       { policies: [{ conditionType: 'Ready', toleration: '45min' }] },
-      'spec.repair.policies.0.toleration: time: unknown unit "min" in duration "45min"',
+      'spec.repair.policies[0].toleration: time: unknown unit "min" in duration "45min"',
     ],
     [
       'a negative toleration',
@@ -413,21 +399,13 @@ describe('a NodePool that cannot be read', () => {
     seedPool(world, ['n1'], repair);
     world.setCondition('n1', 'NetworkUnavailable', 'True');
     const pool = world.core.get({ type: RESOURCES.NodePool, name: 'default' });
-    await world.reconcile({
-      kind: 'clusterEvent',
-      event: {
-        schemaVersion: 1,
-        cluster: 'test',
+    await world.reconcile(
+      clusterEvent({
         change: 'Added',
         subject: { apiVersion: 'karpenter.sh/v1', kind: 'NodePool', name: 'default', uid: pool.metadata.uid },
         resourceVersion: pool.metadata.resourceVersion,
-        changed: [],
-        hints: {},
-        groupKey: 'default',
-        eventKey: 'k',
-        observedTime: '2024-11-01T15:02:48.000Z',
-      },
-    });
+      }),
+    );
     expect(world.events).toMatchObject([
       {
         type: 'Warning',

@@ -66,6 +66,21 @@ describe('rounds', () => {
     expect(await records.get(KEY)).toBeUndefined();
   });
 
+  // Forty NodePools came at once: each run wrote its own name, one won each turn, and all but five gave up and said so.
+  it('take any number of names that are asked for at the same time, and lose none', async () => {
+    const { aRun, rounds, timer } = aWorld();
+    await Promise.all(Array.from({ length: 40 }, (_, pool) => aRun().request(`pool-${pool}`)));
+    await timer(10);
+    expect(rounds).toEqual([['pool-0'], 'all']);
+  });
+
+  it('keep the names where few are asked for at the same time', async () => {
+    const { aRun, rounds, timer } = aWorld();
+    await Promise.all([aRun().request('a'), aRun().request('b')]);
+    await timer(10);
+    expect(rounds).toEqual([['a'], ['b']]);
+  });
+
   it('lose no change that comes while a round is at work', async () => {
     const { aRun, rounds, timer, meanwhile } = aWorld();
     meanwhile.push(() => aRun().request('late'));

@@ -19,7 +19,12 @@ const aNode = (name: string, uid: string): KubernetesObject => ({
 async function find(
   nodes: readonly KubernetesObject[],
   records: Readonly<Record<string, string>>,
-  sought: { readonly name: string; readonly uid: string | undefined; readonly onlyIfKnown?: boolean },
+  sought: {
+    readonly name: string;
+    readonly uid: string | undefined;
+    readonly onlyIfKnown?: boolean;
+    readonly isNoNews?: () => boolean;
+  },
   schemaVersion = 1,
 ) {
   const store = createMemoryRecordStore();
@@ -71,6 +76,13 @@ describe('the subject of a message', () => {
       { u1: 'n1' },
       { name: 'n1', uid: 'u1', onlyIfKnown: true },
       'here n1 held',
+    ],
+    [
+      'is not read when the message says nothing new to its record',
+      [aNode('n1', 'u1')],
+      { u1: 'n1' },
+      { name: 'n1', uid: 'u1', isNoNews: () => true },
+      'notOurs',
     ],
   ])('%s', async (_title, nodes, records, sought, expected) => {
     expect(await find(nodes, records, sought)).toBe(expected);

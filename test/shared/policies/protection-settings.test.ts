@@ -53,7 +53,7 @@ describe('parseProtectionBlock', () => {
     [{ warnBefore: '-1m' }, 'spec.protection.warnBefore: must be positive, got "-1m"'],
     [{ compatibility: 'karpenter' }, 'spec.protection.compatibility'],
     [{ maxduration: '4h' }, 'maxduration'],
-    [{ namespaces: [{ name: 'a' }] }, 'spec.protection.namespaces.0.maxDuration'],
+    [{ namespaces: [{ name: 'a' }] }, 'spec.protection.namespaces[0].maxDuration'],
     [
       {
         namespaces: [
@@ -61,7 +61,7 @@ describe('parseProtectionBlock', () => {
           { name: 'a', maxDuration: '2h' },
         ],
       },
-      'spec.protection.namespaces.1.name: must not repeat "a"',
+      'spec.protection.namespaces[1].name: must not repeat "a"',
     ],
     ['4h', 'spec.protection'],
     [null, 'spec.protection'],

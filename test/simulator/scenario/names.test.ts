@@ -2,20 +2,13 @@
 import { describe, expect, it } from 'vitest';
 import { parseScenarios } from '../../../simulator/scenario/parse.ts';
 import { clusterCatalog } from '../../../simulator/world.ts';
+import { SCENARIO_HEAD } from '../../builders/scenario.ts';
 
 const catalog = clusterCatalog();
 
-const HEAD = `apiVersion: curfew.dev/v1alpha1
-kind: Scenario
-metadata: { name: s }
-spec:
-  start: "2024-11-01T15:00:00Z"
-  duration: 2h
-`;
-
 /** `line path: message` of every fault, or of every doubt of a file that is valid. The head has 6 lines. */
 function faults(rest: string): string[] {
-  const parsed = parseScenarios(HEAD + rest, 'f.yaml', catalog);
+  const parsed = parseScenarios(SCENARIO_HEAD + rest, 'f.yaml', catalog);
   const found = parsed.ok ? parsed.scenarios.flatMap(({ doubts }) => doubts) : parsed.faults;
   return found.map(({ place, message }) => `${place.line} ${place.path}: ${message}`);
 }
@@ -28,7 +21,7 @@ describe('a name in an expectation that nothing has', () => {
       'event: { reason: Nobody }',
       'write: { by: nobody }',
     ]) {
-      const parsed = parseScenarios(`${HEAD}  expect:\n    - { ${each}, times: 0 }\n`, 'f.yaml', catalog);
+      const parsed = parseScenarios(`${SCENARIO_HEAD}  expect:\n    - { ${each}, times: 0 }\n`, 'f.yaml', catalog);
       expect(parsed.ok && parsed.scenarios.every(({ doubts }) => doubts.length > 0)).toBe(true);
     }
   });

@@ -2,25 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { parseScenarios } from '../../../simulator/scenario/parse.ts';
 import type { Scenario } from '../../../simulator/scenario/scenario.ts';
 import { clusterCatalog } from '../../../simulator/world.ts';
+import { SCENARIO_HEAD, scenarioOf } from '../../builders/scenario.ts';
 
 const catalog = clusterCatalog();
 const parse = (text: string) => parseScenarios(text, 'f.yaml', catalog);
 
-const HEAD = `apiVersion: curfew.dev/v1alpha1
-kind: Scenario
-metadata: { name: s }
-spec:
-  start: "2024-11-01T15:00:00Z"
-  duration: 2h
-`;
-
-function good(rest: string): Scenario {
-  const parsed = parse(HEAD + rest);
-  if (!parsed.ok) throw new Error(JSON.stringify(parsed.faults));
-  const [scenario] = parsed.scenarios;
-  if (scenario === undefined) throw new Error('no scenario');
-  return scenario;
-}
+const good = (rest: string): Scenario => scenarioOf(SCENARIO_HEAD + rest);
 
 /** `line path: message` of every fault. The head has 6 lines. */
 function faults(text: string): string[] {
@@ -77,7 +64,7 @@ describe('a valid file', () => {
   });
 
   it('holds several documents, anchors and merge keys', () => {
-    const parsed = parse(`---\n${HEAD}---\n${HEAD}  objects:
+    const parsed = parse(`---\n${SCENARIO_HEAD}---\n${SCENARIO_HEAD}  objects:
     - &node { apiVersion: v1, kind: Node, metadata: { name: n1 } }
     - { <<: *node, metadata: { name: n2 } }
 ---
@@ -121,7 +108,7 @@ describe('a valid file', () => {
 describe('a file that is not valid', () => {
   it('is refused with line and path for an unknown field, wherever it stands', () => {
     expect(
-      faults(`${HEAD}  steps:
+      faults(`${SCENARIO_HEAD}  steps:
     - { at: 1m, restart: forwarder, becuase: typo }
     - at: 2m
       delete:
@@ -246,7 +233,7 @@ describe('a file that is not valid', () => {
     ['an unknown verb', '  expect: [{ write: { verb: remove } }]\n', /spec\.expect\[0\]\.write\.verb/],
     ['the same key twice', '  config: a\n  config: b\n', /unique/],
   ])('is refused for %s', (_, rest, message) => {
-    const found = faults(HEAD + rest);
+    const found = faults(SCENARIO_HEAD + rest);
     expect(found).toHaveLength(1);
     expect(found[0]).toMatch(message);
   });
@@ -266,17 +253,17 @@ describe('a file that is not valid', () => {
   it.each([
     ['nothing', '', '1 : the file holds no Scenario'],
     ['something else', 'just text', /^1 .*this is no Scenario/],
-    ['another kind', HEAD.replace('Scenario', 'Deployment'), /^2 kind: /],
+    ['another kind', SCENARIO_HEAD.replace('Scenario', 'Deployment'), /^2 kind: /],
   ])('is refused when it holds %s', (_, text, expected) => {
     expect(faults(text)[0]).toMatch(expected);
   });
 
   it('says where the YAML breaks', () => {
-    expect(faults(`${HEAD}  objects: [{ a: b\n`)[0]).toMatch(/^\d+ : /);
+    expect(faults(`${SCENARIO_HEAD}  objects: [{ a: b\n`)[0]).toMatch(/^\d+ : /);
   });
 
   it('reports what is wrong in each document', () => {
-    expect(faults(`${HEAD}  x: 1\n---\n${HEAD}  y: 1\n`)).toEqual([
+    expect(faults(`${SCENARIO_HEAD}  x: 1\n---\n${SCENARIO_HEAD}  y: 1\n`)).toEqual([
       '7 spec.x: unknown field',
       '15 spec.y: unknown field',
     ]);

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../json.ts';
 import { isArray, isObject, setField, textAt } from '../json.ts';
 import { badRequest } from '../status-errors.ts';
 import type { WriteOptions } from '../types.ts';
-import { UnreadableTime, normalTime } from './built-in-times.ts';
+import { UnreadableTime, isZeroTime, normalTime } from './built-in-times.ts';
 
 /**
  * The body as it is stored; the body itself when it is that already. What it shares with the old object is not looked at again.
@@ -27,7 +27,7 @@ function cleanObject(value: JsonObject, old: JsonValue | undefined): JsonObject 
     const field = value[key];
     const oldField = isObject(old) ? old[key] : undefined;
     if (field === oldField && field !== undefined) continue;
-    if (field === null || field === undefined || (isArray(field) && field.length === 0)) {
+    if (field === null || field === undefined || (isArray(field) && field.length === 0) || isZeroTime(key, field)) {
       copy ??= { ...value };
       delete copy[key];
       continue;

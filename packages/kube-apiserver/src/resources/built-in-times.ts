@@ -25,6 +25,7 @@ const MICRO_TIMES = new Set(['acquireTime', 'eventTime', 'lastObservedTime', 're
 
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 const RFC3339_MICRO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(Z|[+-]\d\d:\d\d)$/;
+const ZERO_TIME = /^0001-01-01T00:00:00(\.0+)?(Z|[+-]00:00)$/;
 const SECONDS_LENGTH = '2024-11-01T15:00:00'.length;
 const CANONICAL_LENGTH = SECONDS_LENGTH + 1;
 
@@ -42,6 +43,10 @@ export function normalTime(field: string, text: string): string {
   if (MICRO_TIMES.has(field)) return toMicroseconds(text);
   return text;
 }
+
+/** Whether a field of this name has Go's zero time, which `metav1.Time` writes as null: no time at all. */
+export const isZeroTime = (field: string, value: unknown): boolean =>
+  TIMES.has(field) && typeof value === 'string' && ZERO_TIME.test(value);
 
 /** The last time read, and as it is kept: heartbeats bring the same time many times over. */
 let lastRead = { text: '', kept: '' };

@@ -6,6 +6,7 @@ import { addDuration, hours, minutes, seconds } from '../../../../shared/domain/
 import { deployedIdentity } from '../../../fakes/deployed-identity.ts';
 import { joinTime } from '../../../../functions/repair/pass/run.ts';
 import { createRepairWorld, seedPool, type RepairWorld } from '../../../fakes/repair-world.ts';
+import { clusterEvent } from '../../../builders/cluster-event.ts';
 
 const LADDER = [
   { type: 'Reboot', timeout: '5m' },
@@ -17,21 +18,12 @@ const poolRecord = (world: RepairWorld) => world.store.all().find(({ id }) => id
 
 function nodeChanged(world: RepairWorld, name: string): Extract<InboxMessage, { kind: 'clusterEvent' }> {
   const { uid, resourceVersion } = world.node(name).metadata;
-  return {
-    kind: 'clusterEvent',
-    event: {
-      schemaVersion: 1,
-      cluster: 'test',
-      change: 'Modified',
-      subject: { apiVersion: 'v1', kind: 'Node', name, uid },
-      resourceVersion,
-      changed: ['conditions'],
-      hints: { nodePool: 'default' },
-      groupKey: name,
-      eventKey: 'k',
-      observedTime: '2024-11-01T15:12:48.000Z',
-    },
-  };
+  return clusterEvent({
+    subject: { apiVersion: 'v1', kind: 'Node', name, uid },
+    resourceVersion,
+    changed: ['conditions'],
+    hints: { nodePool: 'default' },
+  });
 }
 
 /** A pool of `size` nodes, of which `ill` fell ill ten minutes ago. */

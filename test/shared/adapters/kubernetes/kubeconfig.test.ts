@@ -100,7 +100,7 @@ describe('loadKubeconfig', () => {
     {
       what: 'a file that is no kubeconfig',
       load: () => loadKubeconfig(fileWith('{ [')),
-      message: /^kubeconfig \S+ cannot be read: /,
+      message: /^kubeconfig \S+ cannot be read: [^|]*\(\d+:\d+\)$/,
     },
     {
       what: 'a context that the file does not have',
@@ -138,7 +138,18 @@ describe('checkReachable', () => {
     const access = await loadKubeconfig(kubeconfig({}));
     await expect(checkReachable(transportFor(access), access)).rejects.toMatchObject({
       name: 'ClusterAccessError',
-      message: 'http://127.0.0.1:1 (context one) cannot be reached: connect ECONNREFUSED 127.0.0.1:1',
+      message:
+        'http://127.0.0.1:1 (context one) cannot be reached: connect ECONNREFUSED 127.0.0.1:1: nothing listens there; does the cluster run? If so, correct the address in the kubeconfig',
+    });
+  });
+
+  it('says in one line that the server speaks no TLS', async () => {
+    const server = await serve((_, response) => json(response, 200, {}));
+    const access = await loadKubeconfig(kubeconfig({ server: server.url.replace('http:', 'https:') }));
+    await expect(checkReachable(transportFor(access), access)).rejects.toMatchObject({
+      message: expect.stringMatching(
+        /\d: does the server speak TLS there\? If not, write http:\/\/ in the kubeconfig$/,
+      ),
     });
   });
 

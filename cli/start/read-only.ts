@@ -1,10 +1,15 @@
 /**
- * `KubernetesApi` for `mode: Observe`: reads go through, writes are reported and not made. The answer is what the write would
- * plausibly have got, looked up by reading: a missing object is `notFound`, an unmet precondition a `conflict`.
+ * `KubernetesApi` for a cluster that is watched without `--enforce`: reads go through, writes are reported and not made. The answer is
+ * what the write would plausibly have got, looked up by reading: a missing object is `notFound`, an unmet precondition a `conflict`.
  */
-import type { JsonObject, KubernetesManifest, KubernetesObject, ObjectRef } from '../../domain/kubernetes-object.ts';
-import type { KubernetesApi, ObjectPatch, Preconditions } from '../../ports/kubernetes-api.ts';
-import { isKubernetesObject, isRecord } from './objects.ts';
+import { isKubernetesObject, isRecord } from '../../shared/adapters/kubernetes/objects.ts';
+import type {
+  JsonObject,
+  KubernetesManifest,
+  KubernetesObject,
+  ObjectRef,
+} from '../../shared/domain/kubernetes-object.ts';
+import type { KubernetesApi, ObjectPatch, Preconditions } from '../../shared/ports/kubernetes-api.ts';
 
 /** A write that was not made. */
 export interface WithheldWrite {

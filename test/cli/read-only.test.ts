@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createApiServer } from '../../../../packages/kube-apiserver/src/api-server.ts';
-import { createInProcessKubernetesApi } from '../../../../runtime/in-process/kubernetes-api.ts';
-import { toReadOnly, type WithheldWrite } from '../../../../shared/adapters/kubernetes/read-only.ts';
-import { RESOURCES } from '../../../../shared/contract/resources.ts';
-import { createManualClock } from '../../../fakes/manual-clock.ts';
+import { createApiServer } from '../../packages/kube-apiserver/src/api-server.ts';
+import { createInProcessKubernetesApi } from '../../runtime/in-process/kubernetes-api.ts';
+import { toReadOnly, type WithheldWrite } from '../../cli/start/read-only.ts';
+import { RESOURCES } from '../../shared/contract/resources.ts';
+import { createManualClock } from '../fakes/manual-clock.ts';
 
 const node = { type: RESOURCES.Node, name: 'n1' };
 const nobody = { type: RESOURCES.Node, name: 'nobody' };

@@ -1,0 +1,33 @@
+const WHERE_IS_IT = 'check the address in the kubeconfig, and whether a VPN or firewall is in between';
+const WHOSE_IS_IT = 'check certificate-authority-data of the cluster in the kubeconfig';
+const ADVICE: ReadonlyMap<string, string> = new Map([
+  ['ECONNREFUSED', 'nothing listens there; does the cluster run? If so, correct the address in the kubeconfig'],
+  ['ENOTFOUND', `no host has this name; ${WHERE_IS_IT}`],
+  ['EAI_AGAIN', `the name cannot be looked up; ${WHERE_IS_IT}`],
+  ['EHOSTUNREACH', WHERE_IS_IT],
+  ['ENETUNREACH', WHERE_IS_IT],
+  ['ETIMEDOUT', WHERE_IS_IT],
+  ['ConnectTimeout', WHERE_IS_IT],
+  ['RequestTimeout', WHERE_IS_IT],
+  ['ECONNRESET', 'check whether the server takes http or https, and a proxy or firewall in between'],
+  ['EPROTO', 'does the server speak TLS there? If not, write http:// in the kubeconfig'],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', WHOSE_IS_IT],
+  ['SELF_SIGNED_CERT_IN_CHAIN', WHOSE_IS_IT],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', WHOSE_IS_IT],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', WHOSE_IS_IT],
+  ['CERT_HAS_EXPIRED', 'renew the certificate of the server'],
+  [
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+    'its certificate is for other names: correct the address, or tls-server-name, in the kubeconfig',
+  ],
+]);
+
+/** What to do about a server that cannot be reached, as `: …`, where the code of the error or of a cause tells; else empty. */
+export function adviceOn(error: unknown): string {
+  for (let each = error; each instanceof Error; each = each.cause) {
+    const { code } = each as NodeJS.ErrnoException;
+    const advice = code === undefined ? undefined : ADVICE.get(code);
+    if (advice !== undefined) return `: ${advice}`;
+  }
+  return '';
+}

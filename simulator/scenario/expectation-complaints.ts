@@ -1,0 +1,80 @@
+/** What is wrong with the names in an expectation. */
+import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
+import { suggestion } from '../../shared/domain/nearest-name.ts';
+import { parsePath } from '../match.ts';
+import { expectedFields, misspeltFields, misspeltKey, writtenFields } from './object-fields.ts';
+import type { Path } from './places.ts';
+import { ofTarget, toDoubt, unknownResource, type Complaint, type Names } from './resource-complaints.ts';
+import { resourcesNamed } from './resource-names.ts';
+import type { Expectation, TracePattern } from './scenario.ts';
+
+/** What stands in a trace beside the resources of the API. */
+const CLOUD_RESOURCES: readonly string[] = ['instances', 'cleanups', 'hooks'];
+/** Kinds of subjects of audit lines that no cluster serves. */
+const OWN_KINDS: readonly string[] = ['Instance', 'Orphan', 'TerminationHook'];
+export function ofExpectation(expectation: Expectation, path: Path, names: Names): Complaint[] {
+  switch (expectation.kind) {
+    case 'finalInstance':
+      return [];
+    case 'trace':
+      return ofPattern(expectation.pattern, [...path, expectation.pattern.kind], names);
+    case 'finalObject': {
+      const at = [...path, 'final'];
+      const { target, match, absent } = expectation;
+      const [resource] = resourcesNamed(target.resource, names.known);
+      const schema = expectedFields(resource);
+      return [
+        ...ofTarget(target, at, names),
+        ...misspeltFields(match, writtenFields(resource), [...at, 'match']).map(each => toDoubt(each, names.locate)),
+        ...ofPaths(absent, [], schema, [...at, 'absent'], names),
+      ];
+    }
+  }
+}
+
+function ofPattern({ kind, fields, absent }: TracePattern, path: Path, names: Names): Complaint[] {
+  const { known, locate } = names;
+  if (kind !== 'write') return ofKind(fields, path, names);
+  const { resource: name, body } = fields;
+  const isResource = typeof name === 'string' && !CLOUD_RESOURCES.includes(name);
+  const found = isResource ? resourcesNamed(name, known) : [];
+  const schema = expectedFields(found[0]);
+  return [
+    ...(isResource && found.length === 0 ? [unknownResource(name, locate([...path, 'resource']), known)] : []),
+    ...misspeltFields(body, writtenFields(found[0]), [...path, 'body']).map(each => toDoubt(each, locate)),
+    ...ofPaths(absent, ['body'], schema, [...path, 'absent'], names),
+  ];
+}
+
+/** The kind of the object that an Event or audit line is about. */
+function ofKind({ about }: JsonObject, path: Path, { known, locate }: Names): Complaint[] {
+  const kind = typeof about === 'object' && about !== null && 'kind' in about ? about['kind'] : undefined;
+  if (typeof kind !== 'string') return [];
+  const kinds = [...new Set([...known.map(each => each.kind), ...OWN_KINDS])];
+  if (kinds.includes(kind)) return [];
+  return [
+    {
+      isDoubt: true,
+      place: locate([...path, 'kind']),
+      message: `the cluster serves no kind ${JSON.stringify(kind)}${suggestion(kind, kinds)}`,
+    },
+  ];
+}
+
+/** Dotted paths that must not exist; what can never exist can never fail. */
+function ofPaths(
+  paths: readonly string[],
+  root: readonly string[],
+  schema: JsonObject,
+  path: Path,
+  { locate }: Names,
+): Complaint[] {
+  return paths.flatMap((text, index) => {
+    const keys = parsePath(text);
+    if (root.some((key, depth) => keys[depth] !== key)) return [];
+    const problem = misspeltKey(keys.slice(root.length), schema);
+    return problem === undefined
+      ? []
+      : [{ isDoubt: true, place: locate([...path, index]), message: `${text} can never exist: ${problem}` }];
+  });
+}

@@ -1,0 +1,100 @@
+/** What an event of a Node costs: its record is read once, and the Node only when the event may say something new. */
+import { describe, expect, it } from 'vitest';
+import { createReconciler } from '../../../functions/drain/reconcile.ts';
+import { createInProcessKubernetesApi } from '../../../runtime/in-process/kubernetes-api.ts';
+import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts';
+import { portsWithin } from '../../../runtime/permissions/ports.ts';
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import { toEpochMs } from '../../../shared/domain/time.ts';
+import { createCluster } from '../../../simulator/world.ts';
+import { deployedIdentity } from '../../fakes/deployed-identity.ts';
+import { clusterEvent } from '../../builders/cluster-event.ts';
+
+const NOW = toEpochMs(Date.UTC(2024, 10, 1, 15));
+const NODE = { type: RESOURCES.Node, name: 'n1' };
+const OWNER = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'r1', controller: true };
+
+function createWorld() {
+  const core = createCluster({ now: () => NOW });
+  core.seed({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { namespace: 'curfew', name: 'curfew-config' },
+    data: { 'config.toml': '[[userNamespaces]]\nname = "*"\nmode = "AllowCompletion"\n' },
+  });
+  core.seed({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1', uid: 'u1' } });
+  core.seed({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'web-0', namespace: 'default', uid: 'p1', ownerReferences: [OWNER] },
+    spec: { nodeName: 'n1', containers: [{ name: 'main', image: 'main' }] },
+    status: { phase: 'Running' },
+  });
+  const store = createMemoryRecordStore();
+  const kubernetes = createInProcessKubernetesApi(core, 'curfew:drain');
+  const reads = { record: 0, node: 0 };
+  const deps: Parameters<typeof createReconciler>[0] = {
+    kubernetes: {
+      ...kubernetes,
+      get: async ref => {
+        if (ref.type === RESOURCES.Node) reads.node += 1;
+        return kubernetes.get(ref);
+      },
+    },
+    records: {
+      ...store,
+      get: async key => {
+        if (key.id === 'node/u1') reads.record += 1;
+        return store.get(key);
+      },
+    },
+    wakeUps: { send: async () => undefined },
+    bus: { publish: async entries => entries.map(() => ({ kind: 'published' })) },
+    events: { record: async () => undefined },
+    audit: { write: () => undefined },
+    metrics: { count: () => undefined, milliseconds: () => undefined },
+    clock: { now: () => NOW, sleep: () => Promise.reject(new Error('nothing sleeps here')) },
+  };
+  const reconcile = createReconciler(portsWithin(deps, deployedIdentity('drain')));
+  return {
+    core,
+    /** What the run after this event reads. */
+    async readsAfter(changed: readonly string[], resourceVersion = core.get(NODE).metadata.resourceVersion) {
+      Object.assign(reads, { record: 0, node: 0 });
+      const subject = { kind: 'Node', apiVersion: 'v1', name: 'n1', uid: 'u1' } as const;
+      await reconcile(clusterEvent({ subject, resourceVersion, changed: [...changed], hints: { nodeName: 'n1' } }));
+      return { ...reads };
+    },
+    /** A person asks for a drain, which then waits for the pod. */
+    async begin() {
+      core.patch(NODE, {
+        type: 'merge',
+        body: { metadata: { annotations: { 'curfew.dev/drain-requested': 'm1' } } },
+      });
+      await this.readsAfter(['drain']);
+    },
+  };
+}
+
+describe('an event of a Node', () => {
+  it('reads the record once where nothing is known of it, and not the Node', async () => {
+    expect(await createWorld().readsAfter(['conditions'])).toEqual({ record: 1, node: 0 });
+  });
+
+  it('reads the record and the Node once where nothing comes of it', async () => {
+    expect(await createWorld().readsAfter(['drain'])).toEqual({ record: 1, node: 1 });
+  });
+
+  it('reads the record alone when the Node is as the drain under way wrote it', async () => {
+    const world = createWorld();
+    await world.begin();
+    expect(await world.readsAfter(['drain', 'unschedulable'])).toEqual({ record: 1, node: 0 });
+  });
+
+  it('reads record and Node once when somebody else changed it while a drain waits', async () => {
+    const world = createWorld();
+    await world.begin();
+    world.core.patch(NODE, { type: 'merge', body: { metadata: { labels: { a: 'b' } } } });
+    expect(await world.readsAfter(['conditions'])).toEqual({ record: 1, node: 1 });
+  });
+});
