@@ -1,38 +1,32 @@
 /** Runs one scenario on virtual time: the real forwarder and functions over in-memory parts, faults from the seed. */
-import type { FunctionName } from '../shared/contract/names.ts';
 import { addDuration, minutes, seconds, type DurationMs, type EpochMs } from '../shared/domain/time.ts';
-import type { ReconcilerFactory } from '../runtime/functions.ts';
 import { createInProcessClusterWatch } from '../runtime/in-process/cluster-watch.ts';
-import { createInProcessKubernetesApi } from '../runtime/in-process/kubernetes-api.ts';
 import type { ApiServerCore } from '../packages/kube-apiserver/src/types.ts';
 import { createMemoryRecordStore } from '../runtime/memory/record-store.ts';
 import type { Scheduler } from '../runtime/scheduler.ts';
-import { createSystem } from '../runtime/system.ts';
-import type { BuriedMessage, ForwarderPorts, SystemHooks, SystemParts } from '../runtime/system-parts.ts';
+import type { BuriedMessage } from '../runtime/system-parts.ts';
 import type { StartActor } from './actors/actor.ts';
 import { startCloud } from './actors/cloud.ts';
 import { startDisruption } from './actors/disruption.ts';
 import { startKarpenter } from './actors/karpenter.ts';
 import { startKubelet } from './actors/kubelet.ts';
 import { createCleanupAnswers } from './cleanups.ts';
-import { aboutOf, createHookAnswers } from './hooks.ts';
+import { createHookAnswers } from './hooks.ts';
 import { createCloud, instanceEvent } from './cloud.ts';
 import { withDueIndex } from './due-index.ts';
 import { evaluate, unexpectedComplaints, type FinalState, type Verdict } from './expect.ts';
 import { planDisturbances } from './faults/disturbances.ts';
 import { createFaultInjector, type FaultInjector } from './faults/injector.ts';
-import { deliverWithFaults } from './faults/messages.ts';
-import { FAULT_MIXES, SURVIVABLE_CALL_FAULTS, type FaultKind, type FaultMix, type FaultMixName } from './faults/mix.ts';
-import { faultyEnvironment, faultyForwarder } from './faults/ports.ts';
+import { FAULT_MIXES, type FaultKind, type FaultMix, type FaultMixName } from './faults/mix.ts';
 import type { Violation } from './invariants/invariant.ts';
 import { createInvariantWatcher } from './invariants/watcher.ts';
-import { isLeftOut, withGrantedKinds } from './granted-kinds.ts';
 import { notesOf } from './never-there.ts';
 import { warningNotes } from './notes.ts';
 import { createOutages } from './outages.ts';
 import { createRandom, type Random } from './random.ts';
 import { createReboots } from './reboots.ts';
 import { GENERATED_ANNOTATION, type Actor, type Scenario, type ScenarioFault } from './scenario/scenario.ts';
+import { createSimulatedSystem, CURFEW_USER, type Replacements } from './simulated-system.ts';
 import { carryOut, describeStep, type StepTargets } from './steps.ts';
 import { createTimeline, type TimelineEntry } from './timeline.ts';
 import { createTrace, type TraceEntry } from './trace.ts';
@@ -46,8 +40,6 @@ const ACTOR_STARTS: Readonly<Record<Actor, StartActor>> = {
   disruption: startDisruption,
 };
 
-/** Who Curfew's parts are to the API server. */
-const CURFEW_USER = 'curfew:';
 /** API servers send a bookmark about once a minute. */
 const BOOKMARK_PERIOD = minutes(1);
 /** After the last fault, how long a run goes on: I5 gives the system five minutes, and what it does then takes its time. */
@@ -60,23 +52,15 @@ const ACTIONS_PER_OBJECT = 500;
 export const actionsAtOnce = ({ objects, steps }: Pick<Scenario, 'objects' | 'steps'>): number =>
   MAX_ACTIONS_PER_INSTANT + ACTIONS_PER_OBJECT * (objects.length + steps.length);
 
-export interface RunOptions {
+export interface RunOptions extends Replacements {
   readonly seed?: number;
   /** A mix by name or of one's own; default `none`. */
   readonly faults?: FaultMixName | FaultMix;
-  /** Replaces functions, for tests that prove what a mistake would do. */
-  readonly reconcilers?: Readonly<Partial<Record<FunctionName, ReconcilerFactory>>>;
-  /** Changes what a forwarder is given, for the same. */
-  readonly forwarder?: (ports: ForwarderPorts) => ForwarderPorts;
-  /** Replaces rows of the permission table, for the same. */
-  readonly permissions?: SystemParts['permissions'];
-  /** Hears of every permission that a call makes use of. */
-  readonly onPermissionUsed?: SystemHooks['onPermissionUsed'];
   /** Ends the run at the first violation: what follows says nothing new. */
   readonly stopAtViolation?: boolean;
   /** More actions than this at one instant go round in circles. Default: some 200,000, by the size of the scenario. */
   readonly maxActionsPerInstant?: number;
-  /** Hears before each action how far the run is: the virtual time, and that of its end. Called often. */
+  /** Called before each action, so often, with the virtual time and that of the run's end. */
   readonly onProgress?: (now: EpochMs, end: EpochMs) => void;
 }
 
@@ -89,7 +73,7 @@ export interface RunResult {
   /** Refused configurations and policies that no expectation asks for. */
   readonly refusals: readonly TraceEntry[];
   readonly violations: readonly Violation[];
-  /** What may not be meant as it stands in the file. */
+  /** What may not be meant as it is in the file. */
   readonly notes: readonly ScenarioFault[];
   /** Messages that ended in a dead-letter queue. */
   readonly buried: readonly BuriedMessage[];
@@ -153,60 +137,22 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
   });
 
   const store = withDueIndex(createMemoryRecordStore());
-  const skews = random.stream('skews');
-  const system = createSystem({
-    cluster: 'simulated',
-    scheduler: time,
-    kubernetes: by => outages.guard('api', createInProcessKubernetesApi(core, `${CURFEW_USER}${by}`)),
-    watch: outages.guardWatch(watch),
-    records: outages.guard('store', invariants.observeRecords(store.records)),
-    dueIndex: outages.guard('store', store.dueIndex),
-    instances: by =>
-      cloud.instances((verb, providerID) => {
-        trace.addCall({ by, verb, resource: 'instances', name: providerID });
-        if (verb === 'reboot' && scenario.actors.has('cloud')) reboot(providerID);
-      }),
-    callHooks: by =>
-      hooks.hooks(call => {
-        const resource = call.purpose === 'cleanup' ? 'cleanups' : 'hooks';
-        trace.addCall({ by, verb: 'invoke', resource, name: call.name, about: aboutOf(call) });
-      }, cleanups),
-    audit: {
-      write(record) {
-        trace.addAudit(record);
-        invariants.audited(record);
-      },
-    },
-    ...(options.reconcilers && { reconcilers: options.reconcilers }),
-    permissions: withGrantedKinds(scenario, core.resources(), options.permissions),
-    ...(injector && { random: jitter(injector, random) }),
-    hooks: {
-      ...(options.onPermissionUsed && { onPermissionUsed: options.onPermissionUsed }),
-      onRun: (name, lifetime) => invariants.runStarted(name, lifetime),
-      onFailed: (name, error) => invariants.failed(name, error),
-      onPermissionRefused(part, message) {
-        if (!isLeftOut(scenario, message)) invariants.refused(part, message);
-      },
-      onBuried(message) {
-        buried.push(message);
-        invariants.buried(message.function, message.reason, message.explanation);
-      },
-      environment(ports, _, lifetime) {
-        const guarded = { ...ports, bus: outages.guard('bus', ports.bus) };
-        const context = injector && { injector, scheduler: time, lifetime };
-        const faulty = context === undefined ? guarded : faultyEnvironment(guarded, context, skews);
-        return invariants.observe(faulty, lifetime);
-      },
-      forwarder(ports, lifetime) {
-        const guarded = { ...ports, bus: outages.guard('bus', ports.bus) };
-        const context = injector && { injector, scheduler: time, lifetime, callFaults: SURVIVABLE_CALL_FAULTS };
-        const seen = context === undefined ? guarded : faultyForwarder(guarded, context, skews, () => core.compact());
-        return options.forwarder?.(seen) ?? seen;
-      },
-      ...(injector && {
-        deliver: (_, delay, send) => deliverWithFaults(delay, send, injector, time),
-      }),
-    },
+  const system = createSimulatedSystem({
+    scenario,
+    replacements: options,
+    time,
+    core,
+    watch,
+    outages,
+    store,
+    cloud,
+    reboot,
+    cleanups,
+    hooks,
+    trace,
+    invariants,
+    onBuried: message => buried.push(message),
+    faults: injector && { injector, random },
   });
 
   const heard: StepTargets['system'] = {
@@ -274,12 +220,6 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
 function tieBreaker(injector: FaultInjector, random: Random): () => number {
   const ranks = random.stream('ties');
   return () => (injector.active ? ranks.next() : 0);
-}
-
-/** Retries are spread as in production while faults are on. */
-function jitter(injector: FaultInjector, random: Random): () => number {
-  const numbers = random.stream('jitter');
-  return () => (injector.active ? numbers.next() : 0);
 }
 
 function sendBookmarks(core: { sendBookmarks(): void }, scheduler: Scheduler): void {

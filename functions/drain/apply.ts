@@ -5,7 +5,7 @@ import { again, type Turn } from '../../shared/lifecycle/settle.ts';
 import { evictionRetryDelay } from '../../shared/pods/eviction.ts';
 import { carryOutPass } from './act.ts';
 import { applyCustom } from './apply-custom.ts';
-import type { DrainDecision, Preparation } from './decide.ts';
+import type { DrainDecision, Preparation } from './decision.ts';
 import { answer, cancel, close, finish, tidy } from './end.ts';
 import type { ActiveDrain } from './model.ts';
 import { prepareNode } from './node.ts';

@@ -6,17 +6,15 @@
  */
 import { DRAIN_STATES, QUARANTINE_ANNOTATION, REMEDIATING, STATE_LABEL } from '../../shared/domain/quarantine.ts';
 import { addDuration, earliest, type EpochMs } from '../../shared/domain/time.ts';
-import { admit, begin, isRemembered, type Admission } from './admission.ts';
+import { admit, begin, isRemembered } from './admission.ts';
 import { cancelledBy, isFree, takenBack } from './cancellation.ts';
-import { decideCustom, type CustomDecision } from './custom.ts';
+import { decideCustom } from './custom.ts';
+import type { DrainDecision } from './decision.ts';
 import {
   REMEMBERED_FOR,
   type ActiveDrain,
   type DrainOutcome,
-  type DrainRecord,
   type DrainRequest,
-  type DrainStatus,
-  type FinishedDrain,
   type Hold,
   type Incoming,
 } from './model.ts';
@@ -26,59 +24,6 @@ import { rememberEnd, withQuarantineEnd } from './quarantine-end.ts';
 import { counted } from './tried.ts';
 import type { DrainPodRules } from './pods.ts';
 import { arrivalOf, describeUnderWay } from './under-way.ts';
-
-/** `UnreadableQuarantine`: nobody can say whether an earlier drain covers what is asked for. */
-export type HoldReason = 'NoConfiguration' | 'ObserveMode' | 'UnreadableQuarantine';
-
-export type DrainDecision =
-  /** Nothing is under way. `until`: earlier drains are remembered that long; undefined: nothing is. */
-  | { readonly kind: 'rest'; readonly record: DrainRecord; readonly until: EpochMs | undefined }
-  /** A run that was overtaken prepared the node for a drain that had ended: what it left is taken back (I7). */
-  | { readonly kind: 'tidy'; readonly status: DrainStatus; readonly uncordon: boolean }
-  | Admission
-  /** Requests, or the drain under way, are called off. */
-  | {
-      readonly kind: 'cancel';
-      readonly record: DrainRecord;
-      readonly because: string;
-      /** Ended by this, without a drain of their own. */
-      readonly answers: readonly FinishedDrain[];
-      /** Nothing holds the node any more: our cordon and our state come off. */
-      readonly releases: boolean;
-    }
-  /** Something has to be mended, or the policy says `Observe`. */
-  | { readonly kind: 'hold'; readonly reason: HoldReason; readonly message: string }
-  | {
-      readonly kind: 'begin';
-      readonly record: DrainRecord;
-      readonly active: ActiveDrain;
-      /** The message in hand: taken by this, unless it was before. */
-      readonly takes?: DrainRequest;
-      /** What follows at once, by the same look. */
-      readonly next?: Preparation;
-    }
-  | Preparation
-  | { readonly kind: 'drain'; readonly active: ActiveDrain; readonly pass: DrainPass }
-  | CustomDecision
-  | {
-      readonly kind: 'finish';
-      readonly active: ActiveDrain;
-      readonly outcome: DrainOutcome;
-      /** What is still done with pods that are not waited for. */
-      readonly pass: DrainPass | undefined;
-    }
-  /** Decided before: the node, the custom resource and all who asked learn of it. */
-  | { readonly kind: 'close'; readonly active: ActiveDrain; readonly outcome: DrainOutcome };
-
-/** The node is not as the drain needs it: cordoned, its pods watched, its state shown. */
-export interface Preparation {
-  readonly kind: 'prepare';
-  readonly active: ActiveDrain;
-  readonly hold: Hold;
-  readonly showDraining: boolean;
-  /** What follows; undefined: the custom drain does. */
-  readonly pass: DrainPass | undefined;
-}
 
 export function decide(seen: DrainObservation): DrainDecision {
   const observation = withQuarantineEnd(seen);
@@ -124,7 +69,7 @@ function decideActive(observation: DrainObservation, active: ActiveDrain): Drain
   return pass.drained ? finish(active, succeeded(active, pass), pass) : { kind: 'drain', active, pass };
 }
 
-/** A request that nothing stands in the way of begins in the same write. */
+/** A request that nothing blocks begins in the same write. */
 function take(observation: DrainObservation, asked: DrainRequest): DrainDecision | undefined {
   const admission = admit(observation, asked);
   if (admission?.kind !== 'take' || admission.how !== 'next') return admission;

@@ -7,7 +7,7 @@ import { remember, toFinished } from './admission.ts';
 import { tellAnswers } from './answers.ts';
 import { isFree } from './cancellation.ts';
 import { deleteResource } from './custom-resource.ts';
-import type { DrainDecision } from './decide.ts';
+import type { DrainDecision } from './decision.ts';
 import type { ActiveDrain, DrainOutcome } from './model.ts';
 import { answerNode, finishNode } from './node.ts';
 import type { Look } from './observe.ts';

@@ -11,7 +11,8 @@ import { toFinished } from './admission.ts';
 import { tellAnswers } from './answers.ts';
 import { apply } from './apply.ts';
 import { deleteResource } from './custom-resource.ts';
-import { decide, type DrainDecision } from './decide.ts';
+import { decide } from './decide.ts';
+import type { DrainDecision } from './decision.ts';
 import type { DrainOutcome, DrainRecord, Incoming } from './model.ts';
 import { createObserver, type DrainDeps, type Look, type Target } from './observe.ts';
 import { readBusEvent, type NodeMessage } from './requests.ts';
@@ -70,7 +71,7 @@ export function createReconciler(deps: DrainDeps, rules: Partial<Rules> = {}): R
 
 type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
 
-/** A pod that is being deleted is on its way: its removal is the news, and the drain looks by itself when that event does not come. */
+/** A pod that is being deleted is on its way: its removal is the news, and the drain looks without it when that event does not come. */
 const isOnItsWay = ({ change, changed, resync }: ClusterEvent): boolean =>
   change === 'Modified' && resync !== true && changed.length === 1 && changed[0] === 'deletionTimestamp';
 

@@ -8,7 +8,8 @@ import { drainConfig, isComplete, isDrainable, isLeftBehind, STATE_LABEL, type D
 import type { DrainRequests } from './drain-requests.ts';
 import { LONGEST_DELAY, type Check, type CheckContext } from './invariant.ts';
 import { annotationOf, dig, instantOf, labelOf, nameOf, textOf } from './reading.ts';
-import { isPolicyReadable, modeFor, poolNameOf } from './repair-oracle.ts';
+import { isPolicyReadable, modeFor } from './policy-oracle.ts';
+import { poolNameOf } from './repair-oracle.ts';
 import { protectionEnd, protectionFactsOf } from './protection-oracle.ts';
 
 export function checkDrainEnd(context: CheckContext, requests: DrainRequests): Pick<Check, 'onAudit' | 'onMinute'> {

@@ -11,7 +11,8 @@ import { drainConfig, isComplete, isDrainable, isLeftBehind, STATE_LABEL } from 
 import { createDrainRequests, type DrainRequests } from './drain-requests.ts';
 import { CLOCK_LAG, LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
 import { annotationOf, dig, instantOf, listOf, nameOf } from './reading.ts';
-import { isPolicyReadable, modeFor, poolNameOf } from './repair-oracle.ts';
+import { isPolicyReadable, modeFor } from './policy-oracle.ts';
+import { poolNameOf } from './repair-oracle.ts';
 import { does, failedReads, isKubernetes, lastGet, lastList, lastSeen, seenPod, targetOf } from './run-journal.ts';
 
 const MARK = 'curfew.dev/drain';

@@ -12,7 +12,8 @@ import { CLOCK_LAG, LONGEST_DELAY, type CheckContext, type MakeCheck, type PortC
 import { isRefused, wasRefused, type Act, type ActKind } from './ladder-acts.ts';
 import { createClimbers, DEFAULT_TIMEOUT, type Climb } from './ladder.ts';
 import { annotationOf, dig, listOf, millisecondsOf, nameOf, textOf } from './reading.ts';
-import { isGateOpen, isPolicyReadable, poolOf, repairBlockFor } from './repair-oracle.ts';
+import { isPolicyReadable, repairBlockFor } from './policy-oracle.ts';
+import { isGateOpen, poolOf } from './repair-oracle.ts';
 import { isKubernetes, lastList, targetOf } from './run-journal.ts';
 
 const REPAIR_ANNOTATION = 'curfew.dev/repair';

@@ -8,7 +8,8 @@ import { createClimbers } from './ladder.ts';
 import { wasDone } from './ladder-acts.ts';
 import type { Mirror } from './mirror.ts';
 import { dig, labelOf, nameOf, textOf } from './reading.ts';
-import { applyingTo, claimOf, isPolicyReadable, mostNodes, poolNameOf } from './repair-oracle.ts';
+import { applyingTo, isPolicyReadable } from './policy-oracle.ts';
+import { claimOf, mostNodes, poolNameOf } from './repair-oracle.ts';
 import { isTermination, lastList, targetOf } from './run-journal.ts';
 
 const ZONE_LABEL = 'topology.kubernetes.io/zone';

@@ -12,16 +12,15 @@ import {
   fieldsOf,
   instantOf,
   isFrameReadable,
-  isSelected,
   isSelectorReadable,
   labelOf,
   listOf,
   millisecondsOf,
-  requirementsOf,
   textOf,
   type Fields,
 } from './reading.ts';
-import { isLimitsReadable, isRepairReadable } from './repair-block.ts';
+import { blockFor, isBindingReadable, isPolicyReadable, isSelecting } from './policy-oracle.ts';
+import { isRepairReadable } from './repair-block.ts';
 
 const DO_NOT_REPAIR = 'curfew.dev/do-not-repair';
 const POOL_LABEL = 'karpenter.sh/nodepool';
@@ -175,70 +174,10 @@ function isOutage(rule: unknown, affected: number, total: number): boolean {
   return affected >= Number(least) && affected * 100 >= share * total;
 }
 
-/** What a policy that only observes says binds nobody who enforces. */
-const isBindingReadable = (policy: KubernetesObject): boolean => {
-  const limits = dig(policy, 'spec', 'repairLimits');
-  return limits === undefined || modeIn(policy) !== 'Enforce' || isLimitsReadable(limits);
-};
-
-/** Frame, repair block and limits: what Curfew accepts as a whole or not at all. */
-export function isPolicyReadable(policy: KubernetesObject): boolean {
-  const block = dig(policy, 'spec', 'repair');
-  const limits = dig(policy, 'spec', 'repairLimits');
-  const isReadable = block === undefined || isRepairReadable(block);
-  return isFrameReadable(policy) && isReadable && (limits === undefined || isLimitsReadable(limits));
-}
-
 function conditionOf(node: KubernetesObject, type: string): Fields | undefined {
   return listOf(dig(node, 'status', 'conditions'))
     .map(fieldsOf)
     .find(condition => condition['type'] === type);
-}
-
-/** The mode of a pool, by its most specific policy. */
-export const modeFor = (pool: KubernetesObject | undefined, policies: readonly KubernetesObject[]): unknown =>
-  modeIn(applyingTo(pool, policies)[0]);
-
-/** The repair block in force for a pool. */
-export const repairBlockFor = (pool: KubernetesObject | undefined, policies: readonly KubernetesObject[]): unknown =>
-  blockFor(pool, policies).block;
-
-const modeIn = (policy: KubernetesObject | undefined): unknown => dig(policy, 'spec', 'mode') ?? 'Enforce';
-
-/**
- * The pool's own block, else that of the most specific policy that selects the pool and has one, ties by name. Its mode is that of the
- * pool, but never above that of the policy that holds it.
- */
-function blockFor(
-  pool: KubernetesObject | undefined,
-  policies: readonly KubernetesObject[],
-): { block: unknown; mode: unknown } {
-  const applying = applyingTo(pool, policies);
-  const own = dig(pool, 'spec', 'repair');
-  if (own !== undefined) return { block: own, mode: modeIn(applying[0]) };
-  const holder = applying.find(policy => dig(policy, 'spec', 'repair') !== undefined);
-  const modes = [modeIn(applying[0]), modeIn(holder)];
-  return { block: dig(holder, 'spec', 'repair'), mode: modes.find(mode => mode !== 'Enforce') ?? 'Enforce' };
-}
-
-/** The policies that select the pool, the most specific one first. */
-export function applyingTo(
-  pool: KubernetesObject | undefined,
-  policies: readonly KubernetesObject[],
-): readonly KubernetesObject[] {
-  return policies
-    .filter(policy => isSelecting(policy, pool))
-    .toSorted((a, b) => {
-      const requirements = (policy: KubernetesObject): number =>
-        requirementsOf(dig(policy, 'spec', 'nodePoolSelector'));
-      return requirements(b) - requirements(a) || (a.metadata.name < b.metadata.name ? -1 : 1);
-    });
-}
-
-function isSelecting(policy: KubernetesObject, pool: KubernetesObject | undefined): boolean {
-  const selector = dig(policy, 'spec', 'nodePoolSelector') ?? {};
-  if (!isSelectorReadable(selector)) return false;
-  return pool === undefined ? requirementsOf(selector) === 0 : isSelected(selector, pool.metadata.labels);
 }
 
 /** A number, or a percentage that is rounded up; undefined: there is none, or it cannot be read. */

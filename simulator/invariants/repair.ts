@@ -10,7 +10,8 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { toIsoText, toEpochMs } from '../../shared/domain/time.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
 import { dig, nameOf, textOf } from './reading.ts';
-import { claimOf, isGateOpen, isPolicyReadable, isUnhealthy, poolNameOf, repairAnswer } from './repair-oracle.ts';
+import { isPolicyReadable } from './policy-oracle.ts';
+import { claimOf, isGateOpen, isUnhealthy, poolNameOf, repairAnswer } from './repair-oracle.ts';
 import { factsOf, overdueSince, type UnderWay } from './repair-overdue.ts';
 import { ownershipOf } from './repair-ownership.ts';
 import { createClimbers, type Climbers } from './ladder.ts';

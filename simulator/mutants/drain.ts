@@ -1,6 +1,7 @@
 /** Mistakes in drains. */
 import { createReconciler } from '../../functions/drain/reconcile.ts';
-import { decide, type DrainDecision, type Preparation } from '../../functions/drain/decide.ts';
+import { decide } from '../../functions/drain/decide.ts';
+import type { DrainDecision, Preparation } from '../../functions/drain/decision.ts';
 import type { DrainObservation, DrainRules } from '../../functions/drain/observation.ts';
 import { hours, seconds } from '../../shared/domain/time.ts';
 import type { Mutation } from '../swarm/seed.ts';

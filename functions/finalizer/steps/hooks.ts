@@ -59,7 +59,8 @@ async function runHook(context: TerminationContext, hook: TerminationHook): Prom
     return waitFor(`hook ${hook.name} is being called`, settled);
   }
   const timeout = hookTimeoutTime(hook, progress);
-  if (isDue(now, timeout)) return await timedOut(context, hook, progress);
+  // What ran out of time once has: a worker that fell silent is not called a second time when its deadline is still ahead.
+  if (progress.phase === 'timedOut' || isDue(now, timeout)) return await timedOut(context, hook, progress);
   if (progress.phase === 'pending') return await follow(context, hook, progress, timeout);
   const retryTime = addDuration(progress.lastSeenTime, hookRetryDelay(progress.attempts));
   if (isDue(now, retryTime)) return await note(context, hook, progress);
@@ -122,7 +123,7 @@ async function invoke(context: TerminationContext, hook: TerminationHook, progre
   });
 }
 
-/** Somebody is at work: a worker answers by an event, and the forwarder tells of a custom resource; should that be lost, it is looked at. */
+/** Work is under way: a worker answers by an event, and the forwarder reports a custom resource; should that be lost, it is looked at. */
 async function follow(
   context: TerminationContext,
   hook: TerminationHook,

@@ -1,0 +1,67 @@
+/** What can be decided of a node's drains. */
+import type { EpochMs } from '../../shared/domain/time.ts';
+import type { Admission } from './admission.ts';
+import type { CustomDecision } from './custom.ts';
+import type {
+  ActiveDrain,
+  DrainOutcome,
+  DrainRecord,
+  DrainRequest,
+  DrainStatus,
+  FinishedDrain,
+  Hold,
+} from './model.ts';
+import type { DrainPass } from './pass.ts';
+
+/** `UnreadableQuarantine`: nobody can say whether an earlier drain covers what is asked for. */
+export type HoldReason = 'NoConfiguration' | 'ObserveMode' | 'UnreadableQuarantine';
+
+export type DrainDecision =
+  /** Nothing is under way. `until`: earlier drains are remembered that long; undefined: nothing is. */
+  | { readonly kind: 'rest'; readonly record: DrainRecord; readonly until: EpochMs | undefined }
+  /** A run that was overtaken prepared the node for a drain that had ended: what it left is taken back (I7). */
+  | { readonly kind: 'tidy'; readonly status: DrainStatus; readonly uncordon: boolean }
+  | Admission
+  /** Requests, or the drain under way, are called off. */
+  | {
+      readonly kind: 'cancel';
+      readonly record: DrainRecord;
+      readonly because: string;
+      /** Ended by this, without a drain of their own. */
+      readonly answers: readonly FinishedDrain[];
+      /** Nothing holds the node any more: our cordon and our state come off. */
+      readonly releases: boolean;
+    }
+  /** Something has to be mended, or the policy says `Observe`. */
+  | { readonly kind: 'hold'; readonly reason: HoldReason; readonly message: string }
+  | {
+      readonly kind: 'begin';
+      readonly record: DrainRecord;
+      readonly active: ActiveDrain;
+      /** The message in hand: taken by this, unless it was before. */
+      readonly takes?: DrainRequest;
+      /** What follows at once, by the same look. */
+      readonly next?: Preparation;
+    }
+  | Preparation
+  | { readonly kind: 'drain'; readonly active: ActiveDrain; readonly pass: DrainPass }
+  | CustomDecision
+  | {
+      readonly kind: 'finish';
+      readonly active: ActiveDrain;
+      readonly outcome: DrainOutcome;
+      /** What is still done with pods that are not waited for. */
+      readonly pass: DrainPass | undefined;
+    }
+  /** Decided before: the node, the custom resource and all who asked learn of it. */
+  | { readonly kind: 'close'; readonly active: ActiveDrain; readonly outcome: DrainOutcome };
+
+/** The node is not as the drain needs it: cordoned, its pods watched, its state shown. */
+export interface Preparation {
+  readonly kind: 'prepare';
+  readonly active: ActiveDrain;
+  readonly hold: Hold;
+  readonly showDraining: boolean;
+  /** What follows; undefined: the custom drain does. */
+  readonly pass: DrainPass | undefined;
+}

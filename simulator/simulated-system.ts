@@ -1,0 +1,142 @@
+/** Curfew's parts over those of a simulation: outages, faults, the trace and the invariants stand between them. */
+import type { ApiServerCore } from '../packages/kube-apiserver/src/types.ts';
+import type { ReconcilerFactory } from '../runtime/functions.ts';
+import type { createInProcessClusterWatch } from '../runtime/in-process/cluster-watch.ts';
+import { createInProcessKubernetesApi } from '../runtime/in-process/kubernetes-api.ts';
+import type { Scheduler } from '../runtime/scheduler.ts';
+import { createSystem } from '../runtime/system.ts';
+import type { BuriedMessage, ForwarderPorts, SystemHooks, SystemParts } from '../runtime/system-parts.ts';
+import type { FunctionName } from '../shared/contract/names.ts';
+import type { createCleanupAnswers } from './cleanups.ts';
+import type { createCloud } from './cloud.ts';
+import type { withDueIndex } from './due-index.ts';
+import type { FaultInjector } from './faults/injector.ts';
+import { deliverWithFaults } from './faults/messages.ts';
+import { SURVIVABLE_CALL_FAULTS } from './faults/mix.ts';
+import { faultyEnvironment, faultyForwarder } from './faults/ports.ts';
+import { isLeftOut, withGrantedKinds } from './granted-kinds.ts';
+import { aboutOf, type createHookAnswers } from './hooks.ts';
+import type { createInvariantWatcher } from './invariants/watcher.ts';
+import type { createOutages } from './outages.ts';
+import type { Random } from './random.ts';
+import type { createReboots } from './reboots.ts';
+import type { Scenario } from './scenario/scenario.ts';
+import type { createTrace } from './trace.ts';
+
+/** Who Curfew's parts are to the API server. */
+export const CURFEW_USER = 'curfew:';
+
+/** Other parts than the real ones, for tests that prove what a mistake would do. */
+export interface Replacements {
+  /** Replaces functions. */
+  readonly reconcilers?: Readonly<Partial<Record<FunctionName, ReconcilerFactory>>>;
+  /** Changes what a forwarder is given. */
+  readonly forwarder?: (ports: ForwarderPorts) => ForwarderPorts;
+  /** Replaces rows of the permission table. */
+  readonly permissions?: SystemParts['permissions'];
+  /** Called for every permission that a call uses. */
+  readonly onPermissionUsed?: SystemHooks['onPermissionUsed'];
+}
+
+export interface SimulatedParts {
+  readonly scenario: Scenario;
+  readonly replacements: Replacements;
+  readonly time: Scheduler;
+  readonly core: ApiServerCore;
+  readonly watch: ReturnType<typeof createInProcessClusterWatch>;
+  readonly outages: ReturnType<typeof createOutages>;
+  readonly store: ReturnType<typeof withDueIndex>;
+  readonly cloud: ReturnType<typeof createCloud>;
+  readonly reboot: ReturnType<typeof createReboots>;
+  readonly cleanups: ReturnType<typeof createCleanupAnswers>;
+  readonly hooks: ReturnType<typeof createHookAnswers>;
+  readonly trace: ReturnType<typeof createTrace>;
+  readonly invariants: ReturnType<typeof createInvariantWatcher>;
+  readonly onBuried: (message: BuriedMessage) => void;
+  readonly faults: { readonly injector: FaultInjector; readonly random: Random } | undefined;
+}
+
+export function createSimulatedSystem({
+  scenario,
+  replacements,
+  time,
+  core,
+  watch,
+  outages,
+  store,
+  cloud,
+  reboot,
+  cleanups,
+  hooks,
+  trace,
+  invariants,
+  onBuried,
+  faults,
+}: SimulatedParts): ReturnType<typeof createSystem> {
+  const injector = faults?.injector;
+  const skews = faults?.random.stream('skews');
+  return createSystem({
+    cluster: 'simulated',
+    scheduler: time,
+    kubernetes: by => outages.guard('api', createInProcessKubernetesApi(core, `${CURFEW_USER}${by}`)),
+    watch: outages.guardWatch(watch),
+    records: outages.guard('store', invariants.observeRecords(store.records)),
+    dueIndex: outages.guard('store', store.dueIndex),
+    instances: by =>
+      cloud.instances((verb, providerID) => {
+        trace.addCall({ by, verb, resource: 'instances', name: providerID });
+        if (verb === 'reboot' && scenario.actors.has('cloud')) reboot(providerID);
+      }),
+    callHooks: by =>
+      hooks.hooks(call => {
+        const resource = call.purpose === 'cleanup' ? 'cleanups' : 'hooks';
+        trace.addCall({ by, verb: 'invoke', resource, name: call.name, about: aboutOf(call) });
+      }, cleanups),
+    audit: {
+      write(record) {
+        trace.addAudit(record);
+        invariants.audited(record);
+      },
+    },
+    ...(replacements.reconcilers && { reconcilers: replacements.reconcilers }),
+    permissions: withGrantedKinds(scenario, core.resources(), replacements.permissions),
+    ...(faults && { random: jitter(faults.injector, faults.random) }),
+    hooks: {
+      ...(replacements.onPermissionUsed && { onPermissionUsed: replacements.onPermissionUsed }),
+      onRun: (name, lifetime) => invariants.runStarted(name, lifetime),
+      onFailed: (name, error) => invariants.failed(name, error),
+      onPermissionRefused(part, message) {
+        if (!isLeftOut(scenario, message)) invariants.refused(part, message);
+      },
+      onBuried(message) {
+        onBuried(message);
+        invariants.buried(message.function, message.reason, message.explanation);
+      },
+      environment(ports, _, lifetime) {
+        const guarded = { ...ports, bus: outages.guard('bus', ports.bus) };
+        const context = injector && { injector, scheduler: time, lifetime };
+        const faulty =
+          context === undefined || skews === undefined ? guarded : faultyEnvironment(guarded, context, skews);
+        return invariants.observe(faulty, lifetime);
+      },
+      forwarder(ports, lifetime) {
+        const guarded = { ...ports, bus: outages.guard('bus', ports.bus) };
+        const context = injector && { injector, scheduler: time, lifetime, callFaults: SURVIVABLE_CALL_FAULTS };
+        const seen =
+          context === undefined || skews === undefined
+            ? guarded
+            : faultyForwarder(guarded, context, skews, () => core.compact());
+        return replacements.forwarder?.(seen) ?? seen;
+      },
+      ...(injector && {
+        deliver: (_, delay, send) => deliverWithFaults(delay, send, injector, time),
+      }),
+    },
+  });
+}
+
+/** Retries are spread as in production while faults are on. */
+function jitter(injector: FaultInjector, random: Random): () => number {
+  const numbers = random.stream('jitter');
+  return () => (injector.active ? numbers.next() : 0);
+}
