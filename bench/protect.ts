@@ -9,6 +9,7 @@ import { systemClock } from '../shared/adapters/system-clock.ts';
 import { seconds, toEpochMs, toTimestamp } from '../shared/domain/time.ts';
 import type { ObservedWrite } from '../packages/kube-apiserver/src/types.ts';
 import type { Bench, BenchContext, BenchOutcome } from './bench.ts';
+import { createDataFolder, type DataFolder } from './measure/data-folder.ts';
 import { percentile } from './measure/statistics.ts';
 import { startWriteCounter } from './protect/write-counter.ts';
 import { atMost, numberRow, type Row } from './report/row.ts';
@@ -53,7 +54,9 @@ async function runPlan(plan: Plan, progress: BenchContext['progress']): Promise<
   const counter = startWriteCounter();
   parts.defer(() => counter.close());
   const problems: string[] = [];
-  const stack = await startLocalStack({ onProblem: problem => problems.push(problem) });
+  const data = createDataFolder();
+  parts.defer(data.remove);
+  const stack = await startLocalStack({ dataDir: data.path, onProblem: problem => problems.push(problem) });
   parts.defer(() => stack.stop());
 
   const { core } = stack.cluster;
@@ -103,7 +106,7 @@ async function runPlan(plan: Plan, progress: BenchContext['progress']): Promise<
     await systemClock.sleep(POLL);
   }
   return {
-    settings: { ...plan, problems },
+    settings: { ...plan, dynamoDbDataIn: data.medium, problems },
     samples: {
       lateness: latenessOf(ends, elapsed),
       releaseLateness: latenessOf(lastEnds, released),
@@ -115,7 +118,7 @@ async function runPlan(plan: Plan, progress: BenchContext['progress']): Promise<
 }
 
 interface Outcome {
-  readonly settings: Plan & { readonly problems: readonly string[] };
+  readonly settings: Plan & { readonly dynamoDbDataIn: DataFolder['medium']; readonly problems: readonly string[] };
   readonly samples: {
     readonly lateness: readonly number[];
     readonly releaseLateness: readonly number[];

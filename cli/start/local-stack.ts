@@ -40,6 +40,8 @@ export interface LocalStackOptions {
   readonly port?: number;
   /** Functions of users, which Curfew may invoke: hooks and clean-ups. */
   readonly hookFunctions?: readonly OtherFunction[];
+  /** Folder for what DynamoDB keeps. Default: in the temporary folder of the run. */
+  readonly dataDir?: string;
   /** More variables for every function, e.g. another endpoint of a service. */
   readonly extraEnv?: Readonly<Record<string, string>>;
   readonly onLog?: (line: LogLine) => void;
@@ -79,7 +81,7 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     assemblyDir,
     parameters: { [CLUSTER_PARAMETERS.name]: CLUSTER_NAME },
     env: { [ENV.clusterName]: CLUSTER_NAME, [ENV.clusterEndpoint]: cluster.url, [ENV.clusterCertificateAuthority]: '' },
-    dataDir: join(folder, 'data'),
+    dataDir: options.dataDir ?? join(folder, 'data'),
     otherFunctions: hookFunctions,
     ...(options.extraEnv && { extraEnv: options.extraEnv }),
     ...(options.onLog && { onLog: options.onLog }),
