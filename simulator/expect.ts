@@ -40,7 +40,7 @@ export function evaluate(
 const SETTINGS: readonly unknown[] = ['ConfigMap', 'NodePool', 'NodeLifecyclePolicy', 'FinalizerRule'];
 const REFUSALS: readonly unknown[] = ['refuse', 'refused'];
 /** Warnings about settings that are in force anyway. */
-const WARNINGS: readonly unknown[] = [EVENT_REASONS.unknownConditionType, EVENT_REASONS.policyConflict];
+export const WARNINGS: readonly unknown[] = [EVENT_REASONS.unknownConditionType, EVENT_REASONS.policyConflict];
 
 /** What Curfew said against a configuration or policy. */
 export interface Complaints {

@@ -1,5 +1,6 @@
 /** What a run comes to: what was repaired, drained and terminated, and what was held, from when to when and by what. From the trace alone. */
 import type { JsonValue } from '../shared/domain/kubernetes-object.ts';
+import { WARNINGS } from './expect.ts';
 import type { TraceEntry } from './trace.ts';
 
 export interface Done {
@@ -82,6 +83,8 @@ export function outcomeOf(entries: readonly TraceEntry[]): Outcome {
   for (const { kind, line } of entries) {
     if (kind !== 'audit') continue;
     const [by, decision, reason] = [textOf(line['function']), textOf(line['decision']), textOf(line['reason'])];
+    // Said of what is in force all the same: it holds nothing back, and a note says it.
+    if (WARNINGS.includes(reason)) continue;
     const object = objectOf(line['about']);
     const [time, message] = [textOf(line['t']), textOf(line['message'])];
     const what = DONE[`${by} ${decision} ${reason}`] ?? DONE[`${by} ${decision}`];

@@ -31,6 +31,14 @@ describe('what a run comes to', () => {
     ]);
   });
 
+  it('takes no warning about a policy that is in force for what is held', () => {
+    const warned = ['0 repair refuse UnknownConditionType p', '0 repair refuse NodeLifecyclePolicyConflict p'];
+    expect(told(...warned)).toEqual(['nothing was done', 'nothing was held']);
+    expect(told('0 repair refuse InvalidRepairConfiguration p', ...warned).at(-1)).toContain(
+      'p by repair (InvalidRepair',
+    );
+  });
+
   it('says from when to when a repair was held, and by what', () => {
     expect(
       told(
