@@ -1,4 +1,4 @@
-/** One line on a terminal that says what a long run is at. Nothing at all where the output is no terminal. */
+/** One line on a terminal that says what a long run is at. */
 export interface Progress {
   /** Replaces the line. `of` shows a percentage. */
   say(text: string, part?: { readonly done: number; readonly of: number }): void;
@@ -12,6 +12,8 @@ const CLEAR_LINE = '\r\u001b[K';
 const LATE_AFTER_MS = 2000;
 /** Seldom enough not to cost what is measured. */
 const PERIOD_MS = 100;
+/** Of lines in a log file or a pipe. */
+const LINE_PERIOD_MS = 10_000;
 
 /** What of a stream is used; a pipe has no `isTTY`. */
 export interface Terminal {
@@ -20,8 +22,9 @@ export interface Terminal {
   write(text: string): unknown;
 }
 
-/** Says nothing in the first two seconds: what is over by then needs no progress. */
+/** Says nothing in the first two seconds: what is over by then needs no progress. Where the output is no terminal, a line every ten seconds. */
 export function createLateProgress(stream: Terminal, now: () => number = () => performance.now()): Progress {
+  if (stream.isTTY !== true) return createSeldomLines(stream, now);
   const progress = createProgress(stream);
   const start = now();
   let said = false;
@@ -37,6 +40,23 @@ export function createLateProgress(stream: Terminal, now: () => number = () => p
   };
 }
 
+function createSeldomLines(stream: Terminal, now: () => number): Progress {
+  let last = now();
+  return {
+    say(text, part) {
+      if (now() - last < LINE_PERIOD_MS) return;
+      last = now();
+      stream.write(`${text}${percentOf(part)}\n`);
+    },
+    clear: () => undefined,
+  };
+}
+
+function percentOf(part: Parameters<Progress['say']>[1]): string {
+  return part === undefined ? '' : ` ${Math.floor((100 * part.done) / Math.max(1, part.of))} %`;
+}
+
+/** Nothing at all where the output is no terminal. */
 export function createProgress(stream: Terminal): Progress {
   if (stream.isTTY !== true) return SILENT;
   const { columns = 80 } = stream;
@@ -48,8 +68,7 @@ export function createProgress(stream: Terminal): Progress {
       if (text === lastText && now - lastTime < PERIOD_MS) return;
       lastTime = now;
       lastText = text;
-      const percent = part === undefined ? '' : ` ${Math.floor((100 * part.done) / Math.max(1, part.of))} %`;
-      stream.write(CLEAR_LINE + (text + percent).slice(0, Math.max(1, columns - 1)));
+      stream.write(CLEAR_LINE + (text + percentOf(part)).slice(0, Math.max(1, columns - 1)));
     },
     clear() {
       stream.write(CLEAR_LINE);

@@ -31,6 +31,8 @@ export interface SimulateOptions extends SeedOptions {
 
 /** More mistakes than these wait until the first ones are corrected. */
 const SHOWN_FAULTS = 10;
+/** Takes two seconds and more to parse. */
+const LONG_FILE_CHARS = 2_000_000;
 /** Actions of a run between two looks at the clock. */
 const ACTIONS_PER_LOOK = 200;
 
@@ -51,7 +53,7 @@ export async function simulateCommand(
     output.error('--faults takes none, light or heavy\n');
     return 2;
   }
-  const { scenarios, faults: mistakes } = await readAll(files).catch((error: unknown) => {
+  const { scenarios, faults: mistakes } = await readAll(files, terminal).catch((error: unknown) => {
     if (!(error instanceof UsageError)) throw error;
     output.error(`${error.message}\n`);
     return { scenarios: [], faults: undefined };
@@ -118,12 +120,18 @@ function every<Args extends readonly unknown[]>(count: number, look: (...args: A
   };
 }
 
-async function readAll(files: readonly string[]): Promise<{ scenarios: Scenario[]; faults: ScenarioFault[] }> {
+async function readAll(
+  files: readonly string[],
+  terminal: Terminal,
+): Promise<{ scenarios: Scenario[]; faults: ScenarioFault[] }> {
   const catalog = clusterCatalog();
   const scenarios: Scenario[] = [];
   const faults: ScenarioFault[] = [];
   for (const file of files) {
-    const parsed = parseScenarios(await readScenarioFile(file), file, catalog);
+    const text = await readScenarioFile(file);
+    // Parsing does not pause, so this is said before.
+    if (text.length > LONG_FILE_CHARS) terminal.write(`reading ${file}, ${(text.length / 1e6).toFixed(1)} MB\n`);
+    const parsed = parseScenarios(text, file, catalog);
     if (parsed.ok) scenarios.push(...parsed.scenarios);
     else faults.push(...parsed.faults);
   }

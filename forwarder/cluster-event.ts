@@ -47,5 +47,5 @@ function eventKeyOf(
   return `${uid}:${resourceVersion}:${change}`;
 }
 
-/** Nothing that stands in the object changed. */
+/** Nothing that is in the object changed. */
 const isRepeat = (changed: readonly string[]): boolean => changed.every(part => VIRTUAL_PARTS.has(part));

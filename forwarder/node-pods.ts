@@ -51,7 +51,7 @@ export interface NodePodsDeps {
 
 export interface NodePods {
   readonly nodes: WatchedNodes;
-  /** Acts on what `nodes` hears, until `signal` aborts. */
+  /** Acts on what `nodes` reports, until `signal` aborts. */
   start(signal: AbortSignal): void;
 }
 

@@ -202,8 +202,8 @@ export function createWatches(deps: WatchesDeps): Watches {
   }
 
   /**
-   * Of many pods that go together, each function that waits for them hears a few times, as one change of their node. A pod with an
-   * annotation concerns who keeps protections, everywhere, and those who empty nodes only on a watched one.
+   * Of many pods that go together, each function that waits for them gets a few events, as one change of their node. A pod with an
+   * annotation concerns the protections everywhere, and the functions that empty nodes only on a watched one.
    */
   function toPublish(change: ObjectChange): readonly ObjectChange[] {
     const { interest, subject, hints } = change;

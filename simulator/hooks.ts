@@ -13,7 +13,7 @@ export interface HookScript {
 export interface HookAnswers {
   /** From now on. */
   set(hook: string, answer: HookScript): void;
-  /** The port of a function; `onCall` hears of each call. */
+  /** The port of a function; `onCall` is called for each call. */
   hooks(onCall: (call: HookCall) => void, cleanups: CleanupAnswers): Hooks;
 }
 

@@ -89,7 +89,7 @@ function formatViolations({ scenario, seed, violations }: RunResult): string[] {
   );
 }
 
-/** What may not be meant as it stands in the file. */
+/** What may not be meant as it is in the file. */
 export const formatNotes = ({ notes }: RunResult): string[] =>
   notes.map(({ place, message }) => formatFault({ place, message: `note: ${message}` }));
 

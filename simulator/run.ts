@@ -60,7 +60,7 @@ export interface RunOptions extends Replacements {
   readonly stopAtViolation?: boolean;
   /** More actions than this at one instant go round in circles. Default: some 200,000, by the size of the scenario. */
   readonly maxActionsPerInstant?: number;
-  /** Hears before each action how far the run is: the virtual time, and that of its end. Called often. */
+  /** Called before each action, so often, with the virtual time and that of the run's end. */
   readonly onProgress?: (now: EpochMs, end: EpochMs) => void;
 }
 
@@ -73,7 +73,7 @@ export interface RunResult {
   /** Refused configurations and policies that no expectation asks for. */
   readonly refusals: readonly TraceEntry[];
   readonly violations: readonly Violation[];
-  /** What may not be meant as it stands in the file. */
+  /** What may not be meant as it is in the file. */
   readonly notes: readonly ScenarioFault[];
   /** Messages that ended in a dead-letter queue. */
   readonly buried: readonly BuriedMessage[];

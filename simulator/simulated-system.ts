@@ -34,7 +34,7 @@ export interface Replacements {
   readonly forwarder?: (ports: ForwarderPorts) => ForwarderPorts;
   /** Replaces rows of the permission table. */
   readonly permissions?: SystemParts['permissions'];
-  /** Hears of every permission that a call makes use of. */
+  /** Called for every permission that a call uses. */
   readonly onPermissionUsed?: SystemHooks['onPermissionUsed'];
 }
 

@@ -9,7 +9,7 @@ export interface Work<Task, Report, News> {
   readonly run: (task: Task, onNews: (news: News) => void) => Promise<Report>;
   /** Whether that is what a thread answers. */
   readonly isReport: (value: unknown) => value is Report;
-  /** Hears how far a task is. */
+  /** Called with how far a task is. */
   readonly onNews?: (news: News) => void;
 }
 

@@ -48,7 +48,7 @@ export function createTrace(now: () => EpochMs, onEntry: (entry: TraceEntry) => 
     addWrite(write, by) {
       const { resource, ref } = write;
       if (resource.resource === 'events' && EVENT_GROUPS.includes(resource.group)) {
-        // A repetition raises the count of an Event that stands in the trace already, unless it says something else.
+        // A repetition raises the count of an Event that is in the trace already, unless it says something else.
         const { before, after } = write;
         if (after !== undefined && before?.['message'] !== after['message']) add('event', '', eventFields(after, by));
         return;

@@ -6,7 +6,7 @@ import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { textsOf } from '../texts-of.ts';
 
-/** The configuration as it stands in the cluster. The last valid one stands in Curfew's table, which is not read. */
+/** The configuration as it is in the cluster. The last valid one is in Curfew's table, which is not read. */
 export type LiveConfiguration =
   | { readonly kind: 'valid'; readonly configuration: Configuration }
   | { readonly kind: 'invalid'; readonly message: string }

@@ -61,7 +61,7 @@ export function toSnapshotObject(object: KubernetesObject): JsonObject {
 function ofKind(kind: string, spec: JsonObject): JsonObject {
   switch (kind) {
     case 'Pod':
-      // Tolerations decide what a drain does; nothing reads containers, and images and commands are nobody's business.
+      // Tolerations decide what a drain does; nothing reads containers, and images and commands may be confidential.
       return withoutEmpty('tolerations', list(spec['tolerations'], TOLERATION).filter(isOfSomebody));
     case 'NodePool': {
       const template = spec['template'];

@@ -1,10 +1,11 @@
-/** What stands around Curfew in the local cluster: a scheduler, Karpenter, the kubelets of all nodes, the controller of PodDisruptionBudgets. */
+/** What stands around Curfew in the local cluster: a scheduler, Karpenter, the kubelets of all nodes, the garbage collector of pods, the controller of PodDisruptionBudgets. */
 import type { ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
 import type { Scheduler } from '../../runtime/scheduler.ts';
 import { startDisruption } from '../../simulator/actors/disruption.ts';
 import { startKarpenter } from '../../simulator/actors/karpenter.ts';
 import { startKubelet } from '../../simulator/actors/kubelet.ts';
 import { startNodeDeletion } from '../../simulator/actors/node-deletion.ts';
+import { startOrphanedPods } from '../../simulator/actors/orphaned-pods.ts';
 import { startScheduling } from '../../simulator/actors/scheduling.ts';
 import { startPods } from '../../simulator/actors/pod-start.ts';
 import { startCloud } from '../../simulator/actors/cloud.ts';
@@ -25,6 +26,7 @@ export function startClusterActors(
     startScheduling,
     startKubelet,
     startPods,
+    startOrphanedPods,
     startDisruption,
   ];
   for (const start of starts) start(world);

@@ -2,7 +2,7 @@
 import { ApiStatusError, type ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
 import { createApiServer } from '../../packages/kube-apiserver/src/api-server.ts';
 import { customResourceDefinitions } from '../../simulator/custom-resource-definitions.ts';
-import { emptyFields, fieldsAt } from '../../simulator/scenario/object-fields.ts';
+import { emptyFields } from '../../simulator/scenario/object-fields.ts';
 import { formatPath, type Path } from '../../simulator/scenario/places.ts';
 import { parsePolicyFrame, type Parsed } from '../../shared/contract/policy-schema.ts';
 import { parseRepairLimits } from '../../shared/contract/repair-limits-schema.ts';
@@ -11,10 +11,11 @@ import { parseFinalizerRule } from '../../shared/contract/finalizer-rule-schema.
 import { parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
 import { parseProtectionBlock } from '../../shared/contract/protection-schema.ts';
 import { CURFEW_GROUP } from '../../shared/contract/names.ts';
-import { didYouMean, isMisspelling, nearestName, suggestion } from '../../shared/domain/nearest-name.ts';
+import { didYouMean, isMisspelling, nearestName } from '../../shared/domain/nearest-name.ts';
 import { parseApiVersion, type JsonObject, type KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
 import { unwatchedTypes } from '../../functions/repair/policies/watched.ts';
 import type { Checked, Finding } from './finding.ts';
+import { UNKNOWN_FIELD, withHint } from './hints.ts';
 import type { SourceDocument } from './yaml-source.ts';
 
 export interface ObjectChecker {
@@ -51,14 +52,12 @@ export function createObjectChecker(): ObjectChecker {
         file,
         line: lineOf([...base, ...toPath(path)]),
         path,
-        message,
+        message: withHint(toPath(path), message, schema),
       });
       const faults = faultsOf(manifest);
       const plain = new Map(faults.flatMap(({ path, message }) => (isPlain(message) ? [[path, message]] : [])));
       const refused = distinct(
-        refusals(core, manifest, resource).map(({ path, message }) =>
-          at(path, plain.get(path) ?? withHint(path, message, schema)),
-        ),
+        refusals(core, manifest, resource).map(({ path, message }) => at(path, plain.get(path) ?? message)),
       );
       const seen = new Set(refused.map(({ path }) => path));
       const read = faults.map(({ path, message }) => at(path, message));
@@ -69,15 +68,6 @@ export function createObjectChecker(): ObjectChecker {
       return { file, kind: manifest.kind, name: manifest.metadata.name, findings };
     },
   };
-}
-
-const UNKNOWN_FIELD = 'unknown field';
-
-/** The nearest field that the definition has there. */
-function withHint(text: string, message: string, schema: JsonObject): string {
-  if (message !== UNKNOWN_FIELD) return message;
-  const path = toPath(text);
-  return `${message}${suggestion(String(path.at(-1)), fieldsAt(path.slice(0, -1), schema))}`;
 }
 
 /** An object of our group, or nearly of one that is read, whose kind or version nothing serves: it would be passed over. */

@@ -69,7 +69,7 @@ function decideActive(observation: DrainObservation, active: ActiveDrain): Drain
   return pass.drained ? finish(active, succeeded(active, pass), pass) : { kind: 'drain', active, pass };
 }
 
-/** A request that nothing stands in the way of begins in the same write. */
+/** A request that nothing blocks begins in the same write. */
 function take(observation: DrainObservation, asked: DrainRequest): DrainDecision | undefined {
   const admission = admit(observation, asked);
   if (admission?.kind !== 'take' || admission.how !== 'next') return admission;

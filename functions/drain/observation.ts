@@ -36,7 +36,7 @@ export interface DrainObservation {
   readonly now: EpochMs;
   readonly node: DrainedNode;
   readonly record: DrainRecord;
-  /** The message in hand, until it stands in the record. */
+  /** The message in hand, until it is in the record. */
   readonly incoming: Incoming | undefined;
   /** Undefined: no configuration was ever valid. */
   readonly rules: DrainRules | undefined;

@@ -71,7 +71,7 @@ export function createReconciler(deps: DrainDeps, rules: Partial<Rules> = {}): R
 
 type ClusterEvent = Extract<InboxMessage, { kind: 'clusterEvent' }>['event'];
 
-/** A pod that is being deleted is on its way: its removal is the news, and the drain looks by itself when that event does not come. */
+/** A pod that is being deleted is on its way: its removal is the news, and the drain looks without it when that event does not come. */
 const isOnItsWay = ({ change, changed, resync }: ClusterEvent): boolean =>
   change === 'Modified' && resync !== true && changed.length === 1 && changed[0] === 'deletionTimestamp';
 

@@ -14,7 +14,7 @@ export interface Parts {
 
 /** What one run did itself; the same in all of its turns. */
 export interface RunMemory {
-  /** The message in hand stands in the record, or was answered. */
+  /** The message in hand is in the record, or was answered. */
   taken: boolean;
   /** Something was carried out, and the next look starts from there. */
   progressed: boolean;

@@ -20,7 +20,7 @@ import { terminate } from './terminate.ts';
 
 /** Things that one run carries out one after the other: deletions, taints, the calls of hooks and of the cloud. */
 const MAX_STRETCHES = 20;
-/** A deletion that is only observed is looked at by itself this often. */
+/** A deletion that is only observed is looked at this often. */
 const OBSERVED_CHECK = hours(24);
 
 /** What carries terminations out; other rules than the real ones prove what a mistake in them would do. */
@@ -122,7 +122,7 @@ async function apply(parts: TargetParts, run: RunMemory, decision: TerminationDe
   }
 }
 
-/** Mode Observe: said once, which stands in the record; a termination that was under way keeps what it had reached. */
+/** Mode Observe: said once, as the record notes; a termination that was under way keeps what it had reached. */
 async function watch(
   { reporter }: TargetParts,
   decision: Extract<TerminationDecision, { kind: 'wouldTerminate' }>,

@@ -103,7 +103,7 @@ export async function terminate(
     ...(look.providerID !== undefined && { providerID: look.providerID }),
     ...(settings !== undefined && { settings }),
   };
-  // Before anything else, so that the intent stands in the record when the first call is made (I4).
+  // Before anything else, so that the intent is in the record when the first call is made (I4).
   const saved = await progress.saveMeanwhile(begun);
   if (!saved.written) return saved;
   await reportAnswers(context, before.hooks);
@@ -138,7 +138,7 @@ const STARTED = 'started';
 const FORCED = 'forced ';
 
 /**
- * Ends the turn: the timer of what is waited on stands in the record; what is new is reported first and recorded as
+ * Ends the turn: the timer of what is waited on is in the record; what is new is reported first and recorded as
  * reported afterwards, so that the next run repeats it after one that dies in between (I9).
  */
 async function wait(context: TerminationContext, outcome: Waiting, progress: Progress): Promise<Turn> {

@@ -1,6 +1,6 @@
 /**
  * The rule of grace periods (design "Do-not-disrupt grace period"; DESIGN §3.2, I2, I7): while a protection that Karpenter does not
- * see by itself is active on a node, the node carries `karpenter.sh/do-not-disrupt: "true"` with our mark beside it; each pod hears
+ * see by itself is active on a node, the node carries `karpenter.sh/do-not-disrupt: "true"` with our mark next to it; each pod gets
  * of its own expiry; at the last one the node is released. Pure: no I/O, no clock.
  */
 import { annotatedPods, announcementsFor, nextInstant, shown, type Announcement } from './announcements.ts';

@@ -2,7 +2,7 @@
  * What a node needs: hold, release, or hands off (DESIGN §3.2, I7). Pure.
  *
  * Whose annotation it is (A: do-not-disrupt on the Node, M: our mark):
- * - no A, no M: nobody's; with A and without M: somebody's, never touched
+ * - no A, no M: free; with A and without M: somebody else's, never touched
  * - A is `"true"` and M: ours
  * - M without A: somebody removed ours; it is held again while pods are protected
  * - M, and A is something else: somebody edited ours and thereby took it over; our mark goes, the annotation stays

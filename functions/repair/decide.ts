@@ -56,7 +56,7 @@ export interface DueNode {
 export type NodeDecision =
   /** Nothing to do: the incident is over, or never was one. */
   | { readonly kind: 'ignore'; readonly reason: Exclude<IgnoreReason, 'NoNodeClaim'>; readonly message: string }
-  /** Due, and nobody's: looked at again when a NodeClaim comes. */
+  /** Due, without a NodeClaim: looked at again when one comes. */
   | {
       readonly kind: 'ignore';
       readonly reason: 'NoNodeClaim';

@@ -150,7 +150,7 @@ async function settleDown(
   const { settings } = rules.rules;
   const window = settings !== undefined && 'flapping' in settings ? settings.flapping?.window : undefined;
   const isOver = held?.incident !== undefined || held?.fault !== undefined;
-  // Of what no record remembers, a change of the node tells that it is news.
+  // Where there is no record, a change of the node shows that it is new.
   if (isOver || (cause === 'node' && isCalm !== true && decision.reason !== 'Healthy')) {
     await deps.reporter.report(reportOfNode(decision, aboutOf(seen), placeOf(seen)));
   }

@@ -10,7 +10,7 @@ import type { PoolState } from './pass/pool.ts';
 
 export const OWNER = 'repair';
 
-/** What repair promised about one node. Attempts at its repair stand in the record of its pool. */
+/** What repair promised about one node. Attempts at its repair are in the record of its pool. */
 export interface NodeRecord {
   /** The open incident; absent while the node is well, and only its past is remembered. */
   readonly incident?: RepairIncident | undefined;
@@ -51,7 +51,7 @@ const nodeSchema = z.object({
 export const nodeCodec: RecordCodec<NodeRecord> = {
   owner: OWNER,
   schemaVersion: 2,
-  // Version 1 kept the attempt, which stands in the pool's record now, beside the incident.
+  // Version 1 kept the attempt, which is in the pool's record now, beside the incident.
   parse: state => nodeSchema.parse(state),
   toState: ({ incident, pool, claim, taken, fault, episodes }) => {
     const state = {

@@ -73,7 +73,7 @@ export const clusterEventSchema = z.object({
 });
 export type ClusterEvent = z.infer<typeof clusterEventSchema>;
 
-/** Names in `changed` that do not stand in the object. */
+/** Names in `changed` that are not in the object. */
 export const VIRTUAL_PARTS: ReadonlySet<string> = new Set(['pods', 'podsWatched', 'watch']);
 
 /** `NodeChanged`, `NodeClaimChanged`, …: rules select by it. */

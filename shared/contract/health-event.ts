@@ -139,7 +139,7 @@ const withoutNull = (value: unknown): unknown =>
 interface Envelope {
   readonly event: unknown;
   readonly status: unknown;
-  /** Where the event stands in the detail, for messages. */
+  /** Where the event is in the detail, for messages. */
   readonly path: string;
   readonly outerId: unknown;
   readonly createdAt?: unknown;

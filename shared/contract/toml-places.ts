@@ -12,7 +12,7 @@ interface Place {
 }
 
 export interface TomlPlaces {
-  /** The line of `path`, or of the nearest part above it that stands in the text. From 1. */
+  /** The line of `path`, or of the nearest part above it that is in the text. From 1. */
   readonly lineOf: (path: readonly PropertyKey[]) => number;
   /** A key with more than `MAX_KEY_PARTS` parts; what lies below it has no place. */
   readonly tooDeep: { readonly line: number; readonly parts: number } | undefined;

@@ -10,5 +10,5 @@ export const isDrainState = (state: string | undefined): boolean =>
   Object.values<string | undefined>(DRAIN_STATES).includes(state);
 /** Quarantined, and not drained yet. */
 export const QUARANTINED = 'quarantined';
-/** Somebody is at work on the node: a drain does not write over it. */
+/** Remediation is under way on the node: a drain does not overwrite it. */
 export const REMEDIATING = 'remediating';

@@ -85,7 +85,7 @@ export function createRounds(deps: Deps, round: Round): Rounds {
   };
 }
 
-/** Answers the state of the round that this run is to make; undefined: none, what was asked for stands in the record. */
+/** Answers the state of the round that this run is to make; undefined: none, what was asked for is in the record. */
 async function claim(
   deps: Deps,
   round: Round,

@@ -9,7 +9,7 @@
  *   which read the record before the mark happened before the mark, so the closing run's second look sees it, too.
  * - T4 Who puts a timer off looks once more: another run may have found the earlier one right and have written nothing. The timer
  *   corrects a stale value; nothing corrects a timer that is put off by mistake. A timer for the case that a run dies (`crashTime`) is no
- *   promise to anybody: the time that is to follow it stands in the record, and who needs an earlier one writes (ADR 0018).
+ *   promise to anybody: the record holds the time that follows it, and a run that needs an earlier one writes (ADR 0018).
  * - T5 A record of a newer version is kept and left alone: after a rollback nothing of it is lost.
  *
  * ```
@@ -61,7 +61,7 @@ export interface Wanted<Value> {
   readonly punctual?: boolean;
 }
 
-/** `written`: value and timer stand in the store as this run wanted them, whether or not it must look again. */
+/** `written`: value and timer are in the store as this run wanted them, whether or not it must look again. */
 export type Saved = Turn & { readonly written: boolean };
 
 /** For a run that relies on the write alone: it does not look again because a timer was put off, or the write would be lost. */

@@ -57,7 +57,7 @@ function describeRecord({ owner, id, state, subject, nextWakeTime }: StoredRecor
 }
 
 /**
- * What stands in the end state and not in the nearest of those expected, and the other way round; empty where it is one of them. A run
+ * What is in the end state and not in the nearest of those expected, and the other way round; empty where it is one of them. A run
  * that dies has perhaps not counted, and not said, what it had done: reports come after the effect, and are not repeated. What is
  * said must be what some order says: a run that looked before a change says what was so then.
  */

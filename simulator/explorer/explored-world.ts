@@ -75,7 +75,7 @@ export class ExploredWorld {
   readonly store = createMemoryRecordStore();
   readonly watcher: InvariantWatcher;
   readonly system: System;
-  /** Hears of each run that begins. */
+  /** Called for each run that begins. */
   onRun: ((lifetime: Lifetime) => void) | undefined;
   /** Since when nobody disturbs what the functions do; undefined: somebody does. */
   quietSince: EpochMs | undefined;

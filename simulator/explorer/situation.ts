@@ -8,7 +8,7 @@ import type { FunctionName } from '../../shared/contract/names.ts';
 import type { ReconcilerFactory } from '../../runtime/functions.ts';
 import type { ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
 
-/** A message as it stands in the inbox, made when it is sent. */
+/** A message as it is in the inbox, made when it is sent. */
 export interface Message {
   /** As people would say it: `wake-up of node n1`. */
   readonly name: string;

@@ -1,5 +1,5 @@
 /**
- * I9: what a function destroys stands in the audit log. After a run that dies between the call and its report, within five
+ * I9: what a function destroys is in the audit log. After a run that dies between the call and its report, within five
  * minutes some line is about the object, about what it belongs to, or names it in its numbers.
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';

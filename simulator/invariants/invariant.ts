@@ -74,7 +74,7 @@ export interface Check {
   readonly onCall?: (call: PortCall, run: Run) => void;
   /** A write of Curfew that the API server accepted. */
   readonly onWrite?: (write: ObservedWrite, by: string) => void;
-  /** A decision of a function, as it stands in the audit log. */
+  /** A decision of a function, as it is in the audit log. */
   readonly onAudit?: (record: AuditRecord) => void;
   /** A message failed and will come again. */
   readonly onFailure?: (by: FunctionName, error: unknown) => void;

@@ -21,7 +21,7 @@ const DISRUPTED = 'taint karpenter.sh/disrupted:';
 const HOLD = 'annotation karpenter.sh/do-not-disrupt';
 const MARK = 'annotation curfew.dev/protected-until';
 
-/** The mark says itself whose it and the annotation beside it are: a cluster that starts with both was held before. */
+/** The mark itself says whose it and the annotation next to it are: a cluster that starts with both was held before. */
 const isMarkedOurs = (field: string, value: string, marks: ReadonlyMap<string, string>): boolean =>
   field === MARK || (field === HOLD && value === 'true' && marks.has(MARK));
 

@@ -168,5 +168,5 @@ const isFrame = isObjectOf({
   termination: () => true,
 });
 
-/** Whether what stands beside the blocks of a policy can be read: no other fields, a selector and a mode that are ones. */
+/** Whether the rest of a policy, without its blocks, can be read: no other fields, a selector and a mode that are ones. */
 export const isFrameReadable = ({ spec }: Pick<KubernetesObject, 'spec'>): boolean => isFrame(spec ?? {});

@@ -144,14 +144,17 @@ export function misspeltKey(keys: readonly string[], schema: JsonObject): string
   return undefined;
 }
 
-/** The fields that a schema has at a path; none where it is open. */
-export function fieldsAt(path: readonly PropertyKey[], schema: JsonObject): readonly string[] {
-  const found = path.reduce<JsonObject>((here, key) => {
+/** The part of a schema at a path; empty where it is open. */
+export function schemaAt(path: readonly PropertyKey[], schema: JsonObject): JsonObject {
+  return path.reduce<JsonObject>((here, key) => {
     const next = typeof key === 'number' ? here['items'] : propertiesOf(here)[String(key)];
     return isObject(next) ? next : {};
   }, schema);
-  return Object.keys(propertiesOf(found));
 }
+
+/** The fields that a schema has at a path; none where it is open. */
+export const fieldsAt = (path: readonly PropertyKey[], schema: JsonObject): readonly string[] =>
+  Object.keys(propertiesOf(schemaAt(path, schema)));
 
 const propertiesOf = ({ properties }: JsonObject): JsonObject => (isObject(properties) ? properties : {});
 

@@ -31,11 +31,11 @@ export interface Scenario {
   /** In order of time; equal times in the order of the file. */
   readonly steps: readonly Step[];
   readonly expectations: readonly Expectation[];
-  /** What stands in the file and was hardly meant; the run takes it as it is. */
+  /** What is in the file and was hardly meant; the run takes it as it is. */
   readonly doubts: readonly ScenarioFault[];
 }
 
-/** A manifest as it stands in the file, and what identifies its object. */
+/** A manifest as it is in the file, and what identifies its object. */
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;

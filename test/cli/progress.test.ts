@@ -42,3 +42,12 @@ it('of a run says nothing in the first two seconds', () => {
   progress.say('late');
   expect(written).toContain('late');
 });
+
+it('of a run that is piped is a line every ten seconds', () => {
+  const pipe = terminal({});
+  let now = 0;
+  const progress = createLateProgress(pipe, () => now);
+  for (now = 0; now <= 25_000; now += 100) progress.say(`at ${now}`, { done: now, of: 50_000 });
+  progress.clear();
+  expect(pipe.written).toEqual(['at 10000 20 %\n', 'at 20000 40 %\n']);
+});

@@ -155,6 +155,20 @@ describe('curfew validate', () => {
     expect(out).toContain('policy.yaml:9: spec.repiar: unknown field, did you mean "repair"?');
   });
 
+  it.each([
+    [
+      'repair: { toleration: 5m }',
+      'spec.repair.toleration: unknown field; there are defaultTolerationDuration, policies, ',
+    ],
+    [
+      'repair: { defaultTolerationDuration: 30 }',
+      'string: "integer": a duration has units of h, m and s, as in 24h, 10m',
+    ],
+    ['repair: { defaultTolerationDuration: 5 minutes }', 'in duration "5 minutes": a duration has units of h, m and s'],
+  ])('says of %s what to write instead', async (spec, message) => {
+    expect((await validate({ 'policy.yaml': POLICY(`  ${spec}\n`) })).out).toContain(message);
+  });
+
   it('finds limits that are none, and limits where nobody reads them', async () => {
     const { code, out } = await validate({
       'policy.yaml': POLICY('  repairLimits: { maxConcurrentRepairsPerZone: 150% }\n'),
@@ -167,7 +181,10 @@ describe('curfew validate', () => {
   });
 
   it.each([
-    ['defaultTolerationDuration: 1d', 'defaultTolerationDuration: time: unknown unit "d" in duration "1d"'],
+    [
+      'defaultTolerationDuration: 1d',
+      'defaultTolerationDuration: time: unknown unit "d" in duration "1d": a duration has units of h, m and s, as in 24h, 10m or 1h30m',
+    ],
     [
       'zoneOutage: 5',
       'zoneOutage: must be "Off", or minNodes (a whole number from 1 on) and share (a percentage from "0%" to "100%")',

@@ -1,7 +1,7 @@
 /** Which instances may have been left behind, and what becomes of their entries in the ledger. Pure: no I/O, no clock. */
 import { addDuration, hours, isDue, minutes, type EpochMs } from '../../../shared/domain/time.ts';
 
-/** A possible orphan is said, and looked at by itself, this often. */
+/** A possible orphan is reported, and looked at on its own, this often. */
 export const ORPHAN_CHECK = hours(24);
 /** Karpenter gives an instance this long to become a Node (reference on Karpenter, §1.5); then it ends it itself. */
 export const REGISTRATION_TIMEOUT = minutes(15);

@@ -46,7 +46,7 @@ export interface RunMemory {
   ownAttempt: number | undefined;
   /** Hooks whose invocation this run recorded, as `name/attempt`. */
   readonly ownHooks: Set<string>;
-  /** What workers answered to hooks, by hook name, until it stands in the record. */
+  /** What workers answered to hooks, by hook name, until it is in the record. */
   readonly answers: Map<string, HookAnswer>;
   /** Something was carried out, and the next look starts from there. */
   progressed: boolean;
@@ -68,7 +68,7 @@ const FIRST_SAFETY_LOOK = minutes(1);
 const LAST_SAFETY_LOOK = minutes(5);
 
 /**
- * When a step that waits for news of the cluster looks by itself, should that news be lost: after a minute, and the longer the
+ * When a step that waits for an event of the cluster looks without one, should it be lost: after a minute, and the longer the
  * termination takes the later, up to five minutes (I5).
  */
 export function safetyLook({ now, look }: TerminationContext): EpochMs {

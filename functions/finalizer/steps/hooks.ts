@@ -123,7 +123,7 @@ async function invoke(context: TerminationContext, hook: TerminationHook, progre
   });
 }
 
-/** Somebody is at work: a worker answers by an event, and the forwarder tells of a custom resource; should that be lost, it is looked at. */
+/** Work is under way: a worker answers by an event, and the forwarder reports a custom resource; should that be lost, it is looked at. */
 async function follow(
   context: TerminationContext,
   hook: TerminationHook,

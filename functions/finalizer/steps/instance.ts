@@ -1,5 +1,5 @@
 /**
- * Ends the instance: look first, one call, then look again until it is gone (I4). Where Karpenter's finalizer stands beside ours,
+ * Ends the instance: look first, one call, then look again until it is gone (I4). Where Karpenter's finalizer is next to ours,
  * Karpenter ends it and we wait. An instance that several NodeClaims name is not ended with one of them.
  */
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
@@ -27,7 +27,7 @@ export const terminateInstance = {
   async run(context: TerminationContext): Promise<StepOutcome> {
     const { look, deps, forced, now } = context;
     const { claim, providerID, sharedWith } = look;
-    // Without a NodeClaim the instance is nobody's to end here (N42); without a providerID there is none (L40).
+    // Without a NodeClaim the instance is not ours to end (N42); without a providerID there is none (L40).
     if (claim === undefined || providerID === undefined || sharedWith.length > 0) return stepDone;
     const state = (await deps.instances.describe(providerID))?.state;
     if (isGone(state)) return stepDone;

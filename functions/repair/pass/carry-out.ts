@@ -6,10 +6,10 @@
 import { fewAtATime, inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
-import { readNodeClaim, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
+import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { readNode } from '../../../shared/domain/node.ts';
 import { indexOwners, ownerOf } from '../../../shared/domain/node-owner.ts';
-import { toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import { TerminalError } from '../../../shared/errors.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { ObjectEvent } from '../../../shared/ports/event-recorder.ts';
 import type { Action, ActionContext, ActionDeps, Made } from '../actions/action.ts';
@@ -17,10 +17,11 @@ import { createRemediation, deleteRemediations, endRemediations } from '../actio
 import { cancelDrain, requestDrain } from '../actions/drain.ts';
 import { reboot, takeBackAnnotation, terminate } from '../actions/terminate.ts';
 import { loadRules, type PoolRules } from '../observe.ts';
-import { reportOfRefusal, type Place } from '../report.ts';
+import type { Place } from '../report.ts';
 import { rungsOf } from './attempts.ts';
 import type { PassObservation } from './decide.ts';
 import type { PassDeps } from './deps.ts';
+import { readClaim, refuse, refusedByServer, type Refusal } from './refusals.ts';
 import type { Verdict } from './verdict.ts';
 import type { RepairAttempt } from './pool.ts';
 import { noteAct } from './say.ts';
@@ -29,12 +30,7 @@ type Granted = Extract<Verdict, { kind: 'repair' }>;
 
 export type Outcome =
   | { readonly kind: 'accepted' }
-  /** It is not wanted any more; nothing was done. */
-  | { readonly kind: 'calledOff'; readonly why: string }
-  /** It certainly was not carried out, and is tried again. */
-  | { readonly kind: 'refused'; readonly why: string; readonly retryTime: EpochMs }
-  /** It cannot be carried out as things are. */
-  | { readonly kind: 'failed'; readonly why: string }
+  | Refusal
   /** Some call failed: the next pass finds out what happened. */
   | { readonly kind: 'unknown'; readonly error: unknown };
 
@@ -138,18 +134,19 @@ async function carryOutOne(
   if (action === undefined) return calledOff(`repair.actions has no such ${attempt.action} by now`);
 
   if (attempt.resources !== undefined) await endRemediations(deps, attempt);
-  const outcome = await action.run({ deps, now, attempt, node, claim, pool, pods, message, note });
+  let outcome: StepOutcome;
+  try {
+    outcome = await action.run({ deps, now, attempt, node, claim, pool, pods, message, note });
+  } catch (error) {
+    if (attempt.action !== 'Terminate' || !(error instanceof TerminalError)) throw error;
+    return await refusedByServer(deps, error, attempt, place);
+  }
   if (outcome.kind === 'done') {
     events.push(...(await noteAct(deps, { attempt, message, place, pods, rules })));
     return { kind: 'accepted' };
   }
   if (listed !== undefined && outcome.kind === 'notYet') return undefined;
   return refuse(deps, outcome, attempt, place);
-}
-
-async function readClaim({ kubernetes }: PassDeps, name: string): Promise<NodeClaimView | undefined> {
-  const object = await kubernetes.get({ type: RESOURCES.NodeClaim, name });
-  return object && readNodeClaim(object);
 }
 
 /** The action at the attempt's place; undefined when the block was edited in between. */
@@ -168,25 +165,6 @@ function actionOf({ action, rung }: RepairAttempt, { rules }: PoolRules): Action
       return template === undefined ? undefined : createRemediation(template);
     }
   }
-}
-
-async function refuse(
-  deps: PassDeps,
-  outcome: Exclude<StepOutcome, { kind: 'done' }>,
-  attempt: RepairAttempt,
-  place: Place,
-): Promise<Outcome> {
-  if (outcome.kind === 'failed') {
-    const why = `${outcome.reason}: ${outcome.message}`;
-    const message = `${attempt.action} cannot be carried out: ${why}`;
-    await deps.reporter.report(reportOfRefusal(attempt, place, outcome.reason, message));
-    return { kind: 'failed', why };
-  }
-  // A NodeClaim that changed in between is looked at again at once, as if nothing had been tried.
-  if (attempt.action === 'Terminate' && attempt.claim !== undefined) return { kind: 'calledOff', why: outcome.on };
-  const message = `${attempt.action} could not be carried out: ${outcome.on}; it is tried again at ${toTimestamp(outcome.until)}`;
-  await deps.reporter.report(reportOfRefusal(attempt, place, 'ActionRefused', message));
-  return { kind: 'refused', why: outcome.on, retryTime: outcome.until };
 }
 
 /**

@@ -61,7 +61,7 @@ export function lookWhileOff(node: NodeView, open: OpenAttempts, rules: RepairRu
   const isWell = isWellAfter(attempt, node, rules);
   const ended = lookAtSettling(attempt, node, isWell, now) ?? endOfRepair(attempt, node, isWell, { now, open });
   if (ended !== undefined) return ended;
-  // A block that cannot be read is a mistake, and nobody's wish that a drain end.
+  // A block that cannot be read is a mistake: nobody asks by it for the end of a drain.
   const isWanted = rules.settings !== undefined && 'invalid' in rules.settings && rules.gateOpen;
   return isWanted || !canBeCalledOff(attempt) ? {} : { over: attempt, ...placeOf(attempt, rules) };
 }

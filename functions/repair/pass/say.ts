@@ -1,5 +1,5 @@
 /**
- * How a pass tells of what it decided, and what of it is news. A pool of a thousand blocked nodes is looked at after each change, and
+ * How a pass reports what it decided, and what of it is new. A pool of a thousand blocked nodes is looked at after each change, and
  * nobody wants a thousand audit lines and Events each time: a verdict is said when it is another one than before. Its Event is recorded
  * again from time to time, for the API server forgets Events after an hour.
  */

@@ -15,7 +15,7 @@ export interface PoolFacts {
 }
 
 export interface PolicyFacts {
-  /** As it stands in the cluster. */
+  /** As it is in the cluster. */
   readonly object: KubernetesObject;
   /** What is wrong with it. */
   readonly fault: string | undefined;

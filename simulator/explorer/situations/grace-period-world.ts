@@ -1,4 +1,4 @@
-/** What grace-period hears of a node and its pods, and how a node came to be held. */
+/** The messages that grace-period gets of a node and its pods, and how a node came to be held. */
 import { minutes } from '../../../shared/domain/time.ts';
 import { clusterEvent, wakeUpOfNode } from '../messages.ts';
 import type { Earlier, Message } from '../situation.ts';

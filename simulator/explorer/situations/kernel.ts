@@ -1,4 +1,4 @@
-/** The timed record by itself, kept by the smallest concern: what its rules T1 to T4 promise, in every order. */
+/** The timed record alone, kept by the smallest concern: what its rules T1 to T4 promise, in every order. */
 import { minutes } from '../../../shared/domain/time.ts';
 import { clusterEvent, wakeUpOfNode } from '../messages.ts';
 import { createPromiseKeeper, HOST, WANTED } from '../promise-keeper.ts';

@@ -1,4 +1,4 @@
-/** Clusters in which something is to be repaired, and what repair hears of them. */
+/** Clusters in which something is to be repaired, and the messages that repair gets of them. */
 import type { JsonObject, KubernetesManifest } from '../../../shared/domain/kubernetes-object.ts';
 import { toWakeUpEnvelope } from '../../../shared/contract/wake-up.ts';
 import { minutes } from '../../../shared/domain/time.ts';

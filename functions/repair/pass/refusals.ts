@@ -1,0 +1,69 @@
+/** What becomes of an act that was not taken: it cannot be done at all, it is looked at again, or it is tried again later. */
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import { readNodeClaim, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
+import { addDuration, minutes, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import type { TerminalError } from '../../../shared/errors.ts';
+import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import type { ActionDeps } from '../actions/action.ts';
+import { takeBackAnnotation } from '../actions/terminate.ts';
+import { reportOfRefusal, type Place } from '../report.ts';
+import type { PassDeps } from './deps.ts';
+import type { RepairAttempt } from './pool.ts';
+
+export type Refusal =
+  /** It is not wanted any more; nothing was done. */
+  | { readonly kind: 'calledOff'; readonly why: string }
+  /** It certainly was not carried out, and is tried again. */
+  | { readonly kind: 'refused'; readonly why: string; readonly retryTime: EpochMs }
+  /** It cannot be carried out as things are. */
+  | { readonly kind: 'failed'; readonly why: string };
+
+export async function refuse(
+  deps: PassDeps,
+  outcome: Exclude<StepOutcome, { kind: 'done' }>,
+  attempt: RepairAttempt,
+  place: Place,
+): Promise<Refusal> {
+  if (outcome.kind === 'failed') {
+    const why = `${outcome.reason}: ${outcome.message}`;
+    const message = `${attempt.action} cannot be carried out: ${why}`;
+    await deps.reporter.report(reportOfRefusal(attempt, place, outcome.reason, message));
+    return { kind: 'failed', why };
+  }
+  // A NodeClaim that changed in between is looked at again at once, as if nothing had been tried.
+  if (attempt.action === 'Terminate' && attempt.claim !== undefined) return { kind: 'calledOff', why: outcome.on };
+  return await later(deps, outcome, attempt, place);
+}
+
+async function later(
+  deps: PassDeps,
+  { until, on }: Omit<Extract<StepOutcome, { kind: 'notYet' }>, 'kind'>,
+  attempt: RepairAttempt,
+  place: Place,
+): Promise<Refusal> {
+  const message = `${attempt.action} could not be carried out: ${on}; it is tried again at ${toTimestamp(until)}`;
+  await deps.reporter.report(reportOfRefusal(attempt, place, 'ActionRefused', message));
+  return { kind: 'refused', why: on, retryTime: until };
+}
+
+/** The API server lets nobody delete or change the NodeClaim, as admission policies can: often as long as somebody wants it so. */
+const REFUSED_CHECK = minutes(5);
+
+export async function refusedByServer(
+  deps: PassDeps,
+  error: TerminalError,
+  attempt: RepairAttempt,
+  place: Place,
+): Promise<Refusal> {
+  if (attempt.claim !== undefined) await takeBackAnnotation(deps, attempt, await readClaim(deps, attempt.claim.name));
+  const until = addDuration(deps.clock.now(), REFUSED_CHECK);
+  return await later(deps, { until, on: error.message }, attempt, place);
+}
+
+export async function readClaim(
+  { kubernetes }: Pick<ActionDeps, 'kubernetes'>,
+  name: string,
+): Promise<NodeClaimView | undefined> {
+  const object = await kubernetes.get({ type: RESOURCES.NodeClaim, name });
+  return object && readNodeClaim(object);
+}
