@@ -18,6 +18,8 @@ export function endOfRepair(
   isWell: boolean,
   { now, open }: { readonly now: EpochMs; readonly open: OpenAttempts },
 ): NodeLook | undefined {
+  // A termination that could not be carried out ends nothing but the ladder.
+  if (attempt.action === 'Terminate' && attempt.answer !== undefined) return isWell ? { over: attempt } : undefined;
   if (!isInPlace(attempt)) return isWell ? withoutHelp(attempt, open.claimless.has(attempt)) : undefined;
   if (!isWell) return attempt.wellTime === undefined ? undefined : { over: attempt };
   if (awaitsReboot(attempt, node, now)) return rememberWell(attempt, now);
