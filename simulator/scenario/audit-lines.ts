@@ -91,7 +91,7 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
     wouldTerminate: ['TerminationObserved'],
     hook: ['HookSucceeded', 'TerminationHookFailed'],
     hookTimedOut: ['TerminationHookFailed'],
-    wait: ['AwaitingInstanceTermination', 'AwaitingVolumeDetachment', 'FailedDraining', 'Waiting'],
+    wait: ['AwaitingInstanceTermination', 'AwaitingVolumeDetachment', 'FailedDraining', 'NodeChangeRefused', 'Waiting'],
     evict: ['Evicted'],
     forceDelete: ['Disrupted'],
     terminateInstance: ['InstanceTerminating'],
