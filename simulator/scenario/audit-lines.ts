@@ -57,6 +57,7 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
       'AwaitingPodCompletion',
       'CustomDrainNotServed',
       'FailedDraining',
+      'NodeChangeRefused',
       'WaitingBeforeForceDelete',
     ],
     hold: ['DrainHeld'],
