@@ -11,6 +11,7 @@ import type { DrainDecision } from './decision.ts';
 import type { ActiveDrain, DrainOutcome } from './model.ts';
 import { answerNode, finishNode } from './node.ts';
 import type { Look } from './observe.ts';
+import { orLater } from './refused.ts';
 import { after, lookAgain, nodeOf, proceed, report, saveForNow, type Parts } from './turn.ts';
 
 type Of<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
@@ -24,9 +25,11 @@ export async function answer(
   const isFailed = given.status === 'Failed' && !repeated && record.active === undefined;
   if (look.mode === 'Enforce') {
     const ended = [given];
-    const changed = isFailed
-      ? await finishNode(deps, look.object, { status: 'Failed', uncordon: false, ended })
-      : await answerNode(deps, look.object, ended);
+    const changed = await orLater(
+      isFailed
+        ? finishNode(deps, look.object, { status: 'Failed', uncordon: false, ended })
+        : answerNode(deps, look.object, ended),
+    );
     if (changed.kind !== 'ok') return lookAgain(changed.kind);
   }
   await tellAnswers(deps, nodeOf(look), [given]);
@@ -50,9 +53,11 @@ export async function cancel(
 ): Promise<Turn> {
   const { deps, run } = parts;
   const uncordon = look.node.cordonMark !== undefined;
-  const changed = releases
-    ? await finishNode(deps, look.object, { status: 'Cancelled', uncordon, ended: answers })
-    : await answerNode(deps, look.object, answers);
+  const changed = await orLater(
+    releases
+      ? finishNode(deps, look.object, { status: 'Cancelled', uncordon, ended: answers })
+      : answerNode(deps, look.object, answers),
+  );
   if (changed.kind !== 'ok') return lookAgain(changed.kind);
   await tellAnswers(deps, nodeOf(look), answers);
   const saved = await saveForNow(look, record);

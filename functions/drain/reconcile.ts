@@ -15,6 +15,7 @@ import { decide } from './decide.ts';
 import type { DrainDecision } from './decision.ts';
 import type { DrainOutcome, DrainRecord, Incoming } from './model.ts';
 import { createObserver, type DrainDeps, type Look, type Target } from './observe.ts';
+import { holdWhenRefused } from './refused.ts';
 import { readBusEvent, type NodeMessage } from './requests.ts';
 import { FULL } from './scope.ts';
 import type { RunMemory } from './turn.ts';
@@ -155,7 +156,10 @@ async function reconcileNode(parts: Parts, first: Target, incoming?: Incoming, w
       return { kind: 'over' };
     },
     decide: look => parts.decide(look),
-    apply: (decision, look) => apply({ deps, reporter, run }, decision, look),
+    apply(decision, look) {
+      const turn = apply({ deps, reporter, run }, decision, look);
+      return holdWhenRefused({ deps, reporter, run }, look, () => incoming === undefined || run.taken, turn);
+    },
   };
   // Turns that carried something out are not turns in which others were in the way: those alone are bounded by the loop.
   for (let stretch = 0; stretch < MAX_STRETCHES; stretch++) {

@@ -22,7 +22,7 @@ export async function handOver({ deps }: Parts, { value: held, subject }: Gone):
   const left: Target[] = [];
   const keyUid = held.keyUid ?? subject.uid;
   const value: TerminationRecord = { ...held, ...(keyUid !== undefined && { keyUid }) };
-  if (value.observed === true || value.orphanedTime !== undefined) return left;
+  if (!hasBegun(value) || value.orphanedTime !== undefined) return left;
   for (const [uid, { name }] of Object.entries(value.nodes)) {
     const node = await deps.kubernetes.get({ type: RESOURCES.Node, name });
     if (node?.metadata.uid !== uid || node.metadata.deletionTimestamp === undefined) continue;
@@ -42,8 +42,7 @@ export async function handOver({ deps }: Parts, { value: held, subject }: Gone):
  */
 export async function close(parts: Parts, { kind, name, uid }: Target, gone: Gone): Promise<void> {
   const { record, value } = gone;
-  // Nothing had begun.
-  if (value.observed === true) {
+  if (!hasBegun(value)) {
     await record.closeGone();
     return;
   }
@@ -63,3 +62,5 @@ export async function close(parts: Parts, { kind, name, uid }: Target, gone: Gon
     message: `${kind} ${name} is gone, its record is closed`,
   });
 }
+
+const hasBegun = ({ observed, refused }: TerminationRecord): boolean => observed !== true && refused === undefined;

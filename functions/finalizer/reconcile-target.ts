@@ -3,17 +3,16 @@ import { KARPENTER } from '../../shared/contract/names.ts';
 import { readNodeClaim } from '../../shared/domain/node-claim.ts';
 import { addDuration, hours } from '../../shared/domain/time.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
-import { again, settle, type Concern, type Observed, type Turn } from '../../shared/lifecycle/settle.ts';
+import { settle, type Concern, type Observed, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { Step } from '../../shared/lifecycle/steps.ts';
 import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import type { HookAnswer } from '../../shared/contract/hook-answer.ts';
 import type { ClaimHints } from './claim-hints.ts';
 import type { decide, TerminationDecision } from './decide.ts';
-import { setFinalizers } from './finalizers.ts';
 import { close, handOver } from './gone.ts';
 import { toTerminated } from './objects.ts';
 import { createObserver, storedOrEmpty, type Look, type Target } from './observe.ts';
-import { rememberPool } from './pools.ts';
+import { prepare } from './prepare.ts';
 import { reportObserved } from './reports.ts';
 import type { RunMemory, TerminationContext, TerminationDeps } from './steps/context.ts';
 import { terminate } from './terminate.ts';
@@ -95,25 +94,8 @@ async function apply(parts: TargetParts, run: RunMemory, decision: TerminationDe
   switch (decision.kind) {
     case 'terminate':
       return terminate({ deps, reporter, steps, run }, decision, look);
-    case 'prepare': {
-      const isPutOn = decision.changes.some(({ mark }) => mark !== undefined);
-      if (isPutOn && look.nodePool !== undefined) await rememberPool(deps, look.nodePool);
-      for (const { object, finalizers, mark } of decision.changes) {
-        const source = [look.object, ...look.nodes].find(({ metadata }) => metadata.uid === object.uid);
-        if (source === undefined) continue;
-        if ((await setFinalizers(deps, source, finalizers, mark)) === 'changed') {
-          return again(`${object.kind} ${object.name} changed`);
-        }
-        await reporter.report({
-          about: source,
-          decision: 'prepare',
-          reason: mark === undefined ? 'FinalizerRemoved' : 'FinalizerAdded',
-          message: mark === undefined ? 'no termination of ours applies any more' : `the finalizer ${mark} is on`,
-          details: { finalizers: [...finalizers] },
-        });
-      }
-      return look.record.release();
-    }
+    case 'prepare':
+      return prepare({ deps, reporter }, decision, look);
     case 'wouldTerminate':
       return watch(parts, decision, look);
     case 'refuse':

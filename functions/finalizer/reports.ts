@@ -51,13 +51,16 @@ export async function reportForce(context: TerminationContext): Promise<void> {
 
 export async function reportWait(context: TerminationContext, outcome: Waiting): Promise<void> {
   const message = messageOfWait(outcome);
-  const reason = REASONS[outcome.step] ?? 'Waiting';
+  const isRefused = outcome.kind === 'failed' && outcome.reason === EVENT_REASONS.nodeChangeRefused;
+  const reason = isRefused ? outcome.reason : (REASONS[outcome.step] ?? 'Waiting');
   await tell(context, {
     decision: 'wait',
     reason,
     message,
     details: { step: outcome.step, ...(outcome.kind === 'notYet' && { until: toTimestamp(outcome.until) }) },
+    ...(isRefused && { event: { type: 'Warning' } as const }),
   });
+  if (isRefused) return;
   const { claim, nodes } = context.look;
   const about = nodes[0] ?? claim;
   const isBlocked = outcome.step === 'Drain' && message.includes('must not go');

@@ -2,6 +2,7 @@
 import type { JsonObject, JsonValue, KubernetesObject, ObjectRef } from '../../shared/domain/kubernetes-object.ts';
 import { readConditions } from '../../shared/domain/node.ts';
 import { toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import { TerminalError } from '../../shared/errors.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 
 export interface Condition {
@@ -48,8 +49,14 @@ export async function setConditions(
   });
   const kept = raw.filter(condition => !types.has(typeOf(condition)));
   const body = { metadata: { uid, resourceVersion }, status: { ...fields, conditions: [...kept, ...written] } };
-  const outcome = await kubernetes.patch(ref, { type: 'merge', body }, { subresource: 'status' });
-  return outcome.kind !== 'conflict';
+  try {
+    const outcome = await kubernetes.patch(ref, { type: 'merge', body }, { subresource: 'status' });
+    return outcome.kind !== 'conflict';
+  } catch (error) {
+    // What it shows is in an Event, too: a schema or an admission policy that refuses it holds nothing up.
+    if (error instanceof TerminalError) return true;
+    throw error;
+  }
 }
 
 /** Whether the object's status says so already. */

@@ -15,7 +15,7 @@ import {
 import { messageOf, RetryableError } from '../../shared/errors.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { DONE, type Turn } from '../../shared/lifecycle/settle.ts';
-import { runSteps, type Step } from '../../shared/lifecycle/steps.ts';
+import type { Step } from '../../shared/lifecycle/steps.ts';
 import { withAnswers } from './answers.ts';
 import { showProgress } from './conditions.ts';
 import type { TerminationDecision } from './decide.ts';
@@ -40,6 +40,7 @@ import { hooksAt } from './steps/hooks.ts';
 import { reportAnswers } from './steps/hook-reports.ts';
 import { terminateInstance } from './steps/instance.ts';
 import { unlessInstanceGone } from './steps/missing-instance.ts';
+import { runUnlessRefused } from './steps/refusals.ts';
 import { releaseObjects } from './steps/release.ts';
 import { taintNodes } from './steps/taint.ts';
 import { awaitVolumes } from './steps/volumes.ts';
@@ -92,7 +93,7 @@ export async function terminate(
     remember: async change => (await progress.saveMeanwhile({ ...progress.value(), ...change })).written,
   };
 
-  const { observed: _, ...rest } = before;
+  const { observed: _, refused: __, ...rest } = before;
   const nodes = Object.fromEntries(look.nodes.map(({ metadata: { uid, name } }) => [uid, { name }]));
   const begun: TerminationRecord = {
     ...rest,
@@ -123,7 +124,7 @@ export async function terminate(
     if (!marked.written) return marked;
   }
 
-  const outcome = await runSteps(steps, context).catch((error: unknown) => sayWhenOverdue(context, error));
+  const outcome = await runUnlessRefused(steps, context).catch((error: unknown) => sayWhenOverdue(context, error));
   if (outcome.kind !== 'done' && outcome.step !== releaseObjects.name) {
     const noticed = await noticeStripped(context, progress);
     if (!noticed.written) return noticed;

@@ -7,6 +7,7 @@ import { RESOURCES } from '../contract/resources.ts';
 import type { ObjectRef } from '../domain/kubernetes-object.ts';
 import type { PodView } from '../domain/pod.ts';
 import { seconds, toDurationMs, type DurationMs } from '../domain/time.ts';
+import { TerminalError } from '../errors.ts';
 import type { KubernetesApi } from '../ports/kubernetes-api.ts';
 
 interface Deps {
@@ -21,8 +22,13 @@ export type EvictionAnswer =
   | { readonly kind: 'changed' }
   /** 429: a PodDisruptionBudget forbids it now. */
   | { readonly kind: 'blocked'; readonly message: string; readonly retryAfter: DurationMs | undefined }
-  /** 500: several PodDisruptionBudgets select it, or one cannot be used. No eviction succeeds until somebody changes that. */
-  | { readonly kind: 'misconfigured'; readonly message: string };
+  | Refused;
+
+/** Several PodDisruptionBudgets select it, one cannot be used, or an admission policy denies it. Nothing succeeds until somebody changes that. */
+export interface Refused {
+  readonly kind: 'misconfigured';
+  readonly message: string;
+}
 
 const refOf = ({ namespace, name }: PodView): ObjectRef => ({ type: RESOURCES.Pod, namespace, name });
 
@@ -33,10 +39,12 @@ export async function evictPod(
   gracePeriodSeconds?: number,
 ): Promise<EvictionAnswer> {
   const { uid, resourceVersion } = pod;
-  const outcome = await kubernetes.evict(refOf(pod), {
-    preconditions: { uid, resourceVersion },
-    ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
-  });
+  const outcome = await unlessRefused(
+    kubernetes.evict(refOf(pod), {
+      preconditions: { uid, resourceVersion },
+      ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
+    }),
+  );
   switch (outcome.kind) {
     case 'ok':
       return { kind: 'evicted' };
@@ -62,9 +70,10 @@ export async function deletePod(
   { kubernetes }: Deps,
   pod: PodView,
   gracePeriodSeconds: number,
-): Promise<{ readonly kind: 'deleted' } | { readonly kind: 'gone' }> {
+): Promise<{ readonly kind: 'deleted' | 'gone' } | Refused> {
   const { uid } = pod;
-  const outcome = await kubernetes.delete(refOf(pod), { preconditions: { uid }, gracePeriodSeconds });
+  const outcome = await unlessRefused(kubernetes.delete(refOf(pod), { preconditions: { uid }, gracePeriodSeconds }));
+  if (outcome.kind === 'misconfigured') return outcome;
   return { kind: outcome.kind === 'ok' ? 'deleted' : 'gone' };
 }
 
@@ -73,11 +82,22 @@ export async function deleteUnchangedPod(
   { kubernetes }: Deps,
   pod: PodView,
   gracePeriodSeconds: number,
-): Promise<{ readonly kind: 'deleted' | 'gone' | 'changed' }> {
+): Promise<{ readonly kind: 'deleted' | 'gone' | 'changed' } | Refused> {
   const { uid, resourceVersion } = pod;
   const preconditions = { uid, resourceVersion };
-  const outcome = await kubernetes.delete(refOf(pod), { preconditions, gracePeriodSeconds });
+  const outcome = await unlessRefused(kubernetes.delete(refOf(pod), { preconditions, gracePeriodSeconds }));
+  if (outcome.kind === 'misconfigured') return outcome;
   return { kind: outcome.kind === 'ok' ? 'deleted' : outcome.kind === 'conflict' ? 'changed' : 'gone' };
+}
+
+/** One pod that must not go holds up no other: a denial by an admission policy is an answer, not a failure. */
+async function unlessRefused<Outcome>(call: Promise<Outcome>): Promise<Outcome | Refused> {
+  try {
+    return await call;
+  } catch (error) {
+    if (!(error instanceof TerminalError)) throw error;
+    return { kind: 'misconfigured', message: error.message };
+  }
 }
 
 /** Failures after which an eviction is tried only as a safety net: the budget's own event wakes the drain sooner. */

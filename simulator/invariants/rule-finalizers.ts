@@ -20,6 +20,8 @@ export const checkRuleFinalizers: MakeCheck = context => {
   const free = new Map<string, number>();
   /** UIDs of objects with a call that may have an answer by now. */
   const calls = new Map<string, PortCall[]>();
+  /** UIDs of objects of which a change was refused, and that was said: an admission policy may keep them. */
+  const refused = new Set<string>();
   /** UIDs of objects whose clean-up a worker reported as done. */
   const answered = new Set<string>();
   const isCleaned = (uid: string): boolean =>
@@ -30,7 +32,7 @@ export const checkRuleFinalizers: MakeCheck = context => {
   return {
     onMinute() {
       const quiet = quietSince();
-      const kept = quiet === undefined ? [] : keptObjects(context);
+      const kept = quiet === undefined ? [] : keptObjects(context).filter(({ metadata }) => !refused.has(metadata.uid));
       const uids = new Set(kept.map(({ metadata }) => metadata.uid));
       for (const uid of free.keys()) if (!uids.has(uid)) free.delete(uid);
       for (const object of kept) {
@@ -44,6 +46,9 @@ export const checkRuleFinalizers: MakeCheck = context => {
         );
         free.set(uid, Infinity);
       }
+    },
+    onAudit({ function: by, decision, message, uid }) {
+      if (by === 'finalizer' && decision === 'retry' && / denied request/.test(message)) refused.add(uid ?? '');
     },
     onBusEvent({ detailType, detail }) {
       const result = textOf(dig(detail, 'result')) ?? '';
@@ -59,6 +64,7 @@ export const checkRuleFinalizers: MakeCheck = context => {
       calls.set(uid, [...(calls.get(uid) ?? []), call]);
     },
     onWrite({ before, after }, by) {
+      refused.delete(before?.metadata.uid ?? '');
       if (before?.metadata.deletionTimestamp === undefined) return;
       const left = listOf(dig(after, 'metadata', 'finalizers'));
       for (const name of (before.metadata.finalizers ?? []).filter(each => !left.includes(each))) {

@@ -20,7 +20,8 @@ export async function hold({ deps, reporter }: Parts, look: ObjectLook): Promise
   const { object, observation, entry, inForce, ref } = look;
   if (object === undefined) return DONE;
   const { now, rule } = observation;
-  const value: LedgerEntry = { ...nextEntry(look), phase: 'held', attempts: 0, time: entry?.time ?? now };
+  const { message: _, ...rest } = nextEntry(look);
+  const value: LedgerEntry = { ...rest, phase: 'held', attempts: 0, time: entry?.time ?? now };
   const saved = await saveEntry(look, value, addDuration(now, LEDGER_CHECK));
   if (!saved.written || observation.object?.isHeld === true) return saved;
   const { uid, resourceVersion, finalizers = [] } = object.metadata;

@@ -18,6 +18,7 @@ import { hold, orphan, strip } from './hold.ts';
 import { nextEntry, saveEntry } from './ledger.ts';
 import { observeObject, type ObjectLook } from './observe-object.ts';
 import { LEDGER_CODEC, type LedgerEntry } from './record.ts';
+import { tryLaterWhenRefused } from './refused.ts';
 import { reportObject } from './report.ts';
 import { loadRules, ruleFor } from './rule-set.ts';
 
@@ -55,7 +56,7 @@ export async function reconcileObject(
     what: `${kind} ${name}`,
     observe: () => observeObject(deps, { subject, inForce, type, record, ownAttempt: run.ownAttempt }),
     decide: look => parts.decideRule(look.observation),
-    apply: (decision, look) => apply(parts, run, decision, look),
+    apply: (decision, look) => tryLaterWhenRefused(parts, look, record, apply(parts, run, decision, look)),
   });
 }
 

@@ -55,12 +55,17 @@ export const drainNodes = {
 
 /**
  * Past the deadline nobody is waited for but those who were just given the least grace: their kubelet stops them, or the end of the
- * instance does.
+ * instance does, as it does those whose deletion is refused.
  */
 function isDrained({ forced, now }: TerminationContext, plan: DrainPlan, outcomes: readonly PodOutcome[]): boolean {
   if (plan.drained) return true;
   if (!forced || outcomes.some(({ answer }) => answer.kind === 'deleted')) return false;
-  return plan.steps.every(({ pod }) => pod.deletionTime !== undefined && isDue(now, pod.deletionTime));
+  const refused = new Set(
+    outcomes.flatMap(({ step, answer }) => (answer.kind === 'misconfigured' ? [step.pod.uid] : [])),
+  );
+  return plan.steps.every(
+    ({ pod }) => refused.has(pod.uid) || (pod.deletionTime !== undefined && isDue(now, pod.deletionTime)),
+  );
 }
 
 /** When the first of the pods that were just evicted counts as stuck: nothing else tells when one does not go. */

@@ -1,0 +1,83 @@
+/** Puts our finalizer on what is alive, or takes it off where no termination of ours applies any more. */
+import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { addDuration, minutes } from '../../shared/domain/time.ts';
+import { TerminalError } from '../../shared/errors.ts';
+import type { Reporter } from '../../shared/lifecycle/reporter.ts';
+import { again, type Turn } from '../../shared/lifecycle/settle.ts';
+import type { TerminationDecision } from './decide.ts';
+import { setFinalizers } from './finalizers.ts';
+import { storedOrEmpty, type Look } from './observe.ts';
+import { rememberPool } from './pools.ts';
+import type { TerminationDeps } from './steps/context.ts';
+
+/** Often an admission policy denies it as long as somebody wants it so. */
+const REFUSED_CHECK = minutes(5);
+
+interface Parts {
+  readonly deps: TerminationDeps;
+  readonly reporter: Reporter;
+}
+
+export async function prepare(
+  { deps, reporter }: Parts,
+  { changes }: Extract<TerminationDecision, { kind: 'prepare' }>,
+  look: Look,
+): Promise<Turn> {
+  const isPutOn = changes.some(({ mark }) => mark !== undefined);
+  if (isPutOn && look.nodePool !== undefined) await rememberPool(deps, look.nodePool);
+  const refusals: Refusal[] = [];
+  for (const { object, finalizers, mark } of changes) {
+    const source = [look.object, ...look.nodes].find(({ metadata }) => metadata.uid === object.uid);
+    if (source === undefined) continue;
+    const outcome = await unlessRefused(setFinalizers(deps, source, finalizers, mark));
+    if (outcome === 'changed') return again(`${object.kind} ${object.name} changed`);
+    if (typeof outcome !== 'string') {
+      refusals.push({ source, message: outcome.refused });
+      continue;
+    }
+    await reporter.report({
+      about: source,
+      decision: 'prepare',
+      reason: mark === undefined ? 'FinalizerRemoved' : 'FinalizerAdded',
+      message: mark === undefined ? 'no termination of ours applies any more' : `the finalizer ${mark} is on`,
+      details: { finalizers: [...finalizers] },
+    });
+  }
+  return refusals.length === 0 ? look.record.release() : tryAgain(reporter, refusals, look);
+}
+
+interface Refusal {
+  readonly source: KubernetesObject;
+  readonly message: string;
+}
+
+type Change = Awaited<ReturnType<typeof setFinalizers>>;
+
+async function unlessRefused(change: Promise<Change>): Promise<Change | { readonly refused: string }> {
+  try {
+    return await change;
+  } catch (error) {
+    if (!(error instanceof TerminalError)) throw error;
+    return { refused: error.message };
+  }
+}
+
+/** Said once, when it is first refused. */
+async function tryAgain(reporter: Reporter, refusals: readonly Refusal[], look: Look): Promise<Turn> {
+  const { object, stored, record, now } = look;
+  const { kind, apiVersion, metadata } = object;
+  const refused = refusals.map(({ message }) => message).join('; ');
+  for (const { source, message } of stored?.refused === refused ? [] : refusals) {
+    await reporter.report({
+      about: source,
+      decision: 'wait',
+      reason: EVENT_REASONS.nodeChangeRefused,
+      message: `${message}; it is tried again every five minutes`,
+      event: { type: 'Warning' },
+    });
+  }
+  const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
+  const value = { ...storedOrEmpty({ stored }), refused };
+  return await record.save({ subject, value, wakeTime: addDuration(now, REFUSED_CHECK) });
+}

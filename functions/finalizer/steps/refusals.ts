@@ -1,0 +1,38 @@
+/**
+ * What the API server refuses, as admission policies can: said on NodeClaim and Nodes, and tried again with the next look (I8). At the
+ * deadline the instance ends without it; a Node that cannot be deleted keeps the NodeClaim until it can.
+ */
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import { TerminalError } from '../../../shared/errors.ts';
+import { runSteps, type Step, type StepOutcome, type StepsOutcome } from '../../../shared/lifecycle/steps.ts';
+import { deleteObjects, deleteUnheldClaim } from './delete-objects.ts';
+import { releaseObjects } from './release.ts';
+import { stepDone, type TerminationContext } from './context.ts';
+
+export function runUnlessRefused(
+  steps: readonly Step<TerminationContext>[],
+  context: TerminationContext,
+): Promise<StepsOutcome> {
+  let left: StepOutcome | undefined;
+  const asAnswer = (step: Step<TerminationContext>): Step<TerminationContext> => ({
+    name: step.name,
+    async run(): Promise<StepOutcome> {
+      const isEnd = step.name === deleteUnheldClaim.name || step.name === releaseObjects.name;
+      if (isEnd && left !== undefined) return left;
+      try {
+        return await step.run(context);
+      } catch (error) {
+        if (!(error instanceof TerminalError)) throw error;
+        const refused: StepOutcome = {
+          kind: 'failed',
+          reason: EVENT_REASONS.nodeChangeRefused,
+          message: error.message,
+        };
+        if (!context.forced || isEnd) return refused;
+        if (step.name === deleteObjects.name) left = refused;
+        return stepDone;
+      }
+    },
+  });
+  return runSteps(steps.map(asAnswer), context);
+}
