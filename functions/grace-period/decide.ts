@@ -5,7 +5,7 @@
  */
 import { annotatedPods, announcementsFor, nextInstant, shown, type Announcement } from './announcements.ts';
 import { EMPTY_RECORD, type GracePeriodRecord } from './announced.ts';
-import { LONGEST_RETRY, retryTimeOf } from './effort.ts';
+import { LONGEST_REFUSED, retryTimeOf } from './effort.ts';
 import { changeOf, heldUntil, isElapsed, mayBeReliedOn, type AnnotatedNode, type NodeChange } from './node-change.ts';
 import { formatDuration } from '../../shared/domain/go-duration.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
@@ -169,7 +169,7 @@ function aboutNode(
   const effort = record?.effort;
   if (retryTime !== undefined && effort?.kind === 'refused') {
     const why = effort.message ?? 'no reason was given';
-    const message = `karpenter.sh/do-not-disrupt on the node cannot be changed, the API server refuses it: ${why}; tried again, at most ${formatDuration(LONGEST_RETRY)} apart`;
+    const message = `karpenter.sh/do-not-disrupt on the node cannot be changed, the API server refuses it: ${why}; tried again, at most ${formatDuration(LONGEST_REFUSED)} apart`;
     return [{ topic: 'refused', key: why.slice(0, 200), message, about }];
   }
   if (until === undefined) return [];

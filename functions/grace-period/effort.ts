@@ -6,6 +6,8 @@ import { addDuration, hours, isDue, minutes, toDurationMs, type EpochMs } from '
 /** A change of the Node that was refused, or undone by somebody, is tried again after this long, doubled each time. */
 export const FIRST_RETRY = minutes(1);
 export const LONGEST_RETRY = hours(1);
+/** What the API server refuses may be let through any time, and no other controller is fought over it (I5). */
+export const LONGEST_REFUSED = minutes(5);
 /** An annotation that somebody removed is put back at once this often; from then on it looks like a quarrel of two controllers. */
 export const FREE_RESTORES = 3;
 
@@ -16,7 +18,8 @@ export function retryTimeOf(wanted: NodeChange, effort: Effort | undefined, now:
   if (effort.kind === 'restored' && !isRestoring) return undefined;
   const failures = effort.kind === 'restored' ? effort.times - FREE_RESTORES : effort.times;
   if (failures <= 0) return undefined;
-  const wait = toDurationMs(Math.min(FIRST_RETRY * 2 ** (failures - 1), LONGEST_RETRY));
+  const longest = effort.kind === 'refused' ? LONGEST_REFUSED : LONGEST_RETRY;
+  const wait = toDurationMs(Math.min(FIRST_RETRY * 2 ** (failures - 1), longest));
   const time = addDuration(effort.lastTime, wait);
   return isDue(now, time) ? undefined : time;
 }

@@ -30,19 +30,27 @@ export const checkProtection: MakeCheck = context => {
   const { mirror, violate, clockTolerance } = context;
   /** Since when each node is not as it should be. */
   const wrong = new Map<string, { readonly what: string; readonly since: number }>();
+  /** UIDs of nodes whose change was refused since it was last made, and that was said: an admission policy may keep them as they are. */
+  const refused = new Set<string>();
   /** What may make a node's hold wrong: pods that ask for protection for a time, by node, and nodes that Curfew holds, by mark. */
   const askingPods = groupObjects(mirror, 'pods', pod => (isTimed(pod) ? nodeNameOf(pod) : undefined));
   const heldNodes = groupObjects(mirror, 'nodes', node => annotationOf(node, MARK));
   const nodesNamed = groupObjects(mirror, 'nodes', ({ metadata }) => metadata.name);
 
   return {
+    onAudit({ function: by, decision, uid }) {
+      if (by === 'grace-period' && decision === 'refused') refused.add(uid ?? '');
+    },
+    onWrite({ verb, after }, by) {
+      if (by === 'grace-period' && verb === 'patch') refused.delete(after?.metadata.uid ?? '');
+    },
     onCall(call, run) {
       const isLast = (end: number | undefined): boolean => end === undefined || end <= context.now() + clockTolerance;
       if (isKubernetes(call, 'delete', 'evict') && targetOf(call).resource === 'pods') {
         const pod = seenPod(call, run);
         if (pod === undefined) return violate('I6', `${run.by} ${does(call)} a pod that the run has not looked at`);
         const end = protectionEnd(pod, factsOfRun(run, context));
-        if (isLast(end) || isForced(pod, context)) return;
+        if (isLast(end) || isForced(pod, context, run)) return;
         violate('I2', `${run.by} ${does(call)} ${nameOf(pod)}, which is protected ${until(end ?? Infinity)}`);
       }
       if (!letsNodeGo(call)) return;
@@ -68,7 +76,9 @@ export const checkProtection: MakeCheck = context => {
       const suspects = new Map(nodes.map(node => [node.metadata.uid, node]));
       for (const uid of wrong.keys()) if (!suspects.has(uid)) wrong.delete(uid);
       for (const [uid, node] of suspects) {
-        const what = complainAboutNode(node, askingPods.get(node.metadata.name), context);
+        const what = refused.has(uid)
+          ? undefined
+          : complainAboutNode(node, askingPods.get(node.metadata.name), context);
         const known = wrong.get(uid);
         if (what === undefined) {
           wrong.delete(uid);
@@ -125,14 +135,17 @@ function complainAboutNode(
 }
 
 /** A deadline of the pod's node bypasses protection from the instant at which the pod must begin to stop. */
-function isForced(pod: KubernetesObject, { mirror, now, clockTolerance }: CheckContext): boolean {
+function isForced(pod: KubernetesObject, { mirror, now, clockTolerance }: CheckContext, run: Run): boolean {
   const nodeName = nodeNameOf(pod);
   const graceMs = Number(dig(pod, 'spec', 'terminationGracePeriodSeconds') ?? 30) * 1000;
   const claims = [...mirror.all('nodeclaims').values()].filter(
     claim => textOf(dig(claim, 'status', 'nodeName')) === nodeName,
   );
   const nodes = [...mirror.all('nodes').values()].filter(({ metadata }) => metadata.name === nodeName);
-  return [...claims, ...nodes].some(object => {
+  // Another run may have released it since this one looked.
+  const seen = lastGet(run, 'nodeclaims')?.object;
+  const released = seen !== undefined && textOf(dig(seen, 'status', 'nodeName')) === nodeName ? [seen] : [];
+  return [...claims, ...nodes, ...released].some(object => {
     const deadline = deadlineOf(object, mirror);
     return deadline !== undefined && deadline - graceMs <= now() + clockTolerance;
   });

@@ -2,7 +2,7 @@
  * The one table of what the API server's refusals mean. Expected ones become outcomes, the rest is thrown: `RetryableError` where
  * the same message may succeed later, `TerminalError` where only another input can.
  *
- * 401 and 403 are retryable. Permission goes missing in operation (an access entry that is not yet consistent, a role being
+ * 401 and 403 are retryable, but for the denial of an admission policy or webhook. Permission goes missing in operation (an access entry that is not yet consistent, a role being
  * rolled out, a clock that drifts) and comes back; to park the message would lose a hint that nobody sends again (I9), and to act
  * without the answer is forbidden (I6). The wait is visible: the reason stands in each failed attempt's log line and metric, and
  * the redrive policy ends it in the DLQ.
@@ -30,6 +30,7 @@ export function toThrown(failure: ApiFailure, attempt: Attempt): RetryableError 
     case 401: // The token was refused although it is fresh: clocks or credentials, see above. Nothing was done.
       return retryable('Unauthorized', false);
     case 403: // RBAC, quota, or a terminating namespace. Nothing was done.
+      if (isDeniedByPolicy(failure)) break;
       return retryable('Forbidden', false);
     case 408: // The server gave up reading the request.
       return retryable('RequestTimeout', true);
@@ -45,7 +46,7 @@ export function toThrown(failure: ApiFailure, attempt: Attempt): RetryableError 
   if (failure.status >= 500) return retryable(`Status${failure.status}`, true);
   // 3xx: the API server never redirects these verbs; a proxy in between does, while something is being set up.
   if (failure.status < 400) return retryable(`Status${failure.status}`, true);
-  // 400, 405, 406, 413, 415, 422, …: the request itself is wrong and stays wrong.
+  // 400, 405, 406, 413, 415, 422, …: the request itself is wrong and stays wrong; so does one that an admission policy denies.
   return new TerminalError(failure.reason || 'Invalid', message);
 }
 

@@ -67,6 +67,14 @@ describe('what no verb expects', () => {
     });
   });
 
+  it.each([
+    'nodes "n1" is forbidden: ValidatingAdmissionPolicy "keep" with binding "keep" denied request: no',
+    'admission webhook "x" denied the request: no',
+  ])('tells a denial by admission from a missing permission: %s', message => {
+    const error = toThrown(refusal(403, 'Forbidden', message), { doing: 'patching nodes n1', write: true });
+    expect(error).toBeInstanceOf(TerminalError);
+  });
+
   it('says what was being done, and what the server said', () => {
     const error = toThrown(refusal(403, 'Forbidden', 'User "x" cannot patch'), {
       doing: 'patching nodes n1',
