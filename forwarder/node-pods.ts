@@ -3,8 +3,9 @@
  *
  * Pods come out of the one watch of all pods, which runs anyway for the annotated ones; a watch of its own per node would cost the API
  * server a connection and a filter per node, and the forwarder nothing less. What that watch dropped before the node was watched is made
- * up for by one list of the node's pods, which is remembered and not published. Then `podsWatched` on the Node says: look now, from here
- * on every change is published. Budgets and attachments are watched only while some node is.
+ * up for by one list of the node's pods, which is remembered and not published; annotated pods are left to that watch. Then
+ * `podsWatched` on the Node says: look now, from here on every change is published. Budgets and attachments are watched only while some
+ * node is.
  */
 import { RESOURCES } from '../shared/contract/resources.ts';
 import type { KubernetesObject } from '../shared/domain/kubernetes-object.ts';
@@ -40,7 +41,7 @@ export interface NodePodsDeps {
   readonly log: Log;
   readonly random?: RandomSource | undefined;
   readonly settings: NodePodsSettings;
-  /** Remembers a pod as if it had been published, unless it is known. */
+  /** Remembers a pod as if it had been published, unless it is known or matters by itself. */
   readonly seed: (pod: KubernetesObject) => void;
   /** Forgets what was of interest only on this node. */
   readonly release: (nodeName: string) => void;

@@ -37,7 +37,7 @@ interface ChangeKey {
 export interface Tracker {
   /** The object exists in this state. Undefined: nobody needs to hear of it. `initial`: found by the first list. */
   observe(object: KubernetesObject, now: EpochMs, initial?: boolean): ObjectChange | undefined;
-  /** Remembers the object as if it had been published, unless it is known. */
+  /** Remembers an object that is of interest only on its node as if it had been published, unless it is known. */
   seed(object: KubernetesObject): void;
   /** Whether the watch event with this text says nothing new, so that it need not be read (and what is gone is forgotten). False: it must be. */
   skips(text: string): boolean;
@@ -207,9 +207,9 @@ export function createTracker(
         : changeOf(uid, said, { change: 'Modified', changed, observedTime: now });
     },
     seed(object) {
-      const why = interestIn(object);
-      if (why === undefined || tracked.has(object.metadata.uid)) return;
-      keep(object.metadata.uid, stateOf(object, why).state);
+      // What matters by itself is published by the watch, which drops nothing of it and may be behind this list.
+      if (interestIn(object) !== 'node' || tracked.has(object.metadata.uid)) return;
+      keep(object.metadata.uid, stateOf(object, 'node').state);
     },
     remove,
     removeObject(object, now) {

@@ -9,7 +9,7 @@ import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
 import { CLOCK_LAG, LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
-import { isRefused, wasRefused, type Act, type ActKind } from './ladder-acts.ts';
+import { isRefused, wasDone, wasRefused, type Act, type ActKind } from './ladder-acts.ts';
 import { createClimbers, DEFAULT_TIMEOUT, type Climb } from './ladder.ts';
 import { annotationOf, dig, listOf, millisecondsOf, nameOf, textOf } from './reading.ts';
 import { isPolicyReadable, repairBlockFor } from './policy-oracle.ts';
@@ -132,7 +132,7 @@ export const checkLadder: MakeCheck = context => {
       }
       for (const [uid, { acts }] of climbers.all()) {
         const open = acts.find(({ kind, id }) => kind === 'Drain' && climbers.drainEnd(id) === undefined);
-        if (open === undefined || wasRefused(open) || isTerminated(uid, context)) continue;
+        if (open === undefined || wasRefused(open) || isTerminated(uid, acts, context)) continue;
         complain(open.id, uid, `repair has not called off the drain ${open.id}, although its node is well`);
       }
     },
@@ -149,8 +149,9 @@ function isNeeded(uid: string, climb: Climb | undefined, { mirror, now }: CheckC
   return !policies.every(isPolicyReadable) || repairBlockFor(pool, policies) === undefined;
 }
 
-/** Its NodeClaim is on its way, and a drain helps the pods as long as it is. */
-function isTerminated(uid: string, { mirror }: CheckContext): boolean {
+/** Its NodeClaim is on its way, or its instance in its Auto Scaling group: a drain helps the pods as long as it is. */
+function isTerminated(uid: string, acts: readonly Act[], { mirror }: CheckContext): boolean {
+  if (acts.some(({ kind, calls }) => kind === 'Terminate' && calls.some(wasDone))) return true;
   const providerID = dig(mirror.all('nodes').get(uid), 'spec', 'providerID');
   if (providerID === undefined) return false;
   return [...mirror.all('nodeclaims').values()].some(

@@ -170,6 +170,12 @@ describe('a pod that is being deleted on a watched node', () => {
     expect(tracker.skips(textOf('DELETED', going('2')))).toBe(false);
   });
 
+  it('is published although the list of its node came first, if it matters by itself', () => {
+    const tracker = onWatchedNode();
+    tracker.seed(state('1', 'Running', MARK));
+    expect(tracker.observe(state('1', 'Running', MARK), NOW)).toMatchObject({ change: 'Added', interest: 'itself' });
+  });
+
   it('is not read although an event before it was found worth reading', () => {
     const tracker = onWatchedNode();
     expect(tracker.skips(textOf('MODIFIED', state('2')))).toBe(false);
