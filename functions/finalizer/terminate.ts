@@ -33,7 +33,7 @@ import {
   type Waiting,
 } from './reports.ts';
 import { noticeStripped } from './stripped.ts';
-import type { RunMemory, TerminationContext, TerminationDeps } from './steps/context.ts';
+import { FORCED, type RunMemory, type TerminationContext, type TerminationDeps } from './steps/context.ts';
 import { deleteObjects, deleteUnheldClaim } from './steps/delete-objects.ts';
 import { drainNodes } from './steps/drain.ts';
 import { hooksAt } from './steps/hooks.ts';
@@ -136,7 +136,6 @@ export async function terminate(
 }
 
 const STARTED = 'started';
-const FORCED = 'forced ';
 
 /**
  * Ends the turn: the timer of what is waited on is in the record; what is new is reported first and recorded as

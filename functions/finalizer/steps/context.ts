@@ -52,6 +52,9 @@ export interface RunMemory {
   progressed: boolean;
 }
 
+/** Begins what the record says was reported, from the deadline on. */
+export const FORCED = 'forced ';
+
 export const stepDone: StepOutcome = { kind: 'done' };
 
 export function waitFor(on: string, until: EpochMs): StepOutcome {

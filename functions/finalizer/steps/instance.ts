@@ -17,7 +17,7 @@ import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { InstanceState } from '../../../shared/ports/instances.ts';
 import { KARPENTER_FINALIZER } from '../decide.ts';
 import type { CallAttempt } from '../record.ts';
-import { instanceLook, lookAgain, stepDone, tell, waitFor, type TerminationContext } from './context.ts';
+import { FORCED, instanceLook, lookAgain, stepDone, tell, waitFor, type TerminationContext } from './context.ts';
 
 /** How long the attempt of another run may still act; see the same constant of repair. */
 const OUTCOME_SETTLES_AFTER = seconds(60);
@@ -25,11 +25,11 @@ const OUTCOME_SETTLES_AFTER = seconds(60);
 export const terminateInstance = {
   name: 'TerminateInstance',
   async run(context: TerminationContext): Promise<StepOutcome> {
-    const { look, deps, forced, now } = context;
+    const { look, forced, now } = context;
     const { claim, providerID, sharedWith } = look;
     // Without a NodeClaim the instance is not ours to end (N42); without a providerID there is none (L40).
     if (claim === undefined || providerID === undefined || sharedWith.length > 0) return stepDone;
-    const state = (await deps.instances.describe(providerID))?.state;
+    const state = await describe(context, providerID);
     if (isGone(state)) return stepDone;
     const { instance } = context.progress();
     const isKarpenters = claim.metadata.finalizers?.includes(KARPENTER_FINALIZER) === true;
@@ -73,6 +73,28 @@ function takeOverTime({ deadline }: TerminationContext, deletion: EpochMs): Epoc
 
 /** `undefined`: the cloud knows no such instance. */
 export const isGone = (state: InstanceState | undefined): boolean => state === undefined || state === 'terminated';
+
+/** What cannot be looked at is not ended (I6): said once, before the message goes back to the queue. */
+async function describe(context: TerminationContext, providerID: string): Promise<InstanceState | undefined> {
+  const { deps, forced } = context;
+  try {
+    return (await deps.instances.describe(providerID))?.state;
+  } catch (error) {
+    if (!(error instanceof RetryableError)) throw error;
+    const reported = `${forced ? FORCED : ''}instance ${providerID} cannot be looked at`;
+    if (context.progress().reported !== reported) {
+      await tell(context, {
+        decision: 'retry',
+        reason: EVENT_REASONS.instanceTerminationFailed,
+        message: `instance ${providerID} cannot be looked at, and is not ended before: ${messageOf(error)}`,
+        details: { providerID, error: error.reason ?? 'Unknown' },
+        event: { type: 'Warning' },
+      });
+      await context.remember({ reported });
+    }
+    throw error;
+  }
+}
 
 async function call(context: TerminationContext, providerID: string, attempt: CallAttempt): Promise<StepOutcome> {
   const { deps } = context;

@@ -1,6 +1,7 @@
 /** The eviction subresource: what PodDisruptionBudgets allow. */
 import { describe, expect, it, vi } from 'vitest';
 import type { Answer } from './http-client.ts';
+import { putPolicy } from './policies.ts';
 import {
   at,
   created,
@@ -188,6 +189,31 @@ export function defineEvicting(makeSubject: MakeSubject): void {
       await runningPod(subject, 'web-0');
       const answer = await evict(subject, 'web-0', { deleteOptions: { preconditions: { resourceVersion: '1' } } });
       expect([answer.status, at(answer.body, 'reason')]).toEqual([409, 'Conflict']);
+    });
+
+    it('asks admission policies about pods/eviction, and none about the deletion of pods', async () => {
+      const subject = await makeSubject();
+      await runningPod(subject, 'web-0');
+      await runningPod(subject, 'web-1');
+      const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': subject.namespace } };
+      const about = (resource: string, operation: string): object => ({
+        resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], resources: [resource], operations: [operation] }],
+        namespaceSelector,
+      });
+      const KIND = 'ValidatingAdmissionPolicy';
+      await putPolicy(subject, KIND, 'deletion', {
+        matchConstraints: about('pods', 'DELETE'),
+        validations: [{ expression: 'false' }],
+      });
+      await putPolicy(subject, KIND, 'eviction', {
+        matchConstraints: about('pods/eviction', 'CREATE'),
+        validations: [{ expression: "object.metadata.name != 'web-0'" }],
+      });
+      const dryRun = { deleteOptions: { dryRun: ['All'] } };
+      await vi.waitFor(async () => {
+        expect((await evict(subject, 'web-0', dryRun)).status).toBe(422);
+      }, EVENTUALLY);
+      expect((await evict(subject, 'web-1')).status).toBe(201);
     });
   });
 }

@@ -1,4 +1,5 @@
 /** `pods/eviction`: a delete that PodDisruptionBudgets can forbid. */
+import { admitValidating } from '../admission/validating.ts';
 import type { JsonObject } from '../json.ts';
 import { arrayAt, isObject, numberAt, objectAt, show, textAt } from '../json.ts';
 import { labelSelectorMatches } from '../selectors/label-selector.ts';
@@ -21,9 +22,17 @@ const VIOLATES = "Cannot evict pod as it would violate the pod's disruption budg
 
 /**
  * Evicts a pod: finished, pending and terminating pods are deleted without asking; any other needs leave from its budget.
- * @throws ApiStatusError 404, 409, 429, 500
+ * @throws ApiStatusError 404, 409, 429, 500, or as an admission policy says
  */
 export function evict(server: ServerContext, target: Target, options: DeleteOptions): Status {
+  admitValidating(server, {
+    target,
+    operation: 'CREATE',
+    subresource: 'eviction',
+    object: evictionOf(target),
+    oldObject: undefined,
+    options,
+  });
   const pod = existing(target);
   if (!ignoresBudgets(pod)) askBudgets(server, target, pod, options);
   checkDeletePreconditions(target, pod, options.preconditions);
@@ -46,6 +55,13 @@ export function evict(server: ServerContext, target: Target, options: DeleteOpti
   finish(server, target, request, { before: pod, after: 'stays' in remains ? remains.stays : undefined });
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 }
+
+/** What a policy about `pods/eviction` sees: policies about the deletion of pods are not asked. */
+const evictionOf = ({ namespace, name }: Target): JsonObject => ({
+  apiVersion: 'policy/v1',
+  kind: 'Eviction',
+  metadata: { namespace, name },
+});
 
 function ignoresBudgets(pod: JsonObject): boolean {
   const phase = textAt(objectAt(pod, 'status'), 'phase') ?? '';
