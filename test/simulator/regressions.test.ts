@@ -5,7 +5,7 @@ import { createReconciler as createFinalizer } from '../../functions/finalizer/r
 import { createReconciler } from '../../functions/repair/reconcile.ts';
 import type { ReconcilerFactory } from '../../runtime/functions.ts';
 import { toIsoText } from '../../shared/domain/time.ts';
-import { RetryableError } from '../../shared/errors.ts';
+import { RetryableError, TerminalError } from '../../shared/errors.ts';
 import { methodsOf } from '../../simulator/mutants/mutant.ts';
 import { complaints, GATE, nodeObjects, simulate } from './simulate.ts';
 
@@ -158,6 +158,41 @@ describe('the finalizer', () => {
     const result = await simulate(spec, { reconcilers: { finalizer: dying } });
     expect(died()).toBe(true);
     expect(result.violations).toEqual([]);
+    expect(complaints(result)).toEqual([]);
+  });
+});
+
+describe('an instance that cannot be looked at, and never can', () => {
+  it('is not taken for one that ended, at the deadline either', async () => {
+    // What the API server refuses is passed over at the deadline: an error of EC2 was, too, and the instance ran on.
+    const blind: ReconcilerFactory = deps =>
+      createFinalizer({
+        ...deps,
+        instances: {
+          ...methodsOf(deps.instances),
+          describe: () =>
+            Promise.reject(new TerminalError('InvalidProviderID', 'not the providerID of an EC2 instance')),
+        },
+      });
+    const spec = `  duration: 20m
+  objects:
+    - { apiVersion: karpenter.sh/v1, kind: NodePool, metadata: { name: default }, spec: { disruption: { customFinalizerName: example.com/custom } } }
+    - apiVersion: karpenter.sh/v1
+      kind: NodeClaim
+      metadata: { name: nc1, labels: { karpenter.sh/nodepool: default } }
+      spec: { terminationGracePeriod: 5m }
+      status: { providerID: "aws:///us-west-2a/i-0abc", nodeName: n1 }
+    - apiVersion: v1
+      kind: Node
+      metadata: { name: n1, labels: { karpenter.sh/nodepool: default } }
+      spec: { providerID: "aws:///us-west-2a/i-0abc" }
+      status: { conditions: [{ type: Ready, status: "True", lastTransitionTime: "2024-11-01T15:00:00Z" }] }
+  steps:
+    - { at: 1m, delete: { resource: nodeclaims, name: nc1 } }
+  expect:
+    - { final: { resource: nodeclaims, name: nc1, exists: true } }
+`;
+    const result = await simulate(spec, { reconcilers: { finalizer: blind } });
     expect(complaints(result)).toEqual([]);
   });
 });

@@ -6,8 +6,9 @@ import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { TerminalError } from '../../../shared/errors.ts';
 import { runSteps, type Step, type StepOutcome, type StepsOutcome } from '../../../shared/lifecycle/steps.ts';
 import { deleteObjects, deleteUnheldClaim } from './delete-objects.ts';
-import { releaseObjects } from './release.ts';
 import { stepDone, type TerminationContext } from './context.ts';
+import { releaseObjects } from './release.ts';
+import { terminateInstance } from './instance.ts';
 
 export function runUnlessRefused(
   steps: readonly Step<TerminationContext>[],
@@ -22,7 +23,8 @@ export function runUnlessRefused(
       try {
         return await step.run(context);
       } catch (error) {
-        if (!(error instanceof TerminalError)) throw error;
+        // That the instance has ended is known from EC2 alone, and nothing is let go before (I1).
+        if (!(error instanceof TerminalError) || step.name === terminateInstance.name) throw error;
         const refused: StepOutcome = {
           kind: 'failed',
           reason: EVENT_REASONS.nodeChangeRefused,
