@@ -169,7 +169,10 @@ describe('an instance that cannot be looked at, and never can', () => {
       createFinalizer({
         ...deps,
         instances: {
-          ...methodsOf(deps.instances),
+          list: () => deps.instances.list(),
+          terminate: providerID => deps.instances.terminate(providerID),
+          reboot: providerID => deps.instances.reboot(providerID),
+          terminateInAutoScalingGroup: providerID => deps.instances.terminateInAutoScalingGroup(providerID),
           describe: () =>
             Promise.reject(new TerminalError('InvalidProviderID', 'not the providerID of an EC2 instance')),
         },
