@@ -1,14 +1,12 @@
 /** A change that the API server refuses, as admission policies can: said once on the Node, and tried again later (I8). */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
-import { addDuration, minutes } from '../../shared/domain/time.ts';
+import { addDuration } from '../../shared/domain/time.ts';
 import { RetryableError, TerminalError } from '../../shared/errors.ts';
 import type { Turn } from '../../shared/lifecycle/settle.ts';
+import { REFUSED_CHECK } from '../../shared/lifecycle/refused.ts';
 import type { NodeChange } from './node.ts';
 import type { Look } from './observe.ts';
 import { report, type Parts } from './turn.ts';
-
-/** Often it is refused as long as somebody wants it so. */
-const REFUSED_CHECK = minutes(5);
 
 /** @param isTaken the message in hand is in the record: nothing is lost when this run ends */
 export async function holdWhenRefused(
@@ -41,9 +39,7 @@ export async function holdWhenRefused(
 }
 
 /** What is left on the Node then is taken off later, by a turn of its own. */
-export async function orLater(
-  change: Promise<NodeChange>,
-): Promise<Exclude<NodeChange, { kind: 'ok' }> | { kind: 'ok' }> {
+export async function orLater(change: Promise<NodeChange>): Promise<NodeChange | { readonly kind: 'ok' }> {
   try {
     return await change;
   } catch (error) {

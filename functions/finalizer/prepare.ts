@@ -1,18 +1,16 @@
 /** Puts our finalizer on what is alive, or takes it off where no termination of ours applies any more. */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { addDuration, minutes } from '../../shared/domain/time.ts';
+import { addDuration } from '../../shared/domain/time.ts';
 import { TerminalError } from '../../shared/errors.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { again, type Turn } from '../../shared/lifecycle/settle.ts';
+import { REFUSED_CHECK } from '../../shared/lifecycle/refused.ts';
 import type { TerminationDecision } from './decide.ts';
 import { setFinalizers } from './finalizers.ts';
 import { storedOrEmpty, type Look } from './observe.ts';
 import { rememberPool } from './pools.ts';
 import type { TerminationDeps } from './steps/context.ts';
-
-/** Often an admission policy denies it as long as somebody wants it so. */
-const REFUSED_CHECK = minutes(5);
 
 interface Parts {
   readonly deps: TerminationDeps;

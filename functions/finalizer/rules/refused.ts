@@ -1,17 +1,15 @@
 /** A change of an object that the API server refuses, as schemas and admission policies can: said once on it, and tried again later (I8). */
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
-import { addDuration, minutes } from '../../../shared/domain/time.ts';
+import { addDuration } from '../../../shared/domain/time.ts';
 import { TerminalError } from '../../../shared/errors.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { Turn } from '../../../shared/lifecycle/settle.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
+import { REFUSED_CHECK } from '../../../shared/lifecycle/refused.ts';
 import { nextEntry, saveEntry } from './ledger.ts';
 import type { ObjectLook } from './observe-object.ts';
 import type { LedgerEntry } from './record.ts';
 import { reportObject } from './report.ts';
-
-/** Often it is refused as long as somebody wants it so. */
-const REFUSED_CHECK = minutes(5);
 
 export async function tryLaterWhenRefused(
   { reporter }: { readonly reporter: Reporter },

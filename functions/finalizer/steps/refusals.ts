@@ -23,7 +23,7 @@ export function runUnlessRefused(
       try {
         return await step.run(context);
       } catch (error) {
-        // That the instance has ended is known from EC2 alone, and nothing is let go before (I1).
+        // Only EC2 knows whether the instance has ended, and no finalizer comes off before (I1).
         if (!(error instanceof TerminalError) || step.name === terminateInstance.name) throw error;
         const refused: StepOutcome = {
           kind: 'failed',

@@ -1,9 +1,10 @@
 /** What becomes of an act that was not taken: it cannot be done at all, it is looked at again, or it is tried again later. */
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { readNodeClaim, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
-import { addDuration, minutes, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import { addDuration, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import type { TerminalError } from '../../../shared/errors.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
+import { REFUSED_CHECK } from '../../../shared/lifecycle/refused.ts';
 import type { ActionDeps } from '../actions/action.ts';
 import { takeBackAnnotation } from '../actions/terminate.ts';
 import { reportOfRefusal, type Place } from '../report.ts';
@@ -45,9 +46,6 @@ async function later(
   await deps.reporter.report(reportOfRefusal(attempt, place, 'ActionRefused', message));
   return { kind: 'refused', why: on, retryTime: until };
 }
-
-/** The API server lets nobody delete or change the NodeClaim, as admission policies can: often as long as somebody wants it so. */
-const REFUSED_CHECK = minutes(5);
 
 export async function refusedByServer(
   deps: PassDeps,
