@@ -38,6 +38,8 @@ export const EVENT_REASONS = {
   nodeChangeRefused: 'NodeChangeRefused',
   /** Warning on a NodeLifecyclePolicy: its protection block is not valid. */
   invalidProtectionConfiguration: 'InvalidProtectionConfiguration',
+  /** Warning on a NodeLifecyclePolicy: the API server refuses its status. */
+  policyStatusRefused: 'PolicyStatusRefused',
   /** Warning on a NodeLifecyclePolicy that lost against an equally specific one. */
   policyConflict: 'NodeLifecyclePolicyConflict',
   /** Normal on NodeClaim and Node: the termination has begun. */
