@@ -26,6 +26,7 @@ import { FunctionWithInbox } from './constructs/function-with-inbox.ts';
 import { definitionOf } from './function-definitions.ts';
 import { Monitoring } from './monitoring.ts';
 import { PrivateAccess } from './private-access.ts';
+import { nameOfDefaultBusRule } from './rule-name.ts';
 import { toRulePattern } from './rule-pattern.ts';
 import type { StateStack } from './state-stack.ts';
 
@@ -62,7 +63,7 @@ export class FunctionsStack extends Stack {
       fn.invokes(config.hookFunctions);
       fn.sendsWakeUps(owner => required(this.functions, owner).inbox);
     }
-    this.rules = this.createRules(state, cluster.name);
+    this.rules = this.createRules(props, cluster.name);
     this.ticks = this.createTicks();
     this.scheduleOrphanCheck();
     const functions = [...this.functions.values()];
@@ -120,11 +121,11 @@ export class FunctionsStack extends Stack {
   }
 
   /** Rule → inbox rather than rule → function: one retry policy, a backlog that can be seen, and partial batches. */
-  private createRules(state: StateStack, cluster: string): Rule[] {
+  private createRules({ config, state }: FunctionsStackProps, cluster: string): Rule[] {
     return ROUTES.map(
       ({ name, target, bus, pattern }) =>
         new Rule(this, name, {
-          ...(bus === undefined && { eventBus: state.bus }),
+          ...(bus === undefined ? { eventBus: state.bus } : { ruleName: nameOfDefaultBusRule(config.name, { name }) }),
           eventPattern: toRulePattern(pattern(cluster)),
           targets: [
             new SqsQueue(required(this.functions, target).inbox, {

@@ -1,5 +1,5 @@
 /**
- * The story that `npm start` plays: the two nodes of the design "Node auto repair", with 10 s and 15 s in the place of 10 m and
+ * The story that `npm start` plays: the two nodes of examples/scenarios/repair-worked-examples.yaml, with 10 s and 15 s in the place of 10 m and
  * 45 m. There are eight healthy nodes as well, since repair stops above 20 % of a pool.
  */
 import { CONFIG_MAP, KARPENTER } from '../../shared/contract/names.ts';

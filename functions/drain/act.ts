@@ -66,7 +66,7 @@ export async function carryOutPass(parts: Parts, node: KubernetesObject, { acts 
         goneBy = earliest(goneBy, stuckAfter(act, parts.deps.clock.now()));
       }
       if (answer.kind === 'changed') changed = true;
-      if (answer.kind !== 'blocked' && answer.kind !== 'misconfigured') continue;
+      if (answer.kind !== 'blocked' && answer.kind !== 'refused') continue;
       refusals.push(`${nameOf(pod)}: ${answer.message}`);
       const asked = answer.kind === 'blocked' ? answer.retryAfter : undefined;
       if (asked !== undefined && asked > (retryAfter ?? 0)) retryAfter = asked;

@@ -80,7 +80,7 @@ const TOO_MANY: DrainOutcome = {
   left: [],
 };
 
-/** The end of a request that no pod is touched for (reference §2.2, E5 to E8). */
+/** The end of a request that no pod is touched for. */
 function immediateOutcome(
   { node, record, rules }: DrainObservation,
   { event, quarantine }: DrainRequest,

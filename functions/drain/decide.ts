@@ -1,5 +1,5 @@
 /**
- * The rule of drains (design "Node drain extensibility"; reference on NVSentinel, §2 and §4; DESIGN §3.4): what becomes of a request, of the
+ * The rule of drains (docs/drain.md): what becomes of a request, of the
  * drain under way, and of what is remembered. Pure: no I/O, no clock.
  *
  * One drain at a time per node. A request of the same or a narrower scope joins it and ends with it; a wider one follows it.
@@ -99,7 +99,7 @@ export function podRules(active: ActiveDrain, rules: DrainRules, node: Pick<Drai
   const mode = custom?.fallbackMode ?? 'AllowCompletion';
   return {
     scope: active.scope,
-    // The custom drain is for all pods but those of system namespaces (reference §4.1).
+    // The custom drain is for all pods but those of system namespaces.
     modeOf: custom === undefined ? rules.modeOf : pod => (rules.modeOf(pod) === 'system' ? 'system' : mode),
     force: active.force,
     gpuPodsOnly: settings.gpuPodsOnly,

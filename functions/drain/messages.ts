@@ -98,7 +98,7 @@ export function toDrainCompleted(answer: DrainAnswer): BusEntry {
       message,
       startTime: toTimestamp(startTime),
       endTime: toTimestamp(endTime),
-      // As NVSentinel stores it (reference §5.4), for who keeps its documents up to date.
+      // As NVSentinel stores it, for who keeps its documents up to date.
       healthEventStatus: {
         userPodsEvictionStatus: { status, message },
         ...(isDrained && { drainFinishTimestamp: toTimestamp(endTime) }),

@@ -28,7 +28,7 @@ export type Incoming =
   /** A person took back the request on the Node. */
   | { readonly kind: 'withdrawn'; readonly id: string };
 
-/** NVSentinel's words (reference §1.2). */
+/** NVSentinel's words. */
 export type DrainStatus = 'Succeeded' | 'Failed' | 'Cancelled' | 'AlreadyDrained';
 
 export interface DrainOutcome {

@@ -12,7 +12,7 @@ export interface Notice {
   readonly message: string;
 }
 
-/** What holds the pods that are left. The first two texts are NVSentinel's (reference §5.2). */
+/** What holds the pods that are left. The first two texts are NVSentinel's. */
 export function noticesOf({ waits }: DrainPass, { refusals }: Pick<PassResult, 'refusals'>): readonly Notice[] {
   const of = (because: PodWait['because']): readonly PodWait[] => waits.filter(each => each.because === because);
   const notices: Notice[] = [];

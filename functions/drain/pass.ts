@@ -1,5 +1,5 @@
 /**
- * What the built-in modes do with the pods of a node now (reference on NVSentinel, §2.8; DESIGN I2). Each pod is looked at for itself: one
+ * What the built-in modes do with the pods of a node now (I2). Each pod is looked at for itself: one
  * that is blocked holds up no other. Pure: the API server's answers are the caller's.
  */
 import type { DrainMode } from '../../shared/domain/drain-settings.ts';

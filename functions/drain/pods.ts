@@ -1,5 +1,5 @@
 /**
- * Which pods of a node a drain is about, and how each of them is drained (reference on NVSentinel, §2.6 and §2.9). Pure.
+ * Which pods of a node a drain is about, and how each of them is drained, as in NVSentinel. Pure.
  * Mirror pods never count: nobody but their kubelet can end them.
  */
 import type { DrainMode } from '../../shared/domain/drain-settings.ts';

@@ -38,7 +38,7 @@ function reasonOf(step: string): string {
 
 const ORDER: readonly string[] = ['Drain', 'DetachVolumes', 'Hooks:before-terminate', 'TerminateInstance'];
 
-/** Names, statuses and reasons of Karpenter (reference, §1.2). */
+/** Names, statuses and reasons of Karpenter. */
 function karpenterConditions(step: string, message: string): readonly Condition[] {
   const reached = ORDER.indexOf(step);
   const shown: Condition[] = [];

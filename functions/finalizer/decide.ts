@@ -1,5 +1,5 @@
 /**
- * The rule of terminations (designs "Custom Node termination" and "Kubernetes Finalizers: A Deep Dive"; DESIGN §3.3, I1, I5, I7):
+ * The rule of terminations (docs/finalizers.md; I1, I5, I7):
  * which finalizers a NodeClaim and its Nodes carry while they live, and what a deletion asks for. Pure: no I/O, no clock.
  */
 import { deadlineInForce, DEFAULT_TERMINATION_FINALIZER, type Deadline } from '../../shared/domain/termination.ts';

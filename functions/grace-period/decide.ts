@@ -1,5 +1,5 @@
 /**
- * The rule of grace periods (design "Do-not-disrupt grace period"; DESIGN §3.2, I2, I7): while a protection that Karpenter does not
+ * The rule of grace periods (docs/do-not-disrupt.md; I2, I7): while a protection that Karpenter does not
  * see by itself is active on a node, the node carries `karpenter.sh/do-not-disrupt: "true"` with our mark next to it; each pod gets
  * of its own expiry; at the last one the node is released. Pure: no I/O, no clock.
  */

@@ -1,5 +1,5 @@
 /**
- * The rule of node repair for one node (design "Node auto repair"; DESIGN I3, I6): tolerate an unhealthy condition until
+ * The rule of node repair for one node (docs/node-repair.md; I3, I6): tolerate an unhealthy condition until
  * `lastTransitionTime + toleration`; from then on the node is due, unless its NodeClaim is not known for certain or somebody vetoes.
  * What a whole pool allows is the pass's rule (`pass/decide.ts`). Pure: no I/O, no clock.
  */

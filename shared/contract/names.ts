@@ -62,7 +62,7 @@ export const CONFIG_MAP = { namespace: 'curfew', name: 'curfew-config', key: 'co
 
 export const CURFEW_GROUP = 'curfew.dev';
 
-/** Karpenter's names (reference: karpenter.md §1). */
+/** Karpenter's names. */
 export const KARPENTER = {
   terminationFinalizer: 'karpenter.sh/termination',
   nodePoolLabel: NODE_POOL_LABEL,
@@ -98,7 +98,7 @@ export const ANNOTATIONS = {
   republish: 'curfew.dev/republish',
 } as const;
 
-/** NVSentinel's names on a Node (reference §5 and §6). */
+/** NVSentinel's names on a Node. */
 export const NVSENTINEL = {
   /** Label: how far quarantine, drain and remediation are. */
   stateLabel: STATE_LABEL,

@@ -1,5 +1,5 @@
 /**
- * Which pods of a node a drain counts, and in which order they go (reference on Karpenter, §2.4). Pure: Curfew's termination and its
+ * Which pods of a node a drain counts, and in which order they go, as in Karpenter. Pure: Curfew's termination and its
  * drains share these answers.
  */
 import { isFinished, type PodView, type Toleration } from './pod.ts';

@@ -1,5 +1,5 @@
 /**
- * The vocabulary of a termination (DESIGN §3.3): whose finalizer it is, until when it may take, and what is run on the way. Pure.
+ * The vocabulary of a termination: whose finalizer it is, until when it may take, and what is run on the way. Pure.
  */
 import type { DurationMs, EpochMs } from './time.ts';
 

@@ -1,4 +1,4 @@
-/** Without an instance nothing runs on the Node: there is nothing to drain or detach (reference on Karpenter, §2.2 step 3). */
+/** Without an instance nothing runs on the Node: there is nothing to drain or detach, as in Karpenter. */
 import { readConditions } from '../../../shared/domain/node.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { Step } from '../../../shared/lifecycle/steps.ts';

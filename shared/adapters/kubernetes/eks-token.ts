@@ -1,6 +1,6 @@
 /**
  * The bearer token that an EKS cluster accepts from an IAM principal: a presigned `sts:GetCallerIdentity` request. Signing is
- * local, STS is asked by the control plane (reference: aws.md §4.1).
+ * local, STS is asked by the control plane.
  */
 import { createHash, createHmac } from 'node:crypto';
 import { SignatureV4, type SignatureV4Init } from '@smithy/signature-v4';

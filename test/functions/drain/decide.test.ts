@@ -1,4 +1,4 @@
-/** The rule of drains, row by row of NVSentinel's decision table (reference §2.2), and its properties. */
+/** The rule of drains, row by row of NVSentinel's decision table, and its properties. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../functions/drain/decide.ts';
