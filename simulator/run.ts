@@ -151,7 +151,10 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     hooks,
     trace,
     invariants,
-    onBuried: message => buried.push(message),
+    onBuried(message) {
+      buried.push(message);
+      timeline.addBuried(message);
+    },
     faults: injector && { injector, random },
   });
 
