@@ -20,7 +20,7 @@ import { isCarrying, objectsOf } from './wake-ups.ts';
 export type RuleEndParts = RuleParts & { readonly rules: Rounds };
 
 /** Keeps a rule until its objects are free. */
-export const RULE_FINALIZER = 'curfew.dev/finalizer-rule';
+const RULE_FINALIZER = 'curfew.dev/finalizer-rule';
 
 export interface RuleMessage {
   /** How the forwarder's watch of the kind stands; absent in a message that does not say. */
