@@ -18,6 +18,7 @@ import {
   type Hold,
   type Incoming,
 } from './model.ts';
+import { withoutHold } from './held.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { planPass, type DrainPass } from './pass.ts';
 import { rememberEnd, withQuarantineEnd } from './quarantine-end.ts';
@@ -49,6 +50,8 @@ function decideActive(observation: DrainObservation, active: ActiveDrain): Drain
   if (over !== undefined) return finish(active, over);
   const held = holdOf(rules, mode);
   if (held !== undefined || rules === undefined) return held ?? rest(observation);
+  if (observation.record.heldSince !== undefined)
+    return { kind: 'resume', record: withoutHold(observation.record, now) };
   const isCustom = rules.isCustom(node.labels) && active.fellBack === undefined;
   const pass = planPass({
     now,
@@ -104,7 +107,8 @@ export function podRules(active: ActiveDrain, rules: DrainRules, node: Pick<Drai
   };
 }
 
-function rest({ now, node, record }: DrainObservation): DrainDecision {
+function rest({ now, node, record: before }: DrainObservation): DrainDecision {
+  const record = withoutHold(before, now);
   const finished = record.finished.filter(each => isRemembered(each, node, now));
   let until: EpochMs | undefined;
   for (const { endTime } of finished) {

@@ -132,6 +132,8 @@ export interface DrainRecord {
   readonly finished: readonly FinishedDrain[];
   /** Of what is held: what was said last. */
   readonly reported?: string;
+  /** Since when drains are held: their time-outs stand still. */
+  readonly heldSince?: EpochMs;
   readonly quarantineEnd?: QuarantineEnd;
 }
 

@@ -158,7 +158,7 @@ function compiled(settings: DrainSettings): DrainRules {
   return rules;
 }
 
-export function toDrainedNode(object: KubernetesObject): DrainedNode {
+function toDrainedNode(object: KubernetesObject): DrainedNode {
   const { metadata, spec } = object;
   const annotations = metadata.annotations ?? {};
   const text = annotations[NVSENTINEL.quarantineAnnotation];

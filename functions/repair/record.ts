@@ -26,7 +26,7 @@ export interface NodeRecord {
   readonly episodes: readonly Episode[];
 }
 
-export const incidentSchema = z.object({
+const incidentSchema = z.object({
   conditionType: z.string(),
   conditionStatus: z.string(),
   lastTransitionTime: instant,

@@ -140,7 +140,7 @@ const DRAIN_ROUTES: readonly Route[] = [
 ];
 
 /** Every route of each function, deployed or not. */
-export const ROUTES_BY_FUNCTION: Readonly<Record<FunctionName, readonly Route[]>> = {
+const ROUTES_BY_FUNCTION: Readonly<Record<FunctionName, readonly Route[]>> = {
   repair: REPAIR_ROUTES,
   'grace-period': GRACE_PERIOD_ROUTES,
   finalizer: FINALIZER_ROUTES,

@@ -29,10 +29,17 @@ export const checkRuleFinalizers: MakeCheck = context => {
     (calls.get(uid) ?? []).some(
       ({ outcome }) => outcome.kind === 'answered' && fieldsOf(outcome.value)['kind'] === 'succeeded',
     );
+  /** A function said that a worker is at it: it may take its time. */
+  const isAtWork = (uid: string): boolean => {
+    const outcome = calls.get(uid)?.at(-1)?.outcome;
+    return outcome?.kind === 'answered' && fieldsOf(outcome.value)['kind'] === 'pending';
+  };
   return {
     onMinute() {
       const quiet = quietSince();
-      const kept = quiet === undefined ? [] : keptObjects(context).filter(({ metadata }) => !refused.has(metadata.uid));
+      const kept = (quiet === undefined ? [] : keptObjects(context)).filter(
+        ({ metadata: { uid } }) => !refused.has(uid) && !isAtWork(uid),
+      );
       const uids = new Set(kept.map(({ metadata }) => metadata.uid));
       for (const uid of free.keys()) if (!uids.has(uid)) free.delete(uid);
       for (const object of kept) {

@@ -141,7 +141,7 @@ export function createPasses(deps: PassDeps): Passes {
 }
 
 /** From so many held repairs on a pass waits for the rest of a burst of changes: one look at all of them is enough. */
-export const MANY_HELD = 20;
+const MANY_HELD = 20;
 /** For each of them, up to the spacing of passes: the larger the look, the longer the wait. */
 const JOIN_EACH = seconds(0.01);
 

@@ -67,7 +67,7 @@ const SUBJECT: Subject = { apiVersion: 'curfew.dev/v1alpha1', kind: 'NodeLifecyc
 export const isAllPolicies = ({ name }: Pick<Subject, 'name'>): boolean => name === ALL;
 
 /** Looks because nodes or repairs changed are this far apart. */
-export const STATUS_SPACING = seconds(30);
+const STATUS_SPACING = seconds(30);
 /** Looks because somebody edited a policy. */
 const EDIT_SPACING = seconds(1);
 /** A change without a message is noticed after this long. */

@@ -198,6 +198,29 @@ describe('the drain under way', () => {
     expect(first({ quarantine: ['e1'] })).toMatchObject({ hold: { cordon: 'none', quarantined: true } });
   });
 
+  it('goes on when it is held no more: by as much later as it was held, and with new warnings', () => {
+    const time = addDuration(NOW, minutes(-50));
+    const late = { ...request('e2'), time: addDuration(NOW, minutes(-10)) };
+    const drained = active({ requests: [{ ...request('e1'), time }, late], warned: ['a'] });
+    const record = {
+      active: drained,
+      requests: [],
+      finished: [],
+      reported: 'ObserveMode',
+      heldSince: addDuration(NOW, minutes(-30)),
+    };
+    expect(step({ record, mode: 'Observe' })).toMatchObject({ kind: 'hold' });
+    const resumed = step({ record });
+    expect(resumed).toMatchObject({
+      kind: 'resume',
+      record: {
+        active: { requests: [{ time: addDuration(NOW, minutes(-20)) }, { time: NOW }], warned: [] },
+      },
+    });
+    expect(resumed).not.toHaveProperty('record.reported');
+    expect(resumed).not.toHaveProperty('record.heldSince');
+  });
+
   it('E12b to E12d: does each mode for itself', () => {
     const rules = rulesOf(`
 [[userNamespaces]]
