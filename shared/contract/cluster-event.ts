@@ -15,7 +15,7 @@ import type { BusEntry } from './envelope.ts';
 export const CLUSTER_EVENT_VERSION = 1;
 
 /** How the list-watch stands of the kind that a FinalizerRule, or `[customDrain]` in the configuration, names. */
-const kindWatchSchema = z.object({
+export const kindWatchSchema = z.object({
   group: z.string(),
   version: z.string(),
   kind: z.string(),

@@ -36,6 +36,8 @@ export const EVENT_REASONS = {
   protectionObserved: 'DoNotDisruptObserved',
   /** Warning on a Node: a webhook or policy refuses the change of its annotations. */
   nodeChangeRefused: 'NodeChangeRefused',
+  /** Warning on a FinalizerRule, a NodeLifecyclePolicy, or the custom resource of a drain whose Node is gone: a policy refuses a change of it. */
+  changeRefused: 'ChangeRefused',
   /** Warning on a NodeLifecyclePolicy: its protection block is not valid. */
   invalidProtectionConfiguration: 'InvalidProtectionConfiguration',
   /** Warning on a NodeLifecyclePolicy that lost against an equally specific one. */

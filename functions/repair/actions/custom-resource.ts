@@ -12,7 +12,7 @@ import { readConditions } from '../../../shared/domain/node.ts';
 import { addDuration, seconds, toTimestamp } from '../../../shared/domain/time.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
-import type { RepairAttempt, ResourceName, RungAnswer } from '../pass/pool.ts';
+import type { MadeResource, RepairAttempt, ResourceName, RungAnswer } from '../pass/pool.ts';
 import { TAKEN, type Action, type ActionContext, type ActionDeps } from './action.ts';
 import { nodeOfRequest } from './drain.ts';
 import { renderRemediation } from './remediation-template.ts';
@@ -201,15 +201,23 @@ export async function endRemediations(
   }
 }
 
-/** Deletes exactly those that this repair made, recorded or not: the request on each names the node. */
-export async function deleteRemediations(
+/** Exactly those that this repair made, recorded or not: the request on each names the node. */
+export async function madeBy(
   { kubernetes }: Pick<ActionDeps, 'kubernetes'>,
   { node, resources = [], mayHaveMade = [] }: Pick<RepairAttempt, 'node' | 'resources' | 'mayHaveMade'>,
-): Promise<void> {
-  for (const made of resources) await deleteExactly(kubernetes, refOf(made), made.uid);
+): Promise<readonly MadeResource[]> {
+  const made = [...resources];
   for (const name of mayHaveMade) {
     const { uid, annotations } = (await kubernetes.get(refOf(name)))?.metadata ?? {};
     const isOurs = nodeOfRequest(annotations?.[ANNOTATIONS.repair] ?? '') === node.uid;
-    if (uid !== undefined && isOurs) await deleteExactly(kubernetes, refOf(name), uid);
+    if (uid !== undefined && isOurs) made.push({ ...name, uid });
   }
+  return made;
+}
+
+export async function deleteRemediations(
+  deps: Pick<ActionDeps, 'kubernetes'>,
+  attempt: Parameters<typeof madeBy>[1],
+): Promise<void> {
+  for (const made of await madeBy(deps, attempt)) await deleteExactly(deps.kubernetes, refOf(made), made.uid);
 }
