@@ -70,7 +70,7 @@ export const EVENT_REASONS = {
   awaitingVolumeDetachment: 'AwaitingVolumeDetachment',
   /** Warning on NodeClaim and Node: a hook failed or ran out of time; the message says what happens next. */
   terminationHookFailed: 'TerminationHookFailed',
-  /** Warning on a Node or NodeClaim: the instance could not be terminated, it is tried again. */
+  /** Warning on a Node or NodeClaim: the instance could not be terminated, or not even looked at; it is tried again. */
   instanceTerminationFailed: 'InstanceTerminationFailed',
   /** Normal on a Node: a drain has begun. */
   drainStarted: 'DrainStarted',

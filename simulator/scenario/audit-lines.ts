@@ -98,6 +98,7 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
       'AwaitingVolumeDetachment',
       'ChangeRefused',
       'FailedDraining',
+      'InstanceTerminationFailed',
       'NodeChangeRefused',
       'Waiting',
     ],
