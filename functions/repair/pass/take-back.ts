@@ -6,7 +6,7 @@ import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { addDuration, earliest, isDue } from '../../../shared/domain/time.ts';
 import { orRefused, REFUSED_CHECK, triedAgain } from '../../../shared/lifecycle/refused.ts';
 import type { ActionDeps } from '../actions/action.ts';
-import { deleteRemediations, madeBy } from '../actions/custom-resource.ts';
+import { deleteRemediations, madeBy } from '../actions/made-resources.ts';
 import { cancelDrain } from '../actions/drain.ts';
 import { takeBackAnnotation } from '../actions/terminate.ts';
 import { reportOfRefusal, type Place } from '../report.ts';
