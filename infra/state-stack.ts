@@ -9,8 +9,8 @@ import { EventBus } from 'aws-cdk-lib/aws-events';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Queue, QueueEncryption, type IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
-import type { FunctionName } from '../shared/contract/names.ts';
-import { DEPLOYED_FUNCTIONS, ROUTES } from '../shared/contract/routes.ts';
+import { FUNCTION_NAMES, type FunctionName } from '../shared/contract/names.ts';
+import { ROUTES } from '../shared/contract/routes.ts';
 import { TABLE } from '../shared/contract/table.ts';
 import { toConstructId } from './constructs/construct-id.ts';
 import { nameOfDefaultBusRule } from './rule-name.ts';
@@ -34,9 +34,7 @@ export class StateStack extends Stack {
       description: 'Changes of the cluster and events between the functions of Curfew',
     });
     this.bus.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
-    this.deadLetterQueues = new Map(
-      DEPLOYED_FUNCTIONS.map(name => [name, this.createDeadLetterQueue(name, props.name)]),
-    );
+    this.deadLetterQueues = new Map(FUNCTION_NAMES.map(name => [name, this.createDeadLetterQueue(name, props.name)]));
   }
 
   private createTable(): TableV2 {

@@ -6,7 +6,7 @@ import { CONFIG_MAP, KARPENTER } from '../../shared/contract/names.ts';
 import type { KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration, minutes, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 
-export const POOL = 'default';
+const POOL = 'default';
 
 export interface SickNode {
   readonly node: string;

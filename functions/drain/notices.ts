@@ -59,7 +59,7 @@ export async function sayNew(
 
 const LISTED_MAX = 5;
 
-export function listed(items: readonly string[]): string {
+function listed(items: readonly string[]): string {
   const more = items.length - LISTED_MAX;
   return `${items.slice(0, LISTED_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

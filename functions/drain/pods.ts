@@ -9,7 +9,7 @@ import { addDuration, type DurationMs, type EpochMs } from '../../shared/domain/
 import { PARTIAL_DRAIN_RESOURCES, type DrainScope } from './scope.ts';
 
 /** On a pod: which devices it uses, kept up to date by NVSentinel's metadata-collector. */
-export const DEVICES_ANNOTATION = 'dgxc.nvidia.com/devices';
+const DEVICES_ANNOTATION = 'dgxc.nvidia.com/devices';
 
 /** Why a drain has nothing to do with a pod. */
 export type OutOfScope =

@@ -19,7 +19,7 @@ import {
  * Grace is never below this: a deletion with grace 0 removes the object while its containers run on, and its successor may start
  * beside them, as in Karpenter.
  */
-export const MINIMUM_GRACE_SECONDS = 1;
+const MINIMUM_GRACE_SECONDS = 1;
 
 type ForcedPod = Pick<PodView, 'deletionTime' | 'terminationGracePeriod'>;
 

@@ -53,7 +53,7 @@ export async function reportForce(context: TerminationContext): Promise<void> {
 
 export async function reportWait(context: TerminationContext, outcome: Waiting): Promise<void> {
   const message = messageOfWait(outcome);
-  const isRefused = outcome.kind === 'failed' && outcome.reason === EVENT_REASONS.nodeChangeRefused;
+  const isRefused = outcome.kind === 'failed';
   const reason = isRefused ? outcome.reason : (REASONS[outcome.step] ?? 'Waiting');
   await tell(context, {
     decision: 'wait',

@@ -21,7 +21,7 @@ import { KARPENTER } from './names.ts';
 import { atMost, LIMITS, parsed, type Parsed } from './policy-schema.ts';
 
 /** In force for a hook that names no deadline. */
-export const DEFAULT_HOOK_DEADLINE = minutes(10);
+const DEFAULT_HOOK_DEADLINE = minutes(10);
 
 const duration = (minimum: 'zero' | 'positive') =>
   z.pipe(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { toConstructId } from '../../infra/constructs/construct-id.ts';
-import { DEPLOYED_FUNCTIONS } from '../../shared/contract/routes.ts';
+import { FUNCTION_NAMES } from '../../shared/contract/names.ts';
 import { roleStatements, synthesize } from './synthesized.ts';
 
 const privateAccess = {
@@ -41,7 +41,7 @@ describe('a cluster with a private endpoint', () => {
       'ec2:DescribeSubnets',
       'ec2:UnassignPrivateIpAddresses',
     ];
-    for (const name of DEPLOYED_FUNCTIONS) {
+    for (const name of FUNCTION_NAMES) {
       const role = new RegExp(`^${toConstructId(name)}Role`);
       const ofInterfaces = roleStatements(template)
         .filter(each => role.test(each.role) && JSON.stringify(each.statement.Action).includes('NetworkInterface'))

@@ -1,6 +1,6 @@
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { DEPLOYED_FUNCTIONS } from '../../shared/contract/routes.ts';
+import { FUNCTION_NAMES } from '../../shared/contract/names.ts';
 import { synthesize } from './synthesized.ts';
 
 const { state, stateTemplate, functionsTemplate } = synthesize();
@@ -67,7 +67,7 @@ describe('state stack', () => {
   });
 
   it('has one dead-letter queue per function that keeps messages for 14 days', () => {
-    stateTemplate.resourceCountIs('AWS::SQS::Queue', DEPLOYED_FUNCTIONS.length);
+    stateTemplate.resourceCountIs('AWS::SQS::Queue', FUNCTION_NAMES.length);
     stateTemplate.allResourcesProperties('AWS::SQS::Queue', {
       MessageRetentionPeriod: 1_209_600,
       SqsManagedSseEnabled: true,

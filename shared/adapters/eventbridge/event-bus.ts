@@ -82,7 +82,7 @@ function splitBySize(entries: readonly PutEventsRequestEntry[]): { batches: Size
 }
 
 /** Bytes of an entry as EventBridge counts them. */
-export function sizeOf({ Source = '', DetailType = '', Detail = '' }: PutEventsRequestEntry): number {
+function sizeOf({ Source = '', DetailType = '', Detail = '' }: PutEventsRequestEntry): number {
   return ENTRY_OVERHEAD_BYTES + [Source, DetailType, Detail].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 }
 

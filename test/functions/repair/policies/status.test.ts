@@ -26,6 +26,7 @@ function start(...names: readonly string[]) {
     records: store,
     wakeUps: { send: async () => undefined },
     events: { record: async () => undefined },
+    reporter: { report: async () => undefined },
     audit: { write: () => undefined },
     clock: { now: () => now, sleep: () => Promise.reject(new Error('nothing sleeps here')) },
   };

@@ -1,0 +1,112 @@
+/** Writes the status of the NodeLifecyclePolicies: what each applies to, and what of it cannot be used. Only what differs is written. */
+import { loadConfig } from '../../../shared/cluster/configuration.ts';
+import { inParallel } from '../../../shared/cluster/in-parallel.ts';
+import { CONFIG_MAP } from '../../../shared/contract/names.ts';
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import type { JsonObject, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { indexOwners, ownerOf } from '../../../shared/domain/node-owner.ts';
+import { toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import { orRefused, type Refused } from '../../../shared/lifecycle/refused.ts';
+import { openRecord } from '../../../shared/lifecycle/timed-record.ts';
+import { readPolicies } from '../../../shared/policies/policy-set.ts';
+import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
+import { loadCluster } from '../observe.ts';
+import { poolOf } from '../pass/look.ts';
+import { countHeld } from '../pass/say.ts';
+import { OWNER, poolCodec, poolRecordId } from '../record.ts';
+import { acceptedGenerations, faultOf, withLastAccepted } from '../settings.ts';
+import { summarize, type ClusterFacts, type PolicySummary, type PoolFacts } from './summary.ts';
+
+type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'clock'>;
+
+/** A status that the API server does not let us write, as admission policies can want it. */
+export interface RefusedStatus {
+  readonly policy: KubernetesObject;
+  readonly refused: Refused;
+}
+
+/** Writes every status that is not as it should be. Answers which could not be; undefined: there is no policy. */
+export async function writeStatuses(deps: Deps): Promise<readonly RefusedStatus[] | undefined> {
+  const objects = (await deps.kubernetes.list(RESOURCES.NodeLifecyclePolicy)) ?? [];
+  if (objects.length === 0) return undefined;
+  const [facts, generations] = await inParallel([loadFacts(deps, objects), acceptedGenerations(deps, objects)]);
+  const left: RefusedStatus[] = [];
+  for (const object of objects) {
+    const { uid, name, generation } = object.metadata;
+    const fault = faultOf(object, 'all');
+    const acceptedGeneration = faultOf(object) === undefined ? generation : generations.get(uid);
+    const summary = summarize({ object, fault, acceptedGeneration }, facts);
+    const status = statusOf(object, summary, deps.clock.now());
+    if (status === undefined) continue;
+    const ref = { type: RESOURCES.NodeLifecyclePolicy, name };
+    const body = { metadata: { uid }, status };
+    // One that was replaced by another of its name has an event of its own.
+    const outcome = await orRefused(deps.kubernetes.patch(ref, { type: 'merge', body }, { subresource: 'status' }));
+    if (outcome.kind === 'refused') left.push({ policy: object, refused: outcome });
+  }
+  return left;
+}
+
+async function loadFacts(deps: Deps, objects: readonly KubernetesObject[]): Promise<ClusterFacts> {
+  const { namespace, name } = CONFIG_MAP;
+  const [config, configMap, inForce, pools, { nodes, claims }] = await inParallel([
+    loadConfig(OWNER, deps),
+    deps.kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name }),
+    withLastAccepted(deps, objects),
+    deps.kubernetes.list(RESOURCES.NodePool),
+    loadCluster(deps),
+  ]);
+  const owners = indexOwners(nodes, claims);
+  const byPool = Map.groupBy(nodes, node => poolOf(node, ownerOf(node, owners)));
+  const factsOf = async (pool: KubernetesObject | undefined): Promise<PoolFacts> => {
+    const key = pool?.metadata.name;
+    const held = await openRecord(deps, poolCodec, poolRecordId(key)).load();
+    const state = held.kind === 'held' ? held.value : undefined;
+    return {
+      pool,
+      nodes: byPool.get(key)?.length ?? 0,
+      held: state === undefined ? 0 : countHeld(state.said),
+      repairing: state?.attempts.filter(({ phase }) => phase !== 'observed').length ?? 0,
+    };
+  };
+  const data: unknown = configMap?.['data'];
+  return {
+    gateOpen: config.featureGates.nodeRepair,
+    inForce: readPolicies(inForce),
+    pools: await inParallel([undefined, ...(pools ?? [])].map(factsOf)),
+    templates: typeof data === 'object' && data !== null ? Object.keys(data) : [],
+  };
+}
+
+/** The status to be written; undefined: it says so already. */
+function statusOf(
+  { metadata, status }: KubernetesObject,
+  summary: PolicySummary,
+  now: EpochMs,
+): JsonObject | undefined {
+  const observedGeneration = metadata.generation ?? 0;
+  const before = conditionsOf(status);
+  const conditions = summary.conditions.map((condition): JsonObject => {
+    const old = before.find(({ type }) => type === condition.type);
+    const since = old?.['status'] === condition.status ? old['lastTransitionTime'] : undefined;
+    return { ...condition, observedGeneration, lastTransitionTime: since ?? toTimestamp(now) };
+  });
+  const next: JsonObject = { ...summary, pools: [...summary.pools], conditions, observedGeneration };
+  const isSame = Object.entries(next).every(([key, value]) => canonical(status?.[key]) === canonical(value));
+  return isSame ? undefined : next;
+}
+
+function conditionsOf(status: JsonObject | undefined): readonly JsonObject[] {
+  const conditions = status?.['conditions'];
+  const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null;
+  return Array.isArray(conditions) ? (conditions as readonly unknown[]).filter(isObject) : [];
+}
+
+/** JSON text that does not depend on the order of fields. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, each: unknown) =>
+    typeof each === 'object' && each !== null && !Array.isArray(each)
+      ? Object.fromEntries(Object.entries(each).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : each,
+  );
+}
