@@ -12,11 +12,11 @@ import { follow, type Followed } from './drain/follow.ts';
 import { loadConfiguration } from './drain/observe.ts';
 import { planDrain } from './drain/plan.ts';
 import { renderPlan } from './drain/render.ts';
-import type { ExplainedCluster } from './explain/cluster.ts';
+import type { Cluster } from './cluster.ts';
 import { toJson } from './explain/json.ts';
 import { observeNode, type NodeObservation } from './explain/observation.ts';
 import { describeMissing } from './explain/subject.ts';
-import { onKubeconfig } from './explain/on-kubeconfig.ts';
+import { onKubeconfig } from './on-kubeconfig.ts';
 import { reportFailure } from './failure.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -53,12 +53,7 @@ export async function drainCommand(
   }
 }
 
-async function run(
-  cluster: ExplainedCluster,
-  name: string,
-  options: DrainOptions,
-  output: CommandOutput,
-): Promise<number> {
+async function run(cluster: Cluster, name: string, options: DrainOptions, output: CommandOutput): Promise<number> {
   const { kubernetes, now } = cluster;
   const observation = await observeNode(kubernetes, name);
   if (observation === undefined) {

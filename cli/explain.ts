@@ -18,7 +18,7 @@ import { describeMissing, parseSubject, type ExplainSubject } from './explain/su
 import { planTermination } from './explain/termination-plan.ts';
 import { reportFailure } from './failure.ts';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
-import type { ExplainedCluster, Look } from './explain/cluster.ts';
+import type { Cluster, Look } from './cluster.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface ExplainOptions {
@@ -56,7 +56,7 @@ export async function explainCommand(
 
 /** The explanation as text or JSON; undefined when the object does not exist. */
 export async function explain(
-  { kubernetes, now }: ExplainedCluster,
+  { kubernetes, now }: Cluster,
   subject: ExplainSubject,
   asJson: boolean,
 ): Promise<string | undefined> {
@@ -123,6 +123,6 @@ async function onCluster<Answer>(options: ExplainOptions, look: Look<Answer>): P
     return onScenario(options.scenario, options.at, look);
   }
   if (options.at !== undefined) throw new UsageError('--at needs --scenario: a cluster is always looked at now');
-  const { onKubeconfig } = await import('./explain/on-kubeconfig.ts');
+  const { onKubeconfig } = await import('./on-kubeconfig.ts');
   return onKubeconfig(options, look);
 }

@@ -36,7 +36,7 @@ export function readDisruptionBudget(object: KubernetesObject): DisruptionBudget
 }
 
 /** The budgets that an eviction of the pod would count against: none for pods that have ended. */
-export function budgetsOf(pod: PodView, budgets: readonly DisruptionBudget[]): readonly DisruptionBudget[] {
+function budgetsOf(pod: PodView, budgets: readonly DisruptionBudget[]): readonly DisruptionBudget[] {
   if (isFinished(pod)) return [];
   return budgets.filter(
     ({ namespace, selector }) => namespace === pod.namespace && selector !== undefined && selects(selector, pod.labels),

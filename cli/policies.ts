@@ -6,7 +6,7 @@ import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
 import { readObjects } from './read-objects.ts';
 import { UsageError } from './usage-error.ts';
 import { reportFailure } from './failure.ts';
-import { onKubeconfig } from './explain/on-kubeconfig.ts';
+import { onKubeconfig } from './on-kubeconfig.ts';
 import { isEmptyTable, terminationPolicy } from './policies/termination-policy.ts';
 import { terminationTable } from './policies/termination-settings.ts';
 

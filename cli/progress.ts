@@ -6,7 +6,7 @@ export interface Progress {
   clear(): void;
 }
 
-export const SILENT: Progress = { say: () => undefined, clear: () => undefined };
+const SILENT: Progress = { say: () => undefined, clear: () => undefined };
 
 const CLEAR_LINE = '\r\u001b[K';
 const LATE_AFTER_MS = 2000;

@@ -14,7 +14,7 @@ import {
 import type { KubernetesApi } from '../shared/ports/kubernetes-api.ts';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
 import { reportFailure } from './failure.ts';
-import { onKubeconfig } from './explain/on-kubeconfig.ts';
+import { onKubeconfig } from './on-kubeconfig.ts';
 import { readObjects } from './read-objects.ts';
 
 export interface RbacOptions {

@@ -3,10 +3,10 @@ import { ANNOTATIONS, CONFIG_MAP } from '../shared/contract/names.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
 import { toIsoText } from '../shared/domain/time.ts';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
-import type { ExplainedCluster } from './explain/cluster.ts';
+import type { Cluster } from './cluster.ts';
 import { UsageError } from './usage-error.ts';
 import { reportFailure } from './failure.ts';
-import { onKubeconfig } from './explain/on-kubeconfig.ts';
+import { onKubeconfig } from './on-kubeconfig.ts';
 
 export interface RepublishOptions {
   /** Default: `$KUBECONFIG`, else `~/.kube/config`. */
@@ -28,7 +28,7 @@ export async function republishCommand(
   }
 }
 
-async function requestRepublish({ kubernetes, now }: ExplainedCluster): Promise<void> {
+async function requestRepublish({ kubernetes, now }: Cluster): Promise<void> {
   const { namespace, name } = CONFIG_MAP;
   const body = { metadata: { annotations: { [ANNOTATIONS.republish]: toIsoText(now) } } };
   const outcome = await kubernetes.patch({ type: RESOURCES.ConfigMap, namespace, name }, { type: 'merge', body });

@@ -9,9 +9,9 @@ import { toTimestamp } from '../shared/domain/time.ts';
 import { parseGoDuration } from '../shared/domain/go-duration.ts';
 import { reportFailure } from './failure.ts';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
-import type { ExplainedCluster } from './explain/cluster.ts';
+import type { Cluster } from './cluster.ts';
 import { UsageError } from './usage-error.ts';
-import { onKubeconfig } from './explain/on-kubeconfig.ts';
+import { onKubeconfig } from './on-kubeconfig.ts';
 import { MAX_SCENARIO_BYTES } from './scenario-file.ts';
 import { toSnapshotObject } from './snapshot/projection.ts';
 import { textsOf } from './texts-of.ts';
@@ -81,7 +81,7 @@ function checkWritable(file: string): void {
 }
 
 /** The cluster as it is now, as a scenario that starts now. */
-export async function takeSnapshot({ kubernetes, now }: ExplainedCluster, duration: string): Promise<JsonObject> {
+export async function takeSnapshot({ kubernetes, now }: Cluster, duration: string): Promise<JsonObject> {
   const objects: JsonObject[] = [];
   for (const type of TYPES) {
     // A resource that is not served has no objects.

@@ -9,7 +9,7 @@ import { TerminalError } from '../shared/errors.ts';
 import type { KubernetesApi } from '../shared/ports/kubernetes-api.ts';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
 import { reportFailure } from './failure.ts';
-import { onKubeconfig } from './explain/on-kubeconfig.ts';
+import { onKubeconfig } from './on-kubeconfig.ts';
 import { TERMINATION_POLICY } from './policies/termination-policy.ts';
 
 export interface UninstallOptions {

@@ -1,7 +1,6 @@
 /** The RBAC manifests of `deploy/`, made of the permission table. `npm run generate` writes them, a test compares. */
-import { CONFIG_MAP } from '../shared/contract/names.ts';
+import { CONFIG_MAP, FUNCTION_NAMES } from '../shared/contract/names.ts';
 import { kubernetesGroupOf, PERMISSIONS, type KubernetesGrant, type Part } from '../shared/contract/permissions.ts';
-import { DEPLOYED_FUNCTIONS } from '../shared/contract/routes.ts';
 
 export interface ManifestFile {
   /** From the root of the repository. */
@@ -26,7 +25,7 @@ export function rbacFileOf(part: Part): string {
 
 /** One file for each function that uses the cluster, and the forwarder's. */
 export function rbacFiles(): readonly ManifestFile[] {
-  const functions = DEPLOYED_FUNCTIONS.filter(name => PERMISSIONS[name].kubernetes.length > 0).map(name => {
+  const functions = FUNCTION_NAMES.filter(name => PERMISSIONS[name].kubernetes.length > 0).map(name => {
     const subject = groupSubject(kubernetesGroupOf(name));
     const header = `# What the ${name} function may do; its IAM role is mapped to the group by an EKS access entry.\n`;
     return {

@@ -56,5 +56,5 @@ export const projectHookResource: Project = object => ({
 export const hookResourceInterest = ({ metadata }: KubernetesObject): 'itself' | undefined =>
   metadata.annotations?.[ANNOTATIONS.terminationHook] === undefined ? undefined : 'itself';
 
-/** On every custom resource of a drain (reference: nvsentinel.md §4.1). */
+/** On every custom resource of a drain. */
 const NVSENTINEL_NODE_NAME_LABEL = 'nvsentinel.nvidia.com/node-name';

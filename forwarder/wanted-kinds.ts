@@ -17,7 +17,7 @@ export function kindOfRule(rule: KubernetesObject): GroupVersionKind | undefined
 
 /**
  * The kind of `[customDrain]` in the ConfigMap's TOML; `none` when it is not enabled. Undefined when the text is not TOML: the last
- * good configuration stays in force (DESIGN §3.4).
+ * good configuration stays in force (docs/configuration.md).
  */
 export function kindOfDrain(configMap: KubernetesObject): WantedKind | 'none' | undefined {
   let config: unknown;

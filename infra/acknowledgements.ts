@@ -4,7 +4,7 @@
  */
 import { Validations } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
-import { permissionsOf } from '../shared/contract/permissions.ts';
+import { PERMISSIONS } from '../shared/contract/permissions.ts';
 import type { FunctionsStack } from './functions-stack.ts';
 import type { StateStack } from './state-stack.ts';
 
@@ -25,7 +25,7 @@ export function acknowledgeFindings(stacks: { readonly state: StateStack; readon
       'Serverless::Serverless-LambdaTracing',
       'X-Ray needs permissions on *; audit lines carry the ids that join a story.',
     );
-    if (permissionsOf(name).ec2.length > 0) {
+    if (PERMISSIONS[name].ec2.length > 0) {
       acknowledge(
         role,
         'AwsSolutions::AwsSolutions-IAM5[Resource::*]',

@@ -43,7 +43,7 @@ export function buildApp(options: BuildOptions = {}): CurfewApp {
   const state = new StateStack(app, 'State', {
     ...stackProps,
     stackName: `${config.name}State`,
-    busName: config.name,
+    name: config.name,
     description: 'Curfew: what must outlive a deployment',
   });
   const functions = new FunctionsStack(app, 'Functions', {

@@ -6,7 +6,7 @@ import { CfnAccessEntry, CfnPodIdentityAssociation } from 'aws-cdk-lib/aws-eks';
 import type { EventBus } from 'aws-cdk-lib/aws-events';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
-import { kubernetesGroupOf, PERMISSIONS, permissionsOf } from '../shared/contract/permissions.ts';
+import { kubernetesGroupOf, PERMISSIONS } from '../shared/contract/permissions.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
 import type { CurfewConfig } from './config.ts';
 import { toConstructId } from './constructs/construct-id.ts';
@@ -26,7 +26,7 @@ export class ClusterAccess extends Construct {
     super(scope, id);
     const { cluster, functions, bus, forwarder } = props;
     for (const { functionName, role } of functions) {
-      if (permissionsOf(functionName).kubernetes.length === 0) continue;
+      if (PERMISSIONS[functionName].kubernetes.length === 0) continue;
       new CfnAccessEntry(this, `${toConstructId(functionName)}Entry`, {
         clusterName: cluster.name,
         principalArn: role.roleArn,

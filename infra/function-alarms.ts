@@ -6,7 +6,7 @@ import { METRIC_NAMESPACE, METRICS, metricDimensions } from '../shared/contract/
 import type { Alarms } from './alarms.ts';
 import type { FunctionWithInbox } from './constructs/function-with-inbox.ts';
 import { BATCH_SIZE } from './constructs/function-with-inbox.ts';
-import { definitionOf } from './function-definitions.ts';
+import { FUNCTION_DEFINITIONS } from './function-definitions.ts';
 import type { StateStack } from './state-stack.ts';
 
 /** Messages may be delayed by 15 minutes on purpose and count from when they were sent; 5 minutes (I5) come on top. */
@@ -35,7 +35,7 @@ export function watchFunction(
     runbook: 'Backlog',
   });
   // SQS leaves messages that were received three times or more out of the age; those that wait for another try are in flight.
-  const most = definitionOf(functionName).maxConcurrency * BATCH_SIZE;
+  const most = FUNCTION_DEFINITIONS[functionName].maxConcurrency * BATCH_SIZE;
   alarms.add(`${node.id}InFlight`, {
     metric: new MathExpression({
       expression: 'visible + inFlight',

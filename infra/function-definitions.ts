@@ -1,7 +1,6 @@
 /** What differs between the functions, one row each: their size and how many run at once. What they may touch: `shared/contract/permissions.ts`. */
 import { MAX_CONCURRENCY } from '../shared/contract/inbox.ts';
 import type { FunctionName } from '../shared/contract/names.ts';
-import type { DeployedFunction } from '../shared/contract/routes.ts';
 
 export interface FunctionDefinition {
   readonly description: string;
@@ -13,8 +12,8 @@ export interface FunctionDefinition {
   readonly maxConcurrency: number;
 }
 
-/** A deployed function without a row does not compile. */
-const ROWS: Readonly<Record<DeployedFunction, FunctionDefinition>> = {
+/** A function without a row does not compile. */
+export const FUNCTION_DEFINITIONS: Readonly<Record<FunctionName, FunctionDefinition>> = {
   finalizer: {
     description: 'Terminates nodes under a finalizer that the user names',
     memoryMiB: 512,
@@ -41,12 +40,3 @@ const ROWS: Readonly<Record<DeployedFunction, FunctionDefinition>> = {
     maxConcurrency: 2,
   },
 };
-
-const DEFINITIONS: Readonly<Partial<Record<FunctionName, FunctionDefinition>>> = ROWS;
-
-/** Throws when a function is deployed that nobody has described. */
-export function definitionOf(name: FunctionName): FunctionDefinition {
-  const definition = DEFINITIONS[name];
-  if (definition === undefined) throw new Error(`function ${name} is deployed but has no definition`);
-  return definition;
-}

@@ -8,24 +8,25 @@ import { Queue, type IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { ORPHAN_CHECK_WAKE_UP, toWakeUpEnvelope } from '../shared/contract/wake-up.ts';
 import type { Envelope } from '../shared/contract/envelope.ts';
-import { SOURCES, TICK, type FunctionName } from '../shared/contract/names.ts';
+import { SOURCES, TICK, FUNCTION_NAMES, type FunctionName } from '../shared/contract/names.ts';
 import {
   OPERATION_OUTPUTS,
   operationOutputId,
   RECORDS_TABLE_OUTPUT,
   type OperationOutput,
 } from '../shared/contract/operation-outputs.ts';
-import { permissionsOf } from '../shared/contract/permissions.ts';
-import { DEPLOYED_FUNCTIONS, ROUTES } from '../shared/contract/routes.ts';
+import { PERMISSIONS } from '../shared/contract/permissions.ts';
+import { ROUTES } from '../shared/contract/routes.ts';
 import { ClusterAccess } from './cluster-access.ts';
 import { clusterConnection } from './cluster-connection.ts';
 import type { CurfewConfig } from './config.ts';
 import { bundleFunctions, withoutBundles } from './constructs/bundling.ts';
 import { toConstructId } from './constructs/construct-id.ts';
 import { FunctionWithInbox } from './constructs/function-with-inbox.ts';
-import { definitionOf } from './function-definitions.ts';
+import { FUNCTION_DEFINITIONS } from './function-definitions.ts';
 import { Monitoring } from './monitoring.ts';
 import { PrivateAccess } from './private-access.ts';
+import { nameOfDefaultBusRule } from './rule-name.ts';
 import { toRulePattern } from './rule-pattern.ts';
 import type { StateStack } from './state-stack.ts';
 
@@ -62,7 +63,7 @@ export class FunctionsStack extends Stack {
       fn.invokes(config.hookFunctions);
       fn.sendsWakeUps(owner => required(this.functions, owner).inbox);
     }
-    this.rules = this.createRules(state, cluster.name);
+    this.rules = this.createRules(props, cluster.name);
     this.ticks = this.createTicks();
     this.scheduleOrphanCheck();
     const functions = [...this.functions.values()];
@@ -101,15 +102,15 @@ export class FunctionsStack extends Stack {
     cdkOut,
   }: FunctionsStackProps): Map<FunctionName, FunctionWithInbox> {
     using bundles = this.bundlingRequired
-      ? bundleFunctions(handlersDir, DEPLOYED_FUNCTIONS, cdkOut)
+      ? bundleFunctions(handlersDir, FUNCTION_NAMES, cdkOut)
       : withoutBundles(handlersDir);
     return new Map(
-      DEPLOYED_FUNCTIONS.map(functionName => [
+      FUNCTION_NAMES.map(functionName => [
         functionName,
         new FunctionWithInbox(this, toConstructId(functionName), {
           functionName,
-          definition: definitionOf(functionName),
-          permissions: permissionsOf(functionName),
+          definition: FUNCTION_DEFINITIONS[functionName],
+          permissions: PERMISSIONS[functionName],
           code: bundles.of(functionName),
           deadLetterQueue: required(state.deadLetterQueues, functionName),
           logRetention: config.logRetentionDays,
@@ -120,11 +121,11 @@ export class FunctionsStack extends Stack {
   }
 
   /** Rule → inbox rather than rule → function: one retry policy, a backlog that can be seen, and partial batches. */
-  private createRules(state: StateStack, cluster: string): Rule[] {
+  private createRules({ config, state }: FunctionsStackProps, cluster: string): Rule[] {
     return ROUTES.map(
       ({ name, target, bus, pattern }) =>
         new Rule(this, name, {
-          ...(bus === undefined && { eventBus: state.bus }),
+          ...(bus === undefined ? { eventBus: state.bus } : { ruleName: nameOfDefaultBusRule(config.name, { name }) }),
           eventPattern: toRulePattern(pattern(cluster)),
           targets: [
             new SqsQueue(required(this.functions, target).inbox, {
@@ -147,9 +148,7 @@ export class FunctionsStack extends Stack {
    * minute is worth nothing, since the next one does the same work: it has no dead-letter queue, where it would page somebody.
    */
   private createTicks(): Map<FunctionName, Schedule> {
-    const ticked = [...this.functions].filter(
-      ([name]) => name === 'timer' || permissionsOf(name).kubernetes.length > 0,
-    );
+    const ticked = [...this.functions].filter(([name]) => name === 'timer' || PERMISSIONS[name].kubernetes.length > 0);
     return new Map(
       ticked.map(([name, { inbox }]) => [
         name,

@@ -2,11 +2,21 @@
  * For clusters with a private endpoint: the functions run in the cluster's VPC, in a security group of their own that the cluster's group lets in on
  * port 443. DynamoDB (gateway) and SQS, EventBridge (interface) endpoints or a NAT are the VPC owner's: docs/deploying.md.
  */
+import { ArnFormat, Stack } from 'aws-cdk-lib';
 import { CfnSecurityGroupIngress, Port, SecurityGroup, Vpc, type IVpc } from 'aws-cdk-lib/aws-ec2';
-import { PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
+import { Effect, PolicyStatement, type Role } from 'aws-cdk-lib/aws-iam';
 import type { FunctionOptions } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type { CurfewConfig } from './config.ts';
+
+const NETWORK_INTERFACE_ACTIONS = [
+  'ec2:CreateNetworkInterface',
+  'ec2:DescribeNetworkInterfaces',
+  'ec2:DescribeSubnets',
+  'ec2:DeleteNetworkInterface',
+  'ec2:AssignPrivateIpAddresses',
+  'ec2:UnassignPrivateIpAddresses',
+] as const;
 
 export class PrivateAccess extends Construct {
   readonly vpc: IVpc;
@@ -39,18 +49,25 @@ export class PrivateAccess extends Construct {
     };
   }
 
-  /** What Lambda needs to put a function into a VPC; EC2 has no resource-level permissions for the two describing and assigning calls. */
+  /**
+   * What Lambda needs to put a function into a VPC, by the role of the function; the permissions are those of the managed policy
+   * `AWSLambdaVPCAccessExecutionRole`. EC2 limits some of them to no resource, so the function's own code, whose calls carry
+   * `lambda:SourceFunctionArn`, is denied what Lambda may do.
+   */
   allowNetworkInterfaces(role: Role): void {
+    const calls = { actions: [...NETWORK_INTERFACE_ACTIONS], resources: ['*'] };
+    role.addToPolicy(new PolicyStatement(calls));
+    const anyFunction = Stack.of(this).formatArn({
+      service: 'lambda',
+      resource: 'function',
+      resourceName: '*',
+      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+    });
     role.addToPolicy(
       new PolicyStatement({
-        actions: [
-          'ec2:CreateNetworkInterface',
-          'ec2:DescribeNetworkInterfaces',
-          'ec2:DeleteNetworkInterface',
-          'ec2:AssignPrivateIpAddresses',
-          'ec2:UnassignPrivateIpAddresses',
-        ],
-        resources: ['*'],
+        ...calls,
+        effect: Effect.DENY,
+        conditions: { ArnLike: { 'lambda:SourceFunctionArn': anyFunction } },
       }),
     );
   }

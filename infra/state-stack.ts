@@ -9,14 +9,15 @@ import { EventBus } from 'aws-cdk-lib/aws-events';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Queue, QueueEncryption, type IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
-import type { FunctionName } from '../shared/contract/names.ts';
-import { DEPLOYED_FUNCTIONS } from '../shared/contract/routes.ts';
+import { FUNCTION_NAMES, type FunctionName } from '../shared/contract/names.ts';
+import { ROUTES } from '../shared/contract/routes.ts';
 import { TABLE } from '../shared/contract/table.ts';
 import { toConstructId } from './constructs/construct-id.ts';
+import { nameOfDefaultBusRule } from './rule-name.ts';
 
 export interface StateStackProps extends StackProps {
-  /** Users see it in the forwarder's settings. */
-  readonly busName: string;
+  /** Of the deployment. The bus has it too: users see it in the forwarder's settings. */
+  readonly name: string;
 }
 
 export class StateStack extends Stack {
@@ -29,11 +30,11 @@ export class StateStack extends Stack {
     super(scope, id, { ...props, terminationProtection: true });
     this.table = this.createTable();
     this.bus = new EventBus(this, 'Bus', {
-      eventBusName: props.busName,
+      eventBusName: props.name,
       description: 'Changes of the cluster and events between the functions of Curfew',
     });
     this.bus.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
-    this.deadLetterQueues = new Map(DEPLOYED_FUNCTIONS.map(name => [name, this.createDeadLetterQueue(name)]));
+    this.deadLetterQueues = new Map(FUNCTION_NAMES.map(name => [name, this.createDeadLetterQueue(name, props.name)]));
   }
 
   private createTable(): TableV2 {
@@ -59,14 +60,17 @@ export class StateStack extends Stack {
     });
   }
 
-  private createDeadLetterQueue(name: FunctionName): Queue {
+  private createDeadLetterQueue(name: FunctionName, deployment: string): Queue {
     const queue = new Queue(this, `${toConstructId(name)}DeadLetters`, {
       retentionPeriod: Duration.days(14),
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
       removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
-    // The rules are in the functions stack, which depends on this one: they are named by their bus, not one by one.
+    // The rules are in the functions stack, which depends on this one: those of our bus are named by it, not one by one. The ARN of a rule
+    // on the default bus has no bus.
+    const onDefaultBus = ROUTES.filter(({ target, bus }) => target === name && bus === 'default');
+    const rules = [`${this.bus.eventBusName}/*`, ...onDefaultBus.map(route => nameOfDefaultBusRule(deployment, route))];
     queue.addToResourcePolicy(
       new PolicyStatement({
         sid: 'UndeliverableEvents',
@@ -75,11 +79,9 @@ export class StateStack extends Stack {
         resources: [queue.queueArn],
         conditions: {
           ArnLike: {
-            'aws:SourceArn': this.formatArn({
-              service: 'events',
-              resource: 'rule',
-              resourceName: `${this.bus.eventBusName}/*`,
-            }),
+            'aws:SourceArn': rules.map(resourceName =>
+              this.formatArn({ service: 'events', resource: 'rule', resourceName }),
+            ),
           },
         },
       }),

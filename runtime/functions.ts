@@ -9,7 +9,7 @@ import type { FunctionDeps, Reconcile } from '../shared/ports/function-deps.ts';
 
 export type ReconcilerFactory = (deps: FunctionDeps) => Reconcile;
 
-export const RECONCILERS: Readonly<Partial<Record<FunctionName, ReconcilerFactory>>> = {
+export const RECONCILERS: Readonly<Record<FunctionName, ReconcilerFactory>> = {
   finalizer,
   drain,
   repair,

@@ -4,7 +4,7 @@ import { createHooks, type InvokeFunction } from '../shared/adapters/hooks/hooks
 import { createEventRecorder } from '../shared/adapters/kubernetes/event-recorder.ts';
 import { boundedAuditLog } from '../shared/adapters/log/bounded-audit.ts';
 import { PERMISSIONS, type Part } from '../shared/contract/permissions.ts';
-import type { DeployedFunction } from '../shared/contract/routes.ts';
+import type { FunctionName } from '../shared/contract/names.ts';
 import type { EventBus } from '../shared/ports/event-bus.ts';
 import type { WakeUpSender } from '../shared/ports/inbox.ts';
 import type { MetricSink } from '../shared/ports/metrics.ts';
@@ -39,7 +39,7 @@ const identityOf = ({ permissions, hooks = {} }: SystemParts, part: Part): Ident
 /** The ports of one function environment, until `lifetime` ends. */
 export function startEnvironment(
   { parts, bus, wakeUps, metrics, bury }: Shared,
-  name: DeployedFunction,
+  name: FunctionName,
   lifetime: Lifetime,
 ): RunnerDeps {
   const { records, dueIndex, scheduler, cluster, hooks = {} } = parts;

@@ -4,8 +4,8 @@
  */
 import type { Envelope } from '../shared/contract/envelope.ts';
 import { FUNCTION_TIMEOUT_SECONDS, MAX_RECEIVES, VISIBILITY_TIMEOUT_SECONDS } from '../shared/contract/inbox.ts';
-import { SOURCES, TICK, type FunctionName } from '../shared/contract/names.ts';
-import { DEPLOYED_FUNCTIONS, matchesPattern, ROUTES } from '../shared/contract/routes.ts';
+import { SOURCES, TICK, FUNCTION_NAMES, type FunctionName } from '../shared/contract/names.ts';
+import { matchesPattern, ROUTES } from '../shared/contract/routes.ts';
 import { ORPHAN_CHECK_WAKE_UP, toWakeUpEnvelope } from '../shared/contract/wake-up.ts';
 import { addDuration, hours, minutes, seconds, toIsoText, type DurationMs } from '../shared/domain/time.ts';
 import { invariant } from '../shared/errors.ts';
@@ -74,9 +74,8 @@ export function createSystem(parts: SystemParts): System {
   const bury = (message: BuriedMessage): void => hooks.onBuried?.(message);
   const shared: Shared = { parts, bus, wakeUps, metrics, bury };
 
-  for (const name of DEPLOYED_FUNCTIONS) {
+  for (const name of FUNCTION_NAMES) {
     const reconciler = parts.reconcilers?.[name] ?? RECONCILERS[name];
-    invariant(reconciler !== undefined, `runtime/functions.ts lists the deployed function ${name}`);
     const runner = createFunctionRunner({
       cluster: parts.cluster,
       name,

@@ -192,7 +192,7 @@ const summaryOf = ({ metadata }: KubernetesObject): string => {
 };
 
 /** The expectation in one line. */
-export function describe(expectation: Expectation): string {
+function describe(expectation: Expectation): string {
   switch (expectation.kind) {
     case 'finalInstance':
       return `at the end instance ${expectation.providerID} is ${expectation.state}`;

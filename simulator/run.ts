@@ -123,7 +123,10 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     replacements: options,
     time,
     invariants,
-    onBuried: message => buried.push(message),
+    onBuried(message) {
+      buried.push(message);
+      timeline.addBuried(message);
+    },
     faults: injector && { injector, random },
   });
 

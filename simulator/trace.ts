@@ -1,5 +1,5 @@
 /**
- * The trace of a run (DESIGN §5): one line for each write of Curfew that took effect, each Kubernetes Event it recorded, each status of
+ * The trace of a run: one line for each write of Curfew that took effect, each Kubernetes Event it recorded, each status of
  * a policy that it wrote, and each audit record, in order. Actors' and the scenario's own writes are not in it.
  */
 import { CURFEW_GROUP } from '../shared/contract/names.ts';

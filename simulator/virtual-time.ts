@@ -97,7 +97,7 @@ export function createVirtualTime({
 }
 
 /** `Clock.sleep` in terms of `at`. */
-export function sleepOn(scheduler: Scheduler, duration: DurationMs, signal?: AbortSignal): Promise<void> {
+function sleepOn(scheduler: Scheduler, duration: DurationMs, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) return reject(signal.reason);
     if (signal === undefined) {

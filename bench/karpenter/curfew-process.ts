@@ -8,8 +8,7 @@ import { createClusterWatch } from '../../shared/adapters/kubernetes/cluster-wat
 import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
 import type { Transport } from '../../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
-import type { FunctionName } from '../../shared/contract/names.ts';
-import { DEPLOYED_FUNCTIONS } from '../../shared/contract/routes.ts';
+import { FUNCTION_NAMES, type FunctionName } from '../../shared/contract/names.ts';
 import { addDuration, seconds } from '../../shared/domain/time.ts';
 import { messageOf } from '../../shared/errors.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
@@ -64,7 +63,7 @@ answerQuestions({
     system.start();
     // As Karpenter's caches are full when it is ready: everything that is there has been looked at.
     const isBusy = (): boolean =>
-      !system.forwarder.ready().ready || DEPLOYED_FUNCTIONS.some(name => system.depth(name) > 0);
+      !system.forwarder.ready().ready || FUNCTION_NAMES.some(name => system.depth(name) > 0);
     const end = addDuration(systemClock.now(), FIRST_LOOKS_MAX);
     do await systemClock.sleep(POLL_PERIOD);
     while (isBusy() && systemClock.now() < end);

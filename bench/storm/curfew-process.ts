@@ -8,9 +8,8 @@ import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes
 import type { Transport } from '../../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { MAX_CONCURRENCY } from '../../shared/contract/inbox.ts';
-import { HEALTH_EVENT, type FunctionName } from '../../shared/contract/names.ts';
+import { HEALTH_EVENT, FUNCTION_NAMES, type FunctionName } from '../../shared/contract/names.ts';
 import { addDuration, minutes, seconds } from '../../shared/domain/time.ts';
-import { DEPLOYED_FUNCTIONS } from '../../shared/contract/routes.ts';
 import type { Instances } from '../../shared/ports/instances.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { FORWARDER_USER, userOf } from '../../test/control-plane/end-to-end/curfew-on-cluster.ts';
@@ -66,7 +65,7 @@ answerQuestions({
     system.start();
     // What is published at the start is none of the storm, whichever function looks at it.
     const isBusy = (): boolean =>
-      !system.forwarder.ready().ready || DEPLOYED_FUNCTIONS.some(name => system.depth(name) > 0);
+      !system.forwarder.ready().ready || FUNCTION_NAMES.some(name => system.depth(name) > 0);
     const end = addDuration(systemClock.now(), FIRST_LOOKS_MAX);
     while (isBusy() && systemClock.now() < end) await systemClock.sleep(POLL);
   },

@@ -7,7 +7,7 @@ import type { Scenario } from '../../simulator/scenario/scenario.ts';
 import { clusterCatalog } from '../../simulator/world.ts';
 import { nanosecondsToDuration, parseGoDuration } from '../../shared/domain/go-duration.ts';
 import { addDuration, parseTimestamp, toIsoText, type EpochMs } from '../../shared/domain/time.ts';
-import type { Look } from './cluster.ts';
+import type { Look } from '../cluster.ts';
 import { readScenarioFile } from '../scenario-file.ts';
 import { UsageError } from '../usage-error.ts';
 

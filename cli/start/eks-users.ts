@@ -26,7 +26,7 @@ const TOKEN = /^k8s-aws-v1\.([\w-]+)$/;
  * `curfew-NAME` for the role of function NAME, with the groups of its access entry. Undefined for any other token, and for a role that
  * has no access entry. What the token signs is not verified: keys are given out by this process.
  */
-export function eksUserOf(token: string, { model, roleOf }: Pick<LocalAws, 'model' | 'roleOf'>): UserInfo | undefined {
+function eksUserOf(token: string, { model, roleOf }: Pick<LocalAws, 'model' | 'roleOf'>): UserInfo | undefined {
   const [, encoded] = TOKEN.exec(token) ?? [];
   const url = encoded === undefined ? undefined : URL.parse(Buffer.from(encoded, 'base64url').toString());
   const [accessKeyId = ''] = url?.searchParams.get('X-Amz-Credential')?.split('/') ?? [];

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { UsageError } from '../usage-error.ts';
 
 /** The default of macOS, with which the local stack works. */
-export const NEEDED_OPEN_FILES = 256;
+const NEEDED_OPEN_FILES = 256;
 
 /** The soft limit; undefined where the system does not say, or has none. */
 export function readOpenFilesLimit(limits: string): number | undefined {

@@ -11,10 +11,10 @@ import {
   type Part,
 } from '../../shared/contract/permissions.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
-import { DEPLOYED_FUNCTIONS } from '../../shared/contract/routes.ts';
+import { FUNCTION_NAMES } from '../../shared/contract/names.ts';
 import type { ResourceType } from '../../shared/domain/kubernetes-object.ts';
 
-const PARTS: readonly Part[] = ['forwarder', ...DEPLOYED_FUNCTIONS];
+const PARTS: readonly Part[] = ['forwarder', ...FUNCTION_NAMES];
 const READS: ReadonlySet<KubernetesVerb> = new Set(['get', 'list', 'watch']);
 const KARPENTER_GROUP = 'karpenter.sh';
 const CURFEW_GROUP = 'curfew.dev';
@@ -76,6 +76,6 @@ async function missingDefinitions(transport: Transport, group: string): Promise<
 }
 
 function kindsOf(group: string): readonly ResourceType[] {
-  const used = DEPLOYED_FUNCTIONS.flatMap(name => PERMISSIONS[name].kubernetes).map(({ resource }) => resource);
+  const used = FUNCTION_NAMES.flatMap(name => PERMISSIONS[name].kubernetes).map(({ resource }) => resource);
   return Object.values(RESOURCES).filter(type => type.group === group && used.includes(type.resource));
 }

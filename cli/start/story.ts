@@ -1,12 +1,12 @@
 /**
- * The story that `npm start` plays: the two nodes of the design "Node auto repair", with 10 s and 15 s in the place of 10 m and
+ * The story that `npm start` plays: the two nodes of examples/scenarios/repair-worked-examples.yaml, with 10 s and 15 s in the place of 10 m and
  * 45 m. There are eight healthy nodes as well, since repair stops above 20 % of a pool.
  */
 import { CONFIG_MAP, KARPENTER } from '../../shared/contract/names.ts';
 import type { KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration, minutes, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 
-export const POOL = 'default';
+const POOL = 'default';
 
 export interface SickNode {
   readonly node: string;

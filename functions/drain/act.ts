@@ -2,7 +2,7 @@
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { DEFAULT_GRACE_PERIOD } from '../../shared/domain/drainable-pod.ts';
-import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import {
   addDuration,
@@ -66,7 +66,7 @@ export async function carryOutPass(parts: Parts, node: KubernetesObject, { acts 
         goneBy = earliest(goneBy, stuckAfter(act, parts.deps.clock.now()));
       }
       if (answer.kind === 'changed') changed = true;
-      if (answer.kind !== 'blocked' && answer.kind !== 'misconfigured') continue;
+      if (answer.kind !== 'blocked' && answer.kind !== 'refused') continue;
       refusals.push(`${nameOf(pod)}: ${answer.message}`);
       const asked = answer.kind === 'blocked' ? answer.retryAfter : undefined;
       if (asked !== undefined && asked > (retryAfter ?? 0)) retryAfter = asked;
@@ -101,8 +101,8 @@ async function carryOut({ deps, reporter }: Parts, node: string, act: PodAct): P
         about,
         decision: 'evict',
         reason: EVENT_REASONS.evicted,
-        message: `evicted: node ${node} is drained`,
-        details: { node, gracePeriodSeconds: act.gracePeriodSeconds ?? null },
+        message: `evicted: node ${node} is drained${inSpiteOf(act)}`,
+        details: { node, gracePeriodSeconds: act.gracePeriodSeconds ?? null, ...overriddenBy(act) },
         metric: { name: 'PodEviction', dimensions: { answer: answer.kind } },
       });
       return answer;
@@ -114,8 +114,8 @@ async function carryOut({ deps, reporter }: Parts, node: string, act: PodAct): P
         about,
         decision: 'delete',
         reason: EVENT_REASONS.disrupted,
-        message: `deleted with a grace period of ${act.gracePeriodSeconds} s: the time for node ${node} to drain is over`,
-        details: { node, gracePeriodSeconds: act.gracePeriodSeconds },
+        message: `deleted with a grace period of ${act.gracePeriodSeconds} s: the time for node ${node} to drain is over${inSpiteOf(act)}`,
+        details: { node, gracePeriodSeconds: act.gracePeriodSeconds, ...overriddenBy(act) },
         metric: { name: 'PodForcedDeletion' },
         event: { type: 'Normal' },
       });
@@ -123,6 +123,15 @@ async function carryOut({ deps, reporter }: Parts, node: string, act: PodAct): P
     }
   }
 }
+
+type PodEnd = Exclude<PodAct, { kind: 'warn' }>;
+
+/** A drain ends a protected pod only once its NodeClaim is past the instant from which it is terminated by force (I2). */
+const inSpiteOf = ({ overrides }: PodEnd): string =>
+  overrides === undefined ? '' : '; it was protected, and its NodeClaim is past its termination timestamp';
+
+const overriddenBy = ({ overrides }: PodEnd): JsonObject =>
+  overrides === undefined ? {} : { overriddenProtection: overrides.kind };
 
 /** One for a pass, on the Node: Events of each pod would be half of what a storm writes (ADR 0016). */
 function sayEvicted({ events }: DrainDeps, node: KubernetesObject, pods: readonly string[]): Promise<void> {

@@ -1,5 +1,6 @@
 /** What becomes of a request: answered at once, queued, joined, begun. Pure; part of `decide`. */
 import { addDuration, isDue, type EpochMs } from '../../shared/domain/time.ts';
+import { withoutHold } from './held.ts';
 import {
   faultOf,
   REMEMBERED_FOR,
@@ -79,7 +80,7 @@ const TOO_MANY: DrainOutcome = {
   left: [],
 };
 
-/** The end of a request that no pod is touched for (reference §2.2, E5 to E8). */
+/** The end of a request that no pod is touched for. */
 function immediateOutcome(
   { node, record, rules }: DrainObservation,
   { event, quarantine }: DrainRequest,
@@ -128,9 +129,7 @@ export function begin(
     const rest = { ...record, requests: record.requests.filter(each => each !== request) };
     return { kind: 'answer', record: remember(rest, [answer]), answer, repeated: false };
   }
-  // Nobody waited for the time-outs of drains that were held.
-  const requests =
-    record.reported === undefined ? record.requests : record.requests.map(each => ({ ...each, time: now }));
+  const { requests, ...rest } = withoutHold(record, now);
   const [first] = requests;
   if (first === undefined) throw new RangeError('no request waits');
   const active: ActiveDrain = {
@@ -143,7 +142,7 @@ export function begin(
     drained: 0,
     refusals: 0,
   };
-  return { kind: 'begin', record: { ...record, requests: [], active }, active };
+  return { kind: 'begin', record: { ...rest, requests: [], active }, active };
 }
 
 const isForced = ({ event }: DrainRequest): boolean => event.drainOverrides?.force === true;

@@ -37,7 +37,8 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
       return cancel(parts, decision, look);
     case 'hold': {
       const said = `${decision.reason} ${decision.message}`;
-      const saved = await save(look, { ...look.record, reported: said }, addDuration(look.now, SOON));
+      const held = { ...look.record, reported: said, heldSince: look.record.heldSince ?? look.now };
+      const saved = await save(look, held, addDuration(look.now, SOON));
       if (!saved.written || look.record.reported === said) return saved;
       await report(parts, look, {
         decision: 'hold',
@@ -46,6 +47,10 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
         event: { type: 'Warning' },
       });
       return saved;
+    }
+    case 'resume': {
+      const saved = await saveForNow(look, decision.record);
+      return saved.written ? proceed(run) : saved;
     }
     case 'begin':
       return begin(parts, decision, look);
@@ -79,8 +84,7 @@ async function reportTaken(
 }
 
 async function begin(parts: Parts, { record, active, takes, next }: Of<'begin'>, look: Look): Promise<Turn> {
-  const { reported: _, ...begun } = record;
-  const saved = await saveForNow(look, begun);
+  const saved = await saveForNow(look, record);
   if (!saved.written) return saved;
   if (takes !== undefined) await reportTaken(parts, { request: takes, how: 'next' }, look);
   const [first] = active.requests;
@@ -93,7 +97,7 @@ async function begin(parts: Parts, { record, active, takes, next }: Of<'begin'>,
     metric: { name: 'DrainStarted' },
     event: { type: 'Normal' },
   });
-  return next === undefined ? proceed(parts.run) : prepare(parts, next, after(look, begun));
+  return next === undefined ? proceed(parts.run) : prepare(parts, next, after(look, record));
 }
 
 /**

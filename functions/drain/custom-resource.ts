@@ -3,7 +3,8 @@ import { deleteExactly } from '../../shared/cluster/delete-exactly.ts';
 import { renderDrainResource } from '../../shared/cluster/drain-template.ts';
 import type { CustomDrainSettings } from '../../shared/domain/drain-settings.ts';
 import { drainResourceName } from '../../shared/domain/drain-resource-name.ts';
-import type { KubernetesObject, ObjectRef } from '../../shared/domain/kubernetes-object.ts';
+import { apiVersionOf, type KubernetesObject, type ObjectRef } from '../../shared/domain/kubernetes-object.ts';
+import type { About } from '../../shared/lifecycle/reporter.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import type { SeenResource } from './custom.ts';
 import type { ActiveDrain, CustomProgress } from './model.ts';
@@ -109,13 +110,29 @@ export async function createResource({ kubernetes }: Deps, wanted: NewResource):
   }
 }
 
-/** Deletes exactly the one that was made for this drain, also one whose creation was not noted down; one that is gone is done. */
-export async function deleteResource({ kubernetes }: Deps, active: ActiveDrain | undefined): Promise<void> {
-  if (active?.custom === undefined) return;
-  const { group, version, resource, namespace, name } = active.custom;
+export interface MadeResource {
+  readonly ref: ObjectRef;
+  readonly uid: string;
+  readonly about: About;
+}
+
+/** The one that was made for this drain, also one whose creation was not noted down; undefined: there is none. */
+export async function resourceOf(
+  { kubernetes }: Deps,
+  active: ActiveDrain | undefined,
+): Promise<MadeResource | undefined> {
+  if (active?.custom === undefined) return undefined;
+  const { group, version, resource, kind, namespace, name } = active.custom;
   const ref: ObjectRef = { type: { group, version, resource }, namespace, name };
   const uid = active.custom.uid ?? (await uidOf({ kubernetes }, ref, active));
-  if (uid !== undefined) await deleteExactly(kubernetes, ref, uid);
+  const apiVersion = apiVersionOf({ group, version });
+  return uid === undefined ? undefined : { ref, uid, about: { apiVersion, kind, metadata: { namespace, name, uid } } };
+}
+
+/** Deletes exactly that one; one that is gone is done. */
+export async function deleteResource({ kubernetes }: Deps, active: ActiveDrain | undefined): Promise<void> {
+  const made = await resourceOf({ kubernetes }, active);
+  if (made !== undefined) await deleteExactly(kubernetes, made.ref, made.uid);
 }
 
 async function uidOf({ kubernetes }: Deps, ref: ObjectRef, active: ActiveDrain): Promise<string | undefined> {

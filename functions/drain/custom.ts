@@ -1,5 +1,5 @@
 /**
- * The rule of custom drains (design "Node drain extensibility"; reference on NVSentinel, §4): a custom resource asks somebody else's
+ * The rule of custom drains (docs/drain.md): a custom resource asks somebody else's
  * controller to empty the node. It is made, waited for, and ends complete, failed or out of time. Pure; part of `decide`.
  */
 import type { CustomDrainSettings, DrainSettings } from '../../shared/domain/drain-settings.ts';

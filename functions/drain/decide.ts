@@ -1,5 +1,5 @@
 /**
- * The rule of drains (design "Node drain extensibility"; reference on NVSentinel, §2 and §4; DESIGN §3.4): what becomes of a request, of the
+ * The rule of drains (docs/drain.md): what becomes of a request, of the
  * drain under way, and of what is remembered. Pure: no I/O, no clock.
  *
  * One drain at a time per node. A request of the same or a narrower scope joins it and ends with it; a wider one follows it.
@@ -18,6 +18,7 @@ import {
   type Hold,
   type Incoming,
 } from './model.ts';
+import { withoutHold } from './held.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { planPass, type DrainPass } from './pass.ts';
 import { rememberEnd, withQuarantineEnd } from './quarantine-end.ts';
@@ -49,6 +50,8 @@ function decideActive(observation: DrainObservation, active: ActiveDrain): Drain
   if (over !== undefined) return finish(active, over);
   const held = holdOf(rules, mode);
   if (held !== undefined || rules === undefined) return held ?? rest(observation);
+  if (observation.record.heldSince !== undefined)
+    return { kind: 'resume', record: withoutHold(observation.record, now) };
   const isCustom = rules.isCustom(node.labels) && active.fellBack === undefined;
   const pass = planPass({
     now,
@@ -96,7 +99,7 @@ export function podRules(active: ActiveDrain, rules: DrainRules, node: Pick<Drai
   const mode = custom?.fallbackMode ?? 'AllowCompletion';
   return {
     scope: active.scope,
-    // The custom drain is for all pods but those of system namespaces (reference §4.1).
+    // The custom drain is for all pods but those of system namespaces.
     modeOf: custom === undefined ? rules.modeOf : pod => (rules.modeOf(pod) === 'system' ? 'system' : mode),
     force: active.force,
     gpuPodsOnly: settings.gpuPodsOnly,
@@ -104,7 +107,8 @@ export function podRules(active: ActiveDrain, rules: DrainRules, node: Pick<Drai
   };
 }
 
-function rest({ now, node, record }: DrainObservation): DrainDecision {
+function rest({ now, node, record: before }: DrainObservation): DrainDecision {
+  const record = withoutHold(before, now);
   const finished = record.finished.filter(each => isRemembered(each, node, now));
   let until: EpochMs | undefined;
   for (const { endTime } of finished) {

@@ -34,6 +34,8 @@ export type DrainDecision =
     }
   /** Something has to be mended, or the policy says `Observe`. */
   | { readonly kind: 'hold'; readonly reason: HoldReason; readonly message: string }
+  /** The drain under way is held no more. */
+  | { readonly kind: 'resume'; readonly record: DrainRecord }
   | {
       readonly kind: 'begin';
       readonly record: DrainRecord;

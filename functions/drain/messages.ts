@@ -6,7 +6,7 @@ import { DRAIN_COMPLETED, SOURCES } from '../../shared/contract/names.ts';
 import { parsed, type Parsed } from '../../shared/contract/policy-schema.ts';
 import * as z from '../../shared/contract/zod.ts';
 
-export const DRAIN_MESSAGE_VERSION = 1;
+const DRAIN_MESSAGE_VERSION = 1;
 
 const requestSchema = z.object({
   schemaVersion: z._default(z.literal(DRAIN_MESSAGE_VERSION), DRAIN_MESSAGE_VERSION),
@@ -98,7 +98,7 @@ export function toDrainCompleted(answer: DrainAnswer): BusEntry {
       message,
       startTime: toTimestamp(startTime),
       endTime: toTimestamp(endTime),
-      // As NVSentinel stores it (reference §5.4), for who keeps its documents up to date.
+      // As NVSentinel stores it, for who keeps its documents up to date.
       healthEventStatus: {
         userPodsEvictionStatus: { status, message },
         ...(isDrained && { drainFinishTimestamp: toTimestamp(endTime) }),

@@ -28,7 +28,7 @@ export type Incoming =
   /** A person took back the request on the Node. */
   | { readonly kind: 'withdrawn'; readonly id: string };
 
-/** NVSentinel's words (reference §1.2). */
+/** NVSentinel's words. */
 export type DrainStatus = 'Succeeded' | 'Failed' | 'Cancelled' | 'AlreadyDrained';
 
 export interface DrainOutcome {
@@ -132,6 +132,8 @@ export interface DrainRecord {
   readonly finished: readonly FinishedDrain[];
   /** Of what is held: what was said last. */
   readonly reported?: string;
+  /** Since when drains are held: their time-outs stand still. */
+  readonly heldSince?: EpochMs;
   readonly quarantineEnd?: QuarantineEnd;
 }
 

@@ -4,7 +4,7 @@ import type { DrainRecord, Incoming } from './model.ts';
 import type { DrainedNode } from './observation.ts';
 
 /** `requestedBy` of such a request. */
-export const NODE_ANNOTATION = 'node-annotation';
+const NODE_ANNOTATION = 'node-annotation';
 /** As for `DrainRequested`. */
 const MAX_ID_LENGTH = 253;
 

@@ -12,7 +12,7 @@ export interface Notice {
   readonly message: string;
 }
 
-/** What holds the pods that are left. The first two texts are NVSentinel's (reference §5.2). */
+/** What holds the pods that are left. The first two texts are NVSentinel's. */
 export function noticesOf({ waits }: DrainPass, { refusals }: Pick<PassResult, 'refusals'>): readonly Notice[] {
   const of = (because: PodWait['because']): readonly PodWait[] => waits.filter(each => each.because === because);
   const notices: Notice[] = [];
@@ -59,7 +59,7 @@ export async function sayNew(
 
 const LISTED_MAX = 5;
 
-export function listed(items: readonly string[]): string {
+function listed(items: readonly string[]): string {
   const more = items.length - LISTED_MAX;
   return `${items.slice(0, LISTED_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

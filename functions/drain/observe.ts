@@ -6,6 +6,7 @@ import { isWatchedFor } from '../../shared/cluster/pod-watchers.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
 import { ANNOTATIONS, KARPENTER, NVSENTINEL } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
+import type { Subject } from '../../shared/contract/subject.ts';
 import type { DrainSettings } from '../../shared/domain/drain-settings.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { readNode } from '../../shared/domain/node.ts';
@@ -49,7 +50,12 @@ export interface Look extends DrainObservation {
 export type Seen =
   | { readonly kind: 'here'; readonly look: Look }
   /** The Node is gone, and its drains were not closed. */
-  | { readonly kind: 'gone'; readonly store: TimedRecord<DrainRecord>; readonly record: DrainRecord }
+  | {
+      readonly kind: 'gone';
+      readonly store: TimedRecord<DrainRecord>;
+      readonly record: DrainRecord;
+      readonly subject: Subject;
+    }
   | { readonly kind: 'nothing' };
 
 /** One for each run. @param wakeUp the one that the run is about */
@@ -64,7 +70,10 @@ export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) 
       recordOf: id => records(recordIdOf(id)),
       isNoNews: ({ active }) => eventVersion !== undefined && active?.nodeVersion === eventVersion,
     });
-    if (found.kind === 'gone') return { kind: 'gone', store: found.record, record: found.held.value };
+    if (found.kind === 'gone') {
+      const { value, stored } = found.held;
+      return { kind: 'gone', store: found.record, record: value, subject: stored.subject };
+    }
     if (found.kind === 'notOurs') {
       if (incoming !== undefined) await assertGone(deps, { name, uid });
       return { kind: 'nothing' };
@@ -149,7 +158,7 @@ function compiled(settings: DrainSettings): DrainRules {
   return rules;
 }
 
-export function toDrainedNode(object: KubernetesObject): DrainedNode {
+function toDrainedNode(object: KubernetesObject): DrainedNode {
   const { metadata, spec } = object;
   const annotations = metadata.annotations ?? {};
   const text = annotations[NVSENTINEL.quarantineAnnotation];

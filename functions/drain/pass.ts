@@ -1,11 +1,11 @@
 /**
- * What the built-in modes do with the pods of a node now (reference on NVSentinel, §2.8; DESIGN I2). Each pod is looked at for itself: one
+ * What the built-in modes do with the pods of a node now (I2). Each pod is looked at for itself: one
  * that is blocked holds up no other. Pure: the API server's answers are the caller's.
  */
 import type { DrainMode } from '../../shared/domain/drain-settings.ts';
 import { DEFAULT_GRACE_PERIOD } from '../../shared/domain/drainable-pod.ts';
 import { isTerminating, type PodView } from '../../shared/domain/pod.ts';
-import { isActive, protectionOf, type ProtectionPolicy } from '../../shared/domain/protection.ts';
+import { isActive, protectionOf, type Protection, type ProtectionPolicy } from '../../shared/domain/protection.ts';
 import { addDuration, earliest, isDue, seconds, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import { drainPodStanding, type DrainPodRules, type LeftBehind } from './pods.ts';
 
@@ -25,10 +25,23 @@ export interface PassSituation {
 }
 
 export type PodAct =
-  | { readonly kind: 'evict'; readonly pod: PodView; readonly gracePeriodSeconds: number | undefined }
-  | { readonly kind: 'delete'; readonly pod: PodView; readonly gracePeriodSeconds: number }
+  | {
+      readonly kind: 'evict';
+      readonly pod: PodView;
+      readonly gracePeriodSeconds: number | undefined;
+      readonly overrides: Overridden;
+    }
+  | {
+      readonly kind: 'delete';
+      readonly pod: PodView;
+      readonly gracePeriodSeconds: number;
+      readonly overrides: Overridden;
+    }
   /** The owner is warned first; the deletion comes with the next look, at `deleteTime` or later. */
   | { readonly kind: 'warn'; readonly pod: PodView; readonly deleteTime: EpochMs };
+
+/** The protection that would hold the pod otherwise; the audit says so (I2). */
+type Overridden = Protection | undefined;
 
 export type PodWait = {
   readonly pod: PodView;
@@ -99,14 +112,16 @@ function actsOn(pod: PodView, mode: DrainMode, situation: PassSituation): readon
     return [...(isWarned ? [] : [warning]), { pod, because: 'Deadline', until: deleteTime }];
   }
   const held = protectionOf(pod, situation.protection);
-  if (isActive(held, now) && !situation.protectionOverridden) {
+  const overrides = isActive(held, now) ? held : undefined;
+  if (overrides !== undefined && !situation.protectionOverridden) {
     return [{ pod, because: 'Protected', until: held.kind === 'until' ? held.expiry : undefined }];
   }
   if (mode === 'Immediate') {
-    return [{ kind: 'evict', pod, gracePeriodSeconds: evictionGracePeriod && wholeSeconds(evictionGracePeriod) }];
+    const gracePeriodSeconds = evictionGracePeriod && wholeSeconds(evictionGracePeriod);
+    return [{ kind: 'evict', pod, gracePeriodSeconds, overrides }];
   }
   const grace = evictionGracePeriod ?? pod.terminationGracePeriod ?? DEFAULT_GRACE_PERIOD;
-  return [isWarned ? { kind: 'delete', pod, gracePeriodSeconds: wholeSeconds(grace) } : warning];
+  return [isWarned ? { kind: 'delete', pod, gracePeriodSeconds: wholeSeconds(grace), overrides } : warning];
 }
 
 /** Never 0, which removes the object while its containers run on. */

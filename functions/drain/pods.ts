@@ -1,5 +1,5 @@
 /**
- * Which pods of a node a drain is about, and how each of them is drained (reference on NVSentinel, §2.6 and §2.9). Pure.
+ * Which pods of a node a drain is about, and how each of them is drained, as in NVSentinel. Pure.
  * Mirror pods never count: nobody but their kubelet can end them.
  */
 import type { DrainMode } from '../../shared/domain/drain-settings.ts';
@@ -9,7 +9,7 @@ import { addDuration, type DurationMs, type EpochMs } from '../../shared/domain/
 import { PARTIAL_DRAIN_RESOURCES, type DrainScope } from './scope.ts';
 
 /** On a pod: which devices it uses, kept up to date by NVSentinel's metadata-collector. */
-export const DEVICES_ANNOTATION = 'dgxc.nvidia.com/devices';
+const DEVICES_ANNOTATION = 'dgxc.nvidia.com/devices';
 
 /** Why a drain has nothing to do with a pod. */
 export type OutOfScope =

@@ -12,7 +12,7 @@ export function withQuarantineEnd(seen: DrainObservation): DrainObservation {
   return { ...seen, record: { ...record, quarantineEnd: { saidTime, time: now } } };
 }
 
-/** How a request ends that was said before (reference §2.7). A Node that is quarantined again says so itself. */
+/** How a request ends that was said before. A Node that is quarantined again says so itself. */
 export function staleOutcome(
   { node, record: { quarantineEnd }, incoming }: DrainObservation,
   { quarantine }: DrainRequest,

@@ -7,17 +7,14 @@ import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
 import { settle, type Concern, type Observed } from '../../shared/lifecycle/settle.ts';
 import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
-import { toFinished } from './admission.ts';
-import { tellAnswers } from './answers.ts';
 import { apply } from './apply.ts';
-import { deleteResource } from './custom-resource.ts';
 import { decide } from './decide.ts';
 import type { DrainDecision } from './decision.ts';
-import type { DrainOutcome, DrainRecord, Incoming } from './model.ts';
+import { answerGone, closeGone } from './gone.ts';
+import type { Incoming } from './model.ts';
 import { createObserver, type DrainDeps, type Look, type Target } from './observe.ts';
 import { holdWhenRefused } from './refused.ts';
 import { readBusEvent, type NodeMessage } from './requests.ts';
-import { FULL } from './scope.ts';
 import type { RunMemory } from './turn.ts';
 import { createDrainRounds, createSettingsRounds, DRAINS_ROUND, SETTINGS_ROUND, wakeDrainOf } from './wake-ups.ts';
 
@@ -116,26 +113,8 @@ const mayBeOwnWrite = ({ change, changed, resync }: ClusterEvent): boolean =>
 async function reconcileRequest(parts: Parts, { nodeName, nodeUid, incoming }: NodeMessage): Promise<void> {
   const isTaken = await reconcileNode(parts, { name: nodeName, uid: nodeUid }, incoming);
   if (isTaken || incoming.kind !== 'drain') return;
-  const { request } = incoming;
-  const now = parts.deps.clock.now();
-  const node = { name: nodeName, ...(nodeUid !== undefined && { uid: nodeUid }) };
-  const ended = toFinished(request, goneOutcome(nodeName), { now, scope: FULL, drained: 0 });
-  await tellAnswers(parts.deps, node, [ended]);
-  await parts.reporter.report({
-    about: { apiVersion: 'v1', kind: 'Node', metadata: node },
-    decision: 'answer',
-    reason: ended.reason,
-    message: `Cancelled: ${ended.message}`,
-    details: { id: ended.id, status: ended.status },
-  });
+  await answerGone(parts, { name: nodeName, uid: nodeUid }, incoming.request);
 }
-
-const goneOutcome = (name: string): DrainOutcome => ({
-  status: 'Cancelled',
-  reason: 'NodeGone',
-  message: `there is no node ${name} any more`,
-  left: [],
-});
 
 /** @returns whether the message was taken care of, or the Node is there */
 async function reconcileNode(parts: Parts, first: Target, incoming?: Incoming, wakeUp?: UsedWakeUp): Promise<boolean> {
@@ -168,31 +147,4 @@ async function reconcileNode(parts: Parts, first: Target, incoming?: Incoming, w
     if (!run.progressed) break;
   }
   return run.taken || isHere;
-}
-
-/** Answers every request: there is nothing left to drain. */
-async function closeGone(
-  { deps, reporter }: Parts,
-  { name, uid }: Target,
-  { store, record }: { readonly store: { closeGone(): Promise<unknown> }; readonly record: DrainRecord },
-): Promise<void> {
-  const { active, requests } = record;
-  const asked = [...(active?.requests ?? []), ...requests];
-  const now = deps.clock.now();
-  const node = { name, ...(uid !== undefined && { uid }) };
-  await deleteResource(deps, active);
-  const scope = active?.scope ?? FULL;
-  const ended = asked.map(request =>
-    toFinished(request, goneOutcome(name), { now, scope, drained: active?.drained ?? 0 }),
-  );
-  await tellAnswers(deps, node, ended);
-  await store.closeGone();
-  if (asked.length === 0) return;
-  await reporter.report({
-    about: { apiVersion: 'v1', kind: 'Node', metadata: node },
-    decision: 'close',
-    reason: 'SubjectGone',
-    message: `node ${name} is gone, its drain is closed`,
-    details: { ids: asked.map(({ id }) => id) },
-  });
 }

@@ -100,6 +100,7 @@ const schema = z.object({
   requests: z.array(request),
   finished: z.array(finished),
   reported: z.exactOptional(z.string()),
+  heldSince: z.exactOptional(instant),
   quarantineEnd: z.exactOptional(z.object({ saidTime: instant, time: instant })),
 });
 

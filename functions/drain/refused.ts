@@ -1,12 +1,12 @@
 /** A change that the API server refuses, as admission policies can: said once on the Node, and tried again later (I8). */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { addDuration } from '../../shared/domain/time.ts';
-import { RetryableError, TerminalError } from '../../shared/errors.ts';
+import { RetryableError } from '../../shared/errors.ts';
 import type { Turn } from '../../shared/lifecycle/settle.ts';
-import { REFUSED_CHECK } from '../../shared/lifecycle/refused.ts';
+import { orRefused, REFUSED_CHECK, triedAgain } from '../../shared/lifecycle/refused.ts';
 import type { NodeChange } from './node.ts';
 import type { Look } from './observe.ts';
-import { report, type Parts } from './turn.ts';
+import { report, save, type Parts } from './turn.ts';
 
 /** @param isTaken the message in hand is in the record: nothing is lost when this run ends */
 export async function holdWhenRefused(
@@ -15,35 +15,22 @@ export async function holdWhenRefused(
   isTaken: () => boolean,
   turn: Promise<Turn>,
 ): Promise<Turn> {
-  try {
-    return await turn;
-  } catch (error) {
-    if (!(error instanceof TerminalError)) throw error;
-    const { message } = error;
-    const { kind, apiVersion, metadata } = look.object;
-    const held = await look.store.load();
-    if (!isTaken() || held.kind !== 'held') throw new RetryableError(message, { cause: error, reason: error.reason });
-    const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
-    const reported = `${EVENT_REASONS.nodeChangeRefused} ${message}`;
-    const wakeTime = addDuration(look.now, REFUSED_CHECK);
-    const saved = await look.store.save({ subject, value: { ...held.value, reported }, wakeTime });
-    if (!saved.written || held.value.reported === reported) return saved;
-    await report(parts, look, {
-      decision: 'wait',
-      reason: EVENT_REASONS.nodeChangeRefused,
-      message: `${message}; it is tried again every five minutes`,
-      event: { type: 'Warning' },
-    });
-    return saved;
+  const outcome = await orRefused(turn);
+  if (outcome.kind !== 'refused') return outcome;
+  const { message, cause } = outcome;
+  const held = await look.store.load();
+  if (!isTaken() || held.kind !== 'held') throw new RetryableError(message, { cause, reason: cause.reason });
+  const reason = EVENT_REASONS.nodeChangeRefused;
+  const reported = `${reason} ${message}`;
+  // Said first: a run that dies in between says it again (I9).
+  if (held.value.reported !== reported) {
+    await report(parts, look, { decision: 'wait', reason, message: triedAgain(outcome), event: { type: 'Warning' } });
   }
+  return save(look, { ...held.value, reported }, addDuration(look.now, REFUSED_CHECK));
 }
 
 /** What is left on the Node then is taken off later, by a turn of its own. */
 export async function orLater(change: Promise<NodeChange>): Promise<NodeChange | { readonly kind: 'ok' }> {
-  try {
-    return await change;
-  } catch (error) {
-    if (!(error instanceof TerminalError)) throw error;
-    return { kind: 'ok' };
-  }
+  const outcome = await orRefused(change);
+  return outcome.kind === 'refused' ? { kind: 'ok' } : outcome;
 }

@@ -40,7 +40,7 @@ export function readBusEvent({ id, time, source, detailType, detail }: BusEvent)
   if (size > MAX_EVENT_BYTES) {
     throw new TerminalError('InvalidMessage', `${HEALTH_EVENT} has ${size} bytes, at most ${MAX_EVENT_BYTES} are read`);
   }
-  // 0 counts as EXECUTE_REMEDIATION; the others are for the record only (reference §1.1).
+  // 0 counts as EXECUTE_REMEDIATION; the others are for the record only.
   if (event.processingStrategy !== 0 && event.processingStrategy !== EXECUTE_REMEDIATION) return undefined;
   return { nodeName: event.nodeName, nodeUid: undefined, incoming: toIncoming(event, quarantine, source, createdTime) };
 }

@@ -1,5 +1,5 @@
 /**
- * How much of a node a drain is about: all of it, or the pods that use some of its GPUs (reference on NVSentinel, §2.4 and §2.5).
+ * How much of a node a drain is about: all of it, or the pods that use some of its GPUs, as in NVSentinel.
  * Pure. Of several GPUs in one event all count, where NVSentinel takes the first.
  */
 import { COMPONENT_RESET, type HealthEvent } from '../../shared/domain/health-event.ts';

@@ -10,7 +10,7 @@ import { setConditions, type Condition } from './set-condition.ts';
 import type { TerminationContext } from './steps/context.ts';
 
 /** On NodeClaim and Node: status `True` while the termination is under way, the step as reason, what it waits on as message. */
-export const TERMINATING_CONDITION = 'curfew.dev/Terminating';
+const TERMINATING_CONDITION = 'curfew.dev/Terminating';
 
 /** Writes what the steps have reached. Called when that has changed. */
 export async function showProgress(
@@ -38,7 +38,7 @@ function reasonOf(step: string): string {
 
 const ORDER: readonly string[] = ['Drain', 'DetachVolumes', 'Hooks:before-terminate', 'TerminateInstance'];
 
-/** Names, statuses and reasons of Karpenter (reference, §1.2). */
+/** Names, statuses and reasons of Karpenter. */
 function karpenterConditions(step: string, message: string): readonly Condition[] {
   const reached = ORDER.indexOf(step);
   const shown: Condition[] = [];

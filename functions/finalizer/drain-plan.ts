@@ -1,5 +1,5 @@
 /**
- * What a drain does next with the pods of a node (DESIGN §3.3, reference on Karpenter, §2.4 and §2.5): protection first, then
+ * What a drain does next with the pods of a node, as Karpenter does: protection first, then
  * PodDisruptionBudgets, group by group; at a deadline whatever is left. Pure: the API server's answers to evictions are the caller's.
  */
 import {

@@ -1,6 +1,6 @@
 /**
- * When a drain with a deadline deletes a pod instead of evicting it, and with how much grace (reference on Karpenter, §2.5; DESIGN
- * §3.3): at the deadline minus the pod's own grace period, so that the pod has its full grace and is gone at the deadline. Protection
+ * When a drain with a deadline deletes a pod instead of evicting it, and with how much grace (docs/finalizers.md):
+ * at the deadline minus the pod's own grace period, so that the pod has its full grace and is gone at the deadline. Protection
  * and PodDisruptionBudgets do not count there (I2): the deadline is what the user set. Pure.
  *
  * Karpenter forces strictly later than `deadline - grace`; here that instant counts, as every due instant does.
@@ -17,9 +17,9 @@ import {
 
 /**
  * Grace is never below this: a deletion with grace 0 removes the object while its containers run on, and its successor may start
- * beside them (reference on Karpenter, §2.5).
+ * beside them, as in Karpenter.
  */
-export const MINIMUM_GRACE_SECONDS = 1;
+const MINIMUM_GRACE_SECONDS = 1;
 
 type ForcedPod = Pick<PodView, 'deletionTime' | 'terminationGracePeriod'>;
 

@@ -1,6 +1,6 @@
 /**
  * Which Nodes and NodeClaims stand for one instance. Whose names are known are read by name; all are listed where a deletion begins
- * that a finalizer of ours is concerned with: every Node of the instance goes with its NodeClaim (reference on Karpenter, §2.8).
+ * that a finalizer of ours is concerned with: every Node of the instance goes with its NodeClaim, as in Karpenter.
  */
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';

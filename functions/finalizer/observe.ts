@@ -1,6 +1,6 @@
 /**
  * What a termination looks at: the NodeClaim, its Nodes, what is in force for its pool, and the record. A Node that no NodeClaim
- * stands for, or several do, is a subject of its own (reference on Karpenter, §2.8). Always live reads.
+ * stands for, or several do, is a subject of its own, as in Karpenter. Always live reads.
  */
 import { KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
@@ -113,8 +113,7 @@ export function createObserver(deps: Deps, wakeUp: UsedWakeUp | undefined) {
       pool,
       nodePool: poolObject,
       termination,
-      takesBackDeadline:
-        stored?.deadline !== undefined && takesBackDeadline(stored.deadline.source, poolObject, policies),
+      takesBackDeadline: stored?.deadline !== undefined && takesBackDeadline(stored.deadline, poolObject, policies),
       protection: effectiveProtection(poolObject, policies),
       record,
       stored,

@@ -2,10 +2,9 @@
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration } from '../../shared/domain/time.ts';
-import { TerminalError } from '../../shared/errors.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { again, type Turn } from '../../shared/lifecycle/settle.ts';
-import { REFUSED_CHECK } from '../../shared/lifecycle/refused.ts';
+import { orRefused, REFUSED_CHECK, triedAgain, type Refused } from '../../shared/lifecycle/refused.ts';
 import type { TerminationDecision } from './decide.ts';
 import { setFinalizers } from './finalizers.ts';
 import { storedOrEmpty, type Look } from './observe.ts';
@@ -28,10 +27,10 @@ export async function prepare(
   for (const { object, finalizers, mark } of changes) {
     const source = [look.object, ...look.nodes].find(({ metadata }) => metadata.uid === object.uid);
     if (source === undefined) continue;
-    const outcome = await unlessRefused(setFinalizers(deps, source, finalizers, mark));
+    const outcome = await orRefused(setFinalizers(deps, source, finalizers, mark));
     if (outcome === 'changed') return again(`${object.kind} ${object.name} changed`);
     if (typeof outcome !== 'string') {
-      refusals.push({ source, message: outcome.refused });
+      refusals.push({ source, refused: outcome });
       continue;
     }
     await reporter.report({
@@ -47,35 +46,24 @@ export async function prepare(
 
 interface Refusal {
   readonly source: KubernetesObject;
-  readonly message: string;
+  readonly refused: Refused;
 }
 
-type Change = Awaited<ReturnType<typeof setFinalizers>>;
-
-async function unlessRefused(change: Promise<Change>): Promise<Change | { readonly refused: string }> {
-  try {
-    return await change;
-  } catch (error) {
-    if (!(error instanceof TerminalError)) throw error;
-    return { refused: error.message };
-  }
-}
-
-/** Said once, when it is first refused. */
+/** Said once, when it is first refused; before it is recorded, so that a run that dies in between says it again (I9). */
 async function tryAgain(reporter: Reporter, refusals: readonly Refusal[], look: Look): Promise<Turn> {
   const { object, stored, record, now } = look;
   const { kind, apiVersion, metadata } = object;
-  const refused = refusals.map(({ message }) => message).join('; ');
-  for (const { source, message } of stored?.refused === refused ? [] : refusals) {
+  const messages = refusals.map(({ refused }) => refused.message).join('; ');
+  for (const { source, refused } of stored?.refused === messages ? [] : refusals) {
     await reporter.report({
       about: source,
       decision: 'wait',
       reason: EVENT_REASONS.nodeChangeRefused,
-      message: `${message}; it is tried again every five minutes`,
+      message: triedAgain(refused),
       event: { type: 'Warning' },
     });
   }
   const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
-  const value = { ...storedOrEmpty({ stored }), refused };
+  const value = { ...storedOrEmpty({ stored }), refused: messages };
   return await record.save({ subject, value, wakeTime: addDuration(now, REFUSED_CHECK) });
 }

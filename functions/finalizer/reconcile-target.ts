@@ -14,7 +14,7 @@ import { toTerminated } from './objects.ts';
 import { createObserver, storedOrEmpty, type Look, type Target } from './observe.ts';
 import { prepare } from './prepare.ts';
 import { reportObserved } from './reports.ts';
-import type { RunMemory, TerminationContext, TerminationDeps } from './steps/context.ts';
+import { objectsOf, type RunMemory, type TerminationContext, type TerminationDeps } from './steps/context.ts';
 import { terminate } from './terminate.ts';
 
 /** Things that one run carries out one after the other: deletions, taints, the calls of hooks and of the cloud. */
@@ -106,14 +106,15 @@ async function apply(parts: TargetParts, run: RunMemory, decision: TerminationDe
 
 /** Mode Observe: said once, as the record notes; a termination that was under way keeps what it had reached. */
 async function watch(
-  { reporter }: TargetParts,
+  parts: TargetParts,
   decision: Extract<TerminationDecision, { kind: 'wouldTerminate' }>,
-  { object, record, stored, now }: Look,
+  look: Look,
 ): Promise<Turn> {
+  const { object, record, stored, now } = look;
   const { kind, apiVersion, metadata } = object;
   const value = { ...storedOrEmpty({ stored }), observed: true };
   const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
   // Said first: what the record says was said is not said again.
-  if (stored?.observed !== true) await reportObserved(reporter, object, decision);
+  if (stored?.observed !== true) await reportObserved(parts, objectsOf({ look }), decision);
   return await record.save({ subject, value, wakeTime: addDuration(now, OBSERVED_CHECK) });
 }

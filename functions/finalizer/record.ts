@@ -75,7 +75,7 @@ const hook = z.pipe(
 const schema = z.object({
   /** The names of our finalizer on these objects. */
   finalizerNames: z.array(z.string()),
-  deadline: z.exactOptional(z.object({ time: instant, source: z.string() })),
+  deadline: z.exactOptional(z.object({ time: instant, source: z.string(), sourceUid: z.exactOptional(z.string()) })),
   providerID: z.exactOptional(z.string()),
   /** The Nodes of the NodeClaim, by UID; those that went stay listed. */
   nodes: z.record(
@@ -105,6 +105,8 @@ const schema = z.object({
   orphanedTime: z.exactOptional(instant),
   /** Mode is Observe: nothing has begun, and that was said. */
   observed: z.exactOptional(z.boolean()),
+  /** The value of the deadline annotation that could not be read, as it was said. */
+  badTimestamp: z.exactOptional(z.string()),
   /** Nothing has begun: why our finalizer could not be put on or taken off, as it was said. */
   refused: z.exactOptional(z.string()),
 });

@@ -6,17 +6,14 @@ import { toTimestamp } from '../../shared/domain/time.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { StepsOutcome } from '../../shared/lifecycle/steps.ts';
 import type { TerminationDecision } from './decide.ts';
-import { objectsOf, tell, type TerminationContext } from './steps/context.ts';
+import { objectsOf, tell, type TerminationContext, type TerminationDeps } from './steps/context.ts';
 
 /** What the steps wait on. */
 export type Waiting = Exclude<StepsOutcome, { kind: 'done' }>;
 
 export const messageOfWait = (outcome: Waiting): string => (outcome.kind === 'notYet' ? outcome.on : outcome.message);
 
-export async function reportStart(
-  context: TerminationContext,
-  { badTimestamp }: Extract<TerminationDecision, { kind: 'terminate' }>,
-): Promise<void> {
+export async function reportStart(context: TerminationContext): Promise<void> {
   const { deadline } = context;
   const end =
     deadline === undefined ? 'without a deadline' : `until ${toTimestamp(deadline.time)} (${deadline.source})`;
@@ -28,11 +25,16 @@ export async function reportStart(
     metric: { name: 'TerminationStarted' },
     event: { type: 'Normal' },
   });
-  if (badTimestamp === undefined) return;
+}
+
+/** @param shown the annotation's value */
+export async function reportBadTimestamp(context: TerminationContext, shown: string): Promise<void> {
+  const { deadline } = context;
+  const end = deadline === undefined ? 'there is no deadline' : `the deadline is ${toTimestamp(deadline.time)}`;
   await tell(context, {
     decision: 'refuse',
     reason: EVENT_REASONS.invalidTerminationTimestamp,
-    message: `the deadline annotation ${JSON.stringify(badTimestamp)} is not RFC 3339 and counts as absent`,
+    message: `the deadline annotation ${JSON.stringify(shown)} is not RFC 3339 and counts as absent: ${end}`,
     event: { type: 'Warning' },
   });
 }
@@ -51,7 +53,7 @@ export async function reportForce(context: TerminationContext): Promise<void> {
 
 export async function reportWait(context: TerminationContext, outcome: Waiting): Promise<void> {
   const message = messageOfWait(outcome);
-  const isRefused = outcome.kind === 'failed' && outcome.reason === EVENT_REASONS.nodeChangeRefused;
+  const isRefused = outcome.kind === 'failed';
   const reason = isRefused ? outcome.reason : (REASONS[outcome.step] ?? 'Waiting');
   await tell(context, {
     decision: 'wait',
@@ -121,16 +123,15 @@ const nodesOf = (context: TerminationContext): readonly string[] =>
 
 /** Said once, when the deletion is first seen. */
 export async function reportObserved(
-  reporter: Reporter,
-  about: KubernetesObject,
+  { reporter, deps: { events } }: { readonly reporter: Reporter; readonly deps: Pick<TerminationDeps, 'events'> },
+  [first, ...others]: readonly KubernetesObject[],
   { deadline }: Extract<TerminationDecision, { kind: 'wouldTerminate' }>,
 ): Promise<void> {
+  if (first === undefined) return;
   const end = deadline === undefined ? '' : `; its deadline is ${toTimestamp(deadline.time)}`;
-  await reporter.report({
-    about,
-    decision: 'wouldTerminate',
-    reason: EVENT_REASONS.terminationObserved,
-    message: `mode is Observe: nothing is done, the deletion waits${end}`,
-    event: { type: 'Normal' },
-  });
+  const reason = EVENT_REASONS.terminationObserved;
+  const message = `mode is Observe: nothing is done, the deletion waits${end}`;
+  const event = { type: 'Normal' } as const;
+  await reporter.report({ about: first, decision: 'wouldTerminate', reason, message, event });
+  for (const about of others) await events.record({ ...event, reason, message, about });
 }

@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue, KubernetesObject, ObjectRef } from '../../shared/domain/kubernetes-object.ts';
 import { readConditions } from '../../shared/domain/node.ts';
 import { toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
-import { TerminalError } from '../../shared/errors.ts';
+import { orRefused, type Refused } from '../../shared/lifecycle/refused.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 
 export interface Condition {
@@ -17,7 +17,8 @@ export type ConditionChange = Condition | { readonly type: string; readonly stat
 
 /**
  * @param fields other fields of the status
- * @returns false: the object was changed meanwhile, and nothing is written
+ * @returns `changed`: by somebody else meanwhile, and nothing is written. Where one is refused, by a schema or an admission policy, that
+ * holds nothing up but what is read of the status alone
  */
 export async function setConditions(
   { kubernetes }: Pick<FunctionDeps, 'kubernetes'>,
@@ -26,7 +27,7 @@ export async function setConditions(
   changes: readonly ConditionChange[],
   now: EpochMs,
   fields: JsonObject = {},
-): Promise<boolean> {
+): Promise<'ok' | 'changed' | Refused> {
   const stored = object.status?.['conditions'];
   const raw: readonly JsonValue[] = Array.isArray(stored) ? [...stored] : [];
   const before = readConditions(stored);
@@ -36,7 +37,7 @@ export async function setConditions(
     return old?.status !== change.status || old.reason !== change.reason || old.message !== change.message;
   });
   const isSame = Object.entries(fields).every(([key, value]) => object.status?.[key] === value);
-  if (changed.length === 0 && isSame) return true;
+  if (changed.length === 0 && isSame) return 'ok';
   const types = new Set(changed.map(({ type }) => type));
   const { uid, resourceVersion, generation } = object.metadata;
   const written = changed.flatMap((change): JsonObject[] => {
@@ -49,14 +50,9 @@ export async function setConditions(
   });
   const kept = raw.filter(condition => !types.has(typeOf(condition)));
   const body = { metadata: { uid, resourceVersion }, status: { ...fields, conditions: [...kept, ...written] } };
-  try {
-    const outcome = await kubernetes.patch(ref, { type: 'merge', body }, { subresource: 'status' });
-    return outcome.kind !== 'conflict';
-  } catch (error) {
-    // What it shows is in an Event, too: a schema or an admission policy that refuses it holds nothing up.
-    if (error instanceof TerminalError) return true;
-    throw error;
-  }
+  const outcome = await orRefused(kubernetes.patch(ref, { type: 'merge', body }, { subresource: 'status' }));
+  if (outcome.kind === 'refused') return outcome;
+  return outcome.kind === 'conflict' ? 'changed' : 'ok';
 }
 
 /** Whether the object's status says so already. */

@@ -25,6 +25,7 @@ import { openProgress, type Progress } from './progress.ts';
 import type { TerminationRecord } from './record.ts';
 import {
   messageOfWait,
+  reportBadTimestamp,
   reportFinish,
   reportForce,
   reportOverdue,
@@ -45,7 +46,7 @@ import { releaseObjects } from './steps/release.ts';
 import { taintNodes } from './steps/taint.ts';
 import { awaitVolumes } from './steps/volumes.ts';
 
-/** The order of DESIGN §3.3. */
+/** The order that docs/finalizers.md promises. */
 export const TERMINATION_STEPS: readonly Step<TerminationContext>[] = [
   deleteObjects,
   taintNodes,
@@ -110,7 +111,7 @@ export async function terminate(
   await reportAnswers(context, before.hooks);
   run.answers.clear();
   if (before.reported === undefined) {
-    await reportStart(context, decision);
+    await reportStart(context);
     const marked = await progress.saveMeanwhile({ ...progress.value(), reported: STARTED });
     if (!marked.written) return marked;
     run.progressed = true;
@@ -121,6 +122,13 @@ export async function terminate(
     await reportForce(context);
     // At once: the steps may fail for hours, and what was said is not said again.
     const marked = await progress.saveMeanwhile({ ...progress.value(), reported: FORCED });
+    if (!marked.written) return marked;
+  }
+
+  const shown = decision.badTimestamp?.slice(0, SHOWN_CHARS);
+  if (shown !== undefined && shown !== before.badTimestamp) {
+    await reportBadTimestamp(context, shown);
+    const marked = await progress.saveMeanwhile({ ...progress.value(), badTimestamp: shown });
     if (!marked.written) return marked;
   }
 
@@ -136,6 +144,8 @@ export async function terminate(
 }
 
 const STARTED = 'started';
+/** Of a value that cannot be read. */
+const SHOWN_CHARS = 64;
 
 /**
  * Ends the turn: the timer of what is waited on is in the record; what is new is reported first and recorded as

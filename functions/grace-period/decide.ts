@@ -1,5 +1,5 @@
 /**
- * The rule of grace periods (design "Do-not-disrupt grace period"; DESIGN §3.2, I2, I7): while a protection that Karpenter does not
+ * The rule of grace periods (docs/do-not-disrupt.md; I2, I7): while a protection that Karpenter does not
  * see by itself is active on a node, the node carries `karpenter.sh/do-not-disrupt: "true"` with our mark next to it; each pod gets
  * of its own expiry; at the last one the node is released. Pure: no I/O, no clock.
  */
@@ -15,12 +15,12 @@ import { addDuration, earliest, hours, isDue, latest, seconds, type EpochMs } fr
 /** A run that has claimed Events has recorded them after this long, or has ended. */
 export const CLAIM_SETTLES_AFTER = seconds(30);
 /** Ends of protections that are less than this apart are said together, at the last of them: a node costs one look a second. */
-export const SAID_TOGETHER_WITHIN = seconds(1);
+const SAID_TOGETHER_WITHIN = seconds(1);
 /**
  * A wake-up that comes this late has many others with it: their nodes are released before anything is said (ADR 0020). Until then a node is
  * released and its Events are said in one run, which costs half as much (ADR 0021).
  */
-export const BEHIND_AFTER = seconds(3);
+const BEHIND_AFTER = seconds(3);
 /** A node with annotated pods and nothing due is looked at this often, so that none is ever out of sight (I5). */
 export const IDLE_CHECK = hours(24);
 

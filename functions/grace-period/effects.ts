@@ -4,7 +4,7 @@ import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { seconds, toExactTimestamp } from '../../shared/domain/time.ts';
-import { TerminalError } from '../../shared/errors.ts';
+import { orRefused, type Refused } from '../../shared/lifecycle/refused.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { Turn } from '../../shared/lifecycle/settle.ts';
@@ -24,8 +24,7 @@ type AnnotateOutcome =
   | { readonly kind: 'ok'; readonly object: KubernetesObject }
   /** The Node changed in between, or is gone: look again. */
   | { readonly kind: 'changed' }
-  /** A webhook or policy does not let it pass, and will not the next time. */
-  | { readonly kind: 'refused'; readonly message: string };
+  | Refused;
 
 type Changed =
   | Extract<Turn, { kind: 'again' }>
@@ -90,13 +89,8 @@ async function annotate(
   change: MadeChange,
 ): Promise<AnnotateOutcome> {
   const body = { metadata: { uid, resourceVersion, annotations: annotationsFor(change) } };
-  try {
-    const outcome = await kubernetes.patch({ type: RESOURCES.Node, name }, { type: 'merge', body });
-    return outcome.kind === 'ok' ? outcome : { kind: 'changed' };
-  } catch (error) {
-    if (error instanceof TerminalError) return { kind: 'refused', message: error.message };
-    throw error;
-  }
+  const outcome = await orRefused(kubernetes.patch({ type: RESOURCES.Node, name }, { type: 'merge', body }));
+  return outcome.kind === 'ok' || outcome.kind === 'refused' ? outcome : { kind: 'changed' };
 }
 
 function annotationsFor(change: MadeChange): JsonObject {

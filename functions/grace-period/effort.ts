@@ -4,12 +4,12 @@ import type { NodeChange } from './node-change.ts';
 import { addDuration, hours, isDue, minutes, toDurationMs, type EpochMs } from '../../shared/domain/time.ts';
 
 /** A change of the Node that was refused, or undone by somebody, is tried again after this long, doubled each time. */
-export const FIRST_RETRY = minutes(1);
-export const LONGEST_RETRY = hours(1);
+const FIRST_RETRY = minutes(1);
+const LONGEST_RETRY = hours(1);
 /** What the API server refuses may be let through any time, and no other controller is fought over it (I5). */
 export const LONGEST_REFUSED = minutes(5);
 /** An annotation that somebody removed is put back at once this often; from then on it looks like a quarrel of two controllers. */
-export const FREE_RESTORES = 3;
+const FREE_RESTORES = 3;
 
 /** When a change that is wanted may be made; undefined: now. */
 export function retryTimeOf(wanted: NodeChange, effort: Effort | undefined, now: EpochMs): EpochMs | undefined {

@@ -1,5 +1,5 @@
 /**
- * What a node needs: hold, release, or hands off (DESIGN §3.2, I7). Pure.
+ * What a node needs: hold, release, or hands off (I7). Pure.
  *
  * Whose annotation it is (A: do-not-disrupt on the Node, M: our mark):
  * - no A, no M: free; with A and without M: somebody else's, never touched

@@ -1,5 +1,5 @@
 /**
- * The rule of node repair for one node (design "Node auto repair"; DESIGN I3, I6): tolerate an unhealthy condition until
+ * The rule of node repair for one node (docs/node-repair.md; I3, I6): tolerate an unhealthy condition until
  * `lastTransitionTime + toleration`; from then on the node is due, unless its NodeClaim is not known for certain or somebody vetoes.
  * What a whole pool allows is the pass's rule (`pass/decide.ts`). Pure: no I/O, no clock.
  */
@@ -131,7 +131,7 @@ function vetoersOf(node: NodeView, claim: NodeClaimView | undefined, { poolVeto 
 }
 
 /** Being deleted, and its deadline has passed. */
-export function isTerminatingForcefully(claim: NodeClaimView, now: EpochMs): boolean {
+function isTerminatingForcefully(claim: NodeClaimView, now: EpochMs): boolean {
   return claim.deletionTime !== undefined && holdsPastInstant(claim, now);
 }
 
@@ -163,7 +163,7 @@ export interface Veto {
  * The veto that holds longest, or undefined. `"true"` holds until it is taken away, an RFC 3339 instant until then, and any other
  * value as `"true"` does (I6: its author wanted the node left alone).
  */
-export function findVeto(vetoers: readonly Vetoer[], now: EpochMs): Veto | undefined {
+function findVeto(vetoers: readonly Vetoer[], now: EpochMs): Veto | undefined {
   const vetoes = vetoers.flatMap(vetoer => readVeto(vetoer, now) ?? []);
   return vetoes.toSorted((a, b) => (b.until ?? Infinity) - (a.until ?? Infinity))[0];
 }
@@ -183,5 +183,5 @@ function readVeto(by: Vetoer, now: EpochMs): Veto | undefined {
 }
 
 /** Without an end a veto is looked at again this often; a change of the annotation is an event of its own. */
-export const VETO_CHECK = minutes(5);
+const VETO_CHECK = minutes(5);
 export const vetoCheckTime = ({ until }: Veto, now: EpochMs): EpochMs => until ?? addDuration(now, VETO_CHECK);

@@ -88,7 +88,7 @@ export const dueClause = ({ dueTime }: Pick<RepairIncident, 'dueTime'>): string 
   `, repair is due at ${toTimestamp(dueTime)}`;
 
 /** Since when at least one of these conditions holds; undefined when none says. */
-export function unhealthySince(matches: readonly UnhealthyMatch[]): EpochMs | undefined {
+function unhealthySince(matches: readonly UnhealthyMatch[]): EpochMs | undefined {
   const times = matches.flatMap(({ condition }) => condition.lastTransitionTime ?? []);
   return times.length === 0 ? undefined : times.reduce((first, time) => (time < first ? time : first));
 }
@@ -99,7 +99,7 @@ export function unhealthySince(matches: readonly UnhealthyMatch[]): EpochMs | un
  *
  * @param episodes earlier ones; parts of them after `since` do not count twice
  */
-export function cumulativeDueTime(
+function cumulativeDueTime(
   since: EpochMs | undefined,
   episodes: readonly Episode[],
   { window, unhealthyFor }: { readonly window: DurationMs; readonly unhealthyFor: DurationMs },

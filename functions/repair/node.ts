@@ -16,7 +16,7 @@ import { nodeCodec, nodeRecordId, type NodeRecord } from './record.ts';
 import { reportOfNode } from './report.ts';
 
 /** The pool's record has the timer of a due node; the node's own is there in case that it has not. */
-export const TAKEN_CHECK = minutes(15);
+const TAKEN_CHECK = minutes(15);
 /** A node that cannot be judged is looked at this often; a fix usually comes as an event. */
 const FAULT_CHECK = hours(1);
 

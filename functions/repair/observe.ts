@@ -80,7 +80,7 @@ export async function loadCluster(deps: Kubernetes): Promise<ClusterView> {
  * The NodeClaim of one node by as few reads as possible: the one that is known or owns the node, if it is the right one; else all of
  * the labelled pool; else all. Whether others share its instance only a pass can tell, which looks at all of them anyhow.
  */
-export async function findOwner(deps: Kubernetes, node: NodeView, known: string | undefined): Promise<Owner> {
+async function findOwner(deps: Kubernetes, node: NodeView, known: string | undefined): Promise<Owner> {
   const { kubernetes } = deps;
   for (const name of new Set([known, node.ownerClaim])) {
     if (name === undefined) continue;

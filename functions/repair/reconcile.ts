@@ -39,7 +39,7 @@ type Deps = Ports & Rules & { readonly reporter: Reporter; readonly passes: Pass
 /** @param rules replaced in mutation tests */
 export function createReconciler(ports: Ports, rules: Rules = { decide, decidePass }): Reconcile {
   const reporter = createReporter(OWNER, ports);
-  const repairsChanged = (): Promise<void> => surroundingsChanged(ports);
+  const repairsChanged = (): Promise<void> => surroundingsChanged({ ...ports, reporter });
   const passes = createPasses({ ...ports, ...rules, reporter, repairsChanged });
   const settings = createSettingsRounds({ ...ports, passes });
   const deps: Deps = { ...ports, ...rules, reporter, passes, settings };

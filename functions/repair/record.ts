@@ -6,7 +6,7 @@ import * as z from '../../shared/contract/zod.ts';
 import { toEpochMs } from '../../shared/domain/time.ts';
 import type { RecordCodec } from '../../shared/lifecycle/timed-record.ts';
 import type { Episode, RepairIncident } from './incident.ts';
-import type { PoolState } from './pass/pool.ts';
+import type { PoolState, RepairAttempt } from './pass/pool.ts';
 
 export const OWNER = 'repair';
 
@@ -26,7 +26,7 @@ export interface NodeRecord {
   readonly episodes: readonly Episode[];
 }
 
-export const incidentSchema = z.object({
+const incidentSchema = z.object({
   conditionType: z.string(),
   conditionStatus: z.string(),
   lastTransitionTime: instant,
@@ -124,27 +124,32 @@ const poolSchema = z.madeOnce(() =>
     outages: z.array(z.string()),
     ramp: z.exactOptional(z.object({ step: z.int(), stepTime: instant, granted: z.int() })),
     repairs: z.array(z.object({ condition: z.string(), time: instant })),
+    left: z.exactOptional(z.array(z.object({ attempt: attempt(), message: z.string(), retryTime: instant }))),
     said: z.object({ againTime: instant, nodes: z.record(z.string(), z.string()) }),
   }),
 );
+
+const toStored = (one: RepairAttempt) =>
+  Object.fromEntries(Object.entries(one).filter(([, value]) => value !== undefined));
 
 export const poolCodec: RecordCodec<PoolState> = {
   owner: OWNER,
   schemaVersion: 4,
   // Version 1 had terminations alone, 2 no resources that may have been made, 3 nothing of what came before an observed action.
-  // A run that does not know `changed` and `calm` drops them, and looks at once.
+  // A run that does not know `changed`, `calm` and `left` drops them; without the first two it looks at once.
   parse: state => poolSchema().parse(state),
-  toState: ({ passTime, underWay, wanted, changed, calm, attempts, outages, ramp, repairs, said }) => {
+  toState: ({ passTime, underWay, wanted, changed, calm, attempts, outages, ramp, repairs, left, said }) => {
     const state = {
       passTime,
       ...(underWay && { underWay }),
       ...(wanted && { wanted }),
       ...(changed && { changed }),
       ...(calm && { calm }),
-      attempts: attempts.map(one => Object.fromEntries(Object.entries(one).filter(([, value]) => value !== undefined))),
+      attempts: attempts.map(toStored),
       outages: [...outages],
       ...(ramp && { ramp: { ...ramp } }),
       repairs: repairs.map(repair => ({ ...repair })),
+      ...(left && { left: left.map(each => ({ ...each, attempt: toStored(each.attempt) })) }),
       said: { againTime: said.againTime, nodes: { ...said.nodes } },
     };
     poolSchema().parse(state);

@@ -10,7 +10,7 @@ import type { RepairIncident } from './incident.ts';
 import type { Verdict } from './pass/verdict.ts';
 import type { RepairAttempt } from './pass/pool.ts';
 
-export const aboutNode = ({ name, uid }: { readonly name: string; readonly uid: string }): About => ({
+const aboutNode = ({ name, uid }: { readonly name: string; readonly uid: string }): About => ({
   apiVersion: 'v1',
   kind: 'Node',
   metadata: { name, uid },

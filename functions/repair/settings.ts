@@ -61,14 +61,6 @@ export function effectiveRepair(pool: KubernetesObject | undefined, policySet: P
   return { settings: limits?.fault === undefined ? block.value : { invalid: limits.fault }, source, ...found };
 }
 
-/** What is wrong with the repair block of one NodePool or policy, as a message for its author; undefined when it can be used. */
-export function repairFault(object: KubernetesObject): string | undefined {
-  const block = object.spec?.['repair'];
-  if (block === undefined) return undefined;
-  const parsed = parseRepairBlock(block, 'spec.repair');
-  return parsed.ok ? undefined : parsed.message;
-}
-
 interface AcceptedPolicy {
   readonly generation: number;
   readonly spec: JsonObject;

@@ -13,12 +13,12 @@ import {
  * How far ahead a sweep looks. The tick comes every 60 s, give or take a minute at worst when one is skipped; half a minute more
  * than the period hands over each record before it is due.
  */
-export const SWEEP_AHEAD = seconds(90);
+const SWEEP_AHEAD = seconds(90);
 /**
  * A record whose owner sent a wake-up of its own is left to that message for this long after it is due: both at once would run the
  * owner twice. After a lost message the next sweep sends another.
  */
-export const OWN_WAKE_UP_ARRIVES_WITHIN = seconds(30);
+const OWN_WAKE_UP_ARRIVES_WITHIN = seconds(30);
 
 /** Records up to this instant are looked at in the sweep at `now`. There is no lower bound: overdue ones always return. */
 export function sweepHorizon(now: EpochMs): EpochMs {

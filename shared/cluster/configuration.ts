@@ -26,7 +26,7 @@ import {
 export type ConfigurationDeps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'events' | 'audit' | 'clock'>;
 
 /** The one function that says that a ConfigMap is refused; every other one would repeat it. */
-export const CONFIGURATION_REPORTER: FunctionName = 'repair';
+const CONFIGURATION_REPORTER: FunctionName = 'repair';
 
 /** After this long a run that was about to report has reported, or has ended without. */
 const REPORT_SETTLES_AFTER = seconds(60);

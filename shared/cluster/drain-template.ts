@@ -1,6 +1,6 @@
 /**
- * The user's drain template: Go's text/template over `.HealthEvent`, `.PodsToDrain` and `.EventID`, as NVSentinel gives them
- * (reference §1.4), and the custom resource that it renders to (§4.1). Apart from the configuration file, only what is named here is
+ * The user's drain template: Go's text/template over `.HealthEvent`, `.PodsToDrain` and `.EventID`, as NVSentinel gives them,
+ * and the custom resource that it renders to. Apart from the configuration file, only what is named here is
  * the template's; apiVersion, kind, name and namespace are the configuration's.
  */
 import type { GoType, Template } from '../../packages/gotemplate/src/index.ts';

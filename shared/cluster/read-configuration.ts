@@ -27,7 +27,7 @@ export type ReadConfiguration =
   | { readonly ok: false; readonly faults: readonly ConfigFault[] };
 
 /** Longest template, in characters. */
-export const MAX_TEMPLATE_LENGTH = 65_536;
+const MAX_TEMPLATE_LENGTH = 65_536;
 /** What may be kept of one configuration, in bytes of JSON: with the rest of its record it fits into an item of 400 KB. */
 const MAX_KEPT_BYTES = 250_000;
 

@@ -1,4 +1,4 @@
-/** The keys of NVSentinel's node drainer (reference §3.1) and Curfew's own beside them: `failedConditionType`, `heartbeat`, `fallbackMode`. */
+/** The keys of NVSentinel's node drainer and Curfew's own beside them: `failedConditionType`, `heartbeat`, `fallbackMode`. */
 import { DRAIN_MODES, type CustomDrainSettings, type DrainMode, type DrainSettings } from '../domain/drain-settings.ts';
 import { parseFilePattern } from '../domain/file-match.ts';
 import { nanosecondsToDuration, parseGoDuration } from '../domain/go-duration.ts';

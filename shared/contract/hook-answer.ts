@@ -14,10 +14,21 @@ const answerSchema = z.object({
   message: z._default(z.string(), ''),
 });
 
+/** Characters of a message: a record holds 400 KB, and what failed is said in conditions, Events and audit lines, too. */
+const MAX_MESSAGE = 1024;
+
+/** A failure in words, which may be a whole stack trace. */
+export function failedAnswer(message: string): HookAnswer {
+  if (message.length <= MAX_MESSAGE) return { kind: 'failed', message };
+  // Never half of a character.
+  const cut = message.slice(0, MAX_MESSAGE - 1).replace(/[\uD800-\uDBFF]$/, '');
+  return { kind: 'failed', message: `${cut}…` };
+}
+
 /** Garbage is a failure with a message, never a success (I1). @param who answered, for that message */
 export function hookAnswerOf(value: unknown, who: string): HookAnswer {
   const answer = parsed(answerSchema.safeParse(value), 'answer');
-  if (!answer.ok) return { kind: 'failed', message: `${who} answered what is no answer: ${answer.message}` };
+  if (!answer.ok) return failedAnswer(`${who} answered what is no answer: ${answer.message}`);
   const { result, message } = answer.value;
   switch (result) {
     case 'succeed':
@@ -26,6 +37,6 @@ export function hookAnswerOf(value: unknown, who: string): HookAnswer {
     case 'pending':
       return { kind: 'pending' };
     case 'fail':
-      return { kind: 'failed', message: message === '' ? `${who} gives no message` : message };
+      return failedAnswer(message === '' ? `${who} gives no message` : message);
   }
 }

@@ -24,7 +24,7 @@ export const METRICS = {
 } as const;
 
 /** Why a message is tried again, as a dimension: a bounded set, whatever the other side called it. The log line has the other side's word. */
-export const RETRY_REASONS = [
+const RETRY_REASONS = [
   'Unauthorized',
   'Forbidden',
   'AccessDenied',

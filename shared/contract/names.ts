@@ -7,7 +7,8 @@ import { DO_NOT_REPAIR_ANNOTATION } from '../domain/node.ts';
 import { DO_NOT_DISRUPT_ANNOTATION } from '../domain/pod.ts';
 import { QUARANTINE_ANNOTATION, STATE_LABEL } from '../domain/quarantine.ts';
 
-export const FUNCTION_NAMES = ['finalizer', 'grace-period', 'repair', 'drain', 'timer'] as const;
+/** All of them are deployed. */
+export const FUNCTION_NAMES = ['finalizer', 'drain', 'repair', 'grace-period', 'timer'] as const;
 export type FunctionName = (typeof FUNCTION_NAMES)[number];
 
 /** EventBridge `source` values. */
@@ -26,7 +27,7 @@ export const SOURCES = {
 
 /** EventBridge `detail-type` of wake-ups; cluster events have `<Kind>Changed` (see `cluster-event.ts`). */
 export const WAKE_UP = 'WakeUp';
-/** EventBridge Scheduler's minute tick to the timer function. */
+/** EventBridge Scheduler's minute tick: the timer function sweeps, every other one checks its access to the API server. */
 export const TICK = 'Tick';
 /** EventBridge `detail-type` with which a worker answers a hook that was asked for by an event; its `source` is `curfew.worker`. */
 export const HOOK_ANSWERED = 'TerminationHookAnswered';
@@ -62,7 +63,7 @@ export const CONFIG_MAP = { namespace: 'curfew', name: 'curfew-config', key: 'co
 
 export const CURFEW_GROUP = 'curfew.dev';
 
-/** Karpenter's names (reference: karpenter.md §1). */
+/** Karpenter's names. */
 export const KARPENTER = {
   terminationFinalizer: 'karpenter.sh/termination',
   nodePoolLabel: NODE_POOL_LABEL,
@@ -98,7 +99,7 @@ export const ANNOTATIONS = {
   republish: 'curfew.dev/republish',
 } as const;
 
-/** NVSentinel's names on a Node (reference §5 and §6). */
+/** NVSentinel's names on a Node. */
 export const NVSENTINEL = {
   /** Label: how far quarantine, drain and remediation are. */
   stateLabel: STATE_LABEL,

@@ -3,9 +3,8 @@
  * and the IAM statements are made of it; the in-process runtime, the embedded API server and the local AWS endpoints enforce it.
  * Not in it, because all functions have it alike: receiving from the own inbox, parking in the own dead-letter queue, writing logs.
  */
-import { CONFIG_MAP, SOURCES, type FunctionName } from './names.ts';
+import { CONFIG_MAP, SOURCES, FUNCTION_NAMES, type FunctionName } from './names.ts';
 import { RESOURCES, type KnownKind } from './resources.ts';
-import { DEPLOYED_FUNCTIONS, type DeployedFunction } from './routes.ts';
 
 export type KubernetesVerb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
 
@@ -44,7 +43,7 @@ export interface Permissions {
 }
 
 /** A part that has an identity of its own. */
-export type Part = DeployedFunction | 'forwarder';
+export type Part = FunctionName | 'forwarder';
 
 export const FORWARDER_LEASE = { namespace: CONFIG_MAP.namespace, name: 'curfew-forwarder' } as const;
 
@@ -142,7 +141,7 @@ export const PERMISSIONS: Readonly<Record<Part, Permissions>> = {
     readsDueIndex: true,
     // Which unreadable entries of the index were parked.
     records: ['timer'],
-    wakes: DEPLOYED_FUNCTIONS.filter(name => name !== 'timer'),
+    wakes: FUNCTION_NAMES.filter(name => name !== 'timer'),
   },
   forwarder: {
     ...NOTHING,
@@ -185,14 +184,6 @@ export function permissionsOnHookKind(
 ): Permissions['kubernetes'] {
   if (part === 'forwarder') return [{ group, resource, verbs: ['list', 'watch'] }];
   return part === 'finalizer' ? [{ group, resource, verbs: ['get', 'create'] }] : [];
-}
-
-/** The row of a function. Throws for a function that is not deployed. */
-export function permissionsOf(name: FunctionName): Permissions {
-  const rows: Readonly<Partial<Record<FunctionName, Permissions>>> = PERMISSIONS;
-  const permissions = rows[name];
-  if (permissions === undefined) throw new Error(`function ${name} has no row in shared/contract/permissions.ts`);
-  return permissions;
 }
 
 /** The Kubernetes group of a function: its EKS access entry names it, and `deploy/rbac` binds it. */

@@ -36,10 +36,10 @@ export const EVENT_REASONS = {
   protectionObserved: 'DoNotDisruptObserved',
   /** Warning on a Node: a webhook or policy refuses the change of its annotations. */
   nodeChangeRefused: 'NodeChangeRefused',
+  /** Warning on a FinalizerRule, a NodeLifecyclePolicy, or the custom resource of a drain whose Node is gone: a policy refuses a change of it. */
+  changeRefused: 'ChangeRefused',
   /** Warning on a NodeLifecyclePolicy: its protection block is not valid. */
   invalidProtectionConfiguration: 'InvalidProtectionConfiguration',
-  /** Warning on a NodeLifecyclePolicy: the API server refuses its status. */
-  policyStatusRefused: 'PolicyStatusRefused',
   /** Warning on a NodeLifecyclePolicy that lost against an equally specific one. */
   policyConflict: 'NodeLifecyclePolicyConflict',
   /** Normal on NodeClaim and Node: the termination has begun. */
@@ -70,7 +70,7 @@ export const EVENT_REASONS = {
   awaitingVolumeDetachment: 'AwaitingVolumeDetachment',
   /** Warning on NodeClaim and Node: a hook failed or ran out of time; the message says what happens next. */
   terminationHookFailed: 'TerminationHookFailed',
-  /** Warning on a Node or NodeClaim: the instance could not be terminated, it is tried again. */
+  /** Warning on a Node or NodeClaim: the instance could not be terminated, or not even looked at; it is tried again. */
   instanceTerminationFailed: 'InstanceTerminationFailed',
   /** Normal on a Node: a drain has begun. */
   drainStarted: 'DrainStarted',

@@ -21,7 +21,6 @@ import {
   SOURCES,
   type FunctionName,
 } from './names.ts';
-
 import type { WatchedKind } from './resources.ts';
 
 export interface EventPattern {
@@ -139,19 +138,13 @@ const DRAIN_ROUTES: readonly Route[] = [
   { name: 'RequestsToDrain', target: 'drain', pattern: () => ({ 'detail-type': [HEALTH_EVENT, DRAIN_REQUESTED] }) },
 ];
 
-/** Every route of each function, deployed or not. */
-export const ROUTES_BY_FUNCTION: Readonly<Record<FunctionName, readonly Route[]>> = {
-  repair: REPAIR_ROUTES,
-  'grace-period': GRACE_PERIOD_ROUTES,
+const ROUTES_BY_FUNCTION: Readonly<Record<FunctionName, readonly Route[]>> = {
   finalizer: FINALIZER_ROUTES,
   drain: DRAIN_ROUTES,
+  repair: REPAIR_ROUTES,
+  'grace-period': GRACE_PERIOD_ROUTES,
   timer: [],
 };
 
-/** The functions that are deployed. */
-const DEPLOYED = ['finalizer', 'drain', 'repair', 'grace-period', 'timer'] as const satisfies readonly FunctionName[];
-export type DeployedFunction = (typeof DEPLOYED)[number];
-export const DEPLOYED_FUNCTIONS: readonly DeployedFunction[] = DEPLOYED;
-
-/** The routes of the deployed functions: infra makes a rule of each. */
-export const ROUTES: readonly Route[] = DEPLOYED_FUNCTIONS.flatMap(name => ROUTES_BY_FUNCTION[name]);
+/** Infra makes a rule of each. */
+export const ROUTES: readonly Route[] = Object.values(ROUTES_BY_FUNCTION).flat();

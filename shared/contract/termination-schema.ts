@@ -21,7 +21,7 @@ import { KARPENTER } from './names.ts';
 import { atMost, LIMITS, parsed, type Parsed } from './policy-schema.ts';
 
 /** In force for a hook that names no deadline. */
-export const DEFAULT_HOOK_DEADLINE = minutes(10);
+const DEFAULT_HOOK_DEADLINE = minutes(10);
 
 const duration = (minimum: 'zero' | 'positive') =>
   z.pipe(
@@ -153,7 +153,7 @@ export const parseTerminationBlock = parsedOnce((block, path): Parsed<Terminatio
   parsed(terminationSchema().safeParse(block), path),
 );
 
-/** What a NodePool says of terminations (design "Custom Node termination"); the rest of its `disruption` block is Karpenter's. */
+/** What a NodePool says of terminations; the rest of its `disruption` block is Karpenter's. */
 export interface PoolTermination {
   readonly customFinalizerName: string | undefined;
   readonly terminationGracePeriod: DurationMs | undefined;

@@ -1,4 +1,4 @@
-/** The name of the custom resource of a drain (design "Node drain extensibility": `drain-<node-name>-<health-event-id>`). */
+/** The name of the custom resource of a drain: `drain-<node-name>-<health-event-id>`. */
 
 const MAX_LENGTH = 253;
 const HASH_LENGTH = 12;

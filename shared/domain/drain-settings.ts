@@ -1,5 +1,5 @@
 /**
- * How nodes are drained, as the configuration says (reference on NVSentinel §3.1; design "Node drain extensibility").
+ * How nodes are drained, as the configuration says (docs/configuration.md).
  * Patterns are kept as text that parsed; who matches compiles them.
  */
 import type { DurationMs } from './time.ts';

@@ -1,5 +1,5 @@
 /**
- * Which pods of a node a drain counts, and in which order they go (reference on Karpenter, §2.4). Pure: Curfew's termination and its
+ * Which pods of a node a drain counts, and in which order they go, as in Karpenter. Pure: Curfew's termination and its
  * drains share these answers.
  */
 import { isFinished, type PodView, type Toleration } from './pod.ts';
@@ -14,7 +14,7 @@ const CRITICAL_PRIORITY_CLASSES: readonly string[] = ['system-cluster-critical',
 /** The kubelet's grace period for pods that do not say. */
 export const DEFAULT_GRACE_PERIOD = seconds(30);
 /** A pod whose grace period ended longer ago than this is not waited for: its kubelet does not answer. */
-export const STUCK_AFTER = seconds(60);
+const STUCK_AFTER = seconds(60);
 
 /** Why a drain passes a pod over. */
 export type PassedOver =
@@ -56,11 +56,11 @@ export function isStatic({ annotations, ownerReferences }: Pick<PodView, 'annota
 }
 
 /** Whether a DaemonSet owns the pod. An owner of that kind in another API group or version is something else (N39). */
-export function isDaemonSetPod({ ownerReferences }: Pick<PodView, 'ownerReferences'>): boolean {
+function isDaemonSetPod({ ownerReferences }: Pick<PodView, 'ownerReferences'>): boolean {
   return ownerReferences.some(({ apiVersion, kind }) => apiVersion === 'apps/v1' && kind === 'DaemonSet');
 }
 
-export function isCritical({ priorityClassName }: Pick<PodView, 'priorityClassName'>): boolean {
+function isCritical({ priorityClassName }: Pick<PodView, 'priorityClassName'>): boolean {
   return priorityClassName !== undefined && CRITICAL_PRIORITY_CLASSES.includes(priorityClassName);
 }
 
@@ -82,7 +82,7 @@ function toleratesTaint({ key, operator, value, effect }: Toleration): boolean {
 }
 
 /** Whether the pod's grace period ended more than `STUCK_AFTER` ago. */
-export function isStuckTerminating({ deletionTime }: Pick<PodView, 'deletionTime'>, now: EpochMs): boolean {
+function isStuckTerminating({ deletionTime }: Pick<PodView, 'deletionTime'>, now: EpochMs): boolean {
   return deletionTime !== undefined && now > addDuration(deletionTime, STUCK_AFTER);
 }
 

@@ -1,6 +1,6 @@
 /**
  * Go's `filepath.Match` for names without a slash: `*`, `?`, `[a-z]`, `[^a]`, `\x`; the whole name, case-sensitive. Braces and `**`
- * mean nothing special. NVSentinel's namespace patterns are read this way (reference §2.6, F2).
+ * mean nothing special. NVSentinel's namespace patterns are read this way.
  */
 
 type Token =

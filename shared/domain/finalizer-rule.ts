@@ -1,4 +1,4 @@
-/** A FinalizerRule (design "Kubernetes Finalizers: A Deep Dive"; DESIGN §3.3): which kind it holds, and what cleans up. Pure. */
+/** A FinalizerRule (docs/finalizers.md): which kind it holds, and what cleans up. Pure. */
 import type { DurationMs } from './time.ts';
 
 export type Cleanup =

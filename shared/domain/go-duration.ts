@@ -1,5 +1,5 @@
 /**
- * Go duration text, exactly as `time.ParseDuration` reads it (step by step in the reference on Karpenter, §6.2), traps included:
+ * Go duration text, exactly as `time.ParseDuration` reads it, traps included:
  * fractions are IEEE doubles truncated to whole nanoseconds, and the sum is an unsigned 64-bit number that is compared with 2^63
  * only after each addition, so two terms of 2^63 ns wrap to zero.
  */

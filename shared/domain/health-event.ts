@@ -1,4 +1,4 @@
-/** NVSentinel's HealthEvent (reference §1.1): what a monitor says about a node. Names are those of its JSON form. */
+/** NVSentinel's HealthEvent: what a monitor says about a node. Names are those of its JSON form. */
 
 /** Number → name. */
 export const RECOMMENDED_ACTIONS: ReadonlyMap<number, string> = new Map([

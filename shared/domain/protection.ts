@@ -1,7 +1,6 @@
 /**
- * The one answer to "is this pod protected from disruption?", for every function that asks (DESIGN I2).
- * Source: design "Do-not-disrupt grace period"; where `compatibility: Karpenter` is set, what Karpenter ≥ 1.12 answers (reference
- * on Karpenter, §6.1):
+ * The one answer to "is this pod protected from disruption?", for every function that asks (I2).
+ * Source: docs/do-not-disrupt.md; where `compatibility: Karpenter` is set, what Karpenter ≥ 1.12 answers:
  *
  * |                          | Design                        | Karpenter                          |
  * | ------------------------ | ----------------------------- | ---------------------------------- |
@@ -106,7 +105,7 @@ export function isProtected(pod: ProtectedPod, now: EpochMs, policy: ProtectionP
 }
 
 /** The cap on protections in a namespace: its own, else that of the pool. */
-export function maxDurationFor(namespace: string, policy: ProtectionPolicy): DurationMs | undefined {
+function maxDurationFor(namespace: string, policy: ProtectionPolicy): DurationMs | undefined {
   return policy.maxDurations.get(namespace) ?? policy.maxDuration;
 }
 

@@ -1,4 +1,4 @@
-/** The label by which NVSentinel and Curfew show how far quarantine, drain and remediation of a node are (reference on NVSentinel, §5.1). */
+/** The label by which NVSentinel and Curfew show how far quarantine, drain and remediation of a node are. */
 export const STATE_LABEL = 'dgxc.nvidia.com/nvsentinel-state';
 
 /** On a Node: JSON list of the HealthEvents that keep it quarantined. */

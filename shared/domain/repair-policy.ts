@@ -86,7 +86,7 @@ export const DEFAULT_ACTION_TIMEOUT = minutes(10);
 export const DEFAULT_ACTIONS: readonly RepairAction[] = [{ type: 'Terminate', timeout: DEFAULT_ACTION_TIMEOUT }];
 
 /** Resolution order of a provider's statement: the type's own toleration, else the block's default, else the provider's. */
-export function resolveToleration(
+function resolveToleration(
   settings: Pick<RepairSettings, 'tolerations' | 'defaultToleration'>,
   statement: RepairStatement,
 ): DurationMs {

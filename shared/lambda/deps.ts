@@ -15,7 +15,7 @@ import type { Queues } from '../adapters/sqs/connect.ts';
 import { systemClock } from '../adapters/system-clock.ts';
 import { ENV, requireEnv } from '../contract/env.ts';
 import type { FunctionName } from '../contract/names.ts';
-import { permissionsOf } from '../contract/permissions.ts';
+import { PERMISSIONS } from '../contract/permissions.ts';
 import { madeOnce } from '../contract/zod.ts';
 import { invariant, messageOf } from '../errors.ts';
 import type { AuditLog } from '../ports/audit-log.ts';
@@ -81,7 +81,7 @@ export function makeDeps<Name extends AdapterName>(
   };
   const deps = pick(made, [...names, 'audit', 'metrics', 'clock']);
   if (!asked.has('kubernetes')) return { deps };
-  return { deps, probe: createAccessProbe(clients.transport(), permissionsOf(name).kubernetes) };
+  return { deps, probe: createAccessProbe(clients.transport(), PERMISSIONS[name].kubernetes) };
 }
 
 /** Clients that several adapters share, each made when the first of them asks. */

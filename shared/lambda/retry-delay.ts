@@ -2,9 +2,9 @@
 import { seconds, toDurationMs, type DurationMs } from '../domain/time.ts';
 
 /** Long enough for a conflict or a throttled API to pass. */
-export const FIRST_RETRY = seconds(5);
+const FIRST_RETRY = seconds(5);
 /** A part that was down is noticed within three minutes of its return; also the inbox's own visibility timeout. */
-export const LONGEST_RETRY = seconds(180);
+const LONGEST_RETRY = seconds(180);
 
 /**
  * 5 s, 10 s, 20 s … up to 3 min, or later when the other side asked for it, never beyond the longest.

@@ -1,5 +1,29 @@
-/** A change that the API server refuses, as admission policies can: often as long as somebody wants it so. */
+/**
+ * A change that the API server refuses, as admission policies can: often as long as somebody wants it so. It is an answer, not a failure:
+ * said once where somebody looks, tried again, and it holds up nothing else (I5, I8).
+ */
 import { minutes } from '../domain/time.ts';
+import { TerminalError } from '../errors.ts';
 
-/** It is tried again after this long (I5, I8). */
+export interface Refused {
+  readonly kind: 'refused';
+  readonly message: string;
+  readonly cause: TerminalError;
+}
+
+/** A refused change is tried again after this long. */
 export const REFUSED_CHECK = minutes(5);
+
+/** What is said of it. */
+export const triedAgain = ({ message }: Pick<Refused, 'message'>): string =>
+  `${message}; it is tried again every five minutes`;
+
+/** What came of the change. Throws whatever else it failed for. */
+export async function orRefused<Outcome>(change: Promise<Outcome>): Promise<Outcome | Refused> {
+  try {
+    return await change;
+  } catch (error) {
+    if (!(error instanceof TerminalError)) throw error;
+    return { kind: 'refused', message: error.message, cause: error };
+  }
+}

@@ -18,9 +18,9 @@ import { DONE, settle, type Turn } from './settle.ts';
 import { openRecord, written, type Held, type RecordCodec, type UsedWakeUp } from './timed-record.ts';
 
 /** A round that dies is repeated after this long. */
-export const ROUND_SETTLES_AFTER = seconds(60);
+const ROUND_SETTLES_AFTER = seconds(60);
 /** Wake-ups a second, unless that takes longer than `LONGEST_SPREAD_SECONDS`. */
-export const WAKE_UPS_PER_SECOND = 50;
+const WAKE_UPS_PER_SECOND = 50;
 /** I5 allows five minutes. */
 const LONGEST_SPREAD_SECONDS = 240;
 /** More names than these stand for everything. */

@@ -32,7 +32,7 @@ import type { NewRecord, RecordKey, StoredRecord } from '../ports/record-store.t
 import { again, DONE, type Turn } from './settle.ts';
 
 /** After a run that marks a record and dies, the next one comes after this long. */
-export const CLOSING_SETTLES_AFTER = seconds(60);
+const CLOSING_SETTLES_AFTER = seconds(60);
 
 /** How a concern's record is written down. One writer per record type: `owner`. */
 export interface RecordCodec<Value> {

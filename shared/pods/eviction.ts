@@ -7,7 +7,7 @@ import { RESOURCES } from '../contract/resources.ts';
 import type { ObjectRef } from '../domain/kubernetes-object.ts';
 import type { PodView } from '../domain/pod.ts';
 import { seconds, toDurationMs, type DurationMs } from '../domain/time.ts';
-import { TerminalError } from '../errors.ts';
+import { orRefused } from '../lifecycle/refused.ts';
 import type { KubernetesApi } from '../ports/kubernetes-api.ts';
 
 interface Deps {
@@ -22,11 +22,11 @@ export type EvictionAnswer =
   | { readonly kind: 'changed' }
   /** 429: a PodDisruptionBudget forbids it now. */
   | { readonly kind: 'blocked'; readonly message: string; readonly retryAfter: DurationMs | undefined }
-  | Refused;
+  | RefusedPod;
 
 /** Several PodDisruptionBudgets select it, one cannot be used, or an admission policy denies it. Nothing succeeds until somebody changes that. */
-export interface Refused {
-  readonly kind: 'misconfigured';
+export interface RefusedPod {
+  readonly kind: 'refused';
   readonly message: string;
 }
 
@@ -39,7 +39,7 @@ export async function evictPod(
   gracePeriodSeconds?: number,
 ): Promise<EvictionAnswer> {
   const { uid, resourceVersion } = pod;
-  const outcome = await unlessRefused(
+  const outcome = await orRefused(
     kubernetes.evict(refOf(pod), {
       preconditions: { uid, resourceVersion },
       ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
@@ -61,7 +61,8 @@ export async function evictPod(
       };
     }
     case 'misconfigured':
-      return { kind: 'misconfigured', message: outcome.message };
+    case 'refused':
+      return { kind: 'refused', message: outcome.message };
   }
 }
 
@@ -70,10 +71,10 @@ export async function deletePod(
   { kubernetes }: Deps,
   pod: PodView,
   gracePeriodSeconds: number,
-): Promise<{ readonly kind: 'deleted' | 'gone' } | Refused> {
+): Promise<{ readonly kind: 'deleted' | 'gone' } | RefusedPod> {
   const { uid } = pod;
-  const outcome = await unlessRefused(kubernetes.delete(refOf(pod), { preconditions: { uid }, gracePeriodSeconds }));
-  if (outcome.kind === 'misconfigured') return outcome;
+  const outcome = await orRefused(kubernetes.delete(refOf(pod), { preconditions: { uid }, gracePeriodSeconds }));
+  if (outcome.kind === 'refused') return outcome;
   return { kind: outcome.kind === 'ok' ? 'deleted' : 'gone' };
 }
 
@@ -82,22 +83,12 @@ export async function deleteUnchangedPod(
   { kubernetes }: Deps,
   pod: PodView,
   gracePeriodSeconds: number,
-): Promise<{ readonly kind: 'deleted' | 'gone' | 'changed' } | Refused> {
+): Promise<{ readonly kind: 'deleted' | 'gone' | 'changed' } | RefusedPod> {
   const { uid, resourceVersion } = pod;
   const preconditions = { uid, resourceVersion };
-  const outcome = await unlessRefused(kubernetes.delete(refOf(pod), { preconditions, gracePeriodSeconds }));
-  if (outcome.kind === 'misconfigured') return outcome;
+  const outcome = await orRefused(kubernetes.delete(refOf(pod), { preconditions, gracePeriodSeconds }));
+  if (outcome.kind === 'refused') return outcome;
   return { kind: outcome.kind === 'ok' ? 'deleted' : outcome.kind === 'conflict' ? 'changed' : 'gone' };
-}
-
-/** One pod that must not go holds up no other: a denial by an admission policy is an answer, not a failure. */
-async function unlessRefused<Outcome>(call: Promise<Outcome>): Promise<Outcome | Refused> {
-  try {
-    return await call;
-  } catch (error) {
-    if (!(error instanceof TerminalError)) throw error;
-    return { kind: 'misconfigured', message: error.message };
-  }
 }
 
 /** Failures after which an eviction is tried only as a safety net: the budget's own event wakes the drain sooner. */

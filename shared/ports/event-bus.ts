@@ -13,5 +13,5 @@ export interface EventBus {
   publish(entries: readonly BusEntry[]): Promise<readonly PublishOutcome[]>;
 }
 
-/** PutEvents of the classic bus: 1–10 entries, together under 1 MB (reference: AWS EventBridge quotas). */
+/** PutEvents of the classic bus: 1–10 entries, together under 1 MB. */
 export const MAX_ENTRIES_PER_CALL = 10;

@@ -26,7 +26,7 @@ import { stepsOf, type Schedule } from './schedule.ts';
 import { runsOf, type Change, type Reconcilers, type RunName, type Situation } from './situation.ts';
 
 /** I5 gives the system five minutes, the checks look once a minute, and a crashed run's message comes back after three. */
-export const DEFAULT_AFTERMATH = minutes(16);
+const DEFAULT_AFTERMATH = minutes(16);
 
 /** One line of what happened. */
 export type Happening =

@@ -1,7 +1,4 @@
-/**
- * How a pod is drained, told from the configuration's text: an answer of its own to what `functions/drain` decides (design "Node drain
- * extensibility", DESIGN §3.4).
- */
+/** How a pod is drained, told from the configuration's text: an answer of its own to what `functions/drain` decides (docs/drain.md). */
 import { RE2JS } from 're2js';
 import { parse as parseToml } from 'smol-toml';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';

@@ -1,5 +1,5 @@
 /**
- * The invariants of DESIGN §2, checked while a scenario runs. A check reads raw objects and the calls that functions make; it shares
+ * The invariants I1 to I10 (ARCHITECTURE.md), checked while a scenario runs. A check reads raw objects and the calls that functions make; it shares
  * no code with the rules that it watches over.
  */
 import type { FunctionName } from '../../shared/contract/names.ts';

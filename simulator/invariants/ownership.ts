@@ -9,7 +9,7 @@ import { dig, listOf, nameOf } from './reading.ts';
 
 /**
  * A repair overrides a deadline that others set: unhealthy nodes do not wait for it (node-auto-repair design). The state of a drain
- * is handed from one part of NVSentinel to the next, and Curfew is one of them (reference on NVSentinel, §5.1).
+ * is handed from one part of NVSentinel to the next, and Curfew is one of them.
  */
 const OVERRIDDEN: readonly string[] = [
   'annotation karpenter.sh/nodeclaim-termination-timestamp',
@@ -44,7 +44,7 @@ export const checkOwnership: MakeCheck = ({ mirror, violate }) => {
         // By its name, not by its author; when it may go is another check's business.
         if (field.startsWith(FINALIZER) && isOurFinalizer(field.slice(FINALIZER.length), mirror)) continue;
         if (OVERRIDDEN.includes(field) && (now !== undefined || field.startsWith('label'))) continue;
-        // Who drains replaces a taint of that key with another effect (reference on Karpenter, §2.2 step 5).
+        // Who drains replaces a taint of that key with another effect, as Karpenter does.
         if (field.startsWith(DISRUPTED) && next.has(`${DISRUPTED}NoSchedule`)) continue;
         const change = now === undefined ? 'takes away' : `changes to ${now}`;
         violate('I7', `${by} ${change} ${field} of ${nameOf(before)}, which somebody else had set to ${value}`);

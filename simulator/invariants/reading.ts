@@ -102,7 +102,7 @@ export const isOneOf =
   value =>
     values.includes(value);
 
-export const isText: IsReadable = value => textOf(value) !== undefined;
+const isText: IsReadable = value => textOf(value) !== undefined;
 
 export const isTextOf =
   (longest: number): IsReadable =>

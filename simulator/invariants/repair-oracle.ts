@@ -1,6 +1,6 @@
 /**
  * When a node may be repaired, told from the raw objects: an answer of its own to the question that `functions/repair` decides
- * (design "Node auto repair", DESIGN §3.1).
+ * (docs/node-repair.md).
  */
 import { RE2JS } from 're2js';
 import { parse as parseToml } from 'smol-toml';

@@ -27,10 +27,17 @@ export const checkRuleFinalizers: MakeCheck = context => {
     (calls.get(uid) ?? []).some(
       ({ outcome }) => outcome.kind === 'answered' && fieldsOf(outcome.value)['kind'] === 'succeeded',
     );
+  /** A function said that a worker is at it: it may take its time. */
+  const isAtWork = (uid: string): boolean => {
+    const outcome = calls.get(uid)?.at(-1)?.outcome;
+    return outcome?.kind === 'answered' && fieldsOf(outcome.value)['kind'] === 'pending';
+  };
   return {
     onMinute() {
       const quiet = quietSince();
-      const kept = quiet === undefined ? [] : keptObjects(context);
+      const kept = (quiet === undefined ? [] : keptObjects(context)).filter(
+        ({ object }) => !isAtWork(object.metadata.uid),
+      );
       const uids = new Set(kept.map(({ object }) => object.metadata.uid));
       for (const uid of free.keys()) if (!uids.has(uid)) free.delete(uid);
       for (const { resource, object } of kept) {

@@ -1,6 +1,6 @@
 /**
  * What a termination must wait for, told from raw objects: an answer of its own to what `functions/finalizer` and the drain plan decide
- * (designs "Custom Node termination" and "Kubernetes Finalizers: A Deep Dive", DESIGN §3.3).
+ * (docs/finalizers.md).
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import {

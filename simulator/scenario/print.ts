@@ -1,4 +1,4 @@
-/** A scenario as a file of DESIGN §5: what `parseScenarios` reads back as the same run. Expectations are not printed. */
+/** A scenario as a file (docs/scenarios.md): what `parseScenarios` reads back as the same run. Expectations are not printed. */
 import { stringify } from 'yaml';
 import { formatDuration } from '../../shared/domain/go-duration.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';

@@ -1,4 +1,4 @@
-/** A scenario, parsed: what exists, what happens when, and what is expected (DESIGN §5). */
+/** A scenario, parsed: what exists, what happens when, and what is expected (docs/scenarios.md). */
 import type { JsonObject, JsonValue } from '../../shared/domain/kubernetes-object.ts';
 import type { DurationMs, EpochMs } from '../../shared/domain/time.ts';
 import type { InstanceState } from '../../shared/ports/instances.ts';

@@ -1,4 +1,4 @@
-/** The scenario format of DESIGN §5 as a schema. Strict: a field that is not known is an error, so that a typo never passes. */
+/** The scenario format (docs/scenarios.md) as a schema. Strict: a field that is not known is an error, so that a typo never passes. */
 import * as z from 'zod';
 import { expectation } from './expectation-schema.ts';
 import { ACTORS, CLEANUP_RESULTS, CLOUD_FAILURES, HOOK_RESULTS, OUTAGE_PARTS, type Manifest } from './scenario.ts';

@@ -1,4 +1,4 @@
-/** The lines of the conformance fixtures, by their stable ids, and the tables of the reference on Karpenter that tests name by row. */
+/** The lines of the conformance fixtures, by their stable ids, and the tables of Karpenter's behaviour that tests name by row. */
 import { readFileSync } from 'node:fs';
 
 export interface ConformanceLine {

@@ -11,9 +11,8 @@ import { parseScenarios } from '../../simulator/scenario/parse.ts';
 import type { Scenario } from '../../simulator/scenario/scenario.ts';
 import { clusterCatalog } from '../../simulator/world.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
-import { CONFIG_MAP } from '../../shared/contract/names.ts';
+import { CONFIG_MAP, FUNCTION_NAMES } from '../../shared/contract/names.ts';
 import { PERMISSIONS, type Part } from '../../shared/contract/permissions.ts';
-import { DEPLOYED_FUNCTIONS } from '../../shared/contract/routes.ts';
 import { readAuditLog, type AuditedRequest } from './end-to-end/audit-log.ts';
 import { FORWARDER, startCurfewOnCluster, type CurfewOnCluster } from './end-to-end/curfew-on-cluster.ts';
 import { describeRefusal, unusedOf } from './end-to-end/permissions.ts';
@@ -36,7 +35,7 @@ function realScenarios(): readonly Scenario[] {
 
 const LEASES = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' };
 
-const PARTS: readonly Part[] = [...DEPLOYED_FUNCTIONS, FORWARDER];
+const PARTS: readonly Part[] = [...FUNCTION_NAMES, FORWARDER];
 
 describe.skipIf(KARPENTER_CRDS.length === 0)('end to end', () => {
   let cluster: CurfewOnCluster;
@@ -49,7 +48,7 @@ describe.skipIf(KARPENTER_CRDS.length === 0)('end to end', () => {
     const scenarios = realScenarios();
 
     it('has at least two scenarios for each concern that acts on the cluster', () => {
-      for (const concern of DEPLOYED_FUNCTIONS.filter(name => name !== 'timer')) {
+      for (const concern of FUNCTION_NAMES.filter(name => name !== 'timer')) {
         const about = scenarios.filter(({ expectations }) =>
           expectations.some(
             each =>

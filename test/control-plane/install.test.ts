@@ -5,15 +5,14 @@ import { createAccessProbe } from '../../shared/adapters/kubernetes/access-probe
 import { loadKubeconfig } from '../../shared/adapters/kubernetes/kubeconfig.ts';
 import { createTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
-import type { FunctionName } from '../../shared/contract/names.ts';
-import { kubernetesGroupOf, permissionsOf } from '../../shared/contract/permissions.ts';
-import { DEPLOYED_FUNCTIONS } from '../../shared/contract/routes.ts';
+import { FUNCTION_NAMES, type FunctionName } from '../../shared/contract/names.ts';
+import { kubernetesGroupOf, PERMISSIONS } from '../../shared/contract/permissions.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import { startControlPlane, type ControlPlane } from './start.ts';
 
 const DEPLOY = new URL('../../deploy', import.meta.url).pathname;
 
-const FUNCTIONS = DEPLOYED_FUNCTIONS.filter(name => permissionsOf(name).kubernetes.length > 0);
+const FUNCTIONS = FUNCTION_NAMES.filter(name => PERMISSIONS[name].kubernetes.length > 0);
 const userOf = (name: string): string => `arn:aws:sts:::assumed-role/${name}`;
 
 let plane: ControlPlane;
@@ -38,7 +37,7 @@ async function probe(name: FunctionName): Promise<string> {
   const { options } = await loadKubeconfig(plane.kubeconfigFor(userOf(name)));
   const transport = createTransport({ ...options, clock: systemClock, userAgent: `curfew-${name}` });
   try {
-    await createAccessProbe(transport, permissionsOf(name).kubernetes)();
+    await createAccessProbe(transport, PERMISSIONS[name].kubernetes)();
     return 'allowed';
   } catch (error) {
     return error instanceof RetryableError ? `${error.reason}: ${error.message}` : String(error);

@@ -8,7 +8,7 @@ import { createApiServer } from '../../packages/kube-apiserver/src/api-server.ts
 import type { UserInfo } from '../../packages/kube-apiserver/src/authorization/attributes.ts';
 import { createRbacAuthorizer } from '../../packages/kube-apiserver/src/authorization/rbac.ts';
 import { grantFor } from '../../runtime/permissions/kubernetes.ts';
-import { CONFIG_MAP } from '../../shared/contract/names.ts';
+import { CONFIG_MAP, FUNCTION_NAMES } from '../../shared/contract/names.ts';
 import {
   FORWARDER_LEASE,
   kubernetesGroupOf,
@@ -17,7 +17,6 @@ import {
   type Part,
 } from '../../shared/contract/permissions.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
-import { DEPLOYED_FUNCTIONS } from '../../shared/contract/routes.ts';
 
 const manifest = z.looseObject({
   apiVersion: z.string(),
@@ -32,7 +31,7 @@ for (const { text } of rbacFiles()) {
 }
 const authorizer = createRbacAuthorizer(core);
 
-const PARTS: readonly Part[] = [...DEPLOYED_FUNCTIONS, 'forwarder'];
+const PARTS: readonly Part[] = [...FUNCTION_NAMES, 'forwarder'];
 const userOf = (part: Part): UserInfo =>
   part === 'forwarder'
     ? { name: `system:serviceaccount:${CONFIG_MAP.namespace}:curfew-forwarder`, groups: [] }

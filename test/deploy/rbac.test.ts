@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { rbacFiles } from '../../deploy/manifests.ts';
 import { PERMISSIONS } from '../../shared/contract/permissions.ts';
-import { DEPLOYED_FUNCTIONS } from '../../shared/contract/routes.ts';
+import { FUNCTION_NAMES } from '../../shared/contract/names.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -30,7 +30,7 @@ describe('the permission table', () => {
   });
 
   it('lets only the timer wake others', () => {
-    for (const name of DEPLOYED_FUNCTIONS.filter(deployed => deployed !== 'timer')) {
+    for (const name of FUNCTION_NAMES.filter(deployed => deployed !== 'timer')) {
       expect(PERMISSIONS[name].wakes).toEqual([name]);
     }
   });

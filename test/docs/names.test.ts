@@ -119,3 +119,37 @@ describe('a command in a document exists', () => {
     expect(wrong).toEqual([]);
   });
 });
+
+describe('a comment in the code', () => {
+  const lines = globSync(
+    '{shared,functions,forwarder,infra,runtime,simulator,cli,packages,deploy,examples,bench,test}/**/*.{ts,yaml}',
+    {
+      cwd: ROOT,
+      exclude: ['**/node_modules/**', 'test/fixtures/**', 'packages/*/test/fixtures/**'],
+    },
+  ).flatMap(file =>
+    readFileSync(join(ROOT, file), 'utf8')
+      .split('\n')
+      .map(line => ({ file, line }))
+      .filter(({ line }) => /^\s*(\/\/|\/?\*|#)/.test(line)),
+  );
+
+  it('cites no section of a document that is not in the repository', () => {
+    expect(
+      lines.filter(({ line }) => /\b(DESIGN|[Rr]eference(,| on \w+,?|:)?) §|\bDESIGN [§I]|^(?!.*RFC).* §\d/.test(line)),
+    ).toEqual([]);
+  });
+
+  it('cites documents and decisions that are there', () => {
+    const missing = lines.flatMap(({ file, line }) => [
+      ...(line.match(/\bdocs\/[\w/-]+\.md\b/g) ?? [])
+        .filter(path => !existsSync(join(ROOT, path)))
+        .map(path => `${file}: ${path}`),
+      ...[...line.matchAll(/\bADRs? (\d{4})/g)]
+        .filter(([, number]) => globSync(`docs/adr/${number}-*.md`, { cwd: ROOT }).length === 0)
+        .map(([text]) => `${file}: ${text}`),
+    ]);
+    expect(lines.length).toBeGreaterThan(1000);
+    expect(missing).toEqual([]);
+  });
+});

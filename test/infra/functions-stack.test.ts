@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { ENV } from '../../shared/contract/env.ts';
-import { SOURCES } from '../../shared/contract/names.ts';
+import { SOURCES, FUNCTION_NAMES } from '../../shared/contract/names.ts';
 import { ORPHAN_CHECK_WAKE_UP } from '../../shared/contract/wake-up.ts';
 import { parseInboxMessage } from '../../shared/contract/inbox-message.ts';
 import { operationOutputId, RECORDS_TABLE_OUTPUT } from '../../shared/contract/operation-outputs.ts';
-import { DEPLOYED_FUNCTIONS, ROUTES } from '../../shared/contract/routes.ts';
+import { ROUTES } from '../../shared/contract/routes.ts';
 import { FUNCTION_TAG } from '../../shared/contract/tags.ts';
 import { synthesize } from './synthesized.ts';
 
@@ -38,12 +38,12 @@ function variablesOf(name: string): object {
 
 describe('functions', () => {
   it('are those of the contract', () => {
-    expect(Object.keys(functions)).toHaveLength(DEPLOYED_FUNCTIONS.length);
+    expect(Object.keys(functions)).toHaveLength(FUNCTION_NAMES.length);
     const descriptions = new Set(Object.values(functions).map(({ Properties }) => Properties.Description));
-    expect(descriptions.size).toBe(DEPLOYED_FUNCTIONS.length);
+    expect(descriptions.size).toBe(FUNCTION_NAMES.length);
   });
 
-  it.each(DEPLOYED_FUNCTIONS)('%s gets the variables that its adapters read, and no others', name => {
+  it.each(FUNCTION_NAMES)('%s gets the variables that its adapters read, and no others', name => {
     const handler = readFileSync(join(import.meta.dirname, `../../functions/${name}/handler.ts`), 'utf8');
     const [, named = '', more = ''] =
       /createHandler\(\s*'[\w-]+',\s*\[([^\]]*)\],\s*\w+(?:,\s*\{([^}]*)\})?/.exec(handler) ?? [];
@@ -60,7 +60,7 @@ describe('functions', () => {
       LoggingConfig: { LogFormat: 'JSON', LogGroup: { Ref: Match.anyValue() } },
     });
     const groups = Object.values(functions).map(({ Properties }) => Properties.LoggingConfig.LogGroup.Ref);
-    expect(new Set(groups).size).toBe(DEPLOYED_FUNCTIONS.length);
+    expect(new Set(groups).size).toBe(FUNCTION_NAMES.length);
   });
 
   it('keep their logs, which hold the audit, for a set time and beyond the function', () => {
@@ -76,7 +76,7 @@ describe('functions', () => {
   });
 
   it('read their inbox in batches that can fail in part, a few at a time', () => {
-    template.resourceCountIs('AWS::Lambda::EventSourceMapping', DEPLOYED_FUNCTIONS.length);
+    template.resourceCountIs('AWS::Lambda::EventSourceMapping', FUNCTION_NAMES.length);
     template.allResourcesProperties('AWS::Lambda::EventSourceMapping', {
       FunctionResponseTypes: ['ReportBatchItemFailures'],
       ScalingConfig: { MaximumConcurrency: Match.anyValue() },
@@ -92,7 +92,7 @@ describe('inboxes', () => {
 
   it('are as many as functions, each with a dead-letter queue of its own', () => {
     const targets = inboxes.map(({ Properties }) => JSON.stringify(Properties.RedrivePolicy.deadLetterTargetArn));
-    expect(new Set(targets).size).toBe(DEPLOYED_FUNCTIONS.length);
+    expect(new Set(targets).size).toBe(FUNCTION_NAMES.length);
   });
 
   it('hide a message for six times the longest a function may take', () => {
@@ -204,7 +204,7 @@ describe('routing', () => {
 
   it('says in its outputs what the command line stops, resumes and redrives', () => {
     const outputs = Object.keys(template.findOutputs('*'));
-    for (const name of DEPLOYED_FUNCTIONS) {
+    for (const name of FUNCTION_NAMES) {
       expect(outputs).toEqual(
         expect.arrayContaining([
           operationOutputId(name, 'EventSource'),

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { DEPLOYED_FUNCTIONS, ROUTES } from '../../shared/contract/routes.ts';
+import { FUNCTION_NAMES } from '../../shared/contract/names.ts';
+import { ROUTES } from '../../shared/contract/routes.ts';
 import { synthesize } from './synthesized.ts';
 
 const TOPIC = 'arn:aws:sns:eu-west-1:123456789012:oncall';
@@ -61,9 +62,7 @@ describe('alarms', () => {
       'Duration',
     ];
     for (const metric of perFunction) {
-      expect(alarmsOf(silent).filter(({ MetricName }) => MetricName === metric)).toHaveLength(
-        DEPLOYED_FUNCTIONS.length,
-      );
+      expect(alarmsOf(silent).filter(({ MetricName }) => MetricName === metric)).toHaveLength(FUNCTION_NAMES.length);
     }
   });
 
@@ -102,7 +101,7 @@ describe('alarms', () => {
     const counting = alarmsOf(silent).filter(({ Metrics }) =>
       watched(Metrics)?.includes('ApproximateNumberOfMessagesNotVisible'),
     );
-    expect(counting).toHaveLength(DEPLOYED_FUNCTIONS.length);
+    expect(counting).toHaveLength(FUNCTION_NAMES.length);
     for (const { Metrics, Threshold } of counting) {
       expect(watched(Metrics)).toBe('ApproximateNumberOfMessagesNotVisible,ApproximateNumberOfMessagesVisible');
       expect(Threshold).toBeGreaterThan(10);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DEPLOYED_FUNCTIONS } from '../../shared/contract/routes.ts';
+import { FUNCTION_NAMES } from '../../shared/contract/names.ts';
 import { toConstructId } from '../../infra/constructs/construct-id.ts';
 import { roleStatements, synthesize } from './synthesized.ts';
 
@@ -28,7 +28,7 @@ describe('permissions', () => {
     }
   });
 
-  it.each(DEPLOYED_FUNCTIONS)('let %s touch its own records only', name => {
+  it.each(FUNCTION_NAMES)('let %s touch its own records only', name => {
     const role = new RegExp(`^${toConstructId(name)}Role`);
     const records = statements.filter(
       ({ role: id, statement }) => role.test(id) && JSON.stringify(statement.Action).includes('dynamodb:PutItem'),
@@ -76,7 +76,7 @@ describe('cluster access', () => {
   it('maps each function that uses the cluster to a Kubernetes group of its own, without access policies', () => {
     const entries = Object.values(template.findResources('AWS::EKS::AccessEntry')).map(({ Properties }) => Properties);
     expect(entries.map(({ KubernetesGroups }) => KubernetesGroups)).toEqual(
-      DEPLOYED_FUNCTIONS.filter(name => name !== 'timer').map(name => [`curfew:${name}`]),
+      FUNCTION_NAMES.filter(name => name !== 'timer').map(name => [`curfew:${name}`]),
     );
     for (const entry of entries) expect(entry).toMatchObject({ ClusterName: 'prod', Type: 'STANDARD' });
     for (const entry of entries) expect(entry.AccessPolicies).toBeUndefined();

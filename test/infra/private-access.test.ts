@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { synthesize } from './synthesized.ts';
+import { toConstructId } from '../../infra/constructs/construct-id.ts';
+import { FUNCTION_NAMES } from '../../shared/contract/names.ts';
+import { roleStatements, synthesize } from './synthesized.ts';
 
 const privateAccess = {
   vpcId: 'vpc-0123456789abcdef0',
@@ -28,6 +30,33 @@ describe('a cluster with a private endpoint', () => {
     template.hasResourceProperties('AWS::EC2::SecurityGroup', {
       SecurityGroupEgress: [{ CidrIp: '0.0.0.0/0', FromPort: 443, ToPort: 443, IpProtocol: 'tcp' }],
     });
+  });
+
+  it('lets Lambda make network interfaces by the roles of the functions, and denies that to their code', () => {
+    const actions = [
+      'ec2:AssignPrivateIpAddresses',
+      'ec2:CreateNetworkInterface',
+      'ec2:DeleteNetworkInterface',
+      'ec2:DescribeNetworkInterfaces',
+      'ec2:DescribeSubnets',
+      'ec2:UnassignPrivateIpAddresses',
+    ];
+    for (const name of FUNCTION_NAMES) {
+      const role = new RegExp(`^${toConstructId(name)}Role`);
+      const ofInterfaces = roleStatements(template)
+        .filter(each => role.test(each.role) && JSON.stringify(each.statement.Action).includes('NetworkInterface'))
+        .map(({ statement }) => statement);
+      expect(ofInterfaces).toMatchObject([
+        // Together with what EC2 limits to no resource either.
+        { Effect: 'Allow', Action: expect.arrayContaining(actions), Resource: '*' },
+        {
+          Effect: 'Deny',
+          Action: actions,
+          Resource: '*',
+          Condition: { ArnLike: { 'lambda:SourceFunctionArn': expect.anything() } },
+        },
+      ]);
+    }
   });
 
   it('leaves no finding of cdk-nag open either', () => {

@@ -1,6 +1,6 @@
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { DEPLOYED_FUNCTIONS } from '../../shared/contract/routes.ts';
+import { FUNCTION_NAMES } from '../../shared/contract/names.ts';
 import { synthesize } from './synthesized.ts';
 
 const { state, stateTemplate, functionsTemplate } = synthesize();
@@ -67,29 +67,49 @@ describe('state stack', () => {
   });
 
   it('has one dead-letter queue per function that keeps messages for 14 days', () => {
-    stateTemplate.resourceCountIs('AWS::SQS::Queue', DEPLOYED_FUNCTIONS.length);
+    stateTemplate.resourceCountIs('AWS::SQS::Queue', FUNCTION_NAMES.length);
     stateTemplate.allResourcesProperties('AWS::SQS::Queue', {
       MessageRetentionPeriod: 1_209_600,
       SqsManagedSseEnabled: true,
     });
   });
 
-  it('lets EventBridge add to a dead-letter queue only for rules of our bus, and nobody without TLS', () => {
-    stateTemplate.allResourcesProperties('AWS::SQS::QueuePolicy', {
-      PolicyDocument: {
-        Statement: Match.arrayWith([
-          Match.objectLike({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } }),
-          Match.objectLike({
-            Effect: 'Allow',
-            Principal: { Service: 'events.amazonaws.com' },
-            Condition: {
-              ArnLike: {
-                'aws:SourceArn': { 'Fn::Join': ['', Match.arrayWith([Match.stringLikeRegexp(':rule/'), '/*'])] },
-              },
-            },
-          }),
-        ]),
-      },
+  it('lets EventBridge add to a dead-letter queue for the rules that deliver to its function alone, and nobody without TLS', () => {
+    for (const { Properties } of Object.values(stateTemplate.findResources('AWS::SQS::QueuePolicy'))) {
+      expect(Properties.PolicyDocument.Statement).toEqual([
+        expect.objectContaining({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } }),
+        expect.objectContaining({
+          Effect: 'Allow',
+          Principal: { Service: 'events.amazonaws.com' },
+          Condition: { ArnLike: { 'aws:SourceArn': expect.anything() } },
+        }),
+      ]);
+    }
+    expect(rulesLetIn(/^TimerDeadLetters/)).toEqual(['rule/<bus>/*']);
+    // The ARN of a rule on the default bus names no bus: `rule/<bus>/*` does not cover it.
+    expect(rulesLetIn(/^FinalizerDeadLetters/)).toEqual(['rule/<bus>/*', 'rule/Curfew-InstancesToFinalizer']);
+    functionsTemplate.hasResourceProperties('AWS::Events::Rule', {
+      Name: 'Curfew-InstancesToFinalizer',
+      EventBusName: Match.absent(),
     });
   });
 });
+
+/** The rules in the policy of a dead-letter queue, without partition, Region and account. */
+function rulesLetIn(queue: RegExp): readonly string[] {
+  const policies = Object.values(stateTemplate.findResources('AWS::SQS::QueuePolicy')).filter(({ Properties }) =>
+    queue.test(Properties.Queues[0].Ref),
+  );
+  const sources = policies.flatMap(({ Properties }) =>
+    Properties.PolicyDocument.Statement.flatMap(
+      (statement: { Condition: { ArnLike?: Record<string, unknown> } }) =>
+        statement.Condition.ArnLike?.['aws:SourceArn'] ?? [],
+    ),
+  );
+  return sources.map((source: { 'Fn::Join': [string, readonly unknown[]] }) =>
+    source['Fn::Join'][1]
+      .map(part => (typeof part === 'string' ? part : JSON.stringify(part).includes('Bus') ? '<bus>' : ''))
+      .join('')
+      .replace(/^.*:(?=rule\/)/, ''),
+  );
+}

@@ -3,8 +3,8 @@ import { addDuration, hours, isDue, minutes, type EpochMs } from '../../../share
 
 /** A possible orphan is reported, and looked at on its own, this often. */
 export const ORPHAN_CHECK = hours(24);
-/** Karpenter gives an instance this long to become a Node (reference on Karpenter, §1.5); then it ends it itself. */
-export const REGISTRATION_TIMEOUT = minutes(15);
+/** Karpenter gives an instance this long to become a Node; then it ends it itself. */
+const REGISTRATION_TIMEOUT = minutes(15);
 
 /** What of the cluster has an instance. `unknown`: NodeClaims are not served, so nothing follows from their absence (I6). */
 export type HeldBy = 'NodeClaim' | 'Node' | 'nothing' | 'unknown';

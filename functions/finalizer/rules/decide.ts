@@ -1,5 +1,5 @@
 /**
- * The rule of FinalizerRules: what one object needs now (DESIGN §3.3, I1). Pure: no I/O, no clock.
+ * The rule of FinalizerRules: what one object needs now (I1). Pure: no I/O, no clock.
  */
 import type { FinalizerRule } from '../../../shared/domain/finalizer-rule.ts';
 import {

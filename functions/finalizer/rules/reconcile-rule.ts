@@ -6,33 +6,30 @@ import type { KindWatch } from '../../../shared/contract/cluster-event.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import { addDuration, minutes, parseTimestamp } from '../../../shared/domain/time.ts';
+import { orRefused, type Refused } from '../../../shared/lifecycle/refused.ts';
 import type { Rounds } from '../../../shared/lifecycle/rounds.ts';
-import { again, DONE, settle, type Turn } from '../../../shared/lifecycle/settle.ts';
-import { openRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
+import { DONE, settle, type Turn } from '../../../shared/lifecycle/settle.ts';
+import type { UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import type { RuleParts } from './reconcile-object.ts';
-import { RULE_CODEC } from './ending-rule.ts';
-import { loadRules, standingOf, type RuleInForce, type Standing } from './rule-set.ts';
+import { CHANGED, endUnused, endWhenFree, isHeldNow, type SeenRule } from './rule-finalizer.ts';
+import { tryRuleLater } from './refused.ts';
+import { closeRuleRecord, isLater, openRuleRecords } from './rule-record.ts';
+import { loadRules, standingOf, type Standing } from './rule-set.ts';
 import { hasCondition, setConditions, type Condition } from '../set-condition.ts';
-import { isCarrying, objectsOf } from './wake-ups.ts';
 
 /** @property rules wake what a change of a rule concerns */
 export type RuleEndParts = RuleParts & { readonly rules: Rounds };
-
-/** Keeps a rule until its objects are free. */
-export const RULE_FINALIZER = 'curfew.dev/finalizer-rule';
 
 export interface RuleMessage {
   /** How the forwarder's watch of the kind stands; absent in a message that does not say. */
   readonly watch?: KindWatch | undefined;
   /** False: nothing changed that its objects depend on. When everything is published again, they come in events of their own. */
   readonly concernsObjects?: boolean;
-  /** That of a rule which is being deleted. */
+  /** That of a rule which is being deleted, or of which a change was refused. */
   readonly timer?: { readonly uid: string | undefined; readonly wakeUp: UsedWakeUp };
 }
 
-interface SeenRule {
-  readonly object: KubernetesObject;
+interface Look extends SeenRule {
   readonly all: readonly KubernetesObject[];
 }
 
@@ -40,30 +37,50 @@ interface SeenRule {
 export async function reconcileRule(parts: RuleEndParts, name: string, message: RuleMessage): Promise<void> {
   const { deps } = parts;
   const { timer } = message;
-  await settle<SeenRule, Standing>({
+  const recordOf = openRuleRecords(deps, timer?.wakeUp);
+  await settle<Look, Standing>({
     what: `FinalizerRule ${name}`,
     async observe() {
       const all = await loadRules(deps);
       const object = all.find(({ metadata }) => metadata.name === name);
       const isTimed = timer === undefined || object?.metadata.uid === timer.uid;
-      if (!isTimed) await closeRecord(deps, timer.uid);
-      return object === undefined || !isTimed ? { kind: 'over' } : { kind: 'here', observation: { object, all } };
+      if (!isTimed && timer.uid !== undefined) await closeRuleRecord(recordOf(timer.uid));
+      if (object === undefined || !isTimed) return { kind: 'over' };
+      return { kind: 'here', observation: { object, all, record: recordOf(object.metadata.uid) } };
     },
     decide: ({ object, all }) => standingOf(object, all),
-    apply: (standing, { object }) => applyRule(parts, object, standing, message),
+    apply: (standing, look) => applyUnlessRefused(parts, look, standing, message),
   });
+}
+
+/** A change of the rule that the API server refuses is said once on it, and tried again with all that the message in hand says (I8). */
+async function applyUnlessRefused(
+  parts: RuleEndParts,
+  look: Look,
+  standing: Standing,
+  message: RuleMessage,
+): Promise<Turn> {
+  const { object, record } = look;
+  const held = message.timer === undefined ? undefined : await record.load();
+  const kept = held?.kind === 'held' ? held.value.watch : undefined;
+  const outcome = await orRefused(applyRule(parts, look, standing, { ...message, watch: message.watch ?? kept }));
+  if (outcome.kind === 'refused') return tryRuleLater(parts, look, outcome, message.watch);
+  // Nothing of it waits any more, unless it is being deleted.
+  const isDone = outcome.kind === 'done' && held !== undefined && object.metadata.deletionTimestamp === undefined;
+  return isDone ? record.release() : outcome;
 }
 
 async function applyRule(
   parts: RuleEndParts,
-  object: KubernetesObject,
+  look: Look,
   standing: Standing,
-  { watch, concernsObjects = false, timer }: RuleMessage,
-): Promise<Turn> {
+  message: RuleMessage,
+): Promise<Turn | Refused> {
   const { deps } = parts;
-  const { name } = object.metadata;
-  const ref = { type: RESOURCES.FinalizerRule, name };
-  if (object.metadata.deletionTimestamp === undefined && !(await isHeldNow(parts, object, standing))) return CHANGED;
+  const { object } = look;
+  const { watch, timer } = message;
+  const ref = { type: RESOURCES.FinalizerRule, name: object.metadata.name };
+  if (object.metadata.deletionTimestamp === undefined && !(await isHeldNow(deps, object, standing))) return CHANGED;
 
   const current = await deps.kubernetes.get(ref);
   if (current === undefined || current.metadata.uid !== object.metadata.uid) return DONE;
@@ -76,19 +93,31 @@ async function applyRule(
     ...(news !== undefined && { [WATCH_TIME]: news.since }),
   };
   // The status remembers what was said, so it is written afterwards: a run that dies in between says it again.
-  if (accepted.status === 'False' && !hasCondition(current, accepted)) await refuse(parts, object, accepted);
+  const isSaid = hasCondition(current, accepted) || timer !== undefined;
+  if (accepted.status === 'False' && !isSaid) await refuse(parts, object, accepted);
   const shown = [accepted, ...(watching ? [watching] : [])];
-  if (!(await setConditions(deps, ref, current, shown, deps.clock.now(), fields))) return CHANGED;
-  if (standing.kind !== 'inForce') return endUnused(parts, object);
-  const type = resource === undefined ? standing.value.type : { ...standing.value.rule, resource };
-  if (type === undefined) return endUnused(parts, object);
-  const inForce = { ...standing.value, type: { group: type.group, version: type.version, resource: type.resource } };
-  if (concernsObjects || timer !== undefined) await parts.rules.request(name);
-  if (object.metadata.deletionTimestamp !== undefined) return endWhenFree(parts, inForce, timer?.wakeUp);
-  return DONE;
+  const status = await setConditions(deps, ref, current, shown, deps.clock.now(), fields);
+  if (status === 'changed') return CHANGED;
+  const turn = await lookAtObjects(parts, look, standing, { ...message, resource });
+  // Of a rule that ends nobody reads it any more.
+  return status === 'ok' || object.metadata.deletionTimestamp !== undefined ? turn : status;
 }
 
-const CHANGED = again('somebody changed it');
+/** @param message `resource`: the kind's, as the forwarder has just found it */
+async function lookAtObjects(
+  { deps, rules }: RuleEndParts,
+  look: Look,
+  standing: Standing,
+  { concernsObjects = false, timer, resource }: RuleMessage & { readonly resource: string | undefined },
+): Promise<Turn> {
+  const { name, deletionTimestamp } = look.object.metadata;
+  if (standing.kind !== 'inForce') return endUnused(deps, look);
+  const type = resource === undefined ? standing.value.type : { ...standing.value.rule, resource };
+  if (type === undefined) return endUnused(deps, look);
+  const inForce = { ...standing.value, type: { group: type.group, version: type.version, resource: type.resource } };
+  if (concernsObjects || timer !== undefined) await rules.request(name);
+  return deletionTimestamp === undefined ? DONE : endWhenFree(deps, look, inForce);
+}
 
 /**
  * The other rules whose standing is not what their status says: the older one of their kind went, or was edited.
@@ -107,19 +136,9 @@ export async function reconcileOtherRules(parts: RuleEndParts, name: string): Pr
 const WATCH_TIME = 'watchTime';
 
 /** An older report may arrive after a newer one. */
-function isNews({ since }: KindWatch, { status }: KubernetesObject): boolean {
-  const known = status?.[WATCH_TIME];
-  const [reported, stored] = [parseTimestamp(since), typeof known === 'string' ? parseTimestamp(known) : undefined];
-  return reported === undefined || stored === undefined || reported >= stored;
-}
-
-/** Puts the rule's own finalizer on. False: it changed. */
-async function isHeldNow({ deps }: RuleParts, object: KubernetesObject, standing: Standing): Promise<boolean> {
-  const { uid, resourceVersion, name, finalizers = [] } = object.metadata;
-  if (standing.kind !== 'inForce' || finalizers.includes(RULE_FINALIZER)) return true;
-  const body = { metadata: { uid, resourceVersion, finalizers: [...finalizers, RULE_FINALIZER] } };
-  const outcome = await deps.kubernetes.patch({ type: RESOURCES.FinalizerRule, name }, { type: 'merge', body });
-  return outcome.kind !== 'conflict';
+function isNews(watch: KindWatch, { status }: KubernetesObject): boolean {
+  const since = status?.[WATCH_TIME];
+  return typeof since !== 'string' || isLater(watch, { since });
 }
 
 function acceptedOf(standing: Standing): Condition {
@@ -147,39 +166,4 @@ async function refuse({ reporter }: RuleParts, about: KubernetesObject, { messag
     message: `${reason}: ${message}; no finalizer is put on or taken off by it`,
     event: { type: 'Warning' },
   });
-}
-
-/** A rule that is being deleted goes when no object carries its finalizer; that is looked at once a minute. */
-async function endWhenFree({ deps }: RuleParts, inForce: RuleInForce, wakeUp: UsedWakeUp | undefined): Promise<Turn> {
-  const { object } = inForce;
-  const { kind, apiVersion, metadata } = object;
-  const objects = await objectsOf(deps, inForce);
-  if (!objects.some(each => isCarrying(each, inForce))) return endUnused({ deps }, object);
-  const record = openRecord(deps, RULE_CODEC, ruleRecordId(metadata.uid), wakeUp);
-  const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
-  await record.load();
-  await record.save({ subject, value: {}, wakeTime: addDuration(deps.clock.now(), minutes(1)) });
-  return DONE;
-}
-
-const ruleRecordId = (uid: string): string => `rule/${uid}`;
-
-async function closeRecord(deps: RuleParts['deps'], uid: string | undefined): Promise<void> {
-  if (uid === undefined) return;
-  const record = openRecord(deps, RULE_CODEC, ruleRecordId(uid));
-  if ((await record.load()).kind === 'held') await record.closeGone();
-}
-
-/** A rule that is being deleted, and that nothing waits for. */
-async function endUnused({ deps }: Pick<RuleParts, 'deps'>, object: KubernetesObject): Promise<Turn> {
-  const ref = { type: RESOURCES.FinalizerRule, name: object.metadata.name };
-  const current = await deps.kubernetes.get(ref);
-  if (current?.metadata.uid !== object.metadata.uid || current.metadata.deletionTimestamp === undefined) return DONE;
-  const { uid, resourceVersion, finalizers = [] } = current.metadata;
-  if (!finalizers.includes(RULE_FINALIZER)) return DONE;
-  const body = { metadata: { uid, resourceVersion, finalizers: finalizers.filter(name => name !== RULE_FINALIZER) } };
-  const outcome = await deps.kubernetes.patch(ref, { type: 'merge', body });
-  if (outcome.kind === 'conflict') return CHANGED;
-  await closeRecord(deps, uid);
-  return DONE;
 }

@@ -1,36 +1,65 @@
-/** A change of an object that the API server refuses, as schemas and admission policies can: said once on it, and tried again later (I8). */
+/** A change that the API server refuses, as schemas and admission policies can: said once on its object, and tried again later (I8). */
+import type { KindWatch } from '../../../shared/contract/cluster-event.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { addDuration } from '../../../shared/domain/time.ts';
-import { TerminalError } from '../../../shared/errors.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
-import type { Turn } from '../../../shared/lifecycle/settle.ts';
+import { again, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
-import { REFUSED_CHECK } from '../../../shared/lifecycle/refused.ts';
+import { orRefused, REFUSED_CHECK, triedAgain, type Refused } from '../../../shared/lifecycle/refused.ts';
+import type { TerminationDeps } from '../steps/context.ts';
 import { nextEntry, saveEntry } from './ledger.ts';
 import type { ObjectLook } from './observe-object.ts';
 import type { LedgerEntry } from './record.ts';
 import { reportObject } from './report.ts';
+import type { SeenRule } from './rule-finalizer.ts';
+import { isLater } from './rule-record.ts';
 
+/** Of an object of a rule. */
 export async function tryLaterWhenRefused(
   { reporter }: { readonly reporter: Reporter },
   look: ObjectLook,
   record: TimedRecord<LedgerEntry>,
   turn: Promise<Turn>,
 ): Promise<Turn> {
-  try {
-    return await turn;
-  } catch (error) {
-    if (!(error instanceof TerminalError)) throw error;
-    const { message } = error;
-    // This turn may have written it.
-    const held = await record.load();
-    if (held.kind === 'newer') throw error;
-    const entry = held.kind === 'held' ? held.value : nextEntry(look);
-    const saved = await saveEntry(look, { ...entry, message }, addDuration(look.observation.now, REFUSED_CHECK));
-    if (!saved.written || look.entry?.message === message) return saved;
+  const outcome = await orRefused(turn);
+  if (outcome.kind !== 'refused') return outcome;
+  // This turn may have written it.
+  const held = await record.load();
+  if (held.kind === 'newer') return again('a newer version wrote its entry');
+  const { message } = outcome;
+  // Said first: a run that dies in between says it again (I9).
+  if (look.entry?.message !== message) {
     const reason = EVENT_REASONS.finalizationError;
-    const text = `${message}; it is tried again every five minutes`;
-    await reportObject(reporter, look, { decision: 'retry', reason, message: text, type: 'Warning' });
-    return saved;
+    await reportObject(reporter, look, { decision: 'retry', reason, message: triedAgain(outcome), type: 'Warning' });
   }
+  const entry = held.kind === 'held' ? held.value : nextEntry(look);
+  return saveEntry(look, { ...entry, message }, addDuration(look.observation.now, REFUSED_CHECK));
+}
+
+/** Of a rule. @param watch of the message in hand: nobody repeats it */
+export async function tryRuleLater(
+  { deps, reporter }: { readonly deps: TerminationDeps; readonly reporter: Reporter },
+  { object, record }: SeenRule,
+  refused: Refused,
+  watch: KindWatch | undefined,
+): Promise<Turn> {
+  const held = await record.load();
+  if (held.kind === 'newer') throw refused.cause;
+  const before = held.kind === 'held' ? held.value : {};
+  const { message } = refused;
+  // Said first, as above.
+  if (before.refused !== message) {
+    await reporter.report({
+      about: object,
+      decision: 'wait',
+      reason: EVENT_REASONS.changeRefused,
+      message: triedAgain(refused),
+      event: { type: 'Warning' },
+    });
+  }
+  const { kind, apiVersion, metadata } = object;
+  const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
+  const isNews = watch !== undefined && (before.watch === undefined || isLater(watch, before.watch));
+  const value = { ...before, refused: message, ...(isNews && { watch }) };
+  return record.save({ subject, value, wakeTime: addDuration(deps.clock.now(), REFUSED_CHECK) });
 }

@@ -93,8 +93,11 @@ function nextLook(since: EpochMs, now: EpochMs, least: DurationMs, most: Duratio
 }
 
 /** The NodeClaim, if there is one, and its Nodes. */
-export const objectsOf = ({ look: { claim, nodes } }: TerminationContext): readonly KubernetesObject[] =>
-  claim === undefined ? nodes : [claim, ...nodes];
+export const objectsOf = ({
+  look: { claim, nodes },
+}: {
+  readonly look: Pick<Look, 'claim' | 'nodes'>;
+}): readonly KubernetesObject[] => (claim === undefined ? nodes : [claim, ...nodes]);
 
 /** Tells of NodeClaim and Nodes alike: an Event on each, one audit line that names them all. */
 export async function tell(context: TerminationContext, report: Omit<Report, 'about'>): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * Whichever of NodeClaim and Node was deleted, the other follows (reference on Karpenter, §2.1 and §4.6). A Node gets our finalizer
+ * Whichever of NodeClaim and Node was deleted, the other follows, as in Karpenter. A Node gets our finalizer
  * before it is deleted: without one it would be gone with its pods before anybody drains it.
  */
 import { RESOURCES } from '../../../shared/contract/resources.ts';

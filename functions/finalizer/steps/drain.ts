@@ -60,9 +60,7 @@ export const drainNodes = {
 function isDrained({ forced, now }: TerminationContext, plan: DrainPlan, outcomes: readonly PodOutcome[]): boolean {
   if (plan.drained) return true;
   if (!forced || outcomes.some(({ answer }) => answer.kind === 'deleted')) return false;
-  const refused = new Set(
-    outcomes.flatMap(({ step, answer }) => (answer.kind === 'misconfigured' ? [step.pod.uid] : [])),
-  );
+  const refused = new Set(outcomes.flatMap(({ step, answer }) => (answer.kind === 'refused' ? [step.pod.uid] : [])));
   return plan.steps.every(
     ({ pod }) => refused.has(pod.uid) || (pod.deletionTime !== undefined && isDue(now, pod.deletionTime)),
   );
@@ -84,7 +82,7 @@ async function countRefusals(
   context: TerminationContext,
   outcomes: readonly PodOutcome[],
 ): Promise<EpochMs | undefined> {
-  const refused = outcomes.filter(({ answer }) => answer.kind === 'blocked' || answer.kind === 'misconfigured');
+  const refused = outcomes.filter(({ answer }) => answer.kind === 'blocked' || answer.kind === 'refused');
   const changed = outcomes.some(({ answer }) => answer.kind === 'changed');
   const before = context.progress().refusedEvictions;
   const failures = refused.length === 0 ? 0 : Math.min(before + 1, REFUSALS_COUNTED);
@@ -101,7 +99,7 @@ async function countRefusals(
 /** In words that stay the same while nothing changes, so that they are said once. */
 function describeWait({ steps }: DrainPlan, outcomes: readonly PodOutcome[]): string {
   const refusals = outcomes.flatMap(({ step, answer }) =>
-    answer.kind === 'blocked' || answer.kind === 'misconfigured' ? [`${nameOf(step.pod)}: ${answer.message}`] : [],
+    answer.kind === 'blocked' || answer.kind === 'refused' ? [`${nameOf(step.pod)}: ${answer.message}`] : [],
   );
   const held = steps.flatMap(step =>
     step.kind === 'wait' && step.because === 'Protected'

@@ -187,12 +187,13 @@ async function timedOut(
       event: { type: 'Warning' },
     });
     await store(context, hook, { ...progress, phase: onTimeout === 'Proceed' ? 'passed' : 'timedOut' });
-    if (onTimeout === 'Escalate') await context.remember({ deadline: { time: context.now, source: `hook ${name}` } });
   }
   switch (onTimeout) {
     case 'Proceed':
       return stepDone;
     case 'Escalate':
+      // Also after a run that died before it, and when the policy of a hook that holds says so from now on.
+      await context.remember({ deadline: { time: context.now, source: `hook ${name}` } });
       return lookAgain(context, message);
     case 'Abort':
       return waitFor(message, addDuration(context.now, HELD_CHECK));

@@ -29,7 +29,7 @@ export const terminateInstance = {
     const { claim, providerID, sharedWith } = look;
     // Without a NodeClaim the instance is not ours to end (N42); without a providerID there is none (L40).
     if (claim === undefined || providerID === undefined || sharedWith.length > 0) return stepDone;
-    const state = await describe(context, providerID);
+    const state = await lookAtInstance(context, providerID);
     if (isGone(state)) return stepDone;
     const { instance } = context.progress();
     const isKarpenters = claim.metadata.finalizers?.includes(KARPENTER_FINALIZER) === true;
@@ -75,7 +75,10 @@ function takeOverTime({ deadline }: TerminationContext, deletion: EpochMs): Epoc
 export const isGone = (state: InstanceState | undefined): boolean => state === undefined || state === 'terminated';
 
 /** What cannot be looked at is not ended (I6): said once, before the message goes back to the queue. */
-async function describe(context: TerminationContext, providerID: string): Promise<InstanceState | undefined> {
+export async function lookAtInstance(
+  context: TerminationContext,
+  providerID: string,
+): Promise<InstanceState | undefined> {
   const { deps, forced } = context;
   try {
     return (await deps.instances.describe(providerID))?.state;

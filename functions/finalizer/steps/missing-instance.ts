@@ -1,9 +1,10 @@
-/** Without an instance nothing runs on the Node: there is nothing to drain or detach (reference on Karpenter, §2.2 step 3). */
+/** Without an instance nothing runs on the Node: there is nothing to drain or detach, as in Karpenter. */
 import { readConditions } from '../../../shared/domain/node.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { orRefused } from '../../../shared/lifecycle/refused.ts';
 import type { Step } from '../../../shared/lifecycle/steps.ts';
 import { stepDone, type TerminationContext } from './context.ts';
-import { isGone } from './instance.ts';
+import { isGone, lookAtInstance } from './instance.ts';
 
 /** The step, done at once where the instance is gone. */
 export function unlessInstanceGone(step: Step<TerminationContext>): Step<TerminationContext> {
@@ -14,10 +15,12 @@ export function unlessInstanceGone(step: Step<TerminationContext>): Step<Termina
 }
 
 /** Only of Nodes that are not Ready: while a Node is Ready its kubelet speaks, whatever the cloud says (N18, N19). */
-async function isInstanceMissing({ deps, look }: TerminationContext): Promise<boolean> {
-  const { claim, nodes, providerID } = look;
+async function isInstanceMissing(context: TerminationContext): Promise<boolean> {
+  const { claim, nodes, providerID } = context.look;
   if (claim === undefined || providerID === undefined || nodes.some(isReady)) return false;
-  return isGone((await deps.instances.describe(providerID))?.state);
+  // What EC2 refuses for good is known by nobody: the Node is emptied like any other.
+  const state = await orRefused(lookAtInstance(context, providerID));
+  return typeof state !== 'object' && isGone(state);
 }
 
 const isReady = ({ status }: KubernetesObject): boolean =>

@@ -1,4 +1,4 @@
-/** Keeps new pods and new connections away from the Nodes (reference on Karpenter, §2.2 step 5), and asks the forwarder to publish their pods. */
+/** Keeps new pods and new connections away from the Nodes, as Karpenter does, and asks the forwarder to publish their pods. */
 import { isWatchedFor, withWaiter } from '../../../shared/cluster/pod-watchers.ts';
 import { ANNOTATIONS } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';

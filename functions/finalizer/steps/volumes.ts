@@ -1,5 +1,5 @@
 /**
- * Waits until the volumes of the Nodes are detached (reference on Karpenter, §2.6): an instance that ends with a volume attached keeps
+ * Waits until the volumes of the Nodes are detached, as Karpenter does: an instance that ends with a volume attached keeps
  * the volume from its next pod for minutes. Volumes of pods that the drain passed over will not be detached, and are not waited for.
  */
 import { RESOURCES } from '../../../shared/contract/resources.ts';

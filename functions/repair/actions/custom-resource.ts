@@ -1,25 +1,17 @@
 /**
  * CustomResource: somebody else's remediator is asked by a custom resource that the user's template describes, under the contract of
- * node-healthcheck-operator: named after the node, condition `Processing` while it works, `Succeeded` True or False at its end,
- * annotated when its time is over, deleted by us once the node is well or gone.
+ * node-healthcheck-operator: named after the node, condition `Processing` while it works. Its end is in `made-resources.ts`.
  */
-import { deleteExactly } from '../../../shared/cluster/delete-exactly.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { ANNOTATIONS, CONFIG_MAP } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { parseApiVersion, type KubernetesManifest, type ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
-import { readConditions } from '../../../shared/domain/node.ts';
-import { addDuration, seconds, toTimestamp } from '../../../shared/domain/time.ts';
-import { RetryableError } from '../../../shared/errors.ts';
+import { addDuration, seconds } from '../../../shared/domain/time.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
-import type { RepairAttempt, ResourceName, RungAnswer } from '../pass/pool.ts';
-import { TAKEN, type Action, type ActionContext, type ActionDeps } from './action.ts';
-import { nodeOfRequest } from './drain.ts';
+import type { RepairAttempt, ResourceName } from '../pass/pool.ts';
+import { TAKEN, type Action, type ActionContext } from './action.ts';
 import { renderRemediation } from './remediation-template.ts';
 
-/** The annotation by which remediators of node-healthcheck-operator know that they are out of time. */
-const TIMED_OUT_ANNOTATION = 'remediation.medik8s.io/nhc-timed-out';
-const SUCCEEDED = 'Succeeded';
 const RETRY = seconds(30);
 
 export const createRemediation = (template: string): Action => ({
@@ -157,59 +149,3 @@ const nameOf = ({ type: { group, version, resource }, namespace, name }: ObjectR
   ...(namespace !== undefined && { namespace }),
   name,
 });
-
-const refOf = ({ group, version, resource, namespace, name }: ResourceName): ObjectRef => ({
-  type: { group, version, resource },
-  name,
-  ...(namespace !== undefined && { namespace }),
-});
-
-/** How the remediator says that it ended; undefined: not yet, and nothing is known of one that somebody removed. */
-export async function remediationAnswer(
-  { kubernetes }: Pick<ActionDeps, 'kubernetes'>,
-  { resources }: Pick<RepairAttempt, 'resources'>,
-): Promise<RungAnswer | undefined> {
-  const made = resources?.at(-1);
-  if (made === undefined) return undefined;
-  const object = await kubernetes.get(refOf(made));
-  if (object?.metadata.uid !== made.uid) return undefined;
-  const end = readConditions(object.status?.['conditions']).find(({ type }) => type === SUCCEEDED);
-  if (end?.status !== 'False') return undefined;
-  const why = [end.reason, end.message].filter(text => text !== '').join(': ');
-  return {
-    kind: 'failed',
-    message: `${made.resource} ${made.name} says Succeeded=False${why === '' ? '' : `, ${why}`}`,
-  };
-}
-
-/** Tells the remediators of this repair that their time is over. */
-export async function endRemediations(
-  { kubernetes, clock }: Pick<ActionDeps, 'kubernetes' | 'clock'>,
-  { resources = [] }: Pick<RepairAttempt, 'resources'>,
-): Promise<void> {
-  for (const made of resources) {
-    const object = await kubernetes.get(refOf(made));
-    if (object?.metadata.uid !== made.uid || object.metadata.annotations?.[TIMED_OUT_ANNOTATION] !== undefined)
-      continue;
-    const annotations = { [TIMED_OUT_ANNOTATION]: toTimestamp(clock.now()) };
-    const outcome = await kubernetes.patch(refOf(made), {
-      type: 'merge',
-      body: { metadata: { uid: made.uid, annotations } },
-    });
-    if (outcome.kind === 'conflict')
-      throw new RetryableError(`ending ${made.resource} ${made.name}: ${outcome.message}`);
-  }
-}
-
-/** Deletes exactly those that this repair made, recorded or not: the request on each names the node. */
-export async function deleteRemediations(
-  { kubernetes }: Pick<ActionDeps, 'kubernetes'>,
-  { node, resources = [], mayHaveMade = [] }: Pick<RepairAttempt, 'node' | 'resources' | 'mayHaveMade'>,
-): Promise<void> {
-  for (const made of resources) await deleteExactly(kubernetes, refOf(made), made.uid);
-  for (const name of mayHaveMade) {
-    const { uid, annotations } = (await kubernetes.get(refOf(name)))?.metadata ?? {};
-    const isOurs = nodeOfRequest(annotations?.[ANNOTATIONS.repair] ?? '') === node.uid;
-    if (uid !== undefined && isOurs) await deleteExactly(kubernetes, refOf(name), uid);
-  }
-}

@@ -77,7 +77,7 @@ export const reboot: Action = {
 const FIRST_RETRY_SECONDS = 5;
 const LAST_RETRY_SECONDS = 60;
 
-export async function callInstance(
+async function callInstance(
   { deps, now, node, attempt }: ActionContext,
   call: (instances: Instances, providerID: string) => Promise<InstanceOutcome>,
 ): Promise<StepOutcome> {

@@ -9,13 +9,14 @@ import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { readNode } from '../../../shared/domain/node.ts';
 import { indexOwners, ownerOf } from '../../../shared/domain/node-owner.ts';
-import { TerminalError } from '../../../shared/errors.ts';
+import { orRefused } from '../../../shared/lifecycle/refused.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { ObjectEvent } from '../../../shared/ports/event-recorder.ts';
-import type { Action, ActionContext, ActionDeps, Made } from '../actions/action.ts';
-import { createRemediation, deleteRemediations, endRemediations } from '../actions/custom-resource.ts';
-import { cancelDrain, requestDrain } from '../actions/drain.ts';
-import { reboot, takeBackAnnotation, terminate } from '../actions/terminate.ts';
+import type { Action, ActionContext, Made } from '../actions/action.ts';
+import { createRemediation } from '../actions/custom-resource.ts';
+import { requestDrain } from '../actions/drain.ts';
+import { endRemediations } from '../actions/made-resources.ts';
+import { reboot, terminate } from '../actions/terminate.ts';
 import { loadRules, type PoolRules } from '../observe.ts';
 import type { Place } from '../report.ts';
 import { rungsOf } from './attempts.ts';
@@ -25,6 +26,7 @@ import { readClaim, refuse, refusedByServer, type Refusal } from './refusals.ts'
 import type { Verdict } from './verdict.ts';
 import type { RepairAttempt } from './pool.ts';
 import { noteAct } from './say.ts';
+import { withdraw } from './take-back.ts';
 
 type Granted = Extract<Verdict, { kind: 'repair' }>;
 
@@ -112,8 +114,8 @@ async function carryOutOne(
   ]);
   const calledOff = async (why: string): Promise<Outcome> => {
     // An attempt before this one may have left its annotation.
-    if (previous === undefined) await withdraw(deps, attempt, claim);
-    return { kind: 'calledOff', why };
+    const refused = previous === undefined ? await orRefused(withdraw(deps, attempt, claim)) : undefined;
+    return refused === undefined ? { kind: 'calledOff', why } : refusedByServer(deps, refused, attempt, place);
   };
   if (nodeObject?.metadata.uid !== named.uid) return calledOff('the Node is gone');
   if (claim?.uid !== reserved?.uid) return calledOff('the NodeClaim is gone');
@@ -133,14 +135,12 @@ async function carryOutOne(
   const action = actionOf(attempt, rules);
   if (action === undefined) return calledOff(`repair.actions has no such ${attempt.action} by now`);
 
-  if (attempt.resources !== undefined) await endRemediations(deps, attempt);
-  let outcome: StepOutcome;
-  try {
-    outcome = await action.run({ deps, now, attempt, node, claim, pool, pods, message, note });
-  } catch (error) {
-    if (attempt.action !== 'Terminate' || !(error instanceof TerminalError)) throw error;
-    return await refusedByServer(deps, error, attempt, place);
-  }
+  const act = async (): Promise<StepOutcome> => {
+    if (attempt.resources !== undefined) await endRemediations(deps, attempt);
+    return await action.run({ deps, now, attempt, node, claim, pool, pods, message, note });
+  };
+  const outcome = await orRefused(act());
+  if (outcome.kind === 'refused') return refusedByServer(deps, outcome, attempt, place);
   if (outcome.kind === 'done') {
     events.push(...(await noteAct(deps, { attempt, message, place, pods, rules })));
     return { kind: 'accepted' };
@@ -165,23 +165,4 @@ function actionOf({ action, rung }: RepairAttempt, { rules }: PoolRules): Action
       return template === undefined ? undefined : createRemediation(template);
     }
   }
-}
-
-/**
- * Takes back what is left of an attempt that was not carried out, or whose repair is over (I7). Doing it twice is doing it once.
- *
- * @param claim its NodeClaim as it was read since
- */
-export async function withdraw(
-  deps: ActionDeps,
-  attempt: RepairAttempt,
-  claim: NodeClaimView | undefined,
-): Promise<void> {
-  const { phase, action, requestId } = attempt;
-  if (phase !== 'observed') {
-    if (action === 'Terminate') await takeBackAnnotation(deps, attempt, claim);
-    // A termination carries the id of the drain before it.
-    if (action !== 'CustomResource' && requestId !== undefined) await cancelDrain(deps, attempt);
-  }
-  await deleteRemediations(deps, attempt);
 }

@@ -1,6 +1,6 @@
 /**
  * The rule of a pass: one look at a whole pool. Ranks what is due, and grants what threshold, outages, ramp and budget allow
- * (DESIGN §3.1, I3). Every grant is an attempt that the pass reserves in the pool's record before anything happens (I4). Pure.
+ * (I3). Every grant is an attempt that the pass reserves in the pool's record before anything happens (I4). Pure.
  */
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';

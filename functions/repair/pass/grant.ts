@@ -11,9 +11,9 @@ import { budgetHold, type Hold } from './guards.ts';
 import type { CarriedOut, PoolState, Ramp, RepairAttempt } from './pool.ts';
 
 /** More than so many at once are granted by the passes that follow, one a second. */
-export const MAX_GRANTS = 200;
+const MAX_GRANTS = 200;
 /** A pool's attempts stand in one record, whose size is limited; further repairs wait. */
-export const MAX_ATTEMPTS = 1_000;
+const MAX_ATTEMPTS = 1_000;
 
 /** A node that is due. */
 export interface Candidate {
@@ -148,7 +148,7 @@ function annotationOf(
 }
 
 /** How long one step of the ramp lasts. */
-export const RAMP_STEP = minutes(1);
+const RAMP_STEP = minutes(1);
 
 /** The ramp of this pass; undefined when repairs are not slowed down. */
 export function nextRamp(
@@ -180,11 +180,11 @@ export function advanceRamp(ramp: Ramp | undefined, granted: number, now: EpochM
 }
 
 /** Repairs that the ramp still allows in its step. */
-export function rampAllows(ramp: Ramp | undefined): number {
+function rampAllows(ramp: Ramp | undefined): number {
   return ramp === undefined ? Infinity : 2 ** ramp.step - ramp.granted;
 }
 
-export function rampHold(ramp: Ramp, now: EpochMs): Hold {
+function rampHold(ramp: Ramp, now: EpochMs): Hold {
   const next = addDuration(ramp.granted === 0 ? now : ramp.stepTime, RAMP_STEP);
   return {
     reason: 'RampUp',

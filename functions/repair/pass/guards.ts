@@ -36,7 +36,7 @@ export interface Hold {
 /** Blocked repairs are looked at again after this long, or when the pool changes (Karpenter's value). */
 export const BLOCKED_RETRY = minutes(5);
 /** The nodes of an outage are those of other pools too, whose changes wake nobody here. */
-export const OUTAGE_RETRY = minutes(1);
+const OUTAGE_RETRY = minutes(1);
 
 export interface Surroundings {
   readonly now: EpochMs;

@@ -9,13 +9,14 @@ import { NEW_POOL, poolRecordId, poolSubject } from '../record.ts';
 import { openShare, type Share } from '../limits/reserve.ts';
 import type { Place } from '../report.ts';
 import { underWayOf } from './attempts.ts';
-import { carryOut, withdraw } from './carry-out.ts';
+import { carryOut } from './carry-out.ts';
 import type { PassDecision, PassObservation } from './decide.ts';
 import { PASS_SETTLES_AFTER, PASS_SPACING, type PassDeps } from './deps.ts';
 import { withIntents } from './intents.ts';
 import { concluded, ended, inquire, recordOutcomes, sayForDeadRuns, wakeTimeAfter } from './outcomes.ts';
 import type { PoolState, RepairAttempt } from './pool.ts';
 import { count, newsOf, say, wakeTimeOf } from './say.ts';
+import { takeBack } from './take-back.ts';
 
 interface Seen {
   /** As it was read; undefined: there was no record. */
@@ -111,18 +112,15 @@ async function lookAndAct(
       const { state, rules, claims } = seen;
       const place: Place = { pool, source: rules.rules.source };
       await sayForDeadRuns(deps, { lost: seen.decision.lost, found: seen.found }, { place, rules, told });
-      for (const attempt of seen.decision.withdrawals) {
-        const claim = claims.find(({ uid }) => uid === attempt.claim?.uid);
-        await withdraw(deps, attempt, claim);
-      }
-      const isMaking = seen.decision.state.attempts.some(
+      const isAnythingLeft = seen.decision.withdrawals.length > 0 || state.left !== undefined;
+      const taken = isAnythingLeft ? await takeBack(deps, seen.decision, { claims, place, told }) : seen.decision;
+      const isMaking = taken.state.attempts.some(
         ({ action, phase }) => action === 'CustomResource' && phase === 'intended',
       );
-      const decision = isMaking
-        ? await withIntents(deps, seen.decision, { pool, rules: rules.rules, claims })
-        : seen.decision;
+      const decision = isMaking ? await withIntents(deps, taken, { pool, rules: rules.rules, claims }) : taken;
       const granted = decision.verdicts.flatMap(verdict => (verdict.kind === 'repair' ? verdict : []));
-      if (granted.length === 0) return conclude(deps, record, pool, seen, { told, isFirstLook: looks === 1 });
+      if (granted.length === 0)
+        return conclude(deps, record, pool, { ...seen, decision }, { told, isFirstLook: looks === 1 });
 
       const { share } = seen;
       const isFree =

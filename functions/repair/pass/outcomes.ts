@@ -5,7 +5,7 @@ import type { NodeView } from '../../../shared/domain/node.ts';
 import { addDuration, earliest, isDue, latest, type EpochMs } from '../../../shared/domain/time.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import type { ActionDeps } from '../actions/action.ts';
-import { remediationAnswer } from '../actions/custom-resource.ts';
+import { remediationAnswer } from '../actions/made-resources.ts';
 import type { PoolRules } from '../observe.ts';
 import { poolSubject } from '../record.ts';
 import { reportOfLost, type Place } from '../report.ts';

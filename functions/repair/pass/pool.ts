@@ -109,7 +109,18 @@ export interface PoolState {
   readonly ramp?: Ramp | undefined;
   /** Repairs within the window of `futility`: condition, and when. */
   readonly repairs: readonly { readonly condition: string; readonly time: EpochMs }[];
+  /** What could not be taken back of repairs that are over. */
+  readonly left?: readonly Leftover[] | undefined;
   readonly said: Said;
+}
+
+/** What an attempt left, and the API server does not let us take back, as admission policies can want it. */
+export interface Leftover {
+  /** Its resources are all that it made. */
+  readonly attempt: RepairAttempt;
+  /** Why not, as it was said. */
+  readonly message: string;
+  readonly retryTime: EpochMs;
 }
 
 /** What was said about which node, in short: one letter by a hash of its UID. */

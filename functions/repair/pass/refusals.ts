@@ -2,9 +2,8 @@
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { readNodeClaim, type NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import { addDuration, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
-import type { TerminalError } from '../../../shared/errors.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
-import { REFUSED_CHECK } from '../../../shared/lifecycle/refused.ts';
+import { orRefused, REFUSED_CHECK, type Refused } from '../../../shared/lifecycle/refused.ts';
 import type { ActionDeps } from '../actions/action.ts';
 import { takeBackAnnotation } from '../actions/terminate.ts';
 import { reportOfRefusal, type Place } from '../report.ts';
@@ -49,13 +48,16 @@ async function later(
 
 export async function refusedByServer(
   deps: PassDeps,
-  error: TerminalError,
+  { message }: Refused,
   attempt: RepairAttempt,
   place: Place,
 ): Promise<Refusal> {
-  if (attempt.claim !== undefined) await takeBackAnnotation(deps, attempt, await readClaim(deps, attempt.claim.name));
+  // Where that is refused, too, the next try takes it over, or takes it back.
+  if (attempt.claim !== undefined) {
+    await orRefused(takeBackAnnotation(deps, attempt, await readClaim(deps, attempt.claim.name)));
+  }
   const until = addDuration(deps.clock.now(), REFUSED_CHECK);
-  return await later(deps, { until, on: error.message }, attempt, place);
+  return await later(deps, { until, on: message }, attempt, place);
 }
 
 export async function readClaim(

@@ -30,6 +30,7 @@ import {
 import type { EndedDrain } from '../actions/drain.ts';
 import { NEW_POOL, poolCodec, poolRecordId, poolSubject } from '../record.ts';
 import { CALM_SPACING, PASS_SETTLES_AFTER, PASS_SPACING, type PassDeps } from './deps.ts';
+import { rememberDrainEnd } from './ended-drain.ts';
 import { runPass } from './one-pass.ts';
 import type { PoolState } from './pool.ts';
 import { countHeld, wasSaid } from './say.ts';
@@ -135,13 +136,13 @@ export function createPasses(deps: PassDeps): Passes {
     },
     async drainEnded(pool, ended) {
       const record = open(pool);
-      if (await rememberEnd(deps, pool, record, ended)) await request(pool, record, () => 'pass');
+      if (await rememberDrainEnd(deps, pool, record, ended)) await request(pool, record, () => 'pass');
     },
   };
 }
 
 /** From so many held repairs on a pass waits for the rest of a burst of changes: one look at all of them is enough. */
-export const MANY_HELD = 20;
+const MANY_HELD = 20;
 /** For each of them, up to the spacing of passes: the larger the look, the longer the wait. */
 const JOIN_EACH = seconds(0.01);
 
@@ -216,31 +217,4 @@ async function claimPass(
     },
   });
   return claimed;
-}
-
-/** Whether a repair of the pool waits for this drain. */
-async function rememberEnd(
-  deps: PassDeps,
-  pool: string | undefined,
-  record: TimedRecord<PoolState>,
-  { requestId, answer }: EndedDrain,
-): Promise<boolean> {
-  let isOurs = false;
-  await settle<Held<PoolState>, undefined>({
-    what: poolRecordId(pool),
-    observe: async () => ({ kind: 'here', observation: await record.load() }),
-    decide: () => undefined,
-    async apply(_, held) {
-      if (held.kind !== 'held') return DONE;
-      const { value, stored } = held;
-      isOurs = value.attempts.some(attempt => attempt.action === 'Drain' && attempt.requestId === requestId);
-      if (!isOurs) return DONE;
-      const attempts = value.attempts.map(attempt =>
-        attempt.action === 'Drain' && attempt.requestId === requestId ? { ...attempt, answer } : attempt,
-      );
-      const wakeTime = stored.nextWakeTime ?? deps.clock.now();
-      return written(await record.save({ subject: poolSubject(pool), value: { ...value, attempts }, wakeTime }));
-    },
-  });
-  return isOurs;
 }

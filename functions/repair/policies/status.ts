@@ -1,7 +1,8 @@
 /**
- * Keeps the status of the NodeLifecyclePolicies: one record for all of them says when it was looked at last. Whatever may change a status
- * asks for a look; looks are apart from each other, and only what differs is written. Without a policy there is no record and no look.
+ * When the status of the NodeLifecyclePolicies is looked at: one record for all of them says when it was last. Whatever may change a status
+ * asks for a look; looks are apart from each other. Without a policy there is no record and no look.
  */
+import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import * as z from '../../../shared/contract/zod.ts';
 import {
@@ -13,7 +14,8 @@ import {
   type DurationMs,
   type EpochMs,
 } from '../../../shared/domain/time.ts';
-import { REFUSED_CHECK } from '../../../shared/lifecycle/refused.ts';
+import { REFUSED_CHECK, triedAgain } from '../../../shared/lifecycle/refused.ts';
+import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { again, DONE, settle } from '../../../shared/lifecycle/settle.ts';
 import {
   openRecord,
@@ -22,22 +24,27 @@ import {
   type RecordCodec,
   type UsedWakeUp,
 } from '../../../shared/lifecycle/timed-record.ts';
+import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import { OWNER } from '../record.ts';
-import { writeStatuses, type Refused, type StatusDeps as Deps } from './write-status.ts';
+import { writeStatuses, type RefusedStatus } from './write-status.ts';
+
+type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'clock'> & {
+  readonly reporter: Reporter;
+};
 
 interface StatusRecord {
   /** When the latest look began. */
   readonly lookTime: EpochMs;
   /** It has not ended yet. */
   readonly underWay?: true | undefined;
-  /** What was said of statuses that are refused. */
-  readonly refused?: Refused | undefined;
+  /** Why statuses could not be written, as it was said; a line each. */
+  readonly refused?: string | undefined;
 }
 
 const schema = z.object({
   lookTime: z.number(),
   underWay: z.exactOptional(z.literal(true)),
-  refused: z.exactOptional(z.record(z.string(), z.string())),
+  refused: z.exactOptional(z.string()),
 });
 export const statusCodec: RecordCodec<StatusRecord> = {
   owner: OWNER,
@@ -49,7 +56,7 @@ export const statusCodec: RecordCodec<StatusRecord> = {
   toState: ({ lookTime, underWay, refused }) => ({
     lookTime,
     ...(underWay && { underWay }),
-    ...(refused && Object.keys(refused).length > 0 && { refused }),
+    ...(refused !== undefined && { refused }),
   }),
 };
 const RECORD_ID = 'policy-status';
@@ -60,7 +67,7 @@ const SUBJECT: Subject = { apiVersion: 'curfew.dev/v1alpha1', kind: 'NodeLifecyc
 export const isAllPolicies = ({ name }: Pick<Subject, 'name'>): boolean => name === ALL;
 
 /** Looks because nodes or repairs changed are this far apart. */
-export const STATUS_SPACING = seconds(30);
+const STATUS_SPACING = seconds(30);
 /** Looks because somebody edited a policy. */
 const EDIT_SPACING = seconds(1);
 /** A change without a message is noticed after this long. */
@@ -76,7 +83,7 @@ export const surroundingsChanged = (deps: Deps): Promise<void> => request(deps, 
 export const statusDue = (deps: Deps, wakeUp: UsedWakeUp): Promise<void> => request(deps, EDIT_SPACING, false, wakeUp);
 
 async function request(deps: Deps, spacing: DurationMs, creates: boolean, wakeUp?: UsedWakeUp): Promise<void> {
-  let claimed: { readonly said: Refused } | undefined;
+  let claimed: StatusRecord | undefined;
   const record = openRecord(deps, statusCodec, RECORD_ID, wakeUp);
   await settle<Held<StatusRecord>, undefined>({
     what: 'the status of the policies',
@@ -93,36 +100,50 @@ async function request(deps: Deps, spacing: DurationMs, creates: boolean, wakeUp
         return written(saved);
       }
       const wakeTime = addDuration(now, LOOK_SETTLES_AFTER);
-      const said = (held.kind === 'held' ? held.value.refused : undefined) ?? {};
-      const saved = await record.save({
-        subject: SUBJECT,
-        value: { lookTime: now, underWay: true, refused: said },
-        wakeTime,
-        punctual: false,
-      });
-      claimed = saved.written ? { said } : undefined;
+      const before = held.kind === 'held' ? held.value : undefined;
+      const value: StatusRecord = { ...before, lookTime: now, underWay: true };
+      const saved = await record.save({ subject: SUBJECT, value, wakeTime, punctual: false });
+      if (saved.written) claimed = value;
       return written(saved);
     },
   });
   if (claimed === undefined) return;
-  const refused = await writeStatuses(deps, claimed.said);
+  const left = await writeStatuses(deps);
+  const refused = left && left.length > 0 ? left.map(lineOf).join('\n') : undefined;
+  // Said before it is recorded: a run that dies in between says it again (I9).
+  await sayRefused(deps, left ?? [], claimed.refused);
   await settle<Held<StatusRecord>, undefined>({
     what: 'the status of the policies',
     observe: async () => ({ kind: 'here', observation: await record.load() }),
     decide: () => undefined,
     async apply(_, held) {
       if (held.kind !== 'held') return DONE;
-      if (refused === undefined) return record.release();
-      const { lookTime } = held.value;
-      const { nextWakeTime } = held.stored;
+      if (left === undefined) return record.release();
       // Somebody asked for another look meanwhile.
+      const { nextWakeTime } = held.stored;
+      const { lookTime, refused: before } = held.value;
       const isAsked = nextWakeTime !== undefined && nextWakeTime < addDuration(lookTime, LOOK_SETTLES_AFTER);
-      const isRefused = Object.keys(refused).length > 0;
-      if (isAsked && !isRefused && held.value.refused === undefined) return DONE;
-      const check = isRefused ? REFUSED_CHECK : CHECK;
-      const wakeTime = isAsked ? nextWakeTime : addDuration(deps.clock.now(), check);
-      const saved = await record.save({ subject: SUBJECT, value: { lookTime, refused }, wakeTime });
+      if (isAsked && before === refused) return DONE;
+      const check = addDuration(deps.clock.now(), refused === undefined ? CHECK : REFUSED_CHECK);
+      const value: StatusRecord = { lookTime, ...(refused !== undefined && { refused }) };
+      const saved = await record.save({ subject: SUBJECT, value, wakeTime: isAsked ? nextWakeTime : check });
       return saved.written ? DONE : again('another run wrote first');
     },
   });
+}
+
+const lineOf = ({ refused }: RefusedStatus): string => refused.message.replaceAll('\n', ' ');
+
+/** Each once, until it changes. @param before the lines of the look before */
+async function sayRefused({ reporter }: Deps, left: readonly RefusedStatus[], before = ''): Promise<void> {
+  const said = new Set(before.split('\n'));
+  for (const { policy, refused } of left.filter(each => !said.has(lineOf(each)))) {
+    await reporter.report({
+      about: policy,
+      decision: 'refused',
+      reason: EVENT_REASONS.changeRefused,
+      message: triedAgain(refused),
+      event: { type: 'Warning' },
+    });
+  }
 }

@@ -24,7 +24,7 @@ export function unwatchedTypes({ spec }: Pick<KubernetesObject, 'spec'>): readon
 }
 
 /** The known name with the fewest edits to `text`, if they are few for its length. */
-export function nearest(text: string, known: readonly string[]): string | undefined {
+function nearest(text: string, known: readonly string[]): string | undefined {
   const ranked = known
     .map(name => ({ name, distance: editDistance(text.toLowerCase(), name.toLowerCase()) }))
     .toSorted((a, b) => a.distance - b.distance);

@@ -1,14 +1,12 @@
-/** Writes the status of each NodeLifecyclePolicy, and says on it when the API server refuses that (I8). */
+/** Writes the status of the NodeLifecyclePolicies: what each applies to, and what of it cannot be used. Only what differs is written. */
 import { loadConfig } from '../../../shared/cluster/configuration.ts';
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { CONFIG_MAP } from '../../../shared/contract/names.ts';
-import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { JsonObject, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import { toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import { indexOwners, ownerOf } from '../../../shared/domain/node-owner.ts';
-import { TerminalError } from '../../../shared/errors.ts';
-import { createReporter } from '../../../shared/lifecycle/reporter.ts';
+import { toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import { orRefused, type Refused } from '../../../shared/lifecycle/refused.ts';
 import { openRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { readPolicies } from '../../../shared/policies/policy-set.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
@@ -19,70 +17,37 @@ import { OWNER, poolCodec, poolRecordId } from '../record.ts';
 import { acceptedGenerations, faultOf, withLastAccepted } from '../settings.ts';
 import { summarize, type ClusterFacts, type PolicySummary, type PoolFacts } from './summary.ts';
 
-export type StatusDeps = Pick<
-  FunctionDeps,
-  'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'metrics' | 'clock'
->;
+type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'clock'>;
 
-/** By UID of a policy: why the API server refuses its status. */
-export type Refused = Readonly<Record<string, string>>;
+/** A status that the API server does not let us write, as admission policies can want it. */
+export interface RefusedStatus {
+  readonly policy: KubernetesObject;
+  readonly refused: Refused;
+}
 
-/**
- * Writes every status that is not as it should be. Answers which are refused; undefined: there is no policy.
- *
- * @param said what was said before, and is not said again
- */
-export async function writeStatuses(deps: StatusDeps, said: Refused): Promise<Refused | undefined> {
+/** Writes every status that is not as it should be. Answers which could not be; undefined: there is no policy. */
+export async function writeStatuses(deps: Deps): Promise<readonly RefusedStatus[] | undefined> {
   const objects = (await deps.kubernetes.list(RESOURCES.NodeLifecyclePolicy)) ?? [];
   if (objects.length === 0) return undefined;
   const [facts, generations] = await inParallel([loadFacts(deps, objects), acceptedGenerations(deps, objects)]);
-  const refused: Record<string, string> = {};
+  const left: RefusedStatus[] = [];
   for (const object of objects) {
-    const { uid, generation } = object.metadata;
+    const { uid, name, generation } = object.metadata;
     const fault = faultOf(object, 'all');
     const acceptedGeneration = faultOf(object) === undefined ? generation : generations.get(uid);
     const summary = summarize({ object, fault, acceptedGeneration }, facts);
     const status = statusOf(object, summary, deps.clock.now());
-    const why = status && (await write(deps, object, status));
-    if (why === undefined) continue;
-    refused[uid] = why;
-    // Before it is recorded that it was said: a run that ends in between says it once more, and never not at all.
-    if (said[uid] !== why) await sayRefused(deps, object, why);
-  }
-  return refused;
-}
-
-/** Answers why it is refused. */
-async function write(
-  { kubernetes }: StatusDeps,
-  { metadata: { name, uid } }: KubernetesObject,
-  status: JsonObject,
-): Promise<string | undefined> {
-  const body = { metadata: { uid }, status };
-  try {
+    if (status === undefined) continue;
+    const ref = { type: RESOURCES.NodeLifecyclePolicy, name };
+    const body = { metadata: { uid }, status };
     // One that was replaced by another of its name has an event of its own.
-    await kubernetes.patch(
-      { type: RESOURCES.NodeLifecyclePolicy, name },
-      { type: 'merge', body },
-      { subresource: 'status' },
-    );
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof TerminalError)) throw error;
-    return error.message;
+    const outcome = await orRefused(deps.kubernetes.patch(ref, { type: 'merge', body }, { subresource: 'status' }));
+    if (outcome.kind === 'refused') left.push({ policy: object, refused: outcome });
   }
+  return left;
 }
 
-const sayRefused = (deps: StatusDeps, about: KubernetesObject, why: string): Promise<void> =>
-  createReporter(OWNER, deps).report({
-    about,
-    decision: 'refused',
-    reason: EVENT_REASONS.policyStatusRefused,
-    message: `${why}; the policy is in force as it is accepted, and its status is tried again every five minutes`,
-    event: { type: 'Warning' },
-  });
-
-async function loadFacts(deps: StatusDeps, objects: readonly KubernetesObject[]): Promise<ClusterFacts> {
+async function loadFacts(deps: Deps, objects: readonly KubernetesObject[]): Promise<ClusterFacts> {
   const { namespace, name } = CONFIG_MAP;
   const [config, configMap, inForce, pools, { nodes, claims }] = await inParallel([
     loadConfig(OWNER, deps),

@@ -96,7 +96,7 @@ export function equalJson(left: unknown, right: unknown): boolean {
  * `next` with every part that equals the same part of `previous` replaced by that part itself. So an unchanged object comes
  * back as `previous`, and later comparisons of unchanged parts are one pointer comparison.
  */
-export function shareEqual(previous: JsonValue | undefined, next: JsonValue): JsonValue {
+function shareEqual(previous: JsonValue | undefined, next: JsonValue): JsonValue {
   if (previous === next || previous === undefined) return next;
   if (isArray(next)) return isArray(previous) ? shareArray(previous, next) : next;
   return isObject(next) && isObject(previous) ? shareObject(previous, next) : next;

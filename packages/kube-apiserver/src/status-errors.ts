@@ -223,16 +223,6 @@ export function internalError(message: string): ApiStatusError {
   });
 }
 
-/** 504. */
-export function timeout(message: string, causes: readonly Cause[] = []): ApiStatusError {
-  return refuse({
-    code: 504,
-    reason: 'Timeout',
-    message: `Timeout: ${message}`,
-    details: { ...(causes.length === 0 ? {} : { causes: causesJson(causes) }), retryAfterSeconds: 1 },
-  });
-}
-
 /** The answer to a delete that removed the object. */
 export function deleted(of: Qualified, name: string, uid: string | undefined): Status {
   return {

@@ -11,7 +11,7 @@ const MAX_DETAIL_TYPE_CHARS = 128;
 /** An entry with a `Time` counts this much for it. */
 const TIME_BYTES = 14;
 
-export const entrySchema = z.object({
+const entrySchema = z.object({
   Source: z.string().optional(),
   DetailType: z.string().optional(),
   Detail: z.string().optional(),

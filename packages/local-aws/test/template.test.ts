@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../../infra/build-app.ts';
 import { loadAssembly } from '../src/template.ts';
-import { DEPLOYED_FUNCTIONS, ROUTES } from '../../../shared/contract/routes.ts';
+import { FUNCTION_NAMES } from '../../../shared/contract/names.ts';
+import { ROUTES } from '../../../shared/contract/routes.ts';
 import { writeSampleAssembly, type SampleOptions } from './sample-assembly.ts';
 
 const OPTIONS = { region: 'us-east-1', account: '000000000000', sqsEndpoint: 'http://127.0.0.1:1' };
@@ -166,7 +167,7 @@ describe("Curfew's own assembly", () => {
   const model = loadAssembly(outdir, { ...OPTIONS, environment, parameters });
 
   it('has every deployed function, with its cluster in place of that of a deployment', () => {
-    expect(model.functions.map(({ name }) => name)).toEqual(DEPLOYED_FUNCTIONS);
+    expect(model.functions.map(({ name }) => name)).toEqual(FUNCTION_NAMES);
     const repair = model.functions.find(({ name }) => name === 'repair');
     expect(repair?.environment).toMatchObject(environment);
     for (const fn of model.functions) expect(fn.environment).toMatchObject({ CLUSTER_NAME: 'local' });

@@ -10,7 +10,7 @@ import { invariant, RetryableError } from '../../errors.ts';
 import { MAX_ENTRIES_PER_CALL, type EventBus, type PublishOutcome } from '../../ports/event-bus.ts';
 import { fromAwsError } from '../aws-errors.ts';
 
-/** Sum of the entries of one call, in bytes; the whole call is refused above (reference: PutEvents, "less than 1 MB"). */
+/** Sum of the entries of one call, in bytes; the whole call is refused above (quota of PutEvents: "less than 1 MB"). */
 export const MAX_CALL_BYTES = 1_000_000;
 /** What counts for an entry beside its texts: the Time that EventBridge adds. */
 const ENTRY_OVERHEAD_BYTES = 14;
@@ -82,7 +82,7 @@ function splitBySize(entries: readonly PutEventsRequestEntry[]): { batches: Size
 }
 
 /** Bytes of an entry as EventBridge counts them. */
-export function sizeOf({ Source = '', DetailType = '', Detail = '' }: PutEventsRequestEntry): number {
+function sizeOf({ Source = '', DetailType = '', Detail = '' }: PutEventsRequestEntry): number {
   return ENTRY_OVERHEAD_BYTES + [Source, DetailType, Detail].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 }
 

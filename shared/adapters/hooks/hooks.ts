@@ -3,7 +3,7 @@
  * Lambda answers is checked: garbage is a failure with a message, never a success (I1).
  */
 import { SOURCES } from '../../contract/names.ts';
-import { hookAnswerOf } from '../../contract/hook-answer.ts';
+import { failedAnswer, hookAnswerOf } from '../../contract/hook-answer.ts';
 import { RetryableError } from '../../errors.ts';
 import type { EventBus } from '../../ports/event-bus.ts';
 import type { HookCall, Hooks } from '../../ports/hooks.ts';
@@ -29,7 +29,9 @@ export function createHooks({ bus, cluster, invokeFunction }: HooksOptions): Hoo
       switch (target.kind) {
         case 'lambda': {
           const outcome = await invokeFunction(target.functionName, toPayload(call, cluster));
-          return outcome.kind === 'failed' ? outcome : hookAnswerOf(outcome.value, `function ${target.functionName}`);
+          return outcome.kind === 'failed'
+            ? failedAnswer(outcome.message)
+            : hookAnswerOf(outcome.value, `function ${target.functionName}`);
         }
         case 'event': {
           const detail = { ...toPayload(call, cluster), detailType: target.detailType };

@@ -1,6 +1,6 @@
 /**
  * The bearer token that an EKS cluster accepts from an IAM principal: a presigned `sts:GetCallerIdentity` request. Signing is
- * local, STS is asked by the control plane (reference: aws.md §4.1).
+ * local, STS is asked by the control plane.
  */
 import { createHash, createHmac } from 'node:crypto';
 import { SignatureV4, type SignatureV4Init } from '@smithy/signature-v4';
@@ -14,7 +14,7 @@ const CLUSTER_ID_HEADER = 'x-k8s-aws-id';
 /** What the authenticator insists on seeing in the URL; it accepts the token for 15 minutes from `X-Amz-Date` anyway. */
 const URL_EXPIRY_SECONDS = 60;
 /** Well inside those 15 minutes, so that a token in use never ends in the middle of a call. */
-export const TOKEN_LIFE = minutes(10);
+const TOKEN_LIFE = minutes(10);
 
 export interface EksTokenOptions {
   readonly clusterName: string;

@@ -11,7 +11,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { EventRecorder, ObjectEvent } from '../../ports/event-recorder.ts';
 import type { KubernetesApi } from '../../ports/kubernetes-api.ts';
 
-export const EVENT_COMPONENT = 'curfew';
+const EVENT_COMPONENT = 'curfew';
 /** The API server's limit on a message, in bytes. */
 export const MAX_MESSAGE_BYTES = 1024;
 /** Events about cluster-scoped objects are only accepted in this namespace. */

@@ -15,7 +15,7 @@ import { parseJson, parseObject } from './objects.ts';
 import { collectionPath, objectPath } from './paths.ts';
 import type { Transport, TransportResponse } from './transport.ts';
 
-export const LIST_PAGE_LIMIT = 500;
+const LIST_PAGE_LIMIT = 500;
 /**
  * A list of one node's pods comes whole. Before Kubernetes 1.34 a limit makes the API server read every pod of the cluster from etcd;
  * without one it selects them in its watch cache, as fresh as etcd (ConsistentListFromCache).

@@ -2,7 +2,7 @@
 import { finished, type Readable } from 'node:stream';
 
 /** Objects are at most a few MB in the API server; a longer line is no watch event. */
-export const MAX_LINE_CHARS = 16 * 1024 * 1024;
+const MAX_LINE_CHARS = 16 * 1024 * 1024;
 
 export interface LineOptions {
   readonly maxChars?: number;

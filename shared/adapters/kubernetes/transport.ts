@@ -15,9 +15,9 @@ import { exchange, ExchangeFailure } from './exchange.ts';
 import { readText } from './read-body.ts';
 
 /** Until the TCP and TLS handshakes are done. */
-export const CONNECT_TIMEOUT = seconds(2);
+const CONNECT_TIMEOUT = seconds(2);
 /** From the start of a request to the end of its answer, or of the answer's head where the body is streamed. */
-export const REQUEST_TIMEOUT = seconds(10);
+const REQUEST_TIMEOUT = seconds(10);
 /** A socket that was idle for longer is not reused: load balancers and a frozen Lambda forget connections without a word. */
 const IDLE_SOCKET_LIFE_MS = 60_000;
 /**

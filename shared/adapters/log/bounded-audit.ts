@@ -5,14 +5,12 @@
 import type { JsonObject, JsonValue } from '../../domain/kubernetes-object.ts';
 import type { AuditLog, AuditRecord } from '../../ports/audit-log.ts';
 
-/** Longest audit line, in bytes of JSON, with what the logger adds to it. */
-export const MAX_AUDIT_LINE_BYTES = 8_000;
-/** The message, and all details together. */
+/** Of JSON, for the message and for all details together: with the short fields and what the logger adds a line stays below 8,000 bytes. */
 const MAX_PART_BYTES = 3_000;
 /** Each of the short fields: names, UID, reason. */
 const MAX_FIELD_BYTES = 300;
 
-/** `log` with every line cut to `MAX_AUDIT_LINE_BYTES`. */
+/** `log` with every line cut to 8,000 bytes. */
 export function boundedAuditLog(log: AuditLog): AuditLog {
   return { write: record => log.write(bounded(record)) };
 }

@@ -9,7 +9,7 @@ import type { Change } from '../situation.ts';
 
 type Tells = NonNullable<Change['tells']>;
 
-export function instant(text: string): EpochMs {
+function instant(text: string): EpochMs {
   const time = parseTimestamp(text);
   invariant(time !== undefined, `${text} is a timestamp`);
   return time;

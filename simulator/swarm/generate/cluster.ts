@@ -97,7 +97,7 @@ export function drawNode(random: Random, model: Model, time: EpochMs, name = `n$
   };
 }
 
-export function newProviderID(model: Model, zone: string): string {
+function newProviderID(model: Model, zone: string): string {
   return `aws:///${zone}/i-${String((model.counter += 1)).padStart(4, '0')}`;
 }
 

@@ -84,7 +84,7 @@ export function drawVeto(random: Random, time: EpochMs): string {
   ]);
 }
 
-export function drawGuardedPool(random: Random, name: string, model: Model, start: EpochMs): Manifest {
+function drawGuardedPool(random: Random, name: string, model: Model, start: EpochMs): Manifest {
   return toManifest(
     {
       apiVersion: 'karpenter.sh/v1',

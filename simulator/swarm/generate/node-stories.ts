@@ -101,7 +101,7 @@ const wave: Story = ({ random, model, time }) => {
 };
 
 /** Deleted and, as a rule, there again under the same name: another node. */
-export const replaced: Story = ({ random, model, time }) => {
+const replaced: Story = ({ random, model, time }) => {
   const node = random.pick(model.nodes);
   const drafts: Draft[] = [
     // Without its finalizers it goes at once, so that what comes back under its name is another node.

@@ -23,7 +23,7 @@ const TOLERATIONS: readonly DurationMs[] = [
 /** The provider's. */
 export const DEFAULT_TOLERATIONS: readonly DurationMs[] = [minutes(10), minutes(30)];
 const BAD_DURATIONS: readonly JsonValue[] = ['5 minutes', '-5m', '', '4d', 300, null, '1h ', 'Inf'];
-export const CONDITION_TYPES = [
+const CONDITION_TYPES = [
   'Ready',
   'AcceleratedHardwareReady',
   'StorageReady',

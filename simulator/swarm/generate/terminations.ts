@@ -50,7 +50,7 @@ export function drawDisruption(random: Random, model: Model): JsonObject {
 /** A repair that comes soon: it is forceful whatever the grace. */
 const SOON: JsonObject = { defaultTolerationDuration: '30s', maxUnhealthy: '100%', freeze: 'Off', zoneOutage: 'Off' };
 
-export function drawTerminatingPolicy(random: Random, model: Model, name: string): Manifest {
+function drawTerminatingPolicy(random: Random, model: Model, name: string): Manifest {
   return toManifest(
     {
       apiVersion: 'curfew.dev/v1alpha1',

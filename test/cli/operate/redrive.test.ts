@@ -162,7 +162,7 @@ describe('curfew redrive', () => {
     [{ limit: 'many' }, '--limit many is not'],
     [
       { function: 'repairs' },
-      'the stack Curfew has no function repairs; it has finalizer, grace-period, repair, drain, timer',
+      'the stack Curfew has no function repairs; it has finalizer, drain, repair, grace-period, timer',
     ],
     [{ stack: 'Other' }, 'Stack with id Other does not exist'],
   ])('refuses %j', async (options, message) => {

@@ -1,4 +1,4 @@
-/** The trace of a run on a real cluster (DESIGN §5): Curfew's writes out of the API server's audit log, its own audit records, calls to the cloud. */
+/** The trace of a run on a real cluster: Curfew's writes out of the API server's audit log, its own audit records, calls to the cloud. */
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { isKubernetesObject } from '../../../shared/adapters/kubernetes/objects.ts';
 import type { EpochMs } from '../../../shared/domain/time.ts';

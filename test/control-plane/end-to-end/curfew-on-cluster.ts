@@ -3,9 +3,8 @@ import { createClusterWatch } from '../../../shared/adapters/kubernetes/cluster-
 import { createKubernetesApi } from '../../../shared/adapters/kubernetes/kubernetes-api.ts';
 import { createTransport, type Transport } from '../../../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../../../shared/adapters/system-clock.ts';
-import type { FunctionName } from '../../../shared/contract/names.ts';
+import { FUNCTION_NAMES, type FunctionName } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
-import { DEPLOYED_FUNCTIONS } from '../../../shared/contract/routes.ts';
 import { toDurationMs } from '../../../shared/domain/time.ts';
 import type { KubernetesApi } from '../../../shared/ports/kubernetes-api.ts';
 import { clusterCatalog } from '../../../simulator/world.ts';
@@ -40,7 +39,7 @@ export async function startCurfewOnCluster(
 ): Promise<CurfewOnCluster> {
   const parts = new Map<string, string>([
     [FORWARDER_USER, FORWARDER],
-    ...DEPLOYED_FUNCTIONS.map((name): [string, string] => [userOf(name), name]),
+    ...FUNCTION_NAMES.map((name): [string, string] => [userOf(name), name]),
   ]);
   const plane = await startControlPlane({
     audit: true,
@@ -49,7 +48,7 @@ export async function startCurfewOnCluster(
     users: [
       { name: ADMIN, groups: ['system:masters'] },
       { name: FORWARDER_USER, groups: ['system:serviceaccounts', 'system:serviceaccounts:curfew'] },
-      ...DEPLOYED_FUNCTIONS.map(name => ({ name: userOf(name), groups: [`curfew:${name}`] })),
+      ...FUNCTION_NAMES.map(name => ({ name: userOf(name), groups: [`curfew:${name}`] })),
     ],
   });
   const http = createHttpClient({ url: plane.url, ca: plane.caPem, token: plane.tokenFor(ADMIN) });

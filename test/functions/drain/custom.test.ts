@@ -1,4 +1,4 @@
-/** The rule of custom drains: how one stands, by what is seen of its custom resource (reference §4.2 and §4.3). */
+/** The rule of custom drains: how one stands, by what is seen of its custom resource. */
 import { describe, expect, it } from 'vitest';
 import { decideCustom, type SeenResource } from '../../../functions/drain/custom.ts';
 import type { CustomProgress } from '../../../functions/drain/model.ts';

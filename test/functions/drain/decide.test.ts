@@ -1,4 +1,4 @@
-/** The rule of drains, row by row of NVSentinel's decision table (reference §2.2), and its properties. */
+/** The rule of drains, row by row of NVSentinel's decision table, and its properties. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../functions/drain/decide.ts';
@@ -196,6 +196,29 @@ describe('the drain under way', () => {
     });
     expect(first({ unschedulable: true })).toMatchObject({ hold: { cordon: 'other' } });
     expect(first({ quarantine: ['e1'] })).toMatchObject({ hold: { cordon: 'none', quarantined: true } });
+  });
+
+  it('goes on when it is held no more: by as much later as it was held, and with new warnings', () => {
+    const time = addDuration(NOW, minutes(-50));
+    const late = { ...request('e2'), time: addDuration(NOW, minutes(-10)) };
+    const drained = active({ requests: [{ ...request('e1'), time }, late], warned: ['a'] });
+    const record = {
+      active: drained,
+      requests: [],
+      finished: [],
+      reported: 'ObserveMode',
+      heldSince: addDuration(NOW, minutes(-30)),
+    };
+    expect(step({ record, mode: 'Observe' })).toMatchObject({ kind: 'hold' });
+    const resumed = step({ record });
+    expect(resumed).toMatchObject({
+      kind: 'resume',
+      record: {
+        active: { requests: [{ time: addDuration(NOW, minutes(-20)) }, { time: NOW }], warned: [] },
+      },
+    });
+    expect(resumed).not.toHaveProperty('record.reported');
+    expect(resumed).not.toHaveProperty('record.heldSince');
   });
 
   it('E12b to E12d: does each mode for itself', () => {

@@ -54,7 +54,7 @@ describe('the Node of a drain', () => {
     expect(live().metadata.labels).toEqual({ [STATE]: 'remediating' });
   });
 
-  // Reference §5.1: from which state to which. What others write is never refused, and `remediating` is theirs.
+  // NVSentinel's label: from which state to which. What others write is never refused, and `remediating` is theirs.
   it.each([
     [undefined, 'draining', 'drain-succeeded', 'drain-failed', undefined],
     ['quarantined', 'draining', 'drain-succeeded', 'drain-failed', 'quarantined'],

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RECONCILERS, type ReconcilerFactory } from '../../../runtime/functions.ts';
-import { DEPLOYED_FUNCTIONS, type DeployedFunction } from '../../../shared/contract/routes.ts';
+import { FUNCTION_NAMES, type FunctionName } from '../../../shared/contract/names.ts';
 import { addDuration, minutes } from '../../../shared/domain/time.ts';
-import { invariant } from '../../../shared/errors.ts';
 import type { KubernetesApi } from '../../../shared/ports/kubernetes-api.ts';
 import { runScenario } from '../../../simulator/run.ts';
 import { scenarioOf } from '../../builders/scenario.ts';
@@ -38,7 +37,7 @@ async function callsOfDrain(): Promise<{ readonly calls: readonly string[]; read
   const writes: string[] = [];
   const begin = addDuration(scenario.start, minutes(1));
   const counted =
-    (name: DeployedFunction): ReconcilerFactory =>
+    (name: FunctionName): ReconcilerFactory =>
     deps => {
       const note = (verb: string, resource: string): void => {
         if (deps.clock.now() >= begin) calls.push(`${name} ${verb} ${resource}`);
@@ -52,9 +51,7 @@ async function callsOfDrain(): Promise<{ readonly calls: readonly string[]; read
         evict: (ref, options) => (note('evict', ref.type.resource), deps.kubernetes.evict(ref, options)),
         resolve: kind => (note('resolve', kind.kind), deps.kubernetes.resolve(kind)),
       };
-      const create = RECONCILERS[name];
-      invariant(create !== undefined, `${name} is deployed`);
-      return create({
+      return RECONCILERS[name]({
         ...deps,
         kubernetes,
         records: {
@@ -67,7 +64,7 @@ async function callsOfDrain(): Promise<{ readonly calls: readonly string[]; read
         events: { record: event => (note('say', event.reason), deps.events.record(event)) },
       });
     };
-  const reconcilers = Object.fromEntries(DEPLOYED_FUNCTIONS.map(name => [name, counted(name)]));
+  const reconcilers = Object.fromEntries(FUNCTION_NAMES.map(name => [name, counted(name)]));
   const { trace } = await runScenario(scenario, { reconcilers });
   expect(trace.filter(({ line }) => line['verb'] === 'evict')).toHaveLength(PODS);
   return { calls, writes };

@@ -1,5 +1,5 @@
 /**
- * A naive model of Karpenter's repair (reference: karpenter.md §5.2–5.6), written from its rules alone, answers the same random
+ * A naive model of Karpenter's repair, written from its rules alone, answers the same random
  * clusters. What differs on purpose is left out of them, and stands below, case by case.
  */
 import fc from 'fast-check';

@@ -61,7 +61,7 @@ describe('an eviction', () => {
   it('is refused by two budgets (Q6)', async () => {
     const { deps, seedPod } = cluster([CLOSED, CLOSED]);
     expect(await evictPod(deps, seedPod())).toMatchObject({
-      kind: 'misconfigured',
+      kind: 'refused',
       message: expect.stringContaining('more than one PodDisruptionBudget') as string,
     });
   });

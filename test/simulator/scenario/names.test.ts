@@ -32,7 +32,7 @@ describe('an expectation is refused, or doubted', () => {
     ['audit: { fucntion: repair }', 'audit.fucntion: unknown field, did you mean "function"?'],
     [
       'audit: { function: repiar }',
-      'audit.function: must be one of finalizer, grace-period, repair, drain, timer, not "repiar", did you mean "repair"?',
+      'audit.function: must be one of finalizer, drain, repair, grace-period, timer, not "repiar", did you mean "repair"?',
     ],
     ['audit: { decision: blokced }', 'audit.decision: there is no decision "blokced", did you mean "blocked"?'],
     ['audit: { decision: xyz }', 'audit.decision: there is no decision "xyz" (docs/observability.md lists them)'],

@@ -49,7 +49,7 @@ export function nilArg(state: State, type: GoType): Value | undefined {
 }
 
 /** The value of a number literal where no type is asked for: int, float64 or complex128. */
-export function idealConstant(state: State, node: NumberNode): Value {
+function idealConstant(state: State, node: NumberNode): Value {
   state.node = node;
   if (node.complex !== undefined) return new Value(COMPLEX128, node.complex);
   const isHexInt = /^0[xX].*$/.test(node.text) && node.text.length > 2 && !/[pP]/.test(node.text);

@@ -9,7 +9,7 @@ const isAlphaNumeric = (rune: number): boolean =>
   rune !== END_OF_INPUT && (rune === 0x5f || isLetter(rune) || isDigit(rune));
 
 /** A code point as `%#U` prints it. */
-export function showRune(rune: number): string {
+function showRune(rune: number): string {
   const code = 'U+' + rune.toString(16).toUpperCase().padStart(4, '0');
   return isPrint(rune) ? `${code} '${encodeRune(rune)}'` : code;
 }

@@ -24,7 +24,7 @@ export function decode(b: Bytes): string {
   return isAscii(b) ? b : decoder.decode(toOctets(b));
 }
 
-export function fromOctets(octets: Uint8Array): Bytes {
+function fromOctets(octets: Uint8Array): Bytes {
   let out = '';
   for (let i = 0; i < octets.length; i += CHUNK) out += String.fromCharCode(...octets.subarray(i, i + CHUNK));
   return out;

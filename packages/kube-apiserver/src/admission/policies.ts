@@ -12,7 +12,7 @@ import { celObject } from './cel.ts';
 import { createScope, type Scope } from './scope.ts';
 import { namespaceOfRequest, requestVariable, type AdmissionRequest } from './request.ts';
 
-export const ADMISSION_GROUP = 'admissionregistration.k8s.io';
+const ADMISSION_GROUP = 'admissionregistration.k8s.io';
 export type PolicyType = 'validating' | 'mutating';
 
 /** A policy and the binding that puts it into force. */

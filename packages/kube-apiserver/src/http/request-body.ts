@@ -113,7 +113,7 @@ function parseYaml(text: string): JsonValue {
 }
 
 /** One JSON value out of a body in JSON or YAML. Throws 400 when it is not, 415 for any other content type (protobuf, CBOR). */
-export function decodeBody(text: string, contentType: string | undefined): JsonValue {
+function decodeBody(text: string, contentType: string | undefined): JsonValue {
   const type = mediaTypeOf(contentType);
   if (type === 'application/json') return parseJson(text);
   if (type === 'application/yaml') return parseYaml(text);

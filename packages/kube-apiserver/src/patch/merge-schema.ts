@@ -48,7 +48,7 @@ export function listBy(key: string, items?: MergeSchema): MergeSchema {
 }
 
 /** A list of scalars that merges as a set. */
-export const MERGED_SET: MergeSchema = { list: 'set', patchBy: 'set' };
+const MERGED_SET: MergeSchema = { list: 'set', patchBy: 'set' };
 
 /** An object or map that server-side apply treats as one value. */
 export const ATOMIC: MergeSchema = { atomic: true };

@@ -12,7 +12,7 @@ const metadataFields: readonly [string, FieldReader][] = [
 ];
 
 /** Every resource can be selected by name, a namespaced one by namespace too. */
-export function commonFields(namespaced: boolean): Fields {
+function commonFields(namespaced: boolean): Fields {
   return new Map(namespaced ? metadataFields : metadataFields.slice(0, 1));
 }
 

@@ -1,6 +1,6 @@
 /** The OpenAPI v3 schema of a custom resource, compiled once into the form that pruning, defaulting and rules walk. */
 import type { JsonObject, JsonValue } from '../json.ts';
-import { arrayAt, isObject, numberAt, objectAt, textAt } from '../json.ts';
+import { arrayAt, isObject, objectAt, textAt } from '../json.ts';
 import { createMemory } from '../memory.ts';
 import { badRequest } from '../status-errors.ts';
 
@@ -116,9 +116,4 @@ function listType(source: JsonObject): 'atomic' | 'set' | 'map' {
 /** The schema of a member of an object; undefined for one that the schema does not know. */
 export function memberSchema(schema: Structural, key: string): Structural | 'any' | undefined {
   return schema.properties.get(key) ?? schema.additional;
-}
-
-/** A number of the schema, such as `maxItems`. */
-export function limitOf(schema: Structural, keyword: string): number | undefined {
-  return numberAt(schema.source, keyword);
 }

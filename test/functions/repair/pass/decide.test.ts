@@ -30,7 +30,7 @@ const granted = ({ verdicts }: PassDecision): readonly string[] =>
 const withAttempts = (...attempts: PoolState['attempts']): PoolState => ({ ...NEW_POOL, attempts });
 
 describe('unhealthy threshold of 20 %, rounded up', () => {
-  // Karpenter's table (reference §5.5): pool size → most unhealthy nodes that still repair.
+  // Karpenter's table: pool size → most unhealthy nodes that still repair.
   const table: [number, number][] = [
     [1, 1],
     [2, 1],

@@ -4,9 +4,7 @@ import { createMemoryRecordStore } from '../../../../runtime/memory/record-store
 import { createInProcessKubernetesApi } from '../../../../runtime/in-process/kubernetes-api.ts';
 import { RESOURCES } from '../../../../shared/contract/resources.ts';
 import type { JsonObject } from '../../../../shared/domain/kubernetes-object.ts';
-import { hours, minutes, seconds, toEpochMs, toTimestamp, type DurationMs } from '../../../../shared/domain/time.ts';
-import { TerminalError } from '../../../../shared/errors.ts';
-import type { ObjectEvent } from '../../../../shared/ports/event-recorder.ts';
+import { hours, seconds, toEpochMs, toTimestamp, type DurationMs } from '../../../../shared/domain/time.ts';
 import { createCluster } from '../../../../simulator/world.ts';
 import { T } from '../../../builders/repair.ts';
 
@@ -16,7 +14,6 @@ function start(...names: readonly string[]) {
   const core = createCluster({ now: () => now });
   const store = createMemoryRecordStore();
   let patches = 0;
-  const said: string[] = [];
   core.observe(({ resource, user }) => {
     if (resource.kind === 'NodeLifecyclePolicy' && user === 'repair') patches += 1;
   });
@@ -28,9 +25,9 @@ function start(...names: readonly string[]) {
     kubernetes: createInProcessKubernetesApi(core, 'repair'),
     records: store,
     wakeUps: { send: async () => undefined },
-    events: { record: async ({ reason, about }: ObjectEvent) => void said.push(`${reason} ${about.metadata.name}`) },
+    events: { record: async () => undefined },
+    reporter: { report: async () => undefined },
     audit: { write: () => undefined },
-    metrics: { count: () => undefined, milliseconds: () => undefined },
     clock: { now: () => now, sleep: () => Promise.reject(new Error('nothing sleeps here')) },
   };
   return {
@@ -39,7 +36,6 @@ function start(...names: readonly string[]) {
     add,
     now: () => now,
     patches: () => patches,
-    said,
     advance(duration: DurationMs) {
       now = toEpochMs(now + duration);
     },
@@ -92,34 +88,6 @@ describe('the status of the policies', () => {
     await policyChanged(world.ports);
     expect(world.patches()).toBe(0);
     expect(world.record()).toBeUndefined();
-  });
-
-  it('that the API server refuses is said once, tried again within five minutes, and holds no other one up', async () => {
-    const world = start('a', 'b');
-    const { patch } = world.ports.kubernetes;
-    let isRefused = true;
-    const kubernetes: typeof world.ports.kubernetes = {
-      ...world.ports.kubernetes,
-      async patch(ref, ...rest) {
-        if (isRefused && ref.name === 'a') throw new TerminalError('Invalid', 'denied request: not by you');
-        return await patch(ref, ...rest);
-      },
-    };
-    const ports = { ...world.ports, kubernetes };
-    await policyChanged(ports);
-    expect(world.statusOf('a')).toBeUndefined();
-    expect(world.statusOf('b')).toMatchObject({ observedGeneration: 1 });
-    expect(world.record()?.nextWakeTime).toBe(world.now() + minutes(5));
-    world.advance(minutes(5));
-    await statusDue(ports, { wakeTime: world.now() });
-    expect(world.said).toEqual(['PolicyStatusRefused a']);
-    isRefused = false;
-    world.advance(minutes(5));
-    await statusDue(ports, { wakeTime: world.now() });
-    expect(world.statusOf('a')).toMatchObject({ observedGeneration: 1 });
-    expect(world.record()?.state).not.toHaveProperty('refused');
-    expect(world.record()?.nextWakeTime).toBe(world.now() + hours(1));
-    expect(world.said).toHaveLength(1);
   });
 
   it('that somebody else overwrote is put right at the next look', async () => {

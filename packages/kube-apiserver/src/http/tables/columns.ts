@@ -52,7 +52,7 @@ export function pairsOf(record: JsonObject): string {
 }
 
 /** A LabelSelector in the syntax of `kubectl -l`. */
-export function selectorText(selector: unknown): string {
+function selectorText(selector: unknown): string {
   if (!isObject(selector)) return '<none>';
   const labels = objectAt(selector, 'matchLabels');
   const requirements = Object.keys(labels).map(key => `${key}=${textAt(labels, key)}`);

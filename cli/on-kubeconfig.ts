@@ -1,12 +1,12 @@
 /** A cluster as a kubeconfig describes it. Loaded only when it is needed: reading kubeconfigs costs half a second. */
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { ClusterAccessError, checkReachable, loadKubeconfig } from '../../shared/adapters/kubernetes/kubeconfig.ts';
-import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
-import { createTransport } from '../../shared/adapters/kubernetes/transport.ts';
-import { systemClock } from '../../shared/adapters/system-clock.ts';
+import { ClusterAccessError, checkReachable, loadKubeconfig } from '../shared/adapters/kubernetes/kubeconfig.ts';
+import { createKubernetesApi } from '../shared/adapters/kubernetes/kubernetes-api.ts';
+import { createTransport } from '../shared/adapters/kubernetes/transport.ts';
+import { systemClock } from '../shared/adapters/system-clock.ts';
 import type { Look } from './cluster.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from './usage-error.ts';
 
 /** Throws `UsageError` when the cluster cannot be reached. */
 export async function onKubeconfig<Answer>(
@@ -16,7 +16,7 @@ export async function onKubeconfig<Answer>(
   const file = kubeconfig ?? process.env['KUBECONFIG'] ?? join(homedir(), '.kube', 'config');
   try {
     const access = await loadKubeconfig(file, context);
-    const transport = createTransport({ ...access.options, clock: systemClock, userAgent: 'curfew-explain' });
+    const transport = createTransport({ ...access.options, clock: systemClock, userAgent: 'curfew-cli' });
     try {
       await checkReachable(transport, access);
       return await look({ kubernetes: createKubernetesApi(transport), now: systemClock.now() });

@@ -1,0 +1,42 @@
+/** The record of a rule that is being deleted, or of which a change was refused: until then its timer, and what must not be lost. */
+import { kindWatchSchema, type KindWatch } from '../../../shared/contract/cluster-event.ts';
+import * as z from '../../../shared/contract/zod.ts';
+import { parseTimestamp } from '../../../shared/domain/time.ts';
+import {
+  openRecords,
+  type RecordCodec,
+  type TimedRecord,
+  type UsedWakeUp,
+} from '../../../shared/lifecycle/timed-record.ts';
+import { checkedCodec } from '../checked-codec.ts';
+import type { TerminationDeps } from '../steps/context.ts';
+
+const schema = z.object({
+  /** Why a change of the rule was refused, as it was said. */
+  refused: z.exactOptional(z.string()),
+  /** How the forwarder's watch of the kind stands, which the status cannot show yet: nobody repeats it. */
+  watch: z.exactOptional(kindWatchSchema),
+});
+
+export type RuleRecord = z.output<typeof schema>;
+
+export const RULE_CODEC: RecordCodec<RuleRecord> = checkedCodec(schema, 1);
+
+/** The records of one run, by UID of the rule. @param wakeUp the one that the run is about */
+export function openRuleRecords(
+  deps: TerminationDeps,
+  wakeUp: UsedWakeUp | undefined,
+): (uid: string) => TimedRecord<RuleRecord> {
+  const records = openRecords(deps, RULE_CODEC, wakeUp);
+  return uid => records(`rule/${uid}`);
+}
+
+export async function closeRuleRecord(record: TimedRecord<RuleRecord>): Promise<void> {
+  if ((await record.load()).kind === 'held') await record.closeGone();
+}
+
+/** Whether the forwarder found this after what was known, or at the same instant; a time that cannot be read keeps nothing back. */
+export function isLater({ since }: Pick<KindWatch, 'since'>, known: Pick<KindWatch, 'since'>): boolean {
+  const [reported, stored] = [parseTimestamp(since), parseTimestamp(known.since)];
+  return reported === undefined || stored === undefined || reported >= stored;
+}

@@ -1,0 +1,81 @@
+/**
+ * What becomes of the custom resources that repairs have made, under the contract of node-healthcheck-operator: condition `Succeeded` True
+ * or False at the remediator's end, annotated when its time is over, deleted by us once the node is well or gone.
+ */
+import { deleteExactly } from '../../../shared/cluster/delete-exactly.ts';
+import { ANNOTATIONS } from '../../../shared/contract/names.ts';
+import type { ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
+import { readConditions } from '../../../shared/domain/node.ts';
+import { toTimestamp } from '../../../shared/domain/time.ts';
+import { RetryableError } from '../../../shared/errors.ts';
+import type { MadeResource, RepairAttempt, ResourceName, RungAnswer } from '../pass/pool.ts';
+import type { ActionDeps } from './action.ts';
+import { nodeOfRequest } from './drain.ts';
+
+/** The annotation by which remediators of node-healthcheck-operator know that they are out of time. */
+const TIMED_OUT_ANNOTATION = 'remediation.medik8s.io/nhc-timed-out';
+const SUCCEEDED = 'Succeeded';
+
+const refOf = ({ group, version, resource, namespace, name }: ResourceName): ObjectRef => ({
+  type: { group, version, resource },
+  name,
+  ...(namespace !== undefined && { namespace }),
+});
+
+/** How the remediator says that it ended; undefined: not yet, and nothing is known of one that somebody removed. */
+export async function remediationAnswer(
+  { kubernetes }: Pick<ActionDeps, 'kubernetes'>,
+  { resources }: Pick<RepairAttempt, 'resources'>,
+): Promise<RungAnswer | undefined> {
+  const made = resources?.at(-1);
+  if (made === undefined) return undefined;
+  const object = await kubernetes.get(refOf(made));
+  if (object?.metadata.uid !== made.uid) return undefined;
+  const end = readConditions(object.status?.['conditions']).find(({ type }) => type === SUCCEEDED);
+  if (end?.status !== 'False') return undefined;
+  const why = [end.reason, end.message].filter(text => text !== '').join(': ');
+  return {
+    kind: 'failed',
+    message: `${made.resource} ${made.name} says Succeeded=False${why === '' ? '' : `, ${why}`}`,
+  };
+}
+
+/** Tells the remediators of this repair that their time is over. */
+export async function endRemediations(
+  { kubernetes, clock }: Pick<ActionDeps, 'kubernetes' | 'clock'>,
+  { resources = [] }: Pick<RepairAttempt, 'resources'>,
+): Promise<void> {
+  for (const made of resources) {
+    const object = await kubernetes.get(refOf(made));
+    if (object?.metadata.uid !== made.uid || object.metadata.annotations?.[TIMED_OUT_ANNOTATION] !== undefined)
+      continue;
+    const annotations = { [TIMED_OUT_ANNOTATION]: toTimestamp(clock.now()) };
+    const outcome = await kubernetes.patch(refOf(made), {
+      type: 'merge',
+      body: { metadata: { uid: made.uid, annotations } },
+    });
+    if (outcome.kind === 'conflict')
+      throw new RetryableError(`ending ${made.resource} ${made.name}: ${outcome.message}`);
+  }
+}
+
+/** Exactly those that this repair made, recorded or not: the request on each names the node. */
+export async function madeBy(
+  { kubernetes }: Pick<ActionDeps, 'kubernetes'>,
+  { node, resources = [], mayHaveMade = [] }: Pick<RepairAttempt, 'node' | 'resources' | 'mayHaveMade'>,
+): Promise<readonly MadeResource[]> {
+  const made = [...resources];
+  for (const name of mayHaveMade) {
+    const { uid, annotations } = (await kubernetes.get(refOf(name)))?.metadata ?? {};
+    const isOurs = nodeOfRequest(annotations?.[ANNOTATIONS.repair] ?? '') === node.uid;
+    if (uid !== undefined && isOurs) made.push({ ...name, uid });
+  }
+  return made;
+}
+
+export async function deleteRemediations(
+  deps: Pick<ActionDeps, 'kubernetes'>,
+  attempt: Parameters<typeof madeBy>[1],
+): Promise<void> {
+  for (const made of await madeBy(deps, attempt)) await deleteExactly(deps.kubernetes, refOf(made), made.uid);
+}

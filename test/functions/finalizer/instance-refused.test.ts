@@ -1,0 +1,102 @@
+/** What EC2 refuses for good, such as a providerID that is none of its own: said on the NodeClaim, held, and no letter is dead. */
+import { describe, expect, it } from 'vitest';
+import { createReconciler } from '../../../functions/finalizer/reconcile.ts';
+import { createInProcessKubernetesApi } from '../../../runtime/in-process/kubernetes-api.ts';
+import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts';
+import { portsWithin } from '../../../runtime/permissions/ports.ts';
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import { addDuration, minutes, toEpochMs, type DurationMs } from '../../../shared/domain/time.ts';
+import { TerminalError } from '../../../shared/errors.ts';
+import { REFUSED_CHECK } from '../../../shared/lifecycle/refused.ts';
+import { createCluster } from '../../../simulator/world.ts';
+import { clusterEvent } from '../../builders/cluster-event.ts';
+import { deployedIdentity } from '../../fakes/deployed-identity.ts';
+
+const START = toEpochMs(Date.UTC(2024, 10, 1, 15));
+const CLAIM = { type: RESOURCES.NodeClaim, name: 'nc1' };
+const PROVIDER_ID = 'fargate://i-0abc';
+
+function createWorld(gracePeriod?: string) {
+  let now = START;
+  const core = createCluster({ now: () => now });
+  const termination = {
+    finalizerName: 'example.com/custom',
+    ...(gracePeriod && { terminationGracePeriod: gracePeriod }),
+  };
+  core.seed({
+    apiVersion: 'curfew.dev/v1alpha1',
+    kind: 'NodeLifecyclePolicy',
+    metadata: { name: 'all' },
+    spec: { nodePoolSelector: {}, termination },
+  });
+  core.seed({ apiVersion: 'karpenter.sh/v1', kind: 'NodePool', metadata: { name: 'default' }, spec: {} });
+  core.seed({
+    apiVersion: 'karpenter.sh/v1',
+    kind: 'NodeClaim',
+    metadata: {
+      name: 'nc1',
+      uid: 'c1',
+      labels: { 'karpenter.sh/nodepool': 'default' },
+      finalizers: ['example.com/custom'],
+      deletionTimestamp: '2024-11-01T15:00:00Z',
+    },
+    status: { providerID: PROVIDER_ID },
+  });
+  const refused = (doing: string): Promise<never> =>
+    Promise.reject(
+      new TerminalError('InvalidProviderID', `${doing}: not the providerID of an EC2 instance: ${PROVIDER_ID}`),
+    );
+  const events: string[] = [];
+  const deps: Parameters<typeof createReconciler>[0] = {
+    kubernetes: createInProcessKubernetesApi(core, 'curfew:finalizer'),
+    records: createMemoryRecordStore(),
+    wakeUps: { send: async () => undefined },
+    instances: {
+      describe: () => refused('describing'),
+      terminate: () => refused('terminating'),
+      reboot: () => refused('rebooting'),
+      terminateInAutoScalingGroup: () => refused('terminating'),
+      list: async () => [],
+    },
+    hooks: { invoke: async () => ({ kind: 'succeeded' }) },
+    events: {
+      record: async ({ reason, about }) => {
+        events.push(`${reason} ${about.kind}`);
+      },
+    },
+    audit: { write: () => undefined },
+    metrics: { count: () => undefined, milliseconds: () => undefined },
+    clock: { now: () => now, sleep: () => Promise.reject(new Error('nothing sleeps here')) },
+  };
+  const reconcile = createReconciler(portsWithin(deps, deployedIdentity('finalizer')));
+  return {
+    events,
+    finalizers: () => core.get(CLAIM).metadata.finalizers,
+    async look(after?: DurationMs) {
+      if (after !== undefined) now = addDuration(now, after);
+      const subject = { kind: 'NodeClaim', apiVersion: 'karpenter.sh/v1', name: 'nc1', uid: 'c1' } as const;
+      await reconcile(clusterEvent({ subject, changed: ['deletionTimestamp'] }));
+    },
+  };
+}
+
+describe('an instance that EC2 refuses to look at', () => {
+  it('is said once on its NodeClaim, which keeps our finalizer (I1, I6)', async () => {
+    const world = createWorld();
+    await world.look();
+    await world.look(REFUSED_CHECK);
+    expect(world.events).toEqual(['TerminationStarted NodeClaim', 'InstanceTerminationFailed NodeClaim']);
+    expect(world.finalizers()).toEqual(['example.com/custom']);
+  });
+
+  it('is held past the deadline, and said once more', async () => {
+    const world = createWorld('10m');
+    await world.look();
+    await world.look(minutes(11));
+    await world.look(REFUSED_CHECK);
+    const failures = world.events.filter(event => event === 'InstanceTerminationFailed NodeClaim');
+    expect(failures).toHaveLength(2);
+    expect(world.events).toContain('TerminationForced NodeClaim');
+    expect(world.finalizers()).toEqual(['example.com/custom']);
+  });
+});
