@@ -1,8 +1,6 @@
 /** Runs one scenario on virtual time: the real forwarder and functions over in-memory parts, faults from the seed. */
 import { addDuration, minutes, seconds, type DurationMs, type EpochMs } from '../shared/domain/time.ts';
-import { createInProcessClusterWatch } from '../runtime/in-process/cluster-watch.ts';
 import type { ApiServerCore } from '../packages/kube-apiserver/src/types.ts';
-import { createMemoryRecordStore } from '../runtime/memory/record-store.ts';
 import type { Scheduler } from '../runtime/scheduler.ts';
 import type { BuriedMessage } from '../runtime/system-parts.ts';
 import type { StartActor } from './actors/actor.ts';
@@ -10,10 +8,7 @@ import { startCloud } from './actors/cloud.ts';
 import { startDisruption } from './actors/disruption.ts';
 import { startKarpenter } from './actors/karpenter.ts';
 import { startKubelet } from './actors/kubelet.ts';
-import { createCleanupAnswers } from './cleanups.ts';
-import { createHookAnswers } from './hooks.ts';
-import { createCloud, instanceEvent } from './cloud.ts';
-import { withDueIndex } from './due-index.ts';
+import { instanceEvent } from './cloud.ts';
 import { evaluate, unexpectedComplaints, type FinalState, type Verdict } from './expect.ts';
 import { planDisturbances } from './faults/disturbances.ts';
 import { createFaultInjector, type FaultInjector } from './faults/injector.ts';
@@ -22,16 +17,14 @@ import type { Violation } from './invariants/invariant.ts';
 import { createInvariantWatcher } from './invariants/watcher.ts';
 import { notesOf } from './never-there.ts';
 import { warningNotes } from './notes.ts';
-import { createOutages } from './outages.ts';
+import { createParts } from './parts.ts';
 import { createRandom, type Random } from './random.ts';
-import { createReboots } from './reboots.ts';
 import { GENERATED_ANNOTATION, type Actor, type Scenario, type ScenarioFault } from './scenario/scenario.ts';
 import { createSimulatedSystem, CURFEW_USER, type Replacements } from './simulated-system.ts';
 import { carryOut, describeStep, type StepTargets } from './steps.ts';
-import { createTimeline, type TimelineEntry } from './timeline.ts';
-import { createTrace, type TraceEntry } from './trace.ts';
+import type { TimelineEntry } from './timeline.ts';
+import type { TraceEntry } from './trace.ts';
 import { createVirtualTime, MAX_ACTIONS_PER_INSTANT, Standstill } from './virtual-time.ts';
-import { createWorld } from './world.ts';
 
 const ACTOR_STARTS: Readonly<Record<Actor, StartActor>> = {
   cloud: startCloud,
@@ -97,21 +90,10 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     maxActionsPerInstant: options.maxActionsPerInstant ?? actionsAtOnce(scenario),
     ...(injector && { tieBreak: tieBreaker(injector, random) }),
   });
-  const world = createWorld(scenario, time);
-  const { core } = world;
-  const cloud = createCloud(time, (providerID, state) => system.publish(instanceEvent(providerID, state)));
-  const reboot = createReboots(core, time);
-  const outages = createOutages(time);
-  const cleanups = createCleanupAnswers();
-  const hooks = createHookAnswers();
-  const timeline = createTimeline(() => time.now());
-  const trace = createTrace(
-    () => time.now(),
-    entry => timeline.addTrace(entry),
-  );
+  const parts = createParts(scenario, time, (providerID, state) => system.publish(instanceEvent(providerID, state)));
+  const { world, core, cloud, outages, cleanups, hooks, timeline, trace } = parts;
   const buried: BuriedMessage[] = [];
-  const watch = createInProcessClusterWatch(core, time);
-  outages.onBegin('api', error => watch.breakWatches(error));
+  outages.onBegin('api', error => parts.watch.breakWatches(error));
   const quietSince = (): EpochMs | undefined => {
     if (outages.anyOut()) return undefined;
     if (injector?.active === true) return undefined;
@@ -136,22 +118,15 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     invariants.written(write, by);
   });
 
-  const store = withDueIndex(createMemoryRecordStore());
-  const system = createSimulatedSystem({
+  const system = createSimulatedSystem(parts, {
     scenario,
     replacements: options,
     time,
-    core,
-    watch,
-    outages,
-    store,
-    cloud,
-    reboot,
-    cleanups,
-    hooks,
-    trace,
     invariants,
-    onBuried: message => buried.push(message),
+    onBuried(message) {
+      buried.push(message);
+      timeline.addBuried(message);
+    },
     faults: injector && { injector, random },
   });
 

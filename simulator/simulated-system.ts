@@ -1,27 +1,20 @@
 /** Curfew's parts over those of a simulation: outages, faults, the trace and the invariants stand between them. */
-import type { ApiServerCore } from '../packages/kube-apiserver/src/types.ts';
 import type { ReconcilerFactory } from '../runtime/functions.ts';
-import type { createInProcessClusterWatch } from '../runtime/in-process/cluster-watch.ts';
 import { createInProcessKubernetesApi } from '../runtime/in-process/kubernetes-api.ts';
 import type { Scheduler } from '../runtime/scheduler.ts';
 import { createSystem } from '../runtime/system.ts';
 import type { BuriedMessage, ForwarderPorts, SystemHooks, SystemParts } from '../runtime/system-parts.ts';
 import type { FunctionName } from '../shared/contract/names.ts';
-import type { createCleanupAnswers } from './cleanups.ts';
-import type { createCloud } from './cloud.ts';
-import type { withDueIndex } from './due-index.ts';
 import type { FaultInjector } from './faults/injector.ts';
 import { deliverWithFaults } from './faults/messages.ts';
 import { SURVIVABLE_CALL_FAULTS } from './faults/mix.ts';
 import { faultyEnvironment, faultyForwarder } from './faults/ports.ts';
 import { isLeftOut, withGrantedKinds } from './granted-kinds.ts';
-import { aboutOf, type createHookAnswers } from './hooks.ts';
-import type { createInvariantWatcher } from './invariants/watcher.ts';
-import type { createOutages } from './outages.ts';
+import { aboutOf } from './hooks.ts';
+import type { InvariantWatcher } from './invariants/watcher.ts';
+import type { SimulatedParts } from './parts.ts';
 import type { Random } from './random.ts';
-import type { createReboots } from './reboots.ts';
 import type { Scenario } from './scenario/scenario.ts';
-import type { createTrace } from './trace.ts';
 
 /** Who Curfew's parts are to the API server. */
 export const CURFEW_USER = 'curfew:';
@@ -38,41 +31,20 @@ export interface Replacements {
   readonly onPermissionUsed?: SystemHooks['onPermissionUsed'];
 }
 
-export interface SimulatedParts {
+/** What differs from run to run. */
+export interface SimulatedRun {
   readonly scenario: Scenario;
   readonly replacements: Replacements;
   readonly time: Scheduler;
-  readonly core: ApiServerCore;
-  readonly watch: ReturnType<typeof createInProcessClusterWatch>;
-  readonly outages: ReturnType<typeof createOutages>;
-  readonly store: ReturnType<typeof withDueIndex>;
-  readonly cloud: ReturnType<typeof createCloud>;
-  readonly reboot: ReturnType<typeof createReboots>;
-  readonly cleanups: ReturnType<typeof createCleanupAnswers>;
-  readonly hooks: ReturnType<typeof createHookAnswers>;
-  readonly trace: ReturnType<typeof createTrace>;
-  readonly invariants: ReturnType<typeof createInvariantWatcher>;
+  readonly invariants: InvariantWatcher;
   readonly onBuried: (message: BuriedMessage) => void;
   readonly faults: { readonly injector: FaultInjector; readonly random: Random } | undefined;
 }
 
-export function createSimulatedSystem({
-  scenario,
-  replacements,
-  time,
-  core,
-  watch,
-  outages,
-  store,
-  cloud,
-  reboot,
-  cleanups,
-  hooks,
-  trace,
-  invariants,
-  onBuried,
-  faults,
-}: SimulatedParts): ReturnType<typeof createSystem> {
+export function createSimulatedSystem(
+  { core, watch, outages, store, cloud, reboot, cleanups, hooks, trace }: SimulatedParts,
+  { scenario, replacements, time, invariants, onBuried, faults }: SimulatedRun,
+): ReturnType<typeof createSystem> {
   const injector = faults?.injector;
   const skews = faults?.random.stream('skews');
   return createSystem({

@@ -2,6 +2,7 @@
 import type { JsonValue } from '../shared/domain/kubernetes-object.ts';
 import type { EpochMs } from '../shared/domain/time.ts';
 import type { ObservedWrite } from '../packages/kube-apiserver/src/types.ts';
+import type { BuriedMessage } from '../runtime/system-parts.ts';
 import type { TraceEntry } from './trace.ts';
 
 export interface TimelineEntry {
@@ -15,6 +16,7 @@ export interface Timeline {
   addTrace(entry: TraceEntry): void;
   addStep(text: string, problem: string | undefined): void;
   addWrite(write: ObservedWrite): void;
+  addBuried(message: BuriedMessage): void;
 }
 
 const ACTOR = 'actor:';
@@ -38,6 +40,9 @@ export function createTimeline(now: () => EpochMs): Timeline {
       const isGone = before !== undefined && after === undefined && verb !== 'delete';
       const text = `${verb} ${resource.resource} ${name}${isGone ? ', which is gone with that' : ''}`;
       entries.push({ time: now(), by: user.slice(ACTOR.length), text });
+    },
+    addBuried({ function: by, reason, explanation }) {
+      entries.push({ time: now(), by, text: `a message went to the dead-letter queue (${reason}): ${explanation}` });
     },
   };
 }

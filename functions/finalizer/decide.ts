@@ -2,8 +2,14 @@
  * The rule of terminations (docs/finalizers.md; I1, I5, I7):
  * which finalizers a NodeClaim and its Nodes carry while they live, and what a deletion asks for. Pure: no I/O, no clock.
  */
-import { deadlineInForce, DEFAULT_TERMINATION_FINALIZER, type Deadline } from '../../shared/domain/termination.ts';
-import type { TerminationScope, TerminationSettings } from '../../shared/domain/termination.ts';
+import {
+  deadlineInForce,
+  DEFAULT_TERMINATION_FINALIZER,
+  type Deadline,
+  type GracePeriod,
+  type TerminationScope,
+  type TerminationSettings,
+} from '../../shared/domain/termination.ts';
 import { addDuration, isDue, parseTimestamp, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
 
 /** What of a NodeClaim or Node the rule looks at. */
@@ -135,18 +141,24 @@ function resolveDeadline(observation: TerminationObservation): {
   const badTimestamp = declared === undefined ? terminationTimestamp : undefined;
   const deletion = claim?.deletionTime ?? earliestOf(nodes.map(({ deletionTime }) => deletionTime));
   const ofSettings = settings.kind === 'custom' ? settings.settings.gracePeriod : undefined;
-  const grace = claimGracePeriod === undefined ? ofSettings : { period: claimGracePeriod, source: 'NodeClaim' };
+  const grace: GracePeriod | undefined =
+    claimGracePeriod === undefined ? ofSettings : { period: claimGracePeriod, source: 'NodeClaim' };
   const current =
     declared !== undefined
       ? { time: declared, source: ANNOTATION }
       : deletion === undefined || grace === undefined
         ? undefined
-        : { time: addDuration(deletion, grace.period), source: grace.source };
+        : endOf(grace, deletion);
   // Who takes the annotation off takes back what it asked for; one that cannot be read does not.
   const isTakenBack =
     observation.takesBackDeadline || (storedDeadline?.source === ANNOTATION && terminationTimestamp === undefined);
   return { deadline: deadlineInForce(isTakenBack ? undefined : storedDeadline, current), badTimestamp };
 }
+
+const endOf = ({ period, ...by }: GracePeriod, deletion: EpochMs): Deadline => ({
+  time: addDuration(deletion, period),
+  ...by,
+});
 
 function earliestOf(instants: readonly (EpochMs | undefined)[]): EpochMs | undefined {
   return instants

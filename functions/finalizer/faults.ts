@@ -1,8 +1,11 @@
-/** Tells the author of a NodePool or NodeLifecyclePolicy, on that object, what of its terminations cannot be used (I8). */
+/** Tells the author of a NodePool or NodeLifecyclePolicy, on that object, what of its terminations cannot be used or loses a tie (I8). */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
+import { loadPolicies } from '../../shared/cluster/node-pool.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
+import { tiesOf } from '../../shared/policies/policy-ties.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { terminationFault } from './settings.ts';
 
@@ -19,14 +22,17 @@ export async function reportTerminationFaults(
 ): Promise<void> {
   const type = kind === 'NodePool' ? RESOURCES.NodePool : RESOURCES.NodeLifecyclePolicy;
   const object = await deps.kubernetes.get({ type, name });
-  const fault = object && terminationFault(object);
-  if (object === undefined || fault === undefined) return;
-  await reporter.report({
-    about: object,
-    decision: 'refuse',
-    reason: EVENT_REASONS.invalidTerminationConfiguration,
-    message: `${fault}; no finalizer is put on or taken off where it applies until it is valid`,
-    isRepeated,
-    event: { type: 'Warning' },
-  });
+  if (object === undefined) return;
+  const report = (about: KubernetesObject, reason: string, message: string): Promise<void> =>
+    reporter.report({ about, decision: 'refuse', reason, message, isRepeated, event: { type: 'Warning' } });
+
+  const fault = terminationFault(object);
+  if (fault !== undefined) {
+    const effect = 'no finalizer is put on or taken off where it applies until it is valid';
+    await report(object, EVENT_REASONS.invalidTerminationConfiguration, `${fault}; ${effect}`);
+  }
+  if (kind === 'NodePool' || object.spec?.['termination'] === undefined) return;
+  for (const { loser, message } of tiesOf(object, 'termination', await loadPolicies(deps))) {
+    await report(loser, EVENT_REASONS.policyConflict, message);
+  }
 }

@@ -113,8 +113,7 @@ export function createObserver(deps: Deps, wakeUp: UsedWakeUp | undefined) {
       pool,
       nodePool: poolObject,
       termination,
-      takesBackDeadline:
-        stored?.deadline !== undefined && takesBackDeadline(stored.deadline.source, poolObject, policies),
+      takesBackDeadline: stored?.deadline !== undefined && takesBackDeadline(stored.deadline, poolObject, policies),
       protection: effectiveProtection(poolObject, policies),
       record,
       stored,

@@ -75,7 +75,7 @@ const hook = z.pipe(
 const schema = z.object({
   /** The names of our finalizer on these objects. */
   finalizerNames: z.array(z.string()),
-  deadline: z.exactOptional(z.object({ time: instant, source: z.string() })),
+  deadline: z.exactOptional(z.object({ time: instant, source: z.string(), sourceUid: z.exactOptional(z.string()) })),
   providerID: z.exactOptional(z.string()),
   /** The Nodes of the NodeClaim, by UID; those that went stay listed. */
   nodes: z.record(

@@ -9,7 +9,7 @@ import {
   type TerminationBlock,
 } from '../../shared/contract/termination-schema.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import type { TerminationSettings } from '../../shared/domain/termination.ts';
+import { isSetBy, type Deadline, type GracePeriod, type TerminationSettings } from '../../shared/domain/termination.ts';
 import { modeOf, policiesFor, unreadableFor, type PolicySet } from '../../shared/policies/policy-set.ts';
 
 export type EffectiveTermination =
@@ -70,26 +70,31 @@ function gracePeriodOf(
   policy: KubernetesObject | undefined,
   ofPolicy: TerminationBlock['terminationGracePeriod'],
 ): TerminationSettings['gracePeriod'] {
-  if (pool !== undefined && ofPool !== undefined) return { period: ofPool, source: nameOf(pool) };
-  return policy === undefined || ofPolicy === undefined ? undefined : { period: ofPolicy, source: nameOf(policy) };
+  if (pool !== undefined && ofPool !== undefined) return setBy(pool, ofPool);
+  return policy === undefined || ofPolicy === undefined ? undefined : setBy(policy, ofPolicy);
 }
+
+const setBy = (object: KubernetesObject, period: GracePeriod['period']): GracePeriod => ({
+  period,
+  source: nameOf(object),
+  sourceUid: object.metadata.uid,
+});
 
 /**
  * Whether the NodePool or policy that set a deadline is there, can be read, and sets none any more: somebody edited it. One that went, or
  * that an edit broke, takes nothing back.
- *
- * @param source as `GracePeriod.source` names it
  */
 export function takesBackDeadline(
-  source: string,
+  deadline: Deadline,
   pool: KubernetesObject | undefined,
   { policies }: PolicySet,
 ): boolean {
-  if (pool !== undefined && source === nameOf(pool)) {
+  const isIts = (object: KubernetesObject): boolean => isSetBy(deadline, nameOf(object), object.metadata.uid);
+  if (pool !== undefined && isIts(pool)) {
     const ofPool = parsePoolTermination(pool.spec?.['disruption'], 'spec.disruption');
     return ofPool.ok && ofPool.value.terminationGracePeriod === undefined;
   }
-  const policy = policies.find(({ object }) => nameOf(object) === source)?.object;
+  const policy = policies.find(({ object }) => isIts(object))?.object;
   if (policy === undefined) return false;
   const block = policy.spec?.['termination'];
   if (block === undefined) return true;

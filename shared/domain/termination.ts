@@ -43,6 +43,8 @@ export interface TerminationHook {
 export interface GracePeriod {
   readonly period: DurationMs;
   readonly source: string;
+  /** Of that object: one that is made again under its name is another (I10). */
+  readonly sourceUid?: string;
 }
 
 export interface TerminationSettings {
@@ -58,7 +60,13 @@ export interface TerminationSettings {
 export interface Deadline {
   readonly time: EpochMs;
   readonly source: string;
+  /** Of the NodePool or policy; absent: the NodeClaim's own, an annotation's, a hook's, or of a record of before. */
+  readonly sourceUid?: string;
 }
+
+/** Whether the very object that set the deadline speaks again. */
+export const isSetBy = (deadline: Deadline, source: string, uid: string | undefined): boolean =>
+  deadline.source === source && (deadline.sourceUid === undefined || deadline.sourceUid === uid);
 
 /**
  * The deadline in force. It comes nearer whenever something says so. It moves away only when the very thing that set it was edited;
@@ -70,5 +78,5 @@ export interface Deadline {
 export function deadlineInForce(stored: Deadline | undefined, current: Deadline | undefined): Deadline | undefined {
   if (stored === undefined) return current;
   if (current === undefined) return stored;
-  return current.time <= stored.time || current.source === stored.source ? current : stored;
+  return current.time <= stored.time || isSetBy(stored, current.source, current.sourceUid) ? current : stored;
 }

@@ -10,8 +10,12 @@ export interface Tie {
   readonly message: string;
 }
 
+/** Blocks of which one policy alone has the say. */
+export const TIED_BLOCKS = ['repair', 'protection', 'termination'] as const;
+type TiedBlock = (typeof TIED_BLOCKS)[number];
+
 /** All that lose a tie over this block: each with the first policy that comes before it. */
-export function tiesOver(block: 'repair' | 'protection', { policies }: PolicySet): readonly Tie[] {
+export function tiesOver(block: TiedBlock, { policies }: PolicySet): readonly Tie[] {
   const holders = policies.filter(policy => policy.object.spec?.[block] !== undefined);
   return holders.flatMap((own, index) => {
     const before = holders
@@ -27,7 +31,7 @@ export function tiesOver(block: 'repair' | 'protection', { policies }: PolicySet
 }
 
 /** The ties that a change of this policy makes: its own, and those of the policies that it comes before. */
-export function tiesOf(object: KubernetesObject, block: 'repair' | 'protection', set: PolicySet): readonly Tie[] {
+export function tiesOf(object: KubernetesObject, block: TiedBlock, set: PolicySet): readonly Tie[] {
   const { uid } = object.metadata;
   return tiesOver(block, set).filter(({ loser, winner }) => loser.metadata.uid === uid || winner.metadata.uid === uid);
 }

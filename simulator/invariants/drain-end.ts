@@ -18,10 +18,10 @@ export function checkDrainEnd(context: CheckContext, requests: DrainRequests): P
   const begun = new Map<string, number>();
   /** By UID: since when nothing holds its end. */
   const free = new Map<string, number>();
-  const complain = (object: KubernetesObject, isHeld: boolean, quiet: number): void => {
+  const complain = (resource: string, object: KubernetesObject, isHeld: boolean, quiet: number): void => {
     const { uid } = object.metadata;
     if (isHeld) return void free.delete(uid);
-    const since = Math.max(free.get(uid) ?? now(), quiet);
+    const since = Math.max(free.get(uid) ?? now(), quiet, context.lastDenial(resource, object.metadata));
     free.set(uid, since);
     if (now() - since <= LONGEST_DELAY) return;
     const text = toIsoText(toEpochMs(since));
@@ -41,8 +41,11 @@ export function checkDrainEnd(context: CheckContext, requests: DrainRequests): P
       const config = drainConfig(
         [...mirror.all('configmaps').values()].find(({ metadata }) => metadata.name === 'curfew-config'),
       );
-      for (const node of draining) complain(node, isNodeHeld(node, config, { context, requests, begun }), quiet);
-      for (const resource of resources) complain(resource, isResourceHeld(resource, config, context), quiet);
+      for (const node of draining)
+        complain('nodes', node, isNodeHeld(node, config, { context, requests, begun }), quiet);
+      for (const resource of resources) {
+        complain('drainrequests', resource, isResourceHeld(resource, config, context), quiet);
+      }
     },
   };
 }

@@ -49,6 +49,14 @@ export interface BusEventSeen {
   readonly detail: unknown;
 }
 
+export interface Named {
+  readonly name?: string | undefined;
+  readonly namespace?: string | undefined;
+}
+
+/** When a change of that object was denied last, ms; of a Node, also of a pod on it. Minus infinity: never. */
+export type LastDenial = (resource: string, { name, namespace }: Named) => number;
+
 export interface CheckContext {
   readonly now: () => EpochMs;
   /** What is in the cluster. */
@@ -63,6 +71,7 @@ export interface CheckContext {
   readonly failsInstance: (providerID: string) => boolean;
   /** How far a function's clock may be off. */
   readonly clockTolerance: DurationMs;
+  readonly lastDenial: LastDenial;
   /** Since when nothing is disturbed: no fault, no outage. Undefined while something is. */
   readonly quietSince: () => EpochMs | undefined;
   readonly violate: (invariant: InvariantName, message: string) => void;
@@ -72,6 +81,8 @@ export interface CheckContext {
 export interface Check {
   /** A function is about to make a call. */
   readonly onCall?: (call: PortCall, run: Run) => void;
+  /** A call has its answer, or failed. */
+  readonly onAnswer?: (call: PortCall, run: Run) => void;
   /** A write of Curfew that the API server accepted. */
   readonly onWrite?: (write: ObservedWrite, by: string) => void;
   /** A decision of a function, as it is in the audit log. */

@@ -48,8 +48,9 @@ export function withAct(
   return [...acts, { kind, id, since: run.startTime, bootID, calls }];
 }
 
-/** The reboot is intended alone, or was refused: the call that follows is the same one. */
-const isOpen = (act: Act): boolean => act.calls.length === 0 || wasRefused(act);
+/** The reboot is intended alone, or is tried again: the call that follows is the same one. What EC2 refuses gives way to the next action. */
+export const isOpen = (act: Act): boolean =>
+  act.calls.length === 0 || (wasRefused(act) && act.calls.at(-1)?.outcome.kind === 'failed');
 
 /** The nodes whose reboot a record names before the call. */
 export function rebootsIntended(call: PortCall, mirror: Mirror): readonly KubernetesObject[] {

@@ -9,7 +9,7 @@ import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
 import { CLOCK_LAG, LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
-import { isRefused, wasDone, wasRefused, type Act, type ActKind } from './ladder-acts.ts';
+import { isOpen, isRefused, wasDone, wasRefused, type Act, type ActKind } from './ladder-acts.ts';
 import { createClimbers, DEFAULT_TIMEOUT, type Climb } from './ladder.ts';
 import { annotationOf, dig, listOf, millisecondsOf, nameOf, textOf } from './reading.ts';
 import { isPolicyReadable, repairBlockFor } from './policy-oracle.ts';
@@ -94,11 +94,13 @@ export const checkLadder: MakeCheck = context => {
       const { uid } = act.node.metadata;
       const climb = climbers.get(uid);
       const last = climb?.acts.at(-1);
-      const place = last === undefined ? undefined : places.get(uid);
+      // A repair begins with what is intended: its node's place in an earlier one says nothing.
+      const isFirst = climb?.acts.length === 1 && last?.calls.length === 0;
+      const place = last === undefined || isFirst ? undefined : places.get(uid);
       const rung = nextRung(ladder.rungs, act.kind, place?.rung ?? -1);
-      const isAgain = last?.kind === act.kind && (act.kind === 'Reboot' ? wasRefused(last) : last.id === act.id);
-      if (!isAgain) {
-        judge(uid, act.kind, climb, { ...ladder, rung }, act.node);
+      const isAgain = last?.kind === act.kind && (act.kind === 'Reboot' ? isOpen(last) : last.id === act.id);
+      if (!isAgain) judge(uid, act.kind, climb, { ...ladder, rung }, act.node);
+      if (!isAgain || place === undefined) {
         places.set(uid, { ...ladder, rung: rung >= 0 ? rung : placeOf(ladder.rungs, act.kind, place?.rung ?? -1) });
       }
       climbers.onCall(call, run);
@@ -118,9 +120,9 @@ export const checkLadder: MakeCheck = context => {
       const quiet = quietSince();
       const config = [...mirror.all('configmaps').values()].find(({ metadata }) => metadata.name === 'curfew-config');
       if (quiet === undefined || isGateOpen(config) !== true) return unneeded.clear();
-      const complain = (key: string, uid: string, why: string): void => {
+      const complain = (key: string, uid: string, why: string, denied = -Infinity): void => {
         if (isNeeded(uid, climbers.get(uid), context)) return void unneeded.delete(key);
-        const since = unneeded.get(key) ?? now();
+        const since = Math.max(unneeded.get(key) ?? now(), denied);
         unneeded.set(key, since);
         if (now() - Math.max(since, quiet) <= LONGEST_DELAY) return;
         violate('I7', why);
@@ -128,7 +130,8 @@ export const checkLadder: MakeCheck = context => {
       };
       for (const fix of context.objects(FIXES)) {
         const uid = /^(.+)\.\d+$/.exec(annotationOf(fix, REPAIR_ANNOTATION) ?? '')?.[1];
-        if (uid !== undefined) complain(fix.metadata.uid, uid, `repair left ${nameOf(fix)} behind, which it has made`);
+        const why = `repair left ${nameOf(fix)} behind, which it has made`;
+        if (uid !== undefined) complain(fix.metadata.uid, uid, why, context.lastDenial('nodefixes', fix.metadata));
       }
       for (const [uid, { acts }] of climbers.all()) {
         const open = acts.find(({ kind, id }) => kind === 'Drain' && climbers.drainEnd(id) === undefined);

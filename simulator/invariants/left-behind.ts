@@ -5,7 +5,7 @@
 import { LONGEST_DELAY, type MakeCheck } from './invariant.ts';
 import { annotationOf, nameOf, TERMINATION_TIMESTAMP } from './reading.ts';
 
-export const checkLeftBehind: MakeCheck = ({ mirror, now, quietSince, violate }) => {
+export const checkLeftBehind: MakeCheck = ({ mirror, now, quietSince, lastDenial, violate }) => {
   /** By UID of the NodeClaim: what Curfew wrote last, and when. */
   const written = new Map<string, { readonly value: string; readonly time: number }>();
   return {
@@ -24,7 +24,7 @@ export const checkLeftBehind: MakeCheck = ({ mirror, now, quietSince, violate })
         const claim = claims.get(uid);
         const isOurs = claim !== undefined && annotationOf(claim, TERMINATION_TIMESTAMP) === value;
         if (!isOurs || claim.metadata.deletionTimestamp !== undefined) written.delete(uid);
-        else if (now() - Math.max(time, quiet) > LONGEST_DELAY) {
+        else if (now() - Math.max(time, quiet, lastDenial('nodeclaims', claim.metadata)) > LONGEST_DELAY) {
           violate(
             'I7',
             `repair left its termination timestamp ${value} on ${nameOf(claim)}, which is not being deleted`,

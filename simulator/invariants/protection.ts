@@ -30,20 +30,12 @@ export const checkProtection: MakeCheck = context => {
   const { mirror, violate, clockTolerance } = context;
   /** Since when each node is not as it should be. */
   const wrong = new Map<string, { readonly what: string; readonly since: number }>();
-  /** UIDs of nodes whose change was refused since it was last made, and that was said: an admission policy may keep them as they are. */
-  const refused = new Set<string>();
   /** What may make a node's hold wrong: pods that ask for protection for a time, by node, and nodes that Curfew holds, by mark. */
   const askingPods = groupObjects(mirror, 'pods', pod => (isTimed(pod) ? nodeNameOf(pod) : undefined));
   const heldNodes = groupObjects(mirror, 'nodes', node => annotationOf(node, MARK));
   const nodesNamed = groupObjects(mirror, 'nodes', ({ metadata }) => metadata.name);
 
   return {
-    onAudit({ function: by, decision, uid }) {
-      if (by === 'grace-period' && decision === 'refused') refused.add(uid ?? '');
-    },
-    onWrite({ verb, after }, by) {
-      if (by === 'grace-period' && verb === 'patch') refused.delete(after?.metadata.uid ?? '');
-    },
     onCall(call, run) {
       const isLast = (end: number | undefined): boolean => end === undefined || end <= context.now() + clockTolerance;
       if (isKubernetes(call, 'delete', 'evict') && targetOf(call).resource === 'pods') {
@@ -76,17 +68,16 @@ export const checkProtection: MakeCheck = context => {
       const suspects = new Map(nodes.map(node => [node.metadata.uid, node]));
       for (const uid of wrong.keys()) if (!suspects.has(uid)) wrong.delete(uid);
       for (const [uid, node] of suspects) {
-        const what = refused.has(uid)
-          ? undefined
-          : complainAboutNode(node, askingPods.get(node.metadata.name), context);
+        const what = complainAboutNode(node, askingPods.get(node.metadata.name), context);
         const known = wrong.get(uid);
         if (what === undefined) {
           wrong.delete(uid);
           continue;
         }
         if (known?.what !== what) wrong.set(uid, { what, since: now - 60_000 });
-        if (known === undefined || known.what !== what || now - Math.max(known.since, quietSince) <= LONGEST_DELAY)
-          continue;
+        if (known?.what !== what) continue;
+        const since = Math.max(known.since, quietSince, context.lastDenial('nodes', node.metadata));
+        if (now - since <= LONGEST_DELAY) continue;
         violate('I5', `${nameOf(node)} ${what} since ${toIsoText(toEpochMs(known.since))}`);
         wrong.set(uid, { what, since: Infinity });
       }

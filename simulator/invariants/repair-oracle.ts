@@ -38,8 +38,12 @@ const WATCHED: readonly (readonly [string, string, number])[] = [
   ['StorageReady', 'False', 30 * MINUTE],
 ];
 
-/** `flapping` and `futility` depend on the past, which an answer from the objects of one instant cannot know. */
-const PAST_FIELDS: readonly string[] = ['flapping', 'futility'];
+/** What depends on the past, which an answer from the objects of one instant cannot know. */
+export interface Past {
+  readonly flapping: boolean;
+  readonly futility: boolean;
+}
+
 export interface RepairFacts {
   readonly now: number;
   readonly node: KubernetesObject;
@@ -57,8 +61,16 @@ export interface RepairFacts {
 
 export type RepairAnswer =
   | { readonly kind: 'never'; readonly why: string }
-  | { readonly kind: 'from'; readonly time: number; readonly condition: string; readonly budget: number | undefined }
-  | { readonly kind: 'blocked'; readonly why: string }
+  | {
+      readonly kind: 'from';
+      readonly time: number;
+      readonly condition: string;
+      readonly budget: number | undefined;
+      /** The block has `flapping` or `futility`: by the past the node may be due before, or be held. */
+      readonly past: Past;
+    }
+  /** By a guard that holds it, from that time on. */
+  | { readonly kind: 'blocked'; readonly why: string; readonly time: number; readonly past: Past }
   /** Something stands there that this oracle does not know: it says neither yes nor no. */
   | { readonly kind: 'unknown' };
 
@@ -98,10 +110,6 @@ export function repairAnswer(facts: RepairFacts): RepairAnswer {
   if (claim === undefined && dig(block, 'nodesWithoutNodeClaim') !== 'TerminateInAutoScalingGroup') {
     return { kind: 'never', why: 'no NodeClaim stands for it' };
   }
-  if (PAST_FIELDS.some(key => dig(block, key) !== undefined)) return { kind: 'unknown' };
-
-  const vetoes = [node, claim, pool].flatMap(object => (object === undefined ? [] : vetoEnd(object)));
-  if (vetoes.some(end => end > now)) return { kind: 'never', why: 'it is vetoed' };
 
   const watched = watchedBy(block);
   let first: { time: number; condition: string } | undefined;
@@ -114,6 +122,14 @@ export function repairAnswer(facts: RepairFacts): RepairAnswer {
   }
   if (first === undefined) return { kind: 'never', why: 'the node is healthy' };
 
+  const { time } = first;
+  const past: Past = {
+    flapping: dig(block, 'flapping') !== undefined,
+    futility: dig(block, 'futility') !== undefined,
+  };
+  const blocked = (why: string): RepairAnswer => ({ kind: 'blocked', why, time, past });
+  const vetoes = [node, claim, pool].flatMap(object => (object === undefined ? [] : vetoEnd(object)));
+  if (vetoes.some(end => end > now)) return blocked('it is vetoed');
   const isIll = (other: KubernetesObject): boolean =>
     watched.some(([type, status, , reason]) => {
       const condition = conditionOf(other, type);
@@ -121,21 +137,21 @@ export function repairAnswer(facts: RepairFacts): RepairAnswer {
     });
   const unknown = nodes.filter(other => conditionOf(other, 'Ready')?.['status'] === 'Unknown').length;
   if (isOutage(dig(block, 'freeze'), unknown, nodes.length)) {
-    return { kind: 'blocked', why: `${unknown} of ${nodes.length} nodes of the cluster are Unknown` };
+    return blocked(`${unknown} of ${nodes.length} nodes of the cluster are Unknown`);
   }
   const zone = labelOf(node, ZONE_LABEL);
   const there = zone === undefined ? [] : nodes.filter(other => labelOf(other, ZONE_LABEL) === zone);
   const illThere = there.filter(isIll).length;
   if (isOutage(dig(block, 'zoneOutage'), illThere, there.length)) {
-    return { kind: 'blocked', why: `${illThere} of ${there.length} nodes of its zone are unhealthy` };
+    return blocked(`${illThere} of ${there.length} nodes of its zone are unhealthy`);
   }
   const unhealthy = neighbours.filter(isIll).length;
   const most = mostNodes(dig(block, 'maxUnhealthy') ?? '20%', neighbours.length);
   if (most === undefined) return { kind: 'never', why: 'maxUnhealthy cannot be read' };
-  if (unhealthy > most)
-    return { kind: 'blocked', why: `${unhealthy} of ${neighbours.length} are unhealthy, ${most} may be` };
+  if (unhealthy > most) return blocked(`${unhealthy} of ${neighbours.length} are unhealthy, ${most} may be`);
   const limit = dig(block, 'maxConcurrentRepairs');
-  return { kind: 'from', ...first, budget: limit === undefined ? undefined : mostNodes(limit, neighbours.length) };
+  const budget = limit === undefined ? undefined : mostNodes(limit, neighbours.length);
+  return { kind: 'from', ...first, budget, past };
 }
 
 /** Until when the object's veto holds. */

@@ -1,25 +1,39 @@
 /** Since when a node could be repaired (I5), by the cluster as it is. */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import type { CheckContext } from './invariant.ts';
+import type { CheckContext, PortCall } from './invariant.ts';
+import { wasDone } from './ladder-acts.ts';
 import { annotationOf, dig, instantOf, textOf, TERMINATION_TIMESTAMP } from './reading.ts';
 import { countAround, mostRepairs } from './repair-limits.ts';
-import { isGateOpen, poolNameOf, repairAnswer } from './repair-oracle.ts';
+import { isGateOpen, poolNameOf, repairAnswer, type RepairAnswer } from './repair-oracle.ts';
 import { ownershipOf, type Ownership } from './repair-ownership.ts';
 
 /** UIDs of the nodes of a pool whose repair may be under way. */
 export type UnderWay = (poolName: string | undefined) => ReadonlySet<string>;
 
-interface ClusterFacts {
+interface JudgedFacts {
   readonly nodes: readonly KubernetesObject[];
   readonly ownership: Ownership;
   readonly everReadable: ReadonlySet<string>;
   readonly gateOpen: boolean;
   readonly policies: readonly KubernetesObject[];
   readonly pools: ReadonlyMap<string, KubernetesObject>;
+  /** What was done to end a node, by its UID. */
+  readonly repaired: ReadonlyMap<string, Pick<Ending, 'call'>>;
+  /** UIDs of NodeClaims that repair has deleted. */
+  readonly ended: ReadonlySet<string>;
+}
+
+interface ClusterFacts extends JudgedFacts {
   /** Nodes whose repair may be under way. */
   readonly busy: readonly KubernetesObject[];
-  /** Nodes that are being terminated, by UID. */
-  readonly repaired: ReadonlyMap<string, unknown>;
+}
+
+/** How a node is brought to its end. */
+export interface Ending {
+  readonly pool: string | undefined;
+  readonly claimUid: string;
+  /** What ends its instance where no NodeClaim stands for it. */
+  readonly call?: PortCall;
 }
 
 /** Karpenter has nothing to do with it. */
@@ -29,7 +43,7 @@ const isUnmanaged = (node: KubernetesObject): boolean =>
 export function factsOf(
   { mirror }: CheckContext,
   everReadable: ReadonlySet<string>,
-): Omit<ClusterFacts, 'busy' | 'repaired'> {
+): Omit<ClusterFacts, 'busy' | 'repaired' | 'ended'> {
   const nodes = [...mirror.all('nodes').values()];
   const configMaps = [...mirror.all('configmaps').values()];
   const config = configMaps.find(
@@ -45,31 +59,56 @@ export function factsOf(
   };
 }
 
-/** Since when the node could be repaired; undefined when it cannot be, or is being terminated forcefully already. */
-export function overdueSince(
-  node: KubernetesObject,
-  facts: ClusterFacts,
-  now: number,
-  underWay: UnderWay,
-): number | undefined {
+interface Judged {
+  readonly answer: RepairAnswer;
+  readonly poolName: string | undefined;
+  readonly pool: KubernetesObject | undefined;
+}
+
+/** What holds for the node; undefined when it is nobody's to repair, or is being terminated forcefully already. */
+function judge(node: KubernetesObject, facts: JudgedFacts, now: number): Judged | undefined {
   if (!facts.gateOpen) return undefined;
   const { nodes, ownership, policies, everReadable } = facts;
   const instance = textOf(dig(node, 'spec', 'providerID'));
   if (instance === undefined || ownership.nodesOf(instance).length > 1) return undefined;
   const [claim, ...others] = ownership.claimsOf(instance);
   if (others.length > 0) return undefined;
-  if (claim === undefined && (facts.repaired.has(node.metadata.uid) || !isUnmanaged(node))) return undefined;
+  const ending = facts.repaired.get(node.metadata.uid);
+  if (claim === undefined && (ending !== undefined || !isUnmanaged(node))) return undefined;
+  // Its Auto Scaling group ends the instance: a NodeClaim that comes later is no second repair (I4).
+  if (ending?.call !== undefined && wasDone(ending.call)) return undefined;
   const named = textOf(dig(claim, 'status', 'nodeName'));
   if (named !== undefined && named !== node.metadata.name) return undefined;
+  // Who takes the deadline off it afterwards asks for no second deletion (I4).
+  if (claim !== undefined && facts.ended.has(claim.metadata.uid)) return undefined;
   const deadline = claim && instantOf(annotationOf(claim, TERMINATION_TIMESTAMP));
   if (claim?.metadata.deletionTimestamp !== undefined && deadline !== undefined && deadline <= now) return undefined;
   const poolName = claim && poolNameOf(claim);
   const pool = poolName === undefined ? undefined : facts.pools.get(poolName);
   const neighbours = ownership.neighboursIn(poolName);
   const answer = repairAnswer({ now, node, claim, pool, policies, everReadable, neighbours, nodes });
-  if (answer.kind !== 'from' || answer.time > now) return undefined;
-  const most = mostRepairs(node, pool, policies, nodes);
+  return { answer, poolName, pool };
+}
+
+/** Since when the node could be repaired; undefined when it cannot be. */
+export function overdueSince(
+  node: KubernetesObject,
+  facts: ClusterFacts,
+  now: number,
+  underWay: UnderWay,
+): number | undefined {
+  const judged = judge(node, facts, now);
+  if (judged?.answer.kind !== 'from') return undefined;
+  const { answer, pool, poolName } = judged;
+  if (answer.time > now || answer.past.flapping || answer.past.futility) return undefined;
+  const most = mostRepairs(node, pool, facts.policies, facts.nodes);
   const around = countAround(node, facts.busy);
   if (around.zone >= most.zone || around.cluster >= most.cluster) return undefined;
   return answer.budget !== undefined && underWay(poolName).size >= answer.budget ? undefined : answer.time;
+}
+
+/** What holds a repair that is due for certain; undefined when nothing does. */
+export function holdOf(node: KubernetesObject, facts: JudgedFacts, now: number): string | undefined {
+  const answer = judge(node, facts, now)?.answer;
+  return answer?.kind === 'blocked' && answer.time <= now ? answer.why : undefined;
 }

@@ -12,7 +12,7 @@ import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type R
 import { dig, nameOf, textOf } from './reading.ts';
 import { isPolicyReadable } from './policy-oracle.ts';
 import { claimOf, isGateOpen, isUnhealthy, poolNameOf, repairAnswer } from './repair-oracle.ts';
-import { factsOf, overdueSince, type UnderWay } from './repair-overdue.ts';
+import { factsOf, overdueSince, type Ending, type UnderWay } from './repair-overdue.ts';
 import { ownershipOf } from './repair-ownership.ts';
 import { createClimbers, type Climbers } from './ladder.ts';
 import { wasDone } from './ladder-acts.ts';
@@ -37,6 +37,8 @@ export const checkRepair: MakeCheck = context => {
   const climbers = createClimbers(context);
   /** Nodes whose NodeClaims this function set out to delete, or whose instances to end, and that are still there, by UID. */
   const repaired = new Map<string, Ending>();
+  /** UIDs of NodeClaims that it deleted. */
+  const ended = new Set<string>();
   const repairedIn = (poolName: string | undefined): readonly string[] =>
     [...repaired].flatMap(([uid, { pool }]) => (pool === poolName && mirror.all('nodes').has(uid) ? [uid] : []));
   /** A run may have ended between the annotation and the deletion, and what ends an instance may be refused. */
@@ -104,7 +106,10 @@ export const checkRepair: MakeCheck = context => {
         held.set(name, { time: context.now() });
       else held.delete(name);
     },
-    onWrite({ resource, after }) {
+    onWrite({ verb, resource, before, after }, by) {
+      if (by === 'repair' && verb === 'delete' && resource.resource === 'nodeclaims' && before !== undefined) {
+        ended.add(before.metadata.uid);
+      }
       if (resource.resource !== 'events' || textOf(dig(after, 'reason')) !== EVENT_REASONS.nodeRepairBlocked) return;
       const name = textOf(dig(after, 'involvedObject', 'name')) ?? '';
       const isSaid = SAYS_SO.test(textOf(dig(after, 'message')) ?? '');
@@ -118,7 +123,7 @@ export const checkRepair: MakeCheck = context => {
       const busy = [...mirror.all('nodes')].flatMap(([uid, node]) =>
         repaired.has(uid) || climbers.has(uid) ? [node] : [],
       );
-      const facts = { ...factsOf(context, everReadable), busy, repaired };
+      const facts = { ...factsOf(context, everReadable), busy, repaired, ended };
       for (const [uid, node] of unhealthy) {
         const hold = held.get(node.metadata.name);
         // A hold whose Event is recorded again and again is a wait that can be seen (I6), and another check's business.
@@ -127,7 +132,7 @@ export const checkRepair: MakeCheck = context => {
         if (due === undefined) waiting.delete(uid);
         else if (context.now() < (climbers.nextTime(uid) ?? 0)) waiting.delete(uid);
         else if (!waiting.has(uid)) waiting.set(uid, Math.max(due, context.now() - 60_000));
-        const since = Math.max(waiting.get(uid) ?? Infinity, quietSince);
+        const since = Math.max(waiting.get(uid) ?? Infinity, quietSince, lastDenialOf(node, context));
         if (context.now() - since <= LONGEST_DELAY) continue;
         violate('I5', `${nameOf(node)} could be repaired since ${text(since)} and is not`);
         waiting.set(uid, Infinity);
@@ -136,13 +141,9 @@ export const checkRepair: MakeCheck = context => {
   };
 };
 
-/** How a node is brought to its end. */
-interface Ending {
-  readonly pool: string | undefined;
-  readonly claimUid: string;
-  /** What ends its instance where no NodeClaim stands for it. */
-  readonly call?: PortCall;
-}
+/** When a change of the node or of its NodeClaim was denied. */
+const lastDenialOf = (node: KubernetesObject, { mirror, lastDenial }: CheckContext): number =>
+  Math.max(lastDenial('nodes', node.metadata), lastDenial('nodeclaims', claimOf(node, mirror)?.metadata ?? {}));
 
 /** What the check knows of the time before the run. */
 interface Remembered {
@@ -192,7 +193,7 @@ function complainAboutAct(
     case 'from': {
       // Whatever it is ill with by now: an earlier action of the same repair did not help.
       const isClimbing = climbers.has(node.metadata.uid);
-      if (answer.time > now() + clockTolerance && !isClimbing) {
+      if (answer.time > now() + clockTolerance && !isClimbing && !answer.past.flapping) {
         return `${nameOf(node)} is tolerated until ${text(answer.time)} (${answer.condition})`;
       }
       const others = [...underWay(poolName)].filter(uid => uid !== node.metadata.uid).length;

@@ -15,13 +15,11 @@ const isCleanup = ({ port, args }: PortCall): boolean =>
   port === 'hooks' && textOf(dig(args[0], 'purpose')) === 'cleanup';
 
 export const checkRuleFinalizers: MakeCheck = context => {
-  const { mirror, now, clockTolerance, quietSince, violate } = context;
+  const { mirror, now, clockTolerance, quietSince, lastDenial, violate } = context;
   /** By UID: since when nothing keeps the object. */
   const free = new Map<string, number>();
   /** UIDs of objects with a call that may have an answer by now. */
   const calls = new Map<string, PortCall[]>();
-  /** UIDs of objects of which a change was refused, and that was said: an admission policy may keep them. */
-  const refused = new Set<string>();
   /** UIDs of objects whose clean-up a worker reported as done. */
   const answered = new Set<string>();
   const isCleaned = (uid: string): boolean =>
@@ -38,13 +36,13 @@ export const checkRuleFinalizers: MakeCheck = context => {
     onMinute() {
       const quiet = quietSince();
       const kept = (quiet === undefined ? [] : keptObjects(context)).filter(
-        ({ metadata: { uid } }) => !refused.has(uid) && !isAtWork(uid),
+        ({ object }) => !isAtWork(object.metadata.uid),
       );
-      const uids = new Set(kept.map(({ metadata }) => metadata.uid));
+      const uids = new Set(kept.map(({ object }) => object.metadata.uid));
       for (const uid of free.keys()) if (!uids.has(uid)) free.delete(uid);
-      for (const object of kept) {
+      for (const { resource, object } of kept) {
         const { uid } = object.metadata;
-        const since = Math.max(free.get(uid) ?? now(), quiet ?? now());
+        const since = Math.max(free.get(uid) ?? now(), quiet ?? now(), lastDenial(resource, object.metadata));
         free.set(uid, since);
         if (now() - since <= LONGEST_DELAY) continue;
         violate(
@@ -53,9 +51,6 @@ export const checkRuleFinalizers: MakeCheck = context => {
         );
         free.set(uid, Infinity);
       }
-    },
-    onAudit({ function: by, decision, message, uid }) {
-      if (by === 'finalizer' && decision === 'retry' && / denied request/.test(message)) refused.add(uid ?? '');
     },
     onBusEvent({ detailType, detail }) {
       const result = textOf(dig(detail, 'result')) ?? '';
@@ -71,7 +66,6 @@ export const checkRuleFinalizers: MakeCheck = context => {
       calls.set(uid, [...(calls.get(uid) ?? []), call]);
     },
     onWrite({ before, after }, by) {
-      refused.delete(before?.metadata.uid ?? '');
       if (before?.metadata.deletionTimestamp === undefined) return;
       const left = listOf(dig(after, 'metadata', 'finalizers'));
       for (const name of (before.metadata.finalizers ?? []).filter(each => !left.includes(each))) {
@@ -91,17 +85,23 @@ export const checkRuleFinalizers: MakeCheck = context => {
   };
 };
 
+interface Kept {
+  readonly resource: string;
+  readonly object: KubernetesObject;
+}
+
 /** Objects that are being deleted and wait for a clean-up which does not fail. */
-function keptObjects({ mirror, objects, failsCleanup }: CheckContext): readonly KubernetesObject[] {
+function keptObjects({ mirror, objects, failsCleanup }: CheckContext): readonly Kept[] {
   return [...mirror.all('finalizerrules').values()].flatMap(rule => {
     const resource = textOf(dig(rule, 'status', 'resource'));
     // A worker that a bus event asks may take its time.
     const isAsked = dig(rule, 'spec', 'cleanup', 'event') !== undefined;
     if (resource === undefined || isAsked || failsCleanup(rule.metadata.name)) return [];
-    return objects(`${resource}.${textOf(dig(rule, 'spec', 'group')) ?? ''}`).filter(
+    const kept = objects(`${resource}.${textOf(dig(rule, 'spec', 'group')) ?? ''}`).filter(
       ({ metadata }) =>
         metadata.deletionTimestamp !== undefined &&
         (metadata.finalizers ?? []).some(name => name === dig(rule, 'spec', 'finalizerName')),
     );
+    return kept.map(object => ({ resource, object }));
   });
 }

@@ -33,7 +33,7 @@ export const checkTerminationEnd: MakeCheck = context => {
           free.delete(uid);
           continue;
         }
-        const since = Math.max(free.get(uid) ?? now(), quiet);
+        const since = Math.max(free.get(uid) ?? now(), quiet, ...denialsAround(object, context));
         free.set(uid, since);
         if (now() - since <= LONGEST_DELAY) continue;
         violate(
@@ -45,6 +45,16 @@ export const checkTerminationEnd: MakeCheck = context => {
     },
   };
 };
+
+/** When a change of the object, or of what ends with it, was denied. */
+function denialsAround(object: KubernetesObject, { mirror, lastDenial }: CheckContext): readonly number[] {
+  const instance = providerIDOf(object);
+  return (['nodeclaims', 'nodes'] as const).flatMap(resource =>
+    [...mirror.all(resource).values()]
+      .filter(other => providerIDOf(other) === instance)
+      .map(({ metadata }) => lastDenial(resource, metadata)),
+  );
+}
 
 const isHeldByUs =
   ({ mirror }: CheckContext) =>

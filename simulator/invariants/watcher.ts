@@ -11,11 +11,14 @@ import type { Lifetime } from '../../runtime/lifetime.ts';
 import type { Scheduler } from '../../runtime/scheduler.ts';
 import type { EnvironmentPorts } from '../../runtime/system-parts.ts';
 import { checkDrain } from './drain.ts';
+import { createDenials } from './denials.ts';
+import { checkDenialsSaid } from './denials-said.ts';
 import { checkExplained } from './explained.ts';
 import { checkDestructiveCalls } from './destructive-calls.ts';
 import { checkFinalizers } from './finalizers.ts';
 import { checkRuleFinalizers } from './rule-finalizers.ts';
 import type { BusEventSeen, Check, MakeCheck, PortCall, Run, Violation } from './invariant.ts';
+import { checkHeldSaid } from './held-said.ts';
 import { checkLadder } from './ladder-order.ts';
 import { checkLeftBehind } from './left-behind.ts';
 import { createMirror } from './mirror.ts';
@@ -43,6 +46,8 @@ const CHECKS: readonly MakeCheck[] = [
   checkLeftBehind,
   checkRobustness,
   checkExplained,
+  checkDenialsSaid,
+  checkHeldSaid,
 ];
 
 /**
@@ -105,9 +110,12 @@ export function createInvariantWatcher({
 }: WatcherOptions): InvariantWatcher {
   const violations: Violation[] = [];
   const runs = new WeakMap<Lifetime, Run>();
+  const mirror = createMirror(core);
+  const denials = createDenials(mirror, () => scheduler.now());
   const context = {
     now: () => scheduler.now(),
-    mirror: createMirror(core),
+    mirror,
+    lastDenial: denials.last,
     objects(resource: string): readonly KubernetesObject[] {
       const [plural, ...group] = resource.split('.');
       const known = core.resources().find(each => each.resource === plural && each.group === group.join('.'));
@@ -151,7 +159,10 @@ export function createInvariantWatcher({
       const call: PortCall = { port: name, method, args, time: scheduler.now(), outcome: { kind: 'pending' } };
       if (run !== undefined) tell(check => check.onCall?.(call, run));
       run?.calls.push(call);
-      return noteOutcome(call, proceed());
+      return noteOutcome(call, proceed(), () => {
+        denials.onAnswer(call);
+        if (run !== undefined) tell(check => check.onAnswer?.(call, run));
+      });
     });
 
   return {
@@ -197,7 +208,7 @@ export function createInvariantWatcher({
   };
 }
 
-async function noteOutcome(call: PortCall, answer: unknown): Promise<unknown> {
+async function noteOutcome(call: PortCall, answer: unknown, onAnswer: () => void): Promise<unknown> {
   try {
     const value = await answer;
     call.outcome = { kind: 'answered', value };
@@ -205,5 +216,7 @@ async function noteOutcome(call: PortCall, answer: unknown): Promise<unknown> {
   } catch (error) {
     call.outcome = { kind: 'failed', error };
     throw error;
+  } finally {
+    onAnswer();
   }
 }

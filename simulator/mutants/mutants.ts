@@ -1,4 +1,5 @@
 /** All mistakes that the swarm must find. */
+import { DENIAL_MUTANTS } from './denials.ts';
 import { DRAIN_MUTANTS } from './drain.ts';
 import { FINALIZER_MUTANTS } from './finalizer.ts';
 import { FINALIZER_DRAIN_MUTANTS } from './finalizer-drain.ts';
@@ -27,6 +28,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...DRAIN_MUTANTS,
   ...GRACE_PERIOD_MUTANTS,
   ...TIMER_MUTANTS,
+  ...DENIAL_MUTANTS,
   ...FORWARDER_MUTANTS,
   ...PERMISSION_MUTANTS,
 ];

@@ -105,6 +105,21 @@ describe('a termination', () => {
       {},
       /^I3: .* 1 of 1 are unhealthy, 0 may be/,
     ],
+    [
+      'of a vetoed node in a pool that counts flapping',
+      sick('0s, flapping: { window: 1h, unhealthyFor: 30m }').replace(
+        'name: a }, spec: { repair',
+        'name: a, annotations: { curfew.dev/do-not-repair: "true" } }, spec: { repair',
+      ),
+      {},
+      /^I3: .* must not be repaired: it is vetoed/,
+    ],
+    [
+      'before the toleration is over in a pool that gives up futile repairs',
+      sick('10m, futility: { repairs: 3, window: 6h }'),
+      {},
+      /^I3: .* is tolerated until 2024-11-01T15:10:00/,
+    ],
     ['without a second look', sick('0s'), { secondLook: false }, /^I3: .* has not looked at the node again/],
     ['without counting the unhealthy', sick('0s'), { count: false }, /^I3: .* has not counted/],
     ['without an intent', sick('0s'), { intent: false }, /^I4: .* without having recorded its intent/],

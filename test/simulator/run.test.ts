@@ -139,6 +139,16 @@ describe('runScenario', () => {
     expect(result.buried).toEqual([]);
   });
 
+  it('says why a message went to a dead-letter queue', async () => {
+    const result = await simulate(`  duration: 5m
+  steps:
+    - { at: 1m, busEvent: { source: m, detail-type: DrainRequested, detail: { id: r1, node: n1 } } }
+`);
+    expect(story(result, 'drain')).toEqual([
+      '15:01:00.000 drain a message went to the dead-letter queue (InvalidMessage): DrainRequested is not valid: detail.node: Invalid input: expected object, received string',
+    ]);
+  });
+
   it('keeps what the forwarder has to say while the bus is out', async () => {
     const result = await simulate(`${UNHEALTHY.replace('"False"', '"True"')}  steps:
     - { at: 1m, outage: { of: bus, for: 20m } }

@@ -2,7 +2,7 @@
 import type { JsonObject, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { specificity } from '../../../shared/domain/label-selector.ts';
 import { policiesFor, type PolicySet } from '../../../shared/policies/policy-set.ts';
-import { tiesOver } from '../../../shared/policies/policy-ties.ts';
+import { TIED_BLOCKS, tiesOver } from '../../../shared/policies/policy-ties.ts';
 import { effectiveRepair } from '../settings.ts';
 import { unwatchedTypes } from './watched.ts';
 
@@ -140,8 +140,7 @@ function active(
 /** What is accepted, and probably not what was meant. */
 function warning({ object }: PolicyFacts, { inForce, templates }: ClusterFacts): readonly PolicyCondition[] {
   const unwatched = unwatchedTypes(object).map(message => ({ reason: 'UnknownConditionType', message }));
-  const ties = (['repair', 'protection'] as const)
-    .flatMap(block => tiesOver(block, inForce))
+  const ties = TIED_BLOCKS.flatMap(block => tiesOver(block, inForce))
     .filter(({ loser }) => loser.metadata.uid === object.metadata.uid)
     .map(({ message }) => ({ reason: 'PolicyConflict', message }));
   const missing = templatesOf(object)

@@ -11,6 +11,7 @@ import {
 } from '../../../shared/domain/time.ts';
 import { createRandom, type Random } from '../../random.ts';
 import { ACTORS, GENERATED_ANNOTATION, type Scenario, type Step } from '../../scenario/scenario.ts';
+import { drawDenials } from './denials.ts';
 import { drawDuration, pickSome, pickWeighted, times } from './draw.ts';
 import { FOCUSES, type Focus } from './focus.ts';
 import { GENERATED, type Draft, type Model } from './model.ts';
@@ -42,7 +43,11 @@ export function generateScenario(seed: number): Scenario {
   const config = focus.drawConfig(shape, model);
   const objects = focus.drawObjects(root.stream('objects'), model, START, shape);
   const lastTime = addDuration(end, toDurationMs(0 - shape.pick(focus.calmEnds)));
-  const drafts = drawDrafts(root.stream('stories'), model, durationBetween(START, lastTime), focus);
+  const span = durationBetween(START, lastTime);
+  const drafts = [
+    ...drawDrafts(root.stream('stories'), model, span, focus),
+    ...drawDenials(root.stream('denials'), model, START, span),
+  ];
   return {
     name: `seed-${seed}`,
     annotations: { [GENERATED_ANNOTATION]: 'true' },

@@ -53,7 +53,14 @@ function complaintsOver(message: string): readonly string[] {
   let now = start;
   const found: string[] = [];
   const violate = (_: string, text: string): number => found.push(text);
-  const context = { mirror, now: () => now, quietSince: () => start, violate, clockTolerance: 0 };
+  const context = {
+    mirror,
+    now: () => now,
+    quietSince: () => start,
+    violate,
+    clockTolerance: 0,
+    lastDenial: () => -Infinity,
+  };
   const { onWrite, onMinute } = checkRepair(context as unknown as CheckContext);
   const after = {
     ...metadata('e'),

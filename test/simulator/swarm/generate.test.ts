@@ -71,6 +71,16 @@ describe('a generated scenario', () => {
     expect(opted).toContain(false);
   });
 
+  it('has, in some of the seeds, admission policies that deny, as a rule for a while', () => {
+    const steps = SEEDS.map(seed => generateScenario(seed).steps.map(({ action }) => action));
+    const denying = steps.filter(actions => JSON.stringify(actions).includes('"ValidatingAdmissionPolicyBinding"'));
+    expect(denying.length).toBeGreaterThan(0);
+    expect(denying.length).toBeLessThan(SEEDS.length / 4);
+    expect(JSON.stringify(denying)).toContain(
+      '"kind":"delete","target":{"resource":"validatingadmissionpolicybindings"',
+    );
+  });
+
   it('has from 1 to 150 nodes and up to 4 NodePools at its start', () => {
     for (const { objects } of SEEDS.map(generateScenario)) {
       const count = (kind: string): number => objects.filter(({ manifest }) => manifest.kind === kind).length;

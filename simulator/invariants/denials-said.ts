@@ -1,0 +1,57 @@
+/**
+ * I6: what an admission policy keeps denying is said, with the words of the policy, in an Event on the object or on what it belongs to:
+ * the Node of a pod or of a NodeClaim, the NodeClaim of a Node.
+ */
+import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
+import { changedBy, denialIn, nodeOfPod } from './denials.ts';
+import { LONGEST_DELAY, type MakeCheck } from './invariant.ts';
+import type { Mirror } from './mirror.ts';
+import { dig, textOf } from './reading.ts';
+import { does, type Target } from './run-journal.ts';
+
+interface Denied {
+  readonly since: number;
+  readonly last: number;
+}
+
+export const checkDenialsSaid: MakeCheck = ({ mirror, now, quietSince, violate }) => {
+  /** By what is denied. */
+  const denied = new Map<string, Denied>();
+  /** Names of objects with words that were said of them. */
+  const said: { readonly name: string; readonly message: string }[] = [];
+  return {
+    onAnswer(call, run) {
+      const words = denialIn(call);
+      if (words === undefined) return;
+      const target = changedBy(call);
+      if (target.resource === 'events') return;
+      const what = `${run.by} ${does(call)} ${target.resource} ${target.name ?? ''}`;
+      const before = denied.get(`${what} ${words}`);
+      const isSame = before !== undefined && now() - before.last <= LONGEST_DELAY;
+      const since = isSame ? before.since : now();
+      denied.set(`${what} ${words}`, { since, last: now() });
+      const quiet = quietSince() ?? Infinity;
+      if (now() - Math.max(since, quiet) <= LONGEST_DELAY) return;
+      const names = [target.name, ...relativesOf(target, mirror)];
+      if (said.some(({ name, message }) => names.includes(name) && message.includes(words))) return;
+      violate('I6', `${what} is denied since ${toIsoText(toEpochMs(since))}, and no Event says so: ${words}`);
+      denied.set(`${what} ${words}`, { since: Infinity, last: now() });
+    },
+    onWrite({ resource, after }) {
+      if (resource.resource !== 'events') return;
+      const message = textOf(dig(after, 'message')) ?? '';
+      const name = textOf(dig(after, 'involvedObject', 'name'));
+      if (name !== undefined && message.includes(' denied request: ')) said.push({ name, message });
+    },
+  };
+};
+
+/** Names of what the object belongs to. */
+function relativesOf(target: Target, mirror: Mirror): readonly (string | undefined)[] {
+  const node = target.resource === 'pods' ? nodeOfPod(target, mirror) : target.name;
+  const claims = [...mirror.all('nodeclaims').values()];
+  const related = claims.filter(
+    claim => claim.metadata.name === target.name || dig(claim, 'status', 'nodeName') === node,
+  );
+  return [node, ...related.flatMap(claim => [claim.metadata.name, textOf(dig(claim, 'status', 'nodeName'))])];
+}

@@ -1,0 +1,56 @@
+/** Changes that admission policies deny. Each try says anew that one still does: Curfew tries again within five minutes (I5). */
+import type { LastDenial, Named, PortCall } from './invariant.ts';
+import type { Mirror } from './mirror.ts';
+import { dig, textOf } from './reading.ts';
+import { isKubernetes, targetOf, type Target } from './run-journal.ts';
+
+export interface Denials {
+  readonly last: LastDenial;
+  onAnswer(call: PortCall): void;
+}
+
+const keyOf = (resource: string, { name = '', namespace = '' }: Named): string => `${resource} ${namespace}/${name}`;
+
+export function createDenials(mirror: Mirror, now: () => number): Denials {
+  const last = new Map<string, number>();
+  return {
+    last: (resource, target) => last.get(keyOf(resource, target)) ?? -Infinity,
+    onAnswer(call) {
+      if (denialIn(call) === undefined) return;
+      const target = changedBy(call);
+      last.set(keyOf(target.resource, target), now());
+      const node = target.resource === 'pods' ? nodeOfPod(target, mirror) : undefined;
+      if (node !== undefined) last.set(keyOf('nodes', { name: node }), now());
+    },
+  };
+}
+
+/** What a policy said when it denied the call. */
+export function denialIn(call: PortCall): string | undefined {
+  if (!isKubernetes(call, 'create', 'patch', 'delete', 'evict')) return undefined;
+  const { outcome } = call;
+  const answer = outcome.kind === 'failed' ? outcome.error : outcome.kind === 'answered' ? outcome.value : undefined;
+  return /\w+ '[^']*' with binding '[^']*' denied request: .*/s.exec(textOf(dig(answer, 'message')) ?? '')?.[0];
+}
+
+/** What the call would have changed; what it creates has its name in the manifest. */
+export function changedBy(call: PortCall): Target {
+  const target = targetOf(call);
+  if (call.method !== 'create') return target;
+  const { name, namespace } = {
+    name: dig(call.args[1], 'metadata', 'name'),
+    namespace: dig(call.args[1], 'metadata', 'namespace'),
+  };
+  return { ...target, name: textOf(name), namespace: textOf(namespace) };
+}
+
+export const nodeOfPod = ({ name, namespace }: Named, mirror: Mirror): string | undefined =>
+  textOf(
+    dig(
+      [...mirror.all('pods').values()].find(
+        ({ metadata }) => metadata.name === name && metadata.namespace === namespace,
+      ),
+      'spec',
+      'nodeName',
+    ),
+  );

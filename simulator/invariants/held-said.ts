@@ -1,0 +1,70 @@
+/**
+ * I6: a repair that is due and held by a guard or a veto is a wait that can be seen: an Event on the Node, recorded again every five
+ * minutes.
+ */
+import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
+import { LONGEST_DELAY, type MakeCheck } from './invariant.ts';
+import { actOf } from './ladder-acts.ts';
+import { isPolicyReadable } from './policy-oracle.ts';
+import { dig, nameOf, textOf } from './reading.ts';
+import { isUnhealthy } from './repair-oracle.ts';
+import { factsOf, holdOf } from './repair-overdue.ts';
+
+const HOLDS: readonly string[] = [EVENT_REASONS.nodeRepairBlocked, EVENT_REASONS.nodeRepairVetoed];
+
+export const checkHeldSaid: MakeCheck = context => {
+  const { mirror, now, quietSince, violate } = context;
+  const unhealthy = new Map<string, KubernetesObject>();
+  const everReadable = new Set<string>();
+  /** UIDs of nodes that repair has acted on: what holds the rest of it is told otherwise. */
+  const acted = new Set<string>();
+  let isConfigurationRefused = false;
+  /** By UID of the Node: when its hold was said last, and since when it holds. */
+  const said = new Map<string, number>();
+  const heldSince = new Map<string, number>();
+  mirror.follow((resource, uid, object) => {
+    if (resource === 'nodelifecyclepolicies' && object !== undefined && isPolicyReadable(object)) everReadable.add(uid);
+    if (resource === 'configmaps') isConfigurationRefused = false;
+    if (resource !== 'nodes') return;
+    if (object !== undefined && isUnhealthy(object)) unhealthy.set(uid, object);
+    else unhealthy.delete(uid);
+  });
+  return {
+    onCall(call, run) {
+      const act = run.by === 'repair' ? actOf(call, mirror) : undefined;
+      if (act !== undefined) acted.add(act.node.metadata.uid);
+    },
+    onAudit({ kind, reason }) {
+      if (kind === 'ConfigMap' && reason === 'InvalidConfiguration') isConfigurationRefused = true;
+    },
+    onWrite({ resource, after }) {
+      if (resource.resource !== 'events' || !HOLDS.includes(textOf(dig(after, 'reason')) ?? '')) return;
+      said.set(textOf(dig(after, 'involvedObject', 'uid')) ?? '', now());
+    },
+    onMinute() {
+      const quiet = quietSince();
+      if (quiet === undefined || isConfigurationRefused) return heldSince.clear();
+      for (const uid of heldSince.keys()) if (!unhealthy.has(uid)) heldSince.delete(uid);
+      const waiting = [...unhealthy].filter(([uid]) => !acted.has(uid));
+      if (waiting.length === 0) return;
+      const facts = { ...factsOf(context, everReadable), repaired: new Map<string, never>(), ended: new Set<string>() };
+      for (const [uid, node] of waiting) {
+        const why = holdOf(node, facts, now());
+        if (why === undefined) {
+          heldSince.delete(uid);
+          continue;
+        }
+        const since = heldSince.get(uid) ?? now();
+        heldSince.set(uid, since);
+        const silent = Math.max(since, quiet, said.get(uid) ?? 0);
+        if (now() - silent <= LONGEST_DELAY) continue;
+        violate('I6', `the repair of ${nameOf(node)} is held, and no Event says so since ${text(silent)}: ${why}`);
+        heldSince.set(uid, Infinity);
+      }
+    },
+  };
+};
+
+const text = (ms: number): string => toIsoText(toEpochMs(ms));

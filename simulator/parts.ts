@@ -1,0 +1,48 @@
+/** What a simulation is made of, beside Curfew: cluster, cloud, store, what answers hooks, what breaks, and what is written down. */
+import { createInProcessClusterWatch } from '../runtime/in-process/cluster-watch.ts';
+import { createMemoryRecordStore } from '../runtime/memory/record-store.ts';
+import type { Scheduler } from '../runtime/scheduler.ts';
+import type { InstanceState } from '../shared/ports/instances.ts';
+import { createCleanupAnswers } from './cleanups.ts';
+import { createCloud } from './cloud.ts';
+import { withDueIndex } from './due-index.ts';
+import { createHookAnswers } from './hooks.ts';
+import { createOutages } from './outages.ts';
+import { createReboots } from './reboots.ts';
+import type { Scenario } from './scenario/scenario.ts';
+import { createTimeline } from './timeline.ts';
+import { createTrace } from './trace.ts';
+import { createWorld } from './world.ts';
+
+export type SimulatedParts = ReturnType<typeof createParts>;
+
+/**
+ * Throws `UnusableObject`.
+ *
+ * @param onInstance hears of each change of an instance's state
+ */
+export function createParts(
+  scenario: Scenario,
+  time: Scheduler,
+  onInstance: (providerID: string, state: InstanceState) => void,
+) {
+  const world = createWorld(scenario, time);
+  const { core } = world;
+  const timeline = createTimeline(() => time.now());
+  return {
+    world,
+    core,
+    watch: createInProcessClusterWatch(core, time),
+    outages: createOutages(time),
+    store: withDueIndex(createMemoryRecordStore()),
+    cloud: createCloud(time, onInstance),
+    reboot: createReboots(core, time),
+    cleanups: createCleanupAnswers(),
+    hooks: createHookAnswers(),
+    timeline,
+    trace: createTrace(
+      () => time.now(),
+      entry => timeline.addTrace(entry),
+    ),
+  };
+}

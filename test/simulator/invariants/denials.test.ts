@@ -1,0 +1,16 @@
+/** What an admission policy denies is waited for as long as it does, tried again within five minutes, and said; so is what holds a repair. */
+import { describe, expect, it } from 'vitest';
+import { findByScenario } from '../../../simulator/mutants/by-scenario.ts';
+import { DENIAL_MUTANTS } from '../../../simulator/mutants/denials.ts';
+
+const WORDS: Readonly<Record<string, RegExp>> = {
+  'refused-in-silence': /^I6: grace-period patches nodes n1 is denied since .*, and no Event says so: Valid.* 'keep'/,
+  'refused-and-given-up': /^I5: Node n1 .* is held for no pod since /,
+  'held-in-silence': /^I6: the repair of Node .* is held, and no Event says so since .*: it is vetoed$/,
+};
+
+describe('an invariant notices, before any expectation of a file, a Curfew that', () => {
+  it.each(DENIAL_MUTANTS.map(mutant => [mutant.mistake, mutant] as const))('%s', async (_, mutant) => {
+    expect(await findByScenario(mutant)).toMatch(WORDS[mutant.name] ?? /^never$/);
+  });
+});
