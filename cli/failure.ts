@@ -19,6 +19,15 @@ export function reportFailure(error: unknown, output: CommandOutput): Failure['e
   return exitCode;
 }
 
+/** Runs a command: what it throws is said on its output, and becomes its exit code. */
+export async function reportingFailure(output: CommandOutput, run: () => Promise<number>): Promise<number> {
+  try {
+    return await run();
+  } catch (error) {
+    return reportFailure(error, output);
+  }
+}
+
 export function describeFailure(error: unknown): Failure {
   if (error instanceof UsageError) return { exitCode: 2, message: error.message };
   const reason = describeSystemError(error);

@@ -5,14 +5,10 @@ import { createDueIndex, createRecordStore } from '../shared/adapters/dynamodb/r
 import { systemClock } from '../shared/adapters/system-clock.ts';
 import { ORPHAN_FORGOTTEN, SOURCES } from '../shared/contract/names.ts';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
-import {
-  OperationError,
-  orExitCode2,
-  orOperationError,
-  readDeployment,
-  readRecordsTable,
-} from './operate/deployment.ts';
+import { reportingFailure } from './failure.ts';
+import { orUsageError, readDeployment, readRecordsTable } from './operate/deployment.ts';
 import { listOrphans } from './operate/orphans.ts';
+import { UsageError } from './usage-error.ts';
 
 export interface OrphansOptions {
   /** Name of the functions stack. */
@@ -30,7 +26,7 @@ export function orphansCommand(
   { forget, ...deployment }: OrphansOptions,
   output: CommandOutput = PROCESS_OUTPUT,
 ): Promise<number> {
-  return orExitCode2(output, async () => {
+  return reportingFailure(output, async () => {
     await (forget === undefined ? list(deployment, output) : askToForget(forget, deployment, output));
     return 0;
   });
@@ -41,23 +37,28 @@ type Deployment = Omit<OrphansOptions, 'forget'>;
 async function list({ stack, ...options }: Deployment, output: CommandOutput): Promise<void> {
   const tableName = await readRecordsTable(stack, options);
   const table = { client: new DynamoDBClient(options), tableName };
-  const orphans = await orOperationError(`reading the table ${tableName}`, () =>
+  const orphans = await orUsageError(`reading the table ${tableName}`, () =>
     listOrphans(createDueIndex(table), createRecordStore(table), systemClock.now()),
   );
   for (const { id, since, text } of orphans) output.out(`${id} since ${since} ${text}\n`);
-  output.out(orphans.length === 0 ? 'No possible orphan is in the ledger.\n' : `${orphans.length} possible orphans\n`);
+  const { length } = orphans;
+  output.out(
+    length === 0
+      ? 'No possible orphan is in the ledger.\n'
+      : `${length} possible ${length === 1 ? 'orphan' : 'orphans'}\n`,
+  );
 }
 
 async function askToForget(id: string, { stack, ...options }: Deployment, output: CommandOutput): Promise<void> {
   if (!/^(instance|object)\/./.test(id)) {
-    throw new OperationError(
+    throw new UsageError(
       `--forget ${id} is no id of an entry: curfew orphans prints them, such as instance/aws:///us-west-2a/i-0abc`,
     );
   }
   const finalizer = (await readDeployment(stack, options)).find(({ name }) => name === 'finalizer');
-  if (finalizer === undefined) throw new OperationError(`the stack ${stack} has no finalizer function`);
+  if (finalizer === undefined) throw new UsageError(`the stack ${stack} has no finalizer function`);
   const body = { source: SOURCES.operator, 'detail-type': ORPHAN_FORGOTTEN, detail: { id } };
   const message = new SendMessageCommand({ QueueUrl: finalizer.inboxUrl, MessageBody: JSON.stringify(body) });
-  await orOperationError(`sending to ${finalizer.inboxUrl}`, () => new SQSClient(options).send(message));
+  await orUsageError(`sending to ${finalizer.inboxUrl}`, () => new SQSClient(options).send(message));
   output.out(`the finalizer function forgets ${id}; its audit log has a line about it\n`);
 }

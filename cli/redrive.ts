@@ -1,8 +1,10 @@
 /** `curfew redrive`: dead letters of a function back into its inbox. */
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
-import { OperationError, orExitCode2, readDeployment } from './operate/deployment.ts';
+import { reportingFailure } from './failure.ts';
+import { readDeployment } from './operate/deployment.ts';
 import { redrive, type ParkedMessage } from './operate/redrive.ts';
+import { UsageError } from './usage-error.ts';
 
 export interface RedriveCommandOptions {
   /** Name of the functions stack. */
@@ -21,15 +23,15 @@ export function redriveCommand(
   output: CommandOutput = PROCESS_OUTPUT,
 ): Promise<number> {
   const { stack, function: name, reason, limit, dryRun = false, ...client } = options;
-  return orExitCode2(output, async () => {
+  return reportingFailure(output, async () => {
     if (limit !== undefined && !/^[1-9]\d{0,8}$/.test(limit)) {
-      throw new OperationError(`--limit ${limit} is not a whole number above zero`);
+      throw new UsageError(`--limit ${limit} is not a whole number above zero`);
     }
     const functions = await readDeployment(stack, client);
     const fn = functions.find(candidate => candidate.name === name);
     if (fn === undefined) {
       const known = functions.map(candidate => candidate.name).join(', ');
-      throw new OperationError(`the stack ${stack} has no function ${name}; it has ${known}`);
+      throw new UsageError(`the stack ${stack} has no function ${name}; it has ${known}`);
     }
     const { moved, left } = await redrive({
       client: new SQSClient(client),

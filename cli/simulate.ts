@@ -10,7 +10,7 @@ import {
   isGood,
   toReport,
 } from '../simulator/report.ts';
-import { runScenario } from '../simulator/run.ts';
+import { runScenario, type RunResult } from '../simulator/run.ts';
 import { parseScenarios } from '../simulator/scenario/parse.ts';
 import type { Scenario, ScenarioFault } from '../simulator/scenario/scenario.ts';
 import { formatLine } from '../simulator/trace.ts';
@@ -19,6 +19,7 @@ import { clusterCatalog, UnusableObject } from '../simulator/world.ts';
 import { faultsFor } from '../simulator/swarm/trial-file.ts';
 import { toFaultMix } from '../simulator/swarm/faults.ts';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
+import { reportingFailure } from './failure.ts';
 import { UsageError } from './usage-error.ts';
 import { createLateProgress, type Terminal } from './progress.ts';
 import { readScenarioFile } from './scenario-file.ts';
@@ -37,55 +38,43 @@ const LONG_FILE_CHARS = 2_000_000;
 const ACTIONS_PER_LOOK = 200;
 
 /** Exit code 0: all ran and every expectation holds. 1: one does not. 2: a file or an option is not valid. */
-export async function simulateCommand(
+export function simulateCommand(
   files: readonly string[],
   options: SimulateOptions,
   output: CommandOutput = PROCESS_OUTPUT,
   terminal: Terminal = process.stderr,
 ): Promise<number> {
-  const seeds = parseSeeds(options);
-  if (seeds === undefined) {
-    output.error(`--seed takes a whole number, --seeds a range A..B of whole numbers, ${SEEDS_RULE}, not both\n`);
-    return 2;
-  }
-  const faults = parseFaults(options.faults);
-  if (faults === undefined) {
-    output.error('--faults takes none, light or heavy\n');
-    return 2;
-  }
-  const { scenarios, faults: mistakes } = await readAll(files, terminal).catch((error: unknown) => {
-    if (!(error instanceof UsageError)) throw error;
-    output.error(`${error.message}\n`);
-    return { scenarios: [], faults: undefined };
+  return reportingFailure(output, async () => {
+    const seeds = parseSeeds(options);
+    if (seeds === undefined) {
+      throw new UsageError(
+        `--seed takes a whole number, --seeds a range A..B of whole numbers, ${SEEDS_RULE}, not both`,
+      );
+    }
+    const faults = parseFaults(options.faults);
+    if (faults === undefined) throw new UsageError('--faults takes none, light or heavy');
+    const scenarios = await readAll(files, terminal);
+    const runs = scenarios.flatMap(scenario => seeds.map(seed => ({ scenario, seed })));
+    let good = true;
+    for (const run of runs) {
+      const result = await runOne(run, faults, terminal);
+      good &&= isGood(result);
+      print(result, { form: options.output, isOnly: runs.length === 1, output });
+    }
+    return good ? 0 : 1;
   });
-  if (mistakes === undefined) return 2;
-  if (mistakes.length > 0) {
-    for (const fault of mistakes.slice(0, SHOWN_FAULTS)) output.error(`${formatFault(fault)}\n`);
-    if (mistakes.length > SHOWN_FAULTS) output.error(`… and ${mistakes.length - SHOWN_FAULTS} more\n`);
-    return 2;
-  }
-  try {
-    return await runAll(scenarios, seeds, faults, options.output, output, terminal);
-  } catch (error) {
-    if (!(error instanceof UnusableObject)) throw error;
-    output.error(`${formatFault(error.fault)}\n`);
-    return 2;
-  }
 }
 
-async function runAll(
-  scenarios: readonly Scenario[],
-  seeds: readonly number[],
-  faults: FaultMixName,
-  form: string | undefined,
-  output: CommandOutput,
-  terminal: Terminal,
-): Promise<number> {
-  const runs = scenarios.flatMap(scenario => seeds.map(seed => ({ scenario, seed })));
-  let good = true;
+interface Run {
+  readonly scenario: Scenario;
+  readonly seed: number;
+}
+
+/** Throws `UsageError` for an object that only the running cluster refuses. */
+async function runOne({ scenario, seed }: Run, faults: FaultMixName, terminal: Terminal): Promise<RunResult> {
   const progress = createLateProgress(terminal);
-  for (const { scenario, seed } of runs) {
-    const result = await runScenario(scenario, {
+  try {
+    return await runScenario(scenario, {
       seed,
       faults: toFaultMix(faultsFor(scenario, faults)),
       onProgress: every(ACTIONS_PER_LOOK, (now, end) => {
@@ -93,22 +82,34 @@ async function runAll(
         progress.say(`${scenario.name}, seed ${seed}: ${toIsoText(now)},`, part);
       }),
     });
+  } catch (error) {
+    throw error instanceof UnusableObject ? new UsageError(formatFault(error.fault), { cause: error }) : error;
+  } finally {
     progress.clear();
-    good &&= isGood(result);
-    if (form === 'jsonl') {
-      output.out(result.trace.map(entry => `${formatLine(entry)}\n`).join(''));
-      if (runs.length > 1) output.error(`${formatSummary(result)}\n`);
-      for (const line of [...formatFailures(result), ...formatNotes(result)]) output.error(`${line}\n`);
-    } else if (form === 'json') {
-      output.out(`${JSON.stringify({ ...toReport(result), outcome: outcomeOf(result.trace) })}\n`);
-    } else if (runs.length === 1) {
-      output.out(`${formatRun(result)}\n`);
-    } else {
-      output.out(`${formatSummary(result)}\n`);
-      for (const line of [...formatFailures(result), ...formatNotes(result)]) output.out(`    ${line}\n`);
-    }
   }
-  return good ? 0 : 1;
+}
+
+interface Printing {
+  readonly form: string | undefined;
+  /** One run is printed whole, several a line each. */
+  readonly isOnly: boolean;
+  readonly output: CommandOutput;
+}
+
+function print(result: RunResult, { form, isOnly, output }: Printing): void {
+  const remarks = [...formatFailures(result), ...formatNotes(result)];
+  if (form === 'jsonl') {
+    output.out(result.trace.map(entry => `${formatLine(entry)}\n`).join(''));
+    if (!isOnly) output.error(`${formatSummary(result)}\n`);
+    for (const line of remarks) output.error(`${line}\n`);
+  } else if (form === 'json') {
+    output.out(`${JSON.stringify({ ...toReport(result), outcome: outcomeOf(result.trace) })}\n`);
+  } else if (isOnly) {
+    output.out(`${formatRun(result)}\n`);
+  } else {
+    output.out(`${formatSummary(result)}\n`);
+    for (const line of remarks) output.out(`    ${line}\n`);
+  }
 }
 
 /** Calls `look` at every n-th call. */
@@ -120,10 +121,8 @@ function every<Args extends readonly unknown[]>(count: number, look: (...args: A
   };
 }
 
-async function readAll(
-  files: readonly string[],
-  terminal: Terminal,
-): Promise<{ scenarios: Scenario[]; faults: ScenarioFault[] }> {
+/** Throws `UsageError` with what is wrong in all of the files. */
+async function readAll(files: readonly string[], terminal: Terminal): Promise<readonly Scenario[]> {
   const catalog = clusterCatalog();
   const scenarios: Scenario[] = [];
   const faults: ScenarioFault[] = [];
@@ -135,5 +134,8 @@ async function readAll(
     if (parsed.ok) scenarios.push(...parsed.scenarios);
     else faults.push(...parsed.faults);
   }
-  return { scenarios, faults };
+  if (faults.length === 0) return scenarios;
+  const lines = faults.slice(0, SHOWN_FAULTS).map(formatFault);
+  if (faults.length > SHOWN_FAULTS) lines.push(`… and ${faults.length - SHOWN_FAULTS} more`);
+  throw new UsageError(lines.join('\n'));
 }

@@ -2,8 +2,10 @@
 import { systemClock } from '../shared/adapters/system-clock.ts';
 import type { Clock } from '../shared/ports/clock.ts';
 import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
-import { OperationError, orExitCode2, readDeployment } from './operate/deployment.ts';
+import { reportingFailure } from './failure.ts';
+import { readDeployment } from './operate/deployment.ts';
 import { createSwitches } from './operate/switches.ts';
+import { UsageError } from './usage-error.ts';
 
 export interface SwitchOptions {
   /** Name of the functions stack. */
@@ -32,12 +34,12 @@ function switchAll({ stack, ...client }: SwitchOptions, on: boolean, parts: Comm
     try {
       output.out(`${what}: ${(await set()) ? done : `was ${done} already`}\n`);
     } catch (error) {
-      if (!(error instanceof OperationError)) throw error;
+      if (!(error instanceof UsageError)) throw error;
       failures += 1;
       output.error(`${error.message}\n`);
     }
   };
-  return orExitCode2(output, async () => {
+  return reportingFailure(output, async () => {
     const functions = await readDeployment(stack, client);
     const switches = createSwitches(client, clock);
     const sources = () =>

@@ -100,15 +100,14 @@ async function runSeeds(
   output.out(`${formatTotals(totals, (performance.now() - start) / 1000)}\n`);
   const [first] = totals.failing;
   if (first === undefined) return true;
-  await writeFailure(first, mix, folder, output, terminal);
+  await writeFailure(first, { folder, ...(mix !== undefined && { mix }) }, output, terminal);
   return false;
 }
 
 /** Makes the failure small and writes it as a scenario. */
 async function writeFailure(
   { seed, failure }: SeedReport,
-  mix: FaultMixName | undefined,
-  folder: string,
+  { mix, folder }: Pick<Plan, 'mix' | 'folder'>,
   output: CommandOutput,
   terminal: Terminal,
 ): Promise<void> {

@@ -27,8 +27,13 @@ export async function uninstallCommand(
 ): Promise<number> {
   try {
     const { dryRun = false, ...cluster } = options;
-    const say = (line: string): void => output.out(`${dryRun ? 'would have ' : ''}${line}\n`);
+    let done = 0;
+    const say = (line: string): void => {
+      done += 1;
+      output.out(`${dryRun ? 'would have ' : ''}${line}\n`);
+    };
     const left = await onKubeconfig(cluster, ({ kubernetes }) => uninstall(kubernetes, { dryRun, say }));
+    if (done === 0 && left.length === 0) output.out('Nothing carries a termination finalizer of Curfew.\n');
     if (left.length === 0) return 0;
     output.error(`${left.join(', ')}: being terminated by Curfew, left to it. Run this again when they are gone.\n`);
     return 1;

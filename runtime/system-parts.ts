@@ -85,8 +85,8 @@ export interface System {
   start(): void;
   /** Ends everything; what waits in inboxes stays there. */
   stop(): Promise<void>;
-  /** Publishes an event as somebody else on the bus; throws when the bus cannot take it. */
-  publish(envelope: Omit<Envelope, 'id' | 'time'>): void;
+  /** Publishes an event as somebody else on the bus; throws when the bus cannot take it. Answers whether some rule does. */
+  publish(envelope: Omit<Envelope, 'id' | 'time'>): boolean;
   /** Puts a message straight into the inbox of one function. */
   send(target: FunctionName, body: string, delay?: DurationMs): void;
   /** The forwarder's process dies at this instant, with all that it knew; another one starts after `downtime`. */

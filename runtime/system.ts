@@ -46,7 +46,7 @@ export function createSystem(parts: SystemParts): System {
     else hooks.deliver(target, delay, actualDelay => inbox.send(body, actualDelay));
   };
 
-  const route = (source: string, detailType: string, detail: Envelope['detail']): void => {
+  const route = (source: string, detailType: string, detail: Envelope['detail']): boolean => {
     const envelope: Envelope = {
       id: `event-${(events += 1)}`,
       source,
@@ -55,9 +55,9 @@ export function createSystem(parts: SystemParts): System {
       detail,
     };
     const body = JSON.stringify(envelope);
-    for (const { target, pattern } of ROUTES) {
-      if (matchesPattern(pattern(parts.cluster), envelope)) deliver(target, body, seconds(0));
-    }
+    const taken = ROUTES.filter(({ pattern }) => matchesPattern(pattern(parts.cluster), envelope));
+    for (const { target } of taken) deliver(target, body, seconds(0));
+    return taken.length > 0;
   };
   const bus: EventBus = {
     async publish(entries) {

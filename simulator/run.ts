@@ -134,7 +134,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     restartForwarder: downtime => system.restartForwarder(downtime),
     publish(envelope) {
       invariants.published({ detailType: envelope['detail-type'], detail: envelope.detail });
-      system.publish(envelope);
+      return system.publish(envelope);
     },
   };
   for (const step of scenario.steps) {

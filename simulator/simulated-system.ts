@@ -14,7 +14,7 @@ import { aboutOf } from './hooks.ts';
 import type { InvariantWatcher } from './invariants/watcher.ts';
 import type { SimulatedParts } from './parts.ts';
 import type { Random } from './random.ts';
-import type { Scenario } from './scenario/scenario.ts';
+import { CLUSTER_NAME, type Scenario } from './scenario/scenario.ts';
 
 /** Who Curfew's parts are to the API server. */
 export const CURFEW_USER = 'curfew:';
@@ -48,7 +48,7 @@ export function createSimulatedSystem(
   const injector = faults?.injector;
   const skews = faults?.random.stream('skews');
   return createSystem({
-    cluster: 'simulated',
+    cluster: CLUSTER_NAME,
     scheduler: time,
     kubernetes: by => outages.guard('api', createInProcessKubernetesApi(core, `${CURFEW_USER}${by}`)),
     watch: outages.guardWatch(watch),

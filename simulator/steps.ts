@@ -6,7 +6,7 @@ import type { CleanupAnswers } from './cleanups.ts';
 import type { HookAnswers } from './hooks.ts';
 import type { Cloud } from './cloud.ts';
 import type { Outages } from './outages.ts';
-import type { Step, StepAction, TargetRef } from './scenario/scenario.ts';
+import { CLUSTER_NAME, type Step, type StepAction, type TargetRef } from './scenario/scenario.ts';
 import type { World } from './world.ts';
 
 export interface StepTargets {
@@ -43,8 +43,13 @@ function perform(
     case 'busEvent': {
       const { source, detailType, detail } = action;
       // A publisher goes on trying until the bus is back.
-      outages.whenBack('bus', () => system.publish({ source, 'detail-type': detailType, detail }));
-      return undefined;
+      let isTaken = true;
+      outages.whenBack('bus', () => {
+        isTaken = system.publish({ source, 'detail-type': detailType, detail });
+      });
+      if (isTaken) return undefined;
+      const isElsewhere = detail['cluster'] !== CLUSTER_NAME;
+      return `no effect: no rule takes this source and detail-type${isElsewhere ? `, or not without detail.cluster: ${CLUSTER_NAME}` : ''}`;
     }
     case 'cloud':
       if (action.state !== undefined) cloud.setState(action.providerID, action.state);

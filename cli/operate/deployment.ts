@@ -7,7 +7,7 @@ import {
   type OperationOutput,
 } from '../../shared/contract/operation-outputs.ts';
 import { messageOf } from '../../shared/errors.ts';
-import type { CommandOutput } from '../command-output.ts';
+import { UsageError } from '../usage-error.ts';
 
 export interface DeployedFunction {
   readonly name: FunctionName;
@@ -19,17 +19,12 @@ export interface DeployedFunction {
   readonly deadLettersUrl: string;
 }
 
-/** What the user can mend: credentials, Region, the stack's name, permissions. One line that says what. */
-export class OperationError extends Error {
-  override readonly name = 'OperationError';
-}
-
 /** How clients are made; Region, credentials and endpoints come from the usual places (`AWS_REGION`, `AWS_PROFILE`, …). */
 export interface ClientOptions {
   readonly region?: string;
 }
 
-/** The functions of the stack. Throws `OperationError` when there is no such stack, or it is none of Curfew's. */
+/** The functions of the stack. Throws `UsageError` when there is no such stack, or it is none of Curfew's. */
 export async function readDeployment(stack: string, options: ClientOptions): Promise<readonly DeployedFunction[]> {
   const values = await readOutputs(stack, options);
   const functions = FUNCTION_NAMES.flatMap((name): DeployedFunction[] => {
@@ -39,16 +34,16 @@ export async function readDeployment(stack: string, options: ClientOptions): Pro
     return [{ name, eventSource, schedule: value('Schedule'), inboxUrl, deadLettersUrl }];
   });
   if (functions.length > 0) return functions;
-  throw new OperationError(
+  throw new UsageError(
     `the stack ${stack} has no functions of Curfew in its outputs: name the functions stack with --stack, and deploy this version first`,
   );
 }
 
-/** The name of the stack's table of records. Throws `OperationError` as `readDeployment` does. */
+/** The name of the stack's table of records. Throws `UsageError` as `readDeployment` does. */
 export async function readRecordsTable(stack: string, options: ClientOptions): Promise<string> {
   const name = (await readOutputs(stack, options)).get(RECORDS_TABLE_OUTPUT);
   if (name !== undefined) return name;
-  throw new OperationError(
+  throw new UsageError(
     `the stack ${stack} has no ${RECORDS_TABLE_OUTPUT} in its outputs: name the functions stack with --stack, and deploy this version first`,
   );
 }
@@ -58,30 +53,19 @@ async function readOutputs(
   options: ClientOptions,
 ): Promise<ReadonlyMap<string | undefined, string | undefined>> {
   const client = new CloudFormationClient(options);
-  const answer = await orOperationError(`reading the stack ${stack}`, () =>
+  const answer = await orUsageError(`reading the stack ${stack}`, () =>
     client.send(new DescribeStacksCommand({ StackName: stack })),
   );
   return new Map(answer.Stacks?.[0]?.Outputs?.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]));
 }
 
-/** Runs a command on a deployment: an `OperationError` becomes one line and exit code 2. */
-export async function orExitCode2(output: CommandOutput, run: () => Promise<number>): Promise<number> {
-  try {
-    return await run();
-  } catch (error) {
-    if (!(error instanceof OperationError)) throw error;
-    output.error(`${error.message}\n`);
-    return 2;
-  }
-}
-
-/** Runs an AWS call; its failure becomes one line. */
-export async function orOperationError<Answer>(doing: string, call: () => Promise<Answer>): Promise<Answer> {
+/** Runs an AWS call; its failure becomes one line: credentials, Region, the stack's name and permissions are the user's to mend. */
+export async function orUsageError<Answer>(doing: string, call: () => Promise<Answer>): Promise<Answer> {
   try {
     return await call();
   } catch (error) {
-    if (error instanceof OperationError) throw new OperationError(`${doing}: ${error.message}`, { cause: error });
-    throw new OperationError(`${doing}: ${describe(error)}`, { cause: error });
+    if (error instanceof UsageError) throw new UsageError(`${doing}: ${error.message}`, { cause: error });
+    throw new UsageError(`${doing}: ${describe(error)}`, { cause: error });
   }
 }
 

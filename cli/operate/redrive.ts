@@ -10,7 +10,7 @@ import {
   type Message,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
-import { orOperationError } from './deployment.ts';
+import { orUsageError } from './deployment.ts';
 
 export interface RedriveOptions {
   readonly client: Pick<SQSClient, 'send'>;
@@ -45,7 +45,7 @@ const BATCH = 10;
 /** SQS asks a sample of its servers: only several empty answers mean that nothing more is visible. */
 const EMPTY_ANSWERS = 2;
 
-/** Receives, sends, deletes, in that order: a run that dies in between leaves a message twice, never nowhere. Throws `OperationError`. */
+/** Receives, sends, deletes, in that order: a run that dies in between leaves a message twice, never nowhere. Throws `UsageError`. */
 export async function redrive(options: RedriveOptions): Promise<RedriveResult> {
   const { client, from, to, reason, limit = Infinity, dryRun = false, onMessage } = options;
   const seen = new Set<string>();
@@ -84,14 +84,14 @@ async function receive(client: RedriveOptions['client'], QueueUrl: string): Prom
     WaitTimeSeconds: 1,
     MessageAttributeNames: ['All'],
   });
-  return (await orOperationError(`receiving from ${QueueUrl}`, () => client.send(command))).Messages ?? [];
+  return (await orUsageError(`receiving from ${QueueUrl}`, () => client.send(command))).Messages ?? [];
 }
 
 async function move(client: RedriveOptions['client'], message: Message, from: string, to: string): Promise<void> {
-  await orOperationError(`sending ${message.MessageId} to ${to}; it stays where it was`, () =>
+  await orUsageError(`sending ${message.MessageId} to ${to}; it stays where it was`, () =>
     client.send(new SendMessageCommand({ QueueUrl: to, MessageBody: message.Body })),
   );
-  await orOperationError(`deleting ${message.MessageId} from ${from}; it is in both queues, which is harmless`, () =>
+  await orUsageError(`deleting ${message.MessageId} from ${from}; it is in both queues, which is harmless`, () =>
     client.send(new DeleteMessageCommand({ QueueUrl: from, ReceiptHandle: message.ReceiptHandle })),
   );
 }

@@ -16,7 +16,8 @@ import {
 } from '@aws-sdk/client-scheduler';
 import { seconds, addDuration } from '../../shared/domain/time.ts';
 import type { Clock } from '../../shared/ports/clock.ts';
-import { OperationError, orOperationError, type ClientOptions, type DeployedFunction } from './deployment.ts';
+import { orUsageError, type ClientOptions, type DeployedFunction } from './deployment.ts';
+import { UsageError } from '../usage-error.ts';
 
 export interface Switches {
   /** Enables or disables the ticks of a function. Answers false when they were so already. */
@@ -35,7 +36,7 @@ export function createSwitches(options: ClientOptions, clock: Clock): Switches {
   return {
     async setSchedule(name, on) {
       const State = on ? 'ENABLED' : 'DISABLED';
-      return orOperationError(`switching the schedule ${name}`, async () => {
+      return orUsageError(`switching the schedule ${name}`, async () => {
         const { ActionAfterCompletion, Description, EndDate, FlexibleTimeWindow, ...found } = await scheduler.send(
           new GetScheduleCommand({ Name: name }),
         );
@@ -62,7 +63,7 @@ export function createSwitches(options: ClientOptions, clock: Clock): Switches {
     },
     async setEventSource({ name, eventSource: UUID }, on) {
       const wanted = on ? 'Enabled' : 'Disabled';
-      return orOperationError(`switching the event source of ${name}`, async () => {
+      return orUsageError(`switching the event source of ${name}`, async () => {
         const look = (): Promise<EventSourceMappingConfiguration> =>
           lambda.send(new GetEventSourceMappingCommand({ UUID }));
         if ((await look()).State === wanted) return false;
@@ -76,7 +77,7 @@ export function createSwitches(options: ClientOptions, clock: Clock): Switches {
             await lambda.send(new UpdateEventSourceMappingCommand({ UUID, Enabled: on }));
             asked = true;
           } else if (clock.now() >= deadline) {
-            throw new OperationError(`it is ${State} after ${SETTLES_WITHIN / 1000} s; run the command again`);
+            throw new UsageError(`it is ${State} after ${SETTLES_WITHIN / 1000} s; run the command again`);
           }
           await clock.sleep(LOOK_AGAIN_AFTER);
         }

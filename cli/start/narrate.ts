@@ -23,7 +23,7 @@ export function readAuditLine(line: LogLine): AuditLine | undefined {
   return parsed.success ? parsed.data : undefined;
 }
 
-/** A log line of a function that is a warning or worse, as text. */
+/** A log line of a function that says that something went wrong, as text; undefined for a warning and less. */
 export function readProblem({ record, text, function: name }: LogLine): string | undefined {
   const level = record?.['level'];
   if (level !== 'ERROR' && level !== 'CRITICAL') return undefined;

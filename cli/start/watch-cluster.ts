@@ -8,7 +8,6 @@ import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes
 import { createTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { MAX_CONCURRENCY } from '../../shared/contract/inbox.ts';
-import type { FunctionName } from '../../shared/contract/names.ts';
 import { PERMISSIONS, type Part, type Permissions } from '../../shared/contract/permissions.ts';
 import { messageOf } from '../../shared/errors.ts';
 import type { AuditRecord } from '../../shared/ports/audit-log.ts';
@@ -97,13 +96,13 @@ export function systemPartsOf(
     records: store,
     dueIndex: store,
     instances: () => NO_INSTANCES,
-    audit: { write: record => timeline.line(voiceOf(record.function), describeDecision(record)) },
+    audit: { write: record => timeline.line(record.function, describeDecision(record)) },
     random: Math.random,
     inboxes: { concurrency: MAX_CONCURRENCY },
     hooks: {
-      onFailed: (name, error) => timeline.line(voiceOf(name), `will try again: ${messageOf(error)}`),
+      onFailed: (name, error) => timeline.line(name, `will try again: ${messageOf(error)}`),
       onBuried: ({ function: name, reason, explanation }) =>
-        timeline.line(voiceOf(name), `gave a message up (${reason}): ${explanation}`),
+        timeline.line(name, `gave a message up (${reason}): ${explanation}`),
     },
   };
 }
@@ -134,8 +133,6 @@ async function run(
 }
 
 const formatSeconds = (duration: DurationMs): string => `${(duration / 1000).toFixed(1)} s`;
-
-const voiceOf = (name: FunctionName): 'repair' | 'curfew' => (name === 'repair' ? 'repair' : 'curfew');
 
 function describeDecision({ decision, kind, namespace, name, message }: AuditRecord): string {
   return `${decision} ${kind} ${namespace === undefined ? name : `${namespace}/${name}`}: ${message}`;

@@ -128,7 +128,7 @@ function tidy({ node, record }: DrainObservation): DrainDecision {
 function holdOf(rules: DrainRules | undefined, mode: 'Enforce' | 'Observe'): DrainDecision | undefined {
   if (rules === undefined) {
     const message =
-      'no valid config.toml in ConfigMap curfew/curfew-config says how nodes are drained: the drain waits for userNamespaces, podDrainPolicies or customDrain';
+      'no key of a valid config.toml in ConfigMap curfew/curfew-config says how nodes are drained: the drain waits for userNamespaces, podDrainPolicies or customDrain';
     return { kind: 'hold', reason: 'NoConfiguration', message };
   }
   if (mode === 'Enforce') return undefined;

@@ -5,7 +5,13 @@
 import type { DrainMode } from '../../shared/domain/drain-settings.ts';
 import { DEFAULT_GRACE_PERIOD } from '../../shared/domain/drainable-pod.ts';
 import { isTerminating, type PodView } from '../../shared/domain/pod.ts';
-import { isActive, protectionOf, type Protection, type ProtectionPolicy } from '../../shared/domain/protection.ts';
+import {
+  isActive,
+  protectedWait,
+  protectionOf,
+  type Protection,
+  type ProtectionPolicy,
+} from '../../shared/domain/protection.ts';
 import { addDuration, earliest, isDue, seconds, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import { drainPodStanding, type DrainPodRules, type LeftBehind } from './pods.ts';
 
@@ -113,9 +119,8 @@ function actsOn(pod: PodView, mode: DrainMode, situation: PassSituation): readon
   }
   const held = protectionOf(pod, situation.protection);
   const overrides = isActive(held, now) ? held : undefined;
-  if (overrides !== undefined && !situation.protectionOverridden) {
-    return [{ pod, because: 'Protected', until: held.kind === 'until' ? held.expiry : undefined }];
-  }
+  const wait = protectedWait(held, now);
+  if (wait !== undefined && !situation.protectionOverridden) return [{ pod, because: 'Protected', ...wait }];
   if (mode === 'Immediate') {
     const gracePeriodSeconds = evictionGracePeriod && wholeSeconds(evictionGracePeriod);
     return [{ kind: 'evict', pod, gracePeriodSeconds, overrides }];

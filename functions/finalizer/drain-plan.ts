@@ -11,7 +11,13 @@ import {
 } from '../../shared/domain/drainable-pod.ts';
 import { forcedGraceSeconds, forceTime, isForced } from './forced-deletion.ts';
 import { isTerminating, type PodView } from '../../shared/domain/pod.ts';
-import { isActive, protectionOf, type Protection, type ProtectionPolicy } from '../../shared/domain/protection.ts';
+import {
+  isActive,
+  protectedWait,
+  protectionOf,
+  type Protection,
+  type ProtectionPolicy,
+} from '../../shared/domain/protection.ts';
 import { earliest, type EpochMs } from '../../shared/domain/time.ts';
 
 export interface DrainSituation {
@@ -84,9 +90,8 @@ function gracefulStep(
 ): PodStep {
   if (isTerminating(pod)) return { kind: 'wait', pod, because: 'Terminating', until: stuckTime(pod) };
   if (group !== current) return { kind: 'wait', pod, because: 'LaterGroup', until: undefined };
-  const held = protectionOf(pod, protection);
-  if (!isActive(held, now)) return { kind: 'evict', pod, group };
-  return { kind: 'wait', pod, because: 'Protected', until: held.kind === 'until' ? held.expiry : undefined };
+  const wait = protectedWait(protectionOf(pod, protection), now);
+  return wait === undefined ? { kind: 'evict', pod, group } : { kind: 'wait', pod, because: 'Protected', ...wait };
 }
 
 function nextLook(steps: readonly PodStep[], now: EpochMs, deadline: EpochMs | undefined): EpochMs | undefined {

@@ -4,6 +4,5 @@ import { createHandler } from '../../shared/lambda/handler.ts';
 import { createReconciler } from './reconcile.ts';
 
 export const handler = createHandler('finalizer', ['kubernetes', 'records', 'wakeUps', 'events'], createReconciler, {
-  instances: ec2Instances,
-  hooks: awsHooks,
+  others: { instances: ec2Instances, hooks: awsHooks },
 });

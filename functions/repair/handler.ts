@@ -6,7 +6,5 @@ export const handler = createHandler(
   'repair',
   ['kubernetes', 'records', 'wakeUps', 'bus', 'events'],
   createReconciler,
-  {
-    instances: ec2Instances,
-  },
+  { others: { instances: ec2Instances } },
 );

@@ -4,7 +4,7 @@ import type { Hooks } from '../ports/hooks.ts';
 import { awsBus } from './aws-bus.ts';
 import { whenNeeded } from './when-needed.ts';
 
-/** For `createHandler(…, { hooks: awsHooks })`. The Lambda client is loaded when a function is first invoked. */
+/** For `createHandler(…, { others: { hooks: awsHooks } })`. The Lambda client is loaded when a function is first invoked. */
 export function awsHooks(): Hooks {
   const connected = whenNeeded('the Lambda client', async () => {
     const { connectInvokeFunction } = await import('../adapters/lambda/connect.ts');

@@ -2,7 +2,7 @@ import { ENV, requireEnv } from '../contract/env.ts';
 import type { Instances } from '../ports/instances.ts';
 import { whenNeeded } from './when-needed.ts';
 
-/** For `createHandler(…, { instances: ec2Instances })`. The clients are loaded when an instance is first asked about. */
+/** For `createHandler(…, { others: { instances: ec2Instances } })`. The clients are loaded when an instance is first asked about. */
 export function ec2Instances(): Instances {
   const clusterName = requireEnv(process.env, ENV.clusterName);
   const connected = whenNeeded('the EC2 client', async () => {

@@ -25,20 +25,24 @@ import { sqsQueues } from './sqs-queues.ts';
 
 export type BatchHandler = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
 
+export interface HandlerOptions<Others> {
+  /** Adapters with a client that not every bundle should carry, e.g. `{ instances: ec2Instances }`. */
+  readonly others?: Others;
+  /** Default: the messages of a batch are worked on one after the other. */
+  readonly parallel?: Parallel;
+}
+
 type MadeBy<Others> = { readonly [Name in keyof Others & keyof FunctionDeps]: FunctionDeps[Name] };
 
 /**
  * @param uses the adapters that the function asks for, beside `audit`, `metrics` and `clock`; its `Deps` type says the same, and the
  *   compiler compares
- * @param others adapters with a client that not every bundle should carry, e.g. `{ instances: ec2Instances }`
- * @param parallel default: the messages of a batch are worked on one after the other
  */
 export function createHandler<Name extends AdapterName, Others extends Partial<OtherAdapters> = Record<never, never>>(
   name: FunctionName,
   uses: readonly Name[],
   makeReconcile: (deps: Pick<FunctionDeps, Name | Given> & MadeBy<Others>) => Reconcile,
-  others?: Others,
-  parallel?: Parallel,
+  { others, parallel }: HandlerOptions<Others> = {},
 ): BatchHandler {
   const serviceName = serviceNameOf(name);
   const logger = new Logger({ serviceName });

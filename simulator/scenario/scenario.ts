@@ -58,6 +58,9 @@ export interface TargetRef {
 
 export const CLOUD_FAILURES = ['throttle', 'error', 'none'] as const;
 export type CloudFailure = (typeof CLOUD_FAILURES)[number];
+/** Of the cluster that a scenario is about: `detail.cluster` of what is said on its bus. */
+export const CLUSTER_NAME = 'simulated';
+
 export const CLEANUP_RESULTS = ['succeed', 'fail', 'notFound', 'silent'] as const;
 export type CleanupResult = (typeof CLEANUP_RESULTS)[number];
 export const HOOK_RESULTS = ['succeed', 'fail', 'silent'] as const;

@@ -99,7 +99,7 @@ describe('import direction', () => {
     const runtime = imports.filter(
       edge =>
         edge.from.startsWith('infra/') &&
-        /^(functions|shared|forwarder|runtime|simulator|packages|cli)\//.test(edge.to) &&
+        /^(functions|shared|forwarder|runtime|simulator|packages|cli|deploy|examples|bench|test)\//.test(edge.to) &&
         !contract.test(edge.to),
     );
     expect(runtime).toEqual([]);

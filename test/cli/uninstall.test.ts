@@ -1,7 +1,12 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { uninstall } from '../../cli/uninstall.ts';
+import { startEmbeddedCluster } from '../../cli/start/embedded-cluster.ts';
+import { uninstall, uninstallCommand } from '../../cli/uninstall.ts';
 import { createApiServer } from '../../packages/kube-apiserver/src/api-server.ts';
 import { createInProcessKubernetesApi } from '../../runtime/in-process/kubernetes-api.ts';
+import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 
 const POOL = { 'karpenter.sh/nodepool': 'web' };
@@ -48,5 +53,21 @@ describe('curfew uninstall', () => {
     await uninstall(kubernetes, { dryRun: true, say: line => said.push(line) });
     expect(await kubernetes.list(RESOURCES.Node)).toEqual(before);
     expect(said).toContain('taken example.com/custom off Node replaced, put karpenter.sh/termination on');
+  });
+
+  it('says so when there is nothing to do', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'curfew-test-'));
+    const embedded = await startEmbeddedCluster(systemClock, 0);
+    try {
+      const kubeconfig = join(folder, 'kubeconfig');
+      writeFileSync(kubeconfig, embedded.kubeconfig());
+      let said = '';
+      const output = { out: (text: string) => (said += text), error: (text: string) => (said += text) };
+      expect(await uninstallCommand({ kubeconfig }, output)).toBe(0);
+      expect(said).toBe('Nothing carries a termination finalizer of Curfew.\n');
+    } finally {
+      await embedded.close();
+      rmSync(folder, { recursive: true });
+    }
   });
 });

@@ -48,8 +48,15 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
   /** Calls that end or restart instances. */
   const instanceCalls: string[] = [];
   /** How the next calls are answered. */
-  const cloud: { fails: Error | undefined; outcome: InstanceOutcome; state: InstanceState | undefined } = {
+  const cloud: {
+    fails: Error | undefined;
+    /** How looks at an instance fail. */
+    looksFail: Error | undefined;
+    outcome: InstanceOutcome;
+    state: InstanceState | undefined;
+  } = {
     fails: undefined,
+    looksFail: undefined,
     outcome: { kind: 'ok' },
     state: 'running',
   };
@@ -100,7 +107,10 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
       },
     }),
     instances: crashing<FunctionDeps['instances']>({
-      describe: async () => (cloud.state === undefined ? undefined : { state: cloud.state }),
+      describe: async () => {
+        if (cloud.looksFail !== undefined) throw cloud.looksFail;
+        return cloud.state === undefined ? undefined : { state: cloud.state };
+      },
       list: async () => [],
       terminate: id => callInstance(`terminate ${id}`),
       reboot: id => callInstance(`reboot ${id}`),

@@ -38,6 +38,14 @@ describe('alarms', () => {
     for (const alarm of alarmsOf(silent)) expect(paragraphs).toContain(headingOf(alarm));
   });
 
+  it('are as many, on as many metrics, as the costs in docs/deploying.md say', () => {
+    const metrics = alarmsOf(silent).flatMap(({ Metrics }) =>
+      ((Metrics ?? [{ MetricStat: {} }]) as readonly MetricQuery[]).filter(each => each.MetricStat !== undefined),
+    );
+    const costs = readFileSync(join(import.meta.dirname, '../../docs/deploying.md'), 'utf8');
+    expect(costs).toContain(`| ${alarmsOf(silent).length} alarms, on ${metrics.length} metrics |`);
+  });
+
   it('leave no alarm paragraph of the runbook without an alarm', () => {
     const forAlarms = paragraphs.filter(heading => !['Before anything else', 'Stopping Curfew'].includes(heading));
     expect(new Set(alarmsOf(silent).map(headingOf))).toEqual(new Set(forAlarms));

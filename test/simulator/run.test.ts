@@ -113,9 +113,15 @@ describe('runScenario', () => {
   });
 
   it('tells of steps that had no effect', async () => {
-    const result = await simulate('  steps:\n    - { at: 1m, delete: { resource: nodes, name: gone } }\n');
+    const result = await simulate(`  steps:
+    - { at: 1m, delete: { resource: nodes, name: gone } }
+    - { at: 2m, busEvent: { source: m, detail-type: HealthEvents, detail: { cluster: simulated } } }
+    - { at: 3m, busEvent: { source: curfew.worker, detail-type: TerminationHookAnswered, detail: { key: a/b } } }
+`);
     expect(story(result, 'scenario')).toEqual([
       '15:01:00.000 scenario delete nodes gone (no effect: it does not exist)',
+      '15:02:00.000 scenario event HealthEvents from m (no effect: no rule takes this source and detail-type)',
+      '15:03:00.000 scenario event TerminationHookAnswered from curfew.worker (no effect: no rule takes this source and detail-type, or not without detail.cluster: simulated)',
     ]);
   });
 

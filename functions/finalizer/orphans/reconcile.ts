@@ -2,6 +2,7 @@
 import { TERMINATION_METRICS } from '../../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { addDuration, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import { orRefused } from '../../../shared/lifecycle/refused.ts';
 import type { About, Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { DONE, settle, type Observed, type Turn } from '../../../shared/lifecycle/settle.ts';
 import { openRecord, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
@@ -20,10 +21,13 @@ interface Parts {
 /** The object that went in the middle of its termination and left the instance. */
 export type LeftBy = NonNullable<OrphanEntry['object']>;
 
+/** undefined: there is no such instance. */
+type State = InstanceState | 'unknown' | undefined;
+
 interface Look {
   readonly now: EpochMs;
   readonly providerID: string;
-  readonly state: InstanceState | undefined;
+  readonly state: State;
   readonly heldBy: HeldBy;
   readonly object: LeftBy | undefined;
   readonly record: TimedRecord<OrphanEntry>;
@@ -52,7 +56,7 @@ export async function reconcileInstance(
       const held = await record.load();
       if (held.kind === 'newer') return { kind: 'over' };
       const entry = held.kind === 'held' ? held.value : undefined;
-      const state = (await deps.instances.describe(providerID))?.state;
+      const state = await stateOf(deps, providerID);
       const heldBy = ends(state) ? 'nothing' : await holderOf(deps, providerID);
       const now = deps.clock.now();
       const object = entry === undefined ? left?.object : entry.object;
@@ -68,7 +72,13 @@ export async function reconcileInstance(
   return isInLedger;
 }
 
-const ends = (state: InstanceState | undefined): boolean => isGone(state) || state === 'shutting-down';
+/** What EC2 refuses to look at, such as a providerID that is none of its own, may run on (I6). */
+async function stateOf({ instances }: TerminationDeps, providerID: string): Promise<State> {
+  const found = await orRefused(instances.describe(providerID));
+  return found !== undefined && 'cause' in found ? 'unknown' : found?.state;
+}
+
+const ends = (state: State): boolean => state !== 'unknown' && (isGone(state) || state === 'shutting-down');
 
 async function holderOf(deps: TerminationDeps, providerID: string): Promise<HeldBy> {
   const held = await listHeldInstances(deps);

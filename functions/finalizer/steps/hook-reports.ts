@@ -29,7 +29,14 @@ export async function reportAnswers(
   for (const name of context.run.answers.keys()) {
     const now = Object.hasOwn(hooks, name) ? hooks[name] : undefined;
     const was = Object.hasOwn(before, name) ? before[name] : undefined;
-    if (now !== undefined && (now.phase !== was?.phase || now.message !== was.message)) {
+    if (now === undefined) {
+      await tell(context, {
+        decision: 'ignore',
+        reason: 'NothingWaits',
+        message: `an answer to hook ${name} came, and no hook of that name was called`,
+        details: { hook: name },
+      });
+    } else if (now.phase !== was?.phase || now.message !== was.message) {
       await reportHook(context, name, now);
     }
   }

@@ -5,7 +5,7 @@
 import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import type { RepairAction, RepairSettings } from '../../../shared/domain/repair-policy.ts';
-import { addDuration, isDue, seconds, type EpochMs } from '../../../shared/domain/time.ts';
+import { addDuration, isDue, latest, seconds, type EpochMs } from '../../../shared/domain/time.ts';
 import { holdsPastInstant, type RepairRules } from '../decide.ts';
 import { placeAfterObserving } from './place.ts';
 import type { RepairAttempt, Rung } from './pool.ts';
@@ -59,6 +59,12 @@ export function underWayOf(
  * clocks may differ by some seconds.
  */
 export const OUTCOME_SETTLES_AFTER = seconds(60);
+
+/** From when on an attempt without an outcome is judged by what is seen. */
+export const settledTime = ({ intendedTime, retryTime }: RepairAttempt): EpochMs => {
+  const settled = addDuration(intendedTime, OUTCOME_SETTLES_AFTER);
+  return retryTime === undefined ? settled : latest(settled, retryTime);
+};
 
 export interface OpenAttempts {
   /** Under way, in this pool's budget. */
@@ -137,7 +143,7 @@ export function sortAttempts(
         continue;
       }
       case 'intended': {
-        const settled = addDuration(attempt.intendedTime, OUTCOME_SETTLES_AFTER);
+        const settled = settledTime(attempt);
         if (!isDue(now, settled)) wait(attempt, settled);
         else if (isNodeThere && wasCarriedOut(attempt, claimsByUid, now)) {
           found.push(attempt);

@@ -3,13 +3,14 @@ import { fewAtATime } from '../../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import { addDuration, earliest, isDue, latest, type EpochMs } from '../../../shared/domain/time.ts';
+import { orRefused, REFUSED_CHECK } from '../../../shared/lifecycle/refused.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import type { ActionDeps } from '../actions/action.ts';
 import { remediationAnswer } from '../actions/made-resources.ts';
 import type { PoolRules } from '../observe.ts';
 import { poolSubject } from '../record.ts';
 import { reportOfLost, type Place } from '../report.ts';
-import { OUTCOME_SETTLES_AFTER } from './attempts.ts';
+import { OUTCOME_SETTLES_AFTER, settledTime } from './attempts.ts';
 import type { Carried } from './carry-out.ts';
 import type { PassDecision } from './decide.ts';
 import { CALM_SPACING, PASS_SPACING, type PassDeps } from './deps.ts';
@@ -67,16 +68,19 @@ async function inquireOne(
   nodes: readonly NodeView[],
   now: EpochMs,
 ): Promise<RepairAttempt> {
-  const { action, phase, claim, intendedTime } = attempt;
+  const { action, phase, claim } = attempt;
   if (action === 'CustomResource' && phase === 'accepted' && attempt.answer === undefined) {
     const answer = await remediationAnswer(deps, attempt);
     return answer === undefined ? attempt : { ...attempt, answer };
   }
-  const isOpen = phase === 'intended' && isDue(now, addDuration(intendedTime, OUTCOME_SETTLES_AFTER));
+  const isOpen = phase === 'intended' && isDue(now, settledTime(attempt));
   if (action !== 'Terminate' || claim !== undefined || !isOpen) return attempt;
   const providerID = nodes.find(({ uid }) => uid === attempt.node.uid)?.providerID;
   if (providerID === undefined) return attempt;
-  const state = (await deps.instances.describe(providerID))?.state;
+  const found = await orRefused(deps.instances.describe(providerID));
+  // Nobody knows, and nothing is repeated (I4): it is asked again, and the other repairs of the pool go on.
+  if (found !== undefined && 'cause' in found) return { ...attempt, retryTime: addDuration(now, REFUSED_CHECK) };
+  const state = found?.state;
   const isEnding = state === undefined || state === 'shutting-down' || state === 'terminated';
   return isEnding ? { ...attempt, phase: 'accepted' } : { ...attempt, phase: 'refused', retryTime: now };
 }

@@ -35,7 +35,7 @@ export interface RepairAttempt {
   readonly carriedOut?: CarriedOut | undefined;
   /** When the next rung follows if the node is still unhealthy; undefined for a termination. */
   readonly until?: EpochMs | undefined;
-  /** `refused`: when it is tried again. */
+  /** `refused`: when it is tried again; `intended`: when EC2, which refused to say what came of it, is asked again. */
   readonly retryTime?: EpochMs | undefined;
   /** How the act itself ended, before `until`. */
   readonly answer?: RungAnswer | undefined;

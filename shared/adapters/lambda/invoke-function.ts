@@ -1,5 +1,6 @@
 /** Runs a Lambda function and waits for its answer. */
 import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
+import { TerminalError } from '../../errors.ts';
 import { awsErrorCode, CLIENT_DEFAULTS, fromAwsError } from '../aws-errors.ts';
 import type { InvokeFunction } from '../hooks/hooks.ts';
 
@@ -14,14 +15,8 @@ export const INVOKE_CLIENT_DEFAULTS = {
   requestHandler: { ...CLIENT_DEFAULTS.requestHandler, requestTimeout: INVOKE_TIMEOUT_MS },
 };
 
-/** Codes of a function that cannot be run as things are: said where its user looks, and tried again as a failure. */
-const UNUSABLE_CODES: ReadonlySet<string> = new Set([
-  'ResourceNotFoundException',
-  'InvalidRequestContentException',
-  'RequestTooLargeException',
-  'ResourceConflictException',
-  'AccessDeniedException',
-]);
+/** Here as well it is the function that cannot be run as things are, and not something of ours that is missing. */
+const UNUSABLE_CODES: ReadonlySet<string> = new Set(['ResourceNotFoundException', 'AccessDeniedException']);
 
 /** The function's own errors and time-outs are `failed`; what the Lambda service could not do throws `RetryableError`. */
 export function createInvokeFunction(client: Pick<LambdaClient, 'send'>): InvokeFunction {
@@ -33,11 +28,11 @@ export function createInvokeFunction(client: Pick<LambdaClient, 'send'>): Invoke
         new InvokeCommand({ FunctionName: functionName, Payload: Buffer.from(JSON.stringify(payload)) }),
       );
     } catch (error) {
-      const code = awsErrorCode(error);
-      if (code !== undefined && UNUSABLE_CODES.has(code)) {
-        return { kind: 'failed', message: `function ${functionName} cannot be run: ${code}` };
-      }
-      throw fromAwsError(error, { doing, write: true });
+      const code = awsErrorCode(error) ?? 'Unknown';
+      const failure = fromAwsError(error, { doing, write: true });
+      if (!(failure instanceof TerminalError) && !UNUSABLE_CODES.has(code)) throw failure;
+      // Said where its user looks, and tried again as a failure.
+      return { kind: 'failed', message: `function ${functionName} cannot be run: ${code}` };
     }
     // The SDK says null of an answer without a body.
     const text = Buffer.from(answer.Payload ?? []).toString('utf8');

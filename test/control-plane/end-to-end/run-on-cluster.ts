@@ -170,7 +170,8 @@ async function carryOut(action: StepAction, targets: Targets): Promise<void> {
     case 'delete':
       return author.remove(action.target, action.gracePeriodSeconds);
     case 'busEvent':
-      return system.publish({ source: action.source, 'detail-type': action.detailType, detail: action.detail });
+      system.publish({ source: action.source, 'detail-type': action.detailType, detail: action.detail });
+      return;
     case 'cloud':
       if (action.state !== undefined) cloud.setState(action.providerID, action.state);
       if (action.fail !== undefined) cloud.setFailure(action.providerID, action.fail);

@@ -28,12 +28,15 @@ describe('a drain', () => {
     expect(plan([]).drained).toBe(true);
   });
 
-  it('leaves a protected pod alone and looks again when its protection ends', () => {
+  it('leaves a protected pod alone until an instant after its protection has ended, which is said first', () => {
     const held = aPod('2h', { name: 'held' });
     const seen = plan([held, aPod(undefined, { name: 'free' })]);
     expect(summary(seen)).toEqual(['held Protected', 'free evict']);
-    expect(seen.nextLook).toBe(addDuration(CREATED, minutes(120)));
-    expect(summary(plan([held], { now: addDuration(CREATED, minutes(120)) }))).toEqual(['held evict']);
+    const end = addDuration(CREATED, minutes(120));
+    const afterwards = addDuration(end, seconds(0.001));
+    expect(seen.nextLook).toBe(afterwards);
+    expect(summary(plan([held], { now: end }))).toEqual(['held Protected']);
+    expect(summary(plan([held], { now: afterwards }))).toEqual(['held evict']);
   });
 
   it('with `true` waits without end (A20)', () => {

@@ -47,9 +47,10 @@ function createWorld(gracePeriod?: string) {
       new TerminalError('InvalidProviderID', `${doing}: not the providerID of an EC2 instance: ${PROVIDER_ID}`),
     );
   const events: string[] = [];
+  const records = createMemoryRecordStore();
   const deps: Parameters<typeof createReconciler>[0] = {
     kubernetes: createInProcessKubernetesApi(core, 'curfew:finalizer'),
-    records: createMemoryRecordStore(),
+    records,
     wakeUps: { send: async () => undefined },
     instances: {
       describe: () => refused('describing'),
@@ -72,6 +73,11 @@ function createWorld(gracePeriod?: string) {
   return {
     events,
     finalizers: () => core.get(CLAIM).metadata.finalizers,
+    /** Somebody takes the finalizer off by hand. */
+    strip() {
+      core.patch(CLAIM, { type: 'merge', body: { metadata: { finalizers: null } } }, { user: 'somebody' });
+    },
+    records: () => records.all().map(({ id }) => id),
     async look(after?: DurationMs) {
       if (after !== undefined) now = addDuration(now, after);
       const subject = { kind: 'NodeClaim', apiVersion: 'karpenter.sh/v1', name: 'nc1', uid: 'c1' } as const;
@@ -98,5 +104,15 @@ describe('an instance that EC2 refuses to look at', () => {
     expect(failures).toHaveLength(2);
     expect(world.events).toContain('TerminationForced NodeClaim');
     expect(world.finalizers()).toEqual(['example.com/custom']);
+  });
+
+  it('is a possible orphan when somebody lets its NodeClaim go: nothing says that it has ended (I6)', async () => {
+    const world = createWorld();
+    await world.look();
+    world.strip();
+    await world.look(minutes(1));
+    await world.look(minutes(1));
+    expect(world.events.at(-1)).toBe('PossibleOrphan NodeClaim');
+    expect(world.records()).toEqual([`instance/${PROVIDER_ID}`]);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { InboxMessage } from '../../../shared/contract/inbox-message.ts';
 import { minutes, seconds } from '../../../shared/domain/time.ts';
-import { RetryableError } from '../../../shared/errors.ts';
+import { RetryableError, TerminalError } from '../../../shared/errors.ts';
 import { createRepairWorld, seedPool, type Crash, type RepairWorld } from '../../fakes/repair-world.ts';
 
 const deletions = (world: RepairWorld): string[] =>
@@ -170,5 +170,18 @@ describe('Terminate without a NodeClaim', () => {
     world.cloud.fails = undefined;
     await pass(world, 1, 1, 5);
     expect(world.instanceCalls).toEqual(calls);
+  });
+
+  it('I4: while EC2 refuses to say what came of a lost answer, that node waits and no other', async () => {
+    const world = groupWorld();
+    world.cloud.fails = new RetryableError('no answer', { outcomeUnknown: true });
+    await world.look('g1');
+    world.cloud.fails = undefined;
+    world.cloud.looksFail = new TerminalError('InvalidParameter', 'EC2 does not say');
+    await pass(world, 1, 1, 5);
+    expect(world.instanceCalls).toEqual([]);
+    world.cloud.looksFail = undefined;
+    await pass(world, 5);
+    expect(world.instanceCalls).toEqual([CALL]);
   });
 });

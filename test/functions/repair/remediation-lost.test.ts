@@ -72,3 +72,52 @@ it('I7: is deleted wherever the run ended', async () => {
   }
   expect({ calls, left }).toEqual({ calls, left: [] });
 });
+
+const ADMISSION = { apiVersion: 'admissionregistration.k8s.io/v1', metadata: { name: 'keep' } };
+const BINDING = {
+  type: { group: 'admissionregistration.k8s.io', version: 'v1', resource: 'validatingadmissionpolicybindings' },
+  name: 'keep',
+};
+
+/** An admission policy keeps it for half an hour, and the run that meets that first ends at the call. */
+async function keptStory(crash: Crash | undefined) {
+  const world = dueWorld();
+  await world.look('n1');
+  const resourceRules = [
+    { apiGroups: ['ops.example.com'], apiVersions: ['v1'], operations: ['DELETE'], resources: ['nodefixes'] },
+  ];
+  const validations = [{ expression: 'false', message: 'it stays' }];
+  const spec = { failurePolicy: 'Fail', matchConstraints: { resourceRules }, validations };
+  world.seed({ ...ADMISSION, kind: 'ValidatingAdmissionPolicy', spec });
+  const binding = { policyName: 'keep', validationActions: ['Deny'] };
+  world.seed({ ...ADMISSION, kind: 'ValidatingAdmissionPolicyBinding', spec: binding });
+  world.setCondition('n1', 'NetworkUnavailable', 'False');
+  world.advance(minutes(1));
+  const calls = await world.look('n1', crash);
+  const sweepFor = async (spans: readonly number[]): Promise<void> => {
+    for (const span of spans) {
+      world.advance(minutes(span));
+      await world.sweep();
+    }
+  };
+  await sweepFor([1, 1, 5, 5, 5]);
+  const said = world.events.filter(({ message }) => message.includes('cannot be taken back')).length;
+  world.core.delete(BINDING, { user: 'x' });
+  await sweepFor([5, 1]);
+  const deletions = world.writes.filter(({ ref, verb }) => ref.type.resource === 'nodefixes' && verb === 'delete');
+  const pool = world.store.all().find(({ id }) => id.startsWith('pool/'));
+  return { calls, said, deletions: deletions.length, left: pool?.state['left'] };
+}
+
+it('I7, I9: is deleted as soon as admission lets it go, and said before, wherever the run ended', async () => {
+  const { calls, ...undisturbed } = await keptStory(undefined);
+  expect(undisturbed).toEqual({ said: 1, deletions: 1, left: undefined });
+  const wrong: unknown[] = [];
+  for (let call = 1; call <= calls; call++) {
+    for (const side of ['before', 'after'] as const) {
+      const { said, deletions, left } = await keptStory({ call, side });
+      if (said < 1 || deletions !== 1 || left !== undefined) wrong.push({ call, side, said, deletions, left });
+    }
+  }
+  expect({ calls, wrong }).toEqual({ calls, wrong: [] });
+});

@@ -153,7 +153,7 @@ describe('createHandler', () => {
       'finalizer',
       [],
       deps => async () => void states.push(await deps.instances.describe('aws:///z/i-0')),
-      { instances: () => instances },
+      { others: { instances: () => instances } },
     );
     await handler(sqsEvent([tick]), lambdaContext());
     expect(states).toEqual([{ state: 'running' }]);

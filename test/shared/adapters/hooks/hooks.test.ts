@@ -149,3 +149,13 @@ describe('a hook', () => {
     });
   });
 });
+
+it('a function whose name Lambda does not accept is a failure like any other', async () => {
+  const message = "Value 'my function' at 'functionName' failed to satisfy constraint";
+  const refusal = { name: 'ValidationException', $fault: 'client', $metadata: { httpStatusCode: 400 } };
+  const invoke = createInvokeFunction({ send: () => Promise.reject(Object.assign(new Error(message), refusal)) });
+  expect(await invoke('my function', {})).toEqual({
+    kind: 'failed',
+    message: 'function my function cannot be run: ValidationException',
+  });
+});
