@@ -1,6 +1,6 @@
 /**
- * I6: what an admission policy keeps denying is said, with the words of the policy, in an Event on the object or on what it belongs to:
- * the Node of a pod or of a NodeClaim, the NodeClaim of a Node.
+ * I6: what an admission policy keeps denying is said, with the words of the policy, in an Event on the object, on what it belongs to
+ * (the Node of a pod or of a NodeClaim, the NodeClaim of a Node), or with its name.
  */
 import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
 import { changedBy, denialIn, nodeOfPod } from './denials.ts';
@@ -33,7 +33,9 @@ export const checkDenialsSaid: MakeCheck = ({ mirror, now, quietSince, violate }
       const quiet = quietSince() ?? Infinity;
       if (now() - Math.max(since, quiet) <= LONGEST_DELAY) return;
       const names = [target.name, ...relativesOf(target, mirror)];
-      if (said.some(({ name, message }) => names.includes(name) && message.includes(words))) return;
+      const isAbout = ({ name, message }: (typeof said)[number]): boolean =>
+        names.includes(name) || message.includes(target.name ?? words);
+      if (said.some(each => each.message.includes(words) && isAbout(each))) return;
       violate('I6', `${what} is denied since ${toIsoText(toEpochMs(since))}, and no Event says so: ${words}`);
       denied.set(`${what} ${words}`, { since: Infinity, last: now() });
     },

@@ -7,6 +7,7 @@
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { checkDrainEnd } from './drain-end.ts';
+import { checkDrainLeft } from './drain-left.ts';
 import { drainConfig, isComplete, isDrainable, isLeftBehind, STATE_LABEL } from './drain-oracle.ts';
 import { createDrainRequests, type DrainRequests } from './drain-requests.ts';
 import { CLOCK_LAG, LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
@@ -23,6 +24,7 @@ export const checkDrain: MakeCheck = context => {
   const { now, quietSince, violate } = context;
   const requests = createDrainRequests(now);
   const end = checkDrainEnd(context, requests);
+  const lookForLeft = checkDrainLeft(context, requests);
   /** UIDs of pods that were warned of. */
   const warned = new Set<string>();
   /** Custom resources made, by name. */
@@ -31,6 +33,10 @@ export const checkDrain: MakeCheck = context => {
   const complete = new Set<string>();
   return {
     ...end,
+    onMinute() {
+      end.onMinute?.();
+      lookForLeft();
+    },
     onBusEvent: event => requests.onBusEvent(event),
     onAudit(record) {
       end.onAudit?.(record);

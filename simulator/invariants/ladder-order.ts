@@ -52,7 +52,8 @@ export const checkLadder: MakeCheck = context => {
   });
   const wasQuiet = (uid: string): boolean => (quietSince() ?? Infinity) <= (seenSince.get(uid) ?? 0);
   const endOf = (uid: string, { rungs, rung }: Place, act: Act): number =>
-    act.since + (rungs[rung]?.timeout ?? 0) - (wasQuiet(uid) ? 0 : DISTURBED_SLACK);
+    (wasQuiet(uid) ? act.since : Math.min(act.since - DISTURBED_SLACK, intendedTime(act))) +
+    (rungs[rung]?.timeout ?? 0);
   const hasFailed = (act: Act, name: string): boolean => {
     const ended = act.calls.some(({ outcome }) =>
       outcome.kind === 'answered' ? isRefused(outcome.value) : dig(outcome, 'error', 'name') === 'TerminalError',
@@ -203,6 +204,9 @@ function rungsOf(action: unknown): readonly Rung[] {
       return [];
   }
 }
+
+/** When a drain or custom resource was intended, which its id says: it has the rest of its time if a run died before it asked. */
+const intendedTime = ({ id }: Act): number => Number(/\.(\d+)$/.exec(id)?.[1] ?? Infinity);
 
 /** Where the next action of that kind stands if nothing that leaves a trace stands before it; -1: nowhere. */
 function nextRung(rungs: readonly Rung[], wanted: ActKind, after: number): number {

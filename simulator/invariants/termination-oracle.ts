@@ -27,6 +27,8 @@ export interface HookPlan {
 }
 
 export interface TerminationPlan {
+  readonly finalizerName: string;
+  readonly scope: string;
   readonly hooks: readonly HookPlan[];
   /** Of NodePool or policy; ms. */
   readonly periodMs: number | undefined;
@@ -56,6 +58,9 @@ export function terminationPlan(
   if (block === undefined && dig(disruption, 'customFinalizerName') === undefined) return 'none';
   const ofPool = dig(disruption, 'terminationGracePeriodSeconds');
   return {
+    finalizerName:
+      textOf(dig(disruption, 'customFinalizerName')) ?? textOf(dig(block, 'finalizerName')) ?? 'curfew.dev/termination',
+    scope: textOf(dig(block, 'scope')) ?? 'NodeClaimAndNode',
     hooks: listOf(dig(block, 'hooks')).map(hook => ({
       name: String(dig(hook, 'name')),
       at: String(dig(hook, 'at')),

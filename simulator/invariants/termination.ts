@@ -59,7 +59,8 @@ function releasedBy(call: PortCall, { mirror }: CheckContext): KubernetesObject 
   const object = [...mirror.all(resource).values()].find(({ metadata }) => metadata.name === name);
   if (object === undefined || !isDeleted(object)) return undefined;
   const taken = (object.metadata.finalizers ?? []).filter(each => !listOf(finalizers).includes(each));
-  return taken.some(each => isOurFinalizer(each, mirror)) ? object : undefined;
+  const isOurs = (each: unknown): boolean => isOurFinalizer(String(each), mirror);
+  return taken.some(isOurs) && !listOf(finalizers).some(isOurs) ? object : undefined;
 }
 
 /** Why the objects' end is not at that point yet; undefined when it is, or when a deadline has come. */

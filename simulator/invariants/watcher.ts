@@ -15,6 +15,7 @@ import { createDenials } from './denials.ts';
 import { checkDenialsSaid } from './denials-said.ts';
 import { checkExplained } from './explained.ts';
 import { checkDestructiveCalls } from './destructive-calls.ts';
+import { checkFinalizerOn } from './finalizer-on.ts';
 import { checkFinalizers } from './finalizers.ts';
 import { checkRuleFinalizers } from './rule-finalizers.ts';
 import type { BusEventSeen, Check, MakeCheck, PortCall, Run, Violation } from './invariant.ts';
@@ -57,6 +58,7 @@ const CHECKS: readonly MakeCheck[] = [
 const CHECKS_OF_GENERATED_CLUSTERS: readonly MakeCheck[] = [
   checkTermination,
   checkTerminationEnd,
+  checkFinalizerOn,
   checkDrain,
   checkLadder,
 ];

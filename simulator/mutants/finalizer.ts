@@ -3,6 +3,7 @@ import { decide, type TerminationDecision, type TerminationObservation } from '.
 import { TERMINATION_STEPS } from '../../functions/finalizer/terminate.ts';
 import { releaseObjects } from '../../functions/finalizer/steps/release.ts';
 import { RetryableError } from '../../shared/errors.ts';
+import type { ObjectPatch } from '../../shared/ports/kubernetes-api.ts';
 import type { Mutation } from '../swarm/seed.ts';
 import { firstListsFail, firstDeletionIsUnknown } from './fault.ts';
 import {
@@ -23,7 +24,22 @@ const deciding = (
   change: (decision: TerminationDecision, seen: TerminationObservation) => TerminationDecision,
 ): Mutation => withFinalizerRules({ decide: seen => change(decide(seen), seen) });
 
+/** Puts our finalizer on. */
+const isPutOn = (patch: ObjectPatch): boolean => JSON.stringify(patch).includes('"curfew.dev/termination-finalizer":"');
+
 export const FINALIZER_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'finalizer-never-on',
+    mistake: 'puts no finalizer on a Node',
+    breaks: ['I5'],
+    seed: 23,
+    mutation: withKubernetes('finalizer', api => ({
+      async patch(ref, patch, options) {
+        const node = isA('Node', ref) && isPutOn(patch) ? await api.get(ref) : undefined;
+        return node === undefined ? await api.patch(ref, patch, options) : { kind: 'ok', object: node };
+      },
+    })),
+  },
   {
     name: 'finalizer-in-a-finally',
     mistake: 'takes the finalizer off in a `finally`, whatever the steps before have come to',

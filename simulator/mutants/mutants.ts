@@ -1,5 +1,6 @@
 /** All mistakes that the swarm must find. */
 import { DENIAL_MUTANTS } from './denials.ts';
+import { DRAIN_LEFT_MUTANTS } from './drain-left.ts';
 import { DRAIN_MUTANTS } from './drain.ts';
 import { FINALIZER_MUTANTS } from './finalizer.ts';
 import { FINALIZER_DRAIN_MUTANTS } from './finalizer-drain.ts';
@@ -29,6 +30,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...GRACE_PERIOD_MUTANTS,
   ...TIMER_MUTANTS,
   ...DENIAL_MUTANTS,
+  ...DRAIN_LEFT_MUTANTS,
   ...FORWARDER_MUTANTS,
   ...PERMISSION_MUTANTS,
 ];

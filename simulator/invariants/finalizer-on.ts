@@ -1,0 +1,59 @@
+/** I5: what lives under a `termination` block has the finalizer within five minutes: a deletion without it would end nothing in order. */
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
+import { providerIDOf } from './deadline.ts';
+import { groupObjects } from './grouping.ts';
+import { LONGEST_DELAY, type CheckContext, type MakeCheck } from './invariant.ts';
+import { dig, nameOf, textOf } from './reading.ts';
+import { poolNameOf } from './repair-oracle.ts';
+import { terminationPlan } from './termination-oracle.ts';
+
+export const checkFinalizerOn: MakeCheck = context => {
+  const { mirror, now, quietSince, lastDenial, violate } = context;
+  const nodesOf = groupObjects(mirror, 'nodes', providerIDOf);
+  const claimsOf = groupObjects(mirror, 'nodeclaims', providerIDOf);
+  /** By UID: since when an object lacks which finalizer. */
+  const lacking = new Map<string, { readonly name: string; readonly since: number }>();
+  return {
+    onMinute() {
+      const quiet = quietSince();
+      if (quiet === undefined) return lacking.clear();
+      for (const claim of mirror.all('nodeclaims').values()) {
+        const instance = providerIDOf(claim) ?? '';
+        const [node, ...others] = nodesOf.get(instance);
+        // Who shares an instance, or states another Node, is judged by nobody here; what is on its way gets nothing more.
+        const isSure = others.length === 0 && claimsOf.get(instance).length === 1 && isNamed(claim, node);
+        const pair = isSure && !isLeaving(claim) && !isLeaving(node) ? planOf(claim, context) : undefined;
+        for (const object of node === undefined ? [claim] : [claim, node]) {
+          const { uid, finalizers = [] } = object.metadata;
+          const isIn = pair?.scope === 'NodeClaimAndNode' || (pair?.scope === 'NodeOnly' && object.kind === 'Node');
+          if (pair === undefined || !isIn || finalizers.includes(pair.finalizerName)) {
+            lacking.delete(uid);
+            continue;
+          }
+          const { finalizerName: name } = pair;
+          const known = lacking.get(uid);
+          const denied = lastDenial(object.kind === 'Node' ? 'nodes' : 'nodeclaims', object.metadata);
+          const since = Math.max(known?.name === name ? known.since : now(), quiet, denied);
+          lacking.set(uid, { name, since });
+          if (now() - since <= LONGEST_DELAY) continue;
+          violate('I5', `${nameOf(object)} lacks the finalizer ${name} since ${toIsoText(toEpochMs(since))}`);
+          lacking.set(uid, { name, since: Infinity });
+        }
+      }
+    },
+  };
+};
+
+const isLeaving = (object: KubernetesObject | undefined): boolean => object?.metadata.deletionTimestamp !== undefined;
+
+const isNamed = (claim: KubernetesObject, node: KubernetesObject | undefined): boolean =>
+  node === undefined || (textOf(dig(claim, 'status', 'nodeName')) ?? node.metadata.name) === node.metadata.name;
+
+function planOf(claim: KubernetesObject, { mirror }: CheckContext) {
+  const name = poolNameOf(claim);
+  const pool = [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === name);
+  if (name !== undefined && pool === undefined) return undefined;
+  const plan = terminationPlan(pool, [...mirror.all('nodelifecyclepolicies').values()]);
+  return plan === 'none' || plan === 'unknown' ? undefined : plan;
+}
