@@ -50,7 +50,10 @@ export async function setConditions(
   });
   const kept = raw.filter(condition => !types.has(typeOf(condition)));
   const body = { metadata: { uid, resourceVersion }, status: { ...fields, conditions: [...kept, ...written] } };
-  const outcome = await orRefused(kubernetes.patch(ref, { type: 'merge', body }, { subresource: 'status' }));
+  const patch = { type: 'merge', body } as const;
+  const first = await orRefused(kubernetes.patch(ref, patch, { subresource: 'status' }));
+  // The object is gone, or its kind has no such subresource: then its status is a field like any other.
+  const outcome = first.kind === 'notFound' ? await orRefused(kubernetes.patch(ref, patch)) : first;
   if (outcome.kind === 'refused') return outcome;
   return outcome.kind === 'conflict' ? 'changed' : 'ok';
 }

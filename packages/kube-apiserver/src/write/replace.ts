@@ -8,7 +8,7 @@ import { metadataOf, withMetadata } from '../objects.ts';
 import type { ServedResource } from '../resources/resource-rules.ts';
 import type { ServerContext, Target } from '../server-context.ts';
 import { kindOf, rfc3339 } from '../server-context.ts';
-import { invalid } from '../status-errors.ts';
+import { invalid, notServed } from '../status-errors.ts';
 import type { Request } from './commit.ts';
 import { commit, finish } from './commit.ts';
 import { afterChange } from './containers.ts';
@@ -33,6 +33,8 @@ export function replace(server: ServerContext, target: Target, replacement: Repl
   const { current, request } = replacement;
   const { served } = target;
   const { options } = request;
+  // Over HTTP there is no such path.
+  if (options.subresource === 'status' && !served.info.hasStatus) throw notServed();
   checkWritePreconditions(target, current, metadataOf(replacement.proposed), request.verb === 'update');
   const allowed = allowedState(server, served, replacement);
   const tracked = replacement.tracked
