@@ -95,7 +95,8 @@ function withTermination(
   now: EpochMs,
 ): LifecycleExplanation {
   const { termination } = lifecycle;
-  if (termination.since === undefined || termination.source === undefined) return lifecycle;
+  const { since, source, held } = termination;
+  if (since === undefined || source === undefined || held !== undefined) return lifecycle;
   const pods = planTermination(observation, deadline.kind === 'at' ? deadline.time : undefined, now);
   return { ...lifecycle, termination: { ...termination, pods } };
 }

@@ -43,12 +43,39 @@ function createProgram(output: CommandOutput, ends: (exitCode: number) => void):
     .exitOverride()
     .configureOutput({ writeOut: output.out, writeErr: output.error });
 
-  /** Options of the commands on a cluster. */
-  const onCluster = (command: Command): Command =>
-    command
-      .option('--kubeconfig <file>', 'default: $KUBECONFIG, else ~/.kube/config')
-      .option('--context <name>', 'context of the kubeconfig');
+  const place = { program, output, ends };
+  addStart(place);
+  addSimulation(place);
+  addLooks(place);
+  addManifests(place);
+  addChanges(place);
+  addDeployment(place);
+  return program;
+}
 
+/** Where commands are added. */
+interface Place {
+  readonly program: Command;
+  readonly output: CommandOutput;
+  readonly ends: (exitCode: number) => void;
+}
+
+/** Options of the commands on a cluster. */
+function onCluster(command: Command): Command {
+  return command
+    .option('--kubeconfig <file>', 'default: $KUBECONFIG, else ~/.kube/config')
+    .option('--context <name>', 'context of the kubeconfig');
+}
+
+/** Options of the commands on a deployment in an AWS account. */
+function onDeployment(command: Command): Command {
+  return command
+    .option('--stack <name>', 'the functions stack', 'Curfew')
+    .option('--region <name>', 'default: $AWS_REGION, else that of the AWS profile');
+}
+
+function addStart({ program, output, ends }: Place): void {
+  program.commandsGroup('Run it:');
   program
     .command('start')
     .description('play the node repair story on local parts, or watch a cluster')
@@ -62,7 +89,10 @@ function createProgram(output: CommandOutput, ends: (exitCode: number) => void):
       const { startCommand } = await import('./start.ts');
       ends(await startCommand(options, { output }));
     });
+}
 
+function addSimulation({ program, output, ends }: Place): void {
+  program.commandsGroup('Simulate it:');
   program
     .command('simulate')
     .description('run scenario files on virtual time')
@@ -105,7 +135,11 @@ function createProgram(output: CommandOutput, ends: (exitCode: number) => void):
       const { swarmCommand } = await import('./swarm.ts');
       ends(await swarmCommand(options, output));
     });
+}
 
+/** Commands that look at a cluster or at files, and change nothing. */
+function addLooks({ program, output, ends }: Place): void {
+  program.commandsGroup('Look, and change nothing:');
   onCluster(
     program
       .command('explain')
@@ -122,26 +156,6 @@ function createProgram(output: CommandOutput, ends: (exitCode: number) => void):
     .action(async (kind: string, name: string | undefined, options: Record<string, string>) => {
       const { explainCommand } = await import('./explain.ts');
       ends(await explainCommand(kind, name, options, output));
-    });
-
-  onCluster(
-    program
-      .command('drain')
-      .description('ask for the drain of a node, say what becomes of every pod, and follow it')
-      .argument('<node>', 'name of the Node')
-      .option('--dry-run', 'say what would become of every pod, change nothing')
-      .option('--cancel', 'withdraw the request, or uncordon the node of a drain that others asked for'),
-  )
-    .addOption(
-      new Option('--output <form>', 'what to print; json: the plan of a dry run, else how the drain ended')
-        .choices(['text', 'json'])
-        .default('text'),
-    )
-    .action(async (node: string, options: Record<string, string>) => {
-      const { drainCommand } = await import('./drain.ts');
-      const interruption = new AbortController();
-      process.once('SIGINT', () => interruption.abort());
-      ends(await drainCommand(node, { ...options, interrupted: interruption.signal }, output));
     });
 
   program
@@ -167,7 +181,11 @@ function createProgram(output: CommandOutput, ends: (exitCode: number) => void):
       const { snapshotCommand } = await import('./snapshot.ts');
       ends(await snapshotCommand(options, output));
     });
+}
 
+/** Commands that print what a user applies. */
+function addManifests({ program, output, ends }: Place): void {
+  program.commandsGroup('Print what you apply:');
   onCluster(
     program
       .command('policies')
@@ -213,6 +231,39 @@ function createProgram(output: CommandOutput, ends: (exitCode: number) => void):
       });
   }
 
+  program
+    .command('crd-patch')
+    .description("print the patch by which Karpenter's definition keeps the fields that Curfew reads")
+    .addArgument(new Argument('<definition>', 'which definition').choices(['nodepool']))
+    .action(async () => {
+      const { crdPatchCommand } = await import('./crd-patch.ts');
+      ends(crdPatchCommand(output));
+    });
+}
+
+/** Commands that change a cluster. */
+function addChanges({ program, output, ends }: Place): void {
+  program.commandsGroup('Change a cluster:');
+  onCluster(
+    program
+      .command('drain')
+      .description('ask for the drain of a node, say what becomes of every pod, and follow it')
+      .argument('<node>', 'name of the Node')
+      .option('--dry-run', 'say what would become of every pod, change nothing')
+      .option('--cancel', 'withdraw the request, or uncordon the node of a drain that others asked for'),
+  )
+    .addOption(
+      new Option('--output <form>', 'what to print; json: the plan of a dry run, else how the drain ended')
+        .choices(['text', 'json'])
+        .default('text'),
+    )
+    .action(async (node: string, options: Record<string, string>) => {
+      const { drainCommand } = await import('./drain.ts');
+      const interruption = new AbortController();
+      process.once('SIGINT', () => interruption.abort());
+      ends(await drainCommand(node, { ...options, interrupted: interruption.signal }, output));
+    });
+
   onCluster(
     program
       .command('uninstall')
@@ -224,15 +275,6 @@ function createProgram(output: CommandOutput, ends: (exitCode: number) => void):
       ends(await uninstallCommand(options, output));
     });
 
-  program
-    .command('crd-patch')
-    .description("print the patch by which Karpenter's definition keeps the fields that Curfew reads")
-    .addArgument(new Argument('<definition>', 'which definition').choices(['nodepool']))
-    .action(async () => {
-      const { crdPatchCommand } = await import('./crd-patch.ts');
-      ends(crdPatchCommand(output));
-    });
-
   onCluster(
     program
       .command('republish')
@@ -241,13 +283,10 @@ function createProgram(output: CommandOutput, ends: (exitCode: number) => void):
     const { republishCommand } = await import('./republish.ts');
     ends(await republishCommand(options, output));
   });
+}
 
-  /** Options of the commands on a deployment in an AWS account. */
-  const onDeployment = (command: Command): Command =>
-    command
-      .option('--stack <name>', 'the functions stack', 'Curfew')
-      .option('--region <name>', 'default: $AWS_REGION, else that of the AWS profile');
-
+function addDeployment({ program, output, ends }: Place): void {
+  program.commandsGroup('Operate a deployment:');
   onDeployment(program.command('stop'))
     .description('stop all functions of a deployment: their event sources and ticks; nothing is lost')
     .action(async (options: SwitchOptions) => {
@@ -280,6 +319,4 @@ function createProgram(output: CommandOutput, ends: (exitCode: number) => void):
       const { orphansCommand } = await import('./orphans.ts');
       ends(await orphansCommand(options, output));
     });
-
-  return program;
 }

@@ -119,7 +119,8 @@ interface Answer {
   readonly left: readonly string[];
 }
 
-function readAnswer(value: string | undefined): Answer | undefined {
+/** What the Node's annotation says of the drain that was last asked for on it; undefined for anything that Curfew does not write. */
+export function readAnswer(value: string | undefined): Answer | undefined {
   if (value === undefined) return undefined;
   try {
     const { id, status, message, left } = JSON.parse(value) as Partial<Answer>;

@@ -58,6 +58,7 @@ export function planDrain(
     now,
     deleteTime: addDuration(drain.since, settings.deleteAfterTimeout),
     isCustom: custom !== undefined,
+    isHeld: held !== undefined,
     rules: podRules(active, rules, node),
   };
   return {
@@ -86,10 +87,12 @@ interface Situation {
   readonly now: EpochMs;
   readonly deleteTime: EpochMs;
   readonly isCustom: boolean;
+  readonly isHeld: boolean;
   readonly rules: ReturnType<typeof podRules>;
 }
 
-function planPod(pod: PodView, { observation, now, deleteTime, isCustom, rules }: Situation): PlannedPod {
+function planPod(pod: PodView, situation: Situation): PlannedPod {
+  const { observation, now, deleteTime, isCustom, isHeld, rules } = situation;
   const { namespace, name } = pod;
   const planned = (action: PlannedPod['action'], because: string, more: Partial<PlannedPod> = {}): PlannedPod => ({
     namespace,
@@ -119,6 +122,10 @@ function planPod(pod: PodView, { observation, now, deleteTime, isCustom, rules }
   const protections = isActive(held, now) ? [`protected${protectedUntil}`] : [];
   const note = standing.kind === 'leftBehind' ? '; is not ready: not waited for' : '';
   if (standing.mode === 'DeleteAfterTimeout') {
+    if (isHeld) {
+      const because = `deleted when its time is over, which stands still while the drain is held${note}`;
+      return planned('delete', because, { blockers: protections });
+    }
     return planned('delete', `deleted at ${toExactTimestamp(deleteTime)} unless it ends before${note}`, {
       time: deleteTime,
       blockers: protections,

@@ -9,6 +9,7 @@ import type { EpochMs } from '../../shared/domain/time.ts';
 import { policiesFor, readPolicies, type PolicySet } from '../../shared/policies/policy-set.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import type { DrainPlan, PlannedPod } from '../drain/plan.ts';
+import { TERMINATING_CONDITION } from '../../functions/finalizer/conditions.ts';
 import { effectiveTermination } from '../../functions/finalizer/settings.ts';
 import { decide, type RepairRules } from '../../functions/repair/decide.ts';
 import { dueClause } from '../../functions/repair/incident.ts';
@@ -44,6 +45,10 @@ export interface LifecycleExplanation {
     readonly source: string | undefined;
     readonly message: string;
     readonly since: EpochMs | undefined;
+    /** Why nothing is done although it is being deleted. */
+    readonly held: string | undefined;
+    /** What it waits for, as the Node's condition says. */
+    readonly waitsFor: string | undefined;
     /** Of one that Curfew carries out, while it is under way: what becomes of each pod. */
     readonly pods: readonly PlannedPod[] | undefined;
   };
@@ -96,13 +101,18 @@ export function explainLifecycle(cluster: LifecycleCluster, node: NodeView, now:
   const rules = rulesOf(cluster, pool);
   const termination = effectiveTermination(pool, cluster.policies);
   const claim = owner.kind === 'claim' ? owner.claim : undefined;
+  const since = claim?.deletionTime ?? node.deletionTime;
+  const isObserved = since !== undefined && termination.kind === 'custom' && termination.mode === 'Observe';
+  const progress = node.conditions.find(({ type, status }) => type === TERMINATING_CONDITION && status === 'True');
   return {
     nodePool,
     repair: explainRepair(cluster, node, nodePool, rules, now),
     termination: {
       source: termination.kind === 'none' ? undefined : termination.source,
       message: terminationText(termination),
-      since: claim?.deletionTime ?? node.deletionTime,
+      since,
+      held: isObserved ? 'mode is Observe: nothing is done, the deletion waits' : undefined,
+      waitsFor: since === undefined || isObserved ? undefined : progress?.message,
       pods: undefined,
     },
     drain: {

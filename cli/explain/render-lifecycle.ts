@@ -37,9 +37,14 @@ export function headline({ repair, termination }: LifecycleExplanation, now: Epo
   return `has been due for repair since ${instant(dueTime, now)}${held}`;
 }
 
-function terminationLines({ message, source, pods }: LifecycleExplanation['termination']): readonly string[] {
+function terminationLines(termination: LifecycleExplanation['termination']): readonly string[] {
+  const { message, source, held, waitsFor, pods } = termination;
   const head = `termination: ${message}${from(source)}`;
-  return pods === undefined ? [head] : [`${head}; under way: ${summary(pods)}`, ...renderPods(pods)];
+  const waits = waitsFor === undefined ? [] : [`  waits: ${waitsFor}`];
+  if (held !== undefined) return [head, `  held: ${held}`];
+  return pods === undefined
+    ? [head, ...waits]
+    : [`${head}; under way: ${summary(pods)}`, ...waits, ...renderPods(pods)];
 }
 
 function drainLines({ cordonedBy, requested, state, underWay }: DrainExplanation, now: EpochMs): readonly string[] {
@@ -49,7 +54,8 @@ function drainLines({ cordonedBy, requested, state, underWay }: DrainExplanation
   if (underWay === undefined) return [`drain: ${cordon}${asked}${shown}`];
   const { id, since, plan } = underWay;
   const [, ...details] = renderPlan(plan, '');
-  const head = `drain: ${id} is under way, asked for ${instant(since, now)}: ${plan.held ?? summary(plan.pods)}`;
+  const what = plan.pods.length === 0 ? (plan.held ?? summary(plan.pods)) : summary(plan.pods);
+  const head = `drain: ${id} is under way, asked for ${instant(since, now)}: ${what}`;
   return [head, ...details];
 }
 

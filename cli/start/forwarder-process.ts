@@ -21,10 +21,13 @@ export function startForwarderProcess(
 ): ForwarderProcess {
   let child: ChildProcess;
   let stopping = false;
+  /** By `kill`. */
+  let killed = false;
   let restart: NodeJS.Timeout | undefined;
 
   const start = (): void => {
     const lines: string[] = [];
+    killed = false;
     child = startChild(process.execPath, [MAIN], {
       env: { PATH: process.env['PATH'], ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -41,8 +44,10 @@ export function startForwarderProcess(
     }
     child.once('exit', (code, signal) => {
       if (stopping) return;
-      if (signal !== 'SIGKILL')
-        onProblem(`the forwarder ended with ${signal ?? `exit code ${code}`}: ${lines.join(' | ')}`);
+      if (!killed) {
+        const said = lines.length === 0 ? '' : `: ${lines.join(' | ')}`;
+        onProblem(`the forwarder ended with ${signal ?? `exit code ${code}`}; it is started again${said}`);
+      }
       restart = setTimeout(start, RESTART_AFTER_MS);
     });
   };
@@ -50,7 +55,10 @@ export function startForwarderProcess(
 
   return {
     pid: () => child.pid,
-    kill: () => child.kill('SIGKILL'),
+    kill() {
+      killed = true;
+      child.kill('SIGKILL');
+    },
     async stop() {
       stopping = true;
       clearTimeout(restart);

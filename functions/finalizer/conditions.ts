@@ -10,7 +10,7 @@ import { setConditions, type Condition } from './set-condition.ts';
 import type { TerminationContext } from './steps/context.ts';
 
 /** On NodeClaim and Node: status `True` while the termination is under way, the step as reason, what it waits on as message. */
-const TERMINATING_CONDITION = 'curfew.dev/Terminating';
+export const TERMINATING_CONDITION = 'curfew.dev/Terminating';
 
 /** Writes what the steps have reached. Called when that has changed. */
 export async function showProgress(

@@ -17,6 +17,8 @@ import { reportOfNode } from './report.ts';
 
 /** The pool's record has the timer of a due node; the node's own is there in case that it has not. */
 const TAKEN_CHECK = minutes(15);
+/** A NodeClaim that does not name its Node yet may make it another pool's, whose passes know nothing of it until it is looked at (I5). */
+const UNCERTAIN_OWNER_CHECK = minutes(5);
 /** A node that cannot be judged is looked at this often; a fix usually comes as an event. */
 const FAULT_CHECK = hours(1);
 
@@ -120,7 +122,8 @@ async function takeOn(deps: NodeDeps, { kind, incident }: Due, seen: Here, { cau
   const since = !isKnown || cause !== 'timer' ? seen.now : held.taken ? undefined : incident.dueTime;
   // Of a node that goes already no pass has more to say than the one before.
   await deps.passes.ensure(pool, since, kind === 'finishing' && isKnown && held.taken ? 'canWait' : undefined);
-  return save(seen, { incident, taken: true }, addDuration(seen.now, TAKEN_CHECK));
+  const check = seen.owner.kind === 'claim' ? TAKEN_CHECK : UNCERTAIN_OWNER_CHECK;
+  return save(seen, { incident, taken: true }, addDuration(seen.now, check));
 }
 
 /** The node cannot be judged until something is mended. It is said once, and kept in sight. */

@@ -159,6 +159,25 @@ describe('curfew explain', () => {
     });
   });
 
+  it.each([
+    ['finalizer-hooks.yaml#abort-holds-until-a-person-acts', '5m', 'waits: hook deregister did not succeed in time'],
+    [
+      'finalizer-instance.yaml#finalizer-whose-instance-cannot-be-looked-at',
+      '5m',
+      'waits: instance aws:///us-west-2a/i-n1 cannot be looked at',
+    ],
+    ['finalizer-observes.yaml#a-termination-that-is-only-observed', '5m', 'held: mode is Observe: nothing is done'],
+    [
+      'drain-is-held-in-observe-mode.yaml#drain-is-held-on-the-way',
+      '30m',
+      'ml/a: deleted when its time is over, which stands still while the drain is held',
+    ],
+  ])('says what node n1 of %s waits for', async (scenario, at, line) => {
+    const { out } = await run('node', 'n1', { scenario: `examples/scenarios/${scenario}`, at });
+    expect(out).toContain(`    ${line}`);
+    expect(out).not.toContain('by force with');
+  });
+
   it('prints JSON', async () => {
     const { out } = await run('node', 'critical', { scenario: EXAMPLES, at: '1h', output: 'json' });
     expect(JSON.parse(out)).toMatchObject({ name: 'critical', verdict: { kind: 'protectedWithoutEnd' } });

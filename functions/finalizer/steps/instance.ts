@@ -15,6 +15,7 @@ import {
 import { messageOf, RetryableError } from '../../../shared/errors.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { InstanceState } from '../../../shared/ports/instances.ts';
+import { showProgress } from '../conditions.ts';
 import { KARPENTER_FINALIZER } from '../decide.ts';
 import type { CallAttempt } from '../record.ts';
 import { FORCED, instanceLook, lookAgain, stepDone, tell, waitFor, type TerminationContext } from './context.ts';
@@ -86,10 +87,13 @@ export async function lookAtInstance(
     if (!(error instanceof RetryableError)) throw error;
     const reported = `${forced ? FORCED : ''}instance ${providerID} cannot be looked at`;
     if (context.progress().reported !== reported) {
+      const message = `instance ${providerID} cannot be looked at, and is not ended before: ${messageOf(error)}`;
+      // No step of its own: whichever asked, nothing is known of what comes before or after.
+      await showProgress(context, { kind: 'notYet', step: 'LookAtInstance', on: message, until: context.now });
       await tell(context, {
         decision: 'retry',
         reason: EVENT_REASONS.instanceTerminationFailed,
-        message: `instance ${providerID} cannot be looked at, and is not ended before: ${messageOf(error)}`,
+        message,
         details: { providerID, error: error.reason ?? 'Unknown' },
         event: { type: 'Warning' },
       });
