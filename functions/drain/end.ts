@@ -94,10 +94,10 @@ export async function close(parts: Parts, { active, outcome }: Of<'close'>, look
   const changed = await finishNode(deps, look.object, { status: outcome.status, uncordon, ended });
   if (changed.kind !== 'ok') return lookAgain(changed.kind);
   await tellAnswers(deps, nodeOf(look), ended);
-  const saved = await saveForNow(look, remember(rest, ended));
-  if (!saved.written) return saved;
+  // Said first: a run that dies in between says it again, and once the record has it nobody does.
   await reportEnd(parts, active, outcome, look);
-  return proceed(run);
+  const saved = await saveForNow(look, remember(rest, ended));
+  return saved.written ? proceed(run) : saved;
 }
 
 /** No drain is under way, by the record after the Node: one that begins now changes the Node, and this patch conflicts. */
