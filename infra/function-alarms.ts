@@ -15,11 +15,19 @@ const SHARE_OF_TIMEOUT = 0.8;
 const ONE_MINUTE = Duration.minutes(1);
 const FIVE_MINUTES = Duration.minutes(5);
 
-export function watchFunction(
-  alarms: Alarms,
-  { node, functionName, function: fn, inbox }: FunctionWithInbox,
-  { cluster, state }: { readonly cluster: string; readonly state: StateStack },
-): void {
+interface Watching {
+  /** Its name is a dimension of every custom metric. */
+  readonly cluster: string;
+  readonly state: StateStack;
+}
+
+export function watchFunction(alarms: Alarms, fn: FunctionWithInbox, watching: Watching): void {
+  watchMessages(alarms, fn, watching);
+  watchRuns(alarms, fn, watching);
+}
+
+/** Its messages: given up, waiting, tried again and again. */
+function watchMessages(alarms: Alarms, { node, functionName, inbox }: FunctionWithInbox, { state }: Watching): void {
   const deadLetters = state.deadLetterQueues.get(functionName);
   if (deadLetters === undefined) throw new Error(`${functionName} has no dead-letter queue`);
   alarms.add(`${node.id}DeadLetters`, {
@@ -53,6 +61,14 @@ export function watchFunction(
     says: `More messages for ${functionName} wait or are tried again than it works on at once (${most}), for 20 minutes.`,
     runbook: 'Backlog',
   });
+}
+
+/** Its runs: refused, crashed, throttled, slow. */
+function watchRuns(
+  alarms: Alarms,
+  { node, functionName, function: fn }: FunctionWithInbox,
+  { cluster }: Watching,
+): void {
   alarms.add(`${node.id}Access`, {
     metric: new Metric({
       namespace: METRIC_NAMESPACE,

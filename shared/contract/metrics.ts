@@ -13,7 +13,7 @@ export const METRICS = {
    * overdue. No data means that the sweep does not run.
    */
   oldestOverdueTimer: 'OldestOverdueTimer',
-  /** Messages that will be tried again, with the dimension `reason`, one of `RETRY_REASONS`. */
+  /** Messages that will be tried again, with the dimension `reason`, a `RetryReason`. */
   retries: 'Retries',
   /** Those of them that mean a broken installation or an outage (`ACCESS_REASONS`), without a dimension of their own, so that one alarm sees all. */
   accessFailures: 'AccessFailures',
@@ -24,19 +24,17 @@ export const METRICS = {
 } as const;
 
 /** Why a message is tried again, as a dimension: a bounded set, whatever the other side called it. The log line has the other side's word. */
-const RETRY_REASONS = [
-  'Unauthorized',
-  'Forbidden',
-  'AccessDenied',
-  'NotFound',
-  'Unreachable',
-  'ServerError',
-  'Throttled',
-  'Conflict',
-  'DeadlineReserve',
-  'Other',
-] as const;
-export type RetryReason = (typeof RETRY_REASONS)[number];
+export type RetryReason =
+  | 'Unauthorized'
+  | 'Forbidden'
+  | 'AccessDenied'
+  | 'NotFound'
+  | 'Unreachable'
+  | 'ServerError'
+  | 'Throttled'
+  | 'Conflict'
+  | 'DeadlineReserve'
+  | 'Other';
 
 /** Reasons that do not pass by trying again soon: permissions, settings, or a part that is down. */
 export const ACCESS_REASONS: ReadonlySet<RetryReason> = new Set([

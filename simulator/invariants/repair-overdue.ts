@@ -18,7 +18,7 @@ interface JudgedFacts {
   readonly policies: readonly KubernetesObject[];
   readonly pools: ReadonlyMap<string, KubernetesObject>;
   /** What was done to end a node, by its UID. */
-  readonly repaired: ReadonlyMap<string, Pick<Ending, 'call'>>;
+  readonly repaired: ReadonlyMap<string, Pick<Ending, 'call' | 'claimUid'>>;
   /** UIDs of NodeClaims that repair has deleted. */
   readonly ended: ReadonlySet<string>;
 }
@@ -79,8 +79,8 @@ function judge(node: KubernetesObject, facts: JudgedFacts, now: number): Judged 
   if (ending?.call !== undefined && wasDone(ending.call)) return undefined;
   const named = textOf(dig(claim, 'status', 'nodeName'));
   if (named !== undefined && named !== node.metadata.name) return undefined;
-  // Who takes the deadline off it afterwards asks for no second deletion (I4).
-  if (claim !== undefined && facts.ended.has(claim.metadata.uid)) return undefined;
+  // Who takes the deadline off it afterwards, or brings another NodeClaim, asks for no second deletion (I4).
+  if ([claim?.metadata.uid, ending?.claimUid].some(uid => facts.ended.has(uid ?? ''))) return undefined;
   const deadline = claim && instantOf(annotationOf(claim, TERMINATION_TIMESTAMP));
   if (claim?.metadata.deletionTimestamp !== undefined && deadline !== undefined && deadline <= now) return undefined;
   const poolName = claim && poolNameOf(claim);

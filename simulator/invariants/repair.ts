@@ -183,7 +183,9 @@ function complainAboutAct(
   const pool = lastGet(run, 'nodepools', ({ metadata }) => metadata.name === poolName)?.object;
   const neighbours = ownership.neighboursIn(poolName);
   const policies = lastList(run, 'nodelifecyclepolicies') ?? [];
-  const answer = repairAnswer({ now: now(), node, claim, pool, policies, everReadable, neighbours, nodes });
+  // By the clock of the function a veto may be over already.
+  const latest = now() + clockTolerance;
+  const answer = repairAnswer({ now: latest, node, claim, pool, policies, everReadable, neighbours, nodes });
   switch (answer.kind) {
     case 'unknown':
       return undefined;
@@ -193,7 +195,7 @@ function complainAboutAct(
     case 'from': {
       // Whatever it is ill with by now: an earlier action of the same repair did not help.
       const isClimbing = climbers.has(node.metadata.uid);
-      if (answer.time > now() + clockTolerance && !isClimbing && !answer.past.flapping) {
+      if (answer.time > latest && !isClimbing && !answer.past.flapping) {
         return `${nameOf(node)} is tolerated until ${text(answer.time)} (${answer.condition})`;
       }
       const others = [...underWay(poolName)].filter(uid => uid !== node.metadata.uid).length;

@@ -17,6 +17,7 @@ import { checkExplained } from './explained.ts';
 import { checkDestructiveCalls } from './destructive-calls.ts';
 import { checkFinalizerOn } from './finalizer-on.ts';
 import { checkFinalizers } from './finalizers.ts';
+import { checkRuleEnd } from './rule-end.ts';
 import { checkRuleFinalizers } from './rule-finalizers.ts';
 import type { BusEventSeen, Check, MakeCheck, PortCall, Run, Violation } from './invariant.ts';
 import { checkHeldSaid } from './held-said.ts';
@@ -37,6 +38,7 @@ import { checkTimers } from './timers.ts';
 const CHECKS: readonly MakeCheck[] = [
   checkFinalizers,
   checkRuleFinalizers,
+  checkRuleEnd,
   checkDestructiveCalls,
   checkRepair,
   checkRepairLimits,

@@ -1,9 +1,22 @@
 /** Mistakes in the clean-ups of FinalizerRules. */
 import { decideRule } from '../../functions/finalizer/rules/decide.ts';
 import { addDuration, hours } from '../../shared/domain/time.ts';
-import { withFinalizerRules, withPorts, type Mutant } from './mutant.ts';
+import { isA, withFinalizerRules, withKubernetes, withPorts, type Mutant } from './mutant.ts';
 
 export const FINALIZER_RULE_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'rule-never-goes',
+    mistake: 'keeps a FinalizerRule that is deleted for good',
+    breaks: ['I5'],
+    seed: 17,
+    mutation: withKubernetes('finalizer', api => ({
+      async patch(ref, patch, options) {
+        const rule = isA('FinalizerRule', ref) && options?.subresource === undefined ? await api.get(ref) : undefined;
+        const isEnd = rule?.metadata.deletionTimestamp !== undefined && JSON.stringify(patch).includes('"finalizers":');
+        return isEnd ? { kind: 'ok', object: rule } : await api.patch(ref, patch, options);
+      },
+    })),
+  },
   {
     name: 'finalizer-off-at-once',
     mistake: 'takes a failed clean-up for a done one',

@@ -20,8 +20,7 @@ const MAX_KEY_BYTES = 2048;
 const epochMsSchema = z.int();
 const keySchema = { owner: z.enum(FUNCTION_NAMES), id: z.string().check(z.minLength(1)) };
 
-/** Attribute names are those of `shared/contract/table.ts`. */
-/** Attributes of a newer version are passed over: one version reads what the next one writes. */
+/** Attribute names are those of `shared/contract/table.ts`. Attributes of a newer version are passed over: one version reads what the next one writes. */
 const itemSchema = z
   .object({
     ...keySchema,

@@ -1,8 +1,9 @@
 /** A custom resource under a FinalizerRule, whose clean-up answers as stories say. */
+import { addDuration, seconds, type DurationMs, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Random } from '../../random.ts';
 import type { Manifest } from '../../scenario/scenario.ts';
 import { openDefinition } from './custom-kinds.ts';
-import { drawNear, pickWeighted, times } from './draw.ts';
+import { drawDuration, drawNear, pickWeighted, times } from './draw.ts';
 import { toManifest, type Draft, type Model, type Story } from './model.ts';
 import { durationOf } from './settings.ts';
 
@@ -79,6 +80,20 @@ const ruleEdited: Story = ({ random, model, time }) => {
   ]);
   return [{ time, act: () => ({ kind: 'patch', target, merge }) }];
 };
+
+/**
+ * The rule goes, as a rule to come back; drawn from a stream of its own, so that clusters in which it stays are as they were. What goes
+ * with it is cleaned up first, and what lives is let go.
+ */
+export function drawRuleDeletions(random: Random, model: Model, start: EpochMs, span: DurationMs): readonly Draft[] {
+  if (model.databases.length === 0 || !random.chance(0.35)) return [];
+  const time = addDuration(start, drawDuration(random, seconds(0), span));
+  const target = { resource: 'finalizerrules', name: RULE };
+  const drafts: Draft[] = [{ time, act: () => ({ kind: 'delete', target }) }];
+  if (random.chance(0.4)) return drafts;
+  const back = drawNear(random, time, random.pick([...model.durations]));
+  return [...drafts, { time: back, act: () => ({ kind: 'apply', manifest: ruleManifest(random, model) }) }];
+}
 
 export const RULE_STORIES: readonly (readonly [weight: number, story: Story])[] = [
   [3, databaseDeleted],

@@ -13,6 +13,7 @@ import { createRandom, type Random } from '../../random.ts';
 import { ACTORS, GENERATED_ANNOTATION, type Scenario, type Step } from '../../scenario/scenario.ts';
 import { drawDenials } from './denials.ts';
 import { drawDuration, pickSome, pickWeighted, times } from './draw.ts';
+import { drawRuleDeletions } from './finalizer-rules.ts';
 import { FOCUSES, type Focus } from './focus.ts';
 import { GENERATED, type Draft, type Model } from './model.ts';
 import { names } from './settings.ts';
@@ -47,6 +48,7 @@ export function generateScenario(seed: number): Scenario {
   const drafts = [
     ...drawDrafts(root.stream('stories'), model, span, focus),
     ...drawDenials(root.stream('denials'), model, START, span),
+    ...drawRuleDeletions(root.stream('rules'), model, START, span),
   ];
   return {
     name: `seed-${seed}`,

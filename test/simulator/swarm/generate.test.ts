@@ -81,6 +81,11 @@ describe('a generated scenario', () => {
     );
   });
 
+  it('has, in some of the seeds, a FinalizerRule that is deleted', () => {
+    const steps = JSON.stringify(SEEDS.map(seed => generateScenario(seed).steps.map(({ action }) => action)));
+    expect(steps).toContain('"kind":"delete","target":{"resource":"finalizerrules"');
+  });
+
   it('has from 1 to 150 nodes and up to 4 NodePools at its start', () => {
     for (const { objects } of SEEDS.map(generateScenario)) {
       const count = (kind: string): number => objects.filter(({ manifest }) => manifest.kind === kind).length;
