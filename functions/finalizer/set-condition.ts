@@ -15,8 +15,14 @@ export interface Condition {
 /** `absent` takes the condition off. */
 export type ConditionChange = Condition | { readonly type: string; readonly status: 'absent' };
 
+export interface StatusWrite {
+  /** Other fields of the status. */
+  readonly fields?: JsonObject;
+  /** A kind of the user's, which may have no subresource `status`: then that is a field like any other. */
+  readonly mayLackSubresource?: boolean;
+}
+
 /**
- * @param fields other fields of the status
  * @returns `changed`: by somebody else meanwhile, and nothing is written. Where one is refused, by a schema or an admission policy, that
  * holds nothing up but what is read of the status alone
  */
@@ -26,7 +32,7 @@ export async function setConditions(
   object: KubernetesObject,
   changes: readonly ConditionChange[],
   now: EpochMs,
-  fields: JsonObject = {},
+  { fields = {}, mayLackSubresource = false }: StatusWrite = {},
 ): Promise<'ok' | 'changed' | Refused> {
   const stored = object.status?.['conditions'];
   const raw: readonly JsonValue[] = Array.isArray(stored) ? [...stored] : [];
@@ -52,8 +58,8 @@ export async function setConditions(
   const body = { metadata: { uid, resourceVersion }, status: { ...fields, conditions: [...kept, ...written] } };
   const patch = { type: 'merge', body } as const;
   const first = await orRefused(kubernetes.patch(ref, patch, { subresource: 'status' }));
-  // The object is gone, or its kind has no such subresource: then its status is a field like any other.
-  const outcome = first.kind === 'notFound' ? await orRefused(kubernetes.patch(ref, patch)) : first;
+  const isElsewhere = first.kind === 'notFound' && mayLackSubresource;
+  const outcome = isElsewhere ? await orRefused(kubernetes.patch(ref, patch)) : first;
   if (outcome.kind === 'refused') return outcome;
   return outcome.kind === 'conflict' ? 'changed' : 'ok';
 }

@@ -70,6 +70,7 @@ export async function keepAnswer(
 
 const CONDITION = 'Degraded';
 const REASON = 'FinalizationError';
+const OF_ANY_KIND = { mayLackSubresource: true };
 
 async function degrade({ deps, reporter }: Parts, look: ObjectLook, attempts: number, message: string): Promise<void> {
   const { object, ref, observation } = look;
@@ -78,7 +79,7 @@ async function degrade({ deps, reporter }: Parts, look: ObjectLook, attempts: nu
   await reportObject(reporter, look, { decision: 'retry', reason, message: text, type: 'Warning', attempts });
   if (object === undefined) return;
   const change = { type: CONDITION, status: 'True', reason: REASON, message: text } as const;
-  await setConditions(deps, ref, object, [change], observation.now);
+  await setConditions(deps, ref, object, [change], observation.now, OF_ANY_KIND);
 }
 
 /** Takes our condition off once the clean-up has succeeded; one of somebody else stays. */
@@ -90,5 +91,5 @@ export async function clearDegraded({ deps }: Parts, { object, ref, observation 
       (each: { type?: unknown; reason?: unknown } | null) => each?.type === CONDITION && each.reason === REASON,
     );
   if (object === undefined || !isOurs) return;
-  await setConditions(deps, ref, object, [{ type: CONDITION, status: 'absent' }], observation.now);
+  await setConditions(deps, ref, object, [{ type: CONDITION, status: 'absent' }], observation.now, OF_ANY_KIND);
 }
