@@ -11,7 +11,7 @@ import {
   type FinishedDrain,
 } from './model.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
-import { staleOutcome } from './quarantine-end.ts';
+import { staleOutcome } from './overtaken.ts';
 import { covers, FULL, formatScope, scopeOf, type DrainScope, type WantedScope } from './scope.ts';
 
 export type Admission =
@@ -156,12 +156,12 @@ function union(a: DrainScope, b: WantedScope): DrainScope {
 }
 
 export function toFinished(
-  { id, event }: DrainRequest,
+  { id, event, said }: DrainRequest,
   { status, reason, message, left }: DrainOutcome,
   { now, scope, drained, startTime = now }: { now: EpochMs; scope: DrainScope; drained: number; startTime?: EpochMs },
 ): FinishedDrain {
-  const fault = faultOf(event);
-  return { id, status, reason, message, left, scope, drained, startTime, endTime: now, fault, recovered: false };
+  const ended = { id, status, reason, message, left, scope, drained, startTime, endTime: now };
+  return { ...ended, fault: faultOf(event), recovered: false, ...(said !== undefined && { said }) };
 }
 
 /** The record with these ends; the oldest ones are forgotten first. */

@@ -48,7 +48,7 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
       });
       return saved;
     }
-    case 'resume': {
+    case 'note': {
       const saved = await saveForNow(look, decision.record);
       return saved.written ? proceed(run) : saved;
     }

@@ -5,6 +5,7 @@ import { remember, toFinished } from './admission.ts';
 import {
   faultOf,
   isEndedBy,
+  isSaidBefore,
   type ActiveDrain,
   type DrainOutcome,
   type DrainRecord,
@@ -28,18 +29,12 @@ export function cancelledBy(
   { now, record, node }: DrainObservation,
   incoming: Exclude<Incoming, { kind: 'drain' }>,
 ): Cancelled | undefined {
-  const ends = (request: DrainRequest): boolean => isEnded(incoming, request.id, request.event);
+  const ends = (request: DrainRequest): boolean => isEnded(incoming, { ...request, fault: faultOf(request.event) });
   const { active, requests, finished } = record;
   const waiting = requests.filter(ends);
   // One whose answer is already on its way ends as it was decided.
   const running = active === undefined || active.end !== undefined ? [] : active.requests.filter(ends);
-  const recovered = finished.filter(
-    ({ id, fault, status, recovered: before }) =>
-      !before &&
-      status !== 'Cancelled' &&
-      (incoming.kind === 'unQuarantined' ||
-        (incoming.kind === 'recovered' ? isEndedBy(fault, faultOf(incoming.event)) : id === incoming.id)),
-  );
+  const recovered = finished.filter(each => !each.recovered && each.status !== 'Cancelled' && isEnded(incoming, each));
   const isStale = incoming.kind === 'unQuarantined' && isDrainState(node.labels[STATE_LABEL]);
   if (waiting.length + running.length + recovered.length === 0 && !isStale)
     return cancelledAhead(incoming, record, now);
@@ -120,7 +115,11 @@ const REASONS = {
   withdrawn: { reason: 'Withdrawn', message: 'the request was withdrawn' },
 } as const;
 
-function isEnded(incoming: Exclude<Incoming, { kind: 'drain' }>, id: string, event: DrainRequest['event']): boolean {
+/** A fault that was said after its end is another one. */
+function isEnded(
+  incoming: Exclude<Incoming, { kind: 'drain' }>,
+  { id, fault, said }: Pick<FinishedDrain, 'id' | 'fault' | 'said'>,
+): boolean {
   switch (incoming.kind) {
     case 'unQuarantined':
       return true;
@@ -128,6 +127,6 @@ function isEnded(incoming: Exclude<Incoming, { kind: 'drain' }>, id: string, eve
     case 'withdrawn':
       return id === incoming.id;
     case 'recovered':
-      return isEndedBy(faultOf(event), faultOf(incoming.event));
+      return isEndedBy(fault, faultOf(incoming.event)) && !isSaidBefore(incoming.said, said);
   }
 }

@@ -21,19 +21,21 @@ import {
 import { withoutHold } from './held.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { planPass, type DrainPass } from './pass.ts';
-import { rememberEnd, withQuarantineEnd } from './quarantine-end.ts';
+import { rememberEnds, withEnds } from './overtaken.ts';
 import { counted } from './tried.ts';
 import type { DrainPodRules } from './pods.ts';
 import { arrivalOf, describeUnderWay } from './under-way.ts';
 
 export function decide(seen: DrainObservation): DrainDecision {
-  const observation = withQuarantineEnd(seen);
+  const observation = withEnds(seen);
   const { node, record, incoming, rules, mode } = observation;
   if (incoming !== undefined) {
     const decision = incoming.kind === 'drain' ? take(observation, incoming.request) : endOf(observation, incoming);
     if (decision !== undefined) return decision;
   }
   const { active } = record;
+  const isIdle = active === undefined && record.requests.length === 0;
+  if (record !== seen.record && !isIdle) return { kind: 'note', record };
   if (active === undefined) {
     if (record.requests.length === 0) return node.watched ? tidy(observation) : rest(observation);
     const held = holdOf(rules, mode) ?? coverageUnknown(observation);
@@ -50,8 +52,7 @@ function decideActive(observation: DrainObservation, active: ActiveDrain): Drain
   if (over !== undefined) return finish(active, over);
   const held = holdOf(rules, mode);
   if (held !== undefined || rules === undefined) return held ?? rest(observation);
-  if (observation.record.heldSince !== undefined)
-    return { kind: 'resume', record: withoutHold(observation.record, now) };
+  if (observation.record.heldSince !== undefined) return { kind: 'note', record: withoutHold(observation.record, now) };
   const isCustom = rules.isCustom(node.labels) && active.fellBack === undefined;
   const pass = planPass({
     now,
@@ -116,7 +117,7 @@ function rest({ now, node, record: before }: DrainObservation): DrainDecision {
     until = earliest(until, end > now ? end : addDuration(now, REMEMBERED_FOR));
   }
   const kept = finished.length === record.finished.length ? record : { ...record, finished };
-  return { kind: 'rest', ...rememberEnd(kept, until, now) };
+  return { kind: 'rest', ...rememberEnds(kept, until, now) };
 }
 
 function tidy({ node, record }: DrainObservation): DrainDecision {

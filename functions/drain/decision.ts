@@ -34,8 +34,8 @@ export type DrainDecision =
     }
   /** Something has to be mended, or the policy says `Observe`. */
   | { readonly kind: 'hold'; readonly reason: HoldReason; readonly message: string }
-  /** The drain under way is held no more. */
-  | { readonly kind: 'resume'; readonly record: DrainRecord }
+  /** What is remembered changes, and nothing else: a fault is over that nothing was asked for, or the drain under way is held no more. */
+  | { readonly kind: 'note'; readonly record: DrainRecord }
   | {
       readonly kind: 'begin';
       readonly record: DrainRecord;

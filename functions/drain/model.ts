@@ -14,13 +14,36 @@ export interface DrainRequest {
   readonly quarantine: QuarantineStatus | undefined;
   /** When it arrived: `DeleteAfterTimeout` counts from there. Absent in records of before. */
   readonly time?: EpochMs;
+  readonly said?: Said;
+}
+
+/** When something was said, by each clock that states it. */
+export interface Said {
+  /** By the monitor: `generatedTimestamp`. */
+  readonly generatedTime?: EpochMs;
+  /** When NVSentinel stored it: `createdAt`. */
+  readonly createdTime?: EpochMs;
+  /** When it was put on the bus. */
+  readonly sentTime?: EpochMs;
+}
+
+/**
+ * By the first clock that both state, for two clocks are not compared with each other. What was said at the same instant, or nobody
+ * knows when, was not said before.
+ */
+export function isSaidBefore(one: Said | undefined, other: Said | undefined): boolean {
+  for (const clock of ['generatedTime', 'createdTime', 'sentTime'] as const) {
+    const [a, b] = [one?.[clock], other?.[clock]];
+    if (a !== undefined && b !== undefined) return a < b;
+  }
+  return false;
 }
 
 /** What a bus event means to the drains of its node. */
 export type Incoming =
   | { readonly kind: 'drain'; readonly request: DrainRequest; readonly saidTime?: EpochMs | undefined }
   /** A monitor reports that a fault is over; nobody says what became of a quarantine. */
-  | { readonly kind: 'recovered'; readonly event: HealthEvent }
+  | { readonly kind: 'recovered'; readonly event: HealthEvent; readonly said?: Said | undefined }
   /** The quarantine of the whole node is over. */
   | { readonly kind: 'unQuarantined'; readonly id: string; readonly saidTime?: EpochMs | undefined }
   /** A person took back the quarantine of this one event. */
@@ -103,6 +126,7 @@ export interface FinishedDrain extends DrainOutcome {
   readonly fault: Fault;
   /** That fault is over. */
   readonly recovered: boolean;
+  readonly said?: Said;
 }
 
 /** A fault as monitors identify it: a recovery names the same. */
@@ -121,7 +145,15 @@ export interface QuarantineEnd {
   readonly time: EpochMs;
 }
 
-/** Ended drains and quarantines are remembered this long; drains also for as long as the Node lists or asks for them. */
+/** The latest word that a fault is over: events about it that were said before, and come later, drain nothing. */
+export interface Recovery {
+  readonly fault: Fault;
+  readonly said: Said;
+  /** When it arrived. */
+  readonly time: EpochMs;
+}
+
+/** Ended drains, faults and quarantines are remembered this long; drains also for as long as the Node lists or asks for them. */
 export const REMEMBERED_FOR = hours(24);
 
 export interface DrainRecord {
@@ -135,6 +167,7 @@ export interface DrainRecord {
   /** Since when drains are held: their time-outs stand still. */
   readonly heldSince?: EpochMs;
   readonly quarantineEnd?: QuarantineEnd;
+  readonly recoveries?: readonly Recovery[];
 }
 
 export const NO_DRAINS: DrainRecord = { requests: [], finished: [] };

@@ -33,12 +33,18 @@ const event = z.object({
   drainOverrides: orUndefined(overrides),
   processingStrategy: z.number(),
 });
+const said = z.object({
+  generatedTime: z.exactOptional(instant),
+  createdTime: z.exactOptional(instant),
+  sentTime: z.exactOptional(instant),
+});
 const request = z.object({
   id: z.string(),
   requestedBy: z.string(),
   event,
   quarantine: orUndefined(z.enum(QUARANTINE_STATUSES)),
   time: z.exactOptional(instant),
+  said: z.exactOptional(said),
 });
 const scope = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('full') }),
@@ -80,6 +86,12 @@ const active = z.object({
   fellBack: z.exactOptional(z.string()),
   end: z.exactOptional(z.object({ ...outcome, time: instant })),
 });
+const fault = z.object({
+  agent: z.string(),
+  componentClass: z.string(),
+  checkName: z.string(),
+  entities: z.array(z.string()),
+});
 const finished = z.object({
   ...outcome,
   id: z.string(),
@@ -87,13 +99,9 @@ const finished = z.object({
   drained: z.number(),
   startTime: instant,
   endTime: instant,
-  fault: z.object({
-    agent: z.string(),
-    componentClass: z.string(),
-    checkName: z.string(),
-    entities: z.array(z.string()),
-  }),
+  fault,
   recovered: z.boolean(),
+  said: z.exactOptional(said),
 });
 const schema = z.object({
   active: z.exactOptional(active),
@@ -102,6 +110,7 @@ const schema = z.object({
   reported: z.exactOptional(z.string()),
   heldSince: z.exactOptional(instant),
   quarantineEnd: z.exactOptional(z.object({ saidTime: instant, time: instant })),
+  recoveries: z.exactOptional(z.array(z.object({ fault, said, time: instant }))),
 });
 
 /** Of the drains of the node with this UID. */

@@ -1,12 +1,12 @@
 /** Reads what other parts and people say on the bus: HealthEvents and requests for drains. */
-import { parseHealthEvent } from '../../shared/contract/health-event.ts';
+import { parseHealthEvent, type HealthEventMessage } from '../../shared/contract/health-event.ts';
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { DRAIN_REQUESTED, HEALTH_EVENT } from '../../shared/contract/names.ts';
-import { EXECUTE_REMEDIATION, type HealthEvent } from '../../shared/domain/health-event.ts';
-import type { EpochMs } from '../../shared/domain/time.ts';
+import { EXECUTE_REMEDIATION } from '../../shared/domain/health-event.ts';
+import { toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
 import { TerminalError } from '../../shared/errors.ts';
 import { parseDrainRequested } from './messages.ts';
-import type { Incoming } from './model.ts';
+import type { Incoming, Said } from './model.ts';
 
 export interface NodeMessage {
   readonly nodeName: string;
@@ -35,26 +35,32 @@ export function readBusEvent({ id, time, source, detailType, detail }: BusEvent)
   if (detailType !== HEALTH_EVENT) return undefined;
   const message = parseHealthEvent(detail, id);
   if (!message.ok) throw new TerminalError('InvalidMessage', `${HEALTH_EVENT} is not valid: ${message.message}`);
-  const { event, quarantine, createdTime = time } = message.value;
+  const { event } = message.value;
   const size = Buffer.byteLength(JSON.stringify(event));
   if (size > MAX_EVENT_BYTES) {
     throw new TerminalError('InvalidMessage', `${HEALTH_EVENT} has ${size} bytes, at most ${MAX_EVENT_BYTES} are read`);
   }
   // 0 counts as EXECUTE_REMEDIATION; the others are for the record only.
   if (event.processingStrategy !== 0 && event.processingStrategy !== EXECUTE_REMEDIATION) return undefined;
-  return { nodeName: event.nodeName, nodeUid: undefined, incoming: toIncoming(event, quarantine, source, createdTime) };
+  return { nodeName: event.nodeName, nodeUid: undefined, incoming: toIncoming(message.value, source, time) };
 }
 
 function toIncoming(
-  event: HealthEvent,
-  quarantine: Extract<Incoming, { kind: 'drain' }>['request']['quarantine'],
+  { event, quarantine, createdTime }: HealthEventMessage,
   requestedBy: string,
-  time: EpochMs | undefined,
+  sentTime: EpochMs | undefined,
 ): Incoming {
   const { id } = event;
+  const time = createdTime ?? sentTime;
   const saidTime = time === undefined ? {} : { saidTime: time };
   if (quarantine === 'UnQuarantined') return { kind: 'unQuarantined', id, ...saidTime };
   if (quarantine === 'Cancelled') return { kind: 'cancelled', id };
-  if (quarantine === undefined && event.isHealthy) return { kind: 'recovered', event };
-  return { kind: 'drain', request: { id, requestedBy, event, quarantine }, ...saidTime };
+  const { generatedTimestamp: generated } = event;
+  const said: Said = {
+    ...(generated !== undefined && { generatedTime: toEpochMs(generated.seconds * 1000 + generated.nanos / 1e6) }),
+    ...(createdTime !== undefined && { createdTime }),
+    ...(sentTime !== undefined && { sentTime }),
+  };
+  if (quarantine === undefined && event.isHealthy) return { kind: 'recovered', event, said };
+  return { kind: 'drain', request: { id, requestedBy, event, quarantine, said }, ...saidTime };
 }

@@ -212,7 +212,7 @@ describe('the drain under way', () => {
     expect(step({ record, mode: 'Observe' })).toMatchObject({ kind: 'hold' });
     const resumed = step({ record });
     expect(resumed).toMatchObject({
-      kind: 'resume',
+      kind: 'note',
       record: {
         active: { requests: [{ time: addDuration(NOW, minutes(-20)) }, { time: NOW }], warned: [] },
       },
@@ -382,6 +382,72 @@ describe('the end of a quarantine', () => {
     const node = listed === undefined ? {} : { quarantine: listed };
     const decision = decide(observation({ node, record: { quarantineEnd }, incoming }));
     expect(decision).toMatchObject({ kind, ...(kind === 'answer' && { answer: { reason: 'StaleEvent' } }) });
+  });
+});
+
+describe('the end of a fault', () => {
+  const minutesAgo = (count: number) => addDuration(NOW, minutes(-count));
+  const said = { createdTime: minutesAgo(10), sentTime: minutesAgo(9) };
+  const over: Incoming = { kind: 'recovered', event: request('h', { isHealthy: true }).event, said };
+  const { agent, componentClass, checkName } = over.event;
+  const fault = { agent, componentClass, checkName, entities: [] };
+  const recoveries = [{ fault, said, time: minutesAgo(9) }];
+
+  it('is remembered for a day, the latest word alone, whether or not anything was asked for', () => {
+    expect(decide(observation({ record: {}, incoming: over }))).toMatchObject({
+      kind: 'rest',
+      record: { recoveries: [{ fault, said, time: NOW }] },
+      until: addDuration(NOW, hours(24)),
+    });
+    const earlier: Incoming = { ...over, said: { createdTime: minutesAgo(11) } };
+    expect(decide(observation({ record: { recoveries }, incoming: earlier }))).toMatchObject({
+      record: { recoveries },
+    });
+    expect(decide(observation({ now: addDuration(NOW, hours(24)), record: { recoveries } }))).toEqual({
+      kind: 'rest',
+      record: expect.not.objectContaining({ recoveries }),
+      until: undefined,
+    });
+  });
+
+  it('is noted while another drain is under way, which goes on', () => {
+    const under = active({ requests: [request('e1', { checkName: 'another' })] });
+    const node = prepared(under);
+    const noted = decide(observation({ node, pods: [pod('a')], record: { active: under }, incoming: over }));
+    expect(noted).toMatchObject({ kind: 'note', record: { active: under, recoveries: [{ fault, said }] } });
+    const record = { active: under, recoveries };
+    expect(decide(observation({ node, pods: [pod('a')], record, incoming: over }))).toMatchObject({ kind: 'drain' });
+  });
+
+  it.each([
+    ['stored before it', { createdTime: minutesAgo(11), sentTime: minutesAgo(1) }, 'answer'],
+    ['stored at the same time', { createdTime: minutesAgo(10), sentTime: minutesAgo(11) }, 'begin'],
+    ['stored after it', { createdTime: minutesAgo(9), sentTime: minutesAgo(11) }, 'begin'],
+    ['sent before it', { sentTime: minutesAgo(10) }, 'answer'],
+    ['sent after it', { sentTime: minutesAgo(8) }, 'begin'],
+    ['generated before it, which does not say when it was', { generatedTime: minutesAgo(30) }, 'begin'],
+    ['said nobody knows when', {}, 'begin'],
+  ] as const)('an event of that fault %s', (_, of, kind) => {
+    const incoming = drain({ ...request('e1'), said: of });
+    const decision = decide(observation({ record: { recoveries }, incoming }));
+    expect(decision).toMatchObject({ kind, ...(kind === 'answer' && { answer: { reason: 'StaleEvent' } }) });
+    const other = drain({ ...request('e1', { checkName: 'another' }), said: of });
+    expect(decide(observation({ record: { recoveries }, incoming: other }))).toMatchObject({ kind: 'begin' });
+  });
+
+  it('ends no drain that was asked for after it, under way or ended', () => {
+    const later = { createdTime: minutesAgo(9) };
+    const under = active({ requests: [{ ...request('e1'), said: later }] });
+    const node = prepared(under);
+    expect(decide(observation({ node, pods: [pod('a')], record: { active: under }, incoming: over }))).toMatchObject({
+      kind: 'note',
+      record: { active: under },
+    });
+    const ended = [finished('e1', { fault, said: later })];
+    expect(decide(observation({ record: { finished: ended }, incoming: over }))).toMatchObject({
+      kind: 'rest',
+      record: { finished: ended },
+    });
   });
 });
 
