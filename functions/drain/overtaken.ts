@@ -1,5 +1,4 @@
 /** Events overtake each other: which of those that come after the end of a quarantine or fault were said before it. Pure; part of `decide`. */
-import { isDeepStrictEqual } from 'node:util';
 import { addDuration, earliest, isDue, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import {
   faultOf,
@@ -34,7 +33,7 @@ function withRecovery(
   if (said === undefined) return record;
   const fault = faultOf(event);
   const { recoveries = [] } = record;
-  const before = recoveries.find(each => isDeepStrictEqual(each.fault, fault));
+  const before = recoveries.find(each => isEndedBy(each.fault, fault) && isEndedBy(fault, each.fault));
   if (before !== undefined && !isSaidBefore(before.said, said)) return record;
   const others = recoveries.filter(each => each !== before);
   return { ...record, recoveries: [...others, { fault, said, time: now }].slice(-MAX_RECOVERIES) };
