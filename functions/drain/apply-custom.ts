@@ -5,6 +5,7 @@ import { again, type Turn } from '../../shared/lifecycle/settle.ts';
 import { createResource, deleteResource } from './custom-resource.ts';
 import { fail, type CustomDecision } from './custom.ts';
 import { podRules } from './decide.ts';
+import { finish } from './end.ts';
 import type { ActiveDrain } from './model.ts';
 import { sayNew } from './notices.ts';
 import type { Look } from './observe.ts';
@@ -48,7 +49,7 @@ async function create(parts: Parts, { active, custom, noted }: Of<'createResourc
       const decision = fail(active, settings, undefined, made.reason, made.message);
       if (decision.kind === 'fallBack') return fallBack(parts, decision, look);
       if (decision.kind !== 'finish') return again('the custom drain changed');
-      return remember({ ...active, end: { ...decision.outcome, time: look.now } });
+      return finish(parts, decision, look);
     }
     case 'created': {
       await reporter.report({

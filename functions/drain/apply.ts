@@ -1,7 +1,7 @@
 /** Carries out what was decided of a node's drains, one turn each. */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
-import { addDuration, earliest } from '../../shared/domain/time.ts';
-import { again, type Turn } from '../../shared/lifecycle/settle.ts';
+import { addDuration, earliest, isDue } from '../../shared/domain/time.ts';
+import { again, DONE, type Turn } from '../../shared/lifecycle/settle.ts';
 import { evictionRetryDelay } from '../../shared/pods/eviction.ts';
 import { carryOutPass } from './act.ts';
 import { applyCustom } from './apply-custom.ts';
@@ -61,13 +61,17 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
     case 'finish':
       return finish(parts, decision, look);
     case 'close':
-      return close(parts, decision, look);
+      return isAnothers(run, decision, look) ? DONE : close(parts, decision, look);
     case 'createResource':
     case 'awaitResource':
     case 'fallBack':
       return applyCustom(parts, decision, look);
   }
 }
+
+/** Another run ended the drain a moment ago and is about to say so; should it have died, the timer that it set comes. */
+const isAnothers = ({ ended }: Parts['run'], { active }: Of<'close'>, { now, armed }: Look): boolean =>
+  ended !== active.id && armed !== undefined && !isDue(now, armed);
 
 async function reportTaken(
   parts: Parts,

@@ -69,6 +69,7 @@ export async function cancel(
     details: { ids: answers.map(({ id }) => id) },
   });
   run.taken = true;
+  if (record.active?.end !== undefined) run.ended = record.active.id;
   return proceed(run);
 }
 
@@ -78,7 +79,9 @@ export async function finish(parts: Parts, { active, outcome, pass }: Of<'finish
   const ended = { ...active, drained: active.drained + (result?.drained ?? 0), end };
   const record = { ...look.record, active: ended };
   const saved = await saveForNow(look, record);
-  return saved.written ? close(parts, { kind: 'close', active: ended, outcome: end }, after(look, record)) : saved;
+  if (!saved.written) return saved;
+  parts.run.ended = active.id;
+  return close(parts, { kind: 'close', active: ended, outcome: end }, after(look, record));
 }
 
 export async function close(parts: Parts, { active, outcome }: Of<'close'>, look: Look): Promise<Turn> {

@@ -120,7 +120,7 @@ async function reconcileRequest(parts: Parts, { nodeName, nodeUid, incoming }: N
 async function reconcileNode(parts: Parts, first: Target, incoming?: Incoming, wakeUp?: UsedWakeUp): Promise<boolean> {
   const { deps, reporter } = parts;
   const observe = createObserver(deps, wakeUp);
-  const run: RunMemory = { taken: false, progressed: false };
+  const run: RunMemory = { taken: false, progressed: false, ended: undefined };
   let isHere = false;
   let target = first;
   const concern: Concern<Look, DrainDecision> = {

@@ -18,6 +18,8 @@ export interface RunMemory {
   taken: boolean;
   /** Something was carried out, and the next look starts from there. */
   progressed: boolean;
+  /** Id of the drain that it ended: it is the one to close it. */
+  ended: string | undefined;
 }
 
 /** Whatever is waited for, a drain is looked at this often. */

@@ -1,4 +1,4 @@
-/** What an event of a Node costs: its record is read once, and the Node only when the event may say something new. */
+/** What an event of a Node costs: its record is read once, and the Node only when the event may say something new; and two runs at once. */
 import { describe, expect, it } from 'vitest';
 import { createReconciler } from '../../../functions/drain/reconcile.ts';
 import { createInProcessKubernetesApi } from '../../../runtime/in-process/kubernetes-api.ts';
@@ -33,6 +33,8 @@ function createWorld() {
   const store = createMemoryRecordStore();
   const kubernetes = createInProcessKubernetesApi(core, 'curfew:drain');
   const reads = { record: 0, node: 0 };
+  const decisions: string[] = [];
+  const whileSaying: (() => Promise<unknown>)[] = [];
   const deps: Parameters<typeof createReconciler>[0] = {
     kubernetes: {
       ...kubernetes,
@@ -50,14 +52,17 @@ function createWorld() {
     },
     wakeUps: { send: async () => undefined },
     bus: { publish: async entries => entries.map(() => ({ kind: 'published' })) },
-    events: { record: async () => undefined },
-    audit: { write: () => undefined },
+    events: { record: async () => void (await whileSaying.pop()?.()) },
+    audit: { write: ({ decision }) => void decisions.push(decision) },
     metrics: { count: () => undefined, milliseconds: () => undefined },
     clock: { now: () => NOW, sleep: () => Promise.reject(new Error('nothing sleeps here')) },
   };
   const reconcile = createReconciler(portsWithin(deps, deployedIdentity('drain')));
   return {
     core,
+    decisions,
+    /** What is run while the next Event is recorded. */
+    whileSaying,
     /** What the run after this event reads. */
     async readsAfter(changed: readonly string[], resourceVersion = core.get(NODE).metadata.resourceVersion) {
       Object.assign(reads, { record: 0, node: 0 });
@@ -97,4 +102,14 @@ describe('an event of a Node', () => {
     world.core.patch(NODE, { type: 'merge', body: { metadata: { labels: { a: 'b' } } } });
     expect(await world.readsAfter(['conditions'])).toEqual({ record: 1, node: 1 });
   });
+});
+
+it('leaves the end of a drain to the run that ended it, which may be about to say so', async () => {
+  const world = createWorld();
+  await world.begin();
+  world.core.delete({ type: RESOURCES.Pod, namespace: 'default', name: 'web-0' }, { gracePeriodSeconds: 0 });
+  world.whileSaying.push(() => world.readsAfter(['labels'], 'another'));
+  await world.readsAfter(['labels'], 'another');
+  expect(world.decisions.filter(decision => decision === 'end')).toHaveLength(1);
+  expect(world.whileSaying).toEqual([]);
 });
