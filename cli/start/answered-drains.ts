@@ -6,7 +6,7 @@ import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { readAnswer } from '../drain/follow.ts';
 import { UsageError } from '../usage-error.ts';
 
-/** Throws `UsageError` that names the Nodes: each would be cordoned and drained once more, whoever took it back into use since. */
+/** Throws `UsageError` that names the Nodes: each would be cordoned and drained once more, even if it is in use again since. */
 export async function refuseAnsweredDrains(kubernetes: Pick<KubernetesApi, 'list'>): Promise<void> {
   const names = ((await kubernetes.list(RESOURCES.Node)) ?? [])
     .filter(({ metadata: { annotations = {} } }) => {

@@ -1,7 +1,7 @@
 /** Drains of a Node that is gone: there is nothing left to drain, and all who asked learn of it. */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { addDuration } from '../../shared/domain/time.ts';
-import { orRefused, REFUSED_CHECK, triedAgain, type Refused } from '../../shared/lifecycle/refused.ts';
+import { orRefused, REFUSED_CHECK, reportOfRefused, type Refused } from '../../shared/lifecycle/refused.ts';
 import type { About, Reporter } from '../../shared/lifecycle/reporter.ts';
 import { toFinished } from './admission.ts';
 import { tellAnswers } from './answers.ts';
@@ -70,13 +70,7 @@ async function tryAgain({ deps, reporter }: Parts, { store, record, subject }: G
   const made = await resourceOf(deps, record.active);
   // Said first: a run that dies in between says it again (I9).
   if (made !== undefined && record.reported !== reported) {
-    await reporter.report({
-      about: made.about,
-      decision: 'wait',
-      reason,
-      message: triedAgain(refused),
-      event: { type: 'Warning' },
-    });
+    await reporter.report(reportOfRefused(made.about, refused, reason));
   }
   await store.save({ subject, value: { ...record, reported }, wakeTime: addDuration(deps.clock.now(), REFUSED_CHECK) });
 }

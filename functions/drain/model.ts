@@ -41,7 +41,7 @@ export function isSaidBefore(one: Said | undefined, other: Said | undefined): bo
 
 /** What a bus event means to the drains of its node. */
 export type Incoming =
-  | { readonly kind: 'drain'; readonly request: DrainRequest; readonly saidTime?: EpochMs | undefined }
+  | { readonly kind: 'drain'; readonly request: DrainRequest }
   /** A monitor reports that a fault is over; nobody says what became of a quarantine. */
   | { readonly kind: 'recovered'; readonly event: HealthEvent; readonly said?: Said | undefined }
   /** The quarantine of the whole node is over. */

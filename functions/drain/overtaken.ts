@@ -47,11 +47,11 @@ export function staleOutcome(observation: DrainObservation, request: DrainReques
 
 /** A Node that is quarantined again says so itself. */
 function fromBeforeQuarantineEnd(
-  { node, record: { quarantineEnd }, incoming }: DrainObservation,
-  { quarantine }: DrainRequest,
+  { node, record: { quarantineEnd } }: DrainObservation,
+  { quarantine, said }: DrainRequest,
 ): string | undefined {
   if (quarantine === undefined || node.quarantine !== undefined || quarantineEnd === undefined) return undefined;
-  const saidTime = incoming?.kind === 'drain' ? incoming.saidTime : undefined;
+  const saidTime = said?.createdTime ?? said?.sentTime;
   if (saidTime === undefined || saidTime > quarantineEnd.saidTime) return undefined;
   return `this event is from before ${toTimestamp(quarantineEnd.saidTime)}, when the quarantine ended`;
 }

@@ -3,10 +3,10 @@ import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { addDuration } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import type { Turn } from '../../shared/lifecycle/settle.ts';
-import { orRefused, REFUSED_CHECK, triedAgain } from '../../shared/lifecycle/refused.ts';
+import { orRefused, REFUSED_CHECK, reportOfRefused } from '../../shared/lifecycle/refused.ts';
 import type { NodeChange } from './node.ts';
 import type { Look } from './observe.ts';
-import { report, save, type Parts } from './turn.ts';
+import { save, type Parts } from './turn.ts';
 
 /** @param isTaken the message in hand is in the record: nothing is lost when this run ends */
 export async function holdWhenRefused(
@@ -24,7 +24,7 @@ export async function holdWhenRefused(
   const reported = `${reason} ${message}`;
   // Said first: a run that dies in between says it again (I9).
   if (held.value.reported !== reported) {
-    await report(parts, look, { decision: 'wait', reason, message: triedAgain(outcome), event: { type: 'Warning' } });
+    await parts.reporter.report(reportOfRefused(look.object, outcome, reason));
   }
   return save(look, { ...held.value, reported }, addDuration(look.now, REFUSED_CHECK));
 }

@@ -51,9 +51,7 @@ function toIncoming(
   sentTime: EpochMs | undefined,
 ): Incoming {
   const { id } = event;
-  const time = createdTime ?? sentTime;
-  const saidTime = time === undefined ? {} : { saidTime: time };
-  if (quarantine === 'UnQuarantined') return { kind: 'unQuarantined', id, ...saidTime };
+  if (quarantine === 'UnQuarantined') return { kind: 'unQuarantined', id, saidTime: createdTime ?? sentTime };
   if (quarantine === 'Cancelled') return { kind: 'cancelled', id };
   const { generatedTimestamp: generated } = event;
   const said: Said = {
@@ -62,5 +60,5 @@ function toIncoming(
     ...(sentTime !== undefined && { sentTime }),
   };
   if (quarantine === undefined && event.isHealthy) return { kind: 'recovered', event, said };
-  return { kind: 'drain', request: { id, requestedBy, event, quarantine, said }, ...saidTime };
+  return { kind: 'drain', request: { id, requestedBy, event, quarantine, said } };
 }

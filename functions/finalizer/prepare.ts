@@ -4,7 +4,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { addDuration } from '../../shared/domain/time.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { again, type Turn } from '../../shared/lifecycle/settle.ts';
-import { orRefused, REFUSED_CHECK, triedAgain, type Refused } from '../../shared/lifecycle/refused.ts';
+import { orRefused, REFUSED_CHECK, reportOfRefused, type Refused } from '../../shared/lifecycle/refused.ts';
 import type { TerminationDecision } from './decide.ts';
 import { setFinalizers } from './finalizers.ts';
 import { storedOrEmpty, type Look } from './observe.ts';
@@ -55,13 +55,7 @@ async function tryAgain(reporter: Reporter, refusals: readonly Refusal[], look: 
   const { kind, apiVersion, metadata } = object;
   const messages = refusals.map(({ refused }) => refused.message).join('; ');
   for (const { source, refused } of stored?.refused === messages ? [] : refusals) {
-    await reporter.report({
-      about: source,
-      decision: 'wait',
-      reason: EVENT_REASONS.nodeChangeRefused,
-      message: triedAgain(refused),
-      event: { type: 'Warning' },
-    });
+    await reporter.report(reportOfRefused(source, refused, EVENT_REASONS.nodeChangeRefused));
   }
   const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
   const value = { ...storedOrEmpty({ stored }), refused: messages };

@@ -4,6 +4,7 @@
  */
 import { minutes } from '../domain/time.ts';
 import { TerminalError } from '../errors.ts';
+import type { About, Report } from './reporter.ts';
 
 export interface Refused {
   readonly kind: 'refused';
@@ -17,6 +18,16 @@ export const REFUSED_CHECK = minutes(5);
 /** What is said of it. */
 export const triedAgain = ({ message }: Pick<Refused, 'message'>): string =>
   `${message}; it is tried again every five minutes`;
+
+/** The same as it is reported, on what was to be changed or who waits for it. */
+export function reportOfRefused(
+  about: About,
+  refused: Pick<Refused, 'message'>,
+  reason: string,
+  decision = 'wait',
+): Report {
+  return { about, decision, reason, message: triedAgain(refused), event: { type: 'Warning' } };
+}
 
 /** What came of the change. Throws whatever else it failed for. */
 export async function orRefused<Outcome>(change: Promise<Outcome>): Promise<Outcome | Refused> {

@@ -5,7 +5,13 @@ import { addDuration } from '../../../shared/domain/time.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { again, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
-import { orRefused, REFUSED_CHECK, triedAgain, type Refused } from '../../../shared/lifecycle/refused.ts';
+import {
+  orRefused,
+  REFUSED_CHECK,
+  reportOfRefused,
+  triedAgain,
+  type Refused,
+} from '../../../shared/lifecycle/refused.ts';
 import type { TerminationDeps } from '../steps/context.ts';
 import { nextEntry, saveEntry } from './ledger.ts';
 import type { ObjectLook } from './observe-object.ts';
@@ -49,13 +55,7 @@ export async function tryRuleLater(
   const { message } = refused;
   // Said first, as above.
   if (before.refused !== message) {
-    await reporter.report({
-      about: object,
-      decision: 'wait',
-      reason: EVENT_REASONS.changeRefused,
-      message: triedAgain(refused),
-      event: { type: 'Warning' },
-    });
+    await reporter.report(reportOfRefused(object, refused, EVENT_REASONS.changeRefused));
   }
   const { kind, apiVersion, metadata } = object;
   const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };

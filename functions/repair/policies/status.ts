@@ -14,7 +14,7 @@ import {
   type DurationMs,
   type EpochMs,
 } from '../../../shared/domain/time.ts';
-import { REFUSED_CHECK, triedAgain } from '../../../shared/lifecycle/refused.ts';
+import { REFUSED_CHECK, reportOfRefused } from '../../../shared/lifecycle/refused.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { again, DONE, settle } from '../../../shared/lifecycle/settle.ts';
 import {
@@ -138,12 +138,6 @@ const lineOf = ({ refused }: RefusedStatus): string => refused.message.replaceAl
 async function sayRefused({ reporter }: Deps, left: readonly RefusedStatus[], before = ''): Promise<void> {
   const said = new Set(before.split('\n'));
   for (const { policy, refused } of left.filter(each => !said.has(lineOf(each)))) {
-    await reporter.report({
-      about: policy,
-      decision: 'refused',
-      reason: EVENT_REASONS.changeRefused,
-      message: triedAgain(refused),
-      event: { type: 'Warning' },
-    });
+    await reporter.report(reportOfRefused(policy, refused, EVENT_REASONS.changeRefused, 'refused'));
   }
 }

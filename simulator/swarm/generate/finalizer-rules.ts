@@ -83,7 +83,7 @@ const ruleEdited: Story = ({ random, model, time }) => {
 
 /**
  * The rule goes, as a rule to come back; drawn from a stream of its own, so that clusters in which it stays are as they were. What goes
- * with it is cleaned up first, and what lives is let go.
+ * with it is cleaned up first, and what lives is released.
  */
 export function drawRuleDeletions(random: Random, model: Model, start: EpochMs, span: DurationMs): readonly Draft[] {
   if (model.databases.length === 0 || !random.chance(0.35)) return [];

@@ -375,10 +375,8 @@ describe('the end of a quarantine', () => {
     ['said before it, of a Node that is quarantined anew', 11, 'Quarantined', ['e9'], 'begin'],
     ['said before it, of no quarantine', 11, undefined, undefined, 'begin'],
   ] as const)('an event %s', (_, ago, quarantine, listed, kind) => {
-    const incoming: Incoming = {
-      ...drain({ ...request('e1'), quarantine }),
-      ...(ago !== undefined && { saidTime: minutesAgo(ago) }),
-    };
+    const said = ago !== undefined && { said: { sentTime: minutesAgo(ago) } };
+    const incoming = drain({ ...request('e1'), quarantine, ...said });
     const node = listed === undefined ? {} : { quarantine: listed };
     const decision = decide(observation({ node, record: { quarantineEnd }, incoming }));
     expect(decision).toMatchObject({ kind, ...(kind === 'answer' && { answer: { reason: 'StaleEvent' } }) });
