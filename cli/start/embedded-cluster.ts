@@ -15,8 +15,8 @@ import { createRbacAuthorizer } from '../../packages/kube-apiserver/src/authoriz
 import { serveApiServer, type ServedApi } from '../../packages/kube-apiserver/src/http/server.ts';
 import type { ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
 import { customResourceDefinitions } from '../../simulator/custom-resource-definitions.ts';
+import { asApplied } from './as-applied.ts';
 import { WORKLOAD_WARNING } from './workload-warning.ts';
-import { CONFIG_MAP } from '../../shared/contract/names.ts';
 import type { Clock } from '../../shared/ports/clock.ts';
 
 export interface EmbeddedCluster extends ServedApi {
@@ -30,12 +30,14 @@ const manifest = z.looseObject({
   metadata: z.looseObject({ name: z.string(), namespace: z.exactOptional(z.string()) }),
 });
 
-const POLICIES = fileURLToPath(new URL('../../deploy/policies/', import.meta.url));
+const DEPLOY = fileURLToPath(new URL('../../deploy/', import.meta.url));
+const textOf = (file: string): string => readFileSync(`${DEPLOY}${file}`, 'utf8');
+const NAMESPACE = 'forwarder/namespace.yaml';
 
 /** The texts of `deploy/policies`. */
 function admissionPolicies(): readonly string[] {
-  const files = readdirSync(POLICIES).filter(name => name.endsWith('.yaml'));
-  return files.toSorted().map(name => readFileSync(`${POLICIES}${name}`, 'utf8'));
+  const files = readdirSync(`${DEPLOY}policies`).filter(name => name.endsWith('.yaml'));
+  return files.toSorted().map(name => textOf(`policies/${name}`));
 }
 
 /**
@@ -49,10 +51,9 @@ export async function startEmbeddedCluster(
   authenticateToken?: (token: string) => UserInfo | undefined,
 ): Promise<EmbeddedCluster> {
   const core = createApiServer({ clock, random: () => randomInt(2 ** 32) / 2 ** 32 });
-  core.seed({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: CONFIG_MAP.namespace } });
-  for (const definition of customResourceDefinitions()) core.seed(definition);
-  for (const text of [...rbacFiles().map(file => file.text), ...admissionPolicies()]) {
-    for (const document of parseAllDocuments(text)) core.seed(manifest.parse(document.toJS()));
+  for (const definition of customResourceDefinitions()) core.seed(asApplied(definition));
+  for (const text of [textOf(NAMESPACE), ...rbacFiles().map(file => file.text), ...admissionPolicies()]) {
+    for (const document of parseAllDocuments(text)) core.seed(asApplied(manifest.parse(document.toJS())));
   }
   for (const warning of WORKLOAD_WARNING) core.seed(warning);
   const served = await serveApiServer(core, {

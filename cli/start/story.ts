@@ -5,6 +5,7 @@
 import { CONFIG_MAP, KARPENTER } from '../../shared/contract/names.ts';
 import type { KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration, minutes, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import { asApplied } from './as-applied.ts';
 
 const POOL = 'default';
 
@@ -82,7 +83,8 @@ export function storyObjects(now: string): readonly KubernetesManifest[] {
 export function playgroundObjects(now: EpochMs): readonly KubernetesManifest[] {
   const since = toTimestamp(addDuration(now, minutes(-9.5)));
   return storyObjects(toTimestamp(now)).map(manifest => {
-    if (manifest.kind === 'NodePool') return { ...manifest, spec: {} };
+    if (manifest.kind === 'NodePool') return asApplied({ ...manifest, spec: {} });
+    if (manifest.kind === 'ConfigMap') return asApplied(manifest);
     const sick = SICK_NODES.find(({ node }) => manifest.kind === 'Node' && node === manifest.metadata.name);
     if (sick === undefined || sick !== SICK_NODES[0]) return manifest;
     const ready = { type: 'Ready', status: 'True', reason: 'KubeletReady', message: '', lastTransitionTime: since };

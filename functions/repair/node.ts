@@ -10,7 +10,8 @@ import { openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lif
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { decide, NodeDecision } from './decide.ts';
 import { sameIncident } from './incident.ts';
-import { lookAtNode, type Gone, type Here, type NodeTarget } from './observe.ts';
+import type { Gone, Here, NodeTarget } from './observation.ts';
+import { lookAtNode } from './observe.ts';
 import type { Passes } from './pass/run.ts';
 import { nodeCodec, nodeRecordId, type NodeRecord } from './record.ts';
 import { reportOfNode } from './report.ts';

@@ -3,7 +3,6 @@ import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { fewAtATime, inParallel } from '../../shared/cluster/in-parallel.ts';
 import { listNodeClaims, listNodes } from '../../shared/cluster/lists.ts';
 import { loadNodePool, nodePoolOf } from '../../shared/cluster/node-pool.ts';
-import type { Configuration } from '../../shared/cluster/read-configuration.ts';
 import { KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
@@ -11,26 +10,18 @@ import { readNodeClaim, type NodeClaimView } from '../../shared/domain/node-clai
 import { DO_NOT_REPAIR_ANNOTATION, readNode, type NodeView } from '../../shared/domain/node.ts';
 import { indexOwners, ownerOf, type Owner } from '../../shared/domain/node-owner.ts';
 import { matchStatements, statementsOf } from '../../shared/domain/repair-policy.ts';
-import type { EpochMs } from '../../shared/domain/time.ts';
 import { findSubject } from '../../shared/lifecycle/subject.ts';
-import type { Held, TimedRecord } from '../../shared/lifecycle/timed-record.ts';
+import type { TimedRecord } from '../../shared/lifecycle/timed-record.ts';
 import { readPolicies, type PolicySet } from '../../shared/policies/policy-set.ts';
 import { effectiveProtection, type EffectiveProtection } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { RepairRules } from './decide.ts';
 import { nextEpisodes, type Episode } from './incident.ts';
+import type { Gone, Here, NodeTarget, PoolRules } from './observation.ts';
 import { nodeCodec, nodeRecordId, OWNER, type NodeRecord } from './record.ts';
 import { effectiveRepair, withLastAccepted } from './settings.ts';
 
 export type ObserveDeps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'events' | 'audit' | 'clock'>;
-
-/** The rules of a pool, and where they come from. */
-export interface PoolRules {
-  readonly rules: RepairRules;
-  readonly pool: KubernetesObject | undefined;
-  readonly policies: PolicySet;
-  readonly config: Configuration;
-}
 
 /**
  * @param pool undefined: the nodes without a NodePool
@@ -100,39 +91,6 @@ async function findOwner(deps: Kubernetes, node: NodeView, known: string | undef
 function ownerAmong(node: NodeView, claims: readonly KubernetesObject[]): Owner {
   return ownerOf(node, indexOwners([node], claims.map(readNodeClaim)));
 }
-
-export interface NodeTarget {
-  readonly name: string;
-  readonly uid?: string | undefined;
-  /** What made us look: the node changed, something around it did, or a timer. */
-  readonly cause: 'node' | 'surroundings' | 'timer';
-  /** The pool of the NodeClaim that changed, if that was it: a pass of it is asked for, too. */
-  readonly pool?: string | undefined;
-  /** The event says that nothing changed that a healthy node without a record would be looked at for. */
-  readonly isCalm?: boolean;
-  /** The event says that the node is gone: without a record there is nothing to close. */
-  readonly onlyIfKnown?: boolean;
-}
-
-/** The Node is there. */
-export interface Here {
-  readonly kind: 'here';
-  readonly object: KubernetesObject;
-  readonly node: NodeView;
-  readonly record: TimedRecord<NodeRecord>;
-  readonly held: NodeRecord | undefined;
-  readonly pool: string | undefined;
-  readonly owner: Owner;
-  readonly rules: PoolRules;
-  readonly episodes: readonly Episode[];
-  readonly now: EpochMs;
-}
-/** It is not, and a record of it is left. */
-export type Gone = {
-  readonly kind: 'gone';
-  readonly record: TimedRecord<NodeRecord>;
-  readonly held: Extract<Held<NodeRecord>, { kind: 'held' }>;
-};
 
 /** Reads the Node, its record and what it is judged by; undefined: nothing to judge, and nothing remembered. */
 export async function lookAtNode(

@@ -1,4 +1,4 @@
-/** How repair says what it decided: one audit line, one metric, one Event for each decision. */
+/** How repair says what it decided: one audit line, one metric, one Event for each decision. Failed acts: `report-failures.ts`. */
 import { REPAIR_METRICS } from '../../shared/contract/metrics.ts';
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
@@ -10,7 +10,7 @@ import type { RepairIncident } from './incident.ts';
 import type { Verdict } from './pass/verdict.ts';
 import type { RepairAttempt } from './pass/pool.ts';
 
-const aboutNode = ({ name, uid }: { readonly name: string; readonly uid: string }): About => ({
+export const aboutNode = ({ name, uid }: { readonly name: string; readonly uid: string }): About => ({
   apiVersion: 'v1',
   kind: 'Node',
   metadata: { name, uid },
@@ -29,7 +29,7 @@ export interface Place {
   readonly source: string | undefined;
 }
 
-const placeOf = ({ pool, source }: Place): JsonObject => ({
+export const placeOf = ({ pool, source }: Place): JsonObject => ({
   ...(pool !== undefined && { nodePool: pool }),
   ...(source !== undefined && { policy: source }),
 });
@@ -41,7 +41,7 @@ const incidentOf = (incident: RepairIncident): JsonObject => ({
   lastTransitionTime: toIsoText(incident.lastTransitionTime),
 });
 
-const metricOf = (decision: string, { pool }: Place): NonNullable<Report['metric']> => ({
+export const metricOf = (decision: string, { pool }: Place): NonNullable<Report['metric']> => ({
   name: REPAIR_METRICS.decision,
   dimensions: { decision, nodePool: pool ?? 'none' },
 });
@@ -122,38 +122,13 @@ export function vetoFault(verdict: Verdict): ObjectEvent | undefined {
   return { type: 'Warning', reason: EVENT_REASONS.invalidDoNotRepair, message, about };
 }
 
-const attemptOf = ({ number, claim, action, incident, until }: RepairAttempt): JsonObject => ({
+export const attemptOf = ({ number, claim, action, incident, until }: RepairAttempt): JsonObject => ({
   ...incidentOf(incident),
   attempt: number,
   action,
   ...(claim && { nodeClaim: claim.name }),
   ...(until !== undefined && { until: toIsoText(until) }),
 });
-
-/** An act that was refused, or cannot be carried out. */
-export function reportOfRefusal(attempt: RepairAttempt, place: Place, reason: string, message: string): Report {
-  return {
-    about: aboutNode(attempt.node),
-    decision: 'refused',
-    reason,
-    message,
-    details: { ...placeOf(place), ...attemptOf(attempt) },
-    metric: metricOf('refused', place),
-    event: { type: 'Warning', reason: EVENT_REASONS.nodeRepairActionFailed },
-  };
-}
-
-/** An act whose run ended without saying so: its Node is gone by now. */
-export function reportOfLost(attempt: RepairAttempt, place: Place): Report {
-  return {
-    about: aboutNode(attempt.node),
-    decision: 'settle',
-    reason: 'OutcomeUnknown',
-    message: `the run of attempt ${attempt.number} ended before its outcome was recorded, and the Node is gone since`,
-    details: { ...placeOf(place), ...attemptOf(attempt) },
-    metric: metricOf('settle', place),
-  };
-}
 
 /** So many pods are named in one audit line, which must stay under 8 KB. */
 const PODS_IN_LINE = 20;

@@ -1,5 +1,5 @@
 /** Mistakes in how a repair climbs its ladder of actions. */
-import type { PassDecision, PassObservation } from '../../functions/repair/pass/decide.ts';
+import type { PassDecision, PassObservation } from '../../functions/repair/pass/decision.ts';
 import type { RepairAttempt } from '../../functions/repair/pass/pool.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import { addDuration, isDue, minutes, toEpochMs } from '../../shared/domain/time.ts';

@@ -1,6 +1,6 @@
 /** Mistakes in the limits of a zone and of the cluster. */
 import type { ConcurrentRepairs, StatedLimits } from '../../functions/repair/limits/concurrent.ts';
-import type { PassObservation } from '../../functions/repair/pass/decide.ts';
+import type { PassObservation } from '../../functions/repair/pass/decision.ts';
 import { ZONE_LABEL } from '../../shared/domain/node.ts';
 import { resolveNodeCount, type NodeCount } from '../../shared/domain/repair-policy.ts';
 import type { NewRecord } from '../../shared/ports/record-store.ts';

@@ -1,6 +1,6 @@
 /** The rules of repair, shown something else than what was seen. */
 import type { RepairRules } from '../../functions/repair/decide.ts';
-import type { PassObservation } from '../../functions/repair/pass/decide.ts';
+import type { PassObservation } from '../../functions/repair/pass/decision.ts';
 import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import type { RepairSettings } from '../../shared/domain/repair-policy.ts';

@@ -6,7 +6,8 @@ import { minutes, parseTimestamp, type EpochMs } from '../../shared/domain/time.
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import type { NodeObservation, RepairRules } from '../../functions/repair/decide.ts';
-import { decidePass, type PassObservation } from '../../functions/repair/pass/decide.ts';
+import { decidePass } from '../../functions/repair/pass/decide.ts';
+import type { PassObservation } from '../../functions/repair/pass/decision.ts';
 import type { RepairAttempt } from '../../functions/repair/pass/pool.ts';
 import { NEW_POOL } from '../../functions/repair/record.ts';
 

@@ -96,6 +96,19 @@ describe.runIf(binary !== undefined)('the local cluster', { timeout: 60_000 }, (
     expect(await ok('get pod nowhere -o jsonpath={.spec.nodeName}')).toBe('node-4');
   });
 
+  it('is installed as docs/deploying.md says: `kubectl apply -k deploy/` changes only what differs here, without a warning', async () => {
+    const deploy = ['apply', '-k', new URL('../../deploy', import.meta.url).pathname];
+    const first = await kubectl.run(deploy);
+    expect(first.err).not.toContain('last-applied-configuration');
+    const others = first.out.split('\n').filter(line => line !== '' && !line.endsWith(' unchanged'));
+    expect(others).toEqual([
+      'configmap/curfew-config configured',
+      expect.stringMatching(/^configmap\/curfew-forwarder-settings-\w+ created$/),
+      'deployment.apps/curfew-forwarder created',
+      'poddisruptionbudget.policy/curfew-forwarder created',
+    ]);
+  });
+
   it('says at once that it makes no pods of a Deployment', async () => {
     const { err } = await kubectl.run(['create', 'deployment', 'web', '--image=main:1']);
     expect(err).toContain('this local cluster has no controller of deployments: it makes no pods of them.');

@@ -10,10 +10,14 @@ import { DEFAULT_CONFIG, parseConfig } from '../../shared/contract/config-schema
 import { parsePolicyFrame } from '../../shared/contract/policy-schema.ts';
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import { CONFIG_MAP } from '../../shared/contract/names.ts';
+import { FORWARDER_LEASE } from '../../shared/contract/permissions.ts';
 
 const DEPLOY = new URL('../../deploy', import.meta.url).pathname;
 const text = (file: string): string => readFileSync(join(DEPLOY, file), 'utf8');
 const kubectl = findKubectl();
+const RULES = z.object({
+  rules: z.array(z.object({ resourceNames: z.array(z.string()).default([]) })).default([]),
+});
 
 describe('deploy/', () => {
   it('has every manifest in its kustomization but the samples', () => {
@@ -37,6 +41,19 @@ describe('deploy/', () => {
     expect(parseRepairBlock(spec.repair, 'spec.repair')).toMatchObject({ ok: true });
   });
 
+  // Kustomize takes each `resourceNames` of a Role for names of ConfigMaps, whatever its resource, and puts the hash there, too.
+  it('gives no hash to a name that a Role gives rights on', () => {
+    const { configMapGenerator } = z
+      .object({ configMapGenerator: z.array(z.object({ name: z.string() })) })
+      .parse(parse(text('forwarder/kustomization.yaml')));
+    const roles = globSync('{rbac/*,forwarder/rbac}.yaml', { cwd: DEPLOY }).flatMap(file =>
+      parseAllDocuments(text(file)).map(document => RULES.parse(document.toJS())),
+    );
+    const named = roles.flatMap(({ rules }) => rules.flatMap(({ resourceNames }) => resourceNames));
+    expect(named).toContain(FORWARDER_LEASE.name);
+    for (const { name } of configMapGenerator) expect(named).not.toContain(name);
+  });
+
   it.skipIf(kubectl === undefined)('renders, namespace and definitions first, with settings by a hashed name', () => {
     const { stdout, stderr, status } = spawnSync(kubectl ?? '', ['kustomize', DEPLOY], { encoding: 'utf8' });
     expect([status, stderr]).toEqual([0, '']);
@@ -48,5 +65,6 @@ describe('deploy/', () => {
     expect(configMaps).toContain(CONFIG_MAP.name);
     const settings = configMaps.find(name => name.startsWith('curfew-forwarder-')) ?? 'none';
     expect(stdout).toMatch(new RegExp(`configMapRef:\\s+name: ${settings}`));
+    expect(stdout).toMatch(new RegExp(`resourceNames:\\s+- ${FORWARDER_LEASE.name}\n\\s+resources:\\s+- leases`));
   });
 });

@@ -15,7 +15,7 @@ import { openRecord } from '../../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import type { ClusterView } from '../observe.ts';
 import { createGate } from '../pass/gate.ts';
-import type { PassDecision } from '../pass/decide.ts';
+import type { PassDecision } from '../pass/decision.ts';
 import type { RepairAttempt } from '../pass/pool.ts';
 import { poolCodec, poolRecordId } from '../record.ts';
 import {

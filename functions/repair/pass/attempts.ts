@@ -191,3 +191,10 @@ function isUndone({ action, claim, answer }: RepairAttempt, claims: ReadonlyMap<
   const seen = claims.get(claim.uid);
   return seen !== undefined && seen.deletionTime === undefined;
 }
+
+/** Those that the answer to a question shows to be carried out. @param after the same attempts in the same order */
+export const acceptedSince = (
+  before: readonly RepairAttempt[],
+  after: readonly RepairAttempt[],
+): readonly RepairAttempt[] =>
+  after.filter(({ phase }, index) => phase === 'accepted' && before[index]?.phase === 'intended');

@@ -2,56 +2,18 @@
  * The rule of a pass: one look at a whole pool. Ranks what is due, and grants what threshold, outages, ramp and budget allow
  * (I3). Every grant is an attempt that the pass reserves in the pool's record before anything happens (I4). Pure.
  */
-import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
-import type { NodeView } from '../../../shared/domain/node.ts';
 import { indexOwners, ownerOf, type OwnerIndex } from '../../../shared/domain/node-owner.ts';
 import { resolveNodeCount, type RepairSettings } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
-import type { RepairRules } from '../decide.ts';
-import type { Episode } from '../incident.ts';
-import type { Awaited, ConcurrentRepairs } from '../limits/concurrent.ts';
 import { createGate } from './gate.ts';
+import type { PassDecision, PassObservation } from './decision.ts';
 import { sortAttempts, underWayOf, type OpenAttempts } from './attempts.ts';
 import { advanceRamp, awaitedBy, grant, nextRamp, withoutUndone, type Outcome } from './grant.ts';
 import { BLOCKED_RETRY, createGuards, futility, recentRepairs } from './guards.ts';
 import { FINISHING_CHECK, lookAt, poolOf } from './look.ts';
-import type { PoolState, RepairAttempt } from './pool.ts';
+import type { RepairAttempt } from './pool.ts';
 import { lookWhileOff } from './recovery.ts';
 import type { NodeLook, Verdict } from './verdict.ts';
-
-export interface PassObservation {
-  readonly now: EpochMs;
-  /** undefined: the nodes without a NodePool. */
-  readonly pool: string | undefined;
-  readonly rules: RepairRules;
-  /** All nodes of the cluster. */
-  readonly nodes: readonly NodeView[];
-  /** All NodeClaims of the cluster. */
-  readonly claims: readonly NodeClaimView[];
-  /** Remembered unhealthy times by the node's UID; empty unless `flapping` is set. */
-  readonly episodes: ReadonlyMap<string, readonly Episode[]>;
-  readonly state: PoolState;
-  /** The repairs of all pools, where some policy limits them. */
-  readonly concurrent?: ConcurrentRepairs | undefined;
-}
-
-export interface PassDecision {
-  readonly verdicts: readonly Verdict[];
-  /** Attempts of which something is to be taken back: they were not carried out and are not wanted any more, or are over. */
-  readonly withdrawals: readonly RepairAttempt[];
-  /** Attempts of which nobody has said yet that they took place, and nothing is left to look at. */
-  readonly lost: readonly RepairAttempt[];
-  /** The same where a look shows that they took place, or nothing can show that they did not. */
-  readonly found: readonly RepairAttempt[];
-  /** What is remembered if everything granted is carried out; `said` is left as it was. */
-  readonly state: PoolState;
-  /** When the next pass is needed; undefined: not at all, nothing is due or under way. */
-  readonly wakeTime: EpochMs | undefined;
-  /** What was under way before anything was granted. */
-  readonly underWay: readonly RepairAttempt[];
-  /** What is full that due nodes wait for. */
-  readonly awaited: Awaited;
-}
 
 export function decidePass(observation: PassObservation): PassDecision {
   const { now, rules, nodes, claims, state } = observation;

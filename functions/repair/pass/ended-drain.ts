@@ -1,16 +1,15 @@
 /** A drain has ended that a repair may have asked for. */
 import { DONE, settle } from '../../../shared/lifecycle/settle.ts';
-import { written, type Held, type TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
+import { written, type Held } from '../../../shared/lifecycle/timed-record.ts';
 import type { EndedDrain } from '../actions/drain.ts';
 import { poolRecordId, poolSubject } from '../record.ts';
-import type { PassDeps } from './deps.ts';
+import type { OpenPool, PassDeps } from './deps.ts';
 import type { PoolState } from './pool.ts';
 
 /** Remembers how it ended where a repair of the pool waits for it. Answers whether one does. */
 export async function rememberDrainEnd(
   deps: PassDeps,
-  pool: string | undefined,
-  record: TimedRecord<PoolState>,
+  { pool, record }: OpenPool,
   { requestId, answer }: EndedDrain,
 ): Promise<boolean> {
   let isOurs = false;

@@ -50,24 +50,25 @@ export interface Surroundings {
 }
 
 /** What holds a due node of the pool, however many others are repaired: freeze, then the zone's outage, then the threshold. */
-export function createGuards({ now, settings, scope, poolNodes, nodes }: Surroundings): {
+export function createGuards(surroundings: Surroundings): {
   readonly hold: (node: NodeView) => Hold | undefined;
 } {
+  const { settings } = surroundings;
   const statements = statementsOf(settings);
   const isUnhealthy = (node: NodeView): boolean => matchStatements(node, statements).length > 0;
-  const frozen = freeze(settings, nodes, now);
-  const blocked = threshold(settings, scope, poolNodes.filter(isUnhealthy).length, poolNodes.length, now);
+  const frozen = freeze(surroundings);
+  const blocked = threshold(surroundings, isUnhealthy);
   const zones = new Map<string, Hold | undefined>();
   const zoneOf = (node: NodeView): Hold | undefined => {
     const zone = node.labels[ZONE_LABEL];
     if (zone === undefined || settings.zoneOutage === undefined) return undefined;
-    if (!zones.has(zone)) zones.set(zone, zoneOutage(settings.zoneOutage, zone, nodes, isUnhealthy, now));
+    if (!zones.has(zone)) zones.set(zone, zoneOutage(settings.zoneOutage, zone, surroundings, isUnhealthy));
     return zones.get(zone);
   };
   return { hold: node => frozen ?? zoneOf(node) ?? blocked };
 }
 
-function freeze({ freeze: rule }: RepairSettings, nodes: readonly NodeView[], now: EpochMs): Hold | undefined {
+function freeze({ settings: { freeze: rule }, nodes, now }: Surroundings): Hold | undefined {
   if (rule === undefined) return undefined;
   const unknown = nodes.filter(
     ({ conditions }) => conditions.find(({ type }) => type === 'Ready')?.status === 'Unknown',
@@ -84,9 +85,8 @@ function freeze({ freeze: rule }: RepairSettings, nodes: readonly NodeView[], no
 function zoneOutage(
   rule: NonNullable<RepairSettings['zoneOutage']>,
   zone: string,
-  nodes: readonly NodeView[],
+  { nodes, now }: Surroundings,
   isUnhealthy: (node: NodeView) => boolean,
-  now: EpochMs,
 ): Hold | undefined {
   const there = nodes.filter(({ labels }) => labels[ZONE_LABEL] === zone);
   const unhealthy = there.filter(isUnhealthy).length;
@@ -100,13 +100,12 @@ function zoneOutage(
 }
 
 function threshold(
-  { maxUnhealthy }: RepairSettings,
-  scope: string,
-  unhealthy: number,
-  total: number,
-  now: EpochMs,
+  { settings, scope, poolNodes, now }: Surroundings,
+  isUnhealthy: (node: NodeView) => boolean,
 ): Hold | undefined {
-  const allowed = resolveNodeCount(maxUnhealthy, total);
+  const unhealthy = poolNodes.filter(isUnhealthy).length;
+  const total = poolNodes.length;
+  const allowed = resolveNodeCount(settings.maxUnhealthy, total);
   if (unhealthy <= allowed) return undefined;
   return {
     reason: 'UnhealthyThreshold',

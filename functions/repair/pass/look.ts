@@ -81,9 +81,9 @@ function lookAtRepaired(context: LookContext, node: NodeView, previous: RepairAt
   if (end !== undefined) return isWell ? end : { ...end, ...lookAfresh(context, node, hold) };
   if (context.rules.mode === 'Observe' && canBeCalledOff(previous)) {
     const observed = asObserved(previous, rungsOf(context.settings));
-    return { ...lookAtStanding(context, node, observed, decision, hold), calledOff: previous, changed: observed };
+    return { ...lookAtStanding(context, node, observed, { decision, hold }), calledOff: previous, changed: observed };
   }
-  return lookAtStanding(context, node, previous, decision, hold);
+  return lookAtStanding(context, node, previous, { decision, hold });
 }
 
 /** Whose turn it is: still that of the attempt, or the next rung's. */
@@ -91,8 +91,7 @@ function lookAtStanding(
   { now, settings }: LookContext,
   node: NodeView,
   previous: RepairAttempt,
-  decision: NodeDecision,
-  hold: HoldOf,
+  { decision, hold }: { readonly decision: NodeDecision; readonly hold: HoldOf },
 ): NodeLook {
   const standing = standingOf(previous, rungsOf(settings), now);
   if (decision.kind !== 'due') {

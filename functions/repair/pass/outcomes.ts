@@ -4,16 +4,16 @@ import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import type { NodeView } from '../../../shared/domain/node.ts';
 import { addDuration, earliest, isDue, latest, type EpochMs } from '../../../shared/domain/time.ts';
 import { orRefused, REFUSED_CHECK } from '../../../shared/lifecycle/refused.ts';
-import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import type { ActionDeps } from '../actions/action.ts';
 import { remediationAnswer } from '../actions/made-resources.ts';
-import type { PoolRules } from '../observe.ts';
+import type { PoolRules } from '../observation.ts';
 import { poolSubject } from '../record.ts';
-import { reportOfLost, type Place } from '../report.ts';
+import type { Place } from '../report.ts';
+import { reportOfLost } from '../report-failures.ts';
 import { OUTCOME_SETTLES_AFTER, settledTime } from './attempts.ts';
 import type { Carried } from './carry-out.ts';
-import type { PassDecision } from './decide.ts';
-import { CALM_SPACING, PASS_SPACING, type PassDeps } from './deps.ts';
+import type { PassDecision } from './decision.ts';
+import { CALM_SPACING, PASS_SPACING, type OpenPool, type PassDeps } from './deps.ts';
 import { withoutUndone } from './grant.ts';
 import { failureOf } from './guards.ts';
 import type { PoolState, RepairAttempt } from './pool.ts';
@@ -107,6 +107,8 @@ interface Pass {
   /** Before it. */
   readonly state: PoolState;
   readonly told: Set<string>;
+  readonly place: Place;
+  /** Some policy limits the repairs of zone or cluster. */
   readonly isShared: boolean;
 }
 
@@ -116,11 +118,9 @@ const MAX_TRIES = 5;
 /** Records the outcomes of the attempts, whatever other passes wrote meanwhile. Answers the state as it was written. */
 export async function recordOutcomes(
   deps: PassDeps,
-  record: TimedRecord<PoolState>,
-  pool: string | undefined,
-  { decision, state: before, told, isShared }: Pass,
+  { pool, record }: OpenPool,
+  { decision, state: before, told, place, isShared }: Pass,
   carried: readonly Carried[],
-  place: Place,
 ): Promise<PoolState | undefined> {
   const outcomes = new Map(carried.map(one => [one.attempt.node.uid, one]));
   const now = deps.clock.now();
@@ -157,7 +157,7 @@ export async function recordOutcomes(
     const wakeTime = isOurs
       ? wakeTimeAfter(own, { ...value, wanted, changed }, now)
       : (held.stored.nextWakeTime ?? now);
-    await say(deps, decision.verdicts, isOurs ? news : undefined, place, told);
+    await say(deps, decision.verdicts, isOurs ? news : undefined, { place, told });
     const saved = await record.save({ subject: poolSubject(pool), value, wakeTime });
     if (!saved.written) continue;
     await count(deps, decision.verdicts, place, { before, after: value });

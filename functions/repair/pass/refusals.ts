@@ -6,7 +6,8 @@ import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { orRefused, REFUSED_CHECK, type Refused } from '../../../shared/lifecycle/refused.ts';
 import type { ActionDeps } from '../actions/action.ts';
 import { takeBackAnnotation } from '../actions/terminate.ts';
-import { reportOfRefusal, type Place } from '../report.ts';
+import type { Place } from '../report.ts';
+import { reportOfRefusal } from '../report-failures.ts';
 import type { PassDeps } from './deps.ts';
 import type { RepairAttempt } from './pool.ts';
 

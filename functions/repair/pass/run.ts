@@ -10,30 +10,17 @@
  *      └─ less than a second after the last one, or a change of a pool that holds many: the timer of the pool's record
  * ```
  */
-import {
-  addDuration,
-  isDue,
-  latest,
-  seconds,
-  toDurationMs,
-  type DurationMs,
-  type EpochMs,
-} from '../../../shared/domain/time.ts';
+import { addDuration, isDue, latest, type EpochMs } from '../../../shared/domain/time.ts';
 import { DONE, settle } from '../../../shared/lifecycle/settle.ts';
-import {
-  openRecord,
-  written,
-  type Held,
-  type TimedRecord,
-  type UsedWakeUp,
-} from '../../../shared/lifecycle/timed-record.ts';
+import { openRecord, written, type Held, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import type { EndedDrain } from '../actions/drain.ts';
 import { NEW_POOL, poolCodec, poolRecordId, poolSubject } from '../record.ts';
-import { CALM_SPACING, PASS_SETTLES_AFTER, PASS_SPACING, type PassDeps } from './deps.ts';
+import { afterChange, waitAfterChange, type Wanted, type Wants } from './burst.ts';
+import { PASS_SETTLES_AFTER, PASS_SPACING, type OpenPool, type PassDeps } from './deps.ts';
 import { rememberDrainEnd } from './ended-drain.ts';
 import { runPass } from './one-pass.ts';
 import type { PoolState } from './pool.ts';
-import { countHeld, wasSaid } from './say.ts';
+import { wasSaid } from './say.ts';
 
 export interface Passes {
   /** Sees to it that a pass begins at or after `since`; undefined: that one is armed. `canWait`: not at once in a calm pool. */
@@ -65,17 +52,14 @@ function standingIn(state: PoolState | undefined, uid: string): Standing {
 }
 
 export function createPasses(deps: PassDeps): Passes {
-  const open = (pool: string | undefined, wakeUp?: UsedWakeUp): TimedRecord<PoolState> =>
-    openRecord(deps, poolCodec, poolRecordId(pool), wakeUp);
+  const open = (pool: string | undefined, wakeUp?: UsedWakeUp): OpenPool => ({
+    pool,
+    record: openRecord(deps, poolCodec, poolRecordId(pool), wakeUp),
+  });
   /** Answers whether this run made the pass. */
-  const request = async (
-    pool: string | undefined,
-    record: TimedRecord<PoolState>,
-    wants: Wants,
-    loaded?: Held<PoolState>,
-  ): Promise<boolean> => {
-    const claimed = await claimPass(deps, pool, record, wants, loaded);
-    if (claimed !== undefined) await runPass(deps, pool, record, claimed);
+  const request = async (opened: OpenPool, wants: Wants, loaded?: Held<PoolState>): Promise<boolean> => {
+    const claimed = await claimPass(deps, opened, wants, loaded);
+    if (claimed !== undefined) await runPass(deps, opened, claimed);
     return claimed !== undefined;
   };
   /** Passes that this process knows of: of a thousand nodes that are due at once, the first one asks the store. */
@@ -87,7 +71,7 @@ export function createPasses(deps: PassDeps): Passes {
       const id = poolRecordId(pool);
       const known = began.get(id);
       if (since !== undefined && known !== undefined && known >= since) return;
-      await request(pool, open(pool), state => {
+      await request(open(pool), state => {
         if (state === undefined) return 'pass';
         began.set(id, state.passTime);
         if (since === undefined || state.passTime >= since) return 'armed';
@@ -99,9 +83,9 @@ export function createPasses(deps: PassDeps): Passes {
       const known = underWay.get(id);
       const isFresh = known !== undefined && !isDue(deps.clock.now(), addDuration(known.seenTime, PASS_SPACING));
       if (isFresh && known.passTime >= since) return 'underWay';
-      const record = open(pool);
+      const opened = open(pool);
       let seen: PoolState | undefined;
-      const isOwn = await request(pool, record, state => {
+      const isOwn = await request(opened, state => {
         seen = state;
         return state !== undefined && state.passTime >= since ? 'armed' : 'pass';
       });
@@ -110,60 +94,36 @@ export function createPasses(deps: PassDeps): Passes {
         if (seen.underWay) underWay.set(id, { passTime: seen.passTime, seenTime: deps.clock.now() });
         return standingIn(seen, uid);
       }
-      const held = await record.load();
+      const held = await opened.record.load();
       return standingIn(held.kind === 'held' ? held.value : undefined, uid);
     },
     async nodeChanged(pool, nodeName) {
-      const record = open(pool);
-      const held = await record.load();
+      const opened = open(pool);
+      const held = await opened.record.load();
       if (held.kind !== 'held' || !held.value.attempts.some(({ node }) => node.name === nodeName)) return false;
-      await request(pool, record, afterChange, held);
+      await request(opened, afterChange, held);
       return true;
     },
     async poolChanged(pool) {
-      await request(pool, open(pool), afterChange);
+      await request(open(pool), afterChange);
     },
     async wake(pool) {
-      await request(pool, open(pool), state => (state === undefined ? 'nothing' : 'timer'));
+      await request(open(pool), state => (state === undefined ? 'nothing' : 'timer'));
     },
     async timerDue(pool, wakeUp) {
-      const record = open(pool, wakeUp);
-      const held = await record.load();
+      const opened = open(pool, wakeUp);
+      const held = await opened.record.load();
       // Each pass sets the timer anew. A wake-up of an earlier setting would start one more chain of passes, for good.
       const armed = held.kind === 'held' ? held.stored.nextWakeTime : undefined;
       if (armed !== wakeUp.wakeTime && (armed === undefined || !isDue(deps.clock.now(), armed))) return;
-      await request(pool, record, state => (state === undefined ? 'nothing' : 'pass'), held);
+      await request(opened, state => (state === undefined ? 'nothing' : 'pass'), held);
     },
     async drainEnded(pool, ended) {
-      const record = open(pool);
-      if (await rememberDrainEnd(deps, pool, record, ended)) await request(pool, record, () => 'pass');
+      const opened = open(pool);
+      if (await rememberDrainEnd(deps, opened, ended)) await request(opened, () => 'pass');
     },
   };
 }
-
-/** From so many held repairs on a pass waits for the rest of a burst of changes: one look at all of them is enough. */
-const MANY_HELD = 20;
-/** For each of them, up to the spacing of passes: the larger the look, the longer the wait. */
-const JOIN_EACH = seconds(0.01);
-
-/** How long a pass over the pool waits after the first change of a burst. */
-const waitAfterChange = ({ calm, said }: PoolState): DurationMs => (calm ? CALM_SPACING : joinTime(countHeld(said)));
-
-/** How long a pass over a pool with so many held repairs waits after the first change of a burst. */
-export function joinTime(held: number): DurationMs {
-  return held < MANY_HELD ? seconds(0) : toDurationMs(Math.min(held * JOIN_EACH, PASS_SPACING));
-}
-
-/** What a request wants of a pool in this state; undefined: there is no record of it. */
-type Wants = (state: PoolState | undefined) => Wanted;
-/** `soon`: after the rest of a burst of changes. `timer`: at once, and by a run of its own. */
-type Wanted = 'nothing' | 'armed' | 'soon' | 'timer' | 'pass';
-
-/** Without a record nothing is held. */
-const afterChange: Wants = state => {
-  if (state === undefined) return 'nothing';
-  return waitAfterChange(state) > 0 ? 'soon' : 'pass';
-};
 
 /**
  * Answers the pool's state as it was written if this run is to make the pass; the others are served by its timer, or by a pass that
@@ -173,8 +133,7 @@ const afterChange: Wants = state => {
  */
 async function claimPass(
   deps: PassDeps,
-  pool: string | undefined,
-  record: TimedRecord<PoolState>,
+  { pool, record }: OpenPool,
   wants: Wants,
   loaded?: Held<PoolState>,
 ): Promise<PoolState | undefined> {

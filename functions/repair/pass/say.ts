@@ -8,11 +8,13 @@ import type { PodView } from '../../../shared/domain/pod.ts';
 import { isProtected } from '../../../shared/domain/protection.ts';
 import { addDuration, earliest, isDue, minutes, type EpochMs } from '../../../shared/domain/time.ts';
 import type { ObjectEvent } from '../../../shared/ports/event-recorder.ts';
-import { protectionOf, type PoolRules } from '../observe.ts';
+import type { PoolRules } from '../observation.ts';
+import { protectionOf } from '../observe.ts';
 import { reportOfVerdict, reportsOfAct, vetoFault, type Place } from '../report.ts';
 import { PASS_SETTLES_AFTER, PASS_SPACING, type PassDeps } from './deps.ts';
-import type { Verdict } from './verdict.ts';
 import type { PoolState, RepairAttempt, Said } from './pool.ts';
+import type { Verdict } from './verdict.ts';
+import { BLOCKED_CODES, CODES, HELD_CODES } from './verdict-codes.ts';
 
 export const REPEAT_AFTER = minutes(5);
 /** So many are said by one pass, so that it ends in time; the others by the passes that follow, one a second. */
@@ -58,40 +60,12 @@ function turnOf(verdicts: readonly Verdict[], now: EpochMs): readonly Verdict[] 
   return verdicts.slice(turn * MAX_SAID, (turn + 1) * MAX_SAID);
 }
 
-const BLOCKED_CODES: Readonly<Record<Extract<Verdict, { kind: 'blocked' }>['reason'], string>> = {
-  ClusterFreeze: 'C',
-  ZoneOutage: 'Z',
-  UnhealthyThreshold: 'T',
-  FutileRepairs: 'F',
-  ConcurrencyBudget: 'B',
-  ZoneConcurrencyBudget: 'z',
-  ClusterConcurrencyBudget: 'c',
-  RampUp: 'R',
-  AmbiguousNodeClaim: 'A',
-};
-
-const CODES: Readonly<Record<Exclude<Verdict['kind'], 'blocked'>, string | undefined>> = {
-  vetoed: 'V',
-  unclaimed: 'N',
-  finishing: 'f',
-  exhausted: 'x',
-  settle: 's',
-  retry: 'r',
-  // Said by the run that carries them out.
-  repair: undefined,
-  wouldRepair: undefined,
-  recovered: undefined,
-};
-
 const codeOf = (verdict: Verdict): string | undefined =>
   verdict.kind === 'blocked' ? BLOCKED_CODES[verdict.reason] : CODES[verdict.kind];
 
-/** Codes of verdicts that hold a due repair back. */
-const HELD: readonly string[] = [...Object.values(BLOCKED_CODES), 'V', 'N', 'x', 'r'];
-
 /** Due nodes that are held back, by what the passes said last. */
 export function countHeld({ nodes }: Said): number {
-  return Object.values(nodes).filter(code => HELD.includes(code)).length;
+  return Object.values(nodes).filter(code => HELD_CODES.includes(code)).length;
 }
 
 /** Whether the passes said something of the node that is still so. */
@@ -113,19 +87,16 @@ export function wakeTimeOf(wakeTime: EpochMs | undefined, { said, hasMore }: New
   return [wakeTime, again, more].reduce(earliest, undefined) ?? addDuration(now, PASS_SETTLES_AFTER);
 }
 
-type SayDeps = Pick<PassDeps, 'reporter' | 'events'>;
-
 /**
  * Says what is news, before it is recorded that it was said: a run that ends in between says it once more, and never not at all (I9).
  *
  * @param told what this run has said: one that looks again because it lost a race does not repeat it
  */
 export async function say(
-  deps: SayDeps,
+  deps: Pick<PassDeps, 'reporter' | 'events'>,
   verdicts: readonly Verdict[],
   news: News | undefined,
-  place: Place,
-  told: Set<string>,
+  { place, told }: { readonly place: Place; readonly told: Set<string> },
 ): Promise<void> {
   const isNew = (verdict: Verdict): boolean => {
     const key = keyOf(verdict);

@@ -9,8 +9,9 @@ import type { ActionDeps } from '../actions/action.ts';
 import { deleteRemediations, madeBy } from '../actions/made-resources.ts';
 import { cancelDrain } from '../actions/drain.ts';
 import { takeBackAnnotation } from '../actions/terminate.ts';
-import { reportOfRefusal, type Place } from '../report.ts';
-import type { PassDecision } from './decide.ts';
+import type { Place } from '../report.ts';
+import { reportOfRefusal } from '../report-failures.ts';
+import type { PassDecision } from './decision.ts';
 import type { PassDeps } from './deps.ts';
 import type { RepairAttempt } from './pool.ts';
 

@@ -5,7 +5,7 @@ import { parseRepairBlock } from '../../../shared/contract/repair-schema.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
+import type { Report, Reporter } from '../../../shared/lifecycle/reporter.ts';
 import type { UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import { readPolicies } from '../../../shared/policies/policy-set.ts';
 import { tiesOf } from '../../../shared/policies/policy-ties.ts';
@@ -26,7 +26,7 @@ export async function reportNodePool(deps: Deps, { name }: Pick<Subject, 'name'>
   const parsed = parseRepairBlock(block, 'spec.repair');
   if (!parsed.ok) {
     const message = `${parsed.message}; the nodes it applies to are not repaired until it is valid`;
-    return refuse(deps, object, EVENT_REASONS.invalidRepairConfiguration, message, resync);
+    return refuse(deps, object, { reason: EVENT_REASONS.invalidRepairConfiguration, message, isRepeated: resync });
   }
   if (!resync) await reportUnwatched(deps, object);
 }
@@ -48,24 +48,24 @@ export async function reportPolicy(
       ? 'what was accepted last stays in force; without it the nodes it applies to are not repaired until it is valid'
       : 'what was accepted last stays in force; without it it applies to no NodePool until it is valid';
     const isRepeated = resync || wakeUp !== undefined;
-    await refuse(deps, object, EVENT_REASONS.invalidRepairConfiguration, `${fault}; ${effect}`, isRepeated);
+    const message = `${fault}; ${effect}`;
+    await refuse(deps, object, { reason: EVENT_REASONS.invalidRepairConfiguration, message, isRepeated });
   } else if (!resync && wakeUp === undefined) await reportUnwatched(deps, object);
   if (wakeUp !== undefined) return;
   for (const { loser, message } of tiesOf(object, 'repair', readPolicies(objects))) {
-    await refuse(deps, loser, EVENT_REASONS.policyConflict, message, resync);
+    await refuse(deps, loser, { reason: EVENT_REASONS.policyConflict, message, isRepeated: resync });
   }
 }
 
 async function reportUnwatched(deps: Deps, object: KubernetesObject): Promise<void> {
-  for (const message of unwatchedTypes(object)) await refuse(deps, object, EVENT_REASONS.unknownConditionType, message);
+  const reason = EVENT_REASONS.unknownConditionType;
+  for (const message of unwatchedTypes(object)) await refuse(deps, object, { reason, message, isRepeated: false });
 }
 
 async function refuse(
   deps: Deps,
   about: KubernetesObject,
-  reason: string,
-  message: string,
-  isRepeated = false,
+  fault: Pick<Report, 'reason' | 'message' | 'isRepeated'>,
 ): Promise<void> {
-  await deps.reporter.report({ about, decision: 'refuse', reason, message, isRepeated, event: { type: 'Warning' } });
+  await deps.reporter.report({ about, decision: 'refuse', ...fault, event: { type: 'Warning' } });
 }

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RepairRules } from '../../../../functions/repair/decide.ts';
-import { decidePass, type PassDecision } from '../../../../functions/repair/pass/decide.ts';
+import { decidePass } from '../../../../functions/repair/pass/decide.ts';
+import type { PassDecision } from '../../../../functions/repair/pass/decision.ts';
 import type { PoolState } from '../../../../functions/repair/pass/pool.ts';
 import { NEW_POOL } from '../../../../functions/repair/record.ts';
 import type { NodeView } from '../../../../shared/domain/node.ts';

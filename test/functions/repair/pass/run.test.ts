@@ -4,7 +4,7 @@ import type { Identity } from '../../../../runtime/permissions/ports.ts';
 import type { InboxMessage } from '../../../../shared/contract/inbox-message.ts';
 import { addDuration, hours, minutes, seconds } from '../../../../shared/domain/time.ts';
 import { deployedIdentity } from '../../../fakes/deployed-identity.ts';
-import { joinTime } from '../../../../functions/repair/pass/run.ts';
+import { joinTime } from '../../../../functions/repair/pass/burst.ts';
 import { createRepairWorld, seedPool, type RepairWorld } from '../../../fakes/repair-world.ts';
 import { clusterEvent } from '../../../builders/cluster-event.ts';
 

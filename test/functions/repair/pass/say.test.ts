@@ -86,7 +86,7 @@ describe('say', () => {
     const states = { before: { ...NEW_POOL, said: before }, after: { ...NEW_POOL, said: news.said } };
     const place = { pool: 'default', source: 'NodePool default' };
     const told = new Set<string>();
-    for (let look = 1; look <= 2; look++) await say(deps, verdicts, news, place, told);
+    for (let look = 1; look <= 2; look++) await say(deps, verdicts, news, { place, told });
     await count(deps, verdicts, place, states);
     expect(reports.map(({ about, reason, isRepeated }) => [about.metadata.name, reason, isRepeated])).toEqual([
       ['n2', 'UnhealthyThreshold', undefined],
