@@ -6,6 +6,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
     exclude: ['test/control-plane/**', 'test/slurm/**', 'node_modules/**'],
+    setupFiles: 'test/own-temp-folder.ts',
     testTimeout: 120_000,
     hookTimeout: 120_000,
     // Half the time of `npm test` went into loading the same modules for each file; no test leaves anything behind in them.

@@ -91,6 +91,8 @@ describe('the commands of the documents', () => {
     plane.eventSources.set('mapping-1', 'Enabled');
     const env = {
       HOME: home,
+      // npm leaves its compiled code there.
+      TMPDIR: home,
       KUBECONFIG: undefined,
       AWS_REGION: 'us-east-1',
       AWS_ACCESS_KEY_ID: 'a',

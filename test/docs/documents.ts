@@ -50,3 +50,8 @@ export function commands(document: Document): readonly string[] {
   });
   return [...lines.filter(line => line !== ''), ...inlineCode(document).filter(code => STARTS.test(code))];
 }
+
+/** The source in which the commands of `curfew` and their options are defined. */
+export const COMMAND_DEFINITIONS: string = globSync('cli/commands/*.ts', { cwd: ROOT })
+  .map(file => readFileSync(join(ROOT, file), 'utf8'))
+  .join('\n');

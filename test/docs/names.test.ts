@@ -3,7 +3,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { commands, DOCUMENTS, inlineCode, ROOT } from './documents.ts';
+import { COMMAND_DEFINITIONS, commands, DOCUMENTS, inlineCode, ROOT } from './documents.ts';
 
 const sources = globSync(
   '{test/control-plane,test/shared,shared,functions,forwarder,infra,runtime,simulator,cli,packages,deploy,examples/{*-drain,managed-database},test/examples}/**/*.{ts,cjs,yaml,env,toml}',
@@ -89,7 +89,6 @@ describe('a command in a document exists', () => {
   const { scripts } = z
     .object({ scripts: z.record(z.string(), z.string()) })
     .parse(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')));
-  const commandLine = readFileSync(join(ROOT, 'cli/program.ts'), 'utf8');
   const all = DOCUMENTS.flatMap(document => commands(document).map(command => ({ file: document.file, command })));
 
   it('script of npm', () => {
@@ -110,10 +109,10 @@ describe('a command in a document exists', () => {
         : [{ file, call: `${script[1] === 'simulate:swarm' ? 'swarm' : script[1]} ${script[2]}` }];
     });
     expect(calls.length).toBeGreaterThan(10);
-    const options = new Set(commandLine.match(/--[a-z][a-z-]*/g));
+    const options = new Set(COMMAND_DEFINITIONS.match(/--[a-z][a-z-]*/g));
     const wrong = calls.filter(
       ({ call }) =>
-        !commandLine.includes(`command('${call.split(' ')[0]}')`) ||
+        !COMMAND_DEFINITIONS.includes(`command('${call.split(' ')[0]}')`) ||
         (call.match(/--[a-z][a-z-]*/g) ?? []).some(option => !options.has(option)),
     );
     expect(wrong).toEqual([]);

@@ -2,14 +2,11 @@
  * The bridge as it is deployed, a process of its own on an API server where rbac.yaml decides: as the Deployment runs it, and as the Lambda
  * function, which the rules of the example's stack start.
  */
-import { App } from 'aws-cdk-lib';
-import { Template } from 'aws-cdk-lib/assertions';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { buildStack } from '../../examples/slurm-drain/infra.ts';
 import { createForwarder } from '../../forwarder/forwarder.ts';
 import type { UserInfo } from '../../packages/kube-apiserver/src/authorization/attributes.ts';
 import { createRbacAuthorizer } from '../../packages/kube-apiserver/src/authorization/rbac.ts';
@@ -22,6 +19,7 @@ import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { ENV } from '../../shared/contract/env.ts';
 import { CONFIG_MAP } from '../../shared/contract/names.ts';
 import { createBridgeCluster, readManifest, type BridgeCluster } from '../examples/slurm-drain/bridge-cluster.ts';
+import { bridgeTemplate } from '../examples/slurm-drain/bridge-template.ts';
 
 const CLUSTER = 'slurm';
 const KEY = 'AKIDBRIDGE';
@@ -148,7 +146,7 @@ function userOf(token: string): UserInfo | undefined {
   return { name: SERVICE_ACCOUNT, groups: ['system:serviceaccounts:slurm'] };
 }
 
-const template = Template.fromStack(buildStack(new App()));
+const template = bridgeTemplate();
 const GROUPS = z
   .array(z.object({ Properties: z.object({ KubernetesGroups: z.array(z.string()) }) }))
   .parse(Object.values(template.findResources('AWS::EKS::AccessEntry')))

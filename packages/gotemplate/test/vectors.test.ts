@@ -1,9 +1,9 @@
 /** What Go's own text/template answers, we answer: output byte for byte, errors word for word. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { difference, type Vector } from '../vectors/run.ts';
 
 const fixture = (name: string): string => path.join(import.meta.dirname, 'fixtures', name);
@@ -37,8 +37,10 @@ describe('gotemplate:vectors', () => {
   const main = path.join(import.meta.dirname, '../vectors/main.ts');
   const run = (...files: string[]): { status: number | null; stdout: string; stderr: string } =>
     spawnSync(process.execPath, [main, ...files], { encoding: 'utf8' });
+  const folder = mkdtempSync(path.join(tmpdir(), 'curfew-vectors-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
   const file = (content: string): string => {
-    const name = path.join(mkdtempSync(path.join(tmpdir(), 'vectors-')), 'vectors.json');
+    const name = path.join(mkdtempSync(path.join(folder, 'one-')), 'vectors.json');
     writeFileSync(name, content);
     return name;
   };

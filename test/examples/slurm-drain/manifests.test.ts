@@ -1,14 +1,13 @@
 /** What the example ships is what it says: the scenario has its files word for word, and the stack wakes the bridge. */
-import { App } from 'aws-cdk-lib';
-import { Match, Template } from 'aws-cdk-lib/assertions';
+import { Match } from 'aws-cdk-lib/assertions';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
-import { buildStack } from '../../../examples/slurm-drain/infra.ts';
 import { parseScenarios } from '../../../simulator/scenario/parse.ts';
 import { clusterCatalog } from '../../../simulator/world.ts';
 import { readManifest } from './bridge-cluster.ts';
+import { bridgeTemplate } from './bridge-template.ts';
 
 const SCENARIO = 'examples/scenarios/drain-slurm.yaml';
 
@@ -28,7 +27,7 @@ describe('the scenario', () => {
 });
 
 describe('the stack', () => {
-  const template = Template.fromStack(buildStack(new App()));
+  const template = bridgeTemplate();
   it('runs one pass at a time, on events of the custom resource and every minute', () => {
     template.hasResourceProperties('AWS::Lambda::Function', { ReservedConcurrentExecutions: 1, Timeout: 60 });
     template.hasResourceProperties('AWS::Events::Rule', {

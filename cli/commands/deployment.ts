@@ -1,0 +1,41 @@
+/** Commands that operate a deployment in an AWS account. */
+import type { OrphansOptions } from '../orphans.ts';
+import type { RedriveCommandOptions } from '../redrive.ts';
+import type { SwitchOptions } from '../stop-resume.ts';
+import { onDeployment, type Place } from './place.ts';
+
+export function addDeployment({ program, output, ends }: Place): void {
+  program.commandsGroup('Operate a deployment:');
+  onDeployment(program.command('stop'))
+    .description('stop all functions of a deployment: their event sources and ticks; nothing is lost')
+    .action(async (options: SwitchOptions) => {
+      const { stopCommand } = await import('../stop-resume.ts');
+      ends(await stopCommand(options, { output }));
+    });
+
+  onDeployment(program.command('resume'))
+    .description('start them again')
+    .action(async (options: SwitchOptions) => {
+      const { resumeCommand } = await import('../stop-resume.ts');
+      ends(await resumeCommand(options, { output }));
+    });
+
+  onDeployment(program.command('redrive'))
+    .description("move a function's dead letters back into its inbox")
+    .requiredOption('--function <name>', 'whose dead letters')
+    .option('--reason <reason>', 'only those with this reason, as the command prints it')
+    .option('--limit <number>', 'at most this many messages')
+    .option('--dry-run', 'say what would be moved, move nothing')
+    .action(async (options: RedriveCommandOptions) => {
+      const { redriveCommand } = await import('../redrive.ts');
+      ends(await redriveCommand(options, output));
+    });
+
+  onDeployment(program.command('orphans'))
+    .description('list what may have been left behind: instances, and objects of FinalizerRules')
+    .option('--forget <id>', 'close the entry of one that you have seen to, in place of the list')
+    .action(async (options: OrphansOptions) => {
+      const { orphansCommand } = await import('../orphans.ts');
+      ends(await orphansCommand(options, output));
+    });
+}

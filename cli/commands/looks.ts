@@ -1,0 +1,48 @@
+/** Commands that look at a cluster or at files, and change nothing. */
+import { Option } from 'commander';
+import { onCluster, type Place } from './place.ts';
+
+export function addLooks({ program, output, ends }: Place): void {
+  program.commandsGroup('Look, and change nothing:');
+  onCluster(
+    program
+      .command('explain')
+      .description(
+        'say what becomes of a node or pod and why: repair, drain, termination, protection; which policies are in force where',
+      )
+      .argument('<kind>', 'pod, node, nodepool or policy; also KIND/NAME in one')
+      .argument('[name]', 'NAMESPACE/NAME of a pod, NAME of anything else'),
+  )
+    .option('-n, --namespace <name>', 'of a pod that is named without one (default: "default")')
+    .option('--scenario <file>', 'look at a scenario in place of a cluster; FILE#NAME when the file holds several')
+    .option('--at <moment>', 'with --scenario: time since its start, or an RFC 3339 instant (default: its end)')
+    .addOption(new Option('--output <form>', 'what to print').choices(['text', 'json']).default('text'))
+    .action(async (kind: string, name: string | undefined, options: Record<string, string>) => {
+      const { explainCommand } = await import('../explain.ts');
+      ends(await explainCommand(kind, name, options, output));
+    });
+
+  program
+    .command('validate')
+    .description('say what Curfew would refuse: configurations, policies, FinalizerRules, drain templates, scenarios')
+    .argument('<paths...>', 'files and folders')
+    .option('--template <file>', 'the drain template, in place of the one that the configuration names')
+    .option('--event <file>', 'a HealthEvent (JSON or YAML) to render the template for (default: a sample)')
+    .addOption(new Option('--output <form>', 'what to print').choices(['text', 'json']).default('text'))
+    .action(async (paths: string[], options: Record<string, string>) => {
+      const { validateCommand } = await import('../validate.ts');
+      ends(await validateCommand(paths, options, output));
+    });
+
+  onCluster(
+    program
+      .command('snapshot')
+      .description('write a cluster as a scenario file; Secrets and environment values are never included'),
+  )
+    .option('--output <file>', 'default: standard output')
+    .option('--duration <duration>', 'how long the simulation runs; a Go duration (default: 24h)')
+    .action(async (options: Record<string, string>) => {
+      const { snapshotCommand } = await import('../snapshot.ts');
+      ends(await snapshotCommand(options, output));
+    });
+}
