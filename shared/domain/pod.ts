@@ -38,6 +38,8 @@ export interface PodView {
   readonly startTime: EpochMs | undefined;
   /** While the pod terminates: when its grace period ends, which is how Kubernetes writes `deletionTimestamp` of a pod. */
   readonly deletionTime: EpochMs | undefined;
+  /** What its deletion granted it (`deletionGracePeriodSeconds`); `deletionTime` minus that is when the deletion was asked for. */
+  readonly deletionGracePeriod: DurationMs | undefined;
   /** `spec.terminationGracePeriodSeconds`; absent only in objects that no API server has defaulted. */
   readonly terminationGracePeriod: DurationMs | undefined;
   readonly priorityClassName: string | undefined;
@@ -71,6 +73,7 @@ export function readPod({ metadata, spec, status }: KubernetesObject): PodView {
     creationTime: instant(metadata.creationTimestamp),
     startTime: instant(status?.['startTime']),
     deletionTime: instant(metadata.deletionTimestamp),
+    deletionGracePeriod: gracePeriodOf(metadata.deletionGracePeriodSeconds),
     terminationGracePeriod: gracePeriodOf(spec?.['terminationGracePeriodSeconds']),
     priorityClassName: optionalText(spec?.['priorityClassName']),
     tolerations: listOf(spec?.['tolerations']).map(readToleration),

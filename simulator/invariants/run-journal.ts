@@ -86,20 +86,26 @@ const ACTED_ON_ONE_BY_ONE: readonly string[] = ['nodes', 'nodeclaims', 'pods'];
 /**
  * Reads that failed without a later successful one of the same object. That the Node of a NodeClaim was looked at again is I3's to
  * check.
- * An Event that is counted up says nothing of the world.
+ * An Event that is counted up says nothing of the world. The templates of custom resources stand in the ConfigMap of the configuration,
+ * and are read one by one: once the configuration was looked at again after the intent, a read that fails is that of a template.
  *
  * @param targets names of the object that is acted on and of its Node: a failed read of other single objects, and of the pods on other
  *   Nodes, is left out
  */
 export function failedReads(run: Run, targets: readonly (string | undefined)[]): readonly string[] {
   const failed = new Set<string>();
-  for (const call of run.calls) {
+  const intent = lastRecordWrite(run);
+  let hasConfiguration = false;
+  for (const [index, call] of run.calls.entries()) {
     if (!isKubernetes(call, 'get', 'list') && !(call.port === 'records' && call.method === 'get')) continue;
     const { resource, name } = targetOf(call);
     if (isKubernetes(call, 'get', 'list') && resource === 'events') continue;
     if (isKubernetes(call, 'get') && ACTED_ON_ONE_BY_ONE.includes(resource) && !targets.includes(name)) continue;
     const ofNode = /^spec\.nodeName=(.*)$/.exec(textOf(dig(call.args[1], 'fieldSelector')) ?? '')?.[1];
     if (isKubernetes(call, 'list') && ofNode !== undefined && !targets.includes(ofNode)) continue;
+    const isConfiguration = isKubernetes(call, 'get') && resource === 'configmaps';
+    if (isConfiguration && hasConfiguration) continue;
+    hasConfiguration ||= isConfiguration && index > intent && call.outcome.kind === 'answered';
     const key = `${call.port} ${call.method} ${JSON.stringify(call.args)}`;
     if (call.outcome.kind === 'failed') failed.add(key);
     if (call.outcome.kind === 'answered') failed.delete(key);

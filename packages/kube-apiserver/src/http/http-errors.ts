@@ -56,6 +56,11 @@ export function bodyTooLarge(limitBytes: number): ApiStatusError {
   return refuse(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${limitBytes}`);
 }
 
+/** 501: kube-apiserver has it, this server has not. */
+export function notImplemented(why: string): ApiStatusError {
+  return refuse(501, 'NotImplemented', why);
+}
+
 /** 504: a resourceVersion that the store has not reached; clients retry after a second. */
 export function versionNotReached(asked: string, current: string): ApiStatusError {
   return refuse(504, 'Timeout', `Timeout: Too large resource version: ${asked}, current: ${current}`, {

@@ -5,6 +5,7 @@ import type { JsonObject } from '../json.ts';
 import { badRequest, notServed } from '../status-errors.ts';
 import type { ApiServerCore, DeleteOptions, Patch, ResourceInfo, Status, WriteOptions } from '../types.ts';
 import { ApiStatusError } from '../types.ts';
+import { absentSubresource } from './absent-subresources.ts';
 import { checkDuplicateFields } from './duplicate-fields.ts';
 import { methodNotServed } from './http-errors.ts';
 import { objectAt, textAt } from './json-fields.ts';
@@ -251,7 +252,7 @@ export function executeRequest(core: ApiServerCore, request: ResourceRequest): O
   if (resource.namespaced && path.namespace === undefined) throw notServed();
   const ref = refOf(request, path.name);
   if (path.subresource === undefined) return onObject(core, request, ref, false);
-  if (!resource.subresources.includes(path.subresource)) throw notServed();
+  if (!resource.subresources.includes(path.subresource)) throw absentSubresource(resource, path.subresource);
   switch (path.subresource) {
     case 'status':
       return onObject(core, request, ref, true);

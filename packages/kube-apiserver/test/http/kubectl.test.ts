@@ -171,6 +171,17 @@ describe.runIf(binary !== undefined)('kubectl on PATH', { timeout: 60_000 }, () 
     expect(await ok('events --for node/n1')).toContain('NodeRepairBlocked');
   });
 
+  test.each([
+    ['logs web-0 -n prod', 'no container runs in the embedded API server: there are no logs'],
+    ['exec web-0 -n prod -- ls', 'no container runs in the embedded API server: there is nothing to execute in'],
+    ['attach web-0 -n prod', 'no container runs in the embedded API server: there is nothing to attach to'],
+    ['port-forward pod/web-0 -n prod 8080:80', 'no container runs in the embedded API server: no port listens'],
+    ['debug web-0 -n prod --image=i', 'no container runs in the embedded API server'],
+    ['scale deployment d -n made --replicas=1', 'has no deployments/scale: patch spec.replicas'],
+  ])('says why there is no %s', async (command, why) => {
+    expect(await fails(command)).toContain(why);
+  });
+
   test('cordons and drains with evictions', async () => {
     served.core.seed({
       apiVersion: 'v1',

@@ -16,7 +16,7 @@ describe('refusals', () => {
     ['GET', '/api/v1/nodes/none', 404],
     ['GET', '/api/v1/pods/web-0', 404],
     ['GET', '/api/v1/namespaces/prod/nodes', 404],
-    ['GET', '/api/v1/namespaces/prod/pods/web-0/exec', 404],
+    ['GET', '/api/v1/namespaces/prod/pods/web-0/exec', 501],
     ['GET', '/api/v1/nodes?limit=x', 400],
     ['GET', '/api/v1/nodes?labelSelector=%3D%3D', 400],
     ['POST', '/api/v1/pods', 405],
