@@ -12,7 +12,8 @@ import { parseTerminationBlock } from '../../shared/contract/termination-schema.
 import { parseProtectionBlock } from '../../shared/contract/protection-schema.ts';
 import { CURFEW_GROUP } from '../../shared/contract/names.ts';
 import { didYouMean, isMisspelling, nearestName } from '../../shared/domain/nearest-name.ts';
-import { parseApiVersion, type JsonObject, type KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
+import { isJsonObject } from '../../shared/domain/json.ts';
+import { parseApiVersion, type KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
 import { unwatchedTypes } from '../../functions/repair/policies/watched.ts';
 import type { Checked, Finding } from './finding.ts';
 import { UNKNOWN_FIELD, withHint } from './hints.ts';
@@ -26,16 +27,13 @@ export interface ObjectChecker {
 /** What every object has. */
 export type Manifest = KubernetesManifest & { readonly metadata: { readonly name: string } };
 
-const isTable = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** The value as an object with kind and name; undefined when it is none. */
 export function asManifest(value: unknown): Manifest | undefined {
-  if (!isTable(value)) return undefined;
+  if (!isJsonObject(value)) return undefined;
   const { apiVersion, kind, metadata } = value;
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') return undefined;
-  const name = isTable(metadata) && typeof metadata['name'] === 'string' ? metadata['name'] : '';
-  return { ...value, apiVersion, kind, metadata: { ...(isTable(metadata) && metadata), name } };
+  const name = isJsonObject(metadata) && typeof metadata['name'] === 'string' ? metadata['name'] : '';
+  return { ...value, apiVersion, kind, metadata: { ...(isJsonObject(metadata) && metadata), name } };
 }
 
 /** A checker with an API server of its own, which stores nothing. */
@@ -123,7 +121,7 @@ function refusals(
     const { details, message = 'is refused' } = error.status;
     const causes: unknown = details?.['causes'];
     const faults = (Array.isArray(causes) ? causes : []).flatMap((cause: unknown): Fault[] =>
-      isTable(cause) &&
+      isJsonObject(cause) &&
       typeof cause['field'] === 'string' &&
       typeof cause['message'] === 'string' &&
       // That rules were not looked at is no fault of its own.
@@ -140,9 +138,9 @@ function refusals(
 
 /** What Curfew's own readers say to it. */
 function faultsOf({ kind, spec }: KubernetesManifest): Fault[] {
-  const empty = emptyFields({ kind, body: { spec: isTable(spec) || spec === null ? spec : {} } });
+  const empty = emptyFields({ kind, body: { spec: isJsonObject(spec) || spec === null ? spec : {} } });
   if (empty.length > 0) return empty.map(({ path, message }) => ({ path: formatPath(path), message }));
-  const blocks = isTable(spec) ? spec : {};
+  const blocks = isJsonObject(spec) ? spec : {};
   const results: Parsed<unknown>[] = [];
   if (kind === 'NodeLifecyclePolicy') results.push(parsePolicyFrame(spec));
   if (kind === 'NodeLifecyclePolicy' || kind === 'NodePool') {

@@ -1,7 +1,7 @@
 /** What one run has seen and done, out of its calls. */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { PortCall, Run } from './invariant.ts';
-import { dig, fieldsOf, listOf, TERMINATION_TIMESTAMP, textOf } from './reading.ts';
+import { dig, fieldsOf, listOf, objectOf, TERMINATION_TIMESTAMP, textOf } from './reading.ts';
 
 /** `patch nodeclaims nc1`: the resource and the name of a Kubernetes call. */
 export interface Target {
@@ -39,11 +39,11 @@ export function lastGet(
 ): { readonly object: KubernetesObject | undefined; readonly index: number } | undefined {
   const index = run.calls.findLastIndex(call => {
     if (!isKubernetes(call, 'get') || call.outcome.kind !== 'answered') return false;
-    const object = asObject(call.outcome.value);
+    const object = objectOf(call.outcome.value);
     return targetOf(call).resource === resource && (object === undefined || isMeant(object));
   });
   const outcome = run.calls[index]?.outcome;
-  return outcome?.kind === 'answered' ? { object: asObject(outcome.value), index } : undefined;
+  return outcome?.kind === 'answered' ? { object: objectOf(outcome.value), index } : undefined;
 }
 
 /** The object as the run saw it last: read, or in the answer to a patch of its own. */
@@ -60,7 +60,7 @@ export function lastSeen(run: Run, resource: string): KubernetesObject | undefin
 }
 
 const answerOf = ({ outcome }: PortCall): KubernetesObject | undefined =>
-  outcome.kind === 'answered' ? asObject(dig(outcome.value, 'object')) : undefined;
+  outcome.kind === 'answered' ? objectOf(dig(outcome.value, 'object')) : undefined;
 
 /** The objects of the last answered list of a resource. */
 export function lastList(run: Run, resource: string): readonly KubernetesObject[] | undefined {
@@ -68,7 +68,7 @@ export function lastList(run: Run, resource: string): readonly KubernetesObject[
     each => isKubernetes(each, 'list') && each.outcome.kind === 'answered' && targetOf(each).resource === resource,
   );
   if (call?.outcome.kind !== 'answered') return undefined;
-  return listOf(call.outcome.value).flatMap(item => asObject(item) ?? []);
+  return listOf(call.outcome.value).flatMap(item => objectOf(item) ?? []);
 }
 
 /** The pod of the call as the run saw it last. */
@@ -131,11 +131,6 @@ export function lastRecordWrite(run: Run): number {
       outcome.kind === 'answered' &&
       fieldsOf(outcome.value)['kind'] === 'written',
   );
-}
-
-function asObject(value: unknown): KubernetesObject | undefined {
-  const uid = dig(value, 'metadata', 'uid');
-  return typeof uid === 'string' ? (value as KubernetesObject) : undefined;
 }
 
 /** The call's method in the third person: `deletes`, `patches`. */

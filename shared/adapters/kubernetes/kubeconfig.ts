@@ -9,8 +9,8 @@ import { messageOf, RetryableError } from '../../errors.ts';
 import { adviceOn } from './access-advice.ts';
 import { parseApiFailure } from './api-failure.ts';
 import { takeExecPlugins } from './exec-plugin.ts';
-import { isRecord } from './objects.ts';
 import type { Authenticator, Transport, TransportOptions } from './transport.ts';
+import { isJsonObject } from '../../domain/json.ts';
 
 /** What keeps us from the cluster, in one line that says what to do. */
 export class ClusterAccessError extends Error {
@@ -95,7 +95,7 @@ export async function checkReachable(transport: Transport, { options, context }:
 function isVersion(body: string): boolean {
   try {
     const version: unknown = JSON.parse(body);
-    return isRecord(version) && typeof version['gitVersion'] === 'string';
+    return isJsonObject(version) && typeof version['gitVersion'] === 'string';
   } catch {
     return false;
   }
