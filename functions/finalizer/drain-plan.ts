@@ -74,7 +74,7 @@ export function planDrain({ now, pods, deadline, protection }: DrainSituation): 
       return {
         kind: 'force',
         pod,
-        gracePeriodSeconds: forcedGraceSeconds(deadline, now),
+        gracePeriodSeconds: forcedGraceSeconds(pod, deadline, now),
         overrides: isActive(overridden, now) ? overridden : undefined,
       };
     }

@@ -21,7 +21,7 @@ import {
  */
 const MINIMUM_GRACE_SECONDS = 1;
 
-type ForcedPod = Pick<PodView, 'deletionTime' | 'terminationGracePeriod'>;
+type ForcedPod = Pick<PodView, 'deletionTime' | 'deletionGracePeriod' | 'terminationGracePeriod'>;
 
 /**
  * From when on the pod is deleted whatever protects it; undefined: never. A pod that terminates already is deleted again, with less
@@ -54,7 +54,16 @@ function endsBy({ deletionTime }: ForcedPod, instant: EpochMs): boolean {
   return deletionTime !== undefined && deletionTime <= instant;
 }
 
-/** Whole seconds of grace of a deletion at `now` that is over at the deadline; at least `MINIMUM_GRACE_SECONDS`. */
-export function forcedGraceSeconds(deadline: EpochMs, now: EpochMs): number {
-  return Math.max(Math.floor(durationBetween(now, deadline) / 1000), MINIMUM_GRACE_SECONDS);
+/**
+ * Whole seconds of grace of a deletion at `now` that is over at the deadline; at least `MINIMUM_GRACE_SECONDS`. Of a pod that stops
+ * already they count from when that was asked for: so the API server counts them, and what would be over by now it cuts to one second.
+ */
+export function forcedGraceSeconds(pod: ForcedPod, deadline: EpochMs, now: EpochMs): number {
+  const begin = isDue(now, deadline) ? now : (deletionBegin(pod) ?? now);
+  return Math.max(Math.floor(durationBetween(begin, deadline) / 1000), MINIMUM_GRACE_SECONDS);
+}
+
+function deletionBegin({ deletionTime, deletionGracePeriod }: ForcedPod): EpochMs | undefined {
+  if (deletionTime === undefined || deletionGracePeriod === undefined) return undefined;
+  return addDuration(deletionTime, toDurationMs(0 - deletionGracePeriod));
 }

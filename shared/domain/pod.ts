@@ -1,4 +1,5 @@
 /** The parts of a Pod that rules look at. Reading never throws: what cannot be read is absent. */
+import { isJsonObject } from './json.ts';
 import type { KubernetesObject, OwnerReference } from './kubernetes-object.ts';
 import { LONGEST_DURATION } from './go-duration.ts';
 import { readConditions } from './node.ts';
@@ -37,6 +38,8 @@ export interface PodView {
   readonly startTime: EpochMs | undefined;
   /** While the pod terminates: when its grace period ends, which is how Kubernetes writes `deletionTimestamp` of a pod. */
   readonly deletionTime: EpochMs | undefined;
+  /** What its deletion granted it (`deletionGracePeriodSeconds`); `deletionTime` minus that is when the deletion was asked for. */
+  readonly deletionGracePeriod: DurationMs | undefined;
   /** `spec.terminationGracePeriodSeconds`; absent only in objects that no API server has defaulted. */
   readonly terminationGracePeriod: DurationMs | undefined;
   readonly priorityClassName: string | undefined;
@@ -70,6 +73,7 @@ export function readPod({ metadata, spec, status }: KubernetesObject): PodView {
     creationTime: instant(metadata.creationTimestamp),
     startTime: instant(status?.['startTime']),
     deletionTime: instant(metadata.deletionTimestamp),
+    deletionGracePeriod: gracePeriodOf(metadata.deletionGracePeriodSeconds),
     terminationGracePeriod: gracePeriodOf(spec?.['terminationGracePeriodSeconds']),
     priorityClassName: optionalText(spec?.['priorityClassName']),
     tolerations: listOf(spec?.['tolerations']).map(readToleration),
@@ -78,8 +82,7 @@ export function readPod({ metadata, spec, status }: KubernetesObject): PodView {
   };
 }
 
-const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> => (isJsonObject(value) ? value : {});
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** The API server takes any 64-bit number. */

@@ -25,6 +25,7 @@ export function aPod(doNotDisrupt: string | undefined, overrides: Partial<PodVie
     creationTime: CREATED,
     startTime: STARTED,
     deletionTime: undefined,
+    deletionGracePeriod: undefined,
     terminationGracePeriod: seconds(30),
     priorityClassName: undefined,
     tolerations: [],

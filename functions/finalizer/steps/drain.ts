@@ -5,7 +5,7 @@
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { DEFAULT_GRACE_PERIOD, stuckTime } from '../../../shared/domain/drainable-pod.ts';
 import { planDrain, type DrainPlan } from '../drain-plan.ts';
-import type { PodView } from '../../../shared/domain/pod.ts';
+import { isTerminating, type PodView } from '../../../shared/domain/pod.ts';
 import {
   addDuration,
   earliest,
@@ -146,7 +146,7 @@ async function reportPod(
     about,
     decision: 'forceDelete',
     reason: EVENT_REASONS.disrupted,
-    message: `deleted with a grace of ${step.gracePeriodSeconds} s: node ${node} is terminated and must be gone by${end}`,
+    message: `${isTerminating(pod) ? 'its grace is shortened to' : 'deleted with a grace of'} ${step.gracePeriodSeconds} s: node ${node} is terminated and must be gone by${end}`,
     details: { node, gracePeriodSeconds: step.gracePeriodSeconds, overriddenProtection: overrides },
     metric: { name: 'PodForcedDeletion' },
     event: { type: 'Normal' },

@@ -10,9 +10,9 @@ import { adviceOn } from './access-advice.ts';
 import { parseApiFailure } from './api-failure.ts';
 import { checkContext, ClusterAccessError } from './check-context.ts';
 import { takeExecPlugins } from './exec-plugin.ts';
-import { isRecord } from './objects.ts';
 import { takeTokenFiles } from './token-file.ts';
 import type { Authenticator, Transport, TransportOptions } from './transport.ts';
+import { isJsonObject } from '../../domain/json.ts';
 
 export { ClusterAccessError };
 
@@ -99,7 +99,7 @@ export async function checkReachable(transport: Transport, { options, context, p
 function isVersion(body: string): boolean {
   try {
     const version: unknown = JSON.parse(body);
-    return isRecord(version) && typeof version['gitVersion'] === 'string';
+    return isJsonObject(version) && typeof version['gitVersion'] === 'string';
   } catch {
     return false;
   }

@@ -79,6 +79,15 @@ describe('a drain', () => {
     expect(summary(plan([{ ...pod, deletionTime: after(1) }], past))).toEqual(['web-0 Terminating']);
   });
 
+  it('lets a pod that was deleted long ago run until the deadline', () => {
+    // Asked for 30 minutes ago with an hour of grace: the API server counts a shorter grace from then, too.
+    const stopping = { deletionTime: after(1800), deletionGracePeriod: seconds(3600) };
+    const pod = aPod(undefined, { ...stopping, terminationGracePeriod: seconds(3600) });
+    expect(plan([pod], { deadline: after(600) }).steps).toMatchObject([{ kind: 'force', gracePeriodSeconds: 2400 }]);
+    expect(plan([pod], { deadline: after(0) }).steps).toMatchObject([{ kind: 'force', gracePeriodSeconds: 1 }]);
+    expect(plan([pod], { deadline: after(-60) }).steps).toMatchObject([{ kind: 'force', gracePeriodSeconds: 1 }]);
+  });
+
   it('does not wait for a pod whose kubelet is silent', () => {
     const pod = aPod(undefined, { deletionTime: T });
     expect(plan([pod]).nextLook).toBe(addDuration(T, toDurationMs(60_001)));
@@ -100,7 +109,7 @@ describe('a drain', () => {
         const deadline = after(0);
         const pod = aPod('true', { terminationGracePeriod: seconds(grace) });
         expect(isForced(pod, deadline, now)).toBe(offset >= -grace);
-        const granted = forcedGraceSeconds(deadline, now);
+        const granted = forcedGraceSeconds(pod, deadline, now);
         expect(granted).toBe(Math.max(1, -offset));
       }),
     );
