@@ -44,7 +44,7 @@ export function createObjectChecker(): ObjectChecker {
     check(file, manifest, { lineOf }, base) {
       const resource = core.resourceForKind(manifest.apiVersion, manifest.kind);
       if (resource?.schema === undefined)
-        return resource === undefined ? checkKind(core, file, manifest, lineOf, base) : undefined;
+        return resource === undefined ? checkKind(core, file, manifest, lineOf([...base, 'kind'])) : undefined;
       const { schema } = resource;
       const at = (path: string, message: string): Finding => ({
         file,
@@ -73,8 +73,7 @@ function checkKind(
   core: ApiServerCore,
   file: string,
   { apiVersion, kind, metadata }: Manifest,
-  lineOf: SourceDocument['lineOf'],
-  base: Path,
+  line: number,
 ): Checked | undefined {
   const known = [...core.resources().filter(each => each.schema !== undefined), SCENARIO];
   const names = known.map(each => `${each.group}/${each.version} ${each.kind}`);
@@ -88,7 +87,7 @@ function checkKind(
     file,
     kind,
     name: metadata.name,
-    findings: [{ file, line: lineOf([...base, 'kind']), path: 'kind', message }],
+    findings: [{ file, line, path: 'kind', message }],
   };
 }
 

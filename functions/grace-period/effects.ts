@@ -36,8 +36,7 @@ type Changed =
 export async function changeNode(
   deps: Pick<FunctionDeps, 'kubernetes' | 'clock'> & { readonly reporter: Reporter },
   seen: Here,
-  node: NodeChange,
-  counts: Counts,
+  { node, counts }: { readonly node: NodeChange; readonly counts: Counts },
   before: Remembered,
 ): Promise<Changed> {
   const effort = seen.held?.effort;
@@ -72,14 +71,14 @@ function sayAgain(reporter: Reporter, { object }: Here, { message }: Refused): P
 /** Releases the Node; the wake-up that is sent finds it released, and says the rest. */
 export async function releaseFirst(
   deps: Pick<FunctionDeps, 'kubernetes' | 'wakeUps' | 'clock'> & { readonly reporter: Reporter },
-  { node, dueTime, counts }: Extract<GracePeriodDecision, { kind: 'releaseFirst' }>,
+  decision: Extract<GracePeriodDecision, { kind: 'releaseFirst' }>,
   seen: Here,
 ): Promise<Changed> {
   const before = { record: seen.held ?? EMPTY_RECORD, wakeTime: seen.observation.now };
-  const changed = await changeNode(deps, seen, node, counts, before);
+  const changed = await changeNode(deps, seen, decision, before);
   if (changed.kind === 'again') return changed;
   const { subject } = wanted(seen, before);
-  await deps.wakeUps.send([{ wakeUp: { owner: OWNER, subject, wakeTime: dueTime }, delay: seconds(0) }]);
+  await deps.wakeUps.send([{ wakeUp: { owner: OWNER, subject, wakeTime: decision.dueTime }, delay: seconds(0) }]);
   return changed;
 }
 
