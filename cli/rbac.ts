@@ -16,6 +16,7 @@ import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
 import { reportFailure } from './failure.ts';
 import { onKubeconfig } from './on-kubeconfig.ts';
 import { readObjects } from './read-objects.ts';
+import { isJsonObject } from '../shared/domain/json.ts';
 
 export interface RbacOptions {
   /** Default without files: `$KUBECONFIG`, else `~/.kube/config`. With files: asked for kinds that they do not define. */
@@ -161,7 +162,5 @@ function definitionOf(
 }
 
 function fieldOf(value: unknown, key: string): unknown {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? Object.entries(value).find(([name]) => name === key)?.[1]
-    : undefined;
+  return isJsonObject(value) ? Object.entries(value).find(([name]) => name === key)?.[1] : undefined;
 }

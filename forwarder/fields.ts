@@ -1,15 +1,13 @@
 /** Reading fields of objects whose shape is not known: what is missing or of another type is absent, nothing throws. */
+import { isJsonObject } from '../shared/domain/json.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The value at `path`, or undefined as soon as a step of it is missing. */
 export function fieldAt(value: unknown, ...path: readonly string[]): unknown {
   let current = value;
   for (const key of path) {
-    if (!isFields(current) || !Object.hasOwn(current, key)) return undefined;
+    if (!isJsonObject(current) || !Object.hasOwn(current, key)) return undefined;
     current = current[key];
   }
   return current;
@@ -39,7 +37,7 @@ export function pick(value: unknown, keys: readonly string[]): Fields {
 
 /** The entries of a string map whose key passes; undefined when there are none, so that `{}` and absent are equal. */
 export function pickEntries(value: unknown, passes: (key: string) => boolean): Fields | undefined {
-  if (!isFields(value)) return undefined;
+  if (!isJsonObject(value)) return undefined;
   const kept = Object.entries(value).filter(([key]) => passes(key));
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }
@@ -49,7 +47,7 @@ export function canonicalText(value: unknown): string {
   // Most parts are plain text, for which a replacer is ten times the work.
   if (typeof value === 'string') return JSON.stringify(value);
   return JSON.stringify(value, (_key, nested: unknown) =>
-    isFields(nested) ? Object.fromEntries(Object.entries(nested).toSorted(byKey)) : nested,
+    isJsonObject(nested) ? Object.fromEntries(Object.entries(nested).toSorted(byKey)) : nested,
   );
 }
 

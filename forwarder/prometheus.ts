@@ -1,5 +1,13 @@
 /** The forwarder's metrics in Prometheus' terms: counters from `metric-names.ts`, gauges read when somebody asks. */
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry, type CounterConfiguration } from 'prom-client';
+import {
+  collectDefaultMetrics,
+  Counter,
+  Gauge,
+  Histogram,
+  Registry,
+  type CounterConfiguration,
+  type GaugeConfiguration,
+} from 'prom-client';
 import type { MetricSink } from '../shared/ports/metrics.ts';
 import type { ForwarderStats } from './stats.ts';
 import { METRICS } from './metric-names.ts';
@@ -30,23 +38,28 @@ export function createPrometheusMetrics(stats: () => ForwarderStats | undefined)
     }
   }
 
-  gauge(registry, 'leading', 'Whether this forwarder works (1) or stands by (0).', [], () => [
+  gauge(registry, { name: 'leading', help: 'Whether this forwarder works (1) or stands by (0).' }, () => [
     { labels: {}, value: stats() === undefined ? 0 : 1 },
   ]);
-  gauge(registry, 'queue_depth', 'Objects whose changes are not published yet.', [], () => [
+  gauge(registry, { name: 'queue_depth', help: 'Objects whose changes are not published yet.' }, () => [
     { labels: {}, value: stats()?.queueDepth ?? 0 },
   ]);
-  gauge(registry, 'staleness_seconds', 'Since a resource was last heard of.', ['resource'], () =>
-    (stats()?.resources ?? []).map(({ resource, staleness }) => ({ labels: { resource }, value: staleness / 1000 })),
+  gauge(
+    registry,
+    { name: 'staleness_seconds', help: 'Since a resource was last heard of.', labelNames: ['resource'] },
+    () =>
+      (stats()?.resources ?? []).map(({ resource, staleness }) => ({ labels: { resource }, value: staleness / 1000 })),
   );
-  gauge(registry, 'objects', 'Tracked objects.', ['resource'], () =>
+  gauge(registry, { name: 'objects', help: 'Tracked objects.', labelNames: ['resource'] }, () =>
     (stats()?.resources ?? []).map(({ resource, objects }) => ({ labels: { resource }, value: objects })),
   );
   gauge(
     registry,
-    'resource_synced',
-    'Whether a resource was listed (1) or not, or is not served (0).',
-    ['resource'],
+    {
+      name: 'resource_synced',
+      help: 'Whether a resource was listed (1) or not, or is not served (0).',
+      labelNames: ['resource'],
+    },
     () =>
       (stats()?.resources ?? []).map(({ resource, state }) => ({
         labels: { resource },
@@ -96,17 +109,12 @@ interface Sample {
   readonly value: number;
 }
 
-function gauge(
-  registry: Registry,
-  name: string,
-  help: string,
-  labelNames: string[],
-  read: () => readonly Sample[],
-): Gauge {
+type GaugeDefinition = Pick<GaugeConfiguration<string>, 'name' | 'help'> & { readonly labelNames?: string[] };
+
+function gauge(registry: Registry, { name, ...definition }: GaugeDefinition, read: () => readonly Sample[]): Gauge {
   return new Gauge({
+    ...definition,
     name: `${PREFIX}${name}`,
-    help,
-    labelNames,
     registers: [registry],
     collect() {
       this.reset();

@@ -229,4 +229,4 @@ function nameOf({ resource, namespace, name }: TargetRef): string {
   return `${resource} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
 }
 
-const toJson = (object: KubernetesObject): JsonValue => JSON.parse(JSON.stringify(object)) as JsonValue;
+const toJson = (object: KubernetesObject): JsonValue => JSON.parse(JSON.stringify(object));

@@ -64,7 +64,7 @@ const isGranted = ({ kind, body }: Manifest): boolean =>
   kind === 'FinalizerRule' && !JSON.stringify(body).includes(NOT_GRANTED);
 
 function kindOfRule({ body }: Manifest): { readonly apiVersion: string; readonly kind: string } {
-  const { group = '', version = '', kind = '' } = (body['spec'] ?? {}) as Readonly<Record<string, unknown>>;
+  const { group = '', version = '', kind = '' } = objectAt(body, 'spec');
   const text = (value: unknown): string => (typeof value === 'string' ? value : '');
   const prefix = text(group) === '' ? '' : `${text(group)}/`;
   return { apiVersion: `${prefix}${text(version)}`, kind: text(kind) };

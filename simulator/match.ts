@@ -1,5 +1,6 @@
 /** Deep subset, as expectations use it, and dotted paths that must not exist. */
-import type { JsonObject, JsonValue } from '../shared/domain/kubernetes-object.ts';
+import { isJsonObject } from '../shared/domain/json.ts';
+import type { JsonValue } from '../shared/domain/kubernetes-object.ts';
 
 /** The first place where `actual` does not contain `expected`; undefined when it does. */
 export interface Mismatch {
@@ -22,8 +23,8 @@ export function mismatch(expected: JsonValue, actual: JsonValue | undefined, pat
     }
     return undefined;
   }
-  if (!isObject(expected)) return expected === actual ? undefined : { path, expected, actual };
-  if (!isObject(actual)) return { path, expected, actual };
+  if (!isJsonObject(expected)) return expected === actual ? undefined : { path, expected, actual };
+  if (!isJsonObject(actual)) return { path, expected, actual };
   for (const [key, value] of Object.entries(expected)) {
     if (value === undefined) continue;
     const found = mismatch(value, actual[key], path === '' ? key : `${path}.${key}`);
@@ -34,8 +35,8 @@ export function mismatch(expected: JsonValue, actual: JsonValue | undefined, pat
 
 /** Number of leaves of `expected` that `actual` has: how near a miss is. */
 export function nearness(expected: JsonValue, actual: JsonValue | undefined): number {
-  if (isObject(expected)) {
-    const fields = isObject(actual) ? actual : {};
+  if (isJsonObject(expected)) {
+    const fields = isJsonObject(actual) ? actual : {};
     return Object.entries(expected).reduce((sum, [key, value = null]) => sum + nearness(value, fields[key]), 0);
   }
   return mismatch(expected, actual) === undefined ? 1 : 0;
@@ -55,12 +56,10 @@ export function valueAt(value: JsonValue | undefined, path: string): JsonValue |
   let current = value;
   for (const key of parsePath(path)) {
     if (isArray(current)) current = current[Number(key)];
-    else if (isObject(current)) current = current[key];
+    else if (isJsonObject(current)) current = current[key];
     else return undefined;
   }
   return current;
 }
 
 const isArray = (value: JsonValue | undefined): value is readonly JsonValue[] => Array.isArray(value);
-const isObject = (value: JsonValue | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -21,7 +21,7 @@ import { createParts } from './parts.ts';
 import { createRandom, type Random } from './random.ts';
 import { GENERATED_ANNOTATION, type Actor, type Scenario, type ScenarioFault } from './scenario/scenario.ts';
 import { createSimulatedSystem, CURFEW_USER, type Replacements } from './simulated-system.ts';
-import { carryOut, describeStep, type StepTargets } from './steps.ts';
+import { carryOut, describeStep, REFUSED, type StepTargets } from './steps.ts';
 import type { TimelineEntry } from './timeline.ts';
 import type { TraceEntry } from './trace.ts';
 import { createVirtualTime, MAX_ACTIONS_PER_INSTANT, Standstill } from './virtual-time.ts';
@@ -137,10 +137,12 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
       return system.publish(envelope);
     },
   };
+  const refusedSteps: ScenarioFault[] = [];
   for (const step of scenario.steps) {
     time.at(step.time, () => {
       const problem = carryOut(step, { world, cloud, outages, cleanups, hooks, system: heard });
       timeline.addStep(describeStep(step), problem);
+      if (problem?.startsWith(REFUSED) === true) refusedSteps.push({ place: step.place, message: problem });
     });
   }
   for (const actor of scenario.actors) ACTOR_STARTS[actor]({ core, scheduler: time, cloud });
@@ -182,6 +184,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     notes: [
       ...scenario.doubts,
       ...warningNotes(scenario, complaints.warnings),
+      ...refusedSteps,
       ...notesOf(scenario, trace.entries, { resources: core.resources() }),
     ],
     buried,

@@ -18,12 +18,15 @@ export interface StepTargets {
   readonly system: Pick<System, 'publish' | 'restartForwarder'>;
 }
 
+/** How the answer of a step begins that the API server refused. */
+export const REFUSED = 'refused: ';
+
 /** Carries one step out. Answers why it had no effect, if so: what it is about is not there, or the API server refused it. */
 export function carryOut({ action }: Step, targets: StepTargets): string | undefined {
   try {
     return perform(action, targets);
   } catch (error) {
-    if (error instanceof ApiStatusError) return `refused: ${messageOf(error)}`;
+    if (error instanceof ApiStatusError) return `${REFUSED}${messageOf(error)}`;
     throw error;
   }
 }

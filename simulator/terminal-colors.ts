@@ -2,6 +2,6 @@
 import { createColors } from 'picocolors';
 
 /** A pipe has no `isTTY`. */
-export const isTerminal = Boolean(process.stdout.isTTY);
+export const isTerminal = 'isTTY' in process.stdout && process.stdout.isTTY;
 
 export const colors = createColors(isTerminal && process.env['NO_COLOR'] === undefined);

@@ -3,6 +3,7 @@
  * a policy that it wrote, and each audit record, in order. Actors' and the scenario's own writes are not in it.
  */
 import { CURFEW_GROUP } from '../shared/contract/names.ts';
+import { isJsonObject } from '../shared/domain/json.ts';
 import type { JsonObject, JsonValue } from '../shared/domain/kubernetes-object.ts';
 import { toIsoText, type EpochMs } from '../shared/domain/time.ts';
 import type { AuditRecord } from '../shared/ports/audit-log.ts';
@@ -80,7 +81,7 @@ const isReport = ({ resource, subresource }: ObservedWrite): boolean =>
 
 function eventFields(event: Readonly<Record<string, unknown>>, by: string): JsonObject {
   const { type, reason, message, involvedObject } = event;
-  const about: { readonly [key: string]: unknown } = isRecord(involvedObject) ? involvedObject : {};
+  const about: { readonly [key: string]: unknown } = isJsonObject(involvedObject) ? involvedObject : {};
   return {
     by,
     type: toJson(type),
@@ -95,12 +96,9 @@ function eventFields(event: Readonly<Record<string, unknown>>, by: string): Json
   };
 }
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** What goes into the trace is what JSON can say; anything else is left out. */
 function toJson(value: unknown): JsonValue | undefined {
-  return value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as JsonValue);
+  return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
 }
 
 /** One line of `--output jsonl`. */

@@ -31,7 +31,7 @@ const AUTHOR = 'scenario';
 
 export interface World {
   readonly core: ApiServerCore;
-  /** Creates the object, or merges into the one that is there; status included. */
+  /** Creates the object, or merges into the one that is there; status included. Throws `ApiStatusError` for what is refused, as `patch` does. */
   apply(manifest: Manifest): void;
   /** RFC 7386 on the whole object, status included. Answers whether the object was there. */
   patch(target: TargetRef, merge: JsonObject): boolean;
@@ -85,10 +85,13 @@ export function createWorld(scenario: Scenario, scheduler: Scheduler): World {
     core.seed(asManifest(withPodDefaults({ ...body, kind, apiVersion: apiVersionOf(ref.type) })));
   };
 
-  /** Stores a merge as the API server would have: the generation counts it, and what was held by its last finalizer alone goes. */
+  /**
+   * Stores a merge as the API server would have: the generation counts it, what its definition lets nobody change stays as it is
+   * (`ApiStatusError`), and what was held by its last finalizer alone goes.
+   */
   const merge = (existing: KubernetesObject, change: JsonObject, ref: ObjectRef): void => {
     const old = copyObject(existing);
-    core.seed(asManifest(withNextGeneration(old, mergePatch(old, change))));
+    core.seed(asManifest(withNextGeneration(old, mergePatch(old, change))), { keepsTransitions: true });
     const { deletionTimestamp, finalizers = [] } = get(ref)?.metadata ?? {};
     if (deletionTimestamp === undefined || finalizers.length > 0) return;
     unlessRefused(() => core.patch(ref, { type: 'merge', body: {} }, { user: AUTHOR }));

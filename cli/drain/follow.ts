@@ -103,7 +103,7 @@ async function eventsOf(kubernetes: KubernetesApi, name: string): Promise<readon
 const writtenAs = ({ metadata }: KubernetesObject): number => Number(metadata.resourceVersion) || 0;
 
 function lineOf(event: KubernetesObject): string {
-  const { reason, message } = event as { readonly reason?: unknown; readonly message?: unknown };
+  const { reason, message } = event;
   return `${String(reason)}: ${String(message)}`;
 }
 
@@ -123,7 +123,7 @@ interface Answer {
 export function readAnswer(value: string | undefined): Answer | undefined {
   if (value === undefined) return undefined;
   try {
-    const { id, status, message, left } = JSON.parse(value) as Partial<Answer>;
+    const { id, status, message, left }: Partial<Answer> = JSON.parse(value);
     if (typeof id !== 'string' || typeof status !== 'string' || typeof message !== 'string') return undefined;
     return { id, status, message, left: Array.isArray(left) ? left.map(String) : [] };
   } catch {

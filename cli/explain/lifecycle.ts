@@ -106,7 +106,7 @@ export function explainLifecycle(cluster: LifecycleCluster, node: NodeView, now:
   const progress = node.conditions.find(({ type, status }) => type === TERMINATING_CONDITION && status === 'True');
   return {
     nodePool,
-    repair: explainRepair(cluster, node, nodePool, rules, now),
+    repair: explainRepair(cluster, node, { pool: nodePool, rules, now }),
     termination: {
       source: termination.kind === 'none' ? undefined : termination.source,
       message: terminationText(termination),
@@ -135,9 +135,7 @@ function rulesOf({ gateOpen, policies }: LifecycleCluster, pool: KubernetesObjec
 function explainRepair(
   cluster: LifecycleCluster,
   node: NodeView,
-  pool: string | undefined,
-  rules: RepairRules,
-  now: EpochMs,
+  { pool, rules, now }: { readonly pool: string | undefined; readonly rules: RepairRules; readonly now: EpochMs },
 ): RepairExplanation {
   const { nodes, claims } = cluster;
   const { source, mode } = rules;

@@ -53,7 +53,7 @@ export async function playDemo(timeline: Timeline): Promise<number> {
     const over = await waitForTheEnd(stack, timeline, began, interrupted.signal);
     happened.over = true;
     timeline.endProgress();
-    return report(stack, timeline, happened, began, over);
+    return report(stack, timeline, { happened, began, over });
   } finally {
     await stack.stop();
   }
@@ -126,7 +126,16 @@ function find(core: LocalStack['cluster']['core'], name: string): KubernetesObje
   }
 }
 
-function report(stack: LocalStack, timeline: Timeline, happened: Happened, began: number, over: boolean): number {
+/** How the story went. */
+interface Ended {
+  readonly happened: Happened;
+  /** In milliseconds since 1970. */
+  readonly began: number;
+  /** Within its time. */
+  readonly over: boolean;
+}
+
+function report(stack: LocalStack, timeline: Timeline, { happened, began, over }: Ended): number {
   timeline.heading('What happened');
   let failures = 0;
   const check = (holds: boolean, text: string): void => {

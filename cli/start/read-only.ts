@@ -2,7 +2,8 @@
  * `KubernetesApi` for a cluster that is watched without `--enforce`: reads go through, writes are reported and not made. The answer is
  * what the write would plausibly have got, looked up by reading: a missing object is `notFound`, an unmet precondition a `conflict`.
  */
-import { isKubernetesObject, isRecord } from '../../shared/adapters/kubernetes/objects.ts';
+import { isKubernetesObject } from '../../shared/adapters/kubernetes/objects.ts';
+import { isJsonObject } from '../../shared/domain/json.ts';
 import type {
   JsonObject,
   KubernetesManifest,
@@ -73,7 +74,7 @@ export function toReadOnly(api: KubernetesApi, onWrite: (write: WithheldWrite) =
 
 function preconditionsIn(body: JsonObject): Preconditions {
   const metadata = body['metadata'];
-  if (!isRecord(metadata)) return {};
+  if (!isJsonObject(metadata)) return {};
   const { uid, resourceVersion } = metadata;
   return {
     ...(typeof uid === 'string' ? { uid } : {}),
@@ -88,10 +89,10 @@ function merged(object: KubernetesObject, patch: JsonObject): KubernetesObject {
 }
 
 function mergePatch(target: unknown, patch: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const result: Record<string, unknown> = isRecord(target) ? { ...target } : {};
+  const result: Record<string, unknown> = isJsonObject(target) ? { ...target } : {};
   for (const [key, value] of Object.entries(patch)) {
     if (value === null) delete result[key];
-    else if (value !== undefined) result[key] = isRecord(value) ? mergePatch(result[key], value) : value;
+    else if (value !== undefined) result[key] = isJsonObject(value) ? mergePatch(result[key], value) : value;
   }
   return result;
 }

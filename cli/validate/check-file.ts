@@ -8,7 +8,7 @@ import type { ResourceCatalog } from '../../simulator/scenario/resource-names.ts
 import { checkConfiguration } from './configuration.ts';
 import type { SourceFile } from './files.ts';
 import type { Checked } from './finding.ts';
-import { asManifest, type ObjectChecker } from './objects.ts';
+import { asManifest, type Manifest, type ObjectChecker } from './objects.ts';
 import { textsOf } from '../texts-of.ts';
 import { readYaml, type SourceDocument } from './yaml-source.ts';
 
@@ -74,7 +74,7 @@ function checkDocument(file: string, document: SourceDocument, context: CheckCon
       return checked === undefined ? [] : [checked];
     });
   }
-  if (kind === 'ConfigMap') return checkConfigMap(file, document, manifest['data'], manifest.metadata.name, context);
+  if (kind === 'ConfigMap') return checkConfigMap(file, document, manifest, context);
   const checked = context.objects.check(file, manifest, document, []);
   return checked === undefined ? [] : [checked];
 }
@@ -82,8 +82,7 @@ function checkDocument(file: string, document: SourceDocument, context: CheckCon
 function checkConfigMap(
   file: string,
   { textLineOf }: SourceDocument,
-  data: unknown,
-  name: string,
+  { data, metadata: { name } }: Manifest,
   { event, template }: CheckContext,
 ): Checked[] {
   const keys: Record<string, string> = { ...textsOf(data) };

@@ -12,7 +12,8 @@ import { parseTerminationBlock } from '../../shared/contract/termination-schema.
 import { parseProtectionBlock } from '../../shared/contract/protection-schema.ts';
 import { CURFEW_GROUP } from '../../shared/contract/names.ts';
 import { didYouMean, isMisspelling, nearestName } from '../../shared/domain/nearest-name.ts';
-import { parseApiVersion, type JsonObject, type KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
+import { isJsonObject } from '../../shared/domain/json.ts';
+import { parseApiVersion, type KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
 import { unwatchedTypes } from '../../functions/repair/policies/watched.ts';
 import type { Checked, Finding } from './finding.ts';
 import { UNKNOWN_FIELD, withHint } from './hints.ts';
@@ -26,16 +27,13 @@ export interface ObjectChecker {
 /** What every object has. */
 export type Manifest = KubernetesManifest & { readonly metadata: { readonly name: string } };
 
-const isTable = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** The value as an object with kind and name; undefined when it is none. */
 export function asManifest(value: unknown): Manifest | undefined {
-  if (!isTable(value)) return undefined;
+  if (!isJsonObject(value)) return undefined;
   const { apiVersion, kind, metadata } = value;
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') return undefined;
-  const name = isTable(metadata) && typeof metadata['name'] === 'string' ? metadata['name'] : '';
-  return { ...value, apiVersion, kind, metadata: { ...(isTable(metadata) && metadata), name } };
+  const name = isJsonObject(metadata) && typeof metadata['name'] === 'string' ? metadata['name'] : '';
+  return { ...value, apiVersion, kind, metadata: { ...(isJsonObject(metadata) && metadata), name } };
 }
 
 /** A checker with an API server of its own, which stores nothing. */
@@ -46,7 +44,7 @@ export function createObjectChecker(): ObjectChecker {
     check(file, manifest, { lineOf }, base) {
       const resource = core.resourceForKind(manifest.apiVersion, manifest.kind);
       if (resource?.schema === undefined)
-        return resource === undefined ? checkKind(core, file, manifest, lineOf, base) : undefined;
+        return resource === undefined ? checkKind(core, file, manifest, lineOf([...base, 'kind'])) : undefined;
       const { schema } = resource;
       const at = (path: string, message: string): Finding => ({
         file,
@@ -75,8 +73,7 @@ function checkKind(
   core: ApiServerCore,
   file: string,
   { apiVersion, kind, metadata }: Manifest,
-  lineOf: SourceDocument['lineOf'],
-  base: Path,
+  line: number,
 ): Checked | undefined {
   const known = [...core.resources().filter(each => each.schema !== undefined), SCENARIO];
   const names = known.map(each => `${each.group}/${each.version} ${each.kind}`);
@@ -90,7 +87,7 @@ function checkKind(
     file,
     kind,
     name: metadata.name,
-    findings: [{ file, line: lineOf([...base, 'kind']), path: 'kind', message }],
+    findings: [{ file, line, path: 'kind', message }],
   };
 }
 
@@ -123,7 +120,7 @@ function refusals(
     const { details, message = 'is refused' } = error.status;
     const causes: unknown = details?.['causes'];
     const faults = (Array.isArray(causes) ? causes : []).flatMap((cause: unknown): Fault[] =>
-      isTable(cause) &&
+      isJsonObject(cause) &&
       typeof cause['field'] === 'string' &&
       typeof cause['message'] === 'string' &&
       // That rules were not looked at is no fault of its own.
@@ -140,9 +137,9 @@ function refusals(
 
 /** What Curfew's own readers say to it. */
 function faultsOf({ kind, spec }: KubernetesManifest): Fault[] {
-  const empty = emptyFields({ kind, body: { spec: isTable(spec) || spec === null ? spec : {} } });
+  const empty = emptyFields({ kind, body: { spec: isJsonObject(spec) || spec === null ? spec : {} } });
   if (empty.length > 0) return empty.map(({ path, message }) => ({ path: formatPath(path), message }));
-  const blocks = isTable(spec) ? spec : {};
+  const blocks = isJsonObject(spec) ? spec : {};
   const results: Parsed<unknown>[] = [];
   if (kind === 'NodeLifecyclePolicy') results.push(parsePolicyFrame(spec));
   if (kind === 'NodeLifecyclePolicy' || kind === 'NodePool') {

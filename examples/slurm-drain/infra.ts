@@ -1,6 +1,6 @@
 /**
  * The bridge on AWS: `npx cdk --app "node examples/slurm-drain/infra.ts" deploy`. Events of the custom resource and a minute tick go into one queue;
- * the function looks once for all that wait. It runs in the VPC, where slurmrestd is, and reads slurm.conf and its token from EFS.
+ * the function looks once for up to ten that wait. It runs in the VPC, where slurmrestd is, and reads slurm.conf and its token from EFS.
  */
 import { App, CfnParameter, Duration, Fn, Stack } from 'aws-cdk-lib';
 import { CfnSecurityGroup } from 'aws-cdk-lib/aws-ec2';
@@ -35,10 +35,17 @@ export function buildStack(app: App): Stack {
   const accessPoint = ask('AccessPoint', 'ARN of the EFS access point with slurm.conf and token').valueAsString;
   const slurmrestd = ask('Slurmrestd', 'http://HOST:PORT of slurmrestd').valueAsString;
 
-  const deadLetterQueue = new Queue(stack, 'DeadLetters', { enforceSSL: true, retentionPeriod: Duration.days(14) });
+  const deadLetterQueue = new Queue(stack, 'DeadLetters', {
+    enforceSSL: true,
+    fifo: true,
+    retentionPeriod: Duration.days(14),
+  });
   const queue = new Queue(stack, 'Inbox', {
     enforceSSL: true,
-    visibilityTimeout: Duration.minutes(6),
+    fifo: true,
+    contentBasedDeduplication: true,
+    // After a pass that failed nothing is looked at for this long: all messages are in one group.
+    visibilityTimeout: Duration.seconds(90),
     deadLetterQueue: { queue: deadLetterQueue, maxReceiveCount: 20 },
   });
   const fn = new DockerImageFunction(stack, 'Bridge', {
@@ -47,7 +54,7 @@ export function buildStack(app: App): Stack {
     architecture: Architecture.ARM_64,
     memorySize: 512,
     timeout: Duration.minutes(1),
-    // Passes must not overlap: Slurm has no compare-and-set.
+    // Passes must not overlap: Slurm has no compare-and-set. The queue's one message group sees to that; this is for calls by hand.
     reservedConcurrentExecutions: 1,
     environment: {
       [ENV.clusterName]: clusterName,
@@ -69,9 +76,7 @@ export function buildStack(app: App): Stack {
   ]) {
     fn.role?.addManagedPolicy(ManagedPolicy.fromAwsManagedPolicyName(policy));
   }
-  fn.addEventSource(
-    new SqsEventSource(queue, { batchSize: 100, maxBatchingWindow: Duration.seconds(2), maxConcurrency: 2 }),
-  );
+  fn.addEventSource(new SqsEventSource(queue, { batchSize: 10 }));
   new CfnAccessEntry(stack, 'Access', {
     clusterName,
     principalArn: fn.role?.roleArn ?? Fn.ref('AWS::NoValue'),
@@ -84,7 +89,8 @@ export function buildStack(app: App): Stack {
     'Bus',
     ask('EventBusName', 'Output EventBusName of Curfew').valueAsString,
   );
-  const target = new SqsQueue(queue, { deadLetterQueue });
+  // One group: Lambda passes its messages on by one invocation at a time. What cannot be delivered the next tick makes up for.
+  const target = new SqsQueue(queue, { messageGroupId: 'look' });
   new Rule(stack, 'Requests', {
     eventBus: bus,
     eventPattern: {

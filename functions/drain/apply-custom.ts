@@ -46,7 +46,7 @@ async function create(parts: Parts, { active, custom, noted }: Of<'createResourc
     case 'exists':
       return again(`${custom.kind} ${custom.name} exists`);
     case 'failed': {
-      const decision = fail(active, settings, undefined, made.reason, made.message);
+      const decision = fail(active, settings, { reason: made.reason, message: made.message, left: [] });
       if (decision.kind === 'fallBack') return fallBack(parts, decision, look);
       if (decision.kind !== 'finish') return again('the custom drain changed');
       return finish(parts, decision, look);

@@ -66,7 +66,8 @@ const RECREATIONS = 1;
 export function decideCustom({ now, active, settings, resource, pass }: CustomSituation): CustomDecision {
   const { customDrain } = settings;
   if (customDrain === undefined || resource.kind === 'notAsked') throw new RangeError('there is no custom drain');
-  const fails = (reason: string, message: string): CustomDecision => fail(active, customDrain, pass, reason, message);
+  const fails = (reason: string, message: string): CustomDecision =>
+    fail(active, customDrain, { reason, message, left: stillThere(pass) });
   const { custom } = active;
   const kind = `${customDrain.kind}.${customDrain.apiGroup}`;
   const start = custom?.createdTime ?? active.startTime;
@@ -145,15 +146,13 @@ function conditionsOf(
   return conditions.find(each => each.type === failedConditionType && each.status.toLowerCase() === 'true') ?? 'none';
 }
 
-/** Of a custom drain that cannot go on. */
+/** Of a custom drain that cannot go on. `left`: pods that still run, as far as somebody looked. */
 export function fail(
   active: ActiveDrain,
   { fallbackMode }: CustomDrainSettings,
-  pass: DrainPass | undefined,
-  reason: string,
-  message: string,
+  why: Pick<DrainOutcome, 'reason' | 'message' | 'left'>,
 ): CustomDecision {
-  const outcome: DrainOutcome = { status: 'Failed', reason, message, left: pass === undefined ? [] : stillThere(pass) };
+  const outcome: DrainOutcome = { status: 'Failed', ...why };
   if (fallbackMode !== undefined) return { kind: 'fallBack', active, because: outcome };
   return { kind: 'finish', active, outcome, pass: undefined };
 }

@@ -63,14 +63,15 @@ export async function closeGone({ deps, reporter }: Parts, target: Target, gone:
   });
 }
 
-/** Said once, on the custom resource: there is no Node to say it on. */
+/** Said on the custom resource: there is no Node to say it on. */
 async function tryAgain({ deps, reporter }: Parts, { store, record, subject }: Gone, refused: Refused): Promise<void> {
   const reason = EVENT_REASONS.changeRefused;
   const reported = `${reason} ${refused.message}`;
   const made = await resourceOf(deps, record.active);
   // Said first: a run that dies in between says it again (I9).
-  if (made !== undefined && record.reported !== reported) {
-    await reporter.report(reportOfRefused(made.about, refused, reason));
+  if (made !== undefined) {
+    const isRepeated = record.reported === reported;
+    await reporter.report(reportOfRefused(made.about, refused, reason, { isRepeated }));
   }
   await store.save({ subject, value: { ...record, reported }, wakeTime: addDuration(deps.clock.now(), REFUSED_CHECK) });
 }

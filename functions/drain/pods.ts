@@ -7,6 +7,7 @@ import { DEFAULT_GRACE_PERIOD, isStatic } from '../../shared/domain/drainable-po
 import { isFinished, isTerminating, type PodView } from '../../shared/domain/pod.ts';
 import { addDuration, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import { PARTIAL_DRAIN_RESOURCES, type DrainScope } from './scope.ts';
+import { isJsonObject } from '../../shared/domain/json.ts';
 
 /** On a pod: which devices it uses, kept up to date by NVSentinel's metadata-collector. */
 const DEVICES_ANNOTATION = 'dgxc.nvidia.com/devices';
@@ -94,13 +95,10 @@ function readDevices(annotation: string): readonly string[] | undefined {
   } catch {
     return undefined;
   }
-  const devices = isTable(value) ? value['devices'] : undefined;
-  if (!isTable(devices)) return undefined;
+  const devices = isJsonObject(value) ? value['devices'] : undefined;
+  if (!isJsonObject(devices)) return undefined;
   return PARTIAL_DRAIN_RESOURCES.flatMap(resource => {
     const list = Object.hasOwn(devices, resource) ? devices[resource] : [];
     return Array.isArray(list) ? list.filter(device => typeof device === 'string') : [];
   });
 }
-
-const isTable = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

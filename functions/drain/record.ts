@@ -2,7 +2,6 @@
 import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
 import { QUARANTINE_STATUSES } from '../../shared/domain/health-event.ts';
-import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import type { RecordCodec } from '../../shared/lifecycle/timed-record.ts';
 import type { DrainRecord } from './model.ts';
 
@@ -122,5 +121,5 @@ export const DRAIN_CODEC: RecordCodec<DrainRecord> = {
   // Version 1 knew nothing of the end of a quarantine.
   parse: state => schema.parse(state),
   // Undefined values are kept as null, so that what is read equals what was written.
-  toState: value => JSON.parse(JSON.stringify(value, (_, part: unknown) => part ?? null)) as JsonObject,
+  toState: value => JSON.parse(JSON.stringify(value, (_, part: unknown) => part ?? null)),
 };

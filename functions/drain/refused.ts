@@ -23,9 +23,8 @@ export async function holdWhenRefused(
   const reason = EVENT_REASONS.nodeChangeRefused;
   const reported = `${reason} ${message}`;
   // Said first: a run that dies in between says it again (I9).
-  if (held.value.reported !== reported) {
-    await parts.reporter.report(reportOfRefused(look.object, outcome, reason));
-  }
+  const isRepeated = held.value.reported === reported;
+  await parts.reporter.report(reportOfRefused(look.object, outcome, reason, { isRepeated }));
   return save(look, { ...held.value, reported }, addDuration(look.now, REFUSED_CHECK));
 }
 

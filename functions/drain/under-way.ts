@@ -2,6 +2,7 @@
 import { earliest, parseTimestamp, toExactTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import type { ActiveDrain } from './model.ts';
 import { FULL, type DrainScope } from './scope.ts';
+import { isJsonObject } from '../../shared/domain/json.ts';
 
 export interface UnderWay {
   readonly id: string;
@@ -32,8 +33,8 @@ export function readUnderWay(value: string | undefined): UnderWay | undefined {
   } catch {
     return undefined;
   }
-  if (typeof read !== 'object' || read === null) return undefined;
-  const { id, since, entities, force } = read as Readonly<Record<string, unknown>>;
+  if (!isJsonObject(read)) return undefined;
+  const { id, since, entities, force } = read;
   const time = typeof since === 'string' ? parseTimestamp(since) : undefined;
   if (typeof id !== 'string' || time === undefined) return undefined;
   const isList = Array.isArray(entities) && entities.every(each => typeof each === 'string');

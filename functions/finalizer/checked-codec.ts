@@ -1,6 +1,5 @@
 /** How a value is written down as its schema has it. */
 import type * as z from '../../shared/contract/zod.ts';
-import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import type { RecordCodec } from '../../shared/lifecycle/timed-record.ts';
 
 /** The codec of a record of this function: checked before each write and after each read. */
@@ -12,7 +11,7 @@ export function checkedCodec<Value>(schema: z.ZodMiniType<Value>, schemaVersion:
     toState(value) {
       schema.parse(value);
       // JSON carries no undefined.
-      return JSON.parse(JSON.stringify(value)) as JsonObject;
+      return JSON.parse(JSON.stringify(value));
     },
   };
 }

@@ -72,5 +72,5 @@ async function write(
   const ref = { type: seen.kind === 'Node' ? RESOURCES.Node : RESOURCES.NodeClaim, name };
   // Read again: the steps have changed it, and a kubelet writes conditions, too.
   const object = await deps.kubernetes.get(ref);
-  if (object?.metadata.uid === uid) await setConditions(deps, ref, object, shown, now);
+  if (object?.metadata.uid === uid) await setConditions(deps, ref, object, { conditions: shown, now });
 }

@@ -3,8 +3,9 @@
  * `.ProviderID`, `.Deadline` (RFC 3339) and the objects `.NodeClaim` and `.Node` as the API server has them; absent ones are nil. Name and
  * owner of what it renders are ours.
  */
-import { renderObject, isTable } from '../../shared/cluster/object-template.ts';
+import { renderObject } from '../../shared/cluster/object-template.ts';
 import { ANNOTATIONS } from '../../shared/contract/names.ts';
+import { isJsonObject } from '../../shared/domain/json.ts';
 import type { JsonObject, KubernetesManifest, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 
 export interface HookTemplateData {
@@ -38,8 +39,8 @@ export function renderHookResource(template: string, file: string, data: HookTem
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') {
     return { ok: false, message: `template ${file} rendered an object without apiVersion and kind` };
   }
-  const given = isTable(metadata) ? metadata : {};
-  const annotations = isTable(given['annotations']) ? given['annotations'] : {};
+  const given = isJsonObject(metadata) ? metadata : {};
+  const annotations = isJsonObject(given['annotations']) ? given['annotations'] : {};
   const { uid, name } = owner.metadata;
   return {
     ok: true,
@@ -59,4 +60,4 @@ export function renderHookResource(template: string, file: string, data: HookTem
 
 /** As it came: nothing but JSON. */
 const asJson = (object: KubernetesObject | undefined): JsonObject | null =>
-  object === undefined ? null : (JSON.parse(JSON.stringify(object)) as JsonObject);
+  object === undefined ? null : JSON.parse(JSON.stringify(object));

@@ -49,13 +49,14 @@ interface Refusal {
   readonly refused: Refused;
 }
 
-/** Said once, when it is first refused; before it is recorded, so that a run that dies in between says it again (I9). */
+/** Said before it is recorded, so that a run that dies in between says it again (I9). */
 async function tryAgain(reporter: Reporter, refusals: readonly Refusal[], look: Look): Promise<Turn> {
   const { object, stored, record, now } = look;
   const { kind, apiVersion, metadata } = object;
   const messages = refusals.map(({ refused }) => refused.message).join('; ');
-  for (const { source, refused } of stored?.refused === messages ? [] : refusals) {
-    await reporter.report(reportOfRefused(source, refused, EVENT_REASONS.nodeChangeRefused));
+  const isRepeated = stored?.refused === messages;
+  for (const { source, refused } of refusals) {
+    await reporter.report(reportOfRefused(source, refused, EVENT_REASONS.nodeChangeRefused, { isRepeated }));
   }
   const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
   const value = { ...storedOrEmpty({ stored }), refused: messages };

@@ -51,15 +51,18 @@ export async function reportForce(context: TerminationContext): Promise<void> {
   });
 }
 
-export async function reportWait(context: TerminationContext, outcome: Waiting): Promise<void> {
+/** @param isRepeated said before: what is refused is said in an Event again */
+export async function reportWait(context: TerminationContext, outcome: Waiting, isRepeated: boolean): Promise<void> {
   const message = messageOfWait(outcome);
   const isRefused = outcome.kind === 'failed';
+  if (isRepeated && !isRefused) return;
   const reason = isRefused ? outcome.reason : (REASONS[outcome.step] ?? 'Waiting');
   await tell(context, {
     decision: 'wait',
     reason,
     message,
     details: { step: outcome.step, ...(outcome.kind === 'notYet' && { until: toTimestamp(outcome.until) }) },
+    isRepeated,
     ...(isRefused && { event: { type: 'Warning' } as const }),
   });
   if (isRefused) return;

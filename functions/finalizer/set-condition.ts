@@ -16,6 +16,9 @@ export interface Condition {
 export type ConditionChange = Condition | { readonly type: string; readonly status: 'absent' };
 
 export interface StatusWrite {
+  readonly conditions: readonly ConditionChange[];
+  /** When a condition that changes its status changed it, unless it says so itself. */
+  readonly now: EpochMs;
   /** Other fields of the status. */
   readonly fields?: JsonObject;
   /** A kind of the user's, which may have no subresource `status`: then that is a field like any other. */
@@ -30,14 +33,12 @@ export async function setConditions(
   { kubernetes }: Pick<FunctionDeps, 'kubernetes'>,
   ref: ObjectRef,
   object: KubernetesObject,
-  changes: readonly ConditionChange[],
-  now: EpochMs,
-  { fields = {}, mayLackSubresource = false }: StatusWrite = {},
+  { conditions, now, fields = {}, mayLackSubresource = false }: StatusWrite,
 ): Promise<'ok' | 'changed' | Refused> {
   const stored = object.status?.['conditions'];
   const raw: readonly JsonValue[] = Array.isArray(stored) ? [...stored] : [];
   const before = readConditions(stored);
-  const changed = changes.filter(change => {
+  const changed = conditions.filter(change => {
     const old = before.find(({ type }) => type === change.type);
     if (change.status === 'absent') return old !== undefined;
     return old?.status !== change.status || old.reason !== change.reason || old.message !== change.message;

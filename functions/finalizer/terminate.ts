@@ -160,9 +160,10 @@ async function wait(context: TerminationContext, outcome: Waiting, progress: Pro
   if (isNews) await showProgress(context, outcome);
   const wakeTime = wakeTimeOf(context, outcome.kind === 'notYet' ? outcome.until : undefined);
   const turn = await progress.save(value, wakeTime);
-  if (!turn.written || (!isNews && !becomesOverdue)) return turn;
+  if (!turn.written) return turn;
   if (becomesOverdue) await reportOverdue(context, messageOfWait(outcome));
-  if (isNews) await reportWait(context, outcome);
+  await reportWait(context, outcome, !isNews);
+  if (!isNews && !becomesOverdue) return turn;
   const said = await progress.save({ ...value, ...(becomesOverdue && { overdue: true }), reported: mark }, wakeTime);
   return said.written ? turn : said;
 }

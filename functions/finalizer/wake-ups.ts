@@ -50,7 +50,7 @@ export function createTerminationRounds(deps: Deps): Rounds {
   });
 }
 
-/** EC2 sends events of every instance of the account: most are not of this cluster. Without a NodeClaim nothing waits for an instance. */
+/** EC2 sends events of every instance of the account: most are not of this cluster. A Node without a NodeClaim looks on its own. */
 async function waitingForInstances(deps: Deps, instanceIds: ReadonlySet<string>): Promise<readonly Subject[]> {
   const claims = await listNodeClaims(deps);
   return claims

@@ -158,6 +158,9 @@ export function withAnnouncements(
   return Object.fromEntries(merged);
 }
 
+export const refusedText = (why: string): string =>
+  `karpenter.sh/do-not-disrupt on the node cannot be changed, the API server refuses it: ${why}; tried again, at most ${formatDuration(LONGEST_REFUSED)} apart`;
+
 /** What is to be said about the node itself. */
 function aboutNode(
   { node, observeOnly, record }: GracePeriodObservation,
@@ -169,8 +172,7 @@ function aboutNode(
   const effort = record?.effort;
   if (retryTime !== undefined && effort?.kind === 'refused') {
     const why = effort.message ?? 'no reason was given';
-    const message = `karpenter.sh/do-not-disrupt on the node cannot be changed, the API server refuses it: ${why}; tried again, at most ${formatDuration(LONGEST_REFUSED)} apart`;
-    return [{ topic: 'refused', key: why.slice(0, 200), message, about }];
+    return [{ topic: 'refused', key: why.slice(0, 200), message: refusedText(why), about }];
   }
   if (until === undefined) return [];
   if (doNotDisrupt !== undefined && doNotDisrupt !== 'true') {

@@ -1,6 +1,7 @@
 /** What the grace-period function does to a Node, and what it says about it. */
 import { GRACE_PERIOD_METRICS } from '../../shared/contract/metrics.ts';
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
+import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { seconds, toExactTimestamp } from '../../shared/domain/time.ts';
@@ -10,7 +11,7 @@ import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { Turn } from '../../shared/lifecycle/settle.ts';
 import type { Wanted } from '../../shared/lifecycle/timed-record.ts';
 import { EMPTY_RECORD, type Effort, type GracePeriodRecord } from './announced.ts';
-import type { Counts, GracePeriodDecision, Remembered } from './decide.ts';
+import { refusedText, type Counts, type GracePeriodDecision, type Remembered } from './decide.ts';
 import { effortAfter } from './effort.ts';
 import type { NodeChange } from './node-change.ts';
 import type { Here } from './observe.ts';
@@ -35,8 +36,7 @@ type Changed =
 export async function changeNode(
   deps: Pick<FunctionDeps, 'kubernetes' | 'clock'> & { readonly reporter: Reporter },
   seen: Here,
-  node: NodeChange,
-  counts: Counts,
+  { node, counts }: { readonly node: NodeChange; readonly counts: Counts },
   before: Remembered,
 ): Promise<Changed> {
   const effort = seen.held?.effort;
@@ -49,23 +49,36 @@ export async function changeNode(
     await reportChange(deps.reporter, seen.object, made, counts);
     return { kind: 'ok', effort: next, written: outcome.object.metadata };
   }
+  if (effort?.kind === 'refused' && effort.message === outcome.message) await sayAgain(deps.reporter, seen, outcome);
   const saved = await seen.record.save(wanted(seen, { ...before, record: withEffort(before.record, next) }));
   return saved.kind === 'again'
     ? saved
     : { kind: 'again', because: `the change of the Node was refused: ${outcome.message}` };
 }
 
+/** What was announced when it was first refused (`decide.ts`). */
+function sayAgain(reporter: Reporter, { object }: Here, { message }: Refused): Promise<void> {
+  return reporter.report({
+    about: object,
+    decision: 'refused',
+    reason: EVENT_REASONS.nodeChangeRefused,
+    message: refusedText(message),
+    isRepeated: true,
+    event: { type: 'Warning' },
+  });
+}
+
 /** Releases the Node; the wake-up that is sent finds it released, and says the rest. */
 export async function releaseFirst(
   deps: Pick<FunctionDeps, 'kubernetes' | 'wakeUps' | 'clock'> & { readonly reporter: Reporter },
-  { node, dueTime, counts }: Extract<GracePeriodDecision, { kind: 'releaseFirst' }>,
+  decision: Extract<GracePeriodDecision, { kind: 'releaseFirst' }>,
   seen: Here,
 ): Promise<Changed> {
   const before = { record: seen.held ?? EMPTY_RECORD, wakeTime: seen.observation.now };
-  const changed = await changeNode(deps, seen, node, counts, before);
+  const changed = await changeNode(deps, seen, decision, before);
   if (changed.kind === 'again') return changed;
   const { subject } = wanted(seen, before);
-  await deps.wakeUps.send([{ wakeUp: { owner: OWNER, subject, wakeTime: dueTime }, delay: seconds(0) }]);
+  await deps.wakeUps.send([{ wakeUp: { owner: OWNER, subject, wakeTime: decision.dueTime }, delay: seconds(0) }]);
   return changed;
 }
 

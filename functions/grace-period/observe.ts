@@ -32,6 +32,8 @@ export interface Target {
 
 /** What this run did so far: a later look of the same run must know. */
 export interface Progress {
+  /** A timer brought it here. */
+  readonly timed: boolean;
   claimTime: EpochMs | undefined;
   announcements: readonly Announcement[];
   /** The Node as this run left it. */

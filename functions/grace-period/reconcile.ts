@@ -97,7 +97,12 @@ async function reconcileClusterEvent(deps: Deps, event: WatchedEvent): Promise<v
 }
 
 async function reconcileNode(deps: Deps, first: Target, wakeUp?: WakeUp): Promise<void> {
-  const progress: Progress = { claimTime: undefined, announcements: [], written: undefined };
+  const progress: Progress = {
+    timed: wakeUp !== undefined,
+    claimTime: undefined,
+    announcements: [],
+    written: undefined,
+  };
   const records = openRecords(deps, gracePeriodCodec, wakeUp);
   const recordOf = (uid: string): TimedRecord<GracePeriodRecord> => records(recordIdOf(uid));
   if (first.uid !== undefined && (await recordOf(first.uid).isServed())) return;
@@ -115,23 +120,17 @@ async function reconcileNode(deps: Deps, first: Target, wakeUp?: WakeUp): Promis
     async apply(decision, seen) {
       if (seen.kind === 'gone') return close(deps, seen);
       if (decision === 'close') return DONE;
-      const turn = await apply(deps, decision, seen, progress, wakeUp !== undefined);
+      const turn = await apply(deps, decision, seen, progress);
       if (turn.kind === 'done') deps.seen.remember([...seen.pods, ...(progress.written ? [progress.written] : [])]);
       return turn;
     },
   });
 }
 
-async function apply(
-  deps: Deps,
-  decision: GracePeriodDecision,
-  seen: Here,
-  progress: Progress,
-  timed: boolean,
-): Promise<Turn> {
+async function apply(deps: Deps, decision: GracePeriodDecision, seen: Here, progress: Progress): Promise<Turn> {
   switch (decision.kind) {
     case 'close': {
-      const changed = await changeNode(deps, seen, decision.node, decision.counts, {
+      const changed = await changeNode(deps, seen, decision, {
         record: { announced: seen.held?.announced ?? {} },
         wakeTime: seen.observation.now,
       });
@@ -146,7 +145,7 @@ async function apply(
       return DONE;
     }
     case 'keep':
-      return keep(deps, decision, seen, progress, timed);
+      return keep(deps, decision, seen, progress);
   }
 }
 
@@ -155,17 +154,16 @@ async function keep(
   { node, announcements, intent, outcome, counts }: Extract<GracePeriodDecision, { kind: 'keep' }>,
   seen: Here,
   progress: Progress,
-  timed: boolean,
 ): Promise<Turn> {
   const claimed = await seen.record.save(wanted(seen, intent));
   if (claimed.written && announcements.length > 0) progress.claimTime = intent.record.claimTime;
   if (claimed.kind === 'again') return claimed;
 
-  const changed = await changeNode(deps, seen, node, counts, intent);
+  const changed = await changeNode(deps, seen, { node, counts }, intent);
   if (changed.kind === 'again') return changed;
   progress.written = changed.written ?? progress.written;
 
-  await announce(deps, deps.reporter, announcements, timed);
+  await announce(deps, deps.reporter, announcements, progress.timed);
   progress.announcements = [...progress.announcements, ...announcements];
   deps.metrics.count(GRACE_PERIOD_METRICS.protectedPods, counts.protectedPods);
   if (counts.nextExpiry !== undefined) {

@@ -11,7 +11,14 @@ import {
   type RepairSettings,
   type UnhealthyMatch,
 } from '../../shared/domain/repair-policy.ts';
-import { addDuration, toTimestamp, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
+import {
+  addDuration,
+  toDurationMs,
+  toEpochMs,
+  toTimestamp,
+  type DurationMs,
+  type EpochMs,
+} from '../../shared/domain/time.ts';
 
 export interface RepairIncident {
   readonly conditionType: string;
@@ -117,9 +124,9 @@ function cumulativeDueTime(
   let from: number = since;
   for (const to of [...bends.toSorted((a, b) => a - b), Infinity]) {
     const missing = unhealthyFor - within(from);
-    if (missing <= 0) return from as EpochMs;
+    if (missing <= 0) return toEpochMs(from);
     const isRising = within(from + 1) > within(from);
-    if (isRising && from + missing <= to) return addDuration(from as EpochMs, missing as DurationMs);
+    if (isRising && from + missing <= to) return addDuration(toEpochMs(from), toDurationMs(missing));
     from = to;
   }
   return undefined;

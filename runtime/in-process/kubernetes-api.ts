@@ -75,8 +75,7 @@ export function createInProcessKubernetesApi(core: ApiServerCore, user: string):
 }
 
 /** As a client sends it: of an integer that keeps all its digits (`exactJson`) this server reads a double. */
-const overTheWire = (manifest: KubernetesManifest): KubernetesManifest =>
-  JSON.parse(JSON.stringify(manifest)) as KubernetesManifest;
+const overTheWire = (manifest: KubernetesManifest): KubernetesManifest => JSON.parse(JSON.stringify(manifest));
 
 /** Objects of the embedded server never change: what was kept of one is kept. */
 const projections = new WeakMap<ObjectProjection, WeakMap<KubernetesObject, KubernetesObject>>();

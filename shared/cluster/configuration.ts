@@ -13,7 +13,7 @@ import type { JsonObject, KubernetesObject } from '../domain/kubernetes-object.t
 import { addDuration, isDue, seconds, toEpochMs } from '../domain/time.ts';
 import { inParallel } from './in-parallel.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
-import type { PutOutcome, StoredRecord } from '../ports/record-store.ts';
+import type { NewRecord, PutOutcome, StoredRecord } from '../ports/record-store.ts';
 import {
   canonical,
   keptSchema,
@@ -87,7 +87,7 @@ async function configurationOf(
   const state = record === undefined ? undefined : readState(record.state);
   // A newer version of Curfew wrote it: what it keeps is not ours to replace.
   if (state === 'newer') return read.ok ? read.value : DEFAULT_CONFIGURATION;
-  const save = (next: State, version: number) => put(deps, owner, configMap, next, version);
+  const save = (next: State, version: number) => deps.records.put(recordOf(owner, configMap, next), version);
   if (read.ok) {
     // A lost race is harmless: the next look compares again.
     const changed = state?.refused !== undefined || !sameKept(state?.good, read.kept);
@@ -189,13 +189,7 @@ function parseState(state: JsonObject): State | 'newer' | undefined {
   return parsed.success ? parsed.data : undefined;
 }
 
-function put(
-  deps: ConfigurationDeps,
-  owner: FunctionName,
-  { metadata }: KubernetesObject,
-  state: State,
-  version: number,
-): Promise<PutOutcome> {
+function recordOf(owner: FunctionName, { metadata }: KubernetesObject, state: State): NewRecord {
   const subject = { kind: 'ConfigMap', apiVersion: 'v1', namespace: CONFIG_MAP.namespace, name: metadata.name };
-  return deps.records.put({ owner, id: 'configuration', subject, state }, version);
+  return { owner, id: 'configuration', subject, state };
 }

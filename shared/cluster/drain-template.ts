@@ -7,9 +7,10 @@ import type { GoType, Template } from '../../packages/gotemplate/src/index.ts';
 import type { ConfigFault } from '../contract/config-schema.ts';
 import type { CustomDrainSettings } from '../domain/drain-settings.ts';
 import type { BehaviourOverrides, HealthEvent } from '../domain/health-event.ts';
+import { isJsonObject } from '../domain/json.ts';
 import type { JsonObject, JsonValue, KubernetesManifest } from '../domain/kubernetes-object.ts';
 import { gotemplate } from '../packages/gotemplate.ts';
-import { isTable, TEMPLATE_LIMITS } from './object-template.ts';
+import { TEMPLATE_LIMITS } from './object-template.ts';
 import { readRenderedYaml } from './rendered-yaml.ts';
 
 /** Namespace → names of pods. */
@@ -199,7 +200,7 @@ const EMPTY_DATA: JsonObject = { HealthEvent: {} };
 
 function complete(settings: CustomDrainSettings, rendered: JsonObject, name: string): KubernetesManifest {
   const { metadata: given, apiVersion: _, kind: __, ...rest } = rendered;
-  const metadata = isTable(given) ? given : {};
+  const metadata = isJsonObject(given) ? given : {};
   return {
     apiVersion: `${settings.apiGroup}/${settings.version}`,
     kind: settings.kind,

@@ -3,6 +3,7 @@
  * images of a Node, the environment of a container and what field managers note make up most of an object. Always live reads.
  */
 import { RESOURCES } from '../contract/resources.ts';
+import { isJsonObject } from '../domain/json.ts';
 import type { JsonObject, JsonValue, KubernetesObject, ObjectMeta } from '../domain/kubernetes-object.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { ListQuery, ObjectProjection } from '../ports/kubernetes-api.ts';
@@ -85,8 +86,7 @@ function pick(object: JsonObject, names: readonly string[]): JsonObject {
   return kept;
 }
 
-const fieldsOf = (value: JsonValue | undefined): JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+const fieldsOf = (value: JsonValue | undefined): JsonObject => (isJsonObject(value) ? value : {});
 
 /** undefined: there is no list. */
 const eachOf = (value: JsonValue | undefined, names: readonly string[]): JsonValue | undefined =>

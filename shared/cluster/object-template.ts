@@ -1,14 +1,13 @@
 /** A template of the user's that renders one object: Go's text/template, then YAML. */
+import { isJsonObject } from '../domain/json.ts';
 import type { JsonObject } from '../domain/kubernetes-object.ts';
 import { gotemplate } from '../packages/gotemplate.ts';
 import { yaml } from '../packages/yaml.ts';
 import { exactJson } from './exact-json.ts';
+import { messageOf } from '../errors.ts';
 
 /** A template renders one object; the API server takes 1.5 MB. */
 export const TEMPLATE_LIMITS = { outputBytes: 1 << 20 };
-
-export const isTable = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Never throws. @param file its name in messages */
 export function renderObject(
@@ -31,7 +30,7 @@ export function renderObject(
   try {
     value = exactJson(document.toJS({ maxAliasCount: 100 }));
   } catch (error) {
-    return { ok: false, message: `template ${file} rendered YAML that cannot be read: ${(error as Error).message}` };
+    return { ok: false, message: `template ${file} rendered YAML that cannot be read: ${messageOf(error)}` };
   }
-  return isTable(value) ? { ok: true, value } : { ok: false, message: `template ${file} rendered no object` };
+  return isJsonObject(value) ? { ok: true, value } : { ok: false, message: `template ${file} rendered no object` };
 }

@@ -3,10 +3,11 @@
  * ten, with Go's numbers and no dates. A name such as `e1` is text.
  */
 import type { ScalarTag, Tags } from 'yaml';
+import { isJsonObject } from '../domain/json.ts';
 import type { JsonObject } from '../domain/kubernetes-object.ts';
 import { yaml } from '../packages/yaml.ts';
 import { exactJson } from './exact-json.ts';
-import { isTable } from './object-template.ts';
+import { messageOf } from '../errors.ts';
 
 export type ReadYaml =
   { readonly ok: true; readonly value: JsonObject } | { readonly ok: false; readonly message: string };
@@ -22,10 +23,10 @@ export function readRenderedYaml(text: string): ReadYaml {
   if (error !== undefined) return { ok: false, message: `the rendered text is not YAML: ${error.message}` };
   try {
     const value = exactJson(document.toJS({ maxAliasCount: 100 }));
-    return isTable(value) ? { ok: true, value } : { ok: false, message: 'the rendered YAML is not an object' };
+    return isJsonObject(value) ? { ok: true, value } : { ok: false, message: 'the rendered YAML is not an object' };
   } catch (fault) {
     // Aliases without end, merges of what is no map, and numbers that JSON does not have.
-    return { ok: false, message: `the rendered YAML cannot be read: ${(fault as Error).message}` };
+    return { ok: false, message: `the rendered YAML cannot be read: ${messageOf(fault)}` };
   }
 }
 

@@ -14,6 +14,7 @@ import {
 import { parseTimestamp, type EpochMs } from '../domain/time.ts';
 import { parsed, type Parsed } from './policy-schema.ts';
 import * as z from './zod.ts';
+import { isJsonObject } from '../domain/json.ts';
 
 export interface HealthEventMessage {
   readonly event: HealthEvent;
@@ -113,9 +114,6 @@ const NAMES = z.madeOnce(
     ),
 );
 
-const isTable = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Depth of a HealthEvent: entities in their list. */
 const MAX_DEPTH = 4;
 
@@ -123,7 +121,7 @@ const MAX_DEPTH = 4;
 function canonical(value: unknown, depth = 0): unknown {
   if (depth > MAX_DEPTH) return value;
   if (Array.isArray(value)) return value.map(item => canonical(item, depth + 1));
-  if (!isTable(value)) return value;
+  if (!isJsonObject(value)) return value;
   const fields = Object.entries(value).filter(([, field]) => field !== null && field !== undefined);
   return Object.fromEntries(
     fields.map(([key, field]) => {
@@ -134,7 +132,7 @@ function canonical(value: unknown, depth = 0): unknown {
 }
 
 const withoutNull = (value: unknown): unknown =>
-  isTable(value) ? Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null)) : value;
+  isJsonObject(value) ? Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null)) : value;
 
 interface Envelope {
   readonly event: unknown;
@@ -147,9 +145,9 @@ interface Envelope {
 
 function envelopeOf(detail: unknown): Envelope {
   const outer = canonical(detail);
-  if (!isTable(outer)) return { event: outer, status: undefined, path: 'detail', outerId: undefined };
+  if (!isJsonObject(outer)) return { event: outer, status: undefined, path: 'detail', outerId: undefined };
   const cloudEvent = canonical(outer['data']);
-  if (isTable(cloudEvent) && 'healthEvent' in cloudEvent) {
+  if (isJsonObject(cloudEvent) && 'healthEvent' in cloudEvent) {
     return {
       event: canonical(cloudEvent['healthEvent']),
       status: cloudEvent['healthEventStatus'],
@@ -181,10 +179,10 @@ function envelopeOf(detail: unknown): Envelope {
 export function parseHealthEvent(detail: unknown, envelopeId: string | undefined): Parsed<HealthEventMessage> {
   const { event, status, path, outerId, createdAt } = envelopeOf(detail);
   const createdTime = typeof createdAt === 'string' ? parseTimestamp(createdAt) : undefined;
-  const id = [isTable(event) ? event['id'] : undefined, outerId, envelopeId].find(
+  const id = [isJsonObject(event) ? event['id'] : undefined, outerId, envelopeId].find(
     each => each !== undefined && each !== '',
   );
-  const read = parsed(eventSchema().safeParse(isTable(event) ? { ...event, id } : event), path);
+  const read = parsed(eventSchema().safeParse(isJsonObject(event) ? { ...event, id } : event), path);
   if (!read.ok) return read;
   const readStatus = parsed(statusSchema().safeParse(status ?? {}), path);
   if (!readStatus.ok) return readStatus;

@@ -2,9 +2,9 @@
 import type { JsonObject } from '../domain/kubernetes-object.ts';
 import * as z from './zod.ts';
 
-export const jsonObject = z.custom<JsonObject>(isJsonObject, 'must be a JSON object');
+export const jsonObject = z.custom<JsonObject>(isPlainObject, 'must be a JSON object');
 
-function isJsonObject(value: unknown): value is JsonObject {
+function isPlainObject(value: unknown): value is JsonObject {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return (prototype === Object.prototype || prototype === null) && Object.values(value).every(isJson);
@@ -13,5 +13,5 @@ function isJsonObject(value: unknown): value is JsonObject {
 function isJson(value: unknown): boolean {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return true;
   if (typeof value === 'number') return Number.isFinite(value);
-  return Array.isArray(value) ? value.every(isJson) : isJsonObject(value);
+  return Array.isArray(value) ? value.every(isJson) : isPlainObject(value);
 }

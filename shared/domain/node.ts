@@ -1,4 +1,5 @@
 /** The parts of a Node that rules look at. Reading never throws: what cannot be read is absent. */
+import { isJsonObject } from './json.ts';
 import type { JsonObject, JsonValue, KubernetesObject } from './kubernetes-object.ts';
 import { parseTimestamp, type EpochMs } from './time.ts';
 
@@ -34,9 +35,6 @@ export interface NodeView {
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 const optionalText = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Reads a Node object. */
 export function readNode(object: KubernetesObject): NodeView {
   const { metadata, spec, status } = object;
@@ -56,7 +54,7 @@ export function readNode(object: KubernetesObject): NodeView {
 
 function readBootID(status: JsonObject | undefined): string | undefined {
   const info: unknown = status?.['nodeInfo'];
-  return isRecord(info) ? optionalText(info['bootID']) : undefined;
+  return isJsonObject(info) ? optionalText(info['bootID']) : undefined;
 }
 
 /** Go's zero time is how a client in Go leaves a time out. Read as an instant, every toleration would have passed since. */
@@ -72,7 +70,7 @@ export function readConditions(value: JsonValue | undefined): readonly NodeCondi
   if (!Array.isArray(value)) return [];
   const conditions: NodeCondition[] = [];
   for (const entry of value as readonly unknown[]) {
-    if (!isRecord(entry) || text(entry['type']) === '') continue;
+    if (!isJsonObject(entry) || text(entry['type']) === '') continue;
     conditions.push({
       type: text(entry['type']),
       status: text(entry['status']),

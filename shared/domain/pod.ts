@@ -1,4 +1,5 @@
 /** The parts of a Pod that rules look at. Reading never throws: what cannot be read is absent. */
+import { isJsonObject } from './json.ts';
 import type { KubernetesObject, OwnerReference } from './kubernetes-object.ts';
 import { LONGEST_DURATION } from './go-duration.ts';
 import { readConditions } from './node.ts';
@@ -81,8 +82,7 @@ export function readPod({ metadata, spec, status }: KubernetesObject): PodView {
   };
 }
 
-const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> => (isJsonObject(value) ? value : {});
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** The API server takes any 64-bit number. */

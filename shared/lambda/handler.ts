@@ -38,7 +38,7 @@ type MadeBy<Others> = { readonly [Name in keyof Others & keyof FunctionDeps]: Fu
  * @param uses the adapters that the function asks for, beside `audit`, `metrics` and `clock`; its `Deps` type says the same, and the
  *   compiler compares
  */
-export function createHandler<Name extends AdapterName, Others extends Partial<OtherAdapters> = Record<never, never>>(
+export function createHandler<Name extends AdapterName, Others extends Partial<OtherAdapters> = object>(
   name: FunctionName,
   uses: readonly Name[],
   makeReconcile: (deps: Pick<FunctionDeps, Name | Given> & MadeBy<Others>) => Reconcile,

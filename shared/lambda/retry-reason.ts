@@ -3,40 +3,44 @@ import { ACCESS_CODES, MISSING_CODES } from '../adapters/aws-errors.ts';
 import type { RetryReason } from '../contract/metrics.ts';
 
 /** Words of the API server, of AWS services and of Node's network code; `Status<code>` and the rest of TLS are matched below. */
-const BY_WORD: Readonly<Partial<Record<RetryReason, readonly string[]>>> = {
-  Unauthorized: ['Unauthorized'],
-  Forbidden: ['Forbidden'],
-  AccessDenied: [...ACCESS_CODES],
-  NotFound: [...MISSING_CODES],
-  Unreachable: [
-    'EAI_AGAIN',
-    'ECONNABORTED',
-    'ECONNREFUSED',
-    'ECONNRESET',
-    'EHOSTUNREACH',
-    'ENETUNREACH',
-    'ENOTFOUND',
-    'EPIPE',
-    'ETIMEDOUT',
-    'ConnectTimeout',
-    'RequestTimeout',
-    'TimeoutError',
+const WORDS: readonly (readonly [RetryReason, readonly string[]])[] = [
+  ['Unauthorized', ['Unauthorized']],
+  ['Forbidden', ['Forbidden']],
+  ['AccessDenied', [...ACCESS_CODES]],
+  ['NotFound', [...MISSING_CODES]],
+  [
+    'Unreachable',
+    [
+      'EAI_AGAIN',
+      'ECONNABORTED',
+      'ECONNREFUSED',
+      'ECONNRESET',
+      'EHOSTUNREACH',
+      'ENETUNREACH',
+      'ENOTFOUND',
+      'EPIPE',
+      'ETIMEDOUT',
+      'ConnectTimeout',
+      'RequestTimeout',
+      'TimeoutError',
+    ],
   ],
-  ServerError: ['InternalError', 'InternalServerError', 'ServerTimeout', 'ServiceUnavailable', 'Timeout'],
-  Throttled: [
-    'TooManyRequests',
-    'ThrottlingException',
-    'Throttling',
-    'ProvisionedThroughputExceededException',
-    'RequestLimitExceeded',
+  ['ServerError', ['InternalError', 'InternalServerError', 'ServerTimeout', 'ServiceUnavailable', 'Timeout']],
+  [
+    'Throttled',
+    [
+      'TooManyRequests',
+      'ThrottlingException',
+      'Throttling',
+      'ProvisionedThroughputExceededException',
+      'RequestLimitExceeded',
+    ],
   ],
-  Conflict: ['Conflict', 'Expired', 'ConditionalCheckFailedException', 'TransactionConflictException'],
-  DeadlineReserve: ['DeadlineReserve'],
-};
+  ['Conflict', ['Conflict', 'Expired', 'ConditionalCheckFailedException', 'TransactionConflictException']],
+  ['DeadlineReserve', ['DeadlineReserve']],
+];
 const REASONS: ReadonlyMap<string, RetryReason> = new Map(
-  (Object.entries(BY_WORD) as [RetryReason, readonly string[]][]).flatMap(([reason, words]) =>
-    words.map((word): [string, RetryReason] => [word, reason]),
-  ),
+  WORDS.flatMap(([reason, words]) => words.map((word): [string, RetryReason] => [word, reason])),
 );
 
 /** What Node calls a certificate that it does not trust: `CERT_HAS_EXPIRED`, `DEPTH_ZERO_SELF_SIGNED_CERT`, `ERR_TLS_…`, … */

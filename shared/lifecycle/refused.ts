@@ -19,14 +19,17 @@ export const REFUSED_CHECK = minutes(5);
 export const triedAgain = ({ message }: Pick<Refused, 'message'>): string =>
   `${message}; it is tried again every five minutes`;
 
-/** The same as it is reported, on what was to be changed or who waits for it. */
+/**
+ * The same as it is reported, on what was to be changed or who waits for it. Whoever is refused again reports it again as repeated: an
+ * Event that could not be recorded is lost without a word, and the API server forgets Events after an hour.
+ */
 export function reportOfRefused(
   about: About,
   refused: Pick<Refused, 'message'>,
   reason: string,
-  decision = 'wait',
+  { decision = 'wait', isRepeated }: Partial<Pick<Report, 'decision' | 'isRepeated'>> = {},
 ): Report {
-  return { about, decision, reason, message: triedAgain(refused), event: { type: 'Warning' } };
+  return { about, decision, reason, message: triedAgain(refused), isRepeated, event: { type: 'Warning' } };
 }
 
 /** What came of the change. Throws whatever else it failed for. */

@@ -31,7 +31,9 @@ export function deadlineOf(object: KubernetesObject, mirror: Mirror): number | u
   const memory = known.get(mirror) ?? new Map<string, Known>();
   known.set(mirror, memory);
   const { uid, deletionTimestamp } = object.metadata;
-  const { deadline, escalation } = (deletionTimestamp === undefined ? undefined : memory.get(uid)) ?? {};
+  // A Node that is deleted for its NodeClaim has the deadline that is kept there.
+  const before = memory.get(uid) ?? memory.get(claimOf(object, mirror)?.metadata.uid ?? '');
+  const { deadline, escalation } = (deletionTimestamp === undefined ? undefined : before) ?? {};
   const current = currentDeadline(object, mirror);
   const isKept = deadline !== undefined && !isTakenBack(deadline.source, object, mirror);
   const next: Known = {

@@ -11,7 +11,7 @@ import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
 import { CLOCK_LAG, LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
 import { isOpen, isRefused, wasDone, wasRefused, type Act, type ActKind } from './ladder-acts.ts';
 import { createClimbers, DEFAULT_TIMEOUT, type Climb } from './ladder.ts';
-import { annotationOf, dig, listOf, millisecondsOf, nameOf, textOf } from './reading.ts';
+import { annotationOf, dig, listOf, millisecondsOf, nameOf, objectOf, textOf } from './reading.ts';
 import { isPolicyReadable, repairBlockFor } from './policy-oracle.ts';
 import { isGateOpen, poolOf } from './repair-oracle.ts';
 import { isKubernetes, lastList, targetOf } from './run-journal.ts';
@@ -173,7 +173,7 @@ function ladderSeen(node: KubernetesObject, run: Run, { mirror }: CheckContext):
     if (!isKubernetes(call, 'get') || call.outcome.kind !== 'answered') continue;
     const { resource, name: asked } = targetOf(call);
     if (resource !== 'nodepools' || asked !== name) continue;
-    const pool = call.outcome.value as KubernetesObject | undefined;
+    const pool = objectOf(call.outcome.value);
     const actions = dig(repairBlockFor(pool, policies), 'actions');
     ladders.set(JSON.stringify(actions), actions);
   }

@@ -6,8 +6,15 @@ export const TERMINATION_TIMESTAMP = 'karpenter.sh/nodeclaim-termination-timesta
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-export const fieldsOf = (value: unknown): Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {});
+
+/** The value as an object of the API server; undefined when it is none. */
+export const objectOf = (value: unknown): KubernetesObject | undefined => (isObject(value) ? value : undefined);
+
+const isObject = (value: unknown): value is KubernetesObject => typeof dig(value, 'metadata', 'uid') === 'string';
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 

@@ -1,7 +1,7 @@
 /** What one run has seen and done, out of its calls. */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { PortCall, Run } from './invariant.ts';
-import { dig, fieldsOf, listOf, TERMINATION_TIMESTAMP, textOf } from './reading.ts';
+import { dig, fieldsOf, listOf, objectOf, TERMINATION_TIMESTAMP, textOf } from './reading.ts';
 
 /** `patch nodeclaims nc1`: the resource and the name of a Kubernetes call. */
 export interface Target {
@@ -39,11 +39,11 @@ export function lastGet(
 ): { readonly object: KubernetesObject | undefined; readonly index: number } | undefined {
   const index = run.calls.findLastIndex(call => {
     if (!isKubernetes(call, 'get') || call.outcome.kind !== 'answered') return false;
-    const object = asObject(call.outcome.value);
+    const object = objectOf(call.outcome.value);
     return targetOf(call).resource === resource && (object === undefined || isMeant(object));
   });
   const outcome = run.calls[index]?.outcome;
-  return outcome?.kind === 'answered' ? { object: asObject(outcome.value), index } : undefined;
+  return outcome?.kind === 'answered' ? { object: objectOf(outcome.value), index } : undefined;
 }
 
 /** The object as the run saw it last: read, or in the answer to a patch of its own. */
@@ -60,7 +60,7 @@ export function lastSeen(run: Run, resource: string): KubernetesObject | undefin
 }
 
 const answerOf = ({ outcome }: PortCall): KubernetesObject | undefined =>
-  outcome.kind === 'answered' ? asObject(dig(outcome.value, 'object')) : undefined;
+  outcome.kind === 'answered' ? objectOf(dig(outcome.value, 'object')) : undefined;
 
 /** The objects of the last answered list of a resource. */
 export function lastList(run: Run, resource: string): readonly KubernetesObject[] | undefined {
@@ -68,7 +68,7 @@ export function lastList(run: Run, resource: string): readonly KubernetesObject[
     each => isKubernetes(each, 'list') && each.outcome.kind === 'answered' && targetOf(each).resource === resource,
   );
   if (call?.outcome.kind !== 'answered') return undefined;
-  return listOf(call.outcome.value).flatMap(item => asObject(item) ?? []);
+  return listOf(call.outcome.value).flatMap(item => objectOf(item) ?? []);
 }
 
 /** The pod of the call as the run saw it last. */
@@ -86,20 +86,26 @@ const ACTED_ON_ONE_BY_ONE: readonly string[] = ['nodes', 'nodeclaims', 'pods'];
 /**
  * Reads that failed without a later successful one of the same object. That the Node of a NodeClaim was looked at again is I3's to
  * check.
- * An Event that is counted up says nothing of the world.
+ * An Event that is counted up says nothing of the world. The templates of custom resources stand in the ConfigMap of the configuration,
+ * and are read one by one: once the configuration was looked at again after the intent, a read that fails is that of a template.
  *
  * @param targets names of the object that is acted on and of its Node: a failed read of other single objects, and of the pods on other
  *   Nodes, is left out
  */
 export function failedReads(run: Run, targets: readonly (string | undefined)[]): readonly string[] {
   const failed = new Set<string>();
-  for (const call of run.calls) {
+  const intent = lastRecordWrite(run);
+  let hasConfiguration = false;
+  for (const [index, call] of run.calls.entries()) {
     if (!isKubernetes(call, 'get', 'list') && !(call.port === 'records' && call.method === 'get')) continue;
     const { resource, name } = targetOf(call);
     if (isKubernetes(call, 'get', 'list') && resource === 'events') continue;
     if (isKubernetes(call, 'get') && ACTED_ON_ONE_BY_ONE.includes(resource) && !targets.includes(name)) continue;
     const ofNode = /^spec\.nodeName=(.*)$/.exec(textOf(dig(call.args[1], 'fieldSelector')) ?? '')?.[1];
     if (isKubernetes(call, 'list') && ofNode !== undefined && !targets.includes(ofNode)) continue;
+    const isConfiguration = isKubernetes(call, 'get') && resource === 'configmaps';
+    if (isConfiguration && hasConfiguration) continue;
+    hasConfiguration ||= isConfiguration && index > intent && call.outcome.kind === 'answered';
     const key = `${call.port} ${call.method} ${JSON.stringify(call.args)}`;
     if (call.outcome.kind === 'failed') failed.add(key);
     if (call.outcome.kind === 'answered') failed.delete(key);
@@ -125,11 +131,6 @@ export function lastRecordWrite(run: Run): number {
       outcome.kind === 'answered' &&
       fieldsOf(outcome.value)['kind'] === 'written',
   );
-}
-
-function asObject(value: unknown): KubernetesObject | undefined {
-  const uid = dig(value, 'metadata', 'uid');
-  return typeof uid === 'string' ? (value as KubernetesObject) : undefined;
 }
 
 /** The call's method in the third person: `deletes`, `patches`. */

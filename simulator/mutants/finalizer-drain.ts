@@ -89,7 +89,7 @@ export const FINALIZER_DRAIN_MUTANTS: readonly Mutant[] = [
     mutation: withRecords('finalizer', records => ({
       put(record, version) {
         const text = JSON.stringify(record.state).replaceAll('"phase":"succeeded"', '"phase":"failed"');
-        return records.put({ ...record, state: JSON.parse(text) as typeof record.state }, version);
+        return records.put({ ...record, state: JSON.parse(text) }, version);
       },
     })),
   },

@@ -3,6 +3,7 @@ import type { ConcurrentRepairs, StatedLimits } from '../../functions/repair/lim
 import type { PassObservation } from '../../functions/repair/pass/decision.ts';
 import { ZONE_LABEL } from '../../shared/domain/node.ts';
 import { resolveNodeCount, type NodeCount } from '../../shared/domain/repair-policy.ts';
+import type { JsonValue } from '../../shared/domain/kubernetes-object.ts';
 import type { NewRecord } from '../../shared/ports/record-store.ts';
 import type { Mutation } from '../swarm/seed.ts';
 import { withRecords, type Mutant } from './mutant.ts';
@@ -111,16 +112,13 @@ export const REPAIR_LIMITS_MUTANTS: readonly Mutant[] = [
     breaks: ['I5'],
     scenario: 'repair-limits-cluster.yaml#repair-limits-cluster',
     mutation: withRecords('repair', records => {
-      const all = new Map<string, unknown>();
+      const all = new Map<string, JsonValue>();
       return {
         put(record, version) {
           if (!isShared(record)) return records.put(record, version);
           const { reservations } = record.state;
           for (const each of Array.isArray(reservations) ? reservations : []) all.set(JSON.stringify(each), each);
-          return records.put(
-            { ...record, state: { ...record.state, reservations: [...all.values()] as never } },
-            version,
-          );
+          return records.put({ ...record, state: { ...record.state, reservations: [...all.values()] } }, version);
         },
       };
     }),

@@ -1,4 +1,5 @@
 /** From the file's form of an expectation to what is evaluated. */
+import { isJsonObject } from '../../shared/domain/json.ts';
 import type { JsonObject, JsonValue } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration, seconds, toDurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import type { Expectation, Place, Times, TracePattern, Window } from './scenario.ts';
@@ -64,13 +65,10 @@ function patternOf({ write, event, audit }: ExpectationDocument): TracePattern {
 function aboutOf(fields: Readonly<Record<string, JsonValue | undefined>>, keys: readonly string[]): JsonObject {
   const rest = Object.fromEntries(Object.entries(fields).filter(([key]) => !keys.includes(key)));
   const moved = Object.fromEntries(Object.entries(fields).filter(([key]) => keys.includes(key)));
-  const about = { ...(isObject(fields['about']) ? fields['about'] : {}), ...defined(moved) };
+  const about = { ...(isJsonObject(fields['about']) ? fields['about'] : {}), ...defined(moved) };
   return defined({ ...rest, about: Object.keys(about).length === 0 ? undefined : about });
 }
 
 function defined(fields: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
-
-const isObject = (value: JsonValue | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

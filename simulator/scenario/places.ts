@@ -1,5 +1,5 @@
 /** Where a path of a YAML document stands in its file. */
-import { isAlias, isMap, isScalar, isSeq, type Document, type LineCounter, type Node } from 'yaml';
+import { isAlias, isMap, isNode, isScalar, isSeq, type Document, type LineCounter } from 'yaml';
 import type { Place } from './scenario.ts';
 
 export type Path = readonly PropertyKey[];
@@ -35,5 +35,5 @@ export function placeOf(file: string, document: Document, lines: LineCounter, pa
 }
 
 function offsetOf(node: unknown): number | undefined {
-  return (node as Node | null | undefined)?.range?.[0];
+  return isNode(node) ? node.range?.[0] : undefined;
 }

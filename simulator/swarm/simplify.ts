@@ -1,4 +1,5 @@
 /** Leaves fields out of an object, as long as the rest is accepted. */
+import { isJsonObject } from '../../shared/domain/json.ts';
 import type { JsonObject, JsonValue } from '../../shared/domain/kubernetes-object.ts';
 
 /** Fields that identify an object stay. */
@@ -24,7 +25,7 @@ function pathsOf(value: JsonValue | undefined): readonly (readonly (string | num
       .toReversed()
       .flat();
   }
-  if (!isObject(value)) return [];
+  if (!isJsonObject(value)) return [];
   return Object.entries(value)
     .filter(([key]) => !KEPT.has(key))
     .flatMap(([key, field]) => [...(key === 'metadata' ? [] : [[key]]), ...pathsOf(field).map(path => [key, ...path])]);
@@ -33,7 +34,7 @@ function pathsOf(value: JsonValue | undefined): readonly (readonly (string | num
 /** undefined when there is nothing at the path any more. */
 function without(value: JsonObject, path: readonly (string | number)[]): JsonObject | undefined {
   const result = removed(value, path);
-  return isObject(result) ? result : undefined;
+  return isJsonObject(result) ? result : undefined;
 }
 
 function removed(value: JsonValue | undefined, [key, ...rest]: readonly (string | number)[]): JsonValue | undefined {
@@ -45,11 +46,8 @@ function removed(value: JsonValue | undefined, [key, ...rest]: readonly (string 
     const inner = removed(value[index], rest);
     return inner === undefined ? undefined : value.with(index, inner);
   }
-  if (!isObject(value) || value[key] === undefined) return undefined;
+  if (!isJsonObject(value) || value[key] === undefined) return undefined;
   if (rest.length === 0) return Object.fromEntries(Object.entries(value).filter(([name]) => name !== key));
   const inner = removed(value[key], rest);
   return inner === undefined ? undefined : { ...value, [key]: inner };
 }
-
-const isObject = (value: JsonValue | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -7,8 +7,12 @@ const WIPE = { group: 'example.com', version: 'v1', kind: 'Wipe' };
 const metadata = { name: 'a', uid: 'a', resourceVersion: '1', creationTimestamp: '2024-11-01T15:00:00Z' };
 const template = (kind: string): string => `apiVersion: example.com/v1\nkind: ${kind}\nmetadata: {}\n`;
 
-const configMap = (data: Record<string, string>): KubernetesObject =>
-  ({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data }) as KubernetesObject;
+const configMap = (data: Record<string, string>): KubernetesObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata,
+  data,
+});
 const policy = (...templates: string[]): KubernetesObject => ({
   apiVersion: 'curfew.dev/v1alpha1',
   kind: 'NodeLifecyclePolicy',

@@ -80,7 +80,7 @@ export async function startFunction(env: Readonly<Record<string, string>>): Prom
     const [answer] = z.tuple([z.string(), z.unknown()]).parse(await once(child, 'message'));
     if (answer !== 'done') throw new Error(answer);
   };
-  // One at a time, as reserved concurrency 1.
+  // One at a time, as the messages of one group.
   let last: Promise<void> = Promise.resolve();
   const invoke = (): Promise<void> => (last = last.catch(() => undefined).then(run));
 

@@ -70,7 +70,7 @@ async function reconcile(deps: ControllerDeps, { metadata, spec }: KubernetesObj
     .create(uid, dbName, async () => (await look()) !== undefined)
     .catch(async (error: unknown) => {
       const failed = { status: 'False', reason: 'CreationFailed', message: describeDatabaseError(error) };
-      await setReady(deps, ref, uid, failed, undefined);
+      await setReady(deps, { ref, uid }, failed);
       throw error;
     });
   if (outcome === 'unwanted') return;
@@ -83,7 +83,7 @@ async function reconcile(deps: ControllerDeps, { metadata, spec }: KubernetesObj
           reason: 'NameTaken',
           message: `the server has a database or role ${dbName} of another origin`,
         };
-  await setReady(deps, ref, uid, ready, outcome === 'created' ? dbName : undefined);
+  await setReady(deps, { ref, uid }, ready, outcome === 'created' ? dbName : undefined);
 }
 
 /** Ready is set once: the database is not watched. */
@@ -103,10 +103,9 @@ function conditionsOf({ status }: KubernetesObject): readonly JsonObject[] {
 
 async function setReady(
   { kubernetes, clock, address }: ControllerDeps,
-  ref: ObjectRef,
-  uid: string,
+  { ref, uid }: { readonly ref: ObjectRef; readonly uid: string },
   ready: { readonly status: string; readonly reason: string; readonly message: string },
-  externalID: string | undefined,
+  externalID?: string,
 ): Promise<void> {
   const live = await kubernetes.get(ref);
   if (live?.metadata.uid !== uid) return;

@@ -1,6 +1,6 @@
 /**
  * The bridge as a Lambda function: any message of its queue, an event of the custom resource or the minute tick, means "look". One at a time
- * (reserved concurrency 1). A pass that fails gives its messages back to the queue.
+ * (the queue has one message group). A pass that fails gives its messages back to the queue.
  */
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { createEksAuthenticator } from '../../../shared/adapters/kubernetes/eks-token.ts';

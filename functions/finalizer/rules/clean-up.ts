@@ -79,7 +79,7 @@ async function degrade({ deps, reporter }: Parts, look: ObjectLook, attempts: nu
   await reportObject(reporter, look, { decision: 'retry', reason, message: text, type: 'Warning', attempts });
   if (object === undefined) return;
   const change = { type: CONDITION, status: 'True', reason: REASON, message: text } as const;
-  await setConditions(deps, ref, object, [change], observation.now, OF_ANY_KIND);
+  await setConditions(deps, ref, object, { conditions: [change], now: observation.now, ...OF_ANY_KIND });
 }
 
 /** Takes our condition off once the clean-up has succeeded; one of somebody else stays. */
@@ -91,5 +91,6 @@ export async function clearDegraded({ deps }: Parts, { object, ref, observation 
       (each: { type?: unknown; reason?: unknown } | null) => each?.type === CONDITION && each.reason === REASON,
     );
   if (object === undefined || !isOurs) return;
-  await setConditions(deps, ref, object, [{ type: CONDITION, status: 'absent' }], observation.now, OF_ANY_KIND);
+  const change = { type: CONDITION, status: 'absent' } as const;
+  await setConditions(deps, ref, object, { conditions: [change], now: observation.now, ...OF_ANY_KIND });
 }

@@ -96,7 +96,7 @@ async function applyRule(
   const isSaid = hasCondition(current, accepted) || timer !== undefined;
   if (accepted.status === 'False' && !isSaid) await refuse(parts, object, accepted);
   const shown = [accepted, ...(watching ? [watching] : [])];
-  const status = await setConditions(deps, ref, current, shown, deps.clock.now(), { fields });
+  const status = await setConditions(deps, ref, current, { conditions: shown, now: deps.clock.now(), fields });
   if (status === 'changed') return CHANGED;
   const turn = await lookAtObjects(parts, look, standing, { ...message, resource });
   // Of a rule that ends nobody reads it any more.

@@ -1,4 +1,4 @@
-/** A change that the API server refuses, as schemas and admission policies can: said once on its object, and tried again later (I8). */
+/** A change that the API server refuses, as schemas and admission policies can: said on its object, in one audit line, and tried again later (I8). */
 import type { KindWatch } from '../../../shared/contract/cluster-event.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
 import { addDuration } from '../../../shared/domain/time.ts';
@@ -34,10 +34,13 @@ export async function tryLaterWhenRefused(
   if (held.kind === 'newer') return again('a newer version wrote its entry');
   const { message } = outcome;
   // Said first: a run that dies in between says it again (I9).
-  if (look.entry?.message !== message) {
-    const reason = EVENT_REASONS.finalizationError;
-    await reportObject(reporter, look, { decision: 'retry', reason, message: triedAgain(outcome), type: 'Warning' });
-  }
+  await reportObject(reporter, look, {
+    decision: 'retry',
+    reason: EVENT_REASONS.finalizationError,
+    message: triedAgain(outcome),
+    type: 'Warning',
+    isRepeated: look.entry?.message === message,
+  });
   const entry = held.kind === 'held' ? held.value : nextEntry(look);
   return saveEntry(look, { ...entry, message }, addDuration(look.observation.now, REFUSED_CHECK));
 }
@@ -54,9 +57,8 @@ export async function tryRuleLater(
   const before = held.kind === 'held' ? held.value : {};
   const { message } = refused;
   // Said first, as above.
-  if (before.refused !== message) {
-    await reporter.report(reportOfRefused(object, refused, EVENT_REASONS.changeRefused));
-  }
+  const isRepeated = before.refused === message;
+  await reporter.report(reportOfRefused(object, refused, EVENT_REASONS.changeRefused, { isRepeated }));
   const { kind, apiVersion, metadata } = object;
   const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
   const isNews = watch !== undefined && (before.watch === undefined || isLater(watch, before.watch));

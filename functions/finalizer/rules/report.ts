@@ -10,12 +10,14 @@ export interface ObjectReport {
   /** Of the Event; absent: none is recorded. */
   readonly type?: 'Normal' | 'Warning';
   readonly attempts?: number;
+  /** Said before: the Event alone is recorded again. */
+  readonly isRepeated?: boolean;
 }
 
 export async function reportObject(
   reporter: Reporter,
   { subject, inForce }: ObjectLook,
-  { decision, reason, message, type, attempts }: ObjectReport,
+  { decision, reason, message, type, attempts, isRepeated }: ObjectReport,
 ): Promise<void> {
   const { apiVersion, kind, name, namespace, uid } = subject;
   await reporter.report({
@@ -29,6 +31,7 @@ export async function reportObject(
     message,
     details: { rule: inForce.object.metadata.name, ...(attempts !== undefined && { attempts }) },
     metric: { name: reason },
+    isRepeated,
     ...(type !== undefined && { event: { type } }),
   });
 }

@@ -5,7 +5,8 @@
 import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
 import { ANNOTATIONS, CONFIG_MAP } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
-import type { JsonObject, KubernetesObject, ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
+import { isJsonObject } from '../../../shared/domain/json.ts';
+import type { KubernetesObject, ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
 import { parseApiVersion } from '../../../shared/domain/kubernetes-object.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
 import type { HookTarget, TerminationHook } from '../../../shared/domain/termination.ts';
@@ -98,7 +99,7 @@ const failed = (message: string): ResourceAnswer => ({ kind: 'failed', message }
 async function readTemplate({ deps }: TerminationContext, key: string): Promise<string | undefined> {
   const { namespace, name } = CONFIG_MAP;
   const configMap = await deps.kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name });
-  const data = configMap?.['data'] as JsonObject | undefined;
-  const text = data !== undefined && Object.hasOwn(data, key) ? data[key] : undefined;
+  const data = configMap?.['data'];
+  const text = isJsonObject(data) && Object.hasOwn(data, key) ? data[key] : undefined;
   return typeof text === 'string' ? text : undefined;
 }

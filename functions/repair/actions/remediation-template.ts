@@ -4,7 +4,8 @@
  */
 import { renderRepairObject, type DrainTemplateData } from '../../../shared/cluster/drain-template.ts';
 import type { HealthEvent } from '../../../shared/domain/health-event.ts';
-import type { JsonObject, KubernetesManifest } from '../../../shared/domain/kubernetes-object.ts';
+import { isJsonObject } from '../../../shared/domain/json.ts';
+import type { KubernetesManifest } from '../../../shared/domain/kubernetes-object.ts';
 import type { ActionContext } from './action.ts';
 
 export type RenderedRemediation =
@@ -19,14 +20,11 @@ export function renderRemediation(template: string, context: ActionContext): Ren
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') {
     return { ok: false, reason: 'RenderedYamlInvalid', message: 'the rendered object has no apiVersion or no kind' };
   }
-  const given = isTable(metadata) ? metadata : {};
+  const given = isJsonObject(metadata) ? metadata : {};
   const { name } = given;
   const named = { ...given, name: typeof name === 'string' && name !== '' ? name : context.node.name };
   return { ok: true, manifest: { ...rest, apiVersion, kind, metadata: named } };
 }
-
-const isTable = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function dataOf({ attempt, node, pods, message }: ActionContext): DrainTemplateData {
   const { conditionType } = attempt.incident;

@@ -134,10 +134,12 @@ async function request(deps: Deps, spacing: DurationMs, creates: boolean, wakeUp
 
 const lineOf = ({ refused }: RefusedStatus): string => refused.message.replaceAll('\n', ' ');
 
-/** Each once, until it changes. @param before the lines of the look before */
+/** Each in one audit line, until it changes. @param before the lines of the look before */
 async function sayRefused({ reporter }: Deps, left: readonly RefusedStatus[], before = ''): Promise<void> {
   const said = new Set(before.split('\n'));
-  for (const { policy, refused } of left.filter(each => !said.has(lineOf(each)))) {
-    await reporter.report(reportOfRefused(policy, refused, EVENT_REASONS.changeRefused, 'refused'));
+  for (const each of left) {
+    const { policy, refused } = each;
+    const how = { decision: 'refused', isRepeated: said.has(lineOf(each)) };
+    await reporter.report(reportOfRefused(policy, refused, EVENT_REASONS.changeRefused, how));
   }
 }

@@ -3,6 +3,7 @@ import { loadConfig } from '../../../shared/cluster/configuration.ts';
 import { inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { CONFIG_MAP } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
+import { isJsonObject } from '../../../shared/domain/json.ts';
 import type { JsonObject, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { indexOwners, ownerOf } from '../../../shared/domain/node-owner.ts';
 import { toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
@@ -105,8 +106,6 @@ function conditionsOf(status: JsonObject | undefined): readonly JsonObject[] {
 /** JSON text that does not depend on the order of fields. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) =>
-    typeof each === 'object' && each !== null && !Array.isArray(each)
-      ? Object.fromEntries(Object.entries(each).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : each,
+    isJsonObject(each) ? Object.fromEntries(Object.entries(each).toSorted(([a], [b]) => (a < b ? -1 : 1))) : each,
   );
 }

@@ -96,8 +96,8 @@ export function createApiServer(options: ApiServerOptions): ApiServerCore {
     },
     warnings: () => [...warnings],
     observe: observer => ({ stop: store.observe(observer) }),
-    seed(manifest) {
-      const object = seed(server, manifest);
+    seed(manifest, options = {}) {
+      const object = seed(server, manifest, options);
       return toObject(object);
     },
   };

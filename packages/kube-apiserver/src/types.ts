@@ -83,6 +83,11 @@ export type Patch =
   | { readonly type: 'strategic'; readonly body: JsonObject }
   | { readonly type: 'apply'; readonly body: JsonObject; readonly force?: boolean };
 
+export interface SeedOptions {
+  /** Refuses what the transition rules of a CustomResourceDefinition forbid (422), where the stored object is one that they apply to. */
+  readonly keepsTransitions?: boolean;
+}
+
 export interface ListOptions {
   readonly namespace?: string;
   readonly labelSelector?: string;
@@ -162,7 +167,7 @@ export interface ApiServerCore {
    * Stores an object as given (its own uid, creationTimestamp, deletionTimestamp and status included): for fixtures and the
    * objects of a scenario. Missing metadata is filled in.
    */
-  seed(manifest: KubernetesManifest): KubernetesObject;
+  seed(manifest: KubernetesManifest, options?: SeedOptions): KubernetesObject;
   /** Current resourceVersion of the store. */
   readonly resourceVersion: string;
 }

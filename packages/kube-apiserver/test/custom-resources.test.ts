@@ -348,6 +348,33 @@ describe('validation', () => {
   });
 });
 
+describe('a custom resource that is seeded over another', () => {
+  const rules = [{ rule: 'self.size == oldSelf.size', message: 'size cannot change' }];
+  const kept = { keepsTransitions: true };
+  const aServerWith = (first: JsonObject): ApiServerCore => {
+    const { api } = aServerWithPools(aDefinition({ spec: { 'x-kubernetes-validations': rules } }));
+    api.seed(aPool({}, { spec: first }));
+    return api;
+  };
+
+  it('keeps what its transition rules keep, where that is asked for, and nothing else of its schema', () => {
+    const api = aServerWith({ size: 1 });
+    const { code, message } = refusal(() => api.seed(aPool({ size: 2 }), kept));
+    expect([code, message]).toEqual([422, 'Pool.example.com "a" is invalid: spec: Invalid value: size cannot change']);
+    api.seed(aPool({ size: 1, mode: 'Nonsense' }), kept);
+    expect(api.get(pool)).toMatchObject({ spec: { mode: 'Nonsense' } });
+    api.seed(aPool({ size: 2 }, { metadata: { name: 'a', uid: 'another' } }), kept);
+    api.seed(aPool({ size: 3 }));
+    expect(api.get(pool)).toMatchObject({ spec: { size: 3 } });
+  });
+
+  it('is mended where the rule does not apply to the one that is there', () => {
+    const api = aServerWith({});
+    api.seed(aPool({ size: 2 }), kept);
+    expect(api.get(pool)).toMatchObject({ spec: { size: 2 } });
+  });
+});
+
 describe('the status of a custom resource', () => {
   it('is dropped on creation and by writes of the object, and is all that a status write changes', () => {
     const { api } = aServerWithPools();

@@ -1,5 +1,5 @@
 /** A refusal of the API server as data, whether it came over HTTP or from an API server in the same process. */
-import { isRecord } from './objects.ts';
+import { isJsonObject } from '../../domain/json.ts';
 
 export interface FailureCause {
   /** `DisruptionBudget`, `NamespaceTerminating`, `FieldValueInvalid`, … */
@@ -27,8 +27,8 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : ''
 
 /** Reads a `Status` object (or whatever a proxy sent in its place). `retryAfter` is the header of that name, in seconds. */
 export function toApiFailure(status: number, body: unknown, retryAfter?: string): ApiFailure {
-  const isStatus = isRecord(body) && body['kind'] === 'Status';
-  const details = isStatus && isRecord(body['details']) ? body['details'] : {};
+  const isStatus = isJsonObject(body) && body['kind'] === 'Status';
+  const details = isStatus && isJsonObject(body['details']) ? body['details'] : {};
   const seconds = Number(retryAfter ?? details['retryAfterSeconds'] ?? Number.NaN);
   return {
     status,
@@ -36,7 +36,7 @@ export function toApiFailure(status: number, body: unknown, retryAfter?: string)
     message: isStatus ? text(body['message']) : text(body).trim().slice(0, MAX_QUOTED_CHARS),
     about: { group: text(details['group']), kind: text(details['kind']) },
     causes: (Array.isArray(details['causes']) ? (details['causes'] as readonly unknown[]) : [])
-      .filter(isRecord)
+      .filter(isJsonObject)
       .map(cause => ({
         reason: text(cause['reason']),
         message: text(cause['message']),

@@ -1,11 +1,12 @@
 /** One page of a list over HTTP; what functions and the forwarder share. Items are parsed and projected as they arrive. */
 import type { Readable } from 'node:stream';
+import { isJsonObject } from '../../domain/json.ts';
 import type { KubernetesObject, ResourceType } from '../../domain/kubernetes-object.ts';
 import type { ListQuery, ObjectProjection } from '../../ports/kubernetes-api.ts';
 import { parseApiFailure } from './api-failure.ts';
 import { toThrown } from './errors.ts';
 import { createListItems } from './list-items.ts';
-import { isRecord, parseJson, parseList, parseObject } from './objects.ts';
+import { parseJson, parseList, parseObject } from './objects.ts';
 import { collectionPath } from './paths.ts';
 import { readChunks, readText, toText } from './read-body.ts';
 import type { Transport } from './transport.ts';
@@ -130,7 +131,7 @@ function createItemReader(doing: string, project: ObjectProjection): ItemReader 
   const onItem = (itemText: string): void => {
     typeMeta ??= typeMetaIn(splitter.rest());
     const item = parseJson(itemText, doing);
-    items.push(project(parseObject(isRecord(item) ? { ...typeMeta, ...item } : item, doing)));
+    items.push(project(parseObject(isJsonObject(item) ? { ...typeMeta, ...item } : item, doing)));
   };
   return {
     push: chunk => splitter.push(chunk, onItem),

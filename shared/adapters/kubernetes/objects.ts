@@ -1,20 +1,18 @@
 /** The edge where JSON of the API server becomes a `KubernetesObject`: checked once here, trusted after. */
+import { isJsonObject } from '../../domain/json.ts';
 import type { KubernetesObject } from '../../domain/kubernetes-object.ts';
 import { RetryableError } from '../../errors.ts';
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /**
  * Whether `value` is an object as the API server stores it. Of the metadata only name and resourceVersion are looked at: the
  * server decodes the rest, the UID too, into its own types before it ever stores or sends it.
  */
 export function isKubernetesObject(value: unknown): value is KubernetesObject {
-  if (!isRecord(value) || typeof value['apiVersion'] !== 'string' || typeof value['kind'] !== 'string') return false;
+  if (!isJsonObject(value) || typeof value['apiVersion'] !== 'string' || typeof value['kind'] !== 'string')
+    return false;
   const metadata = value['metadata'];
   return (
-    isRecord(metadata) &&
+    isJsonObject(metadata) &&
     typeof metadata['name'] === 'string' &&
     typeof (metadata['resourceVersion'] ?? '') === 'string'
   );
@@ -43,8 +41,8 @@ export function parseList(
   value: unknown,
   doing: string,
 ): { items: readonly KubernetesObject[]; resourceVersion: string; continue?: string } {
-  const metadata = isRecord(value) ? value['metadata'] : undefined;
-  if (!isRecord(value) || !isRecord(metadata) || typeof value['kind'] !== 'string') {
+  const metadata = isJsonObject(value) ? value['metadata'] : undefined;
+  if (!isJsonObject(value) || !isJsonObject(metadata) || typeof value['kind'] !== 'string') {
     throw new RetryableError(`${doing}: the answer is not a Kubernetes list`, { reason: 'UnreadableAnswer' });
   }
   const typeMeta = { apiVersion: value['apiVersion'], kind: value['kind'].replace(/List$/, '') };
@@ -52,7 +50,7 @@ export function parseList(
   const items = Array.isArray(value['items']) ? (value['items'] as readonly unknown[]) : [];
   const { continue: token, resourceVersion } = metadata;
   return {
-    items: items.map(item => parseObject(isRecord(item) ? { ...typeMeta, ...item } : item, doing)),
+    items: items.map(item => parseObject(isJsonObject(item) ? { ...typeMeta, ...item } : item, doing)),
     resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : '',
     ...(typeof token === 'string' && token !== '' ? { continue: token } : {}),
   };

@@ -1,8 +1,9 @@
 /** The resource that serves a kind, by the API's discovery documents; every authenticated user may read them. */
+import { isJsonObject } from '../../domain/json.ts';
 import type { GroupVersionKind, ResourceType } from '../../domain/kubernetes-object.ts';
 import { parseApiFailure } from './api-failure.ts';
 import { toThrown } from './errors.ts';
-import { isRecord, parseJson } from './objects.ts';
+import { parseJson } from './objects.ts';
 import { collectionPath } from './paths.ts';
 import type { Transport } from './transport.ts';
 
@@ -20,11 +21,13 @@ export async function resolveKind(
     throw toThrown(parseApiFailure(response.status, response.body, response.retryAfter), { doing, write: false });
   }
   const answer = parseJson(response.body, doing);
-  const resources = isRecord(answer) && Array.isArray(answer['resources']) ? (answer['resources'] as unknown[]) : [];
+  const resources =
+    isJsonObject(answer) && Array.isArray(answer['resources']) ? (answer['resources'] as unknown[]) : [];
   // Subresources are listed too, as `widgets/status`.
   const found = resources.find(
-    each => isRecord(each) && each['kind'] === kind && typeof each['name'] === 'string' && !each['name'].includes('/'),
+    each =>
+      isJsonObject(each) && each['kind'] === kind && typeof each['name'] === 'string' && !each['name'].includes('/'),
   );
-  const name = isRecord(found) ? found['name'] : undefined;
+  const name = isJsonObject(found) ? found['name'] : undefined;
   return typeof name === 'string' ? { group, version, resource: name } : undefined;
 }

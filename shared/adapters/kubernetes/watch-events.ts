@@ -3,7 +3,8 @@ import { RetryableError } from '../../errors.ts';
 import { WatchExpired, type WatchEvent } from '../../ports/cluster-watch.ts';
 import { toApiFailure, type ApiFailure } from './api-failure.ts';
 import { toThrown } from './errors.ts';
-import { isRecord, parseJson, parseObject } from './objects.ts';
+import { parseJson, parseObject } from './objects.ts';
+import { isJsonObject } from '../../domain/json.ts';
 
 /**
  * Throws `WatchExpired` for an ERROR event that says so, `RetryableError` for any other ERROR and for what cannot be read: the
@@ -11,21 +12,21 @@ import { isRecord, parseJson, parseObject } from './objects.ts';
  */
 export function parseWatchEvent(line: string, doing: string): WatchEvent {
   const event = parseJson(line, doing);
-  const type = isRecord(event) ? event['type'] : undefined;
-  const object = isRecord(event) ? event['object'] : undefined;
+  const type: unknown = isJsonObject(event) ? event['type'] : undefined;
+  const object = isJsonObject(event) ? event['object'] : undefined;
   switch (type) {
     case 'ADDED':
     case 'MODIFIED':
     case 'DELETED':
       return { type, object: parseObject(object, doing) };
     case 'BOOKMARK': {
-      const metadata = isRecord(object) ? object['metadata'] : undefined;
-      const resourceVersion = isRecord(metadata) ? metadata['resourceVersion'] : undefined;
+      const metadata = isJsonObject(object) ? object['metadata'] : undefined;
+      const resourceVersion = isJsonObject(metadata) ? metadata['resourceVersion'] : undefined;
       if (typeof resourceVersion === 'string') return { type, resourceVersion };
       break;
     }
     case 'ERROR': {
-      const code = isRecord(object) && typeof object['code'] === 'number' ? object['code'] : 500;
+      const code = isJsonObject(object) && typeof object['code'] === 'number' ? object['code'] : 500;
       throw toWatchError(toApiFailure(code, object), doing);
     }
   }

@@ -146,7 +146,7 @@ describe('curfew redrive', () => {
     });
     const attempt = (refused: string) =>
       redrive({
-        client: failing(refused) as unknown as SQSClient,
+        client: failing(refused),
         from: dead,
         to: inbox,
         onMessage: () => undefined,

@@ -30,6 +30,12 @@ describe('the stack', () => {
   const template = bridgeTemplate();
   it('runs one pass at a time, on events of the custom resource and every minute', () => {
     template.hasResourceProperties('AWS::Lambda::Function', { ReservedConcurrentExecutions: 1, Timeout: 60 });
+    // Lambda reads a message group by one invocation at a time; of any other queue it invokes five times at once, and is throttled.
+    const targets = { Targets: [Match.objectLike({ SqsParameters: { MessageGroupId: 'look' } })] };
+    template.allResourcesProperties('AWS::Events::Rule', targets);
+    template.allResourcesProperties('AWS::SQS::Queue', { FifoQueue: true });
+    template.hasResourceProperties('AWS::SQS::Queue', { ContentBasedDeduplication: true, VisibilityTimeout: 90 });
+    template.hasResourceProperties('AWS::Lambda::EventSourceMapping', { BatchSize: 10, ScalingConfig: Match.absent() });
     template.hasResourceProperties('AWS::Events::Rule', {
       EventPattern: Match.objectLike({ 'detail-type': ['DrainResourceChanged'], source: ['curfew.forwarder'] }),
     });

@@ -47,6 +47,7 @@ function createWorld(gracePeriod?: string) {
       new TerminalError('InvalidProviderID', `${doing}: not the providerID of an EC2 instance: ${PROVIDER_ID}`),
     );
   const events: string[] = [];
+  const lines: string[] = [];
   const records = createMemoryRecordStore();
   const deps: Parameters<typeof createReconciler>[0] = {
     kubernetes: createInProcessKubernetesApi(core, 'curfew:finalizer'),
@@ -65,13 +66,14 @@ function createWorld(gracePeriod?: string) {
         events.push(`${reason} ${about.kind}`);
       },
     },
-    audit: { write: () => undefined },
+    audit: { write: ({ reason }) => void lines.push(reason) },
     metrics: { count: () => undefined, milliseconds: () => undefined },
     clock: { now: () => now, sleep: () => Promise.reject(new Error('nothing sleeps here')) },
   };
   const reconcile = createReconciler(portsWithin(deps, deployedIdentity('finalizer')));
   return {
     events,
+    lines,
     finalizers: () => core.get(CLAIM).metadata.finalizers,
     /** Somebody takes the finalizer off by hand. */
     strip() {
@@ -87,21 +89,23 @@ function createWorld(gracePeriod?: string) {
 }
 
 describe('an instance that EC2 refuses to look at', () => {
-  it('is said once on its NodeClaim, which keeps our finalizer (I1, I6)', async () => {
+  it('is one line and, with each look, an Event on its NodeClaim, which keeps our finalizer (I1, I6)', async () => {
     const world = createWorld();
     await world.look();
     await world.look(REFUSED_CHECK);
-    expect(world.events).toEqual(['TerminationStarted NodeClaim', 'InstanceTerminationFailed NodeClaim']);
+    const failed = 'InstanceTerminationFailed NodeClaim';
+    expect(world.events).toEqual(['TerminationStarted NodeClaim', failed, failed]);
+    expect(world.lines).toEqual(['TerminationStarted', 'InstanceTerminationFailed']);
     expect(world.finalizers()).toEqual(['example.com/custom']);
   });
 
-  it('is held past the deadline, and said once more', async () => {
+  it('is held past the deadline, and is one line more', async () => {
     const world = createWorld('10m');
     await world.look();
     await world.look(minutes(11));
     await world.look(REFUSED_CHECK);
-    const failures = world.events.filter(event => event === 'InstanceTerminationFailed NodeClaim');
-    expect(failures).toHaveLength(2);
+    expect(world.events.filter(event => event === 'InstanceTerminationFailed NodeClaim')).toHaveLength(3);
+    expect(world.lines.filter(reason => reason === 'InstanceTerminationFailed')).toHaveLength(2);
     expect(world.events).toContain('TerminationForced NodeClaim');
     expect(world.finalizers()).toEqual(['example.com/custom']);
   });

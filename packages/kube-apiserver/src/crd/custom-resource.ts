@@ -11,7 +11,8 @@ import { complainAboutLists } from '../schema/list-types.ts';
 import { mergeSchemaOf } from '../schema/merge-schema.ts';
 import type { Pruned } from '../schema/prune.ts';
 import { pruneObject } from '../schema/prune.ts';
-import { complainAboutRules } from '../schema/rules.ts';
+import type { RuleRun } from '../schema/rules.ts';
+import { complainAboutRules, complainAboutTransitions } from '../schema/rules.ts';
 import type { Structural } from '../schema/structural.ts';
 import { compileSchema } from '../schema/structural.ts';
 import { complainAboutSchema } from '../schema/validate.ts';
@@ -65,6 +66,7 @@ function rulesOf(definition: Definition, version: DefinedVersion, skipped: (warn
   const schema = compileSchema(version.schema);
   // Objects are kept in the storage version, so nothing outlives a write that this one does not know.
   const stored = compileSchema(definition.versions.find(({ storage }) => storage)?.schema ?? version.schema);
+  const run: RuleRun = { skipped: warning => skipped(`${name}: ${warning}`) };
   return {
     nameRule: 'subdomain',
     counted: true,
@@ -87,7 +89,10 @@ function rulesOf(definition: Definition, version: DefinedVersion, skipped: (warn
       warnAboutFinalizers(next, old, context.options);
       return next;
     },
-    validate: transition => complain(transition, schema, warning => skipped(`${name}: ${warning}`)),
+    validate: transition => complain(transition, schema, run),
+    ...(schema.within.transitions && {
+      transitions: (next, old) => complainAboutTransitions(next, old, schema, run),
+    }),
     ...(terminating ? { refusesCreate: 'create not allowed while custom resource definition is terminating' } : {}),
   };
 }
@@ -122,12 +127,12 @@ const RULES_NOT_CHECKED: Cause = {
     'Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
 };
 
-function complain(transition: Transition, schema: Structural, skipped: (warning: string) => void): Cause[] {
+function complain(transition: Transition, schema: Structural, run: RuleRun): Cause[] {
   const { next, old } = transition;
   const causes = [...complainAboutSchema(transition, schema), ...complainAboutLists(next, old, schema)];
   if (!schema.within.rules) return causes;
   if (causes.some(({ reason }) => BLOCKING.has(reason))) return [...causes, RULES_NOT_CHECKED];
-  return [...causes, ...complainAboutRules(next, old, schema, { skipped })];
+  return [...causes, ...complainAboutRules(next, old, schema, run)];
 }
 
 /** Finalizers of custom resources may lack a prefix, but should not. */

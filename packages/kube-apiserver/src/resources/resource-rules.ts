@@ -52,6 +52,8 @@ export interface ResourceRules {
   /** Sets defaults on a create or update. */
   readonly prepare?: (transition: Transition) => JsonObject;
   readonly validate?: (transition: Transition) => readonly Cause[];
+  /** What of a change its transition rules forbid; a kind without such rules has none. */
+  readonly transitions?: (next: JsonObject, old: JsonObject) => readonly Cause[];
   /** Why nothing can be created: the resource is about to end. */
   readonly refusesCreate?: string;
   /** Called when an object was stored or removed, before anybody is told. */

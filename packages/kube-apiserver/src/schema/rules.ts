@@ -18,6 +18,8 @@ import { render } from './violations.ts';
 export interface RuleRun {
   /** Receives a text for every rule that was skipped. */
   readonly skipped: (warning: string) => void;
+  /** Which rules are checked; default: all. */
+  readonly selects?: (rule: RuleText) => boolean;
 }
 
 /** One cause for each rule that does not hold. */
@@ -32,6 +34,22 @@ export function complainAboutRules(
   return causes;
 }
 
+/**
+ * The same for the transition rules alone, and for nothing that a schema says. An object that breaks them without a change, because it
+ * has not the right shape, may be changed at will.
+ */
+export function complainAboutTransitions(
+  object: JsonObject,
+  old: JsonObject,
+  schema: Structural,
+  { skipped }: RuleRun,
+): Cause[] {
+  if (!schema.within.transitions) return [];
+  const run = { skipped, selects: usesOldSelf };
+  const isUsable = complainAboutRules(old, old, schema, run).length === 0;
+  return isUsable ? complainAboutRules(object, old, schema, run) : [];
+}
+
 /** A part of the object and the part of the stored object that it takes the place of, if that can be told. */
 interface Place {
   readonly value: JsonValue;
@@ -44,6 +62,7 @@ function walk(place: Place, schema: Structural, run: RuleRun, causes: Cause[]): 
   if (value === null || !schema.within.rules) return;
   if (value === old && !schema.within.transitions) return;
   for (const rule of schema.rules) {
+    if (run.selects?.(rule) === false) continue;
     const cause = check(place, schema, rule, run);
     if (cause !== undefined) causes.push(cause);
   }

@@ -7,20 +7,21 @@ import { newUid } from '../randomness.ts';
 import { DEFAULT_TERMINATION_GRACE_PERIOD_SECONDS } from '../resources/kind-rules.ts';
 import type { ServedResource } from '../resources/resource-rules.ts';
 import type { ServerContext, Target } from '../server-context.ts';
-import { inVersion, rfc3339 } from '../server-context.ts';
-import { badRequest, notServed } from '../status-errors.ts';
+import { inVersion, kindOf, rfc3339 } from '../server-context.ts';
+import { badRequest, invalid, notServed } from '../status-errors.ts';
 import { CLUSTER } from '../store/collection.ts';
+import type { SeedOptions } from '../types.ts';
 import { commit } from './commit.ts';
 import { namespaceFor } from './decode.ts';
 import { decodeMetadata } from './metadata.ts';
 
 /**
  * Stores an object with its own uid, timestamps and status; what is missing of the metadata is filled in. An object of that name
- * is replaced, and stays the same object unless another uid is given. No admission, no validation beyond a name and a served kind;
- * watches are told as of any write.
- * @throws ApiStatusError 400 without a name or with a field that cannot be decoded, 404 for a kind that is not served
+ * is replaced, and stays the same object unless another uid is given. No admission, no validation beyond a name and a served kind, and
+ * transition rules where they are to be kept; watches are told as of any write.
+ * @throws ApiStatusError 400 without a name or with a field that cannot be decoded, 404 for a kind that is not served, 422
  */
-export function seed(server: ServerContext, manifest: KubernetesManifest): JsonObject {
+export function seed(server: ServerContext, manifest: KubernetesManifest, options: SeedOptions): JsonObject {
   const served = server.registry.findKind(manifest.apiVersion, manifest.kind);
   if (served === undefined) throw notServed();
   const body = copyObject(manifest);
@@ -43,6 +44,10 @@ export function seed(server: ServerContext, manifest: KubernetesManifest): JsonO
     resourceVersion: old.resourceVersion ?? '',
   };
   const after = filled(served, served.rules.clean({ ...body, metadata }, {}), now);
+  if (options.keepsTransitions === true && before !== undefined && metadata.uid === old.uid) {
+    const causes = served.rules.transitions?.(after, before) ?? [];
+    if (causes.length > 0) throw invalid(kindOf(served), name, causes);
+  }
   const seeded = commit(server, target, { before, after });
   server.store.flush();
   return seeded;

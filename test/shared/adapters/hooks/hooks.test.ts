@@ -63,9 +63,9 @@ describe('a hook', () => {
     {
       requestTimeout = 5_000,
       endpoint = lambda.endpoint,
-      published = { kind: 'published' } as PublishOutcome,
-      sent = [] as BusEntry[],
-    } = {},
+      published = { kind: 'published' },
+      sent = [],
+    }: { requestTimeout?: number; endpoint?: string; published?: PublishOutcome; sent?: BusEntry[] } = {},
   ) {
     const { requestHandler } = INVOKE_CLIENT_DEFAULTS;
     const client = new LambdaClient({

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { RESOURCES } from '../../../shared/contract/resources.ts';
+import { toEpochMs } from '../../../shared/domain/time.ts';
+import type { PortCall, Run } from '../../../simulator/invariants/invariant.ts';
+import { failedReads } from '../../../simulator/invariants/run-journal.ts';
+
+const call = (port: PortCall['port'], method: string, args: readonly unknown[], outcome: PortCall['outcome']) => ({
+  port,
+  method,
+  args,
+  time: toEpochMs(0),
+  outcome,
+});
+const FAILED = { kind: 'failed', error: new Error('503') } as const;
+const answered = (value: unknown) => ({ kind: 'answered', value }) as const;
+
+const CONFIG = [{ type: RESOURCES.ConfigMap, namespace: 'curfew', name: 'curfew-config' }];
+const readConfig = (outcome: PortCall['outcome']) => call('kubernetes', 'get', CONFIG, outcome);
+const intent = call('records', 'put', [{ owner: 'repair', id: 'cluster' }], answered({ kind: 'written' }));
+const run = (...calls: PortCall[]): Run => ({ by: 'repair', startTime: toEpochMs(0), calls });
+
+describe('what a run could not read', () => {
+  it('is the configuration that it failed to look at again once its intent was recorded', () => {
+    expect(failedReads(run(readConfig(answered({})), intent, readConfig(FAILED)), [])).toHaveLength(1);
+    expect(failedReads(run(readConfig(FAILED), intent), [])).toHaveLength(1);
+  });
+
+  it('is not the template of another node, out of the same ConfigMap, after the configuration was looked at again', () => {
+    expect(failedReads(run(intent, readConfig(answered({})), readConfig(FAILED)), [])).toEqual([]);
+  });
+});
