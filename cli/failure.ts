@@ -67,6 +67,8 @@ function describeCode(code: string, path: string, port: number | undefined): str
       return port === undefined
         ? `${path}: permission denied`
         : `port ${port} may not be used by this user: choose one above 1023`;
+    case 'ELOOP':
+      return `${path}: the links lead to one another; give a file`;
     case 'ENXIO':
       return `${path} is a socket or a device; give a file`;
     case 'EIO':

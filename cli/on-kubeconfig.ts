@@ -6,16 +6,20 @@ import { createKubernetesApi } from '../shared/adapters/kubernetes/kubernetes-ap
 import { createTransport } from '../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../shared/adapters/system-clock.ts';
 import type { Look } from './cluster.ts';
+import { PROCESS_OUTPUT } from './command-output.ts';
 import { UsageError } from './usage-error.ts';
+
+/** On the standard error: the standard output is the answer. */
+export const sayWait = (what: string): void => PROCESS_OUTPUT.error(`waiting for ${what}\n`);
 
 /** Throws `UsageError` when the cluster cannot be reached. */
 export async function onKubeconfig<Answer>(
   { kubeconfig, context }: { readonly kubeconfig?: string; readonly context?: string },
   look: Look<Answer>,
 ): Promise<Answer> {
-  const file = kubeconfig ?? process.env['KUBECONFIG'] ?? join(homedir(), '.kube', 'config');
+  const file = kubeconfig ?? (process.env['KUBECONFIG'] || join(homedir(), '.kube', 'config'));
   try {
-    const access = await loadKubeconfig(file, context);
+    const access = await loadKubeconfig(file, context, sayWait);
     const transport = createTransport({ ...access.options, clock: systemClock, userAgent: 'curfew-cli' });
     try {
       await checkReachable(transport, access);

@@ -41,7 +41,9 @@ export interface WatchClusterOptions {
 /** Resolves to the exit code 0 once it is interrupted. Throws `UsageError` when the cluster cannot be watched. */
 export async function watchCluster(options: WatchClusterOptions, timeline: Timeline): Promise<number> {
   try {
-    const access = await loadKubeconfig(options.kubeconfig, options.context);
+    const access = await loadKubeconfig(options.kubeconfig, options.context, what =>
+      timeline.step(`  waiting for ${what}`),
+    );
     const transport = createTransport({ ...access.options, clock: systemClock, userAgent: 'curfew' });
     try {
       await checkReachable(transport, access);

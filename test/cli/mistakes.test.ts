@@ -1,6 +1,6 @@
 /** What a user can get wrong: each ends with exit code 2 and says what to do, without a stack trace. */
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -16,12 +16,12 @@ let strict: Server;
 let socket: TcpServer;
 const at = (name: string): string => join(folder, name);
 
-function kubeconfig(server: string, user: object): string {
+function kubeconfig(server: string, user: object, cluster: object = {}): string {
   return JSON.stringify({
     apiVersion: 'v1',
     kind: 'Config',
     'current-context': 'c',
-    clusters: [{ name: 'c', cluster: { server } }],
+    clusters: [{ name: 'c', cluster: { server, ...cluster } }],
     contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
     users: [{ name: 'u', user }],
   });
@@ -63,6 +63,9 @@ beforeAll(async () => {
   socket = createTcpServer().listen(at('socket'));
   writeFileSync(at('html'), kubeconfig(url, { token: 't' }));
   writeFileSync(at('mute'), kubeconfig(url, plugin('exit 3')));
+  symlinkSync('loop', at('loop'));
+  writeFileSync(at('untoken'), kubeconfig(url, { tokenFile: 'no-token' }));
+  writeFileSync(at('unproxied'), kubeconfig(url, {}, { 'proxy-url': 'http://127.0.0.1:1' }));
   writeFileSync(at('nowhere'), kubeconfig('not a url', { token: 't' }));
   writeFileSync(at('list.yaml'), '- 1\n- 2\n');
   writeFileSync(at('binary.yaml'), Buffer.from(Array.from({ length: 4000 }, (_, index) => (index * 7) % 256)));
@@ -98,6 +101,13 @@ const CASES: readonly (readonly [string, string])[] = [
   ['start --serve --port {port}', 'port {port} is in use: choose another one with --port'],
   ['simulate {}/none.yaml', '{}/none.yaml does not exist'],
   ['simulate {}', '{} is a folder; give a file'],
+  ['simulate {}/loop', '{}/loop: the links lead to one another'],
+  ['validate {}/loop', '{}/loop: the links lead to one another'],
+  ['explain node n1 --kubeconfig {}/untoken', "ENOENT: no such file or directory, open '{}/no-token'"],
+  [
+    'explain node n1 --kubeconfig {}/unproxied',
+    'http://127.0.0.1:{port} (context c, through the proxy http://127.0.0.1:1) cannot be reached',
+  ],
   ['simulate {}/socket', '{}/socket is a socket or a device; give a file'],
   ['simulate {}/binary.yaml', '{}/binary.yaml is not a text file in UTF-8'],
   ['simulate {}/latin1.yaml', '{}/latin1.yaml is not a text file in UTF-8'],
@@ -156,9 +166,12 @@ describe('what a user can put right', () => {
 
   it('does not wait without end for a credential plugin', async () => {
     const plugins = new Map([['u', { command: '/bin/sh', args: ['-c', 'exec sleep 1000'] }]]);
-    await expect(createExecPlugin(plugins, 50).applyAuthentication({ name: 'u' }, {})).rejects.toThrow(
+    const said: string[] = [];
+    const runs = createExecPlugin(plugins, { timeoutMs: 50, silenceMs: 1, onWait: what => said.push(what) });
+    await expect(runs.applyAuthentication({ name: 'u' }, {})).rejects.toThrow(
       'its credential plugin /bin/sh gave no answer within 0.05 s: run it by hand',
     );
+    expect(said).toEqual(['the credential plugin /bin/sh, at most 0.05 s']);
   });
 
   it('says that the output cannot be written', async () => {

@@ -15,6 +15,7 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
   ['SELF_SIGNED_CERT_IN_CHAIN', WHOSE_IS_IT],
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', WHOSE_IS_IT],
   ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', WHOSE_IS_IT],
+  ['ERR_OSSL_PEM_NO_START_LINE', 'client-certificate and client-key of the user must be PEM'],
   ['CERT_HAS_EXPIRED', 'renew the certificate of the server'],
   [
     'ERR_TLS_CERT_ALTNAME_INVALID',

@@ -8,20 +8,18 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { messageOf, RetryableError } from '../../errors.ts';
 import { adviceOn } from './access-advice.ts';
 import { parseApiFailure } from './api-failure.ts';
+import { checkContext, ClusterAccessError } from './check-context.ts';
 import { takeExecPlugins } from './exec-plugin.ts';
+import { takeTokenFiles } from './token-file.ts';
 import type { Authenticator, Transport, TransportOptions } from './transport.ts';
 import { isJsonObject } from '../../domain/json.ts';
 
-/** What keeps us from the cluster, in one line that says what to do. */
-export class ClusterAccessError extends Error {
-  constructor(message: string, options?: { cause?: unknown }) {
-    super(message.replace(/\s+/g, ' ').trim(), options);
-    this.name = 'ClusterAccessError';
-  }
-}
+export { ClusterAccessError };
 
 export interface ClusterAccess {
   readonly context: string;
+  /** `proxy-url` of the cluster. */
+  readonly proxy: string | undefined;
   /** For `createTransport`. */
   readonly options: Pick<TransportOptions, 'server' | 'authenticator' | 'tls' | 'agent'>;
 }
@@ -29,8 +27,13 @@ export interface ClusterAccess {
 /**
  * Reads a kubeconfig file. Runs its credential plugin, if the context has one. Throws `ClusterAccessError`.
  * @param context default: the file's current context
+ * @param onWait what it waits for, when that takes long
  */
-export async function loadKubeconfig(file: string, context?: string): Promise<ClusterAccess> {
+export async function loadKubeconfig(
+  file: string,
+  context?: string,
+  onWait?: (what: string) => void,
+): Promise<ClusterAccess> {
   const load = (): KubeConfig => {
     const config = new KubeConfig();
     if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) {
@@ -46,7 +49,8 @@ export async function loadKubeconfig(file: string, context?: string): Promise<Cl
         { cause: error },
       );
     }
-    takeExecPlugins(config);
+    takeExecPlugins(config, onWait);
+    takeTokenFiles(config, file);
     config.setCurrentContext(context ?? config.currentContext);
     return config;
   };
@@ -69,8 +73,8 @@ export async function loadInCluster(): Promise<ClusterAccess> {
 }
 
 /** Asks for the server's version, which anybody may. Throws `ClusterAccessError` when it does not answer or does not know us. */
-export async function checkReachable(transport: Transport, { options, context }: ClusterAccess): Promise<void> {
-  const where = `${options.server} (context ${context})`;
+export async function checkReachable(transport: Transport, { options, context, proxy }: ClusterAccess): Promise<void> {
+  const where = `${options.server} (context ${context}${proxy === undefined ? '' : `, through the proxy ${proxy}`})`;
   try {
     const answer = await transport.request({ method: 'GET', path: '/version', doing: 'asking for the version' });
     if (answer.status === 200 && isVersion(answer.body)) return;
@@ -98,28 +102,6 @@ function isVersion(body: string): boolean {
     return isJsonObject(version) && typeof version['gitVersion'] === 'string';
   } catch {
     return false;
-  }
-}
-
-function checkContext(config: KubeConfig, file: string): void {
-  const name = config.currentContext;
-  const known = config.getContexts().map(each => each.name);
-  if (known.length === 0) throw new ClusterAccessError(`${file} is no kubeconfig: it has no contexts`);
-  const contexts = `it has ${known.join(', ')}`;
-  if (!name) {
-    throw new ClusterAccessError(`kubeconfig ${file} has no current context: choose one with --context, ${contexts}`);
-  }
-  if (config.getContextObject(name) === null) {
-    throw new ClusterAccessError(`kubeconfig ${file} has no context ${name}: ${contexts}`);
-  }
-  const cluster = config.getCurrentCluster();
-  if (cluster === null) {
-    throw new ClusterAccessError(`kubeconfig ${file}: context ${name} names a cluster that the file does not have`);
-  }
-  if (!/^https?:$/.test(URL.parse(cluster.server)?.protocol ?? '')) {
-    throw new ClusterAccessError(
-      `kubeconfig ${file}: the server of context ${name} is ${JSON.stringify(cluster.server)}, not an https URL`,
-    );
   }
 }
 
@@ -152,6 +134,7 @@ async function access(load: () => KubeConfig, loaded: KubeConfig): Promise<Clust
   const { ca, cert, key, servername, rejectUnauthorized } = options;
   return {
     context: config.currentContext,
+    proxy: cluster.proxyUrl,
     options: {
       server: cluster.server,
       authenticator,

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { checkReachable, loadKubeconfig } from '../../../../shared/adapters/kubernetes/kubeconfig.ts';
 import { createTransport } from '../../../../shared/adapters/kubernetes/transport.ts';
@@ -42,6 +42,19 @@ describe('loadKubeconfig', () => {
     expect(access.context).toBe('one');
     await checkReachable(transportFor(access), access);
     expect(server.requests).toMatchObject([{ url: '/version', headers: { authorization: 'Bearer secret' } }]);
+  });
+
+  it('reads the token in a file anew each time, with or without a line feed; the file wins', async () => {
+    const server = await serve((_, response) => json(response, 200, { gitVersion: 'v1.36.3' }));
+    const file = kubeconfig({ server: server.url, user: { token: 'stale', tokenFile: 'token' } });
+    const tokenFile = join(dirname(file), 'token');
+    writeFileSync(tokenFile, 'first\n');
+    const access = await loadKubeconfig(file);
+    await checkReachable(transportFor(access), access);
+    writeFileSync(tokenFile, 'second');
+    await checkReachable(transportFor(access), access);
+    const sent = server.requests.map(({ headers }) => headers.authorization);
+    expect(sent).toEqual(['Bearer first', 'Bearer second']);
   });
 
   it('runs a credential plugin, and runs it again after a refusal', async () => {
@@ -118,6 +131,16 @@ describe('loadKubeconfig', () => {
       message: /context lost names a cluster that the file does not have$/,
     },
     {
+      what: 'a proxy that is no URL',
+      load: () => loadKubeconfig(kubeconfig({ cluster: { 'proxy-url': 'nonsense' } })),
+      message: /: the proxy-url of context one is "nonsense", not a URL of http, https or socks5$/,
+    },
+    {
+      what: 'an auth-provider without its config',
+      load: () => loadKubeconfig(kubeconfig({ user: { 'auth-provider': { name: 'gcp' } } })),
+      message: /: the auth-provider gcp of context one has no config: use a credential plugin \(exec\)$/,
+    },
+    {
       what: 'a credential plugin that does not exist',
       load: () =>
         loadKubeconfig(
@@ -134,6 +157,14 @@ describe('loadKubeconfig', () => {
 });
 
 describe('checkReachable', () => {
+  it('says in one line that the client certificate is none', async () => {
+    const user = { 'client-certificate-data': 'aGVsbG8=', 'client-key-data': 'aGVsbG8=' };
+    const access = await loadKubeconfig(kubeconfig({ server: 'https://127.0.0.1:1', user }));
+    await expect(checkReachable(transportFor(access), access)).rejects.toMatchObject({
+      message: expect.stringMatching(/: client-certificate and client-key of the user must be PEM$/),
+    });
+  });
+
   it('says in one line that nobody answers', async () => {
     const access = await loadKubeconfig(kubeconfig({}));
     await expect(checkReachable(transportFor(access), access)).rejects.toMatchObject({

@@ -1,0 +1,34 @@
+/** Tokens that a kubeconfig names by a file (`users[].user.tokenFile`), which the library does not know. Read anew each time: they rotate. */
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { loadYaml, type KubeConfig, type User } from '@kubernetes/client-node';
+import { z } from 'zod';
+
+type Authenticator = Parameters<KubeConfig['addAuthenticator']>[0];
+
+const users = z.object({
+  users: z.array(z.object({ name: z.string(), user: z.object({ tokenFile: z.string().optional() }).nullish() })),
+});
+
+/** A path in a kubeconfig is relative to its folder; the file wins over `token`, as with client-go. */
+export function takeTokenFiles(config: KubeConfig, file: string): void {
+  const parsed = users.safeParse(loadYaml(readFileSync(file, 'utf8')));
+  const files = new Map(
+    (parsed.data?.users ?? []).flatMap(({ name, user }) =>
+      user?.tokenFile === undefined ? [] : [[name, resolve(dirname(file), user.tokenFile)]],
+    ),
+  );
+  config.users = config.users.map(({ token, ...user }) =>
+    token === undefined || files.has(user.name) ? user : { ...user, token },
+  );
+  config.addAuthenticator(createTokenFiles(files));
+}
+
+const createTokenFiles = (files: ReadonlyMap<string, string>): Authenticator => ({
+  isAuthProvider: ({ name }: User) => files.has(name),
+  async applyAuthentication({ name }, options) {
+    const token = (await readFile(files.get(name) ?? '', 'utf8')).trim();
+    options.headers = { ...options.headers, Authorization: `Bearer ${token}` };
+  },
+});
