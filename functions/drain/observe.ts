@@ -22,6 +22,7 @@ import { NO_DRAINS, type DrainRecord, type Incoming } from './model.ts';
 import { requestedId, requestOnNode } from './node-request.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { DRAIN_CODEC, recordIdOf } from './record.ts';
+import { isSentBefore } from './requests.ts';
 import { compileSettings } from './settings.ts';
 
 export type DrainDeps = Pick<
@@ -36,6 +37,8 @@ export interface Target {
   readonly onlyIfKnown?: boolean | undefined;
   /** The version of the Node that an event is about: as the drain under way wrote it, the run that wrote it went on from there. */
   readonly eventVersion?: string | undefined;
+  /** When the message was put on the bus. Without a UID it is not about a Node that came after it. */
+  readonly sentTime?: EpochMs | undefined;
 }
 
 export interface Look extends DrainObservation {
@@ -62,7 +65,8 @@ export type Seen =
 export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) {
   const records = openRecords(deps, DRAIN_CODEC, wakeUp);
 
-  return async ({ name, uid, onlyIfKnown, eventVersion }: Target, incoming: Incoming | undefined): Promise<Seen> => {
+  return async (target: Target, incoming: Incoming | undefined): Promise<Seen> => {
+    const { name, uid, onlyIfKnown, eventVersion } = target;
     const found = await findSubject(deps, {
       ref: { type: RESOURCES.Node, name },
       uid,
@@ -79,6 +83,7 @@ export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) 
       return { kind: 'nothing' };
     }
     const { object, record: store, held } = found;
+    if (isSentBefore(object, target)) return { kind: 'nothing' };
     const record = held.kind === 'held' ? held.value : NO_DRAINS;
     const node = toDrainedNode(object);
     const asked = incoming ?? requestOnNode(node, record);

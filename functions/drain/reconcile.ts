@@ -110,8 +110,8 @@ async function reconcileClusterEvent(parts: Parts, event: ClusterEvent): Promise
 const mayBeOwnWrite = ({ change, changed, resync }: ClusterEvent): boolean =>
   change === 'Modified' && resync !== true && !changed.some(part => VIRTUAL_PARTS.has(part));
 
-async function reconcileRequest(parts: Parts, { nodeName, nodeUid, incoming }: NodeMessage): Promise<void> {
-  const isTaken = await reconcileNode(parts, { name: nodeName, uid: nodeUid }, incoming);
+async function reconcileRequest(parts: Parts, { nodeName, nodeUid, sentTime, incoming }: NodeMessage): Promise<void> {
+  const isTaken = await reconcileNode(parts, { name: nodeName, uid: nodeUid, sentTime }, incoming);
   if (isTaken || incoming.kind !== 'drain') return;
   await answerGone(parts, { name: nodeName, uid: nodeUid }, incoming.request);
 }

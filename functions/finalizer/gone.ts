@@ -1,9 +1,10 @@
-/** The end of a termination whose object is gone: its Nodes become subjects of their own, and what may be left behind is reported. */
+/** The end of a termination whose object is gone, or not ours any more: its Nodes become subjects of their own, and what may be left behind is reported. */
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { addDuration, minutes } from '../../shared/domain/time.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
+import type { Turn } from '../../shared/lifecycle/settle.ts';
 import { reconcileInstance } from './orphans/reconcile.ts';
-import { openNodeRecord, type Seen, type Target } from './observe.ts';
+import { openNodeRecord, type Look, type Seen, type Target } from './observe.ts';
 import type { TerminationRecord } from './record.ts';
 import type { TerminationDeps } from './steps/context.ts';
 
@@ -61,6 +62,23 @@ export async function close(parts: Parts, { kind, name, uid }: Target, gone: Gon
     reason: 'SubjectGone',
     message: `${kind} ${name} is gone, its record is closed`,
   });
+}
+
+/** Its termination had begun, and nothing of ours holds what is left of it: this run's predecessor let it go, or a person did. */
+export const isUnheld = ({ stored, object }: Look): boolean =>
+  stored !== undefined && hasBegun(stored) && object.metadata.deletionTimestamp !== undefined;
+
+/** Somebody else's finalizer keeps the object. Said first: a run that dies in between says it again (I9). */
+export async function closeUnheld({ reporter }: Parts, { object, stored, record }: Look): Promise<Turn> {
+  const { kind, metadata } = object;
+  await reporter.report({
+    about: object,
+    decision: 'close',
+    reason: 'FinalizerGone',
+    message: `${kind} ${metadata.name} carries no finalizer of ours any more, its record is closed`,
+    details: { nodes: Object.values(stored?.nodes ?? {}).map(({ name }) => name) },
+  });
+  return record.closeGone();
 }
 
 const hasBegun = ({ observed, refused }: TerminationRecord): boolean => observed !== true && refused === undefined;

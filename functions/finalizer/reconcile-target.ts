@@ -9,7 +9,7 @@ import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import type { HookAnswer } from '../../shared/contract/hook-answer.ts';
 import type { ClaimHints } from './claim-hints.ts';
 import type { decide, TerminationDecision } from './decide.ts';
-import { close, handOver } from './gone.ts';
+import { close, closeUnheld, handOver, isUnheld } from './gone.ts';
 import { toTerminated } from './objects.ts';
 import { createObserver, storedOrEmpty, type Look, type Target } from './observe.ts';
 import { prepare } from './prepare.ts';
@@ -100,7 +100,7 @@ async function apply(parts: TargetParts, run: RunMemory, decision: TerminationDe
       return watch(parts, decision, look);
     case 'refuse':
     case 'ignore':
-      return look.record.release();
+      return isUnheld(look) ? closeUnheld(parts, look) : look.record.release();
   }
 }
 

@@ -120,7 +120,7 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
     orphan: ['PossibleOrphan'],
     forget: [OTHERS],
     ignore: ['NothingWaits', OTHERS],
-    close: ['InstanceEnded', 'InstanceHeld', 'SubjectGone', OTHERS],
+    close: ['FinalizerGone', 'InstanceEnded', 'InstanceHeld', 'SubjectGone', OTHERS],
   },
   timer: {},
 };

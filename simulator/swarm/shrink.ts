@@ -1,4 +1,7 @@
-/** Makes a failing trial small: as long as the same invariant breaks, whatever is not needed for that goes. */
+/**
+ * Makes a failing trial small: as long as the same invariant breaks, whatever is not needed for that goes. What is left is a file that
+ * `curfew validate` accepts, as what is drawn is.
+ */
 import { objectAt, textAt } from '../../packages/kube-apiserver/src/json.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration, minutes, seconds, toDurationMs, toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
@@ -7,6 +10,7 @@ import { kindsOf, NO_FAULTS } from './faults.ts';
 import { GENERATED, place, toManifest } from './generate/model.ts';
 import type { Failure, Trial } from './seed.ts';
 import { simplify } from './simplify.ts';
+import { isValid } from './valid.ts';
 
 /** Answers how a trial fails; undefined when all is well. */
 export type Try = (trial: Trial) => Promise<Failure | undefined>;
@@ -35,6 +39,7 @@ export async function shrink(trial: Trial, failure: Failure, tryTrial: Try, maxR
       runs += 1;
       const next = await tryTrial({ ...candidate, seed });
       if (next?.invariant !== failure.invariant) continue;
+      if (candidate.scenario !== best.scenario && !isValid(candidate.scenario)) return false;
       best = { ...candidate, seed };
       found = next;
       return true;

@@ -101,6 +101,40 @@ function diesAfterWriting(text: string): { readonly dying: ReconcilerFactory; di
 }
 
 describe('the finalizer', () => {
+  it('says the end of a termination whose release got no answer, while somebody else holds the NodeClaim', async () => {
+    // The next run saw that nothing of ours was left to do, and closed its record in silence (I9).
+    let released = 0;
+    const unanswered: ReconcilerFactory = deps =>
+      createFinalizer({
+        ...deps,
+        kubernetes: {
+          ...methodsOf(deps.kubernetes),
+          async patch(ref, patch, options) {
+            const outcome = await deps.kubernetes.patch(ref, patch, options);
+            const isRelease = JSON.stringify(patch.body).includes('"finalizers":["example.com/hold"]');
+            if (ref.type.resource !== 'nodeclaims' || !isRelease) return outcome;
+            released += 1;
+            throw new RetryableError('connection reset', { outcomeUnknown: true });
+          },
+        },
+      });
+    const spec = `  objects:
+    - apiVersion: karpenter.sh/v1
+      kind: NodeClaim
+      metadata: { name: a-claim, finalizers: [example.com/hold, curfew.dev/termination] }
+      status: { nodeName: a, providerID: "aws:///us-west-2a/i-a" }
+    - { apiVersion: v1, kind: Node, metadata: { name: a }, spec: { providerID: "aws:///us-west-2a/i-a" } }
+  steps:
+    - { at: 1m, delete: { resource: nodeclaims, name: a-claim } }
+  expect:
+    - { after: 1m1s, audit: { function: finalizer, decision: close, reason: FinalizerGone, name: a-claim, details: { nodes: [a] } }, times: 1 }
+`;
+    const result = await simulate(spec, { reconcilers: { finalizer: unanswered } });
+    expect(released).toBe(1);
+    expect(result.violations).toEqual([]);
+    expect(complaints(result)).toEqual([]);
+  });
+
   it('calls a hook that a run which died had only noted down, however short its deadline is', async () => {
     // The hook ran out of time a minute later, and the termination went on although nobody had called it.
     const { dying, died } = diesAfterWriting('"deregister":{"phase":"intended"');

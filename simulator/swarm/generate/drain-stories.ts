@@ -88,7 +88,8 @@ function answers(random: Random, model: Model, { node, id }: Fault, begin: Epoch
       [1.5, say('DrainFailed', { message: 'slurmctld does not answer' })],
       [1, { kind: 'delete', target }],
     ]);
-    drafts.push({ time, act: () => action });
+    // Without a definition there is nothing to answer.
+    drafts.push({ time, act: () => (model.kinds.includes(DRAIN_REQUESTS) ? action : undefined) });
   }
   if (random.chance(0.5)) drafts.push(...emptied(model, node, time));
   return drafts;
@@ -163,7 +164,15 @@ const modeTurned: Story = ({ random, model, time }) => {
   return [{ time, act: () => ({ kind: 'patch', target, merge: { spec: { mode } } }) }];
 };
 
-const definitionComes: Story = ({ time }) => [{ time, act: () => ({ kind: 'apply', manifest: DRAIN_DEFINITION }) }];
+const definitionComes: Story = ({ model, time }) => [
+  {
+    time,
+    act() {
+      model.kinds.push(DRAIN_REQUESTS);
+      return { kind: 'apply', manifest: DRAIN_DEFINITION };
+    },
+  },
+];
 
 export const DRAIN_STORIES: readonly (readonly [weight: number, story: Story])[] = [
   [10, fault],

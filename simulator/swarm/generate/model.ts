@@ -48,7 +48,7 @@ export interface Model {
   readonly budgets: Manifest[];
   /** Names of VolumeAttachments, the oldest first. */
   readonly attachments: string[];
-  /** Plurals and groups of kinds whose definition stands there from the start. */
+  /** Plurals and groups of kinds whose definition stands there: from the start, or once its step was taken. */
   readonly kinds: string[];
   /** Names of objects under a FinalizerRule. */
   readonly databases: string[];

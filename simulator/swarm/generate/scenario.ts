@@ -9,8 +9,16 @@ import {
   type DurationMs,
   type EpochMs,
 } from '../../../shared/domain/time.ts';
+import { isArray, isObject } from '../../../packages/kube-apiserver/src/json.ts';
+import type { JsonValue } from '../../../shared/domain/kubernetes-object.ts';
 import { createRandom, type Random } from '../../random.ts';
-import { ACTORS, GENERATED_ANNOTATION, type Scenario, type Step } from '../../scenario/scenario.ts';
+import {
+  ACTORS,
+  GENERATED_ANNOTATION,
+  type PlacedManifest,
+  type Scenario,
+  type Step,
+} from '../../scenario/scenario.ts';
 import { drawDenials } from './denials.ts';
 import { drawDuration, pickSome, pickWeighted, times } from './draw.ts';
 import { drawRuleDeletions } from './finalizer-rules.ts';
@@ -42,7 +50,7 @@ export function generateScenario(seed: number): Scenario {
   const duration = focus.drawDuration(shape);
   const end = addDuration(START, duration);
   const config = focus.drawConfig(shape, model);
-  const objects = focus.drawObjects(root.stream('objects'), model, START, shape);
+  const objects = focus.drawObjects(root.stream('objects'), model, START, shape).map(withoutEmpty);
   const lastTime = addDuration(end, toDurationMs(0 - shape.pick(focus.calmEnds)));
   const span = durationBetween(START, lastTime);
   const drafts = [
@@ -64,6 +72,22 @@ export function generateScenario(seed: number): Scenario {
     expectations: [],
     doubts: [],
   };
+}
+
+/** An object that is stored has no field that is null, and a file that writes one is doubted: what is absent is left out. */
+function withoutEmpty({ manifest, place }: PlacedManifest): PlacedManifest {
+  return { manifest: { ...manifest, body: withoutNulls(manifest.body) }, place };
+}
+
+function withoutNulls<Value extends JsonValue>(value: Value): Value;
+function withoutNulls(value: JsonValue): JsonValue {
+  if (isArray(value)) return value.map(withoutNulls);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, field]) =>
+      field === null || field === undefined ? [] : [[key, withoutNulls(field)]],
+    ),
+  );
 }
 
 function drawDrafts(random: Random, model: Model, span: DurationMs, focus: Focus): readonly Draft[] {

@@ -1,5 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { parseScenarios } from '../../../simulator/scenario/parse.ts';
+import type { ScenarioFault, Step } from '../../../simulator/scenario/scenario.ts';
+import { DRAIN_DEFINITION, DRAIN_NAMESPACE, DRAIN_REQUESTS } from '../../../simulator/swarm/generate/drains.ts';
+import { GENERATED, place } from '../../../simulator/swarm/generate/model.ts';
+import { printTrial } from '../../../simulator/swarm/trial-file.ts';
+import { clusterCatalog } from '../../../simulator/world.ts';
 import type { FaultKind } from '../../../simulator/faults/mix.ts';
 import type { Failure, Trial } from '../../../simulator/swarm/seed.ts';
 import { trialOf } from '../../../simulator/swarm/seed.ts';
@@ -41,6 +47,16 @@ describe('simplify', () => {
   });
 });
 
+const catalog = clusterCatalog();
+const DRAINED = [DRAIN_DEFINITION];
+
+/** What `curfew validate` finds in the trial's file. */
+function faultsOf(trial: Trial): readonly ScenarioFault[] {
+  const failure: Failure = { invariant: 'I3', time: trial.scenario.end, message: 'too early' };
+  const parsed = parseScenarios(printTrial(trial, failure, 'trial.yaml'), 'trial.yaml', catalog);
+  return parsed.ok ? parsed.scenarios.flatMap(({ doubts }) => doubts) : parsed.faults;
+}
+
 describe('shrink', () => {
   const seed = 2;
   const trial = {
@@ -67,6 +83,51 @@ describe('shrink', () => {
     expect(kinds).not.toContain('lostResponse');
     expect(kinds).toContain('throttled');
     expect(kinds).toContain('outage');
+  });
+
+  it('leaves a valid file, whatever the failure needs', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 3000 }), fc.nat(), async (drawn, chosen) => {
+        const { scenario, faults } = trialOf(drawn, 'none');
+        const ofOthers = scenario.steps.filter(
+          ({ action: each }) => 'target' in each && each.target.resource.includes('.'),
+        );
+        const steps = ofOthers.length > 0 ? ofOthers : scenario.steps;
+        const action = steps[chosen % Math.max(1, steps.length)]?.action;
+        const shrunk = await shrink(
+          { seed: drawn, scenario, faults },
+          at(scenario.end),
+          async candidate => {
+            const needs = (step: Step): boolean => step.action === action;
+            return action === undefined || candidate.scenario.steps.some(needs)
+              ? at(candidate.scenario.end)
+              : undefined;
+          },
+          60,
+        );
+        expect(faultsOf(shrunk.trial)).toEqual([]);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('does not take what is no valid file any more: the scope of a kind whose objects have a namespace stays', async () => {
+    const { scenario, faults } = trialOf(5, 'none');
+    const objects = DRAINED.map(manifest => place(manifest));
+    const step: Step = {
+      time: scenario.start,
+      action: { kind: 'delete', target: { resource: DRAIN_REQUESTS, namespace: DRAIN_NAMESPACE, name: 'd' } },
+      place: GENERATED,
+    };
+    const shrunk = await shrink(
+      { seed: 5, scenario: { ...scenario, objects, steps: [step] }, faults },
+      at(scenario.end),
+      async candidate => (candidate.scenario.steps.length === 1 ? at(scenario.end) : undefined),
+      2000,
+    );
+    expect(shrunk.trial.scenario.objects.map(({ manifest }) => manifest.body)).toMatchObject([
+      { kind: 'CustomResourceDefinition', spec: { scope: 'Namespaced' } },
+    ]);
   });
 
   it('does not take another failure for the same', async () => {
