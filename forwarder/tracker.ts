@@ -170,14 +170,14 @@ export function createTracker(
       if (state?.interest !== 'itself') return undefined;
       return changeOf(uid, state, { change: 'Modified', changed, observedTime: now, resync });
     },
-    skips: events.skips,
-    releaseNode: tracked.forgetOnNode,
+    skips: text => events.skips(text),
+    releaseNode: nodeName => tracked.forgetOnNode(nodeName),
     clear() {
       tracked.clear();
       events.clear();
     },
-    uids: tracked.uids,
-    uidNamed: tracked.uidNamed,
-    size: tracked.size,
+    uids: () => tracked.uids(),
+    uidNamed: name => tracked.uidNamed(name),
+    size: () => tracked.size(),
   };
 }

@@ -23,7 +23,8 @@ import { DRAIN_RESOURCES, type WatchedResource } from './resources.ts';
 import type { ForwarderSettings } from './settings.ts';
 import { createSwitchedWatch } from './switched-watch.ts';
 import { createTracker, type Tracker } from './tracker.ts';
-import { createWatchSupervisor, type ObjectConsumer, type WatchStatus, type WatchSupervisor } from './watch.ts';
+import { createWatchSupervisor, type ObjectConsumer, type WatchSupervisor } from './watch.ts';
+import type { WatchStatus } from './watch-standing.ts';
 
 export interface WatchesDeps {
   readonly watch: ClusterWatch;
@@ -77,7 +78,9 @@ export function createWatches(deps: WatchesDeps): Watches {
     options: { listener?: ObjectListener | undefined; onStatus?: (status: WatchStatus) => void; dynamic?: true } = {},
   ): Watch {
     const timings = options.dynamic === true ? { ...settings.watch, ...settings.customResources } : settings.watch;
-    const tracker = createTracker(resource, { watchedNodes: nodePods.nodes.names }, messages.isTold);
+    const tracker = createTracker(resource, { watchedNodes: nodePods.nodes.names }, nodeName =>
+      messages.isTold(nodeName),
+    );
     const consumer = queueingConsumer({
       resource,
       tracker,
@@ -85,7 +88,7 @@ export function createWatches(deps: WatchesDeps): Watches {
       clock,
       metrics,
       listener: options.listener,
-      toPublish: messages.toPublish,
+      toPublish: change => messages.toPublish(change),
     });
     const supervisor = createWatchSupervisor({ resource, consumer, timings, onStatus: options.onStatus, ...common });
     const watch: Watch = {
@@ -157,7 +160,7 @@ export function createWatches(deps: WatchesDeps): Watches {
   });
   const listeners = createListeners({
     nodes: nodePods.nodes,
-    want: customResources.want,
+    want: (owner, role, kind) => customResources.want(owner, role, kind),
     onRepublish: deps.onRepublish,
   });
   const always = deps.resources.map(resource => createWatch(resource, { listener: listeners[resource.kind] }));
