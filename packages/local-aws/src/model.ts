@@ -1,4 +1,5 @@
 /** What of an AWS deployment runs on one machine, read out of the synthesized templates with every reference resolved. */
+import type { QueuePolicyModel } from './iam/queue-policies.ts';
 import type { Statement } from './iam/statements.ts';
 
 export interface AwsModel {
@@ -6,6 +7,7 @@ export interface AwsModel {
   readonly account: string;
   readonly tables: readonly TableModel[];
   readonly queues: readonly QueueModel[];
+  readonly queuePolicies: readonly QueuePolicyModel[];
   readonly buses: readonly string[];
   readonly rules: readonly RuleModel[];
   readonly functions: readonly FunctionModel[];
@@ -69,7 +71,13 @@ export interface RuleModel {
   readonly arn: string;
   readonly busName: string;
   readonly pattern: unknown;
-  readonly queueNames: readonly string[];
+  readonly targets: readonly TargetModel[];
+}
+
+export interface TargetModel {
+  readonly queueName: string;
+  /** Where an event goes that may not be sent to the queue. */
+  readonly deadLetterQueueName: string | undefined;
 }
 
 export interface FunctionModel {
