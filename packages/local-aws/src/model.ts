@@ -1,5 +1,4 @@
 /** What of an AWS deployment runs on one machine, read out of the synthesized templates with every reference resolved. */
-import type { QueuePolicyModel } from './iam/queue-policies.ts';
 import type { Statement } from './iam/statements.ts';
 
 export interface AwsModel {
@@ -64,6 +63,12 @@ export interface QueueModel {
   readonly url: string;
   /** In SQS's spelling, as CreateQueue takes them. */
   readonly attributes: Readonly<Record<string, string>>;
+}
+
+/** The statements by which EventBridge may do something. */
+export interface QueuePolicyModel {
+  readonly queueUrls: readonly string[];
+  readonly statements: readonly Statement[];
 }
 
 export interface RuleModel {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { FUNCTION_TAG } from '../../../shared/contract/tags.ts';
 import type { ResourceIdentity } from './intrinsics.ts';
-import { queuePolicySchema, type QueuePolicyModel } from './iam/queue-policies.ts';
+import { queuePolicySchema } from './iam/queue-policies.ts';
 import { policyDocumentSchema, type Statement } from './iam/statements.ts';
 import type {
   AccessEntryModel,
@@ -10,6 +10,7 @@ import type {
   FunctionModel,
   PodIdentityModel,
   QueueModel,
+  QueuePolicyModel,
   RoleModel,
   RuleModel,
   ScheduleModel,

@@ -3,15 +3,9 @@
  * the forms that CDK writes; another form is refused when the template is read. EventBridge sends by TLS, so what denies plain HTTP is not for it.
  */
 import { z } from 'zod';
-import type { AwsModel, RuleModel } from '../model.ts';
+import type { AwsModel, QueuePolicyModel, RuleModel } from '../model.ts';
 import { isAllowed } from './evaluate.ts';
-import { oneOrMore, type Statement } from './statements.ts';
-
-/** The statements by which EventBridge may do something. */
-export interface QueuePolicyModel {
-  readonly queueUrls: readonly string[];
-  readonly statements: readonly Statement[];
-}
+import { oneOrMore } from './statements.ts';
 
 const sources = z.strictObject({ 'aws:SourceArn': oneOrMore(z.string()) });
 const statementSchema = z.discriminatedUnion('Effect', [
