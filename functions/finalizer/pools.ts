@@ -11,7 +11,8 @@ import { parsePoolTermination } from '../../shared/contract/termination-schema.t
 import * as z from '../../shared/contract/zod.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration, hours } from '../../shared/domain/time.ts';
-import { openRecord, type RecordCodec, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
+import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
+import { openRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { checkedCodec } from './checked-codec.ts';
 import { effectiveTermination } from './settings.ts';

@@ -4,7 +4,7 @@ import type { Subject } from '../../shared/contract/subject.ts';
 import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
 import { toEpochMs } from '../../shared/domain/time.ts';
-import type { RecordCodec } from '../../shared/lifecycle/timed-record.ts';
+import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import type { Episode, RepairIncident } from './incident.ts';
 import type { PoolState, RepairAttempt } from './pass/pool.ts';
 

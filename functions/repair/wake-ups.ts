@@ -10,7 +10,8 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { matchStatements, type RepairStatement, AWS_REPAIR_STATEMENTS } from '../../shared/domain/repair-policy.ts';
 import { seconds } from '../../shared/domain/time.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
-import { createRounds, type Rounds, type Scopes } from '../../shared/lifecycle/rounds.ts';
+import type { Scopes } from '../../shared/lifecycle/next-round.ts';
+import { createRounds, type Rounds } from '../../shared/lifecycle/rounds.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { loadCluster } from './observe.ts';
 import { poolOf } from './pass/look.ts';

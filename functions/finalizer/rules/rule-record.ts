@@ -2,12 +2,8 @@
 import { kindWatchSchema, type KindWatch } from '../../../shared/contract/cluster-event.ts';
 import * as z from '../../../shared/contract/zod.ts';
 import { parseTimestamp } from '../../../shared/domain/time.ts';
-import {
-  openRecords,
-  type RecordCodec,
-  type TimedRecord,
-  type UsedWakeUp,
-} from '../../../shared/lifecycle/timed-record.ts';
+import type { RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
+import { openRecords, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import { checkedCodec } from '../checked-codec.ts';
 import type { TerminationDeps } from '../steps/context.ts';
 

@@ -4,7 +4,8 @@
  */
 import { addDuration, isDue, type EpochMs } from '../../../shared/domain/time.ts';
 import { again, DONE, settle } from '../../../shared/lifecycle/settle.ts';
-import { openRecord, type Held, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
+import type { Held } from '../../../shared/lifecycle/record-codec.ts';
+import { openRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import { loadAcceptedPolicies, type ObserveDeps } from '../observe.ts';
 import type { Passes } from '../pass/run.ts';
 import {
