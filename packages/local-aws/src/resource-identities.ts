@@ -40,8 +40,8 @@ export function createIdentities({ region, account, sqsEndpoint, resolve }: Iden
       case 'AWS::Events::Rule': {
         const name = named('Name');
         const bus = resolve(stack, Properties['EventBusName'] ?? 'default');
-        const path = bus === 'default' ? name : `${String(bus)}/${name}`;
-        return { ref: name, attributes: { Arn: arn('events', `rule/${path}`) } };
+        if (bus === 'default') return { ref: name, attributes: { Arn: arn('events', `rule/${name}`) } };
+        return { ref: `${String(bus)}|${name}`, attributes: { Arn: arn('events', `rule/${String(bus)}/${name}`) } };
       }
       case 'AWS::Lambda::Function': {
         const name = named('FunctionName');
