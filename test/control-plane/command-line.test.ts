@@ -1,9 +1,9 @@
 /** What the command line says about a real cluster that it cannot watch. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { runCurfew } from '../cli/run-curfew.ts';
 import { startControlPlane, type ControlPlane } from './start.ts';
 
@@ -98,7 +98,9 @@ describe('snapshot --kubeconfig on kube-apiserver', () => {
         JSON.stringify({ status: { conditions } }),
       );
     }
-    const file = join(mkdtempSync(join(tmpdir(), 'curfew-test-')), 'snapshot.yaml');
+    const folder = mkdtempSync(join(tmpdir(), 'curfew-test-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'snapshot.yaml');
     expect(await runCurfew(['snapshot', '--kubeconfig', plane.adminKubeconfig, '--output', file])).toMatchObject({
       code: 0,
       stderr: '',
