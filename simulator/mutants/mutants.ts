@@ -13,6 +13,7 @@ import type { Mutant } from './mutant.ts';
 import { PERMISSION_MUTANTS } from './permissions.ts';
 import { REPAIR_MUTANTS } from './repair.ts';
 import { REPAIR_LIMITS_MUTANTS } from './repair-limits.ts';
+import { REPAIR_PAST_MUTANTS } from './repair-past.ts';
 import { REPAIR_POOL_MUTANTS } from './repair-pool.ts';
 import { REPAIR_RULE_MUTANTS } from './repair-rule.ts';
 import { TIMER_MUTANTS } from './timer.ts';
@@ -20,6 +21,7 @@ import { TIMER_MUTANTS } from './timer.ts';
 export const MUTANTS: readonly Mutant[] = [
   ...REPAIR_RULE_MUTANTS,
   ...REPAIR_POOL_MUTANTS,
+  ...REPAIR_PAST_MUTANTS,
   ...REPAIR_MUTANTS,
   ...REPAIR_LIMITS_MUTANTS,
   ...LADDER_MUTANTS,
