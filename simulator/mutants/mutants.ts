@@ -7,6 +7,7 @@ import { FINALIZER_DRAIN_MUTANTS } from './finalizer-drain.ts';
 import { FINALIZER_RULE_MUTANTS } from './finalizer-rules.ts';
 import { FORWARDER_MUTANTS } from './forwarder.ts';
 import { GRACE_PERIOD_MUTANTS } from './grace-period.ts';
+import { HOOK_RESOURCE_MUTANTS } from './hook-resources.ts';
 import { LADDER_MUTANTS } from './ladder.ts';
 import type { Mutation } from '../swarm/seed.ts';
 import type { Mutant } from './mutant.ts';
@@ -28,6 +29,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...FINALIZER_MUTANTS,
   ...FINALIZER_DRAIN_MUTANTS,
   ...FINALIZER_RULE_MUTANTS,
+  ...HOOK_RESOURCE_MUTANTS,
   ...DRAIN_MUTANTS,
   ...GRACE_PERIOD_MUTANTS,
   ...TIMER_MUTANTS,
