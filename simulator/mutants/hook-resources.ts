@@ -1,6 +1,7 @@
-/** Mistakes about hooks that are custom resources, and about who takes the place of the built-in termination. */
+/** Mistakes about what others do for a termination or a clean-up, and about who takes the place of the built-in termination. */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { withKubernetes, withListed, type Mutant } from './mutant.ts';
+import { HOOK_ANSWERED } from '../../shared/contract/names.ts';
+import { original, withKubernetes, withListed, type Mutant } from './mutant.ts';
 
 const HOOKS_GROUP = 'network.example.com';
 
@@ -35,5 +36,21 @@ export const HOOK_RESOURCE_MUTANTS: readonly Mutant[] = [
     breaks: ['I5'],
     seed: 88,
     mutation: withListed('finalizer', 'NodeLifecyclePolicy', withoutReplacing),
+  },
+  {
+    name: 'deaf-to-workers',
+    mistake: 'does not listen to the workers that do what a clean-up or a hook asks for',
+    breaks: ['I5'],
+    scenario: 'finalizer-rule.yaml#an-event-is-answered-by-a-worker',
+    mutation: {
+      reconcilers: {
+        finalizer: deps => {
+          const reconcile = original('finalizer')(deps);
+          return async message => {
+            if (message.kind !== 'busEvent' || message.detailType !== HOOK_ANSWERED) await reconcile(message);
+          };
+        },
+      },
+    },
   },
 ];
