@@ -1,7 +1,7 @@
 /** JSON Schemas for editors, made of the schemas that Curfew reads files with: configuration, scenarios, policies, FinalizerRules. */
 import * as full from 'zod';
 import { configSchema } from '../shared/contract/config-schema.ts';
-import { modeText } from '../shared/contract/drain-schema.ts';
+import { modeText } from '../shared/contract/drain-fields.ts';
 import { finalizerRuleSchema } from '../shared/contract/finalizer-rule-schema.ts';
 import { DRAIN_MODES } from '../shared/domain/drain-settings.ts';
 import { labelSelectorSchema, MODES } from '../shared/contract/policy-schema.ts';

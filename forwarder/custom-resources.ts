@@ -17,7 +17,8 @@ import type { Log } from './log.ts';
 import { customResource, type KindRole, type WatchedResource } from './resources.ts';
 import { guardSilence, orAborted } from './silence.ts';
 import type { WantedKind } from './wanted-kinds.ts';
-import type { WatchStatus, WatchTimings } from './watch.ts';
+import type { WatchTimings } from './watch.ts';
+import type { WatchStatus } from './watch-standing.ts';
 
 /** A list-watch that somebody else puts together. */
 export interface KindWatcher {

@@ -6,10 +6,12 @@ import { detailTypeFor } from '../shared/contract/cluster-event.ts';
 import type { Subject } from '../shared/contract/subject.ts';
 import { apiVersionOf, type KubernetesObject } from '../shared/domain/kubernetes-object.ts';
 import { isDue, type EpochMs } from '../shared/domain/time.ts';
-import { changedParts, fingerprintOf, presentParts, type Fingerprint } from './fingerprint.ts';
+import { changedParts, fingerprintOf, presentParts } from './fingerprint.ts';
 import type { Hints, Parts, PodInterest } from './projection.ts';
 import type { WatchedResource } from './resources.ts';
-import { isAboutNone, keyOfEvent, keyOfObject, namesOneOf, tellsOfRemoval, uidOf, type Unread } from './unread.ts';
+import { createTrackedObjects, type Tracked } from './tracked-objects.ts';
+import { keyOfObject } from './unread.ts';
+import { createUnreadEvents } from './unread-events.ts';
 
 /** What happened to one object, to be published. */
 export interface ObjectChange {
@@ -58,37 +60,15 @@ export interface Tracker {
   size(): number;
 }
 
-/** One of these per object of interest in the cluster: kept small. */
-interface Tracked {
-  readonly name: string;
-  readonly namespace: string | undefined;
-  readonly resourceVersion: string;
-  readonly fingerprint: Fingerprint;
-  readonly hints: Hints;
-  readonly interest: 'itself' | 'node';
-  /** Of the text that an event about this state has; undefined where events of the resource are always read. */
-  readonly textKey: string | undefined;
-  /** Of its timed part. */
-  readonly endTime: EpochMs | undefined;
-}
-
 /** @param isTold whether somebody is about to look at all pods of this node, so that one more that is gone changes nothing */
 export function createTracker(
   resource: WatchedResource,
   interest: PodInterest,
   isTold: (nodeName: string) => boolean = () => false,
 ): Tracker {
-  const tracked = new Map<string, Tracked>();
-  /** The newest object of each name: cluster-scoped ones alone can be asked for by it. */
-  const named = new Map<string, string>();
-  /** Each tracked object's; another text of the object replaces it. */
-  const textKeys = new Set<string>();
-  /**
-   * Objects of events that were found worth reading and are not read yet, and whether one of these has the mark: until then, nothing
-   * about them is known.
-   */
-  const toBeRead = new Map<string, { readonly marked: boolean }>();
+  const tracked = createTrackedObjects(resource.unread?.kind === 'heartbeat');
   const { unread } = resource;
+  const events = createUnreadEvents({ unread, tracked, watchedNodes: interest.watchedNodes, isTold });
   const apiVersion = apiVersionOf(resource.type);
   const detailType = resource.detailType ?? detailTypeFor(resource.kind);
 
@@ -135,53 +115,18 @@ export function createTracker(
     return changed.length === 1 && changed[0] === name && parts[name] === undefined;
   }
 
-  function keep(uid: string, state: Tracked): void {
-    tracked.set(uid, state);
-    if (state.namespace === undefined) named.set(state.name, uid);
-    if (unread?.kind === 'heartbeat' && state.textKey !== undefined) textKeys.add(state.textKey);
-  }
-
-  function forget(uid: string): void {
-    const { textKey: key, name = '' } = tracked.get(uid) ?? {};
-    if (key !== undefined) textKeys.delete(key);
-    if (named.get(name) === uid) named.delete(name);
-    tracked.delete(uid);
-  }
-
   function remove(uid: string, now: EpochMs, resourceVersion?: string): ObjectChange | undefined {
     const before = tracked.get(uid);
     if (before === undefined) return undefined;
-    forget(uid);
+    tracked.forget(uid);
     const state = { ...before, resourceVersion: resourceVersion ?? before.resourceVersion };
     return changeOf(uid, state, { change: 'Deleted', changed: [], observedTime: now });
-  }
-
-  function isKnown(uid: string, text: string, how: Unread): boolean {
-    switch (how.kind) {
-      case 'heartbeat':
-        return !toBeRead.has(uid) && textKeys.has(keyOfEvent(text, how.unprojected) ?? '');
-      case 'unmarked': {
-        if (text.includes(how.mark)) return false;
-        const before = tracked.get(uid);
-        const waiting = toBeRead.get(uid);
-        if (before?.interest === 'itself' || waiting?.marked === true) return false;
-        if (before === undefined && waiting === undefined) {
-          return isAboutNone(text, tracked) && !namesOneOf(text, interest.watchedNodes);
-        }
-        if (how.awaitsEnd(text)) return true;
-        if (before === undefined || waiting !== undefined) return false;
-        if (!tellsOfRemoval(text)) return how.keyOfEvent(text) === before.textKey;
-        if (before.hints.nodeName === undefined || !isTold(before.hints.nodeName)) return false;
-        forget(uid);
-        return true;
-      }
-    }
   }
 
   return {
     observe(object, now, initial = false) {
       const { uid, resourceVersion } = object.metadata;
-      toBeRead.delete(uid);
+      events.isRead(uid);
       const before = tracked.get(uid);
       if (before !== undefined && before.resourceVersion === resourceVersion) return undefined;
       const why = interestIn(object);
@@ -191,8 +136,8 @@ export function createTracker(
 
       const { parts, state } = stateOf(object, why ?? 'node');
       // An object that leaves our interest is published once more: what made it matter is what changed.
-      forget(uid);
-      if (why !== undefined) keep(uid, state);
+      tracked.forget(uid);
+      if (why !== undefined) tracked.keep(uid, state);
       const said = before?.interest === 'itself' ? { ...state, interest: before.interest } : state;
 
       const news = resource.isNews?.(parts) ?? true;
@@ -209,12 +154,12 @@ export function createTracker(
     seed(object) {
       // What matters by itself is published by the watch, which drops nothing of it and may be behind this list.
       if (interestIn(object) !== 'node' || tracked.has(object.metadata.uid)) return;
-      keep(object.metadata.uid, stateOf(object, 'node').state);
+      tracked.keep(object.metadata.uid, stateOf(object, 'node').state);
     },
     remove,
     removeObject(object, now) {
       const { uid, resourceVersion } = object.metadata;
-      toBeRead.delete(uid);
+      events.isRead(uid);
       if (tracked.has(uid)) return remove(uid, now, resourceVersion);
       const why = interestIn(object);
       if (why === undefined) return undefined;
@@ -225,28 +170,14 @@ export function createTracker(
       if (state?.interest !== 'itself') return undefined;
       return changeOf(uid, state, { change: 'Modified', changed, observedTime: now, resync });
     },
-    skips(text) {
-      if (unread === undefined) return false;
-      const uid = uidOf(text);
-      if (uid === undefined) return false;
-      if (isKnown(uid, text, unread)) return true;
-      const isMarked = unread.kind === 'unmarked' && text.includes(unread.mark);
-      toBeRead.set(uid, { marked: isMarked || toBeRead.get(uid)?.marked === true });
-      return false;
-    },
-    releaseNode(nodeName) {
-      for (const [uid, state] of tracked) {
-        if (state.interest === 'node' && state.hints.nodeName === nodeName) forget(uid);
-      }
-    },
+    skips: text => events.skips(text),
+    releaseNode: nodeName => tracked.forgetOnNode(nodeName),
     clear() {
       tracked.clear();
-      named.clear();
-      textKeys.clear();
-      toBeRead.clear();
+      events.clear();
     },
-    uids: () => tracked.keys(),
-    uidNamed: name => named.get(name),
-    size: () => tracked.size,
+    uids: () => tracked.uids(),
+    uidNamed: name => tracked.uidNamed(name),
+    size: () => tracked.size(),
   };
 }

@@ -11,7 +11,7 @@
  * - W3 a stream that says nothing, not even a bookmark, is not trusted: it is cut, and a list looks for what was missed.
  */
 import type { KubernetesObject } from '../shared/domain/kubernetes-object.ts';
-import { durationBetween, toDurationMs, type DurationMs, type EpochMs } from '../shared/domain/time.ts';
+import { durationBetween, toDurationMs, type DurationMs } from '../shared/domain/time.ts';
 import { messageOf, RetryableError } from '../shared/errors.ts';
 import type { Clock } from '../shared/ports/clock.ts';
 import { WatchExpired, type ClusterWatch, type WatchEvent } from '../shared/ports/cluster-watch.ts';
@@ -22,6 +22,7 @@ import { listPages, selectionOf } from './list-pages.ts';
 import type { Log } from './log.ts';
 import type { MetricName } from './metric-names.ts';
 import type { WatchedResource } from './resources.ts';
+import { createStanding, type WatchStatus } from './watch-standing.ts';
 
 /** Receives the objects. Each call may wait (for room in the queue); the supervisor reads on only then. */
 export interface ObjectConsumer {
@@ -44,18 +45,6 @@ export interface WatchTimings {
   readonly listTimeout: DurationMs;
   readonly notServedPoll: DurationMs;
   readonly backoff: BackoffRange;
-}
-
-/** `notServed`: the CRD is missing, there is nothing to watch yet. */
-export type WatchState = 'starting' | 'synced' | 'notServed';
-export interface WatchStatus {
-  readonly state: WatchState;
-  /** The last event, bookmark, clean end of a watch, or list. */
-  readonly lastContactTime: EpochMs | undefined;
-  /** Why it does not work at the moment, if so. */
-  readonly problem: string | undefined;
-  /** The API server refuses permission. */
-  readonly forbidden: boolean;
 }
 
 export interface WatchDeps {
@@ -85,22 +74,12 @@ export function createWatchSupervisor(deps: WatchDeps): WatchSupervisor {
   const dimensions = { resource: resource.type.resource };
   const count = (name: MetricName, value = 1): void => deps.metrics.count(name, value, dimensions);
 
-  let state: WatchState = 'starting';
-  let lastContactTime: EpochMs | undefined;
-  let problem: string | undefined;
-  let forbidden = false;
+  const standing = createStanding(clock, deps.onStatus);
   /** Where the next watch starts; undefined: list first. */
   let position: string | undefined;
   let failures = 0;
   /** The consumer threw: list again once this watch is over, so that the object is not lost (W2). */
   let unhandled = false;
-
-  const contact = (): void => {
-    lastContactTime = clock.now();
-    problem = undefined;
-    forbidden = false;
-  };
-  const status = (): WatchStatus => ({ state, lastContactTime, problem, forbidden });
 
   /** Runs the consumer for one object; an exception stays here. */
   async function tell(object: KubernetesObject, call: () => Promise<void>, signal: AbortSignal): Promise<void> {
@@ -121,7 +100,7 @@ export function createWatchSupervisor(deps: WatchDeps): WatchSupervisor {
   /** Reads all pages. Answers the position to watch from; undefined when the resource is not served. */
   async function listAll(signal: AbortSignal): Promise<string | undefined> {
     unhandled = false;
-    const initial = state !== 'synced';
+    const initial = standing.status().state !== 'synced';
     const uids = new Set<string>();
     let end: string | undefined;
     for await (const page of listPages(deps, signal)) {
@@ -132,7 +111,7 @@ export function createWatchSupervisor(deps: WatchDeps): WatchSupervisor {
       }
     }
     // Believed when it is said twice: a proxy that answers 404 for a moment does not empty the cluster.
-    const believed = end !== undefined || state === 'notServed';
+    const believed = end !== undefined || standing.status().state === 'notServed';
     if (believed) count('ObjectsDeletedUnseen', await consumer.onlyPresent(uids, signal));
     if (end !== undefined) count('ListsCompleted');
     return end;
@@ -157,7 +136,7 @@ export function createWatchSupervisor(deps: WatchDeps): WatchSupervisor {
             messages += 1;
             failures = 0;
             count('EventsSeen');
-            contact();
+            standing.contact();
             guard.alive();
           }
           return skipped;
@@ -166,7 +145,7 @@ export function createWatchSupervisor(deps: WatchDeps): WatchSupervisor {
       for await (const event of guardedMessages(stream, guard)) {
         messages += 1;
         failures = 0;
-        contact();
+        standing.contact();
         await handle(event, signal);
         guard.alive();
       }
@@ -181,7 +160,7 @@ export function createWatchSupervisor(deps: WatchDeps): WatchSupervisor {
       throw new RetryableError('the watch ended as soon as it was opened');
     }
     failures = 0;
-    contact();
+    standing.contact();
   }
 
   async function handle(event: WatchEvent, signal: AbortSignal): Promise<void> {
@@ -200,18 +179,14 @@ export function createWatchSupervisor(deps: WatchDeps): WatchSupervisor {
   async function step(signal: AbortSignal): Promise<void> {
     if (position === undefined) {
       position = await listAll(signal);
-      contact();
+      standing.contact();
       if (position === undefined) {
-        if (state !== 'notServed') deps.log.info(dimensions, 'resource is not served, waiting for it');
-        state = 'notServed';
         failures = 0;
-        deps.onStatus?.(status());
+        if (standing.enter('notServed')) deps.log.info(dimensions, 'resource is not served, waiting for it');
         await clock.sleep(timings.notServedPoll, signal);
         return;
       }
-      if (state !== 'synced') deps.log.info(dimensions, 'listed');
-      state = 'synced';
-      deps.onStatus?.(status());
+      if (standing.enter('synced')) deps.log.info(dimensions, 'listed');
     }
     await watchOnce(position, signal);
     if (unhandled) position = undefined;
@@ -227,11 +202,8 @@ export function createWatchSupervisor(deps: WatchDeps): WatchSupervisor {
     const backoff = backoffDelay(expired ? failures - 1 : failures, timings.backoff, deps.random);
     const asked = error instanceof RetryableError ? (error.retryAfterMs ?? 0) : 0;
     const delay = toDurationMs(Math.max(backoff, Math.min(asked, timings.backoff.longest)));
-    const text = messageOf(error);
-    if (problem !== text && !expired) deps.log.warn({ ...dimensions, error: text, failures }, 'list or watch failed');
-    if (!expired) problem = text;
-    forbidden = error instanceof RetryableError && error.reason === 'Forbidden';
-    deps.onStatus?.(status());
+    const isNews = standing.failed(error);
+    if (isNews) deps.log.warn({ ...dimensions, error: messageOf(error), failures }, 'list or watch failed');
     await clock.sleep(delay, signal);
   }
 
@@ -245,6 +217,6 @@ export function createWatchSupervisor(deps: WatchDeps): WatchSupervisor {
           .catch(() => undefined);
       }
     },
-    status,
+    status: () => standing.status(),
   };
 }

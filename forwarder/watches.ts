@@ -2,12 +2,6 @@
  * All list-watches over one queue: those of `resources.ts`, which run always, those that only a draining node needs, and those of the
  * kinds that FinalizerRules, the custom drain and templates name.
  */
-import {
-  ANNOTATIONS,
-  DRAINED_NODE_CHANGED,
-  NODE_PODS_CHANGED,
-  NODE_PROTECTION_CHANGED,
-} from '../shared/contract/names.ts';
 import type { KindWatch } from '../shared/contract/cluster-event.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
 import type { ResourceType } from '../shared/domain/kubernetes-object.ts';
@@ -17,19 +11,20 @@ import type { ClusterWatch } from '../shared/ports/cluster-watch.ts';
 import type { MetricSink } from '../shared/ports/metrics.ts';
 import type { RandomSource } from './backoff.ts';
 import { createCustomResources } from './custom-resources.ts';
+import { createListeners } from './listeners.ts';
 import type { ResourceStats } from './stats.ts';
 import type { Log } from './log.ts';
 import type { MetricName } from './metric-names.ts';
+import { createNodeMessages } from './node-messages.ts';
 import { createNodePods, type SwitchedWatch } from './node-pods.ts';
 import { queueingConsumer, type ObjectListener } from './queueing-consumer.ts';
 import type { ChangeQueue } from './queue.ts';
 import { DRAIN_RESOURCES, type WatchedResource } from './resources.ts';
 import type { ForwarderSettings } from './settings.ts';
 import { createSwitchedWatch } from './switched-watch.ts';
-import { createTracker, keyOfChange, type ObjectChange, type Tracker } from './tracker.ts';
-import { kindOfDrain, kindOfRule } from './wanted-kinds.ts';
-import { createWantedTemplates, templatesOfHooks, templatesOfRepair } from './wanted-templates.ts';
-import { createWatchSupervisor, type ObjectConsumer, type WatchStatus, type WatchSupervisor } from './watch.ts';
+import { createTracker, type Tracker } from './tracker.ts';
+import { createWatchSupervisor, type ObjectConsumer, type WatchSupervisor } from './watch.ts';
+import type { WatchStatus } from './watch-standing.ts';
 
 export interface WatchesDeps {
   readonly watch: ClusterWatch;
@@ -56,21 +51,6 @@ export interface Watches {
   stats(now: EpochMs, startTime: EpochMs): readonly ResourceStats[];
 }
 
-/** Nothing changed but these parts. */
-const changedOnly = (parts: readonly string[], { change, changed }: ObjectChange): boolean =>
-  change === 'Modified' && changed.length > 0 && changed.every(part => parts.includes(part));
-
-/** A pod that is about to go: who empties its node waits until it is gone. */
-const isOnItsWay = (change: ObjectChange): boolean => changedOnly(['deletionTimestamp'], change);
-
-const isOfProtectionAlone = (change: ObjectChange): boolean =>
-  change.subject.kind === 'Node' && changedOnly(['protection'], change);
-
-/** What drains alone write and read: their marks, and the cordon. One message, in place of one for each function. */
-const PARTS_OF_DRAINS: readonly string[] = ['drain', 'unschedulable'];
-const isOfDrainsAlone = (change: ObjectChange): boolean =>
-  change.subject.kind === 'Node' && changedOnly(PARTS_OF_DRAINS, change);
-
 /** One list-watch, and what it knows. */
 interface Watch {
   readonly resource: WatchedResource;
@@ -86,13 +66,21 @@ export function createWatches(deps: WatchesDeps): Watches {
   /** The watches that know something now. */
   const running = new Set<Watch>();
   let whole: AbortSignal | undefined;
+  const messages = createNodeMessages({
+    queue,
+    clock,
+    nodes: () => nodePods.nodes,
+    trackers: () => trackersOf('Node'),
+  });
 
   function createWatch(
     resource: WatchedResource,
     options: { listener?: ObjectListener | undefined; onStatus?: (status: WatchStatus) => void; dynamic?: true } = {},
   ): Watch {
     const timings = options.dynamic === true ? { ...settings.watch, ...settings.customResources } : settings.watch;
-    const tracker = createTracker(resource, { watchedNodes: nodePods.nodes.names }, isTold);
+    const tracker = createTracker(resource, { watchedNodes: nodePods.nodes.names }, nodeName =>
+      messages.isTold(nodeName),
+    );
     const consumer = queueingConsumer({
       resource,
       tracker,
@@ -100,7 +88,7 @@ export function createWatches(deps: WatchesDeps): Watches {
       clock,
       metrics,
       listener: options.listener,
-      toPublish,
+      toPublish: change => messages.toPublish(change),
     });
     const supervisor = createWatchSupervisor({ resource, consumer, timings, onStatus: options.onStatus, ...common });
     const watch: Watch = {
@@ -164,106 +152,25 @@ export function createWatches(deps: WatchesDeps): Watches {
     seed: pod => trackersOf('Pod').forEach(tracker => tracker.seed(pod)),
     release: nodeName => [...running].forEach(({ tracker }) => tracker.releaseNode(nodeName)),
     async onWatched(nodeName, signal) {
-      const change = nodeChange(nodeName, 'podsWatched');
+      const change = messages.nodeChange(nodeName, 'podsWatched');
       if (change === undefined) return;
       countRepeat(RESOURCES.Node);
       await queue.offer(change, signal);
     },
   });
-  const ofTemplates = [
-    createWantedTemplates(templatesOfRepair, (owner, kind) => customResources.want(`repair/${owner}`, 'repair', kind)),
-    createWantedTemplates(templatesOfHooks, (owner, kind) => customResources.want(`hook/${owner}`, 'hook', kind)),
-  ];
-  const templateHolder: ObjectListener = {
-    present: object => ofTemplates.forEach(wanted => wanted.holder(object.metadata.uid, object)),
-    gone: uid => ofTemplates.forEach(wanted => wanted.holder(uid, undefined)),
-  };
-  const listeners: Readonly<Record<string, ObjectListener>> = {
-    Node: {
-      present: node => nodePods.nodes.present('Node', node),
-      gone: uid => nodePods.nodes.gone(uid),
-    },
-    NodeClaim: {
-      present: claim => nodePods.nodes.present('NodeClaim', claim),
-      gone: uid => nodePods.nodes.gone(uid),
-    },
-    FinalizerRule: {
-      present: rule => customResources.want(rule.metadata.uid, 'finalizer', kindOfRule(rule)),
-      gone: uid => customResources.want(uid, 'finalizer', undefined),
-    },
-    NodeLifecyclePolicy: templateHolder,
-    NodePool: templateHolder,
-    ConfigMap: configMapListener(),
-  };
+  const listeners = createListeners({
+    nodes: nodePods.nodes,
+    want: (owner, role, kind) => customResources.want(owner, role, kind),
+    onRepublish: deps.onRepublish,
+  });
   const always = deps.resources.map(resource => createWatch(resource, { listener: listeners[resource.kind] }));
   const trackers = new Map<string, Tracker[]>();
   for (const { resource, tracker } of always) {
     trackers.set(resource.kind, [...(trackers.get(resource.kind) ?? []), tracker]);
   }
 
-  /**
-   * Of many pods that go together, each function that waits for them gets a few events, as one change of their node. A pod with an
-   * annotation concerns the protections everywhere, and the functions that empty nodes only on a watched one.
-   */
-  function toPublish(change: ObjectChange): readonly ObjectChange[] {
-    const { interest, subject, hints } = change;
-    if (isOfProtectionAlone(change)) return [{ ...change, detailType: NODE_PROTECTION_CHANGED }];
-    if (isOfDrainsAlone(change)) return [{ ...change, detailType: DRAINED_NODE_CHANGED }];
-    const { nodeName } = hints;
-    const concernsNode = interest === 'node' || (subject.kind === 'Pod' && !isOnItsWay(change));
-    if (!concernsNode || nodeName === undefined || !nodePods.nodes.names.has(nodeName)) return [change];
-    const ofNode = nodeChange(nodeName, 'pods') ?? { ...change, detailType: NODE_PODS_CHANGED };
-    return interest === 'node' ? [ofNode] : [change, ofNode];
-  }
-
-  /** Whether news of the pods of this node waits to be published. */
-  function isTold(nodeName: string): boolean {
-    const detailType = detailTypeOfPods(nodeName);
-    return trackersOf('Node').some(tracker => {
-      const uid = tracker.uidNamed(nodeName);
-      return uid !== undefined && queue.awaits(keyOfChange({ detailType, subject: { uid } }), 'pods');
-    });
-  }
-
-  /** For the functions that wait for its pods. undefined: the Node is not there. */
-  function nodeChange(nodeName: string, part: 'pods' | 'podsWatched'): ObjectChange | undefined {
-    for (const tracker of trackersOf('Node')) {
-      const uid = tracker.uidNamed(nodeName);
-      const change = uid && tracker.repeat(uid, clock.now(), { changed: [part] });
-      if (!change) continue;
-      const podsFor = nodePods.nodes.onlyWaiter(nodeName);
-      const hints = podsFor === undefined ? change.hints : { ...change.hints, podsFor };
-      return { ...change, detailType: detailTypeOfPods(nodeName), hints };
-    }
-    return undefined;
-  }
-
-  const detailTypeOfPods = (nodeName: string): string =>
-    nodePods.nodes.onlyWaiter(nodeName) === 'drain' ? DRAINED_NODE_CHANGED : NODE_PODS_CHANGED;
-
   function trackersOf(kind: string): readonly Tracker[] {
     return trackers.get(kind) ?? [];
-  }
-
-  function configMapListener(): ObjectListener {
-    let seen: { readonly request: string | undefined } | undefined;
-    return {
-      present(configMap) {
-        for (const wanted of ofTemplates) wanted.configMap(configMap);
-        const kind = kindOfDrain(configMap);
-        if (kind !== undefined) {
-          customResources.want(configMap.metadata.uid, 'drain', kind === 'none' ? undefined : kind);
-        }
-        const request = configMap.metadata.annotations?.[ANNOTATIONS.republish];
-        // At the start everything is published anyway.
-        if (seen !== undefined && request !== undefined && request !== seen.request) deps.onRepublish();
-        seen = { request };
-      },
-      gone(uid) {
-        for (const wanted of ofTemplates) wanted.configMap(undefined);
-        customResources.want(uid, 'drain', undefined);
-      },
-    };
   }
 
   return {

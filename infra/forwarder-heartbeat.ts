@@ -9,6 +9,7 @@ import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { heartbeatPattern } from '../shared/contract/routes.ts';
+import { metricNameOfRule } from './rule-name.ts';
 import { toRulePattern } from './rule-pattern.ts';
 
 export class ForwarderHeartbeat extends Construct {
@@ -32,7 +33,7 @@ export class ForwarderHeartbeat extends Construct {
     this.received = new Metric({
       namespace: 'AWS/Events',
       metricName: 'Invocations',
-      dimensionsMap: { EventBusName: bus.eventBusName, RuleName: this.rule.ruleName },
+      dimensionsMap: { EventBusName: bus.eventBusName, RuleName: metricNameOfRule(this.rule) },
       statistic: Stats.SUM,
       period: Duration.minutes(1),
     });

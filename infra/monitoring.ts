@@ -14,6 +14,7 @@ import type { CurfewConfig } from './config.ts';
 import type { FunctionWithInbox } from './constructs/function-with-inbox.ts';
 import { watchFunction } from './function-alarms.ts';
 import { ForwarderHeartbeat } from './forwarder-heartbeat.ts';
+import { metricNameOfRule } from './rule-name.ts';
 import type { StateStack } from './state-stack.ts';
 
 /** I5: what is due happens within 5 minutes. */
@@ -136,10 +137,9 @@ function ruleMetric(metricName: string, rule: Rule, state: StateStack): Metric {
   return new Metric({
     namespace: 'AWS/Events',
     metricName,
-    dimensionsMap: {
-      ...(!isOnDefaultBus(rule) && { EventBusName: state.bus.eventBusName }),
-      RuleName: rule.ruleName,
-    },
+    dimensionsMap: isOnDefaultBus(rule)
+      ? { RuleName: rule.ruleName }
+      : { EventBusName: state.bus.eventBusName, RuleName: metricNameOfRule(rule) },
     statistic: Stats.SUM,
     period: FIVE_MINUTES,
   });

@@ -1,4 +1,5 @@
 /** What becomes of a node, of the nodes of a NodePool or of a policy, as text for people. */
+import { ANNOTATIONS } from '../../shared/contract/names.ts';
 import { renderPlan, renderPods, summary } from '../drain/render.ts';
 import type { DrainExplanation, LifecycleExplanation } from './lifecycle.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
@@ -47,10 +48,15 @@ function terminationLines(termination: LifecycleExplanation['termination']): rea
     : [`${head}; under way: ${summary(pods)}`, ...waits, ...renderPods(pods)];
 }
 
+const askedFor = (annotation: string): string =>
+  annotation.trim() === ''
+    ? `${ANNOTATIONS.drainRequested} on the node is empty and asks for nothing: give it an id`
+    : `drain ${annotation.trim()} is asked for on the node`;
+
 function drainLines({ cordonedBy, requested, state, underWay }: DrainExplanation, now: EpochMs): readonly string[] {
   const shown = state === undefined ? '' : `, its state is ${state}`;
   const cordon = cordonedBy === undefined ? 'none' : `none under way; drain ${cordonedBy} has cordoned the node`;
-  const asked = requested === undefined ? '' : `, drain ${requested} is asked for on the node`;
+  const asked = requested === undefined ? '' : `, ${askedFor(requested)}`;
   if (underWay === undefined) return [`drain: ${cordon}${asked}${shown}`];
   const { id, since, plan } = underWay;
   const [, ...details] = renderPlan(plan, '');

@@ -5,7 +5,7 @@ import { LEDGER_CODEC } from '../../functions/finalizer/rules/record.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import { addDuration, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import type { JsonObject } from '../../shared/domain/kubernetes-object.ts';
-import type { RecordCodec } from '../../shared/lifecycle/timed-record.ts';
+import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import type { DueIndex, RecordStore } from '../../shared/ports/record-store.ts';
 
 export interface Orphan {

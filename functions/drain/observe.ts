@@ -1,27 +1,29 @@
 /** What the drains of a node look at: the Node, their record, and while something is to be done its pods and what is in force. */
 import { loadConfig } from '../../shared/cluster/configuration.ts';
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
-import { findNodeClaims, loadNodePool, loadPolicies, nodePoolOf } from '../../shared/cluster/node-pool.ts';
+import { loadNodePool, loadPolicies, nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { isWatchedFor } from '../../shared/cluster/pod-watchers.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
-import { ANNOTATIONS, KARPENTER, NVSENTINEL } from '../../shared/contract/names.ts';
+import { ANNOTATIONS, NVSENTINEL } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import type { DrainSettings } from '../../shared/domain/drain-settings.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { readNode } from '../../shared/domain/node.ts';
 import { DEFAULT_PROTECTION_POLICY, isProtected } from '../../shared/domain/protection.ts';
-import { isDue, parseTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import type { EpochMs } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import { findSubject } from '../../shared/lifecycle/subject.ts';
 import { openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { effectiveProtection } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { findResource } from './custom-resource.ts';
+import { isForced } from './forced.ts';
 import { NO_DRAINS, type DrainRecord, type Incoming } from './model.ts';
 import { requestedId, requestOnNode } from './node-request.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { DRAIN_CODEC, recordIdOf } from './record.ts';
+import { isSentBefore } from './requests.ts';
 import { compileSettings } from './settings.ts';
 
 export type DrainDeps = Pick<
@@ -36,6 +38,8 @@ export interface Target {
   readonly onlyIfKnown?: boolean | undefined;
   /** The version of the Node that an event is about: as the drain under way wrote it, the run that wrote it went on from there. */
   readonly eventVersion?: string | undefined;
+  /** When the message was put on the bus. Without a UID it is not about a Node that came after it. */
+  readonly sentTime?: EpochMs | undefined;
 }
 
 export interface Look extends DrainObservation {
@@ -62,7 +66,8 @@ export type Seen =
 export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) {
   const records = openRecords(deps, DRAIN_CODEC, wakeUp);
 
-  return async ({ name, uid, onlyIfKnown, eventVersion }: Target, incoming: Incoming | undefined): Promise<Seen> => {
+  return async (target: Target, incoming: Incoming | undefined): Promise<Seen> => {
+    const { name, uid, onlyIfKnown, eventVersion } = target;
     const found = await findSubject(deps, {
       ref: { type: RESOURCES.Node, name },
       uid,
@@ -79,6 +84,7 @@ export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) 
       return { kind: 'nothing' };
     }
     const { object, record: store, held } = found;
+    if (isSentBefore(object, target)) return { kind: 'nothing' };
     const record = held.kind === 'held' ? held.value : NO_DRAINS;
     const node = toDrainedNode(object);
     const asked = incoming ?? requestOnNode(node, record);
@@ -130,21 +136,6 @@ async function lookAround(deps: DrainDeps, base: Look): Promise<Look> {
     ? await findResource(deps, rules.settings.customDrain, record.active, view.name)
     : ({ kind: 'notAsked' } as const);
   return { ...base, rules, mode, pods, protection, protectionOverridden, resource, template: config.template };
-}
-
-/** Whether the node's NodeClaim is past the instant at which Karpenter and Curfew force its pods. */
-async function isForced(
-  deps: DrainDeps,
-  node: ReturnType<typeof readNode>,
-  pool: string | undefined,
-  now: EpochMs,
-): Promise<boolean> {
-  const claims = await findNodeClaims(deps, node, pool);
-  return claims.some(({ annotations, deletionTime }) => {
-    const text = annotations[KARPENTER.terminationTimestampAnnotation];
-    const time = text === undefined ? undefined : parseTimestamp(text);
-    return deletionTime !== undefined && time !== undefined && isDue(now, time);
-  });
 }
 
 const compilations = new WeakMap<DrainSettings, DrainRules>();

@@ -2,7 +2,7 @@
 import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
 import { QUARANTINE_STATUSES } from '../../shared/domain/health-event.ts';
-import type { RecordCodec } from '../../shared/lifecycle/timed-record.ts';
+import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import type { DrainRecord } from './model.ts';
 
 const orUndefined = <Schema extends z.ZodMiniType>(schema: Schema) =>

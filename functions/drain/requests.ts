@@ -3,7 +3,8 @@ import { parseHealthEvent, type HealthEventMessage } from '../../shared/contract
 import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { DRAIN_REQUESTED, HEALTH_EVENT } from '../../shared/contract/names.ts';
 import { EXECUTE_REMEDIATION } from '../../shared/domain/health-event.ts';
-import { toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { addDuration, parseTimestamp, seconds, toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
 import { TerminalError } from '../../shared/errors.ts';
 import { parseDrainRequested } from './messages.ts';
 import type { Incoming, Said } from './model.ts';
@@ -12,6 +13,8 @@ export interface NodeMessage {
   readonly nodeName: string;
   /** Where the sender says it. */
   readonly nodeUid: string | undefined;
+  /** When it was put on the bus. */
+  readonly sentTime: EpochMs | undefined;
   readonly incoming: Incoming;
 }
 
@@ -30,7 +33,7 @@ export function readBusEvent({ id, time, source, detailType, detail }: BusEvent)
       kind: 'drain',
       request: { id: event.id, requestedBy: source, event, quarantine: undefined },
     };
-    return { nodeName: event.nodeName, nodeUid, incoming };
+    return { nodeName: event.nodeName, nodeUid, sentTime: time, incoming };
   }
   if (detailType !== HEALTH_EVENT) return undefined;
   const message = parseHealthEvent(detail, id);
@@ -42,7 +45,8 @@ export function readBusEvent({ id, time, source, detailType, detail }: BusEvent)
   }
   // 0 counts as EXECUTE_REMEDIATION; the others are for the record only.
   if (event.processingStrategy !== 0 && event.processingStrategy !== EXECUTE_REMEDIATION) return undefined;
-  return { nodeName: event.nodeName, nodeUid: undefined, incoming: toIncoming(message.value, source, time) };
+  const incoming = toIncoming(message.value, source, time);
+  return { nodeName: event.nodeName, nodeUid: undefined, sentTime: time, incoming };
 }
 
 function toIncoming(
@@ -61,4 +65,17 @@ function toIncoming(
   };
   if (quarantine === undefined && event.isHealthy) return { kind: 'recovered', event, said };
   return { kind: 'drain', request: { id, requestedBy, event, quarantine, said } };
+}
+
+/** Two clocks are compared, and both write whole seconds. */
+const CLOCKS_DIFFER = seconds(5);
+
+/** Whether a message that names a node, and not which one, was sent before this Node was there: another one had that name then (I10). */
+export function isSentBefore(
+  { metadata }: KubernetesObject,
+  { uid, sentTime }: { readonly uid: string | undefined; readonly sentTime?: EpochMs | undefined },
+): boolean {
+  const created = parseTimestamp(metadata.creationTimestamp);
+  if (uid !== undefined || sentTime === undefined || created === undefined) return false;
+  return created > addDuration(sentTime, CLOCKS_DIFFER);
 }

@@ -1,6 +1,6 @@
 /** How a value is written down as its schema has it. */
 import type * as z from '../../shared/contract/zod.ts';
-import type { RecordCodec } from '../../shared/lifecycle/timed-record.ts';
+import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 
 /** The codec of a record of this function: checked before each write and after each read. */
 export function checkedCodec<Value>(schema: z.ZodMiniType<Value>, schemaVersion: number): RecordCodec<Value> {

@@ -11,7 +11,8 @@ import { parsePoolTermination } from '../../shared/contract/termination-schema.t
 import * as z from '../../shared/contract/zod.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration, hours } from '../../shared/domain/time.ts';
-import { openRecord, type RecordCodec, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
+import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
+import { openRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { checkedCodec } from './checked-codec.ts';
 import { effectiveTermination } from './settings.ts';
@@ -36,6 +37,7 @@ const subjectOf = (name: string): Subject => ({ apiVersion: `${CURFEW_GROUP}/v1a
 const open = (deps: Deps, name: string, wakeUp?: UsedWakeUp) =>
   openRecord(deps, KNOWN_POOL_CODEC, `known-pool/${name}`, wakeUp);
 
+/** Whether a wake-up with this subject is about a NodePool that is remembered. */
 export const isKnownPool = ({ apiVersion, kind }: Subject): boolean =>
   kind === KIND && apiVersion === subjectOf('').apiVersion;
 

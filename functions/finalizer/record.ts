@@ -9,7 +9,7 @@ import {
   type TerminationSettings,
 } from '../../shared/domain/termination.ts';
 import { toDurationMs, type DurationMs } from '../../shared/domain/time.ts';
-import type { RecordCodec } from '../../shared/lifecycle/timed-record.ts';
+import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import { checkedCodec } from './checked-codec.ts';
 
 /** A call that may happen once only (I4). */

@@ -9,7 +9,8 @@ import { DEFAULT_PROTECTION_POLICY } from '../../shared/domain/protection.ts';
 import { addDuration, isDue, minutes, parseTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import type { EffectiveProtection } from '../../shared/policies/protection-settings.ts';
 import { findSubject } from '../../shared/lifecycle/subject.ts';
-import type { Held, TimedRecord } from '../../shared/lifecycle/timed-record.ts';
+import type { Held } from '../../shared/lifecycle/record-codec.ts';
+import type { TimedRecord } from '../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { GracePeriodRecord } from './announced.ts';
 import { annotatedPods, type Announcement } from './announcements.ts';
@@ -61,6 +62,7 @@ export type Gone = Extract<Look, { kind: 'gone' }>;
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'clock'>;
 
+/** Reads the Node, its record and, where it may matter, its pods and settings. */
 export async function look(
   deps: Deps,
   target: Target,

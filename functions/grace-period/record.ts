@@ -1,7 +1,7 @@
 /** How the grace-period function's records are written down; checked before each write and after each read. */
 import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
-import type { RecordCodec } from '../../shared/lifecycle/timed-record.ts';
+import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import { ANNOUNCEMENT_TOPICS, type GracePeriodRecord } from './announced.ts';
 
 export const OWNER = 'grace-period';

@@ -4,7 +4,8 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import type { NodeView } from '../../shared/domain/node.ts';
 import type { Owner } from '../../shared/domain/node-owner.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
-import type { Held, TimedRecord } from '../../shared/lifecycle/timed-record.ts';
+import type { Held } from '../../shared/lifecycle/record-codec.ts';
+import type { TimedRecord } from '../../shared/lifecycle/timed-record.ts';
 import type { PolicySet } from '../../shared/policies/policy-set.ts';
 import type { RepairRules } from './decide.ts';
 import type { Episode } from './incident.ts';

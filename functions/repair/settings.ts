@@ -15,7 +15,8 @@ import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernete
 import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
 import { addDuration, hours } from '../../shared/domain/time.ts';
 import { again, DONE, settle } from '../../shared/lifecycle/settle.ts';
-import { openRecord, type RecordCodec, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
+import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
+import { openRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { modeOf, policiesFor, unreadableFor, type PolicySet } from '../../shared/policies/policy-set.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { LimitsInForce } from './limits/concurrent.ts';

@@ -1,12 +1,21 @@
 /** The keys of NVSentinel's node drainer and Curfew's own beside them: `failedConditionType`, `heartbeat`, `fallbackMode`. */
-import { DRAIN_MODES, type CustomDrainSettings, type DrainMode, type DrainSettings } from '../domain/drain-settings.ts';
-import { parseFilePattern } from '../domain/file-match.ts';
-import { nanosecondsToDuration, parseGoDuration } from '../domain/go-duration.ts';
-import { parseLabelSelector } from '../domain/label-selector-text.ts';
-import { suggestion } from '../domain/nearest-name.ts';
-import { minutes, seconds, type DurationMs } from '../domain/time.ts';
+import type { CustomDrainSettings, DrainSettings } from '../domain/drain-settings.ts';
+import { minutes, seconds } from '../domain/time.ts';
+import {
+  duration,
+  filePattern,
+  labelSelector,
+  matching,
+  minuteCount,
+  mode,
+  podSelector,
+  quote,
+  regularExpression,
+  requiredText,
+  SUBDOMAIN,
+  text,
+} from './drain-fields.ts';
 import { CONFIG_MAP, FAILED_CONDITION_TYPE } from './names.ts';
-import { compileRegularExpression } from './regular-expression.ts';
 import * as z from './zod.ts';
 
 /** Defaults of NVSentinel. */
@@ -14,92 +23,8 @@ const DELETE_AFTER_TIMEOUT_MINUTES = 60;
 const NOT_READY_TIMEOUT_MINUTES = 5;
 const CUSTOM_DRAIN_TIMEOUT = seconds(3600);
 
-/** Longest text of one value. */
-const MAX_TEXT = 1024;
 /** Most rules of one kind: each is matched with each pod. */
 const MAX_RULES = 1000;
-const QUOTED_LENGTH = 80;
-
-const quote = (text: string): string =>
-  JSON.stringify(text.length > QUOTED_LENGTH ? `${text.slice(0, QUOTED_LENGTH)}…` : text);
-
-/** What is too long is not looked at any further: patterns and selectors of a whole ConfigMap would take minutes. */
-const text = z.string().check(z.maxLength(MAX_TEXT, { abort: true }));
-const requiredText = text.check(z.minLength(1));
-
-/** Text that `problemOf` has nothing against. */
-const checkedText = (problemOf: (text: string) => string | undefined) =>
-  text.check(
-    z.superRefine((value, context) => {
-      const message = problemOf(value);
-      if (message !== undefined) context.addIssue({ code: 'custom', message });
-    }),
-  );
-
-/** Of a mode, before it is looked up: the message of an unknown one names the nearest. */
-export const modeText = z.string();
-const mode = z.pipe(
-  modeText,
-  z.transform((value: string, { issues }): DrainMode => {
-    const known = DRAIN_MODES.find(each => each === value);
-    if (known !== undefined) return known;
-    const message = `unknown mode ${quote(value)}${suggestion(value, DRAIN_MODES)}; modes are ${DRAIN_MODES.join(', ')}`;
-    issues.push({ code: 'custom', message, input: value });
-    return z.NEVER;
-  }),
-);
-
-/** NVSentinel takes whole seconds in a string; the design writes `"3600s"`; a plain number of seconds is as clear. */
-const duration = z.pipe(
-  z.union([z.string(), z.number()], 'must be a duration: "3600s", "1h" or "3600"'),
-  z.transform((value: string | number, { issues }): DurationMs => {
-    const problem = (message: string): DurationMs => {
-      issues.push({ code: 'custom', message, input: value });
-      return z.NEVER;
-    };
-    const asText = String(value);
-    if (/^[+-]?\d{1,10}$/.test(asText)) {
-      return Number(asText) > 0 ? seconds(Number(asText)) : problem(`must be positive, got ${quote(asText)}`);
-    }
-    const parsed = parseGoDuration(asText);
-    if (!parsed.ok) return problem(`must be a duration such as "3600s", "1h" or "3600", got ${quote(asText)}`);
-    if (parsed.nanoseconds <= 0n) return problem(`must be positive, got ${quote(asText)}`);
-    return nanosecondsToDuration(parsed.nanoseconds);
-  }),
-);
-
-/** Ten years; what is longer was not meant, and overflows dates. */
-const MAX_MINUTES = 5_256_000;
-const minuteCount = z.int().check(z.minimum(0), z.maximum(MAX_MINUTES));
-
-const regularExpression = checkedText(value => {
-  const compiled = compileRegularExpression(value);
-  return compiled.ok ? undefined : `${quote(value)} is not an RE2 regular expression: ${compiled.message}`;
-});
-
-const filePattern = checkedText(value =>
-  value === ''
-    ? 'must not be empty'
-    : parseFilePattern(value) === undefined
-      ? `syntax error in pattern ${quote(value)}`
-      : undefined,
-);
-
-const labelSelector = checkedText(value => {
-  const parsed = parseLabelSelector(value);
-  return parsed.ok ? undefined : parsed.message;
-});
-
-const podSelector = checkedText(value => {
-  if (value.trim() === '') return 'must not be empty; use userNamespaces for a fallback';
-  const parsed = parseLabelSelector(value);
-  return parsed.ok ? undefined : parsed.message;
-});
-
-const matching = (pattern: RegExp, what: string) =>
-  checkedText(value => (value === '' || pattern.test(value) ? undefined : `${quote(value)} is not ${what}`));
-
-const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 const customDrain = z.madeOnce(() =>
   z.strictObject({

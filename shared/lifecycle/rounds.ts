@@ -12,10 +12,12 @@
 import type { FunctionName } from '../contract/names.ts';
 import type { Subject } from '../contract/subject.ts';
 import * as z from '../contract/zod.ts';
-import { addDuration, isDue, seconds, toDurationMs, toEpochMs, type DurationMs, type EpochMs } from '../domain/time.ts';
+import { addDuration, seconds, toDurationMs, toEpochMs, type DurationMs } from '../domain/time.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
+import { isNone, nextTurn, type NextTurn, type RoundState, type Scopes } from './next-round.ts';
 import { DONE, settle, type Turn } from './settle.ts';
-import { openRecord, written, type Held, type RecordCodec, type UsedWakeUp } from './timed-record.ts';
+import type { Held, RecordCodec } from './record-codec.ts';
+import { openRecord, written, type UsedWakeUp } from './timed-record.ts';
 
 /** A round that dies is repeated after this long. */
 const ROUND_SETTLES_AFTER = seconds(60);
@@ -23,16 +25,11 @@ const ROUND_SETTLES_AFTER = seconds(60);
 const WAKE_UPS_PER_SECOND = 50;
 /** I5 allows five minutes. */
 const LONGEST_SPREAD_SECONDS = 240;
-/** More names than these stand for everything. */
-const MAX_SCOPES = 100;
 /**
  * A run that others were faster than so often asks for everything: that holds what all of them ask for, so the first one to write it
  * serves the rest, which find nothing left to write. With a name each, one run a turn would get through.
  */
 const LOST_BEFORE_ALL = 2;
-
-/** What a round is about: names, or everything. */
-export type Scopes = readonly string[] | 'all';
 
 export interface Round {
   readonly owner: FunctionName;
@@ -48,14 +45,6 @@ export interface Rounds {
   request(scope: string | undefined): Promise<void>;
   /** The timer of the record is due. */
   timerDue(wakeUp: UsedWakeUp): Promise<void>;
-}
-
-export interface RoundState {
-  readonly waiting: Scopes;
-  /** Of the round at work; none: no round is. */
-  readonly underWay: Scopes;
-  /** No round begins earlier. */
-  readonly nextTime: EpochMs;
 }
 
 type Deps = Pick<FunctionDeps, 'records' | 'wakeUps' | 'clock'>;
@@ -133,43 +122,6 @@ async function claim(
     },
   });
   return claimed;
-}
-
-export type NextTurn =
-  | { readonly kind: 'nothing' }
-  | { readonly kind: 'begin'; readonly scopes: Scopes }
-  /** `punctual`: as in `TimedRecord.save`. */
-  | { readonly kind: 'wait'; readonly state: RoundState; readonly wakeTime: EpochMs; readonly punctual: boolean }
-  /** Nothing waits, and the time after the last round is over. */
-  | { readonly kind: 'close' };
-
-/** What follows a request (or, without scopes, the timer). Pure. */
-export function nextTurn(
-  held: (RoundState & { readonly armed: EpochMs | undefined }) | undefined,
-  requested: Scopes,
-  now: EpochMs,
-): NextTurn {
-  if (held === undefined) return isNone(requested) ? { kind: 'nothing' } : { kind: 'begin', scopes: requested };
-  const { underWay, nextTime, armed = now } = held;
-  const waiting = join(held.waiting, requested);
-  if (!isNone(underWay)) {
-    // The timer of a round at work comes only when it has died.
-    if (isDue(now, armed)) return { kind: 'begin', scopes: join(waiting, underWay) };
-    return { kind: 'wait', state: { waiting, underWay, nextTime }, wakeTime: armed, punctual: false };
-  }
-  if (!isDue(now, nextTime)) {
-    const state = { waiting, underWay, nextTime };
-    return { kind: 'wait', state, wakeTime: nextTime, punctual: true };
-  }
-  return isNone(waiting) ? { kind: 'close' } : { kind: 'begin', scopes: waiting };
-}
-
-const isNone = (scopes: Scopes): boolean => scopes.length === 0;
-
-function join(a: Scopes, b: Scopes): Scopes {
-  if (a === 'all' || b === 'all') return 'all';
-  const names = [...new Set([...a, ...b])].toSorted();
-  return names.length > MAX_SCOPES ? 'all' : names;
 }
 
 /** Answers how long the wake-ups take to arrive. */

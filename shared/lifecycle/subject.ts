@@ -4,7 +4,8 @@
  */
 import type { KubernetesObject, ObjectRef } from '../domain/kubernetes-object.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
-import type { Held, TimedRecord } from './timed-record.ts';
+import type { Held } from './record-codec.ts';
+import type { TimedRecord } from './timed-record.ts';
 
 export type Found<Value> =
   | {

@@ -23,33 +23,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { FunctionName } from '../contract/names.ts';
 import type { Subject } from '../contract/subject.ts';
-import type { JsonObject } from '../domain/kubernetes-object.ts';
-import { addDuration, durationBetween, seconds, toDurationMs, toEpochMs, type EpochMs } from '../domain/time.ts';
+import { addDuration, seconds, type EpochMs } from '../domain/time.ts';
 import { invariant } from '../errors.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
-import { MAX_DELAY_SECONDS } from '../contract/wake-up.ts';
 import type { NewRecord, RecordKey, StoredRecord } from '../ports/record-store.ts';
+import { readRecord, type Held, type RecordCodec } from './record-codec.ts';
 import { again, DONE, type Turn } from './settle.ts';
+import { CLOSING, delayUntil, FOLLOWING, hasMessage, isArmedInTime, isNear, isPutOff } from './stored-timer.ts';
 
 /** After a run that marks a record and dies, the next one comes after this long. */
 const CLOSING_SETTLES_AFTER = seconds(60);
-
-/** How a concern's record is written down. One writer per record type: `owner`. */
-export interface RecordCodec<Value> {
-  readonly owner: FunctionName;
-  /** The version that this code writes; it reads all up to it. */
-  readonly schemaVersion: number;
-  /** Throws for a state of a known version that does not have its shape: a bug, never user input. */
-  parse(state: JsonObject): Value;
-  /** Without `schemaVersion`; throws for a value that `parse` would refuse. */
-  toState(value: Value): JsonObject;
-}
-
-export type Held<Value> =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'held'; readonly value: Value; readonly stored: StoredRecord }
-  /** Written by a newer version of this function (T5). */
-  | { readonly kind: 'newer'; readonly stored: StoredRecord };
 
 export interface Wanted<Value> {
   readonly subject: Subject;
@@ -135,7 +118,7 @@ export function openRecord<Value>(
     },
 
     async load() {
-      held = read(codec, await deps.records.get(key));
+      held = readRecord(codec, await deps.records.get(key));
       return held;
     },
 
@@ -143,7 +126,7 @@ export function openRecord<Value>(
       const { subject, value, wakeTime, crashTime = wakeTime, punctual = true } = wanted;
       const now = deps.clock.now();
       const next = { owner: codec.owner, subject, wakeTime };
-      if (held.kind === 'held' && isUnchanged(held, wanted, now)) {
+      if (held.kind === 'held' && isArmedInTime(held.stored, wanted, now) && isDeepStrictEqual(held.value, value)) {
         // A wake-up that came early used up the message of this very timer. The messages of other timers are still on their way.
         const armed = held.stored.nextWakeTime;
         if (armed !== undefined && armed === wakeUp?.wakeTime) await send(deps, { ...next, wakeTime: armed }, now);
@@ -194,68 +177,6 @@ export function openRecord<Value>(
     },
   };
 }
-
-/** In the state of a record that a run is about to delete (T3); the kernel's own, no codec sees it. */
-const CLOSING = 'closing';
-/** In the state beside a timer that is there for a crash only (T4): the time that is to follow it; the kernel's own, too. */
-const FOLLOWING = 'followingWakeTime';
-
-function read<Value>(codec: RecordCodec<Value>, stored: StoredRecord | undefined): Held<Value> {
-  if (stored === undefined) return { kind: 'none' };
-  const { schemaVersion, [CLOSING]: _, [FOLLOWING]: __, ...state } = stored.state;
-  if (typeof schemaVersion === 'number' && schemaVersion > codec.schemaVersion) return { kind: 'newer', stored };
-  return { kind: 'held', value: parseOnce(codec, stored.state, state), stored };
-}
-
-/** What was parsed of a stored state, by its codec: where the store is in this process, an unchanged record is the same object. */
-const parsedStates = new WeakMap<JsonObject, { readonly codec: unknown; readonly value: unknown }>();
-
-function parseOnce<Value>(codec: RecordCodec<Value>, stored: JsonObject, state: JsonObject): Value {
-  const known = parsedStates.get(stored);
-  if (known?.codec === codec) return known.value as Value;
-  const value = codec.parse(state);
-  parsedStates.set(stored, { codec, value });
-  return value;
-}
-
-function isUnchanged<Value>(
-  { value, stored }: Extract<Held<Value>, { kind: 'held' }>,
-  { value: wanted, wakeTime, crashTime = wakeTime }: Wanted<Value>,
-  now: EpochMs,
-): boolean {
-  const armed = stored.nextWakeTime;
-  // A timer that is earlier than needed is kept: it comes once without need.
-  const isArmedInTime =
-    armed !== undefined &&
-    armed > now &&
-    armed <= crashTime &&
-    armed <= wakeTime &&
-    promisedBy(stored, armed) <= wakeTime;
-  return stored.state[CLOSING] === undefined && isArmedInTime && isDeepStrictEqual(value, wanted);
-}
-
-/** Whether a timer that another run may rely on is replaced by a later one. One that is due has brought its run here. */
-function isPutOff(stored: StoredRecord, wakeTime: EpochMs, now: EpochMs): boolean {
-  const { nextWakeTime, state } = stored;
-  if (state[CLOSING] !== undefined || nextWakeTime === undefined || nextWakeTime <= now) return false;
-  return promisedBy(stored, nextWakeTime) < wakeTime;
-}
-
-/** The time that others rely on: the armed one, unless it is there for a crash only. */
-function promisedBy({ state }: StoredRecord, armed: EpochMs): EpochMs {
-  const following = state[FOLLOWING];
-  return typeof following === 'number' ? toEpochMs(following) : armed;
-}
-
-/** Whether a message for this very timer was sent with an earlier write: a second one would double every run that follows. */
-function hasMessage({ nextWakeTime, direct, state }: StoredRecord, wakeTime: EpochMs, now: EpochMs): boolean {
-  return state[CLOSING] === undefined && direct === true && nextWakeTime === wakeTime && wakeTime > now;
-}
-
-const delayUntil = (now: EpochMs, wakeTime: EpochMs) => toDurationMs(Math.max(0, durationBetween(now, wakeTime)));
-
-/** Whether SQS can carry the delay; further timers are the minute sweep's. */
-const isNear = (now: EpochMs, wakeTime: EpochMs): boolean => delayUntil(now, wakeTime) <= seconds(MAX_DELAY_SECONDS);
 
 async function send(
   { wakeUps }: Pick<Deps, 'wakeUps'>,

@@ -8,12 +8,8 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { addDuration, durationBetween, minutes, toIsoText, type EpochMs } from '../../shared/domain/time.ts';
 import { again, settle, type Turn } from '../../shared/lifecycle/settle.ts';
 import { findSubject } from '../../shared/lifecycle/subject.ts';
-import {
-  openRecords,
-  type RecordCodec,
-  type TimedRecord,
-  type UsedWakeUp,
-} from '../../shared/lifecycle/timed-record.ts';
+import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
+import { openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { textOf } from '../invariants/reading.ts';
 import type { FunctionDeps, Reconcile } from '../../shared/ports/function-deps.ts';
 

@@ -35,6 +35,12 @@ interface Place {
   readonly rung: number;
 }
 
+/** An act that begins. */
+interface Begun {
+  readonly kind: ActKind;
+  readonly node: KubernetesObject;
+}
+
 export const checkLadder: MakeCheck = context => {
   const { mirror, now, quietSince, clockTolerance, violate } = context;
   const climbers = createClimbers(context);
@@ -62,7 +68,7 @@ export const checkLadder: MakeCheck = context => {
     return ended || (act.kind === 'CustomResource' && reads.some(call => saysFailed(call, name)));
   };
 
-  const judge = (uid: string, kind: ActKind, climb: Climb | undefined, next: Place, node: KubernetesObject): void => {
+  const judge = (uid: string, { kind, node }: Begun, climb: Climb | undefined, next: Place): void => {
     const { rungs } = next;
     const complain = (invariant: 'I3' | 'I4', why: string): void =>
       violate(invariant, `repair begins ${kind} of ${nameOf(node)}: ${why}`);
@@ -100,7 +106,7 @@ export const checkLadder: MakeCheck = context => {
       const place = last === undefined || isFirst ? undefined : places.get(uid);
       const rung = nextRung(ladder.rungs, act.kind, place?.rung ?? -1);
       const isAgain = last?.kind === act.kind && (act.kind === 'Reboot' ? isOpen(last) : last.id === act.id);
-      if (!isAgain) judge(uid, act.kind, climb, { ...ladder, rung }, act.node);
+      if (!isAgain) judge(uid, act, climb, { ...ladder, rung });
       if (!isAgain || place === undefined) {
         places.set(uid, { ...ladder, rung: rung >= 0 ? rung : placeOf(ladder.rungs, act.kind, place?.rung ?? -1) });
       }

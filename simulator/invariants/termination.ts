@@ -31,12 +31,12 @@ export const checkTermination: MakeCheck = context => {
         const ending = objectsOf(instance, context).filter(isDeleted);
         if (ending.length === 0)
           return context.violate('I1', `${run.by} ends ${instance}, of which nothing is deleted`);
-        const why = leftToDo(ending, run, 'before-terminate', context, hooks);
+        const why = leftToDo(ending, run, 'before-terminate', { context, hooks });
         if (why !== undefined) context.violate('I1', `${run.by} ends instance ${instance} although ${why}`);
       }
       const released = releasedBy(call, context);
       if (released === undefined) return;
-      const why = leftToDo([released], run, 'after-terminate', context, hooks);
+      const why = leftToDo([released], run, 'after-terminate', { context, hooks });
       if (why !== undefined) context.violate('I1', `${run.by} releases ${nameOf(released)} although ${why}`);
     },
   };
@@ -68,8 +68,7 @@ function leftToDo(
   objects: readonly KubernetesObject[],
   run: Run,
   until: Point,
-  context: CheckContext,
-  hooks: HookJournal,
+  { context, hooks }: { readonly context: CheckContext; readonly hooks: HookJournal },
 ): string | undefined {
   const { mirror, now, clockTolerance, instanceState } = context;
   const [first] = objects;

@@ -26,7 +26,7 @@ export function ofExpectation(expectation: Expectation, path: Path, names: Names
       return [
         ...ofTarget(target, at, names),
         ...misspeltFields(match, writtenFields(resource), [...at, 'match']).map(each => toDoubt(each, names.locate)),
-        ...ofPaths(absent, [], schema, [...at, 'absent'], names),
+        ...ofPaths(absent, { root: [], schema }, [...at, 'absent'], names),
       ];
     }
   }
@@ -42,7 +42,7 @@ function ofPattern({ kind, fields, absent }: TracePattern, path: Path, names: Na
   return [
     ...(isResource && found.length === 0 ? [unknownResource(name, locate([...path, 'resource']), known)] : []),
     ...misspeltFields(body, writtenFields(found[0]), [...path, 'body']).map(each => toDoubt(each, locate)),
-    ...ofPaths(absent, ['body'], schema, [...path, 'absent'], names),
+    ...ofPaths(absent, { root: ['body'], schema }, [...path, 'absent'], names),
   ];
 }
 
@@ -64,8 +64,7 @@ function ofKind({ about }: JsonObject, path: Path, { known, locate }: Names): Co
 /** Dotted paths that must not exist; what can never exist can never fail. */
 function ofPaths(
   paths: readonly string[],
-  root: readonly string[],
-  schema: JsonObject,
+  { root, schema }: { readonly root: readonly string[]; readonly schema: JsonObject },
   path: Path,
   { locate }: Names,
 ): Complaint[] {

@@ -27,6 +27,7 @@ const MODEL = {
   account: '000000000000',
   tables: [],
   queues: [],
+  queuePolicies: [],
   buses: [],
   rules: [],
   functions: [fn('repair'), fn('timer')],

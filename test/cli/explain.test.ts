@@ -1,3 +1,6 @@
+import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { explainCommand, type ExplainOptions } from '../../cli/explain.ts';
 
@@ -176,6 +179,25 @@ describe('curfew explain', () => {
     const { out } = await run('node', 'n1', { scenario: `examples/scenarios/${scenario}`, at });
     expect(out).toContain(`    ${line}`);
     expect(out).not.toContain('by force with');
+  });
+
+  it.each([
+    ['', 'curfew.dev/drain-requested on the node is empty and asks for nothing: give it an id'],
+    [' mine ', 'drain mine is asked for on the node'],
+  ])('says what a person asked for by %j', async (asked, line) => {
+    using folder = mkdtempDisposableSync(join(tmpdir(), 'curfew-explain-'));
+    const node = { name: 'n1', annotations: { 'curfew.dev/drain-requested': asked } };
+    const spec = {
+      start: '2026-01-01T00:00:00Z',
+      duration: '1m',
+      objects: [{ apiVersion: 'v1', kind: 'Node', metadata: node }],
+    };
+    const scenario = join(folder.path, 'asked.yaml');
+    writeFileSync(
+      scenario,
+      JSON.stringify({ apiVersion: 'curfew.dev/v1alpha1', kind: 'Scenario', metadata: { name: 'asked' }, spec }),
+    );
+    expect((await run('node', 'n1', { scenario, at: '1s' })).out).toContain(line);
   });
 
   it('prints JSON', async () => {

@@ -71,7 +71,9 @@ describe('docs/forwarder.md', () => {
     const snake = (name: string): string => name.replaceAll(/(?<!^)[A-Z]/g, letter => `_${letter}`).toLowerCase();
     const counters = Object.keys(FORWARDER_METRICS).map(snake);
     const gauges = [
-      ...readFileSync(join(ROOT, 'forwarder/prometheus.ts'), 'utf8').matchAll(/gauge\(\s*registry,\s*'(\w+)'/g),
+      ...readFileSync(join(ROOT, 'forwarder/prometheus.ts'), 'utf8').matchAll(
+        /gauge\(\s*registry,\s*\{\s*name: '(\w+)'/g,
+      ),
     ].map(([, name = '']) => name);
     expect(gauges.length).toBeGreaterThan(3);
     expect([...counters, ...gauges].filter(name => !new RegExp(`\\b${name}(_total|_seconds)?\\b`).test(text))).toEqual(

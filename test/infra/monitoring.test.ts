@@ -82,6 +82,22 @@ describe('alarms', () => {
     for (const names of dimensions.filter(each => each.length > 1)) expect(names).toEqual(['EventBusName', 'RuleName']);
   });
 
+  // CloudFormation's Ref of a rule on a custom bus is `BUS|RULE`: an alarm on that name hears nothing, and one for silence always rings.
+  it('know the rules of the custom bus by their names alone', () => {
+    const metrics = alarmsOf(silent).flatMap(alarm => [
+      alarm,
+      ...(alarm.Metrics ?? []).flatMap(({ MetricStat }: MetricQuery) => (MetricStat ? [MetricStat.Metric] : [])),
+    ]);
+    const names = metrics.flatMap(({ Dimensions = [] }) => {
+      const valueOf = (wanted: string): unknown =>
+        Dimensions.find(({ Name }: { Name: string }) => Name === wanted)?.Value;
+      return valueOf('EventBusName') === undefined ? [] : [valueOf('RuleName')];
+    });
+    expect(names).toHaveLength(ROUTES.length);
+    const arn = { 'Fn::GetAtt': [expect.any(String), 'Arn'] };
+    for (const name of names) expect(name).toEqual({ 'Fn::Select': [2, { 'Fn::Split': ['/', arn] }] });
+  });
+
   it('ring within five minutes of the last sign when the sweep or the forwarder falls silent, and for no other silence', () => {
     const bySilence = alarmsOf(silent).filter(({ TreatMissingData }) => TreatMissingData === 'breaching');
     expect(bySilence.map(({ Metrics }) => watched(Metrics)).toSorted((a = '', b = '') => a.localeCompare(b))).toEqual([

@@ -3,7 +3,7 @@ import { CURFEW_GROUP } from '../../../shared/contract/names.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import { instant } from '../../../shared/contract/instant.ts';
 import * as z from '../../../shared/contract/zod.ts';
-import type { RecordCodec } from '../../../shared/lifecycle/timed-record.ts';
+import type { RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
 import { checkedCodec } from '../checked-codec.ts';
 
 const schema = z.object({
@@ -32,5 +32,6 @@ export const instanceSubject = (providerID: string): Subject => ({
   name: providerID,
 });
 
+/** Whether a wake-up with this subject is about an instance. */
 export const isInstance = ({ apiVersion, kind }: Subject): boolean =>
   kind === KIND && apiVersion === instanceSubject('').apiVersion;

@@ -4,7 +4,7 @@
  */
 import { instant } from '../../../shared/contract/instant.ts';
 import * as z from '../../../shared/contract/zod.ts';
-import type { RecordCodec } from '../../../shared/lifecycle/timed-record.ts';
+import type { RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
 import { checkedCodec } from '../checked-codec.ts';
 
 const schema = z.object({

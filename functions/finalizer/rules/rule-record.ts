@@ -2,12 +2,8 @@
 import { kindWatchSchema, type KindWatch } from '../../../shared/contract/cluster-event.ts';
 import * as z from '../../../shared/contract/zod.ts';
 import { parseTimestamp } from '../../../shared/domain/time.ts';
-import {
-  openRecords,
-  type RecordCodec,
-  type TimedRecord,
-  type UsedWakeUp,
-} from '../../../shared/lifecycle/timed-record.ts';
+import type { RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
+import { openRecords, type TimedRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import { checkedCodec } from '../checked-codec.ts';
 import type { TerminationDeps } from '../steps/context.ts';
 
@@ -31,6 +27,7 @@ export function openRuleRecords(
   return uid => records(`rule/${uid}`);
 }
 
+/** Forgets a rule that is gone. */
 export async function closeRuleRecord(record: TimedRecord<RuleRecord>): Promise<void> {
   if ((await record.load()).kind === 'held') await record.closeGone();
 }

@@ -5,7 +5,8 @@
 import type { Subject } from '../../../shared/contract/subject.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { seconds } from '../../../shared/domain/time.ts';
-import { createRounds, type Rounds, type Scopes } from '../../../shared/lifecycle/rounds.ts';
+import type { Scopes } from '../../../shared/lifecycle/next-round.ts';
+import { createRounds, type Rounds } from '../../../shared/lifecycle/rounds.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import { loadRules, standingOf, type RuleInForce } from './rule-set.ts';
 
@@ -51,6 +52,7 @@ export async function objectsOf(
   return (await kubernetes.list(type, {}, { project })) ?? [];
 }
 
+/** Whether the object has the finalizer of this rule. */
 export const isCarrying = ({ metadata }: KubernetesObject, { rule }: RuleInForce): boolean =>
   metadata.finalizers?.includes(rule.finalizerName) === true;
 

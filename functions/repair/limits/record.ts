@@ -3,7 +3,7 @@ import { instant } from '../../../shared/contract/instant.ts';
 import type { Subject } from '../../../shared/contract/subject.ts';
 import * as z from '../../../shared/contract/zod.ts';
 import { ROUND_KIND } from '../../../shared/lifecycle/rounds.ts';
-import type { RecordCodec } from '../../../shared/lifecycle/timed-record.ts';
+import type { RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
 import { OWNER } from '../record.ts';
 import type { ConcurrentRepairs } from './concurrent.ts';
 

@@ -4,7 +4,8 @@
  */
 import { addDuration, isDue, type EpochMs } from '../../../shared/domain/time.ts';
 import { again, DONE, settle } from '../../../shared/lifecycle/settle.ts';
-import { openRecord, type Held, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
+import type { Held } from '../../../shared/lifecycle/record-codec.ts';
+import { openRecord, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import { loadAcceptedPolicies, type ObserveDeps } from '../observe.ts';
 import type { Passes } from '../pass/run.ts';
 import {
@@ -23,6 +24,7 @@ import { attemptsOf, type LimitDeps } from './reserve.ts';
 
 type Deps = ObserveDeps & LimitDeps & { readonly passes: Pick<Passes, 'wake'> };
 
+/** The timer of the record is due: repairs that have ended give their places back, and pools that wait are woken. */
 export async function concurrentRepairsDue(deps: Deps, wakeUp: UsedWakeUp): Promise<void> {
   const record = openRecord(deps, concurrentRepairsCodec, CONCURRENT_REPAIRS_ID, wakeUp);
   await settle<Held<ConcurrentRepairs>, undefined>({

@@ -1,6 +1,7 @@
 /** A drain has ended that a repair may have asked for. */
 import { DONE, settle } from '../../../shared/lifecycle/settle.ts';
-import { written, type Held } from '../../../shared/lifecycle/timed-record.ts';
+import type { Held } from '../../../shared/lifecycle/record-codec.ts';
+import { written } from '../../../shared/lifecycle/timed-record.ts';
 import type { EndedDrain } from '../actions/drain.ts';
 import { poolRecordId, poolSubject } from '../record.ts';
 import type { OpenPool, PassDeps } from './deps.ts';

@@ -12,7 +12,8 @@
  */
 import { addDuration, isDue, latest, type EpochMs } from '../../../shared/domain/time.ts';
 import { DONE, settle } from '../../../shared/lifecycle/settle.ts';
-import { openRecord, written, type Held, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
+import type { Held } from '../../../shared/lifecycle/record-codec.ts';
+import { openRecord, written, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import type { EndedDrain } from '../actions/drain.ts';
 import { NEW_POOL, poolCodec, poolRecordId, poolSubject } from '../record.ts';
 import { afterChange, waitAfterChange, type Wanted, type Wants } from './burst.ts';

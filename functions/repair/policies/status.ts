@@ -17,13 +17,8 @@ import {
 import { REFUSED_CHECK, reportOfRefused } from '../../../shared/lifecycle/refused.ts';
 import type { Reporter } from '../../../shared/lifecycle/reporter.ts';
 import { again, DONE, settle } from '../../../shared/lifecycle/settle.ts';
-import {
-  openRecord,
-  written,
-  type Held,
-  type RecordCodec,
-  type UsedWakeUp,
-} from '../../../shared/lifecycle/timed-record.ts';
+import type { Held, RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
+import { openRecord, written, type UsedWakeUp } from '../../../shared/lifecycle/timed-record.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import { OWNER } from '../record.ts';
 import { writeStatuses, type RefusedStatus } from './write-status.ts';
@@ -64,6 +59,7 @@ const RECORD_ID = 'policy-status';
 /** A name that no policy can have. */
 const ALL = '*';
 const SUBJECT: Subject = { apiVersion: 'curfew.dev/v1alpha1', kind: 'NodeLifecyclePolicy', name: ALL };
+/** Whether a wake-up with this subject is about the statuses of all policies. */
 export const isAllPolicies = ({ name }: Pick<Subject, 'name'>): boolean => name === ALL;
 
 /** Looks because nodes or repairs changed are this far apart. */

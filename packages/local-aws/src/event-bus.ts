@@ -12,7 +12,8 @@ import type { Access } from './iam/access.ts';
 import type { AccessRequest } from './iam/evaluate.ts';
 import { toJsonError } from './iam/refusals.ts';
 import { listen, LOOPBACK } from './loopback.ts';
-import type { AwsModel } from './model.ts';
+import type { MayDeliver } from './iam/queue-policies.ts';
+import type { AwsModel, RuleModel, TargetModel } from './model.ts';
 import {
   acceptEntry,
   parsePutEvents,
@@ -25,7 +26,11 @@ export interface EventBusOptions {
   readonly model: Pick<AwsModel, 'region' | 'account' | 'buses' | 'rules'>;
   readonly clock: Clock;
   /** Delivers to a queue. */
-  readonly send: (queueName: string, body: string) => Promise<void>;
+  readonly send: (queueName: string, body: string, attributes?: Readonly<Record<string, string>>) => Promise<void>;
+  /** What the policies of queues let rules do; without it everything is allowed. */
+  readonly mayDeliver?: MayDeliver;
+  /** An event did not reach its target: what `FailedInvocations` counts. */
+  readonly onProblem?: (problem: Error) => void;
   /** Who may do what; without it everything is allowed. */
   readonly access?: Pick<Access, 'check'>;
   /** Answers the error code with which an entry is to fail; for tests of those who publish. */
@@ -50,19 +55,14 @@ export interface LocalEventBus {
 }
 
 interface CompiledRule {
-  readonly busName: string;
+  readonly rule: RuleModel;
   readonly matches: EventMatcher;
-  readonly queueNames: readonly string[];
 }
 
 /** Throws an `EventPatternError` for a rule that EventBridge would refuse. */
 export async function startEventBus(options: EventBusOptions): Promise<LocalEventBus> {
-  const { model, send } = options;
-  const rules: CompiledRule[] = model.rules.map(({ busName, pattern, queueNames }) => ({
-    busName,
-    matches: compileEventPattern(pattern),
-    queueNames,
-  }));
+  const { model } = options;
+  const rules: CompiledRule[] = model.rules.map(rule => ({ rule, matches: compileEventPattern(rule.pattern) }));
   const busNames = new Set(['default', ...model.buses]);
 
   async function put(entry: PutEventsEntry): Promise<Record<string, string>> {
@@ -75,9 +75,9 @@ export async function startEventBus(options: EventBusOptions): Promise<LocalEven
 
   async function deliver(accepted: AcceptedEntry): Promise<string> {
     const event = toEvent(accepted, options);
-    const matching = rules.filter(({ busName, matches }) => busName === accepted.busName && matches(event));
+    const matching = rules.filter(({ rule, matches }) => rule.busName === accepted.busName && matches(event));
     const body = JSON.stringify(event);
-    for (const queueName of matching.flatMap(({ queueNames }) => queueNames)) await send(queueName, body);
+    for (const { rule } of matching) for (const target of rule.targets) await invokeTarget(rule, target, body, options);
     return event.id;
   }
 
@@ -122,6 +122,22 @@ export async function startEventBus(options: EventBusOptions): Promise<LocalEven
       await new Promise(resolve => server.close(resolve));
     },
   };
+}
+
+/** As EventBridge does: what it may not send goes to the dead-letter queue of the target at once, if it may send there. */
+async function invokeTarget(
+  rule: RuleModel,
+  { queueName, deadLetterQueueName }: TargetModel,
+  body: string,
+  { send, mayDeliver = () => true, onProblem = () => undefined }: EventBusOptions,
+): Promise<void> {
+  if (mayDeliver(rule, queueName)) return send(queueName, body);
+  const why = `the policy of queue ${queueName} does not let rule ${rule.name} send to it`;
+  if (deadLetterQueueName === undefined || !mayDeliver(rule, deadLetterQueueName)) {
+    return onProblem(new Error(`${why}, nor is there a dead-letter queue that does: an event is lost`));
+  }
+  onProblem(new Error(why));
+  await send(deadLetterQueueName, body, { RULE_ARN: rule.arn, ERROR_CODE: 'NO_PERMISSIONS', ERROR_MESSAGE: why });
 }
 
 function toAccessRequest(

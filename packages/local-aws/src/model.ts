@@ -6,6 +6,7 @@ export interface AwsModel {
   readonly account: string;
   readonly tables: readonly TableModel[];
   readonly queues: readonly QueueModel[];
+  readonly queuePolicies: readonly QueuePolicyModel[];
   readonly buses: readonly string[];
   readonly rules: readonly RuleModel[];
   readonly functions: readonly FunctionModel[];
@@ -64,12 +65,24 @@ export interface QueueModel {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
+/** The statements by which EventBridge may do something. */
+export interface QueuePolicyModel {
+  readonly queueUrls: readonly string[];
+  readonly statements: readonly Statement[];
+}
+
 export interface RuleModel {
   readonly name: string;
   readonly arn: string;
   readonly busName: string;
   readonly pattern: unknown;
-  readonly queueNames: readonly string[];
+  readonly targets: readonly TargetModel[];
+}
+
+export interface TargetModel {
+  readonly queueName: string;
+  /** Where an event goes that may not be sent to the queue. */
+  readonly deadLetterQueueName: string | undefined;
 }
 
 export interface FunctionModel {

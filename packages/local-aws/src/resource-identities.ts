@@ -6,12 +6,14 @@ export interface IdentityOptions {
   readonly account: string;
   /** Base of queue URLs, e.g. `http://127.0.0.1:4566`. */
   readonly sqsEndpoint: string;
+  /** A property of a resource without its intrinsics. */
+  readonly resolve: (stack: StackTemplate, value: unknown) => unknown;
 }
 
 /** SQS allows 80 characters, functions 64; the end of a logical id is its distinctive hash. */
 const MAX_NAME_LENGTH = 64;
 
-export function createIdentities({ region, account, sqsEndpoint }: IdentityOptions) {
+export function createIdentities({ region, account, sqsEndpoint, resolve }: IdentityOptions) {
   const arn = (service: string, resource: string) => `arn:aws:${service}:${region}:${account}:${resource}`;
   return (stack: StackTemplate, logicalId: string, { Type, Properties = {} }: TemplateResource): ResourceIdentity => {
     const named = (property: string): string => {
@@ -37,7 +39,9 @@ export function createIdentities({ region, account, sqsEndpoint }: IdentityOptio
       }
       case 'AWS::Events::Rule': {
         const name = named('Name');
-        return { ref: name, attributes: { Arn: arn('events', `rule/${name}`) } };
+        const bus = resolve(stack, Properties['EventBusName'] ?? 'default');
+        if (bus === 'default') return { ref: name, attributes: { Arn: arn('events', `rule/${name}`) } };
+        return { ref: `${String(bus)}|${name}`, attributes: { Arn: arn('events', `rule/${String(bus)}/${name}`) } };
       }
       case 'AWS::Lambda::Function': {
         const name = named('FunctionName');

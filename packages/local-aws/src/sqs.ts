@@ -58,7 +58,7 @@ export interface QueueContents {
 export interface LocalSqs {
   readonly endpoint: string;
   createQueues(queues: readonly QueueModel[]): Promise<void>;
-  send(queueName: string, body: string): Promise<void>;
+  send(queueName: string, body: string, attributes?: Readonly<Record<string, string>>): Promise<void>;
   /** Up to `max` messages; waits for the first for as long as `waitSeconds`. */
   receive(queueName: string, options: { max: number; waitSeconds: number }): Promise<ReceivedMessage[]>;
   delete(queueName: string, receiptHandles: readonly string[]): Promise<void>;
@@ -112,8 +112,11 @@ export async function startSqs({ region, account, access }: SqsOptions): Promise
       for (const { name, attributes } of targetsFirst)
         await call('CreateQueue', { QueueName: name, Attributes: attributes });
     },
-    async send(queueName, body) {
-      await call('SendMessage', { QueueUrl: urlOf(queueName), MessageBody: body });
+    async send(queueName, body, attributes = {}) {
+      const MessageAttributes = Object.fromEntries(
+        Object.entries(attributes).map(([name, StringValue]) => [name, { DataType: 'String', StringValue }]),
+      );
+      await call('SendMessage', { QueueUrl: urlOf(queueName), MessageBody: body, MessageAttributes });
     },
     async receive(queueName, { max, waitSeconds }) {
       if (stopping) return [];

@@ -13,6 +13,7 @@ import type { DynamoDbServer } from './dynamodb-server.ts';
 import { startDynamoDb, type DynamoDbOptions } from './dynamodb.ts';
 import { startEc2, type LocalEc2 } from './ec2/ec2.ts';
 import { startEventBus } from './event-bus.ts';
+import { createQueuePolicies } from './iam/queue-policies.ts';
 import { FAKE_CREDENTIALS } from './fake-credentials.ts';
 import { createAccess, type Access, type Credentials } from './iam/access.ts';
 import { guardDynamoDb } from './iam/dynamodb-guard.ts';
@@ -135,8 +136,14 @@ export async function startLocalAws(options: LocalAwsOptions): Promise<LocalAws>
   parts.defer(() => dynamoDb.stop());
   const guard = await guardDynamoDb({ upstream: dynamoDb.endpoint, model, access });
   parts.defer(() => guard.stop());
-  const send = (queueName: string, body: string) => sqs.send(queueName, body);
-  const bus = await startEventBus({ model, clock, send, access });
+  const bus = await startEventBus({
+    model,
+    clock,
+    access,
+    send: (queueName, body, attributes) => sqs.send(queueName, body, attributes),
+    mayDeliver: createQueuePolicies(model),
+    onProblem: report,
+  });
   parts.defer(() => bus.stop());
   const ec2 = await startEc2({ model, clock, access, publish: event => bus.publish(event) });
   parts.defer(() => ec2.stop());
@@ -186,7 +193,12 @@ export async function startLocalAws(options: LocalAwsOptions): Promise<LocalAws>
     await lambda.stop();
     await Promise.all(stopped);
   });
-  const scheduler = startScheduler({ schedules: model.schedules, clock, send, onProblem: report });
+  const scheduler = startScheduler({
+    schedules: model.schedules,
+    clock,
+    send: (queueName, body) => sqs.send(queueName, body),
+    onProblem: report,
+  });
   parts.defer(() => scheduler.stop());
 
   const running = parts.move();

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { FUNCTION_TAG } from '../../../shared/contract/tags.ts';
 import type { ResourceIdentity } from './intrinsics.ts';
+import { queuePolicySchema } from './iam/queue-policies.ts';
 import { policyDocumentSchema, type Statement } from './iam/statements.ts';
 import type {
   AccessEntryModel,
@@ -9,6 +10,7 @@ import type {
   FunctionModel,
   PodIdentityModel,
   QueueModel,
+  QueuePolicyModel,
   RoleModel,
   RuleModel,
   ScheduleModel,
@@ -69,6 +71,8 @@ export function toQueue({ properties, identity }: ReadContext): QueueModel {
   return { name, arn, url: identity.ref, attributes: Object.fromEntries(attributes) };
 }
 
+export const toQueuePolicy = ({ properties }: ReadContext): QueuePolicyModel => queuePolicySchema.parse(properties);
+
 const ruleSchema = z.object({
   EventBusName: z.string().default('default'),
   EventPattern: z.unknown().optional(),
@@ -78,7 +82,7 @@ const ruleSchema = z.object({
     z.strictObject({
       Arn: queueArn,
       Id: z.string(),
-      DeadLetterConfig: z.unknown().optional(),
+      DeadLetterConfig: z.object({ Arn: queueArn }).optional(),
       RetryPolicy: z.unknown().optional(),
     }),
   ),
@@ -92,7 +96,13 @@ export function toRule({ properties, identity }: ReadContext): RuleModel {
     arn: identity.attributes['Arn'] ?? '',
     busName: EventBusName,
     pattern: EventPattern,
-    queueNames: State === 'DISABLED' ? [] : Targets.map(({ Arn }) => queueNameOf(Arn)),
+    targets:
+      State === 'DISABLED'
+        ? []
+        : Targets.map(({ Arn, DeadLetterConfig }) => ({
+            queueName: queueNameOf(Arn),
+            deadLetterQueueName: DeadLetterConfig && queueNameOf(DeadLetterConfig.Arn),
+          })),
   };
 }
 

@@ -17,6 +17,7 @@ import {
   toPolicy,
   toQueue,
   toRole,
+  toQueuePolicy,
   toRule,
   toSchedule,
   toTable,
@@ -36,6 +37,7 @@ export interface LoadOptions {
 const READERS = {
   tables: { types: ['AWS::DynamoDB::GlobalTable', 'AWS::DynamoDB::Table'], read: toTable },
   queues: { types: ['AWS::SQS::Queue'], read: toQueue },
+  queuePolicies: { types: ['AWS::SQS::QueuePolicy'], read: toQueuePolicy },
   rules: { types: ['AWS::Events::Rule'], read: toRule },
   functions: { types: ['AWS::Lambda::Function'], read: toFunction },
   eventSources: { types: ['AWS::Lambda::EventSourceMapping'], read: toEventSource },
@@ -50,7 +52,7 @@ const READERS = {
 export function loadAssembly(assemblyDir: string, options: LoadOptions): AwsModel {
   const { region, account, environment = {}, parameters = {} } = options;
   const { stacks, assets } = readStacks(assemblyDir);
-  const identify = createIdentities(options);
+  const identify = createIdentities({ ...options, resolve: (stack, value) => resolver.resolve(stack, value) });
   const resolver: Resolver = createResolver({ stacks, region, account, parameters, identify });
   const resources = stacks.flatMap(stack =>
     Object.entries(stack.resources).map(([logicalId, resource]) => ({ stack, logicalId, resource })),
@@ -82,6 +84,7 @@ export function loadAssembly(assemblyDir: string, options: LoadOptions): AwsMode
     account,
     tables: read(READERS.tables),
     queues: read(READERS.queues),
+    queuePolicies: read(READERS.queuePolicies),
     buses: resources
       .filter(({ resource }) => resource.Type === 'AWS::Events::EventBus')
       .map(({ stack, logicalId, resource }) => identify(stack, logicalId, resource).ref),

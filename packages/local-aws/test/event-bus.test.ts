@@ -14,11 +14,11 @@ const rule = (name: string, busName: string, pattern: unknown, ...queueNames: st
   arn: name,
   busName,
   pattern,
-  queueNames,
+  targets: queueNames.map(queueName => ({ queueName, deadLetterQueueName: `${queueName}-dead` })),
 });
 
 async function start(options: Partial<EventBusOptions> = {}) {
-  const delivered: { queue: string; event: unknown }[] = [];
+  const delivered: { queue: string; event: unknown; attributes?: unknown }[] = [];
   const bus = await startEventBus({
     model: {
       region: 'eu-west-1',
@@ -33,7 +33,8 @@ async function start(options: Partial<EventBusOptions> = {}) {
       ],
     },
     clock: createManualClock(),
-    send: async (queue, body) => void delivered.push({ queue, event: JSON.parse(body) }),
+    send: async (queue, body, attributes) =>
+      void delivered.push({ queue, event: JSON.parse(body), ...(attributes && { attributes }) }),
     ...options,
   });
   const client = new EventBridgeClient({
@@ -56,6 +57,34 @@ const ENTRY: PutEventsRequestEntry = {
 };
 
 describe('local event bus', () => {
+  it('sends what the policy of a queue does not let it to the dead-letter queue, with the reason', async () => {
+    const problems: string[] = [];
+    const mayDeliver = (_: unknown, queueName: string) => queueName !== 'repair';
+    const onProblem = (problem: Error) => void problems.push(problem.message);
+    const { delivered, put } = await start({ mayDeliver, onProblem });
+    expect((await put(ENTRY)).FailedEntryCount).toBe(0);
+    const why = 'the policy of queue repair does not let rule nodes send to it';
+    expect(delivered).toMatchObject([
+      {
+        queue: 'repair-dead',
+        event: { detail: { a: 1 } },
+        attributes: { RULE_ARN: 'nodes', ERROR_CODE: 'NO_PERMISSIONS', ERROR_MESSAGE: why },
+      },
+      { queue: 'drain' },
+    ]);
+    expect(problems).toEqual([why]);
+  });
+
+  it('says that an event is lost when its dead-letter queue may not have it either', async () => {
+    const problems: string[] = [];
+    const mayDeliver = (_: unknown, queueName: string) => queueName === 'drain';
+    const onProblem = (problem: Error) => void problems.push(problem.message);
+    const { delivered, put } = await start({ mayDeliver, onProblem });
+    await put(ENTRY);
+    expect(delivered.map(({ queue }) => queue)).toEqual(['drain']);
+    expect(problems).toEqual([expect.stringMatching(/rule nodes send to it, .*: an event is lost$/)]);
+  });
+
   it('delivers the event in its envelope to every queue of every rule that matches', async () => {
     const { delivered, put } = await start();
     const { FailedEntryCount, Entries } = await put(ENTRY);

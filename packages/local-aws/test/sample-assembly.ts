@@ -98,6 +98,23 @@ function functionsTemplate(options: SampleOptions) {
           RedrivePolicy: { deadLetterTargetArn: fromState('DeadArn'), maxReceiveCount },
         },
       },
+      InboxPolicy: {
+        Type: 'AWS::SQS::QueuePolicy',
+        Properties: {
+          Queues: [{ Ref: 'Inbox' }],
+          PolicyDocument: {
+            Statement: [
+              {
+                Effect: 'Allow',
+                Action: ['sqs:SendMessage', 'sqs:GetQueueUrl'],
+                Principal: { Service: 'events.amazonaws.com' },
+                Resource: { 'Fn::GetAtt': ['Inbox', 'Arn'] },
+                Condition: { ArnEquals: { 'aws:SourceArn': { 'Fn::GetAtt': ['Rule', 'Arn'] } } },
+              },
+            ],
+          },
+        },
+      },
       WorkerRole: { Type: 'AWS::IAM::Role', Properties: { AssumeRolePolicyDocument: {} } },
       WorkerPolicy: {
         Type: 'AWS::IAM::Policy',

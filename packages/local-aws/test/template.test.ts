@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { buildApp } from '../../../infra/build-app.ts';
+import { createQueuePolicies } from '../src/iam/queue-policies.ts';
 import { loadAssembly } from '../src/template.ts';
 import { FUNCTION_NAMES } from '../../../shared/contract/names.ts';
 import { ROUTES } from '../../../shared/contract/routes.ts';
@@ -64,9 +65,43 @@ describe('a cloud assembly', () => {
         reportsBatchItemFailures: true,
       },
     ]);
-    expect(rules).toMatchObject([{ busName: 'sample', queueNames: [inbox], pattern: { source: ['sample'] } }]);
+    expect(rules).toMatchObject([
+      { busName: 'sample', targets: [{ queueName: inbox }], pattern: { source: ['sample'] } },
+    ]);
     expect(schedules).toMatchObject([{ expression: 'rate(1 minute)', queueName: inbox, input: '{"source":"tick"}' }]);
     expect(buses).toEqual(['sample']);
+  });
+
+  it('lets a rule send to a queue only by the policy of the queue', () => {
+    const may = (resources: Record<string, unknown>) => {
+      const model = load({ resources });
+      const [rule] = model.rules;
+      const [target] = rule?.targets ?? [];
+      return rule !== undefined && createQueuePolicies(model)(rule, target?.queueName ?? '');
+    };
+    const policy = (Statement: object) => ({
+      InboxPolicy: {
+        Type: 'AWS::SQS::QueuePolicy',
+        Properties: { Queues: [{ Ref: 'Inbox' }], PolicyDocument: { Statement: [Statement] } },
+      },
+    });
+    const inbox = { 'Fn::GetAtt': ['Inbox', 'Arn'] };
+    const allow = {
+      Effect: 'Allow',
+      Action: 'sqs:SendMessage',
+      Principal: { Service: 'events.amazonaws.com' },
+      Resource: inbox,
+    };
+    const from = (arn: unknown) => ({ ...allow, Condition: { ArnLike: { 'aws:SourceArn': arn } } });
+    expect(may({})).toBe(true);
+    expect(may({ InboxPolicy: undefined })).toBe(false);
+    expect(may(policy(from({ 'Fn::Sub': 'arn:aws:events:${AWS::Region}:${AWS::AccountId}:rule/sample/*' })))).toBe(
+      true,
+    );
+    expect(may(policy(from('arn:aws:events:*:*:rule/other/*')))).toBe(false);
+    expect(may(policy({ ...allow, Principal: { Service: 'sns.amazonaws.com' } }))).toBe(false);
+    expect(may(policy({ ...allow, Action: 'sqs:ReceiveMessage' }))).toBe(false);
+    expect(() => may(policy({ ...allow, Effect: 'Deny' }))).toThrow('reading AWS::SQS::QueuePolicy InboxPolicy');
   });
 
   it('needs a value for what only a deployment knows', () => {
@@ -173,6 +208,17 @@ describe("Curfew's own assembly", () => {
     for (const fn of model.functions) expect(fn.environment).toMatchObject({ CLUSTER_NAME: 'local' });
   });
 
+  it('lets every rule send to its queues and to their dead-letter queues', () => {
+    const may = createQueuePolicies(model);
+    const ways = model.rules.flatMap(rule =>
+      rule.targets.flatMap(({ queueName, deadLetterQueueName = queueName }) =>
+        [queueName, deadLetterQueueName].map(name => [rule.name, name, may(rule, name)] as const),
+      ),
+    );
+    expect(ways.length).toBeGreaterThan(20);
+    expect(ways.filter(([, , allowed]) => !allowed)).toEqual([]);
+  });
+
   it('routes every row of the table to the inbox of its function', () => {
     const inboxOf = (functionName: string) => {
       const physicalName = model.functions.find(({ name }) => name === functionName)?.physicalName;
@@ -180,7 +226,7 @@ describe("Curfew's own assembly", () => {
     };
     for (const { name, target, pattern } of ROUTES) {
       const rule = model.rules.find(candidate => candidate.name.includes(name));
-      expect(rule).toMatchObject({ pattern: pattern('local'), queueNames: [inboxOf(target)] });
+      expect(rule).toMatchObject({ pattern: pattern('local'), targets: [{ queueName: inboxOf(target) }] });
     }
     const ticked = model.schedules.map(({ queueName }) => queueName);
     expect(ticked).toContain(inboxOf('timer'));

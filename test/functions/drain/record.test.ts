@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import type { DrainRecord } from '../../../functions/drain/model.ts';
 import { DRAIN_CODEC } from '../../../functions/drain/record.ts';
-import { SAMPLE_EVENT } from '../../../shared/cluster/drain-template.ts';
+import { SAMPLE_EVENT } from '../../../shared/cluster/drain-sample.ts';
 import { addDuration, minutes, toEpochMs } from '../../../shared/domain/time.ts';
 
 /** A record as a version stored it; it must be read for as long as one may be in a table. */

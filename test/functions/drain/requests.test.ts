@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { isSentBefore } from '../../../functions/drain/requests.ts';
 import { RECONCILERS, type ReconcilerFactory } from '../../../runtime/functions.ts';
 import { FUNCTION_NAMES, type FunctionName } from '../../../shared/contract/names.ts';
-import { addDuration, minutes } from '../../../shared/domain/time.ts';
+import { addDuration, minutes, toEpochMs } from '../../../shared/domain/time.ts';
 import type { KubernetesApi } from '../../../shared/ports/kubernetes-api.ts';
 import { runScenario } from '../../../simulator/run.ts';
 import { scenarioOf } from '../../builders/scenario.ts';
@@ -94,5 +95,21 @@ describe('a drain of many pods', () => {
     const others = calls.filter(call => !call.startsWith('drain'));
     expect(others).toEqual([]);
     expect(calls.length).toBeLessThanOrEqual(2 * PODS + 15);
+  });
+});
+
+describe('a message that names a node', () => {
+  const created = '2024-11-01T15:00:10Z';
+  const node = { metadata: { name: 'n1', uid: 'u2', resourceVersion: '1', creationTimestamp: created } };
+  const sentAt = (second: number) => toEpochMs(Date.UTC(2024, 10, 1, 15, 0, second));
+
+  it.each([
+    ['sent before the Node was there', undefined, sentAt(4), true],
+    ['sent at that time, as far as clocks go', undefined, sentAt(5), false],
+    ['sent afterwards', undefined, sentAt(20), false],
+    ['that says which one', 'u2', sentAt(0), false],
+    ['sent nobody knows when', undefined, undefined, false],
+  ])('%s', (_, uid, sentTime, isBefore) => {
+    expect(isSentBefore({ apiVersion: 'v1', kind: 'Node', ...node }, { uid, sentTime })).toBe(isBefore);
   });
 });

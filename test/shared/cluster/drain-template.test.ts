@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { SAMPLE_EVENT, SAMPLE_PODS } from '../../../shared/cluster/drain-sample.ts';
 import {
   checkDrainTemplate,
   renderDrainResource,
-  SAMPLE_EVENT,
-  SAMPLE_PODS,
   type RenderedResource,
 } from '../../../shared/cluster/drain-template.ts';
 import { formatConfigFaults, parseConfig } from '../../../shared/contract/config-schema.ts';

@@ -8,7 +8,8 @@ import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts
 import { loadConfig } from '../../../shared/cluster/configuration.ts';
 import type { JsonObject, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { addDuration, minutes, toEpochMs } from '../../../shared/domain/time.ts';
-import { openRecord, type RecordCodec } from '../../../shared/lifecycle/timed-record.ts';
+import type { RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
+import { openRecord } from '../../../shared/lifecycle/timed-record.ts';
 import { createCluster } from '../../../simulator/world.ts';
 import { RECORD_TYPES, storedState } from '../../fixtures/items/record-types.ts';
 

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts';
 import type { WakeUp } from '../../../shared/contract/wake-up.ts';
 import { addDuration, seconds, toEpochMs, type EpochMs } from '../../../shared/domain/time.ts';
-import { createRounds, nextTurn, roundCodec, type Scopes } from '../../../shared/lifecycle/rounds.ts';
+import { nextTurn, type Scopes } from '../../../shared/lifecycle/next-round.ts';
+import { createRounds, roundCodec } from '../../../shared/lifecycle/rounds.ts';
 
 const START = toEpochMs(Date.UTC(2024, 10, 1, 12));
 const KEY = { owner: 'repair', id: 'round/settings' } as const;

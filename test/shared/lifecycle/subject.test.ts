@@ -4,7 +4,8 @@ import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { toEpochMs } from '../../../shared/domain/time.ts';
 import { findSubject } from '../../../shared/lifecycle/subject.ts';
-import { openRecords, type RecordCodec } from '../../../shared/lifecycle/timed-record.ts';
+import type { RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
+import { openRecords } from '../../../shared/lifecycle/timed-record.ts';
 
 const NOW = toEpochMs(1_000_000);
 const codec: RecordCodec<null> = { owner: 'repair', schemaVersion: 1, parse: () => null, toState: () => ({}) };

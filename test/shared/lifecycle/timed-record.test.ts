@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts';
 import { addDuration, minutes, seconds, toEpochMs, type EpochMs } from '../../../shared/domain/time.ts';
-import { openRecord, type RecordCodec } from '../../../shared/lifecycle/timed-record.ts';
+import type { RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
+import { openRecord } from '../../../shared/lifecycle/timed-record.ts';
 import type { WakeUp } from '../../../shared/contract/wake-up.ts';
 
 const START = toEpochMs(Date.UTC(2024, 10, 1, 12));

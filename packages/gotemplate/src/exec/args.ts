@@ -16,13 +16,13 @@ export function refuseArgs(state: State, args: readonly Operand[], final: Final)
   }
 }
 
-export function checkArgCount(
-  state: State,
-  signature: Signature,
-  name: Bytes,
-  args: readonly Operand[],
-  final: Final,
-): void {
+/** Arguments as they are written, and what the command before in the pipeline hands on. */
+export interface Given {
+  readonly args: readonly Operand[];
+  readonly final: Final;
+}
+
+export function checkArgCount(state: State, signature: Signature, name: Bytes, { args, final }: Given): void {
   const given = args.length + (final === NONE ? 0 : 1);
   const fixed = signature.params.length - (signature.variadic ? 1 : 0);
   if (signature.variadic && given < fixed) {

@@ -9,7 +9,17 @@ import type { GoType, Signature } from '../types/type.ts';
 import { elemOf, indirectInterface, isTrue, stringValue, type Value } from '../types/value.ts';
 import { shortCircuit } from '../builtins/registry.ts';
 import { callValue } from '../builtins/call.ts';
-import { checkArgCount, type Final, finalText, NONE, paramType, problemOf, refuseArgs, refuseResults } from './args.ts';
+import {
+  checkArgCount,
+  type Final,
+  finalText,
+  type Given,
+  NONE,
+  paramType,
+  problemOf,
+  refuseArgs,
+  refuseResults,
+} from './args.ts';
 import { anyConstant, constantArg, nilArg, validateType } from './convert-arg.ts';
 import { findField } from './field.ts';
 import type { State } from './state.ts';
@@ -38,10 +48,10 @@ function* evalCommand(state: State, dot: Value | undefined, cmd: CommandNode, fi
     case 'field':
     case 'chain':
     case 'variable':
-      return yield* evalChain(state, dot, first, cmd.args, final);
+      return yield* evalChain(state, dot, first, { args: cmd.args, final });
     case 'identifier':
       state.node = first;
-      return yield* evalFunction(state, dot, first.name, cmd, cmd.args, final);
+      return yield* evalFunction(state, dot, { name: first.name, node: cmd, args: cmd.args, final });
     case 'pipe':
       refuseArgs(state, cmd.args, final);
       return yield* deep(evalPipeline(state, dot, first));
@@ -57,13 +67,7 @@ function* evalCommand(state: State, dot: Value | undefined, cmd: CommandNode, fi
 type Chain = Extract<Operand, { kind: 'field' | 'chain' | 'variable' }>;
 
 /** `.a.b`, `$x.a.b` or `(pipeline).a.b`; `args` belong to the last name, the first of them is the chain itself. */
-function* evalChain(
-  state: State,
-  dot: Value | undefined,
-  node: Chain,
-  args: readonly Operand[],
-  final: Final,
-): Step<Value | undefined> {
+function* evalChain(state: State, dot: Value | undefined, node: Chain, given: Given): Step<Value | undefined> {
   state.node = node;
   let receiver = dot;
   let names = node.kind === 'chain' ? node.fields : node.ident;
@@ -71,47 +75,45 @@ function* evalChain(
     receiver = state.value(names[0]!);
     names = names.slice(1);
     if (names.length === 0) {
-      refuseVariableArgs(state, node, args, final);
+      refuseVariableArgs(state, node, given);
       return receiver;
     }
   } else if (node.kind === 'chain') {
     if (node.node.kind === 'nil') state.fail('indirection through explicit nil in %s', stringValue(nodeText(node)));
     receiver = yield* evalOperand(state, dot, node.node);
   }
-  for (const name of names.slice(0, -1)) receiver = yield* evalField(state, dot, name, node, [], NONE, receiver);
-  return yield* evalField(state, dot, names.at(-1)!, node, args, final, receiver);
+  for (const name of names.slice(0, -1)) {
+    receiver = yield* evalField(state, dot, receiver, { name, node, args: [], final: NONE });
+  }
+  return yield* evalField(state, dot, receiver, { name: names.at(-1)!, node, ...given });
 }
 
-function refuseVariableArgs(state: State, node: VariableNode, args: readonly Operand[], final: Final): void {
+/** A name that is called, with what it is given. The first of `args` is the name itself. */
+interface Call extends Given {
+  readonly name: Bytes;
+  readonly node: CommandNode | Operand;
+}
+
+function refuseVariableArgs(state: State, node: VariableNode, { args, final }: Given): void {
   if (args.length > 0 || final !== NONE) refuseArgs(state, args.length > 0 ? args : [node], final);
 }
 
 function* evalField(
   state: State,
   dot: Value | undefined,
-  name: Bytes,
-  node: Chain,
-  args: readonly Operand[],
-  final: Final,
   receiver: Value | undefined,
+  call: Call,
 ): Step<Value | undefined> {
-  const found = findField(state, receiver, name, args.length > 1 || final !== NONE);
+  const found = findField(state, receiver, call.name, call.args.length > 1 || call.final !== NONE);
   if ('value' in found) return found.value;
-  return yield* evalCall(state, dot, found.method, node, name, args, final);
+  return yield* evalCall(state, dot, found.method, call);
 }
 
-function* evalFunction(
-  state: State,
-  dot: Value | undefined,
-  name: Bytes,
-  node: CommandNode | Extract<Operand, { kind: 'identifier' }>,
-  args: readonly Operand[],
-  final: Final,
-): Step<Value | undefined> {
-  const signature = state.execution.functions.get(name);
-  if (signature === undefined) return state.fail('%q is not a defined function', stringValue(name));
-  if (signature.call === shortCircuit) return yield* evalAndOr(state, dot, signature, name, args.slice(1), final);
-  return yield* evalCall(state, dot, signature, node, name, args, final);
+function* evalFunction(state: State, dot: Value | undefined, call: Call): Step<Value | undefined> {
+  const signature = state.execution.functions.get(call.name);
+  if (signature === undefined) return state.fail('%q is not a defined function', stringValue(call.name));
+  if (signature.call === shortCircuit) return yield* evalAndOr(state, dot, signature, call);
+  return yield* evalCall(state, dot, signature, call);
 }
 
 /** `and` and `or` evaluate no more arguments than they need. */
@@ -119,11 +121,10 @@ function* evalAndOr(
   state: State,
   dot: Value | undefined,
   signature: Signature,
-  name: Bytes,
-  args: readonly Operand[],
-  final: Final,
+  { name, args: allArgs, final }: Call,
 ): Step<Value | undefined> {
-  checkArgCount(state, signature, name, args, final);
+  const args = allArgs.slice(1);
+  checkArgCount(state, signature, name, { args, final });
   let value: Value | undefined;
   for (const arg of args) {
     value = yield* evalArg(state, dot, signature.params[0]!, arg);
@@ -136,13 +137,10 @@ function* evalCall(
   state: State,
   dot: Value | undefined,
   signature: Signature,
-  node: CommandNode | Operand,
-  name: Bytes,
-  allArgs: readonly Operand[],
-  final: Final,
+  { name, node, args: allArgs, final }: Call,
 ): Step<Value | undefined> {
   const args = allArgs.slice(1);
-  checkArgCount(state, signature, name, args, final);
+  checkArgCount(state, signature, name, { args, final });
   if (signature.also !== undefined) refuseResults(state, name, signature.also);
   const values: (Value | undefined)[] = [];
   for (const arg of args) values.push(yield* evalArg(state, dot, paramType(signature, values.length), arg));
@@ -183,11 +181,11 @@ function* evalOperand(state: State, dot: Value | undefined, node: Operand): Step
     case 'field':
     case 'variable':
     case 'chain':
-      return yield* evalChain(state, dot, node, firstOnly(node), NONE);
+      return yield* evalChain(state, dot, node, { args: firstOnly(node), final: NONE });
     case 'pipe':
       return yield* deep(evalPipeline(state, dot, node));
     case 'identifier':
-      return yield* evalFunction(state, dot, node.name, node, [], NONE);
+      return yield* evalFunction(state, dot, { name: node.name, node, args: [], final: NONE });
     default:
       return anyConstant(state, node);
   }

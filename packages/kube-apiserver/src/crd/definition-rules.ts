@@ -63,15 +63,24 @@ function prepareDefinition({ next, old, subresource, context }: Transition): Jso
       ...arrayAt(objectAt(old ?? {}, 'status'), 'conditions')
         .filter(isObject)
         .filter(({ type }) => type === 'Terminating'),
-      accepted('NamesAccepted', 'NoConflicts', 'no conflicts found', old, context.now),
-      accepted('Established', 'InitialNamesAccepted', 'the initial names have been accepted', old, context.now),
+      ...ACCEPTED.map(condition => accepted(condition, old, context.now)),
     ],
     storedVersions: storedVersions(spec, old),
   };
   return shareObject(old ?? next, { ...next, spec: filled, status });
 }
 
-function accepted(type: string, reason: string, message: string, old: JsonObject | undefined, now: string): JsonObject {
+/** Of a definition whose names nobody else has: here that is each. */
+const ACCEPTED = [
+  { type: 'NamesAccepted', reason: 'NoConflicts', message: 'no conflicts found' },
+  { type: 'Established', reason: 'InitialNamesAccepted', message: 'the initial names have been accepted' },
+] as const;
+
+function accepted(
+  { type, reason, message }: (typeof ACCEPTED)[number],
+  old: JsonObject | undefined,
+  now: string,
+): JsonObject {
   const conditions = arrayAt(objectAt(old ?? {}, 'status'), 'conditions');
   const present = conditions.filter(isObject).find(condition => condition.type === type);
   return { type, status: 'True', lastTransitionTime: present?.lastTransitionTime ?? now, reason, message };

@@ -50,14 +50,17 @@ function resourceOf(core: ApiServerCore, path: ResourcePath): ResourceInfo {
 const isKnown = (core: ApiServerCore, { group, version }: ResourcePath): boolean =>
   core.resources().some(each => each.group === group && (each.schema === undefined || each.version === version));
 
+/** A request for a resource, as far as it is read before its body. */
+export interface ResourceCall {
+  readonly path: ResourcePath;
+  readonly query: URLSearchParams;
+  readonly user: UserInfo;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
 /** Starts a watch of a collection. */
-function startWatch(
-  front: Front,
-  path: ResourcePath,
-  shape: Shape,
-  query: URLSearchParams,
-  response: ServerResponse,
-): void {
+function startWatch(front: Front, { path, query, response }: ResourceCall, shape: Shape): void {
   checkWatchVersion(query);
   const resourceVersion = query.get('resourceVersion') ?? '';
   const options = {
@@ -73,19 +76,13 @@ function startWatch(
     now: front.now,
     running: front.watches,
   };
-  streamWatch(front.core, shape, options, response, settings);
+  streamWatch(front.core, response, { shape, options }, settings);
 }
 
 /** Answers a request for a resource; undefined when it became a watch, which writes its own answer. */
-export async function answerResource(
-  front: Front,
-  path: ResourcePath,
-  query: URLSearchParams,
-  user: UserInfo,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<Answer | undefined> {
+export async function answerResource(front: Front, call: ResourceCall): Promise<Answer | undefined> {
   const { core, access } = front;
+  const { path, query, user, request } = call;
   const method = request.method ?? 'GET';
   const { headers } = request;
   const resource = resourceOf(core, path);
@@ -105,7 +102,7 @@ export async function answerResource(
     return { code: 201, body: answerReview(asked, user, access), ...how };
   }
   if (isWatch) {
-    startWatch(front, path, shape, query, response);
+    startWatch(front, call, shape);
     return undefined;
   }
   if (method === 'GET' && path.name === undefined) checkListVersion(query, core.resourceVersion);

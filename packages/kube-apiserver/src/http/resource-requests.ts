@@ -140,13 +140,12 @@ function exists(core: ApiServerCore, ref: ObjectRef): boolean {
 
 /** A write that may turn out to be a create, which takes that permission too. What refuses it anyway refuses it first. */
 function createdOrWritten(
-  core: ApiServerCore,
   { mayCreate }: ResourceRequest,
-  ref: ObjectRef,
+  isThere: boolean,
   options: WriteOptions,
   write: (options: WriteOptions) => KubernetesObject,
 ): Outcome {
-  if (exists(core, ref)) return object(200, write(options));
+  if (isThere) return object(200, write(options));
   const { onWarning: _, ...quiet } = options;
   write({ ...quiet, dryRun: true });
   mayCreate();
@@ -165,7 +164,7 @@ function applyPatch(core: ApiServerCore, request: ResourceRequest, ref: ObjectRe
   }
   manifestOf(patch.body, request);
   checkDuplicateFields({ text: request.body, isYaml: true }, 'error decoding patch', options);
-  return createdOrWritten(core, request, ref, options, write => core.patch(ref, patch, write));
+  return createdOrWritten(request, exists(core, ref), options, write => core.patch(ref, patch, write));
 }
 
 function removalOptions({ query, body, contentType, user, groups, warn }: ResourceRequest): DeleteOptions {
@@ -218,7 +217,7 @@ function onObject(core: ApiServerCore, request: ResourceRequest, ref: ObjectRef,
   switch (method) {
     case 'PUT': {
       const manifest = sentObject(request, options);
-      return createdOrWritten(core, request, ref, options, write => core.update(ref, manifest, write));
+      return createdOrWritten(request, exists(core, ref), options, write => core.update(ref, manifest, write));
     }
     case 'PATCH':
       return applyPatch(core, request, ref, options);

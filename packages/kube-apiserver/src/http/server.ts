@@ -68,7 +68,7 @@ async function answerRequest(
   const user = front.access.identify(request);
   identified(user);
   front.access.check(user, attributesOf(request.method ?? 'GET', pathname, path, query));
-  if (path.kind === 'resource') return await answerResource(front, path, query, user, request, response);
+  if (path.kind === 'resource') return await answerResource(front, { path, query, user, request, response });
   const answer = answerDocument(front.core, path, request.headers.accept, request.headers.host ?? '');
   if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotServed();
   return answer;

@@ -1,11 +1,13 @@
 /** Resources that only answer a POST and store nothing: access reviews, token reviews and "who am I". */
 import type { ResourceInfo } from '../types.ts';
 
-function review(group: string, resource: string, singular: string, kind: string, namespaced = false): ResourceInfo {
+/** The plural and singular names of these kinds are the kind in lower case. */
+function review(group: string, kind: string, namespaced = false): ResourceInfo {
+  const singular = kind.toLowerCase();
   return {
     group,
     version: 'v1',
-    resource,
+    resource: `${singular}s`,
     kind,
     listKind: `${kind}List`,
     singular,
@@ -22,10 +24,10 @@ const authorization = 'authorization.k8s.io';
 const authentication = 'authentication.k8s.io';
 
 export const virtualResources: readonly ResourceInfo[] = [
-  review(authentication, 'selfsubjectreviews', 'selfsubjectreview', 'SelfSubjectReview'),
-  review(authentication, 'tokenreviews', 'tokenreview', 'TokenReview'),
-  review(authorization, 'localsubjectaccessreviews', 'localsubjectaccessreview', 'LocalSubjectAccessReview', true),
-  review(authorization, 'selfsubjectaccessreviews', 'selfsubjectaccessreview', 'SelfSubjectAccessReview'),
-  review(authorization, 'selfsubjectrulesreviews', 'selfsubjectrulesreview', 'SelfSubjectRulesReview'),
-  review(authorization, 'subjectaccessreviews', 'subjectaccessreview', 'SubjectAccessReview'),
+  review(authentication, 'SelfSubjectReview'),
+  review(authentication, 'TokenReview'),
+  review(authorization, 'LocalSubjectAccessReview', true),
+  review(authorization, 'SelfSubjectAccessReview'),
+  review(authorization, 'SelfSubjectRulesReview'),
+  review(authorization, 'SubjectAccessReview'),
 ];

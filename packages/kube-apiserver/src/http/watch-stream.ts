@@ -51,9 +51,8 @@ function shapeBookmark(object: object, shape: Shape, noHeaders: boolean): unknow
  */
 export function streamWatch(
   core: ApiServerCore,
-  shape: Shape,
-  options: WatchOptions,
   response: ServerResponse,
+  { shape, options }: { readonly shape: Shape; readonly options: WatchOptions },
   settings: WatchSettings,
 ): void {
   let noHeaders = false;

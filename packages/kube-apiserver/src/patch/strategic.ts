@@ -30,7 +30,7 @@ export function strategicMergePatch(target: JsonObject, patch: JsonObject, schem
     else setField(merged, key, next);
   }
   for (const [key, order] of Object.entries(patch)) {
-    if (key.startsWith(ORDER)) applyOrder(merged, target, key.slice(ORDER.length), order, schema);
+    if (key.startsWith(ORDER)) applyOrder(merged, target, { key: key.slice(ORDER.length), order }, schema);
   }
   return merged;
 }
@@ -82,8 +82,7 @@ function deleteFrom(merged: Record<string, JsonValue | undefined>, key: string, 
 function applyOrder(
   merged: Record<string, JsonValue | undefined>,
   target: JsonObject,
-  key: string,
-  order: JsonValue | undefined,
+  { key, order }: { readonly key: string; readonly order: JsonValue | undefined },
   schema: MergeSchema,
 ): void {
   const list = merged[key];

@@ -78,14 +78,12 @@ function pruneMember(
   }
   // A null for a field that has a default means the default; defaulting replaces it.
   if (field === null) return member.nullable || member.defaultValue !== undefined ? field : undefined;
-  return pruneValue(field, member, oldField, path, pruned);
+  return pruneValue({ value: field, old: oldField, path }, member, pruned);
 }
 
 function pruneValue(
-  value: JsonValue,
+  { value, old, path }: Pick<Place, 'old' | 'path'> & { readonly value: JsonValue },
   schema: Structural,
-  old: JsonValue | undefined,
-  path: string,
   pruned: Pruned,
 ): JsonValue {
   if (value === old || schema.intOrString) return value;
@@ -97,7 +95,8 @@ function pruneValue(
   if (!isArray(value) || items === undefined) return value;
   let changed = false;
   const next = value.map((item, index) => {
-    const kept = pruneValue(item, items, isArray(old) ? old[index] : undefined, `${path}[${index}]`, pruned);
+    const place = { value: item, old: isArray(old) ? old[index] : undefined, path: `${path}[${index}]` };
+    const kept = pruneValue(place, items, pruned);
     if (kept !== item) changed = true;
     return kept;
   });

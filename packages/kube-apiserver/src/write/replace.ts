@@ -47,7 +47,7 @@ export function replace(server: ServerContext, target: Target, replacement: Repl
     mutated === tracked
       ? tracked
       : allowedState(server, served, { current, request: quiet(request), proposed: shareObject(current, mutated) });
-  validate(server, target, current, next, request);
+  validate(server, target, { old: current, next }, request);
   admitValidating(server, { ...admission, object: next });
   if (isReadyToGo(next)) {
     // The event shows the object as it was stored, with its last finalizer; the caller gets what it wrote.
@@ -135,8 +135,7 @@ function wantsChanged(old: JsonObject, next: JsonObject, hasStatus: boolean): bo
 function validate(
   server: ServerContext,
   { served, name }: Target,
-  old: JsonObject,
-  next: JsonObject,
+  { old, next }: { readonly old: JsonObject; readonly next: JsonObject },
   { options }: Request,
 ): void {
   const metadata = metadataOf(next);

@@ -37,7 +37,7 @@ test('the first event goes out at once, and a burst that follows in one piece', 
     now: () => now,
     running: new Set<WatchStream>(),
   };
-  streamWatch(api, shape, { resourceVersion: api.resourceVersion }, response, settings);
+  streamWatch(api, response, { shape, options: { resourceVersion: api.resourceVersion } }, settings);
   await vi.advanceTimersByTimeAsync(10);
   pieces.length = 0;
   for (const name of ['n1', 'n2', 'n3', 'n4']) {

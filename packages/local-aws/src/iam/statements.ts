@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 
-const oneOrMore = <T>(of: z.ZodType<T>) => z.union([of.transform(one => [one]), z.array(of)]);
+export const oneOrMore = <T>(of: z.ZodType<T>) => z.union([of.transform(one => [one]), z.array(of)]);
 
 export const CONDITION_OPERATORS = [
   'StringEquals',

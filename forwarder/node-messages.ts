@@ -1,0 +1,83 @@
+/**
+ * What is published of a change: for many pods that go together, for the protections of a node, and for what drains write on it, one
+ * message of the node in place of one for each pod or function.
+ */
+import { DRAINED_NODE_CHANGED, NODE_PODS_CHANGED, NODE_PROTECTION_CHANGED } from '../shared/contract/names.ts';
+import type { Clock } from '../shared/ports/clock.ts';
+import type { ChangeQueue } from './queue.ts';
+import { keyOfChange, type ObjectChange, type Tracker } from './tracker.ts';
+import type { WatchedNodes } from './watched-nodes.ts';
+
+/** Nothing changed but these parts. */
+const changedOnly = (parts: readonly string[], { change, changed }: ObjectChange): boolean =>
+  change === 'Modified' && changed.length > 0 && changed.every(part => parts.includes(part));
+
+/** A pod that is about to go: who empties its node waits until it is gone. */
+const isOnItsWay = (change: ObjectChange): boolean => changedOnly(['deletionTimestamp'], change);
+
+const isOfProtectionAlone = (change: ObjectChange): boolean =>
+  change.subject.kind === 'Node' && changedOnly(['protection'], change);
+
+/** What drains alone write and read: their marks, and the cordon. One message, in place of one for each function. */
+const PARTS_OF_DRAINS: readonly string[] = ['drain', 'unschedulable'];
+const isOfDrainsAlone = (change: ObjectChange): boolean =>
+  change.subject.kind === 'Node' && changedOnly(PARTS_OF_DRAINS, change);
+
+export interface NodeMessagesDeps {
+  readonly queue: Pick<ChangeQueue, 'awaits'>;
+  readonly clock: Clock;
+  readonly nodes: () => WatchedNodes;
+  /** Of the Nodes. */
+  readonly trackers: () => readonly Tracker[];
+}
+
+export interface NodeMessages {
+  /** What is published of a change. */
+  toPublish(change: ObjectChange): readonly ObjectChange[];
+  /** Whether news of the pods of this node waits to be published. */
+  isTold(nodeName: string): boolean;
+  /** For the functions that wait for its pods. undefined: the Node is not there. */
+  nodeChange(nodeName: string, part: 'pods' | 'podsWatched'): ObjectChange | undefined;
+}
+
+export function createNodeMessages({ queue, clock, nodes, trackers }: NodeMessagesDeps): NodeMessages {
+  /**
+   * Of many pods that go together, each function that waits for them gets a few events, as one change of their node. A pod with an
+   * annotation concerns the protections everywhere, and the functions that empty nodes only on a watched one.
+   */
+  function toPublish(change: ObjectChange): readonly ObjectChange[] {
+    const { interest, subject, hints } = change;
+    if (isOfProtectionAlone(change)) return [{ ...change, detailType: NODE_PROTECTION_CHANGED }];
+    if (isOfDrainsAlone(change)) return [{ ...change, detailType: DRAINED_NODE_CHANGED }];
+    const { nodeName } = hints;
+    const concernsNode = interest === 'node' || (subject.kind === 'Pod' && !isOnItsWay(change));
+    if (!concernsNode || nodeName === undefined || !nodes().names.has(nodeName)) return [change];
+    const ofNode = nodeChange(nodeName, 'pods') ?? { ...change, detailType: NODE_PODS_CHANGED };
+    return interest === 'node' ? [ofNode] : [change, ofNode];
+  }
+
+  function isTold(nodeName: string): boolean {
+    const detailType = detailTypeOfPods(nodeName);
+    return trackers().some(tracker => {
+      const uid = tracker.uidNamed(nodeName);
+      return uid !== undefined && queue.awaits(keyOfChange({ detailType, subject: { uid } }), 'pods');
+    });
+  }
+
+  function nodeChange(nodeName: string, part: 'pods' | 'podsWatched'): ObjectChange | undefined {
+    for (const tracker of trackers()) {
+      const uid = tracker.uidNamed(nodeName);
+      const change = uid && tracker.repeat(uid, clock.now(), { changed: [part] });
+      if (!change) continue;
+      const podsFor = nodes().onlyWaiter(nodeName);
+      const hints = podsFor === undefined ? change.hints : { ...change.hints, podsFor };
+      return { ...change, detailType: detailTypeOfPods(nodeName), hints };
+    }
+    return undefined;
+  }
+
+  const detailTypeOfPods = (nodeName: string): string =>
+    nodes().onlyWaiter(nodeName) === 'drain' ? DRAINED_NODE_CHANGED : NODE_PODS_CHANGED;
+
+  return { toPublish, isTold, nodeChange };
+}

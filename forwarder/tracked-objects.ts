@@ -1,0 +1,75 @@
+/** The memory of a tracker: the objects of one resource that were published, by UID, by name, and by the text of their events. */
+import type { EpochMs } from '../shared/domain/time.ts';
+import type { Fingerprint } from './fingerprint.ts';
+import type { Hints } from './projection.ts';
+
+/** One of these per object of interest in the cluster: kept small. */
+export interface Tracked {
+  readonly name: string;
+  readonly namespace: string | undefined;
+  readonly resourceVersion: string;
+  readonly fingerprint: Fingerprint;
+  readonly hints: Hints;
+  readonly interest: 'itself' | 'node';
+  /** Of the text that an event about this state has; undefined where events of the resource are always read. */
+  readonly textKey: string | undefined;
+  /** Of its timed part. */
+  readonly endTime: EpochMs | undefined;
+}
+
+export interface TrackedObjects {
+  get(uid: string): Tracked | undefined;
+  has(uid: string): boolean;
+  /** Whether an event with this key of its text is about an object as it is known. */
+  hasText(key: string): boolean;
+  keep(uid: string, state: Tracked): void;
+  forget(uid: string): void;
+  /** Forgets what is of interest only on this node. */
+  forgetOnNode(nodeName: string): void;
+  clear(): void;
+  uids(): Iterable<string>;
+  /** Of the newest one with this name. */
+  uidNamed(name: string): string | undefined;
+  size(): number;
+}
+
+/** @param byText whether they are asked for by the text of their events */
+export function createTrackedObjects(byText: boolean): TrackedObjects {
+  const tracked = new Map<string, Tracked>();
+  /** The newest object of each name: cluster-scoped ones alone can be asked for by it. */
+  const named = new Map<string, string>();
+  /** Each tracked object's; another text of the object replaces it. */
+  const textKeys = new Set<string>();
+
+  function forget(uid: string): void {
+    const { textKey: key, name = '' } = tracked.get(uid) ?? {};
+    if (key !== undefined) textKeys.delete(key);
+    if (named.get(name) === uid) named.delete(name);
+    tracked.delete(uid);
+  }
+
+  return {
+    get: uid => tracked.get(uid),
+    has: uid => tracked.has(uid),
+    hasText: key => textKeys.has(key),
+    keep(uid, state) {
+      tracked.set(uid, state);
+      if (state.namespace === undefined) named.set(state.name, uid);
+      if (byText && state.textKey !== undefined) textKeys.add(state.textKey);
+    },
+    forget,
+    forgetOnNode(nodeName) {
+      for (const [uid, state] of tracked) {
+        if (state.interest === 'node' && state.hints.nodeName === nodeName) forget(uid);
+      }
+    },
+    clear() {
+      tracked.clear();
+      named.clear();
+      textKeys.clear();
+    },
+    uids: () => tracked.keys(),
+    uidNamed: name => named.get(name),
+    size: () => tracked.size,
+  };
+}

@@ -1,0 +1,52 @@
+/** How a list-watch stands, as health, metrics and the objects that ask for it show it. */
+import type { EpochMs } from '../shared/domain/time.ts';
+import { messageOf, RetryableError } from '../shared/errors.ts';
+import type { Clock } from '../shared/ports/clock.ts';
+import { WatchExpired } from '../shared/ports/cluster-watch.ts';
+
+/** `notServed`: the CRD is missing, there is nothing to watch yet. */
+export type WatchState = 'starting' | 'synced' | 'notServed';
+export interface WatchStatus {
+  readonly state: WatchState;
+  /** The last event, bookmark, clean end of a watch, or list. */
+  readonly lastContactTime: EpochMs | undefined;
+  /** Why it does not work at the moment, if so. */
+  readonly problem: string | undefined;
+  /** The API server refuses permission. */
+  readonly forbidden: boolean;
+}
+
+export interface Standing {
+  status(): WatchStatus;
+  /** A sign of life: nothing is wrong at the moment. */
+  contact(): void;
+  /** A list has ended. Answers whether it stood otherwise before. */
+  enter(state: WatchState): boolean;
+  /** A list or watch has failed. Answers whether the problem is a new one; that a position has expired is none. */
+  failed(error: unknown): boolean;
+}
+
+/** @param onStatus called after each list and each failure. Must not throw. */
+export function createStanding(clock: Clock, onStatus: (status: WatchStatus) => void = () => undefined): Standing {
+  let status: WatchStatus = { state: 'starting', lastContactTime: undefined, problem: undefined, forbidden: false };
+  return {
+    status: () => status,
+    contact() {
+      status = { ...status, lastContactTime: clock.now(), problem: undefined, forbidden: false };
+    },
+    enter(state) {
+      const isNew = status.state !== state;
+      status = { ...status, state };
+      onStatus(status);
+      return isNew;
+    },
+    failed(error) {
+      const expired = error instanceof WatchExpired;
+      const problem = expired ? status.problem : messageOf(error);
+      const isNew = problem !== status.problem;
+      status = { ...status, problem, forbidden: error instanceof RetryableError && error.reason === 'Forbidden' };
+      onStatus(status);
+      return isNew;
+    },
+  };
+}

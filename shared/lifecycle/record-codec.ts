@@ -1,0 +1,41 @@
+/** How a record is written down, and read. */
+import type { FunctionName } from '../contract/names.ts';
+import type { JsonObject } from '../domain/kubernetes-object.ts';
+import type { StoredRecord } from '../ports/record-store.ts';
+import { CLOSING, FOLLOWING } from './stored-timer.ts';
+
+/** How a concern's record is written down. One writer per record type: `owner`. */
+export interface RecordCodec<Value> {
+  readonly owner: FunctionName;
+  /** The version that this code writes; it reads all up to it. */
+  readonly schemaVersion: number;
+  /** Throws for a state of a known version that does not have its shape: a bug, never user input. */
+  parse(state: JsonObject): Value;
+  /** Without `schemaVersion`; throws for a value that `parse` would refuse. */
+  toState(value: Value): JsonObject;
+}
+
+export type Held<Value> =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'held'; readonly value: Value; readonly stored: StoredRecord }
+  /** Written by a newer version of this function (T5). */
+  | { readonly kind: 'newer'; readonly stored: StoredRecord };
+
+/** What the store has, as the codec reads it. */
+export function readRecord<Value>(codec: RecordCodec<Value>, stored: StoredRecord | undefined): Held<Value> {
+  if (stored === undefined) return { kind: 'none' };
+  const { schemaVersion, [CLOSING]: _, [FOLLOWING]: __, ...state } = stored.state;
+  if (typeof schemaVersion === 'number' && schemaVersion > codec.schemaVersion) return { kind: 'newer', stored };
+  return { kind: 'held', value: parseOnce(codec, stored.state, state), stored };
+}
+
+/** What was parsed of a stored state, by its codec: where the store is in this process, an unchanged record is the same object. */
+const parsedStates = new WeakMap<JsonObject, { readonly codec: unknown; readonly value: unknown }>();
+
+function parseOnce<Value>(codec: RecordCodec<Value>, stored: JsonObject, state: JsonObject): Value {
+  const known = parsedStates.get(stored);
+  if (known?.codec === codec) return known.value as Value;
+  const value = codec.parse(state);
+  parsedStates.set(stored, { codec, value });
+  return value;
+}
