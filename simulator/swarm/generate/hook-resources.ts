@@ -13,7 +13,7 @@ import { toManifest, type Draft, type Model } from './model.ts';
 
 const GROUP = 'network.example.com';
 const NAMESPACE = 'network';
-export const HOOK_WORKS = `hookworks.${GROUP}`;
+const HOOK_WORKS = `hookworks.${GROUP}`;
 const TEMPLATE = 'hook.yaml';
 export const HOOKS = ['deregister', 'snapshot', 'announce'] as const;
 /** Somebody looks at each hook of each node so often. */
