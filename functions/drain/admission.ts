@@ -35,7 +35,7 @@ const MAX_FINISHED = 100;
 /** Requests of one node that wait at once: more than its monitors have checks. */
 const MAX_REQUESTS = 50;
 
-/** Whether a drain that has ended is still needed: to answer who asks again, or to tell a repeated fault from a new one. */
+/** Whether a drain that has ended is still remembered: its request stands on the Node still, or it ended a short time ago. */
 export function isRemembered(
   { id, endTime }: FinishedDrain,
   { quarantine, requested }: DrainedNode,
