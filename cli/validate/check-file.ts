@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { parseConfig } from '../../shared/contract/config-schema.ts';
 import { CONFIG_MAP } from '../../shared/contract/names.ts';
 import type { HealthEvent } from '../../shared/domain/health-event.ts';
+import { isMisspelling } from '../../shared/domain/nearest-name.ts';
 import { parseScenarios } from '../../simulator/scenario/parse.ts';
 import type { ResourceCatalog } from '../../simulator/scenario/resource-names.ts';
 import { checkConfiguration } from './configuration.ts';
@@ -81,13 +82,19 @@ function checkDocument(file: string, document: SourceDocument, context: CheckCon
 
 function checkConfigMap(
   file: string,
-  { textLineOf }: SourceDocument,
+  { lineOf, textLineOf }: SourceDocument,
   { data, metadata: { name } }: Manifest,
   { event, template }: CheckContext,
 ): Checked[] {
   const keys: Record<string, string> = { ...textsOf(data) };
   const text = keys[CONFIG_MAP.key];
-  if (text === undefined) return [];
+  if (text === undefined) {
+    const meant = Object.keys(keys).find(key => name === CONFIG_MAP.name && isMisspelling(key, [CONFIG_MAP.key]));
+    if (meant === undefined) return [];
+    const message = `unknown key, did you mean "${CONFIG_MAP.key}"?`;
+    const path = `data["${meant}"]`;
+    return [{ file, kind: 'ConfigMap', name, findings: [{ file, line: lineOf(['data', meant]), path, message }] }];
+  }
   const parsed = parseConfig(text);
   const templateKey = parsed.ok ? parsed.value.drain?.customDrain?.templateFileName : undefined;
   if (templateKey !== undefined && template !== undefined) keys[templateKey] = template.text;

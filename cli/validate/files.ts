@@ -3,12 +3,14 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../shared/errors.ts';
 import { describeSystemError } from '../failure.ts';
-import { readBounded } from '../read-bounded.ts';
+import { readBounded, readStream } from '../read-bounded.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** Longest file; an object in a cluster is at most 1.5 MB, a snapshot of one larger. */
 const MAX_BYTES = 50_000_000;
 const KNOWN = /\.(ya?ml|toml|json)$/;
+/** Standard input, where a file is asked for, as with `kubectl -f -`. */
+const STANDARD_INPUT = '-';
 const SKIPPED = new Set(['node_modules', 'cdk.out']);
 
 export interface SourceFile {
@@ -22,7 +24,7 @@ export interface SourceFile {
 export async function readSources(paths: readonly string[]): Promise<readonly SourceFile[]> {
   const sources: SourceFile[] = [];
   for (const path of paths) {
-    const isFolder = (await usable(path, () => stat(path))).isDirectory();
+    const isFolder = path !== STANDARD_INPUT && (await usable(path, () => stat(path))).isDirectory();
     const files = isFolder ? await usable(path, () => filesIn(path)) : [path];
     if (files.length === 0) throw new UsageError(`${path}: the folder holds no .yaml, .yml, .json or .toml file`);
     for (const file of files) sources.push({ file, text: await readText(file), found: isFolder });
@@ -32,10 +34,16 @@ export async function readSources(paths: readonly string[]): Promise<readonly So
 
 /** The text of one file. Throws `UsageError`. */
 export async function readText(file: string): Promise<string> {
-  const { size } = await usable(file, () => stat(file));
-  const bytes = size > MAX_BYTES ? undefined : await usable(file, () => readBounded(file, MAX_BYTES));
+  const bytes =
+    file === STANDARD_INPUT ? await readStream(process.stdin, MAX_BYTES) : await usable(file, () => readLimited(file));
   if (bytes === undefined) throw new UsageError(`${file}: at most ${MAX_BYTES} bytes are read, it has more`);
   return bytes.toString('utf8');
+}
+
+/** Undefined when it is too long; a pipe or device has no size before it is read. */
+async function readLimited(file: string): Promise<Buffer | undefined> {
+  const { size } = await stat(file);
+  return size > MAX_BYTES ? undefined : readBounded(file, MAX_BYTES);
 }
 
 async function filesIn(folder: string): Promise<string[]> {

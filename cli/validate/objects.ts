@@ -8,7 +8,7 @@ import { parsePolicyFrame, type Parsed } from '../../shared/contract/policy-sche
 import { parseRepairLimits } from '../../shared/contract/repair-limits-schema.ts';
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import { parseFinalizerRule } from '../../shared/contract/finalizer-rule-schema.ts';
-import { parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
+import { parsePoolTermination, parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
 import { parseProtectionBlock } from '../../shared/contract/protection-schema.ts';
 import { CURFEW_GROUP } from '../../shared/contract/names.ts';
 import { didYouMean, isMisspelling, nearestName } from '../../shared/domain/nearest-name.ts';
@@ -148,6 +148,7 @@ function faultsOf({ kind, spec }: KubernetesManifest): Fault[] {
   if (kind === 'NodeLifecyclePolicy' && blocks['repairLimits'] !== undefined) {
     results.push(parseRepairLimits(blocks['repairLimits'], 'spec.repairLimits'));
   }
+  if (kind === 'NodePool') results.push(parsePoolTermination(blocks['disruption'], 'spec.disruption'));
   if (kind === 'NodePool' && blocks['repairLimits'] !== undefined) {
     results.push({ ok: false, message: 'spec.repairLimits: only a NodeLifecyclePolicy limits zones and the cluster' });
   }

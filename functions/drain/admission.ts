@@ -35,6 +35,7 @@ const MAX_FINISHED = 100;
 /** Requests of one node that wait at once: more than its monitors have checks. */
 const MAX_REQUESTS = 50;
 
+/** Whether a drain that has ended is still remembered: its request stands on the Node still, or it ended a short time ago. */
 export function isRemembered(
   { id, endTime }: FinishedDrain,
   { quarantine, requested }: DrainedNode,
@@ -155,6 +156,7 @@ function union(a: DrainScope, b: WantedScope): DrainScope {
   return { kind: 'entities', entities: [...new Set([...a.entities, ...b.entities])].toSorted() };
 }
 
+/** What is remembered of a request once its drain has ended. `drained`: pods that went by it; without a start it never began. */
 export function toFinished(
   { id, event, said }: DrainRequest,
   { status, reason, message, left }: DrainOutcome,

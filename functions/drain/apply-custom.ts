@@ -15,6 +15,7 @@ import { proceed, safely, save, SOON, type Parts } from './turn.ts';
 type Applied = Exclude<CustomDecision, { kind: 'finish' }>;
 type Of<Kind extends Applied['kind']> = Extract<Applied, { kind: Kind }>;
 
+/** Carries out what was decided on the custom resource of a drain. */
 export async function applyCustom(parts: Parts, decision: Applied, look: Look): Promise<Turn> {
   switch (decision.kind) {
     case 'createResource':

@@ -17,6 +17,7 @@ import { after, lookAgain, proceed, report, safely, save, saveForNow, saveUntil,
 
 type Of<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
 
+/** Carries a decision out: the Node first, then who asked, then the record. `again` where somebody else wrote meanwhile. */
 export async function apply(parts: Parts, decision: DrainDecision, look: Look): Promise<Turn> {
   const { run } = parts;
   switch (decision.kind) {

@@ -63,6 +63,7 @@ export interface CustomSituation {
 /** Somebody removes the custom resource: it is made again this often. */
 const RECREATIONS = 1;
 
+/** Throws a RangeError where the settings name no custom resource: then nobody asks. */
 export function decideCustom({ now, active, settings, resource, pass }: CustomSituation): CustomDecision {
   const { customDrain } = settings;
   if (customDrain === undefined || resource.kind === 'notAsked') throw new RangeError('there is no custom drain');

@@ -16,6 +16,7 @@ import { after, lookAgain, nodeOf, proceed, report, saveForNow, type Parts } fro
 
 type Of<Kind extends DrainDecision['kind']> = Extract<DrainDecision, { kind: Kind }>;
 
+/** Answers a request that no drain is begun for. */
 export async function answer(
   parts: Parts,
   { record, answer: given, repeated }: Of<'answer'>,
@@ -46,6 +47,7 @@ export async function answer(
   return proceed(run);
 }
 
+/** Answers requests that are withdrawn, and releases the Node where nothing keeps it any more. */
 export async function cancel(
   parts: Parts,
   { record, because, answers, releases }: Of<'cancel'>,
@@ -73,6 +75,7 @@ export async function cancel(
   return proceed(run);
 }
 
+/** Does the last acts of a drain, notes how it ended, and closes it. */
 export async function finish(parts: Parts, { active, outcome, pass }: Of<'finish'>, look: Look): Promise<Turn> {
   const result = pass === undefined ? undefined : await carryOutPass(parts, look.object, pass);
   const end = { ...outcome, time: look.now };
@@ -84,6 +87,7 @@ export async function finish(parts: Parts, { active, outcome, pass }: Of<'finish
   return close(parts, { kind: 'close', active: ended, outcome: end }, after(look, record));
 }
 
+/** Deletes what the drain made, writes its end on the Node, answers who asked, and forgets it. Repeated by a run that finds it half done. */
 export async function close(parts: Parts, { active, outcome }: Of<'close'>, look: Look): Promise<Turn> {
   const { deps, run } = parts;
   const { active: _, ...rest } = look.record;

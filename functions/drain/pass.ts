@@ -71,6 +71,7 @@ export interface DrainPass {
   readonly nextLook: EpochMs | undefined;
 }
 
+/** What is done with each pod of the node now, and when to look again. Pure. */
 export function planPass(situation: PassSituation): DrainPass {
   const { now, rules } = situation;
   const acts: PodAct[] = [];

@@ -7,6 +7,7 @@ import { isRound, type Rounds } from '../../shared/lifecycle/rounds.ts';
 import { settle, type Concern, type Observed } from '../../shared/lifecycle/settle.ts';
 import type { UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
+import { SETTINGS_ROUND } from '../../shared/policies/settings-rounds.ts';
 import { apply } from './apply.ts';
 import { decide } from './decide.ts';
 import type { DrainDecision } from './decision.ts';
@@ -16,7 +17,7 @@ import { createObserver, type DrainDeps, type Look, type Target } from './observ
 import { holdWhenRefused } from './refused.ts';
 import { readBusEvent, type NodeMessage } from './requests.ts';
 import type { RunMemory } from './turn.ts';
-import { createDrainRounds, createSettingsRounds, DRAINS_ROUND, SETTINGS_ROUND, wakeDrainOf } from './wake-ups.ts';
+import { createDrainRounds, createSettingsRounds, DRAINS_ROUND, wakeDrainOf } from './wake-ups.ts';
 
 const OWNER = 'drain';
 /** Things that one run carries out one after the other: the request, the Node, a pass over its pods, the end. */

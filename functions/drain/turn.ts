@@ -35,6 +35,7 @@ export function proceed(run: RunMemory): Turn {
   return DONE;
 }
 
+/** Writes record and timer together. @param punctual false: the timer comes by the minute sweep */
 export function save(look: Look, value: DrainRecord, wakeTime: EpochMs, punctual = true) {
   const { kind, apiVersion, metadata } = look.object;
   return look.store.save({
@@ -69,11 +70,13 @@ export function safely({ now, rules, record }: Look, time: EpochMs | undefined):
   return earliest(time, net) ?? net;
 }
 
+/** The turn of a run whose change of the Node lost a race. */
 export const lookAgain = (changed: Exclude<NodeChange['kind'], 'ok'>): Turn =>
   again(`the Node ${changed === 'gone' ? 'is gone' : 'changed'}`);
 
 export const nodeOf = ({ object: { metadata } }: Look) => ({ name: metadata.name, uid: metadata.uid });
 
+/** One audit line, metric and Event about the Node. */
 export function report(
   { reporter }: Parts,
   { object }: Look,

@@ -7,24 +7,21 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { DRAIN_STATES } from '../../shared/domain/quarantine.ts';
 import { seconds, toDurationMs } from '../../shared/domain/time.ts';
 import { createRounds, type Rounds } from '../../shared/lifecycle/rounds.ts';
+import { settingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
 const OWNER = 'drain';
-export const SETTINGS_ROUND = 'settings';
 export const DRAINS_ROUND = 'drains';
 
 const DRAINING = { labelSelector: `${NVSENTINEL.stateLabel}=${DRAIN_STATES.draining}` };
 
 /** Rounds after changes of settings: for the drains under way and those that wait for a configuration. */
 export function createSettingsRounds(deps: Deps): Rounds {
-  return createRounds(deps, {
-    owner: OWNER,
-    name: SETTINGS_ROUND,
-    spacing: seconds(10),
-    concerned: async () => (await listNodes(deps)).filter(node => isWatchedFor(node, OWNER)).map(toSubject),
-  });
+  return settingsRounds(deps, OWNER, async () =>
+    (await listNodes(deps)).filter(node => isWatchedFor(node, OWNER)).map(toSubject),
+  );
 }
 
 /** Rounds for the drains under way: a PodDisruptionBudget may have opened. */

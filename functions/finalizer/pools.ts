@@ -37,6 +37,7 @@ const subjectOf = (name: string): Subject => ({ apiVersion: `${CURFEW_GROUP}/v1a
 const open = (deps: Deps, name: string, wakeUp?: UsedWakeUp) =>
   openRecord(deps, KNOWN_POOL_CODEC, `known-pool/${name}`, wakeUp);
 
+/** Whether a wake-up with this subject is about a NodePool that is remembered. */
 export const isKnownPool = ({ apiVersion, kind }: Subject): boolean =>
   kind === KIND && apiVersion === subjectOf('').apiVersion;
 

@@ -1,8 +1,10 @@
-/** The record of one termination within one turn: its value as it stands, and how it is written together with its timer. */
+/** The record of one termination within one turn: its value as it stands, what the turn sets out to do, and how it is written together with its timer. */
 import { addDuration, earliest, minutes, type EpochMs } from '../../shared/domain/time.ts';
 import type { Saved } from '../../shared/lifecycle/timed-record.ts';
+import { withAnswers } from './answers.ts';
 import { storedOrEmpty, type Look } from './observe.ts';
 import type { TerminationRecord } from './record.ts';
+import type { TerminationContext } from './steps/context.ts';
 
 export interface Progress {
   /** As it was last read or written. */
@@ -37,3 +39,19 @@ export function openProgress(look: Look): Progress {
 
 const isAhead = (armed: EpochMs | undefined, now: EpochMs): EpochMs | undefined =>
   armed !== undefined && armed > now ? armed : undefined;
+
+/** The record with what this turn sets out to do. */
+export function begun(before: TerminationRecord, context: TerminationContext): TerminationRecord {
+  const { look, run, deadline, finalizerNames, settings } = context;
+  const { observed: _, refused: __, ...rest } = before;
+  const nodes = Object.fromEntries(look.nodes.map(({ metadata: { uid, name } }) => [uid, { name }]));
+  return {
+    ...rest,
+    finalizerNames: [...finalizerNames],
+    nodes: { ...before.nodes, ...nodes },
+    hooks: withAnswers(before.hooks, run.answers, look.now),
+    ...(deadline !== undefined && { deadline }),
+    ...(look.providerID !== undefined && { providerID: look.providerID }),
+    ...(settings !== undefined && { settings }),
+  };
+}

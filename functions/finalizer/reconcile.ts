@@ -26,7 +26,8 @@ import { reconcileOtherRules, reconcileRule } from './rules/reconcile-rule.ts';
 import { createRuleRounds, RULES_ROUND } from './rules/wake-ups.ts';
 import type { TerminationContext, TerminationDeps } from './steps/context.ts';
 import { TERMINATION_STEPS } from './terminate.ts';
-import { createSettingsRounds, createTerminationRounds, SETTINGS_ROUND, TERMINATIONS_ROUND } from './wake-ups.ts';
+import { SETTINGS_ROUND } from '../../shared/policies/settings-rounds.ts';
+import { createSettingsRounds, createTerminationRounds, TERMINATIONS_ROUND } from './wake-ups.ts';
 import { reconcileAnswer, reconcileHook } from './worker-answers.ts';
 
 const OWNER = 'finalizer';

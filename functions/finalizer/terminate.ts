@@ -16,13 +16,11 @@ import { messageOf, RetryableError } from '../../shared/errors.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { DONE, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { Step } from '../../shared/lifecycle/steps.ts';
-import { withAnswers } from './answers.ts';
 import { showProgress } from './conditions.ts';
 import type { TerminationDecision } from './decide.ts';
 import { settingsInForce } from './kept-settings.ts';
 import type { Look } from './observe.ts';
-import { openProgress, type Progress } from './progress.ts';
-import type { TerminationRecord } from './record.ts';
+import { begun, openProgress, type Progress } from './progress.ts';
 import {
   messageOfWait,
   reportBadTimestamp,
@@ -70,16 +68,17 @@ export interface TerminateOptions {
   readonly steps: readonly Step<TerminationContext>[];
 }
 
-/** One turn. */
+type Terminate = Extract<TerminationDecision, { kind: 'terminate' }>;
+
+/** One turn: the intent into the record, what is new said, the steps. Throws the error of a step. */
 export async function terminate(
   { deps, reporter, run, steps }: TerminateOptions,
-  decision: Extract<TerminationDecision, { kind: 'terminate' }>,
+  decision: Terminate,
   look: Look,
 ): Promise<Turn> {
   const { deadline, forced, finalizerNames } = decision;
   const progress = openProgress(look);
   const before = progress.value();
-  const settings = settingsInForce(look.termination, look.stored);
   const context: TerminationContext = {
     deps,
     look,
@@ -87,26 +86,14 @@ export async function terminate(
     deadline,
     forced,
     finalizerNames,
-    settings,
+    settings: settingsInForce(look.termination, look.stored),
     reporter,
     run,
     progress: () => progress.value(),
     remember: async change => (await progress.saveMeanwhile({ ...progress.value(), ...change })).written,
   };
-
-  const { observed: _, refused: __, ...rest } = before;
-  const nodes = Object.fromEntries(look.nodes.map(({ metadata: { uid, name } }) => [uid, { name }]));
-  const begun: TerminationRecord = {
-    ...rest,
-    finalizerNames: [...finalizerNames],
-    nodes: { ...before.nodes, ...nodes },
-    hooks: withAnswers(before.hooks, run.answers, look.now),
-    ...(deadline !== undefined && { deadline }),
-    ...(look.providerID !== undefined && { providerID: look.providerID }),
-    ...(settings !== undefined && { settings }),
-  };
   // Before anything else, so that the intent is in the record when the first call is made (I4).
-  const saved = await progress.saveMeanwhile(begun);
+  const saved = await progress.saveMeanwhile(begun(before, context));
   if (!saved.written) return saved;
   await reportAnswers(context, before.hooks);
   run.answers.clear();

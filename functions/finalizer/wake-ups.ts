@@ -12,6 +12,7 @@ import { readNodeClaim } from '../../shared/domain/node-claim.ts';
 import { seconds, type EpochMs } from '../../shared/domain/time.ts';
 import type { Scopes } from '../../shared/lifecycle/next-round.ts';
 import { createRounds, type Rounds } from '../../shared/lifecycle/rounds.ts';
+import { settingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { decide } from './decide.ts';
 import { providerIDOf, toTerminated } from './objects.ts';
@@ -21,17 +22,11 @@ import { effectiveTermination, type EffectiveTermination } from './settings.ts';
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
 const OWNER = 'finalizer';
-export const SETTINGS_ROUND = 'settings';
 export const TERMINATIONS_ROUND = 'terminations';
 
 /** Rounds after changes of settings; their scopes are NodePools. */
 export function createSettingsRounds(deps: Deps): Rounds {
-  return createRounds(deps, {
-    owner: OWNER,
-    name: SETTINGS_ROUND,
-    spacing: seconds(10),
-    concerned: scopes => concernedBySettings(deps, scopes),
-  });
+  return settingsRounds(deps, OWNER, scopes => concernedBySettings(deps, scopes));
 }
 
 /**

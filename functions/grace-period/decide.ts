@@ -158,6 +158,7 @@ export function withAnnouncements(
   return Object.fromEntries(merged);
 }
 
+/** What is said where the API server refuses the change of the Node. */
 export const refusedText = (why: string): string =>
   `karpenter.sh/do-not-disrupt on the node cannot be changed, the API server refuses it: ${why}; tried again, at most ${formatDuration(LONGEST_REFUSED)} apart`;
 

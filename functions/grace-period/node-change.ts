@@ -55,6 +55,7 @@ export function heldUntil(annotated: readonly AnnotatedPod[], now: EpochMs): str
   return latest === undefined ? undefined : toExactTimestamp(latest);
 }
 
+/** What is to be changed on the Node so that it is held until then; undefined: nothing holds it. */
 export function changeOf(
   { node, observeOnly, now }: Judged,
   until: string | undefined,

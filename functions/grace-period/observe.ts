@@ -62,6 +62,7 @@ export type Gone = Extract<Look, { kind: 'gone' }>;
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'clock'>;
 
+/** Reads the Node, its record and, where it may matter, its pods and settings. */
 export async function look(
   deps: Deps,
   target: Target,

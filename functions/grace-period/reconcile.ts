@@ -22,7 +22,8 @@ import { look, type Gone, type Here, type Progress, type Target } from './observ
 import { reportProtectionFaults } from './policy-faults.ts';
 import { gracePeriodCodec, OWNER, recordIdOf } from './record.ts';
 import { createSeenObjects, type SeenObjects } from './seen-objects.ts';
-import { createSettingsRounds, isOfOthers, SETTINGS_ROUND } from './wake-ups.ts';
+import { SETTINGS_ROUND } from '../../shared/policies/settings-rounds.ts';
+import { createSettingsRounds, isOfOthers } from './wake-ups.ts';
 
 export { nodeOf } from './node-of.ts';
 

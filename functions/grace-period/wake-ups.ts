@@ -5,16 +5,14 @@ import { changedOnly } from '../../shared/contract/cluster-event.ts';
 import { nodePartsOfOthers } from '../../shared/contract/node-parts.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
-import { seconds } from '../../shared/domain/time.ts';
 import type { Scopes } from '../../shared/lifecycle/next-round.ts';
-import { createRounds, type Rounds } from '../../shared/lifecycle/rounds.ts';
+import type { Rounds } from '../../shared/lifecycle/rounds.ts';
+import { settingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { RecordKey } from '../../shared/ports/record-store.ts';
 import { OWNER, recordIdOf } from './record.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
-
-export const SETTINGS_ROUND = 'settings';
 
 /** Records read at the same time; a cluster of 5,000 nodes takes a second or two. */
 const READ_AT_ONCE = 50;
@@ -23,12 +21,7 @@ const keyOf = (uid: string): RecordKey => ({ owner: OWNER, id: recordIdOf(uid) }
 
 /** Rounds after changes of settings; their scopes are NodePools. */
 export function createSettingsRounds(deps: Deps): Rounds {
-  return createRounds(deps, {
-    owner: OWNER,
-    name: SETTINGS_ROUND,
-    spacing: seconds(10),
-    concerned: scopes => annotatedNodes(deps, scopes),
-  });
+  return settingsRounds(deps, OWNER, scopes => annotatedNodes(deps, scopes));
 }
 
 /** The nodes of which there is a record: those with annotated pods. */

@@ -77,6 +77,7 @@ export type NodeDecision =
   | { readonly kind: 'finishing'; readonly incident: RepairIncident; readonly message: string }
   | DueNode;
 
+/** What becomes of one node, by its conditions, its NodeClaim and the rules of its pool. Pure, total. */
 export function decide({ now, node, owner, rules, episodes, escalates }: NodeObservation): NodeDecision {
   const { gateOpen, settings } = rules;
   if (!gateOpen) return { kind: 'ignore', reason: 'GateOff', message: 'featureGates.nodeRepair is off' };
@@ -184,4 +185,5 @@ function readVeto(by: Vetoer, now: EpochMs): Veto | undefined {
 
 /** Without an end a veto is looked at again this often; a change of the annotation is an event of its own. */
 const VETO_CHECK = minutes(5);
+/** When a veto is looked at again. */
 export const vetoCheckTime = ({ until }: Veto, now: EpochMs): EpochMs => until ?? addDuration(now, VETO_CHECK);

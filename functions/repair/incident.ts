@@ -28,6 +28,7 @@ export interface RepairIncident {
   readonly dueTime: EpochMs;
 }
 
+/** Whether both are the same condition since the same instant, due at the same time. */
 export function sameIncident(a: RepairIncident, b: RepairIncident): boolean {
   return (
     a.conditionType === b.conditionType &&

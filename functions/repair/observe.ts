@@ -50,6 +50,7 @@ export async function loadAcceptedPolicies(deps: ObserveDeps): Promise<PolicySet
   return readPolicies(await withLastAccepted(deps, objects));
 }
 
+/** The protection of pods that is in force in a pool. */
 export function protectionOf({ pool, policies }: PoolRules): EffectiveProtection {
   return effectiveProtection(pool, policies);
 }
@@ -145,6 +146,7 @@ function namesCondition({ spec }: KubernetesObject, { conditions }: NodeView): b
   );
 }
 
+/** By UID of each unhealthy node: what its record remembers of earlier unhealthy times. Empty unless `flapping` is set. */
 export async function loadEpisodes(
   { records }: Pick<FunctionDeps, 'records'>,
   { settings }: RepairRules,

@@ -23,7 +23,8 @@ import { createPasses, type Passes } from './pass/run.ts';
 import { reportNodePool, reportPolicy } from './policies/report.ts';
 import { isAllPolicies, policyChanged, statusDue, surroundingsChanged } from './policies/status.ts';
 import { nodeCodec, nodeRecordId, OWNER, poolOfSubject } from './record.ts';
-import { createSettingsRounds, SETTINGS_ROUND } from './wake-ups.ts';
+import { SETTINGS_ROUND } from '../../shared/policies/settings-rounds.ts';
+import { createSettingsRounds } from './wake-ups.ts';
 
 type Ports = Pick<
   FunctionDeps,

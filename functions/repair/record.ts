@@ -168,6 +168,7 @@ export const NEW_POOL: PoolState = {
 /** A name that no NodePool can have, for the nodes without one. */
 const NO_POOL = KARPENTER.nodePoolLabel;
 
+/** The record of one pool. undefined: of the nodes without a NodePool. */
 export const poolRecordId = (pool: string | undefined): string => (pool === undefined ? 'cluster' : `pool/${pool}`);
 
 /** What a wake-up for a pass is about. */
@@ -177,5 +178,6 @@ export const poolSubject = (pool: string | undefined): Subject => ({
   name: pool ?? NO_POOL,
 });
 
+/** The pool that a wake-up for a pass is about. */
 export const poolOfSubject = ({ name }: Pick<Subject, 'name'>): string | undefined =>
   name === NO_POOL ? undefined : name;

@@ -8,10 +8,10 @@ import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { matchStatements, type RepairStatement, AWS_REPAIR_STATEMENTS } from '../../shared/domain/repair-policy.ts';
-import { seconds } from '../../shared/domain/time.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import type { Scopes } from '../../shared/lifecycle/next-round.ts';
-import { createRounds, type Rounds } from '../../shared/lifecycle/rounds.ts';
+import type { Rounds } from '../../shared/lifecycle/rounds.ts';
+import { settingsRounds } from '../../shared/policies/settings-rounds.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { loadCluster } from './observe.ts';
 import { poolOf } from './pass/look.ts';
@@ -20,16 +20,9 @@ import { OWNER } from './record.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'> & { readonly passes: Passes };
 
-export const SETTINGS_ROUND = 'settings';
-
 /** Rounds after changes of settings; their scopes are NodePools. */
 export function createSettingsRounds(deps: Deps): Rounds {
-  return createRounds(deps, {
-    owner: OWNER,
-    name: SETTINGS_ROUND,
-    spacing: seconds(10),
-    concerned: scopes => concernedNodes(deps, scopes),
-  });
+  return settingsRounds(deps, OWNER, scopes => concernedNodes(deps, scopes));
 }
 
 /** The passes first: they see all that is due by the new settings, at once. */

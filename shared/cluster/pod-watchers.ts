@@ -7,6 +7,7 @@ function waiters({ metadata }: KubernetesObject): readonly string[] {
   return value === '' ? [] : value.split(',');
 }
 
+/** Whether this function waits for the pods of the Node. */
 export function isWatchedFor(node: KubernetesObject, name: FunctionName): boolean {
   return waiters(node).includes(name);
 }

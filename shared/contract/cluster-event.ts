@@ -81,6 +81,7 @@ export function detailTypeFor(kind: string): string {
   return `${kind}Changed`;
 }
 
+/** The event as the forwarder puts it on the bus. */
 export function toBusEntry(event: ClusterEvent, detailType = detailTypeFor(event.subject.kind)): BusEntry {
   return { source: SOURCES.forwarder, detailType, detail: event };
 }

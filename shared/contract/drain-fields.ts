@@ -12,6 +12,7 @@ import * as z from './zod.ts';
 const MAX_TEXT = 1024;
 const QUOTED_LENGTH = 80;
 
+/** A value in a message, shortened. */
 export const quote = (text: string): string =>
   JSON.stringify(text.length > QUOTED_LENGTH ? `${text.slice(0, QUOTED_LENGTH)}…` : text);
 
@@ -88,6 +89,7 @@ export const podSelector = checkedText(value => {
   return parsed.ok ? undefined : parsed.message;
 });
 
+/** Empty, or text that matches. @param what the pattern stands for, e.g. `a namespace` */
 export const matching = (pattern: RegExp, what: string) =>
   checkedText(value => (value === '' || pattern.test(value) ? undefined : `${quote(value)} is not ${what}`));
 

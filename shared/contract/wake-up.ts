@@ -45,6 +45,7 @@ export const ORPHAN_CHECK_WAKE_UP: WakeUp = {
 export const isOrphanCheck = ({ apiVersion, kind }: Subject): boolean =>
   kind === ORPHAN_CHECK_WAKE_UP.subject.kind && apiVersion === ORPHAN_CHECK_WAKE_UP.subject.apiVersion;
 
+/** A wake-up as it stands in an inbox. */
 export function toWakeUpEnvelope(wakeUp: WakeUp): Envelope {
   return { source: SOURCES.timer, 'detail-type': WAKE_UP, detail: { schemaVersion: WAKE_UP_VERSION, ...wakeUp } };
 }

@@ -64,6 +64,7 @@ function isCritical({ priorityClassName }: Pick<PodView, 'priorityClassName'>): 
   return priorityClassName !== undefined && CRITICAL_PRIORITY_CLASSES.includes(priorityClassName);
 }
 
+/** The group of the pod in the order of a drain. */
 export function drainGroupOf(pod: Pick<PodView, 'ownerReferences' | 'priorityClassName'>): DrainGroup {
   if (isCritical(pod)) return isDaemonSetPod(pod) ? 'CriticalDaemon' : 'Critical';
   return isDaemonSetPod(pod) ? 'NonCriticalDaemon' : 'NonCritical';

@@ -6,6 +6,7 @@ export const QUARANTINE_ANNOTATION = 'quarantineHealthEvent';
 
 /** The values that a drain writes. */
 export const DRAIN_STATES = { draining: 'draining', succeeded: 'drain-succeeded', failed: 'drain-failed' } as const;
+/** Whether a drain writes this value of the label. */
 export const isDrainState = (state: string | undefined): boolean =>
   Object.values<string | undefined>(DRAIN_STATES).includes(state);
 /** Quarantined, and not drained yet. */

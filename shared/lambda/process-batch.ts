@@ -36,6 +36,7 @@ export interface BatchDeps {
   readonly atOnce?: number;
 }
 
+/** Works on each record of the batch. Answers those that failed, which SQS delivers again; never rejects for one of them. */
 export async function processBatch(event: SQSEvent, context: Context, deps: BatchDeps): Promise<SQSBatchResponse> {
   const processor = new BatchProcessor(EventType.SQS);
   const limited = limitTo(deps.atOnce ?? 1);

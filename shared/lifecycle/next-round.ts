@@ -44,6 +44,7 @@ export function nextTurn(
   return isNone(waiting) ? { kind: 'close' } : { kind: 'begin', scopes: waiting };
 }
 
+/** Whether nothing is asked for. */
 export const isNone = (scopes: Scopes): boolean => scopes.length === 0;
 
 function join(a: Scopes, b: Scopes): Scopes {

@@ -14,6 +14,7 @@ export type Turn =
 
 export const DONE: Turn = { kind: 'done' };
 
+/** The turn must be repeated, because what it rests on has changed. */
 export function again(because: string): Turn {
   return { kind: 'again', because };
 }

@@ -44,6 +44,7 @@ export function hasMessage({ nextWakeTime, direct, state }: StoredRecord, wakeTi
   return state[CLOSING] === undefined && direct === true && nextWakeTime === wakeTime && wakeTime > now;
 }
 
+/** None for a time that is over. */
 export const delayUntil = (now: EpochMs, wakeTime: EpochMs): DurationMs =>
   toDurationMs(Math.max(0, durationBetween(now, wakeTime)));
 

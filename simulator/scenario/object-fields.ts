@@ -100,7 +100,8 @@ export function emptyFields({
   const root = SETTINGS[kind];
   if (root === undefined) return [];
   const empty = (value: JsonValue | undefined, path: readonly PropertyKey[]): readonly Misspelling[] => {
-    if (value === null) return [{ path, message: 'is empty: write {} for the defaults, or leave it out' }];
+    if (value === null)
+      return [{ path, message: 'is empty: give it a value, {} for the defaults of a block, or leave it out' }];
     if (isArray(value)) return value.flatMap((each, index) => empty(each, [...path, index]));
     return isObject(value) ? Object.entries(value).flatMap(([key, field]) => empty(field, [...path, key])) : [];
   };

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -167,6 +168,34 @@ describe('curfew validate', () => {
     ['repair: { defaultTolerationDuration: 5 minutes }', 'in duration "5 minutes": a duration has units of h, m and s'],
   ])('says of %s what to write instead', async (spec, message) => {
     expect((await validate({ 'policy.yaml': POLICY(`  ${spec}\n`) })).out).toContain(message);
+  });
+
+  it('finds a custom finalizer of a NodePool that cannot be one', async () => {
+    const { code, out } = await validate({
+      'pool.yaml':
+        'apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: { name: p }\nspec:\n  disruption: { customFinalizerName: bad }\n',
+    });
+    expect(code).toBe(1);
+    expect(out).toContain('pool.yaml:5: spec.disruption.customFinalizerName: must be a domain and a name, as in');
+  });
+
+  it('finds a configuration under a key that is nearly the right one', async () => {
+    const { code, out } = await validate({
+      'config.yaml':
+        'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: curfew-config }\ndata:\n  config.tml: |\n    a = 1\n',
+    });
+    expect(code).toBe(1);
+    expect(out).toContain('config.yaml:5: data["config.tml"]: unknown key, did you mean "config.toml"?');
+  });
+
+  it('reads the standard input for -, as kubectl does', () => {
+    const input = POLICY('  mode: nope\n');
+    const { stdout, status } = spawnSync(process.execPath, ['cli/curfew.ts', 'validate', '-'], {
+      input,
+      encoding: 'utf8',
+    });
+    expect(status).toBe(1);
+    expect(stdout).toContain('-:5: spec.mode: Unsupported value');
   });
 
   it('finds limits that are none, and limits where nobody reads them', async () => {

@@ -12,6 +12,7 @@ import { instanceSubject } from './record.ts';
 /** Karpenter collects instances without a NodeClaim every two minutes. */
 const SECOND_LOOK = minutes(5);
 
+/** Wakes, five minutes later, each instance of the cluster that no NodeClaim and no Node has. */
 export async function checkForOrphans(deps: TerminationDeps): Promise<void> {
   // The cloud first: what is launched meanwhile is not in its list.
   const instances = await deps.instances.list();

@@ -32,5 +32,6 @@ export const instanceSubject = (providerID: string): Subject => ({
   name: providerID,
 });
 
+/** Whether a wake-up with this subject is about an instance. */
 export const isInstance = ({ apiVersion, kind }: Subject): boolean =>
   kind === KIND && apiVersion === instanceSubject('').apiVersion;

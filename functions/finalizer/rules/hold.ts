@@ -16,6 +16,7 @@ interface Parts {
   readonly reporter: Reporter;
 }
 
+/** Puts the finalizer of the rule on the object; its entry in the ledger is written before. */
 export async function hold({ deps, reporter }: Parts, look: ObjectLook): Promise<Turn> {
   const { object, observation, entry, inForce, ref } = look;
   if (object === undefined) return DONE;

@@ -10,6 +10,7 @@ export function nextEntry({ inForce, observation, entry }: ObjectLook): LedgerEn
   return { ...rest, rule: inForce.object.metadata.name, finalizerName: inForce.rule.finalizerName };
 }
 
+/** Writes the entry of an object with the timer of its next look. */
 export function saveEntry({ record, subject }: ObjectLook, value: LedgerEntry, wakeTime: EpochMs): Promise<Saved> {
   return record.save({ subject, value, wakeTime });
 }

@@ -27,6 +27,7 @@ export function openRuleRecords(
   return uid => records(`rule/${uid}`);
 }
 
+/** Forgets a rule that is gone. */
 export async function closeRuleRecord(record: TimedRecord<RuleRecord>): Promise<void> {
   if ((await record.load()).kind === 'held') await record.closeGone();
 }

@@ -52,6 +52,7 @@ export async function objectsOf(
   return (await kubernetes.list(type, {}, { project })) ?? [];
 }
 
+/** Whether the object has the finalizer of this rule. */
 export const isCarrying = ({ metadata }: KubernetesObject, { rule }: RuleInForce): boolean =>
   metadata.finalizers?.includes(rule.finalizerName) === true;
 

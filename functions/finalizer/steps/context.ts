@@ -57,6 +57,7 @@ export const FORCED = 'forced ';
 
 export const stepDone: StepOutcome = { kind: 'done' };
 
+/** The step is not done. `until`: when to look again at the latest. */
 export function waitFor(on: string, until: EpochMs): StepOutcome {
   return { kind: 'notYet', until, on };
 }
@@ -110,6 +111,7 @@ export async function tell(context: TerminationContext, report: Omit<Report, 'ab
   for (const about of others) await context.deps.events.record({ type, reason, message, about });
 }
 
+/** Whether the Node is not being deleted. */
 export const isLive = (node: KubernetesObject): boolean => node.metadata.deletionTimestamp === undefined;
 
 /** The Nodes that go. Those of a NodeClaim that never registered, or that shares its instance, are left alone (L42). */

@@ -10,6 +10,7 @@ import { stepDone, type TerminationContext } from './context.ts';
 import { releaseObjects } from './release.ts';
 import { terminateInstance } from './instance.ts';
 
+/** Runs the steps in their order up to the first that is not done; after one that is refused the others go on, except those that end all. */
 export function runUnlessRefused(
   steps: readonly Step<TerminationContext>[],
   context: TerminationContext,

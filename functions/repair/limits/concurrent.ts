@@ -71,11 +71,13 @@ export const WAITING_COUNTS_FOR = minutes(11);
 const SAID_AGAIN_AFTER = minutes(4);
 
 export const CLUSTER = 'cluster';
+/** What repairs of a zone take places in. */
 export const zoneKey = (zone: string): string => `zone/${zone}`;
 /** What a repair of this node takes a place in. */
 export const keysOf = ({ zone }: Pick<Reservation, 'zone'>): readonly string[] =>
   zone === undefined ? [CLUSTER] : [CLUSTER, zoneKey(zone)];
 
+/** Before any repair is counted. */
 export const noneCounted = (basis: string, now: EpochMs): ConcurrentRepairs => ({
   basis,
   reservations: [],

@@ -24,6 +24,7 @@ import { attemptsOf, type LimitDeps } from './reserve.ts';
 
 type Deps = ObserveDeps & LimitDeps & { readonly passes: Pick<Passes, 'wake'> };
 
+/** The timer of the record is due: repairs that have ended give their places back, and pools that wait are woken. */
 export async function concurrentRepairsDue(deps: Deps, wakeUp: UsedWakeUp): Promise<void> {
   const record = openRecord(deps, concurrentRepairsCodec, CONCURRENT_REPAIRS_ID, wakeUp);
   await settle<Held<ConcurrentRepairs>, undefined>({

@@ -55,6 +55,7 @@ interface Context {
   readonly isCounted: boolean;
 }
 
+/** Answers what came of each attempt, in no particular order. An act whose call failed is `unknown`, not an error. */
 export async function carryOut(
   deps: PassDeps,
   granted: readonly Granted[],

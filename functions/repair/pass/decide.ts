@@ -2,6 +2,7 @@
  * The rule of a pass: one look at a whole pool. Ranks what is due, and grants what threshold, outages, ramp and budget allow
  * (I3). Every grant is an attempt that the pass reserves in the pool's record before anything happens (I4). Pure.
  */
+import type { NodeView } from '../../../shared/domain/node.ts';
 import { indexOwners, ownerOf, type OwnerIndex } from '../../../shared/domain/node-owner.ts';
 import { resolveNodeCount, type RepairSettings } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
@@ -9,12 +10,13 @@ import { createGate } from './gate.ts';
 import type { PassDecision, PassObservation } from './decision.ts';
 import { sortAttempts, underWayOf, type OpenAttempts } from './attempts.ts';
 import { advanceRamp, awaitedBy, grant, nextRamp, withoutUndone, type Outcome } from './grant.ts';
-import { BLOCKED_RETRY, createGuards, futility, recentRepairs } from './guards.ts';
+import { BLOCKED_RETRY, createGuards, futility, recentRepairs, type Surroundings } from './guards.ts';
 import { FINISHING_CHECK, lookAt, poolOf } from './look.ts';
 import type { RepairAttempt } from './pool.ts';
 import { lookWhileOff } from './recovery.ts';
 import type { NodeLook, Verdict } from './verdict.ts';
 
+/** While repair is off, or its settings are not valid, what is under way is looked at, and nothing is begun. */
 export function decidePass(observation: PassObservation): PassDecision {
   const { now, rules, nodes, claims, state } = observation;
   const open = sortAttempts(state.attempts, { now, nodes, claims, observeOnly: rules.mode === 'Observe' });
@@ -55,21 +57,14 @@ interface Judged extends PassObservation {
   readonly open: OpenAttempts;
 }
 
+/** Looks at all nodes, grants what may be repaired, and says what is remembered of it. */
 function judgePool(judged: Judged): PassDecision {
   const { now, pool, nodes, settings, open, rules, state, owners, concurrent } = judged;
   const { limits } = rules;
   const own = nodes.filter(node => poolOf(node, ownerOf(node, owners)) === pool);
   const scope = pool === undefined ? 'the cluster' : `NodePool ${pool}`;
   const poolNodes = pool === undefined ? nodes : own;
-  const guards = createGuards({ now, settings, scope, poolNodes, nodes });
-  const looks = own.map((node): NodeLook => {
-    const hold = guards.hold(node);
-    return lookAt(judged, node, due => hold ?? futility({ settings, now, scope }, due, node, state.repairs));
-  });
-  // A node whose NodeClaim is another pool's by now, or went: what was begun here ends here.
-  const ours = new Set(own);
-  looks.push(...nodes.filter(node => !ours.has(node)).map(node => lookWhileOff(node, open, rules, now)));
-
+  const looks = lookAtAll(judged, own, { now, settings, scope, poolNodes, nodes });
   const candidates = looks.flatMap(({ candidate }) => candidate ?? []);
   const outages = [...new Set(candidates.flatMap(({ hold }) => hold?.outage ?? []))].toSorted();
   const before = { outages: state.outages, ramp: withoutUndone(state, open.stale) };
@@ -118,8 +113,7 @@ function judgePool(judged: Judged): PassDecision {
     awaited: awaitedBy(outcomes),
     wakeTime: [
       open.settleTime,
-      attempts.length > 0 ? addDuration(now, FINISHING_CHECK) : undefined,
-      ...attempts.map(({ until }) => (until !== undefined && until > now ? until : undefined)),
+      ...timesOf(attempts, now),
       ...looks.map(({ time }) => time),
       ...outcomes.map(outcome => timeOf(outcome)),
       ...(next.repairs[0] && settings.futility ? [addDuration(next.repairs[0].time, settings.futility.window)] : []),
@@ -127,6 +121,25 @@ function judgePool(judged: Judged): PassDecision {
     ].reduce(earliest, undefined),
   };
 }
+
+/** The nodes of the pool, each with what holds it, then all others. */
+function lookAtAll(judged: Judged, own: readonly NodeView[], surroundings: Surroundings): readonly NodeLook[] {
+  const { nodes, open, rules, now, state } = judged;
+  const guards = createGuards(surroundings);
+  const looks = own.map((node): NodeLook => {
+    const hold = guards.hold(node);
+    return lookAt(judged, node, due => hold ?? futility(surroundings, due, node, state.repairs));
+  });
+  // A node whose NodeClaim is another pool's by now, or went: what was begun here ends here.
+  const ours = new Set(own);
+  return [...looks, ...nodes.filter(node => !ours.has(node)).map(node => lookWhileOff(node, open, rules, now))];
+}
+
+/** When attempts are to be looked at again. */
+const timesOf = (attempts: readonly RepairAttempt[], now: EpochMs): readonly (EpochMs | undefined)[] => [
+  attempts.length > 0 ? addDuration(now, FINISHING_CHECK) : undefined,
+  ...attempts.map(({ until }) => (until !== undefined && until > now ? until : undefined)),
+];
 
 /** A drain that still counts is not called off with the termination after it. */
 const leftOf =

@@ -114,6 +114,7 @@ function threshold(
   };
 }
 
+/** What holds a node back where so many repairs are under way as `maxConcurrentRepairs` allows. */
 export function budgetHold(scope: string, inFlight: number, limit: number, now: EpochMs): Hold {
   return {
     reason: 'ConcurrencyBudget',

@@ -19,6 +19,7 @@ export type Refusal =
   /** It cannot be carried out as things are. */
   | { readonly kind: 'failed'; readonly why: string };
 
+/** Reports the act that was not done, and says what becomes of it. */
 export async function refuse(
   deps: PassDeps,
   outcome: Exclude<StepOutcome, { kind: 'done' }>,
@@ -47,6 +48,7 @@ async function later(
   return { kind: 'refused', why: on, retryTime: until };
 }
 
+/** The same for one that the API server or EC2 refused. */
 export async function refusedByServer(
   deps: PassDeps,
   { message }: Refused,
@@ -61,6 +63,7 @@ export async function refusedByServer(
   return await later(deps, { until, on: message }, attempt, place);
 }
 
+/** The live NodeClaim of this name; undefined: there is none. */
 export async function readClaim(
   { kubernetes }: Pick<ActionDeps, 'kubernetes'>,
   name: string,

@@ -59,6 +59,7 @@ const RECORD_ID = 'policy-status';
 /** A name that no policy can have. */
 const ALL = '*';
 const SUBJECT: Subject = { apiVersion: 'curfew.dev/v1alpha1', kind: 'NodeLifecyclePolicy', name: ALL };
+/** Whether a wake-up with this subject is about the statuses of all policies. */
 export const isAllPolicies = ({ name }: Pick<Subject, 'name'>): boolean => name === ALL;
 
 /** Looks because nodes or repairs changed are this far apart. */

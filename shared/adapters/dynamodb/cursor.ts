@@ -11,6 +11,7 @@ const keySchema = z.strictObject({
   [dueIndex.sortKey]: z.number(),
 });
 
+/** Throws for a key that is not one of the due index. */
 export function encodeCursor(lastKey: Attributes): string {
   return Buffer.from(JSON.stringify(keySchema.parse(fromAttributes(lastKey)))).toString('base64url');
 }

@@ -1,36 +1,17 @@
 /** Requests for resources: the method and the path name a verb of the core. */
-import type { KubernetesManifest, KubernetesObject, ObjectRef } from '../kubernetes-object.ts';
-import { apiVersionOf } from '../kubernetes-object.ts';
-import type { JsonObject } from '../json.ts';
+import type { KubernetesObject, ObjectRef } from '../kubernetes-object.ts';
 import { badRequest, notServed } from '../status-errors.ts';
-import type { ApiServerCore, DeleteOptions, Patch, ResourceInfo, Status, WriteOptions } from '../types.ts';
+import type { ApiServerCore, DeleteOptions, Status, WriteOptions } from '../types.ts';
 import { ApiStatusError } from '../types.ts';
 import { absentSubresource } from './absent-subresources.ts';
 import { checkDuplicateFields } from './duplicate-fields.ts';
 import { methodNotServed } from './http-errors.ts';
-import { objectAt, textAt } from './json-fields.ts';
+import { textAt } from './json-fields.ts';
 import { checkObjectVersion } from './list-version.ts';
 import { forbiddenOption, requiredOption } from './option-errors.ts';
-import { decodeApply, decodeObject, decodeOperations, mediaTypeOf, unsupportedBody } from './request-body.ts';
-import { deleteOptions, evictionOptions, flag, listOptions, writeOptions } from './request-options.ts';
-import type { ResourcePath } from './request-path.ts';
-
-/** A request after its path, query and body were read. */
-export interface ResourceRequest {
-  readonly method: string;
-  readonly path: ResourcePath;
-  readonly resource: ResourceInfo;
-  readonly query: URLSearchParams;
-  readonly contentType: string | undefined;
-  readonly body: string;
-  readonly user: string;
-  readonly groups: readonly string[];
-  readonly program: string | undefined;
-  /** Asked before an update or an apply creates the object. Throws `ApiStatusError` 403. */
-  readonly mayCreate: () => void;
-  /** Receives what becomes `Warning` headers. */
-  readonly warn: (message: string) => void;
-}
+import { decodeObject } from './request-body.ts';
+import { deleteOptions, evictionOptions, listOptions, writeOptions } from './request-options.ts';
+import { manifestOf, patchOf, sentObject, type ResourceRequest } from './resource-body.ts';
 
 /** What came out: an object or a list to be shaped as the client asked, or a body to be sent as it is. */
 export type Outcome =
@@ -38,70 +19,9 @@ export type Outcome =
   | { readonly kind: 'list'; readonly list: ReturnType<ApiServerCore['list']> }
   | { readonly kind: 'body'; readonly code: number; readonly body: unknown };
 
-const patchTypes = [
-  'application/json-patch+json',
-  'application/merge-patch+json',
-  'application/strategic-merge-patch+json',
-  'application/apply-patch+yaml',
-];
-
-const SHOWN_BODY_CHARS = 22;
-
-function kindMissing(body: JsonObject, { kind }: ResourceInfo): ApiStatusError {
-  const text = JSON.stringify(body);
-  const begin = text.length > SHOWN_BODY_CHARS ? `${text.slice(0, SHOWN_BODY_CHARS)} ...` : text;
-  return badRequest(
-    `the object provided is unrecognized (must be of type ${kind}): Object 'Kind' is missing in '${text}' (${begin})`,
-  );
-}
-
-/**
- * A body as a manifest of the resource. A missing kind or version is that of the path, but custom resources must say both; others
- * are refused, as is a name or a namespace that contradicts the path.
- */
-function manifestOf(body: JsonObject, { path, resource }: ResourceRequest): KubernetesManifest {
-  const expected = apiVersionOf(resource);
-  const isCustom = resource.schema !== undefined;
-  const apiVersion = textAt(body, 'apiVersion') || (isCustom ? '' : expected);
-  const kind = textAt(body, 'kind') || (isCustom ? '' : resource.kind);
-  if (kind === '') throw kindMissing(body, resource);
-  if (apiVersion !== expected) {
-    throw badRequest(
-      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
-    );
-  }
-  if (kind !== resource.kind) {
-    throw badRequest(`the kind in the data (${kind}) does not match the expected kind (${resource.kind})`);
-  }
-  const metadata = objectAt(body, 'metadata');
-  const namespace = textAt(metadata, 'namespace');
-  if (path.namespace !== undefined && namespace !== '' && namespace !== path.namespace) {
-    throw badRequest(`the namespace of the provided object does not match the namespace sent on the request`);
-  }
-  const name = textAt(metadata, 'name');
-  if (path.name !== undefined && name !== '' && name !== path.name) {
-    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${path.name})`);
-  }
-  return { ...body, apiVersion, kind, metadata };
-}
-
 function optionsOf({ method, query, user, groups, program, warn }: ResourceRequest): WriteOptions {
   const kind = method === 'POST' ? 'CreateOptions' : method === 'PUT' ? 'UpdateOptions' : 'PatchOptions';
   return { ...writeOptions(kind, query, user, program), groups, onWarning: warn };
-}
-
-function cannotHandle({ kind, version }: ResourceInfo): string {
-  return `${kind} in version "${version}" cannot be handled as a ${kind}`;
-}
-
-/** The body of a create or an update. */
-function sentObject(request: ResourceRequest, options: WriteOptions): KubernetesManifest {
-  const { body, contentType, resource } = request;
-  const value = decodeObject(body, contentType);
-  const manifest = manifestOf(value, request);
-  const decoded = { text: body, isYaml: mediaTypeOf(contentType) === 'application/yaml', value };
-  checkDuplicateFields(decoded, cannotHandle(resource), options);
-  return manifest;
 }
 
 function refOf({ path, resource }: ResourceRequest, name: string): ObjectRef {
@@ -110,22 +30,6 @@ function refOf({ path, resource }: ResourceRequest, name: string): ObjectRef {
 
 function object(code: number, written: KubernetesObject): Outcome {
   return { kind: 'object', code, object: written };
-}
-
-function patchOf({ body, contentType, query }: ResourceRequest): Patch {
-  const type = contentType === undefined ? '' : mediaTypeOf(contentType);
-  switch (type) {
-    case 'application/json-patch+json':
-      return { type: 'json', body: decodeOperations(body) };
-    case 'application/merge-patch+json':
-      return { type: 'merge', body: decodeObject(body, 'application/json') };
-    case 'application/strategic-merge-patch+json':
-      return { type: 'strategic', body: decodeObject(body, 'application/json') };
-    case 'application/apply-patch+yaml':
-      return { type: 'apply', body: decodeApply(body), force: flag(query, 'force') };
-    default:
-      throw unsupportedBody(type, patchTypes);
-  }
 }
 
 function exists(core: ApiServerCore, ref: ObjectRef): boolean {
