@@ -98,3 +98,29 @@ export async function allThatShare(
       : namedNodes;
   return [nodes, await claimsBeside(deps, claim, nodes, pool)];
 }
+
+/**
+ * Of a NodeClaim that lives, without Nodes that are deleted while the one that it names lives: they merely state its instance (an old name of
+ * it, say), and their deletion is their own.
+ */
+export function withoutStrays(
+  claim: KubernetesObject,
+  nodes: readonly KubernetesObject[],
+): readonly KubernetesObject[] {
+  if (!isLive(claim)) return nodes;
+  const isNamed = nodes.some(node => node.metadata.name === claim.status?.['nodeName'] && isLive(node));
+  return isNamed ? nodes.filter(isLive) : nodes;
+}
+
+/** Whether the deletion of this Node is its own, and not that of the NodeClaim with its providerID. */
+export async function isStray(
+  deps: Pick<Deps, 'kubernetes'>,
+  claim: KubernetesObject,
+  node: KubernetesObject,
+): Promise<boolean> {
+  if (isLive(node) || claim.status?.['nodeName'] === node.metadata.name) return false;
+  const named = await namedNodesOf(deps, claim, { stored: undefined, viaNode: undefined });
+  return !withoutStrays(claim, [...named, node]).includes(node);
+}
+
+const isLive = ({ metadata }: KubernetesObject): boolean => metadata.deletionTimestamp === undefined;

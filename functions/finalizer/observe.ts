@@ -14,7 +14,7 @@ import { loadPolicies } from '../../shared/cluster/node-pool.ts';
 import { effectiveProtection, type EffectiveProtection } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { ClaimHints } from './claim-hints.ts';
-import { allThatShare, claimsOf, namedNodesOf } from './instance-sharing.ts';
+import { allThatShare, claimsOf, isStray, namedNodesOf, withoutStrays } from './instance-sharing.ts';
 import { isMarked, providerIDOf } from './objects.ts';
 import { loadPool } from './pools.ts';
 import { EMPTY_TERMINATION, TERMINATION_CODEC, type TerminationRecord } from './record.ts';
@@ -101,7 +101,7 @@ export function createObserver(deps: Deps, wakeUp: UsedWakeUp | undefined) {
       kind === 'Node' || !isOurs ? [namedNodes, []] : await allThatShare(deps, object, { ...named, namedNodes, pool });
     // A Node that several NodeClaims name is a subject of its own: its deletion is that of none of them.
     const isLive = object.metadata.deletionTimestamp === undefined;
-    const nodes = isLive && sharedWith.length > 0 ? [] : itsNodes;
+    const nodes = isLive && sharedWith.length > 0 ? [] : withoutStrays(object, itsNodes);
     const look: Look = {
       now: deps.clock.now(),
       target,
@@ -141,10 +141,10 @@ export async function targetOfNode(
   if (node === undefined || (onlyIfGoing && node.metadata.deletionTimestamp === undefined)) return undefined;
   const claims = await claimsOf(deps, hints, node);
   const [claim] = claims;
-  if (claim !== undefined && claims.length === 1) {
-    return { kind: 'NodeClaim', name: claim.metadata.name, uid: claim.metadata.uid, viaNode: name };
-  }
-  return { kind: 'Node', name, uid: node.metadata.uid };
+  const isIts = claim !== undefined && claims.length === 1 && !(await isStray(deps, claim, node));
+  return isIts
+    ? { kind: 'NodeClaim', name: claim.metadata.name, uid: claim.metadata.uid, viaNode: name }
+    : { kind: 'Node', name, uid: node.metadata.uid };
 }
 
 /** The record of a termination under way, or that of one which begins. */

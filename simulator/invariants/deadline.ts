@@ -50,14 +50,27 @@ function nearer(before: Declared, current: Declared | undefined): Declared {
   return current.time <= before.time || current.source === before.source ? current : before;
 }
 
-/** Whether the cluster holds a NodeClaim for the object's instance, and only one: then the instance ends with it. */
+/**
+ * Whether the cluster holds a NodeClaim for the object's instance, and only one: then the instance ends with it. Not with a Node beside the
+ * one that this NodeClaim names while both of those live.
+ */
 export function hasOneClaim(object: KubernetesObject, mirror: Mirror): boolean {
   const providerID = providerIDOf(object);
   const others = [...mirror.all('nodeclaims').values()].filter(
     claim => providerIDOf(claim) === providerID && claim.metadata.uid !== object.metadata.uid,
   );
   // A NodeClaim counts itself, also in the write that ends it.
-  return others.length === (object.kind === 'NodeClaim' ? 0 : 1);
+  if (object.kind === 'NodeClaim') return others.length === 0;
+  const [claim] = others;
+  if (claim === undefined || others.length > 1) return false;
+  if (claim.metadata.deletionTimestamp !== undefined) return true;
+  return ![...mirror.all('nodes').values()].some(
+    node =>
+      node.metadata.uid !== object.metadata.uid &&
+      node.metadata.name === dig(claim, 'status', 'nodeName') &&
+      node.metadata.deletionTimestamp === undefined &&
+      providerIDOf(node) === providerID,
+  );
 }
 
 const ANNOTATION = 'annotation';

@@ -1,7 +1,7 @@
 /** Which hooks of which instance were called, and with what outcome. */
 import { CLOCK_LAG, type CheckContext, type PortCall, type Run } from './invariant.ts';
-import { dig, fieldsOf, textOf } from './reading.ts';
-import { lastRecordWrite } from './run-journal.ts';
+import { dig, fieldsOf, listOf, textOf } from './reading.ts';
+import { isKubernetes, lastRecordWrite, targetOf } from './run-journal.ts';
 import type { HookPlan } from './termination-oracle.ts';
 
 export interface HookJournal {
@@ -15,17 +15,45 @@ interface HookCallMade {
   readonly run: Run;
 }
 
-export function createHookJournal({ now, clockTolerance, mirror, violate }: CheckContext): HookJournal {
+export function createHookJournal({ now, clockTolerance, mirror, objects, violate }: CheckContext): HookJournal {
   const calls = new Map<string, HookCallMade[]>();
   /** When a policy changed last: what a hook was let pass for may have been another version of it. */
   let editTime = -Infinity;
   mirror.follow(resource => {
     if (resource === 'nodelifecyclepolicies') editTime = now();
   });
+  /** When each hook of an instance was noted down first. */
+  const noted = new Map<string, number>();
+  /** The custom resources of an instance's hooks, and whether they were seen to be done. */
+  const resources = new Map<string, { readonly name: string; isDone: boolean }>();
+  const isDone = (key: string, conditionType: string): boolean => {
+    const made = resources.get(key);
+    if (made === undefined) return false;
+    const object = objects(HOOK_RESOURCES).find(({ metadata }) => metadata.name === made.name);
+    made.isDone ||= listOf(dig(object, 'status', 'conditions')).some(
+      condition => dig(condition, 'type') === conditionType && dig(condition, 'status') === 'True',
+    );
+    return made.isDone;
+  };
   const answerOf = ({ outcome }: PortCall): unknown =>
     outcome.kind === 'answered' ? fieldsOf(outcome.value)['kind'] : undefined;
+  const noteHooks = (record: unknown): void => {
+    const instance = textOf(dig(record, 'state', 'providerID')) ?? '';
+    for (const name of Object.keys(fieldsOf(dig(record, 'state', 'hooks')))) {
+      const key = `${instance}/${name}`;
+      if (!noted.has(key)) noted.set(key, now());
+    }
+  };
   return {
     onCall(call, run) {
+      if (call.port === 'records' && call.method === 'put') noteHooks(call.args[0]);
+      if (isKubernetes(call, 'create') && targetOf(call).resource === HOOK_RESOURCES.split('.', 1)[0]) {
+        const name = textOf(dig(call.args[1], 'metadata', 'name')) ?? '';
+        const instance = textOf(dig(call.args[1], 'spec', 'instance')) ?? '';
+        const key = `${instance}/${name.split('-', 1)[0] ?? ''}`;
+        if (resources.get(key)?.name !== name) resources.set(key, { name, isDone: false });
+        if (lastRecordWrite(run) < 0) violate('I4', `${run.by} makes ${name} before it noted that down`);
+      }
       if (call.port !== 'hooks' || dig(call.args[0], 'purpose') !== 'hook') return;
       const name = textOf(dig(call.args[0], 'name')) ?? '';
       const key = `${textOf(dig(call.args[0], 'details', 'providerID')) ?? ''}/${name}`;
@@ -40,7 +68,18 @@ export function createHookJournal({ now, clockTolerance, mirror, violate }: Chec
       };
       if (earlier.some(isNoted)) violate('I4', `${run.by} calls hook ${name} of ${about} again, whose answer it has`);
     },
-    isOver(instance, { name, periodMs, onTimeout }) {
+    isOver(instance, { name, periodMs, onTimeout, conditionType }) {
+      const key = `${instance ?? ''}/${name}`;
+      const since = noted.get(key) ?? Infinity;
+      if (conditionType !== undefined && isDone(key, conditionType)) return true;
+      // The template may not be there to make a resource of.
+      if (
+        conditionType !== undefined &&
+        onTimeout === 'Proceed' &&
+        since + periodMs <= now() + clockTolerance + CLOCK_LAG
+      )
+        return true;
+      if (conditionType !== undefined && editTime > since) return true;
       const made = calls.get(`${instance ?? ''}/${name}`) ?? [];
       if (made.some(({ call }) => answerOf(call) === 'succeeded')) return true;
       const [first] = made;
@@ -50,6 +89,9 @@ export function createHookJournal({ now, clockTolerance, mirror, violate }: Chec
     },
   };
 }
+
+/** The plural and group of the random clusters' own. */
+const HOOK_RESOURCES = 'hookworks.network.example.com';
 
 /** Whether the run that called wrote the record right afterwards: then it has the answer for certain. */
 function isStored({ call, run }: HookCallMade): boolean {

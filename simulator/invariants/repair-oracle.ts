@@ -40,8 +40,10 @@ const WATCHED: readonly (readonly [string, string, number])[] = [
 
 /** What depends on the past, which an answer from the objects of one instant cannot know. */
 export interface Past {
-  readonly flapping: boolean;
-  readonly futility: boolean;
+  readonly flapping?: { readonly window: number; readonly unhealthyFor: number };
+  readonly futility?: { readonly window: number; readonly repairs: number };
+  /** Neither conditions of the user nor a ladder: the past is that of the provider's conditions and of terminations. */
+  readonly isPlain: boolean;
 }
 
 export interface RepairFacts {
@@ -90,7 +92,23 @@ const ZONE_LABEL = 'topology.kubernetes.io/zone';
 
 /** Watched by the provider's rules. */
 export function isUnhealthy(node: KubernetesObject): boolean {
-  return WATCHED.some(([type, status]) => conditionOf(node, type)?.['status'] === status);
+  return illnessesOf(node).length > 0;
+}
+
+/** A condition that is trouble by the provider's rules. */
+export interface Illness {
+  readonly type: string;
+  readonly status: string;
+  readonly since: number | undefined;
+}
+
+export function illnessesOf(node: KubernetesObject): readonly Illness[] {
+  return WATCHED.flatMap(([type, status]) => {
+    const condition = conditionOf(node, type);
+    return condition?.['status'] === status
+      ? [{ type, status, since: instantOf(condition['lastTransitionTime']) }]
+      : [];
+  });
 }
 
 /** From when on the node may be repaired if nothing changes. */
@@ -123,10 +141,7 @@ export function repairAnswer(facts: RepairFacts): RepairAnswer {
   if (first === undefined) return { kind: 'never', why: 'the node is healthy' };
 
   const { time } = first;
-  const past: Past = {
-    flapping: dig(block, 'flapping') !== undefined,
-    futility: dig(block, 'futility') !== undefined,
-  };
+  const past = pastOf(block);
   const blocked = (why: string): RepairAnswer => ({ kind: 'blocked', why, time, past });
   const vetoes = [node, claim, pool].flatMap(object => (object === undefined ? [] : vetoEnd(object)));
   if (vetoes.some(end => end > now)) return blocked('it is vetoed');
@@ -152,6 +167,21 @@ export function repairAnswer(facts: RepairFacts): RepairAnswer {
   const limit = dig(block, 'maxConcurrentRepairs');
   const budget = limit === undefined ? undefined : mostNodes(limit, neighbours.length);
   return { kind: 'from', ...first, budget, past };
+}
+
+/** The block can be read. */
+function pastOf(block: unknown): Past {
+  const [flapping, futility] = [dig(block, 'flapping'), dig(block, 'futility')];
+  const duration = (value: unknown): number => millisecondsOf(value) ?? Infinity;
+  return {
+    ...(flapping !== undefined && {
+      flapping: { window: duration(dig(flapping, 'window')), unhealthyFor: duration(dig(flapping, 'unhealthyFor')) },
+    }),
+    ...(futility !== undefined && {
+      futility: { window: duration(dig(futility, 'window')), repairs: Number(dig(futility, 'repairs')) },
+    }),
+    isPlain: dig(block, 'conditions') === undefined && dig(block, 'actions') === undefined,
+  };
 }
 
 /** Until when the object's veto holds. */

@@ -4,8 +4,9 @@ import type { CheckContext, PortCall } from './invariant.ts';
 import { wasDone } from './ladder-acts.ts';
 import { annotationOf, dig, instantOf, textOf, TERMINATION_TIMESTAMP } from './reading.ts';
 import { countAround, mostRepairs } from './repair-limits.ts';
-import { isGateOpen, poolNameOf, repairAnswer, type RepairAnswer } from './repair-oracle.ts';
+import { isGateOpen, poolNameOf, repairAnswer, type Past, type RepairAnswer } from './repair-oracle.ts';
 import { ownershipOf, type Ownership } from './repair-ownership.ts';
+import type { RepairPast } from './repair-past.ts';
 
 /** UIDs of the nodes of a pool whose repair may be under way. */
 export type UnderWay = (poolName: string | undefined) => ReadonlySet<string>;
@@ -26,6 +27,7 @@ interface JudgedFacts {
 interface ClusterFacts extends JudgedFacts {
   /** Nodes whose repair may be under way. */
   readonly busy: readonly KubernetesObject[];
+  readonly past: RepairPast;
 }
 
 /** How a node is brought to its end. */
@@ -43,7 +45,7 @@ const isUnmanaged = (node: KubernetesObject): boolean =>
 export function factsOf(
   { mirror }: CheckContext,
   everReadable: ReadonlySet<string>,
-): Omit<ClusterFacts, 'busy' | 'repaired' | 'ended'> {
+): Omit<ClusterFacts, 'busy' | 'repaired' | 'ended' | 'past'> {
   const nodes = [...mirror.all('nodes').values()];
   const configMaps = [...mirror.all('configmaps').values()];
   const config = configMaps.find(
@@ -100,12 +102,19 @@ export function overdueSince(
   const judged = judge(node, facts, now);
   if (judged?.answer.kind !== 'from') return undefined;
   const { answer, pool, poolName } = judged;
-  if (answer.time > now || answer.past.flapping || answer.past.futility) return undefined;
+  const { futility } = answer.past;
+  if (futility !== undefined && facts.past.tried(poolName) >= futility.repairs) return undefined;
+  const dueTime = answer.time > now && isFlapping(node, answer.past, facts.past) ? now : answer.time;
+  if (dueTime > now) return undefined;
   const most = mostRepairs(node, pool, facts.policies, facts.nodes);
   const around = countAround(node, facts.busy);
   if (around.zone >= most.zone || around.cluster >= most.cluster) return undefined;
-  return answer.budget !== undefined && underWay(poolName).size >= answer.budget ? undefined : answer.time;
+  return answer.budget !== undefined && underWay(poolName).size >= answer.budget ? undefined : dueTime;
 }
+
+/** Whether the node was certainly ill for long enough in all. */
+const isFlapping = (node: KubernetesObject, { flapping, isPlain }: Past, past: RepairPast): boolean =>
+  flapping !== undefined && isPlain && past.illFor(node, flapping.window) >= flapping.unhealthyFor;
 
 /** What holds a repair that is due for certain; undefined when nothing does. */
 export function holdOf(node: KubernetesObject, facts: JudgedFacts, now: number): string | undefined {

@@ -14,6 +14,7 @@ import { isPolicyReadable } from './policy-oracle.ts';
 import { claimOf, isGateOpen, isUnhealthy, poolNameOf, repairAnswer } from './repair-oracle.ts';
 import { factsOf, overdueSince, type Ending, type UnderWay } from './repair-overdue.ts';
 import { ownershipOf } from './repair-ownership.ts';
+import { createRepairPast, type RepairPast } from './repair-past.ts';
 import { createClimbers, type Climbers } from './ladder.ts';
 import { wasDone } from './ladder-acts.ts';
 import type { Mirror } from './mirror.ts';
@@ -35,6 +36,7 @@ export const checkRepair: MakeCheck = context => {
   const unhealthy = new Map<string, KubernetesObject>();
   const everReadable = new Set<string>();
   const climbers = createClimbers(context);
+  const past = createRepairPast(context);
   /** Nodes whose NodeClaims this function set out to delete, or whose instances to end, and that are still there, by UID. */
   const repaired = new Map<string, Ending>();
   /** UIDs of NodeClaims that it deleted. */
@@ -70,6 +72,7 @@ export const checkRepair: MakeCheck = context => {
 
   const remember = (call: PortCall): void => {
     const claim = targetOfTermination(call, mirror);
+    past.noteTry(claim && poolNameOf(claim));
     const instance = textOf(dig(claim, 'status', 'providerID'));
     if (claim === undefined || instance === undefined) return;
     for (const node of mirror.all('nodes').values()) {
@@ -85,7 +88,7 @@ export const checkRepair: MakeCheck = context => {
       const claim = isTerminating ? targetOfTermination(call, mirror) : act && claimOf(act.node, mirror);
       const instance = textOf(dig(claim, 'status', 'providerID')) ?? textOf(dig(act?.node, 'spec', 'providerID'));
       if (instance !== undefined) {
-        const known = { wasOpen, everReadable, underWay: surelyUnderWay, climbers };
+        const known = { wasOpen, everReadable, underWay: surelyUnderWay, climbers, past };
         const why = complainAboutAct({ instance, claim }, run, context, known);
         const what = isTerminating ? does(call) : `begins ${act?.kind ?? ''} for`;
         const whom = claim === undefined ? `instance ${instance}` : `nodeclaims ${claim.metadata.name}`;
@@ -109,6 +112,7 @@ export const checkRepair: MakeCheck = context => {
     onWrite({ verb, resource, before, after }, by) {
       if (by === 'repair' && verb === 'delete' && resource.resource === 'nodeclaims' && before !== undefined) {
         ended.add(before.metadata.uid);
+        past.noteRepair(before);
       }
       if (resource.resource !== 'events' || textOf(dig(after, 'reason')) !== EVENT_REASONS.nodeRepairBlocked) return;
       const name = textOf(dig(after, 'involvedObject', 'name')) ?? '';
@@ -123,7 +127,7 @@ export const checkRepair: MakeCheck = context => {
       const busy = [...mirror.all('nodes')].flatMap(([uid, node]) =>
         repaired.has(uid) || climbers.has(uid) ? [node] : [],
       );
-      const facts = { ...factsOf(context, everReadable), busy, repaired, ended };
+      const facts = { ...factsOf(context, everReadable), busy, repaired, ended, past };
       for (const [uid, node] of unhealthy) {
         const hold = held.get(node.metadata.name);
         // A hold whose Event is recorded again and again is a wait that can be seen (I6), and another check's business.
@@ -151,6 +155,7 @@ interface Remembered {
   readonly everReadable: ReadonlySet<string>;
   readonly underWay: UnderWay;
   readonly climbers: Climbers;
+  readonly past: RepairPast;
 }
 
 const targetOfTermination = (call: PortCall, mirror: Mirror): KubernetesObject | undefined =>
@@ -160,7 +165,7 @@ function complainAboutAct(
   { instance, claim }: { readonly instance: string; readonly claim: KubernetesObject | undefined },
   run: Run,
   { now, clockTolerance }: CheckContext,
-  { wasOpen, everReadable, underWay, climbers }: Remembered,
+  { wasOpen, everReadable, underWay, climbers, past }: Remembered,
 ): string | undefined {
   const seen = lastGet(run, 'nodes', node => textOf(dig(node, 'spec', 'providerID')) === instance);
   if (seen?.object === undefined) return 'the run has not looked at its node';
@@ -195,8 +200,16 @@ function complainAboutAct(
     case 'from': {
       // Whatever it is ill with by now: an earlier action of the same repair did not help.
       const isClimbing = climbers.has(node.metadata.uid);
-      if (answer.time > latest && !isClimbing && !answer.past.flapping) {
+      const { flapping, futility, isPlain } = answer.past;
+      if (answer.time > latest && !isClimbing && flapping === undefined) {
         return `${nameOf(node)} is tolerated until ${text(answer.time)} (${answer.condition})`;
+      }
+      if (futility !== undefined && isPlain) {
+        const { condition } = answer;
+        const futile = past.futile(node, poolName, { condition, window: futility.window });
+        if (futile >= futility.repairs) {
+          return `${futile} repairs of its pool for ${condition} did not help, futility stops it after ${futility.repairs}`;
+        }
       }
       const others = [...underWay(poolName)].filter(uid => uid !== node.metadata.uid).length;
       // It keeps its place from the first action on.

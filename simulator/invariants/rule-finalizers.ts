@@ -22,6 +22,8 @@ export const checkRuleFinalizers: MakeCheck = context => {
   const calls = new Map<string, PortCall[]>();
   /** UIDs of objects whose clean-up a worker reported as done. */
   const answered = new Set<string>();
+  /** Those that said so while they were waited for: nothing else is. */
+  const isOver = new Set<string>();
   const isCleaned = (uid: string): boolean =>
     answered.has(uid) ||
     (calls.get(uid) ?? []).some(
@@ -35,8 +37,8 @@ export const checkRuleFinalizers: MakeCheck = context => {
   return {
     onMinute() {
       const quiet = quietSince();
-      const kept = (quiet === undefined ? [] : keptObjects(context)).filter(
-        ({ object }) => !isAtWork(object.metadata.uid),
+      const kept = (quiet === undefined ? [] : keptObjects(context)).filter(({ isAsked, object: { metadata } }) =>
+        isOver.has(metadata.uid) ? true : !isAsked && !isAtWork(metadata.uid),
       );
       const uids = new Set(kept.map(({ object }) => object.metadata.uid));
       for (const uid of free.keys()) if (!uids.has(uid)) free.delete(uid);
@@ -57,6 +59,7 @@ export const checkRuleFinalizers: MakeCheck = context => {
       if (detailType !== 'TerminationHookAnswered' || !['succeed', 'notFound'].includes(result)) return;
       const [uid = ''] = (textOf(dig(detail, 'key')) ?? '').split('/');
       answered.add(uid);
+      if (isAtWork(uid) && quietSince() !== undefined) isOver.add(uid);
     },
     onCall(call, run) {
       if (!isCleanup(call)) return;
@@ -86,6 +89,8 @@ export const checkRuleFinalizers: MakeCheck = context => {
 };
 
 interface Kept {
+  /** A worker that a bus event asks may take its time. */
+  readonly isAsked: boolean;
   readonly resource: string;
   readonly object: KubernetesObject;
 }
@@ -94,14 +99,13 @@ interface Kept {
 function keptObjects({ mirror, objects, failsCleanup }: CheckContext): readonly Kept[] {
   return [...mirror.all('finalizerrules').values()].flatMap(rule => {
     const resource = textOf(dig(rule, 'status', 'resource'));
-    // A worker that a bus event asks may take its time.
     const isAsked = dig(rule, 'spec', 'cleanup', 'event') !== undefined;
-    if (resource === undefined || isAsked || failsCleanup(rule.metadata.name)) return [];
+    if (resource === undefined || failsCleanup(rule.metadata.name)) return [];
     const kept = objects(`${resource}.${textOf(dig(rule, 'spec', 'group')) ?? ''}`).filter(
       ({ metadata }) =>
         metadata.deletionTimestamp !== undefined &&
         (metadata.finalizers ?? []).some(name => name === dig(rule, 'spec', 'finalizerName')),
     );
-    return kept.map(object => ({ resource, object }));
+    return kept.map(object => ({ resource, object, isAsked }));
   });
 }

@@ -24,6 +24,8 @@ export interface HookPlan {
   /** How long it may take or be silent, from its first call. */
   readonly periodMs: number;
   readonly onTimeout: string;
+  /** Of a custom resource: that it is done. */
+  readonly conditionType: string | undefined;
 }
 
 export interface TerminationPlan {
@@ -69,6 +71,7 @@ export function terminationPlan(
         millisecondsOf(dig(hook, 'heartbeat')) ?? Infinity,
       ),
       onTimeout: textOf(dig(hook, 'onTimeout')) ?? 'Proceed',
+      conditionType: textOf(dig(hook, 'customResource', 'conditionType')),
     })),
     periodMs: typeof ofPool === 'number' ? ofPool * 1000 : millisecondsOf(dig(block, 'terminationGracePeriod')),
   };

@@ -7,12 +7,14 @@ import { FINALIZER_DRAIN_MUTANTS } from './finalizer-drain.ts';
 import { FINALIZER_RULE_MUTANTS } from './finalizer-rules.ts';
 import { FORWARDER_MUTANTS } from './forwarder.ts';
 import { GRACE_PERIOD_MUTANTS } from './grace-period.ts';
+import { HOOK_RESOURCE_MUTANTS } from './hook-resources.ts';
 import { LADDER_MUTANTS } from './ladder.ts';
 import type { Mutation } from '../swarm/seed.ts';
 import type { Mutant } from './mutant.ts';
 import { PERMISSION_MUTANTS } from './permissions.ts';
 import { REPAIR_MUTANTS } from './repair.ts';
 import { REPAIR_LIMITS_MUTANTS } from './repair-limits.ts';
+import { REPAIR_PAST_MUTANTS } from './repair-past.ts';
 import { REPAIR_POOL_MUTANTS } from './repair-pool.ts';
 import { REPAIR_RULE_MUTANTS } from './repair-rule.ts';
 import { TIMER_MUTANTS } from './timer.ts';
@@ -20,12 +22,14 @@ import { TIMER_MUTANTS } from './timer.ts';
 export const MUTANTS: readonly Mutant[] = [
   ...REPAIR_RULE_MUTANTS,
   ...REPAIR_POOL_MUTANTS,
+  ...REPAIR_PAST_MUTANTS,
   ...REPAIR_MUTANTS,
   ...REPAIR_LIMITS_MUTANTS,
   ...LADDER_MUTANTS,
   ...FINALIZER_MUTANTS,
   ...FINALIZER_DRAIN_MUTANTS,
   ...FINALIZER_RULE_MUTANTS,
+  ...HOOK_RESOURCE_MUTANTS,
   ...DRAIN_MUTANTS,
   ...GRACE_PERIOD_MUTANTS,
   ...TIMER_MUTANTS,

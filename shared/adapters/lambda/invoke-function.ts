@@ -32,7 +32,8 @@ export function createInvokeFunction(client: Pick<LambdaClient, 'send'>): Invoke
       const failure = fromAwsError(error, { doing, write: true });
       if (!(failure instanceof TerminalError) && !UNUSABLE_CODES.has(code)) throw failure;
       // Said where its user looks, and tried again as a failure.
-      return { kind: 'failed', message: `function ${functionName} cannot be run: ${code}` };
+      const advice = code === 'AccessDeniedException' ? ': name it in hookFunctions of the deployment' : '';
+      return { kind: 'failed', message: `function ${functionName} cannot be run: ${code}${advice}` };
     }
     // The SDK says null of an answer without a body.
     const text = Buffer.from(answer.Payload ?? []).toString('utf8');

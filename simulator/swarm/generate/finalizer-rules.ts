@@ -2,6 +2,7 @@
 import { addDuration, seconds, type DurationMs, type EpochMs } from '../../../shared/domain/time.ts';
 import type { Random } from '../../random.ts';
 import type { Manifest } from '../../scenario/scenario.ts';
+import { drawWorkers } from './cleanup-workers.ts';
 import { openDefinition } from './custom-kinds.ts';
 import { drawDuration, drawNear, pickWeighted, times } from './draw.ts';
 import { toManifest, type Draft, type Model, type Story } from './model.ts';
@@ -14,12 +15,20 @@ const NAMESPACE = 'prod';
 
 const DEFINITION = openDefinition({ group: GROUP, version: 'v1', kind: 'ManagedDatabase', plural: 'manageddatabases' });
 
-const databaseManifest = (name: string): Manifest =>
+const databaseManifest = (name: string, uid?: string): Manifest =>
   toManifest(
-    { apiVersion: `${GROUP}/v1`, kind: 'ManagedDatabase', metadata: { namespace: NAMESPACE, name }, spec: {} },
+    {
+      apiVersion: `${GROUP}/v1`,
+      kind: 'ManagedDatabase',
+      metadata: { namespace: NAMESPACE, name, ...(uid !== undefined && { uid }) },
+      spec: {},
+    },
     name,
     NAMESPACE,
   );
+
+/** Of those that are there from the start: the key of a clean-up has it. */
+const uidOf = (name: string): string => `uid-of-${name}`;
 
 function ruleManifest(random: Random, model: Model): Manifest {
   const deadline = random.pick(['1m', '5m']);
@@ -40,7 +49,7 @@ function ruleManifest(random: Random, model: Model): Manifest {
 export function drawRuleObjects(random: Random, model: Model): readonly Manifest[] {
   const databases = times(random.integer(1, 3)).map(() => `db${(model.counter += 1)}`);
   model.databases.push(...databases);
-  return [DEFINITION, ruleManifest(random, model), ...databases.map(databaseManifest)];
+  return [DEFINITION, ruleManifest(random, model), ...databases.map(name => databaseManifest(name, uidOf(name)))];
 }
 
 const databaseDeleted: Story = ({ random, model, time }) => {
@@ -94,6 +103,10 @@ export function drawRuleDeletions(random: Random, model: Model, start: EpochMs, 
   const back = drawNear(random, time, random.pick([...model.durations]));
   return [...drafts, { time: back, act: () => ({ kind: 'apply', manifest: ruleManifest(random, model) }) }];
 }
+
+/** Whoever does the work that a clean-up asks for. */
+export const drawCleanupWorkers = (random: Random, model: Model, start: EpochMs, span: DurationMs): readonly Draft[] =>
+  drawWorkers(random, model, { start, span }, { rule: RULE, uidOf });
 
 export const RULE_STORIES: readonly (readonly [weight: number, story: Story])[] = [
   [3, databaseDeleted],

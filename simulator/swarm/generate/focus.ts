@@ -12,6 +12,7 @@ import { drawDrainConfig, drawDrainedObjects, TEMPLATES } from './drains.ts';
 import { RULE_STORIES } from './finalizer-rules.ts';
 import { GUARD_STORIES } from './guard-stories.ts';
 import { drawGuardedObjects } from './guards.ts';
+import { HOOK_TEMPLATES } from './hook-resources.ts';
 import { LADDER_STORIES } from './ladder-stories.ts';
 import { drawDraining, FIX_TEMPLATES } from './ladders.ts';
 import { place, type Model, type Story } from './model.ts';
@@ -130,6 +131,7 @@ const terminations: Focus = {
   ...small,
   drawPolicies: random => (random.chance(0.75) ? 1 : 0),
   drawConfig: random => (random.chance(0.97) ? OPEN_GATE : drawConfig(random)),
+  templates: HOOK_TEMPLATES,
   drawObjects: drawTerminatingObjects,
   mostStories: 14,
   drawStories: random =>

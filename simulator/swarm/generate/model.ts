@@ -58,6 +58,8 @@ export interface Model {
   hasLadders: boolean;
   /** Some nodes are of managed node groups: no NodeClaim stands for them. */
   hasNodeGroups: boolean;
+  /** Some hooks of terminations are custom resources. */
+  hasHookResources: boolean;
   /** For names that were not used yet. */
   counter: number;
 }

@@ -21,8 +21,9 @@ import {
 } from '../../scenario/scenario.ts';
 import { drawDenials } from './denials.ts';
 import { drawDuration, pickSome, pickWeighted, times } from './draw.ts';
-import { drawRuleDeletions } from './finalizer-rules.ts';
+import { drawCleanupWorkers, drawRuleDeletions } from './finalizer-rules.ts';
 import { FOCUSES, type Focus } from './focus.ts';
+import { drawHookWork } from './hook-resources.ts';
 import { GENERATED, type Draft, type Model } from './model.ts';
 import { names } from './settings.ts';
 
@@ -45,6 +46,7 @@ export function generateScenario(seed: number): Scenario {
     durations: [],
     hasLadders: false,
     hasNodeGroups: false,
+    hasHookResources: false,
     counter: 0,
   };
   const duration = focus.drawDuration(shape);
@@ -56,6 +58,8 @@ export function generateScenario(seed: number): Scenario {
   const drafts = [
     ...drawDrafts(root.stream('stories'), model, span, focus),
     ...drawDenials(root.stream('denials'), model, START, span),
+    ...drawCleanupWorkers(root.stream('workers'), model, START, span),
+    ...drawHookWork(root.stream('hook work'), model, START, span),
     ...drawRuleDeletions(root.stream('rules'), model, START, span),
   ];
   return {

@@ -3,6 +3,7 @@ import { addDuration, minutes, seconds, toDurationMs, toTimestamp } from '../../
 import type { StepAction, TargetRef } from '../../scenario/scenario.ts';
 import { drawBusyPod, drawProtection } from './busy-pods.ts';
 import { drawDuration, drawNear, pickWeighted, wholeSecond } from './draw.ts';
+import { HOOKS } from './hook-resources.ts';
 import type { Draft, NodePlan, Story } from './model.ts';
 import { flip, laterTime, patchNode } from './node-stories.ts';
 import { DO_NOT_DISRUPT } from './pods.ts';
@@ -11,7 +12,6 @@ import {
   drawDisruption,
   drawHealthyNode,
   drawTermination,
-  HOOKS,
   terminatedNode,
 } from './terminations.ts';
 

@@ -6,6 +6,7 @@ import type { Manifest, PlacedManifest } from '../../scenario/scenario.ts';
 import { conditionsBody, drawNode } from './cluster.ts';
 import { pickSome, pickWeighted, times } from './draw.ts';
 import { drawRuleObjects } from './finalizer-rules.ts';
+import { drawHookResource, HOOKS, withHookResources } from './hook-resources.ts';
 import { place, toManifest, type Model, type NodePlan } from './model.ts';
 import { budgetManifest } from './pods.ts';
 import { drawBusyPod } from './busy-pods.ts';
@@ -14,16 +15,18 @@ import { drawPoolLabels, durationOf, names } from './settings.ts';
 const POOL_LABEL = 'karpenter.sh/nodepool';
 const FINALIZERS = ['example.com/custom', 'curfew.dev/termination'] as const;
 const GRACE_PERIODS = ['0s', '2m', '5m', '10m'] as const;
-export const HOOKS = ['deregister', 'snapshot', 'announce'] as const;
-
-const drawHook = (random: Random, name: string): JsonObject => ({
-  name,
-  at: random.pick(['before-drain', 'before-terminate', 'after-terminate']),
-  ...(random.chance(0.7) ? { lambda: { functionName: 'f' } } : { event: { detailType: 'Hook' } }),
-  deadline: random.pick(['30s', '2m', '5m']),
-  ...(random.chance(0.3) && { heartbeat: '20s' }),
-  onTimeout: random.pick(['Proceed', 'Proceed', 'Abort', 'Escalate']),
-});
+function drawHook(random: Random, model: Model, name: string): JsonObject {
+  const at = random.pick(['before-drain', 'before-terminate', 'after-terminate']);
+  const call = random.chance(0.7) ? { lambda: { functionName: 'f' } } : { event: { detailType: 'Hook' } };
+  const deadline = random.pick(['30s', '2m', '5m']);
+  return {
+    name,
+    at,
+    ...(drawHookResource(random.stream(`resource ${name}`), model) ?? { ...call, deadline }),
+    ...(random.chance(0.3) && { heartbeat: '20s' }),
+    onTimeout: random.pick(['Proceed', 'Proceed', 'Abort', 'Escalate']),
+  };
+}
 
 /** A `termination` block. */
 export function drawTermination(random: Random, model: Model): JsonObject {
@@ -33,7 +36,8 @@ export function drawTermination(random: Random, model: Model): JsonObject {
     ...(random.chance(0.7) && { finalizerName: random.pick(FINALIZERS) }),
     ...(random.chance(0.5) && { scope: random.pick(['NodeClaimAndNode', 'NodeOnly', 'NodeOnly', 'None']) }),
     ...(random.chance(0.35) && { terminationGracePeriod: gracePeriod }),
-    hooks: pickSome(random, HOOKS, 0.4).map(name => drawHook(random, name)),
+    hooks: pickSome(random, HOOKS, model.hasHookResources ? 0.7 : 0.4).map(name => drawHook(random, model, name)),
+    ...(random.stream('builtin').chance(0.2) && { builtin: 'Replace' }),
   };
 }
 
@@ -124,6 +128,7 @@ export function attachmentManifest(model: Model, node: NodePlan): Manifest {
 }
 
 export function drawTerminatingObjects(random: Random, model: Model, start: EpochMs): readonly PlacedManifest[] {
+  model.hasHookResources = model.policies.length > 0 && random.stream('hook resources').chance(0.5);
   const manifests = [
     ...model.pools.map(name => drawTerminatingPool(random, model, name)),
     ...model.policies.map(name => drawTerminatingPolicy(random, model, name)),
@@ -142,7 +147,7 @@ export function drawTerminatingObjects(random: Random, model: Model, start: Epoc
   }
   manifests.push(...model.budgets);
   if (random.chance(0.5)) manifests.push(...drawRuleObjects(random, model));
-  return manifests.map(place);
+  return (model.hasHookResources ? withHookResources(manifests) : manifests).map(place);
 }
 
 const BUDGETS: readonly (readonly [weight: number, count: number])[] = [

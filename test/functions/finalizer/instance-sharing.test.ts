@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { withoutStrays } from '../../../functions/finalizer/instance-sharing.ts';
 import { createReconciler } from '../../../functions/finalizer/reconcile.ts';
 import type { ReconcilerFactory } from '../../../runtime/functions.ts';
+import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { runScenario } from '../../../simulator/run.ts';
 import { scenarioOf } from '../../builders/scenario.ts';
 
@@ -61,5 +63,29 @@ describe('NodeClaims that are deleted at once', () => {
     const { nodes, nodeclaims } = await listsOfStorm([POLICY]);
     expect(nodes).toBeGreaterThanOrEqual(NODES);
     expect(nodeclaims).toBeGreaterThanOrEqual(NODES);
+  });
+});
+
+describe('of a NodeClaim that names its Node, the Nodes that go with it', () => {
+  const going = { deletionTimestamp: '2024-11-01T15:00:00Z' };
+  const object = (kind: string, name: string, metadata: object = {}): KubernetesObject => ({
+    apiVersion: 'v1',
+    kind,
+    metadata: { name, uid: name, resourceVersion: '1', creationTimestamp: '2024-11-01T14:00:00Z', ...metadata },
+    status: { nodeName: 'n1' },
+  });
+  const namesOf = (claim: KubernetesObject, nodes: readonly KubernetesObject[]): readonly string[] =>
+    withoutStrays(claim, nodes).map(({ metadata }) => metadata.name);
+  const claim = object('NodeClaim', 'c1');
+  const stray = object('Node', 'old-name', going);
+
+  it('are not one that is deleted while the named one lives', () => {
+    expect(namesOf(claim, [object('Node', 'n1'), stray])).toEqual(['n1']);
+  });
+
+  it('are all of them once the NodeClaim or the named one is deleted, or the named one is not there', () => {
+    expect(namesOf(object('NodeClaim', 'c1', going), [object('Node', 'n1'), stray])).toEqual(['n1', 'old-name']);
+    expect(namesOf(claim, [object('Node', 'n1', going), stray])).toEqual(['n1', 'old-name']);
+    expect(namesOf(claim, [stray])).toEqual(['old-name']);
   });
 });

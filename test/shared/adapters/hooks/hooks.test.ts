@@ -150,6 +150,17 @@ describe('a hook', () => {
   });
 });
 
+it('a function that may not be called is named where the deployment takes its name', async () => {
+  const refusal = { name: 'AccessDeniedException', $fault: 'client', $metadata: { httpStatusCode: 403 } };
+  const invoke = createInvokeFunction({
+    send: () => Promise.reject(Object.assign(new Error('not authorized'), refusal)),
+  });
+  expect(await invoke('drop-database', {})).toEqual({
+    kind: 'failed',
+    message: 'function drop-database cannot be run: AccessDeniedException: name it in hookFunctions of the deployment',
+  });
+});
+
 it('a function whose name Lambda does not accept is a failure like any other', async () => {
   const message = "Value 'my function' at 'functionName' failed to satisfy constraint";
   const refusal = { name: 'ValidationException', $fault: 'client', $metadata: { httpStatusCode: 400 } };

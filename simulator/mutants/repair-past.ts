@@ -1,0 +1,30 @@
+/** Mistakes about what went before: a node that comes and goes, and repairs that did not help. */
+import { withRepairRules, type Mutant } from './mutant.ts';
+import { seeing, withSettings } from './repair-seeing.ts';
+
+export const REPAIR_PAST_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'repair-blind-to-flapping',
+    mistake: 'does not add up how long a node was unhealthy in all',
+    breaks: ['I5'],
+    scenario: 'repair-sees-through-flapping.yaml#repair-flapping-that-stays',
+    mutation: seeing({ rules: rules => withSettings(rules, () => ({ flapping: undefined })) }),
+  },
+  {
+    name: 'repair-forgets-episodes',
+    mistake: 'forgets how long a node was unhealthy when it is well again',
+    breaks: ['I5'],
+    scenario: 'repair-sees-through-flapping.yaml#repair-flapping-that-stays',
+    mutation: withRepairRules(({ decide, decidePass }) => ({
+      decide: seen => decide({ ...seen, episodes: [] }),
+      decidePass: seen => decidePass({ ...seen, episodes: new Map() }),
+    })),
+  },
+  {
+    name: 'repair-that-does-not-help',
+    mistake: 'replaces nodes for ever whose replacements fail as they did',
+    breaks: ['I3'],
+    scenario: 'repair-gives-up-what-does-not-help.yaml#repair-futility',
+    mutation: seeing({ rules: rules => withSettings(rules, () => ({ futility: undefined })) }),
+  },
+];

@@ -1,0 +1,32 @@
+/** What a worker said is done must go: the check bites by itself, whatever the scenario expects. */
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { addDuration, minutes } from '../../../shared/domain/time.ts';
+import { mutationOf } from '../../../simulator/mutants/mutants.ts';
+import { runScenario } from '../../../simulator/run.ts';
+import { parseScenarios } from '../../../simulator/scenario/parse.ts';
+import { clusterCatalog } from '../../../simulator/world.ts';
+
+const FILE = new URL('../../../examples/scenarios/finalizer-rule.yaml', import.meta.url);
+
+async function violations(mutant?: string): Promise<readonly string[]> {
+  const parsed = parseScenarios(readFileSync(FILE, 'utf8'), 'finalizer-rule.yaml', clusterCatalog());
+  const scenario = parsed.ok
+    ? parsed.scenarios.find(({ name }) => name === 'an-event-is-answered-by-a-worker')
+    : undefined;
+  if (scenario === undefined) throw new Error('there is no such scenario');
+  const longer = { ...scenario, end: addDuration(scenario.end, minutes(10)) };
+  const result = await runScenario(longer, mutant === undefined ? {} : mutationOf(mutant));
+  return result.violations.map(({ invariant, message }) => `${invariant}: ${message}`);
+}
+
+describe('an object whose clean-up a worker has done', () => {
+  it('goes', async () => {
+    expect(await violations()).toEqual([]);
+  });
+
+  it('is found when nobody listens to the worker', async () => {
+    const [first] = await violations('deaf-to-workers');
+    expect(first).toMatch(/^I5: ManagedDatabase .* could be gone since .*, and its finalizer is still on$/);
+  });
+});
