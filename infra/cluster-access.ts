@@ -11,6 +11,7 @@ import type { ClusterConnection } from './cluster-connection.ts';
 import type { CurfewConfig } from './config.ts';
 import { toConstructId } from './constructs/construct-id.ts';
 import type { FunctionWithInbox } from './constructs/function-with-inbox.ts';
+import { onlyFromSources } from './event-sources.ts';
 
 export interface ClusterAccessProps {
   readonly cluster: ClusterConnection;
@@ -56,7 +57,7 @@ function createForwarderRole(scope: Construct, bus: EventBus): Role {
     new PolicyStatement({
       actions: ['events:PutEvents'],
       resources: [bus.eventBusArn],
-      conditions: { StringEquals: { 'events:source': PERMISSIONS.forwarder.publishesAs } },
+      conditions: onlyFromSources(PERMISSIONS.forwarder.publishesAs),
     }),
   );
   return role;

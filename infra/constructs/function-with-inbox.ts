@@ -27,6 +27,7 @@ import type { InstanceAction, Permissions } from '../../shared/contract/permissi
 import { partitionKeyPrefix, TABLE } from '../../shared/contract/table.ts';
 import { CLUSTER_TAGS, FUNCTION_TAG } from '../../shared/contract/tags.ts';
 import type { ClusterConnection } from '../cluster-connection.ts';
+import { onlyFromSources } from '../event-sources.ts';
 import type { FunctionDefinition } from '../function-definitions.ts';
 import type { PrivateAccess } from '../private-access.ts';
 import { HANDLER } from './bundling.ts';
@@ -134,7 +135,7 @@ export class FunctionWithInbox extends Construct {
     const { publishesAs } = this.permissions;
     if (publishesAs.length === 0) return;
     this.function.addEnvironment(ENV.eventBusName, bus.eventBusName);
-    this.allow(['events:PutEvents'], [bus.eventBusArn], { StringEquals: { 'events:source': publishesAs } });
+    this.allow(['events:PutEvents'], [bus.eventBusArn], onlyFromSources(publishesAs));
   }
 
   /** The user's hooks of terminations, by the names in the configuration. */

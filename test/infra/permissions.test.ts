@@ -59,11 +59,16 @@ describe('permissions', () => {
     const sources = statements
       .filter(({ statement }) => statement.Action === 'events:PutEvents')
       .map(({ role, statement }) => [role.replace(/Role.*/, ''), statement.Condition]);
+    // The key has many values, so that it needs a set operator; without a value, `ForAllValues` alone would hold.
+    const only = (...values: string[]) => ({
+      'ForAllValues:StringEquals': { 'events:source': values },
+      Null: { 'events:source': 'false' },
+    });
     expect(sources).toEqual([
-      ['Finalizer', { StringEquals: { 'events:source': ['curfew.finalizer'] } }],
-      ['Drain', { StringEquals: { 'events:source': ['curfew.drain'] } }],
-      ['Repair', { StringEquals: { 'events:source': ['curfew.repair'] } }],
-      ['ClusterAccessForwarder', { StringEquals: { 'events:source': ['curfew.forwarder'] } }],
+      ['Finalizer', only('curfew.finalizer')],
+      ['Drain', only('curfew.drain')],
+      ['Repair', only('curfew.repair')],
+      ['ClusterAccessForwarder', only('curfew.forwarder')],
     ]);
   });
 

@@ -139,7 +139,7 @@ function functionsTemplate(options: SampleOptions) {
                 Effect: 'Allow',
                 Action: 'events:PutEvents',
                 Resource: fromState('BusArn'),
-                Condition: { StringEquals: { 'events:source': ['sample.worker'] } },
+                Condition: { 'ForAllValues:StringEquals': { 'events:source': ['sample.worker'] } },
               },
             ],
           },

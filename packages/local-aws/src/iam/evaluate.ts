@@ -29,6 +29,7 @@ function holds(
   const matches = operator.endsWith('StringLike') ? isLike : (value: string, wanted: string) => value === wanted;
   return Object.entries(keys).every(([key, wanted]) => {
     const values = context[key] ?? [];
+    if (operator === 'Null') return wanted.includes(String(values.length === 0));
     // With `ForAllValues` a key without values holds; without it, it does not.
     if (!operator.startsWith('ForAllValues:') && values.length !== 1) return false;
     return values.every(value => wanted.some(each => matches(value, each)));

@@ -1,6 +1,6 @@
 /**
  * The statements of a role's policies, in exactly the forms that CDK writes for this repository: `Allow`, whole actions, resources with
- * `*` and `?`, and four condition operators. A form that is not understood is refused when the template is read.
+ * `*` and `?`, and the condition operators below. A form that is not understood is refused when the template is read.
  */
 import { z } from 'zod';
 
@@ -11,8 +11,12 @@ export const CONDITION_OPERATORS = [
   'StringLike',
   'ForAllValues:StringEquals',
   'ForAllValues:StringLike',
+  'Null',
 ] as const;
 export type ConditionOperator = (typeof CONDITION_OPERATORS)[number];
+
+/** `ArrayOf…` in the Service Authorization Reference. IAM asks for a set operator with such a key, and says nothing of a request that meets none. */
+const KEYS_OF_MANY_VALUES = ['events:source', 'dynamodb:LeadingKeys'];
 
 const action = z.string().regex(/^[a-z0-9-]+:[A-Za-z]+$/, 'only whole actions are supported');
 const statementSchema = z.strictObject({
@@ -25,6 +29,11 @@ const statementSchema = z.strictObject({
       z.enum(CONDITION_OPERATORS, 'this condition operator is not supported'),
       z.record(z.string(), oneOrMore(z.string())),
     )
+    .superRefine(({ StringEquals, StringLike }, context) => {
+      for (const key of Object.keys({ ...StringEquals, ...StringLike })) {
+        if (KEYS_OF_MANY_VALUES.includes(key)) context.addIssue(`${key} needs a set operator, such as ForAllValues`);
+      }
+    })
     .default({}),
 });
 
