@@ -46,6 +46,50 @@ describe('curfew uninstall', () => {
     expect(said).toHaveLength(3);
   });
 
+  it('takes its holds off Nodes when asked, which Karpenter would leave alone without end, and no annotation of others', async () => {
+    const DO_NOT_DISRUPT = 'karpenter.sh/do-not-disrupt';
+    const until = { 'curfew.dev/protected-until': '2024-11-01T15:00:00Z' };
+    const core = createApiServer({ clock: { now: () => 0 } });
+    core.seed(node('held', { annotations: { [DO_NOT_DISRUPT]: 'true', ...until } }));
+    core.seed(
+      node('both', { annotations: { [DO_NOT_DISRUPT]: 'true', ...until, ...marked }, finalizers: ['a.example/f'] }),
+    );
+    core.seed(node('taken-over', { annotations: { [DO_NOT_DISRUPT]: '2h', ...until } }));
+    core.seed(node('of-a-person', { annotations: { [DO_NOT_DISRUPT]: 'true' } }));
+    const deletionTimestamp = '2024-11-01T15:00:00Z';
+    core.seed(
+      node('going', {
+        annotations: { [DO_NOT_DISRUPT]: 'true', ...until },
+        finalizers: ['a.example/f'],
+        deletionTimestamp,
+      }),
+    );
+    const kubernetes = createInProcessKubernetesApi(core, 'test');
+    const said: string[] = [];
+    const say = (line: string) => said.push(line);
+    expect(await uninstall(kubernetes, { dryRun: false, releaseHolds: true, say })).toEqual([]);
+    const nodes = (await kubernetes.list(RESOURCES.Node)) ?? [];
+    expect(Object.fromEntries(nodes.map(({ metadata }) => [metadata.name, metadata.annotations ?? {}]))).toEqual({
+      held: {},
+      both: {},
+      'taken-over': { [DO_NOT_DISRUPT]: '2h' },
+      'of-a-person': { [DO_NOT_DISRUPT]: 'true' },
+      going: {},
+    });
+    expect(said).toContain('taken karpenter.sh/do-not-disrupt and curfew.dev/protected-until off Node held');
+    expect(said).toContain('taken curfew.dev/protected-until off Node taken-over');
+  });
+
+  // Somebody who only goes back to Karpenter's finalizer keeps the promise that protected pods have.
+  it('leaves its holds without being asked', async () => {
+    const annotations = { 'karpenter.sh/do-not-disrupt': 'true', 'curfew.dev/protected-until': '2024-11-01T15:00:00Z' };
+    const core = createApiServer({ clock: { now: () => 0 } });
+    core.seed(node('held', { annotations: { ...annotations, ...marked } }));
+    const kubernetes = createInProcessKubernetesApi(core, 'test');
+    await uninstall(kubernetes, { dryRun: false, say: () => undefined });
+    expect((await kubernetes.list(RESOURCES.Node))?.[0]?.metadata.annotations).toEqual(annotations);
+  });
+
   it('changes nothing in a dry run', async () => {
     const kubernetes = cluster();
     const before = await kubernetes.list(RESOURCES.Node);

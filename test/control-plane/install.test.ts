@@ -95,4 +95,13 @@ describe('installing in a cluster', () => {
     expect(together.status).not.toBe(0);
     expect(together.stderr).toMatch(/ensure CRDs are installed first|could not find the requested resource/);
   });
+
+  it('is removed by one command, which leaves nothing of Curfew', () => {
+    kubectl('apply', '-k', DEPLOY);
+    const removal = kubectl('delete', '-k', DEPLOY, '--timeout=60s');
+    expect([removal.status, removal.stderr]).toEqual([0, '']);
+    const kinds =
+      'crd,clusterroles,clusterrolebindings,validatingadmissionpolicies,validatingadmissionpolicybindings,ns';
+    expect(kubectl('get', kinds, '-o', 'name').lines.filter(line => line.includes('curfew'))).toEqual([]);
+  });
 });
