@@ -25,6 +25,12 @@ export const ACCESS_CODES: ReadonlySet<string> = new Set([
   'ExpiredTokenException',
   'AuthFailure',
   'MissingAuthenticationToken',
+  'MissingAuthenticationTokenException',
+  'NotAuthorized',
+  'OptInRequired',
+  // So EC2 says that credentials have expired.
+  'RequestExpired',
+  'SignatureDoesNotMatch',
 ]);
 
 /** The table, queue or bus is not (yet) there: a deployment in progress, or a name that must be corrected. */
@@ -60,7 +66,7 @@ export function awsErrorCode(error: unknown): string | undefined {
  */
 export function fromAwsError(error: unknown, attempt: { doing: string; write: boolean }): Error {
   if (error instanceof RetryableError || error instanceof TerminalError) return error;
-  const code = awsErrorCode(error) ?? 'Unknown';
+  const code = codeOrStatus(error);
   const message = `${attempt.doing}: ${code}: ${messageOf(error)}`;
   const notDone = { cause: error, reason: code };
   if (ACCESS_CODES.has(code) || MISSING_CODES.has(code) || THROTTLING_CODES.has(code)) {
@@ -71,11 +77,20 @@ export function fromAwsError(error: unknown, attempt: { doing: string; write: bo
   return new RetryableError(message, { ...notDone, outcomeUnknown: attempt.write });
 }
 
+/** `Status503` of an answer that names no error: what stands in front of a service sends such. */
+function codeOrStatus(error: unknown): string {
+  const code = awsErrorCode(error) ?? 'Unknown';
+  const status = statusOf(error);
+  return code === 'Unknown' && status !== undefined ? `Status${status}` : code;
+}
+
 /** The SDK calls errors that a service does not model a client's fault, also where the status says otherwise. */
 function isClientFault(error: Error): boolean {
-  if (!('$fault' in error) || error.$fault !== 'client') return false;
-  const metadata: unknown = '$metadata' in error ? error.$metadata : undefined;
-  const status =
-    typeof metadata === 'object' && metadata !== null && 'httpStatusCode' in metadata ? metadata.httpStatusCode : 400;
-  return typeof status !== 'number' || status < 500;
+  return '$fault' in error && error.$fault === 'client' && (statusOf(error) ?? 400) < 500;
+}
+
+function statusOf(error: unknown): number | undefined {
+  const metadata: unknown = error instanceof Error && '$metadata' in error ? error.$metadata : undefined;
+  if (typeof metadata !== 'object' || metadata === null || !('httpStatusCode' in metadata)) return undefined;
+  return typeof metadata.httpStatusCode === 'number' ? metadata.httpStatusCode : undefined;
 }

@@ -25,7 +25,20 @@ const WORDS: readonly (readonly [RetryReason, readonly string[]])[] = [
       'TimeoutError',
     ],
   ],
-  ['ServerError', ['InternalError', 'InternalServerError', 'ServerTimeout', 'ServiceUnavailable', 'Timeout']],
+  [
+    'ServerError',
+    [
+      'InternalError',
+      'InternalException',
+      'InternalFailure',
+      'InternalServerError',
+      'ServerTimeout',
+      'ServiceException',
+      'ServiceUnavailable',
+      'Timeout',
+      'Unavailable',
+    ],
+  ],
   [
     'Throttled',
     [
@@ -34,6 +47,7 @@ const WORDS: readonly (readonly [RetryReason, readonly string[]])[] = [
       'Throttling',
       'ProvisionedThroughputExceededException',
       'RequestLimitExceeded',
+      'RequestThrottled',
     ],
   ],
   ['Conflict', ['Conflict', 'Expired', 'ConditionalCheckFailedException', 'TransactionConflictException']],

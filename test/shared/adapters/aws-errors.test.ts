@@ -13,6 +13,11 @@ describe('fromAwsError', () => {
     { code: 'AccessDeniedException', fault: 'client', outcomeUnknown: false },
     { code: 'UnauthorizedOperation', fault: 'client', outcomeUnknown: false },
     { code: 'ExpiredTokenException', fault: 'client', outcomeUnknown: false },
+    // EC2's, Auto Scaling's and DynamoDB's words for credentials that are out of date, or an account that may not call.
+    { code: 'RequestExpired', fault: 'client', outcomeUnknown: false },
+    { code: 'SignatureDoesNotMatch', fault: 'client', outcomeUnknown: false },
+    { code: 'MissingAuthenticationTokenException', fault: 'client', outcomeUnknown: false },
+    { code: 'OptInRequired', fault: 'client', outcomeUnknown: false },
     { code: 'ResourceNotFoundException', fault: 'client', outcomeUnknown: false },
     // It may have been done (I4).
     { code: 'InternalServerError', fault: 'server', outcomeUnknown: true },
@@ -38,6 +43,12 @@ describe('fromAwsError', () => {
   it('is retryable after a 5xx that the SDK calls a fault of the client', () => {
     const error = Object.assign(serviceError('ServiceUnavailable', 'client'), { $metadata: { httpStatusCode: 503 } });
     expect(fromAwsError(error, attempt)).toMatchObject({ name: 'RetryableError', outcomeUnknown: true });
+  });
+
+  // A load balancer in front of a service answers 503 without a body: the SDK knows no code then.
+  it('names the status of a 5xx that names nothing', () => {
+    const error = Object.assign(serviceError('Unknown', 'server'), { $metadata: { httpStatusCode: 503 } });
+    expect(fromAwsError(error, attempt)).toMatchObject({ reason: 'Status503', outcomeUnknown: true });
   });
 
   it('leaves what is translated already', () => {

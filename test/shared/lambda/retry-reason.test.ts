@@ -14,6 +14,13 @@ describe('retryReason', () => {
     ['Status502', 'ServerError'],
     ['Status302', 'ServerError'],
     ['ServiceUnavailable', 'ServerError'],
+    // SQS and Auto Scaling, EventBridge, Lambda, EC2.
+    ['InternalFailure', 'ServerError'],
+    ['InternalException', 'ServerError'],
+    ['ServiceException', 'ServerError'],
+    ['Unavailable', 'ServerError'],
+    ['RequestExpired', 'AccessDenied'],
+    ['RequestThrottled', 'Throttled'],
     ['TooManyRequests', 'Throttled'],
     ['Conflict', 'Conflict'],
     ['DeadlineReserve', 'DeadlineReserve'],
