@@ -1,7 +1,8 @@
 /** `kubectl apply -k deploy/` without a cluster; `test/control-plane/install.test.ts` does it on kube-apiserver. */
 import { spawnSync } from 'node:child_process';
-import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync, mkdtempDisposableSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -17,6 +18,12 @@ const text = (file: string): string => readFileSync(join(DEPLOY, file), 'utf8');
 const kubectl = findKubectl();
 const RULES = z.object({
   rules: z.array(z.object({ resourceNames: z.array(z.string()).default([]) })).default([]),
+});
+const MANIFEST = z.looseObject({ kind: z.string(), metadata: z.looseObject({ name: z.string() }) });
+const DEPLOYMENT = z.object({
+  spec: z.object({
+    template: z.object({ spec: z.object({ tolerations: z.array(z.record(z.string(), z.string())).default([]) }) }),
+  }),
 });
 
 describe('deploy/', () => {
@@ -57,14 +64,46 @@ describe('deploy/', () => {
   it.skipIf(kubectl === undefined)('renders, namespace and definitions first, with settings by a hashed name', () => {
     const { stdout, stderr, status } = spawnSync(kubectl ?? '', ['kustomize', DEPLOY], { encoding: 'utf8' });
     expect([status, stderr]).toEqual([0, '']);
-    const manifests = parseAllDocuments(stdout).map(document =>
-      z.looseObject({ kind: z.string(), metadata: z.looseObject({ name: z.string() }) }).parse(document.toJS()),
-    );
+    const manifests = parseAllDocuments(stdout).map(document => MANIFEST.parse(document.toJS()));
     expect(manifests.slice(0, 2).map(({ kind }) => kind)).toEqual(['Namespace', 'CustomResourceDefinition']);
     const configMaps = manifests.filter(({ kind }) => kind === 'ConfigMap').map(({ metadata }) => metadata.name);
     expect(configMaps).toContain(CONFIG_MAP.name);
     const settings = configMaps.find(name => name.startsWith('curfew-forwarder-')) ?? 'none';
     expect(stdout).toMatch(new RegExp(`configMapRef:\\s+name: ${settings}`));
     expect(stdout).toMatch(new RegExp(`resourceNames:\\s+- ${FORWARDER_LEASE.name}\n\\s+resources:\\s+- leases`));
+  });
+
+  it.skipIf(kubectl === undefined)(
+    "keeps its names under the overlay of docs/deploying.md, with the reader's values",
+    () => {
+      using folder = mkdtempDisposableSync(join(tmpdir(), 'curfew-overlay-'));
+      const document = readFileSync(join(DEPLOY, '../docs/deploying.md'), 'utf8');
+      const [, overlay = ''] = /```yaml\n(# kustomization.yaml\n[^`]+)```/.exec(document) ?? [];
+      // Kustomize compares real paths.
+      const base = relative(realpathSync(folder.path), DEPLOY);
+      writeFileSync(join(folder.path, 'kustomization.yaml'), overlay.replace('../curfew/deploy', base));
+      const mine = '[featureGates]\nnodeRepair = false\n';
+      writeFileSync(join(folder.path, 'config.toml'), mine);
+      const { stdout, stderr, status } = spawnSync(kubectl ?? '', ['kustomize', folder.path], { encoding: 'utf8' });
+      expect([status, stderr]).toEqual([0, '']);
+      const manifests = parseAllDocuments(stdout).map(each => MANIFEST.parse(each.toJS()));
+      const { namespace, name, key } = CONFIG_MAP;
+      const configMaps = manifests.filter(({ kind }) => kind === 'ConfigMap');
+      expect(configMaps.find(({ metadata }) => metadata.name === name)).toMatchObject({
+        metadata: { namespace },
+        data: { [key]: mine },
+      });
+      const settings = configMaps.find(({ metadata }) => metadata.name.startsWith('curfew-forwarder-'));
+      expect(settings).toMatchObject({ data: { CLUSTER_NAME: 'prod', AWS_REGION: 'eu-west-1' } });
+      expect(stdout).toMatch(new RegExp(`configMapRef:\\s+name: ${settings?.metadata.name ?? 'none'}`));
+      expect(stdout).toMatch(/image: registry\.example\.com\/curfew-forwarder:0\.1\.0/);
+      expect(stdout).toMatch(/key: gpu\n/);
+    },
+  );
+
+  // EKS Auto Mode's `system` nodes and the usual nodes for Karpenter take nothing else.
+  it('lets the forwarder run on nodes that only add-ons may use', () => {
+    const { spec } = DEPLOYMENT.parse(parse(text('forwarder/deployment.yaml')));
+    expect(spec.template.spec.tolerations).toContainEqual({ key: 'CriticalAddonsOnly', operator: 'Exists' });
   });
 });
