@@ -30,8 +30,10 @@ export type Admission =
       readonly how: 'next' | 'joins' | 'follows';
     };
 
-/** The newest ones; a record holds at most 400 KB. */
+/** The newest ones. */
 const MAX_FINISHED = 100;
+/** Of JSON: for the ends, and for the requests that wait. A record, with all else that is in it, holds 400 KB. */
+const MAX_BYTES = 131_072;
 /** Requests of one node that wait at once: more than its monitors have checks. */
 const MAX_REQUESTS = 50;
 
@@ -55,8 +57,9 @@ export function admit(observation: DrainObservation, asked: DrainRequest): Admis
   const { active, requests, finished } = record;
   const before = finished.find(({ id }) => id === request.id);
   if (before !== undefined) return { kind: 'answer', record, answer: before, repeated: true };
-  if ([...requests, ...(active?.requests ?? [])].some(({ id }) => id === request.id)) return undefined;
-  const isFull = requests.length + (active?.requests.length ?? 0) >= MAX_REQUESTS;
+  const waiting = [...requests, ...(active?.requests ?? [])];
+  if (waiting.some(({ id }) => id === request.id)) return undefined;
+  const isFull = waiting.length >= MAX_REQUESTS || (waiting.length > 0 && bytesOf([...waiting, request]) > MAX_BYTES);
   const outcome = isFull ? TOO_MANY : (staleOutcome(observation, request) ?? immediateOutcome(observation, request));
   if (outcome !== undefined) {
     const answer = toFinished(request, outcome, { now: observation.now, scope: FULL, drained: 0 });
@@ -77,7 +80,7 @@ export function admit(observation: DrainObservation, asked: DrainRequest): Admis
 const TOO_MANY: DrainOutcome = {
   status: 'Failed',
   reason: 'TooManyRequests',
-  message: `${MAX_REQUESTS} requests wait for drains of this node already`,
+  message: `${MAX_REQUESTS} requests, or ${MAX_BYTES} bytes of them, wait for drains of this node already`,
   left: [],
 };
 
@@ -169,5 +172,10 @@ export function toFinished(
 /** The record with these ends; the oldest ones are forgotten first. */
 export function remember(record: DrainRecord, ended: readonly FinishedDrain[]): DrainRecord {
   if (ended.length === 0) return record;
-  return { ...record, finished: [...record.finished, ...ended].slice(-MAX_FINISHED) };
+  const all = [...record.finished, ...ended].slice(-MAX_FINISHED);
+  let bytes = 0;
+  const firstKept = all.findLastIndex(each => (bytes += bytesOf(each)) > MAX_BYTES) + 1;
+  return { ...record, finished: all.slice(firstKept) };
 }
+
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
