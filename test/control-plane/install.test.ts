@@ -1,6 +1,7 @@
 /** The commands of docs/deploying.md on an empty kube-apiserver. */
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
 import { createAccessProbe } from '../../shared/adapters/kubernetes/access-probe.ts';
 import { loadKubeconfig } from '../../shared/adapters/kubernetes/kubeconfig.ts';
 import { createTransport } from '../../shared/adapters/kubernetes/transport.ts';
@@ -30,10 +31,13 @@ beforeAll(async () => {
 });
 afterAll(() => plane?.stop());
 
-function kubectl(...parameters: string[]) {
+const kubectl = (...parameters: string[]) => kubectlWith('', ...parameters);
+
+function kubectlWith(input: string, ...parameters: string[]) {
   const { kubectl: command = 'kubectl', adminKubeconfig } = plane;
   const { status, stdout, stderr } = spawnSync(command, ['--kubeconfig', adminKubeconfig, ...parameters], {
     encoding: 'utf8',
+    input,
   });
   return { status, stdout, stderr, lines: stdout.trim().split('\n') };
 }
@@ -75,6 +79,25 @@ describe('installing in a cluster', () => {
     // kubectl always replaces the selector of a budget.
     const changed = second.lines.filter(line => !line.endsWith(' unchanged'));
     expect([second.status, changed]).toEqual([0, ['poddisruptionbudget.policy/curfew-forwarder configured']]);
+  });
+
+  it('lets the pod of the forwarder into its namespace', () => {
+    const template = kubectl(
+      'get',
+      '-n',
+      'curfew',
+      'deployment',
+      'curfew-forwarder',
+      '-o',
+      'jsonpath={.spec.template}',
+    );
+    const { spec } = z.object({ spec: z.looseObject({}) }).parse(JSON.parse(template.stdout));
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { namespace: 'curfew', name: 'forwarder' }, spec };
+    const created = kubectlWith(JSON.stringify(pod), 'create', '--dry-run=server', '-f', '-');
+    expect([created.status, created.stderr]).toEqual([0, '']);
+    // What its limits are for: a pod that may do more is refused.
+    const other = { ...pod, spec: { ...spec, hostNetwork: true } };
+    expect(kubectlWith(JSON.stringify(other), 'create', '--dry-run=server', '-f', '-').stderr).toContain('PodSecurity');
   });
 
   it.each(PARTS)('%s may do after it all that it needs', async name => {

@@ -22,7 +22,12 @@ const RULES = z.object({
 const MANIFEST = z.looseObject({ kind: z.string(), metadata: z.looseObject({ name: z.string() }) });
 const DEPLOYMENT = z.object({
   spec: z.object({
-    template: z.object({ spec: z.object({ tolerations: z.array(z.record(z.string(), z.string())).default([]) }) }),
+    template: z.object({
+      spec: z.object({
+        tolerations: z.array(z.record(z.string(), z.string())).default([]),
+        nodeSelector: z.record(z.string(), z.string()).optional(),
+      }),
+    }),
   }),
 });
 
@@ -105,5 +110,10 @@ describe('deploy/', () => {
   it('lets the forwarder run on nodes that only add-ons may use', () => {
     const { spec } = DEPLOYMENT.parse(parse(text('forwarder/deployment.yaml')));
     expect(spec.template.spec.tolerations).toContainEqual({ key: 'CriticalAddonsOnly', operator: 'Exists' });
+  });
+
+  it('keeps the forwarder off nodes that cannot run its image', () => {
+    const { spec } = DEPLOYMENT.parse(parse(text('forwarder/deployment.yaml')));
+    expect(spec.template.spec.nodeSelector).toEqual({ 'kubernetes.io/os': 'linux' });
   });
 });
