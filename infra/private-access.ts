@@ -1,6 +1,6 @@
 /**
  * For clusters with a private endpoint: the functions run in the cluster's VPC, in a security group of their own that the cluster's group lets in on
- * port 443. DynamoDB (gateway) and SQS, EventBridge (interface) endpoints or a NAT are the VPC owner's: docs/deploying.md.
+ * port 443. Endpoints of AWS services or a NAT are the VPC owner's: docs/deploying.md.
  */
 import { ArnFormat, Stack } from 'aws-cdk-lib';
 import { CfnSecurityGroupIngress, Port, SecurityGroup, Vpc, type IVpc } from 'aws-cdk-lib/aws-ec2';
