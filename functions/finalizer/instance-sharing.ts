@@ -9,7 +9,7 @@ import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { ClaimHints } from './claim-hints.ts';
-import { isMarked, providerIDOf } from './objects.ts';
+import { isLive, isMarked, providerIDOf } from './objects.ts';
 import type { TerminationRecord } from './record.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'clock'>;
@@ -28,11 +28,10 @@ export async function claimsOf(
   const owner = node.metadata.ownerReferences?.find(({ kind }) => kind === 'NodeClaim');
   const likely = owner?.name ?? hints.nameOf(providerID);
   const now = deps.clock.now();
-  const isLive = node.metadata.deletionTimestamp === undefined;
-  if (likely !== undefined && (isLive || !isMarked(node))) {
+  if (likely !== undefined && (isLive(node) || !isMarked(node))) {
     const claim = await deps.kubernetes.get({ type: RESOURCES.NodeClaim, name: likely });
-    if (claim !== undefined && providerIDOf(claim) === providerID && (isLive || !isMarked(claim))) return [claim];
-  } else if (isLive && hints.isBare(providerID, now)) return [];
+    if (claim !== undefined && providerIDOf(claim) === providerID && (isLive(node) || !isMarked(claim))) return [claim];
+  } else if (isLive(node) && hints.isBare(providerID, now)) return [];
   const claims = await listNodeClaims(deps);
   hints.seenAll(claims, now);
   return claims.filter(claim => providerIDOf(claim) === providerID);
@@ -46,14 +45,13 @@ async function claimsBeside(
   pool: string | undefined,
 ): Promise<readonly string[]> {
   const providerID = providerIDOf(claim);
-  const isLive = claim.metadata.deletionTimestamp === undefined;
-  const isEnding = !isLive || nodes.some(({ metadata }) => metadata.deletionTimestamp !== undefined);
+  const isEnding = !isLive(claim) || nodes.some(node => !isLive(node));
   if (providerID === undefined || !isEnding) return [];
   const query = pool === undefined ? {} : { labelSelector: `${KARPENTER.nodePoolLabel}=${pool}` };
   const claims = await listNodeClaims(deps, query);
   return claims
     .filter(other => other.metadata.uid !== claim.metadata.uid && providerIDOf(other) === providerID)
-    .filter(({ metadata }) => isLive || metadata.deletionTimestamp === undefined)
+    .filter(other => isLive(claim) || isLive(other))
     .map(({ metadata }) => metadata.name);
 }
 
@@ -122,5 +120,3 @@ export async function isStray(
   const named = await namedNodesOf(deps, claim, { stored: undefined, viaNode: undefined });
   return !withoutStrays(claim, [...named, node]).includes(node);
 }
-
-const isLive = ({ metadata }: KubernetesObject): boolean => metadata.deletionTimestamp === undefined;

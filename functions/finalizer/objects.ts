@@ -12,6 +12,9 @@ export function providerIDOf(object: KubernetesObject): string | undefined {
   return object.kind === 'Node' ? readNode(object).providerID : readNodeClaim(object).providerID;
 }
 
+/** Whether it is not being deleted. */
+export const isLive = ({ metadata }: KubernetesObject): boolean => metadata.deletionTimestamp === undefined;
+
 /** Whether the NodeClaim has registered its Node: Nodes of one that has not are left alone (L42). */
 export function isRegistered({ status }: KubernetesObject): boolean {
   const registered = readConditions(status?.['conditions']).find(({ type }) => type === 'Registered');

@@ -22,7 +22,7 @@ export const REPAIR_PAST_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'repair-that-does-not-help',
-    mistake: 'replaces nodes for ever whose replacements fail as they did',
+    mistake: 'goes on replacing nodes whose replacements fail as they did',
     breaks: ['I3'],
     scenario: 'repair-gives-up-what-does-not-help.yaml#repair-futility',
     mutation: seeing({ rules: rules => withSettings(rules, () => ({ futility: undefined })) }),

@@ -16,6 +16,7 @@ import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
 import type { Look } from '../observe.ts';
+import { isLive } from '../objects.ts';
 import type { KeptSettings, TerminationRecord } from '../record.ts';
 
 export type TerminationDeps = Pick<
@@ -110,9 +111,6 @@ export async function tell(context: TerminationContext, report: Omit<Report, 'ab
   const { type, reason = report.reason, message = report.message } = report.event;
   for (const about of others) await context.deps.events.record({ type, reason, message, about });
 }
-
-/** Whether the Node is not being deleted. */
-export const isLive = (node: KubernetesObject): boolean => node.metadata.deletionTimestamp === undefined;
 
 /** The Nodes that go. Those of a NodeClaim that never registered, or that shares its instance, are left alone (L42). */
 export const leaving = ({ look }: TerminationContext): readonly KubernetesObject[] =>

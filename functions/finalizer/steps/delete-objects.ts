@@ -7,8 +7,8 @@ import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { setFinalizers } from '../finalizers.ts';
 import { KARPENTER_FINALIZER } from '../decide.ts';
-import { isRegistered, toTerminated } from '../objects.ts';
-import { isLive, lookAgain, stepDone, type TerminationContext } from './context.ts';
+import { isLive, isRegistered, toTerminated } from '../objects.ts';
+import { lookAgain, stepDone, type TerminationContext } from './context.ts';
 
 export const deleteObjects = {
   name: 'DeleteObjects',

@@ -2,7 +2,8 @@
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import { setFinalizers } from '../finalizers.ts';
-import { isLive, lookAgain, stepDone, type TerminationContext } from './context.ts';
+import { isLive } from '../objects.ts';
+import { lookAgain, stepDone, type TerminationContext } from './context.ts';
 
 export const releaseObjects = {
   name: 'Release',

@@ -5,7 +5,8 @@ import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { DISRUPTED_TAINT } from '../../../shared/domain/drainable-pod.ts';
 import type { JsonObject, JsonValue, KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
-import { isLive, lookAgain, stepDone, type TerminationContext } from './context.ts';
+import { isLive } from '../objects.ts';
+import { lookAgain, stepDone, type TerminationContext } from './context.ts';
 
 const EXCLUDE_LABEL = 'node.kubernetes.io/exclude-from-external-load-balancers';
 

@@ -1,5 +1,5 @@
 /**
- * Hooks that are custom resources, and whoever works on them. They are drawn from streams of their own, so that clusters without them stay
+ * Hooks that are custom resources, and the controllers that work on them. They are drawn from streams of their own, so that clusters without them stay
  * as they are.
  */
 import { objectAt } from '../../../packages/kube-apiserver/src/json.ts';
