@@ -84,6 +84,9 @@ export interface Transport {
   close(): void;
 }
 
+/**
+ * Answers of any status are returned as they are. After a 401 the request goes out once more with fresh credentials.
+ */
 export function createTransport(options: TransportOptions): Transport {
   const server = new URL(options.server);
   const secure = server.protocol === 'https:';
