@@ -102,6 +102,7 @@ export interface Illness {
   readonly since: number | undefined;
 }
 
+/** By the provider's table alone: conditions that a policy adds are not in it. */
 export function illnessesOf(node: KubernetesObject): readonly Illness[] {
   return WATCHED.flatMap(([type, status]) => {
     const condition = conditionOf(node, type);
