@@ -28,6 +28,9 @@ export async function reportingFailure(output: CommandOutput, run: () => Promise
   }
 }
 
+/**
+ * Errors of the user, of the system and of the API server are put right by the user (2); anything else is a bug (1).
+ */
 export function describeFailure(error: unknown): Failure {
   if (error instanceof UsageError) return { exitCode: 2, message: error.message };
   const reason = describeSystemError(error);

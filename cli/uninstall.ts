@@ -1,7 +1,7 @@
 /**
  * `curfew uninstall`: takes Curfew's finalizers off what lives, and gives Karpenter its own back where `builtin: Replace` had taken it, so
  * that Karpenter terminates these nodes again; when asked, its holds too. Run it once the functions are stopped: they would put theirs on
- * again.
+ * again. What only running functions can end it names.
  */
 import { ANNOTATIONS, KARPENTER } from '../shared/contract/names.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
@@ -12,6 +12,7 @@ import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
 import { reportFailure } from './failure.ts';
 import { onKubeconfig } from './on-kubeconfig.ts';
 import { TERMINATION_POLICY } from './policies/termination-policy.ts';
+import { releaseOf } from './uninstall/release.ts';
 
 export interface UninstallOptions {
   /** Default: `$KUBECONFIG`, else `~/.kube/config`. */
@@ -19,11 +20,11 @@ export interface UninstallOptions {
   readonly context?: string;
   /** Says what would be done, and changes nothing. */
   readonly dryRun?: boolean;
-  /** Takes the do-not-disrupt annotation off the Nodes that Curfew holds: nobody would, once it is gone. */
+  /** Takes off Nodes what nobody would, once Curfew is gone: its do-not-disrupt, and what its drains have written. */
   readonly releaseHolds?: boolean;
 }
 
-/** Exit code 0: done. 1: some objects are still being terminated, run it again when they are gone. 2: the cluster cannot be reached. */
+/** Exit code 0: done. 1: only running functions can release what is named. 2: the cluster cannot be reached. */
 export async function uninstallCommand(
   options: UninstallOptions,
   output: CommandOutput = PROCESS_OUTPUT,
@@ -35,11 +36,21 @@ export async function uninstallCommand(
       done += 1;
       output.out(`${dryRun ? 'would have ' : ''}${line}\n`);
     };
-    const left = await onKubeconfig(cluster, ({ kubernetes }) => uninstall(kubernetes, { dryRun, releaseHolds, say }));
-    if (done === 0 && left.length === 0) output.out('Nothing carries a termination finalizer of Curfew.\n');
-    if (left.length === 0) return 0;
-    output.error(`${left.join(', ')}: being terminated by Curfew, left to it. Run this again when they are gone.\n`);
-    return 1;
+    const { left, rules, cordoned } = await onKubeconfig(cluster, ({ kubernetes }) =>
+      uninstall(kubernetes, { dryRun, releaseHolds, say }),
+    );
+    for (const name of cordoned)
+      output.out(`Node ${name} stays cordoned after its drain: kubectl uncordon ${name} takes it back into use\n`);
+    const isClean = left.length === 0 && rules.length === 0;
+    if (isClean && done === 0) output.out('Nothing carries a termination finalizer of Curfew.\n');
+    if (left.length > 0)
+      output.error(`${left.join(', ')}: being terminated by Curfew, left to it. Run this again when they are gone.\n`);
+    if (rules.length > 0)
+      output.error(
+        `FinalizerRule ${rules.join(', ')}: objects carry its finalizer, and could not go without Curfew. ` +
+          'While the functions run: kubectl delete finalizerrules --all. Then run this again.\n',
+      );
+    return isClean ? 0 : 1;
   } catch (error) {
     return reportFailure(error, output);
   }
@@ -51,7 +62,15 @@ const POLICIES: readonly ResourceType[] = ['mutatingadmissionpolicybindings', 'm
   resource => ({ group: ADMISSION, version: 'v1', resource }),
 );
 
-/** @returns what is being terminated under our finalizer, as `NodeClaim a` */
+export interface Remains {
+  /** What is being terminated under our finalizer, as `NodeClaim a`. */
+  readonly left: readonly string[];
+  /** FinalizerRules, when Curfew goes for good: objects carry their finalizers. */
+  readonly rules: readonly string[];
+  /** Nodes that an ended drain has left cordoned, for whatever is wrong with them. */
+  readonly cordoned: readonly string[];
+}
+
 export async function uninstall(
   kubernetes: Pick<KubernetesApi, 'get' | 'list' | 'patch' | 'delete'>,
   {
@@ -59,7 +78,7 @@ export async function uninstall(
     releaseHolds = false,
     say,
   }: Pick<UninstallOptions, 'releaseHolds'> & { readonly dryRun: boolean; readonly say: (line: string) => void },
-): Promise<readonly string[]> {
+): Promise<Remains> {
   for (const type of POLICIES) {
     const ref = { type, name: TERMINATION_POLICY };
     const found = await kubernetes.get(ref);
@@ -79,24 +98,19 @@ export async function uninstall(
       else await giveBack(kubernetes, { kind, mark, metadata, dryRun, say });
     }
   }
-  if (releaseHolds) await release(kubernetes, { dryRun, say });
-  return left;
-}
-
-/** Only holds of ours: they have the mark, and the value that we write. */
-async function release(
-  kubernetes: Pick<KubernetesApi, 'list' | 'patch'>,
-  { dryRun, say }: Pick<Marked, 'dryRun' | 'say'>,
-): Promise<void> {
-  for (const { metadata } of (await kubernetes.list(RESOURCES.Node)) ?? []) {
-    const { name, uid, resourceVersion, annotations = {} } = metadata;
-    if (annotations[ANNOTATIONS.protectedUntil] === undefined) continue;
-    const isOurs = annotations[KARPENTER.doNotDisruptAnnotation] === 'true';
-    const taken = [...(isOurs ? [KARPENTER.doNotDisruptAnnotation] : []), ANNOTATIONS.protectedUntil];
-    const change = { uid, resourceVersion, annotations: Object.fromEntries(taken.map(key => [key, null])) };
-    if (dryRun || (await isChanged(kubernetes, 'Node', name, change)))
-      say(`taken ${taken.join(' and ')} off Node ${name}`);
+  if (!releaseHolds) return { left, rules: [], cordoned: [] };
+  const cordoned: string[] = [];
+  for (const node of (await kubernetes.list(RESOURCES.Node)) ?? []) {
+    const { taken, isUncordoned, staysCordoned, body } = releaseOf(node);
+    const { name } = node.metadata;
+    if (left.includes(`Node ${name}`)) continue;
+    if (staysCordoned) cordoned.push(name);
+    if (taken.length === 0) continue;
+    if (!dryRun && !(await isChanged(kubernetes, 'Node', name, body))) continue;
+    say(`taken ${taken.join(' and ')} off Node ${name}${isUncordoned ? ', uncordoned it' : ''}`);
   }
+  const rules = (await kubernetes.list(RESOURCES.FinalizerRule)) ?? [];
+  return { left, rules: rules.map(({ metadata }) => metadata.name), cordoned };
 }
 
 interface Marked {
@@ -116,8 +130,8 @@ async function giveBack(
   const isMissing = labels?.[KARPENTER.nodePoolLabel] !== undefined && !kept.includes(KARPENTER.terminationFinalizer);
   const next = isMissing ? [...kept, KARPENTER.terminationFinalizer] : kept;
   const annotations = { [ANNOTATIONS.terminationFinalizer]: null };
-  const change = { uid, resourceVersion, finalizers: next, annotations };
-  if (!dryRun && !(await isChanged(kubernetes, kind, name, change))) return;
+  const body = { metadata: { uid, resourceVersion, finalizers: next, annotations } };
+  if (!dryRun && !(await isChanged(kubernetes, kind, name, body))) return;
   const given = isMissing ? `, put ${KARPENTER.terminationFinalizer} on` : '';
   say(`taken ${mark} off ${kind} ${name}${given}`);
 }
@@ -127,9 +141,9 @@ async function isChanged(
   kubernetes: Pick<KubernetesApi, 'patch'>,
   kind: Marked['kind'],
   name: string,
-  metadata: JsonObject,
+  body: JsonObject,
 ): Promise<boolean> {
-  const outcome = await kubernetes.patch({ type: RESOURCES[kind], name }, { type: 'merge', body: { metadata } });
+  const outcome = await kubernetes.patch({ type: RESOURCES[kind], name }, { type: 'merge', body });
   if (outcome.kind === 'notFound') return false;
   if (outcome.kind !== 'ok') throw new TerminalError('Conflict', `${kind} ${name} changed: run this again`);
   return true;

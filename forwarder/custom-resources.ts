@@ -63,6 +63,10 @@ interface Wanted {
 /** Failures in a row before they are reported: one is cured by the next attempt. */
 const FAILURES_BEFORE_REPORT = 3;
 
+/**
+ * `start` comes before the first `want`. Owners that want the same kind in the same role share one watch; beyond
+ * `kindsMax` a kind waits as `TooManyKinds` until one is given up.
+ */
 export function createCustomResources(deps: CustomResourcesDeps): CustomResources {
   const { clock, log, timings } = deps;
   const wanted = new Map<string, Wanted>();

@@ -48,6 +48,7 @@ export interface Forwarder {
   stats(): ForwarderStats;
 }
 
+/** Does nothing before `start`; throws there when it is started twice: after `stop`, create another one. */
 export function createForwarder(deps: ForwarderDeps): Forwarder {
   const settings: ForwarderSettings = { ...DEFAULT_SETTINGS, ...deps.config };
   const { clock, metrics, random, log = SILENT_LOG } = deps;

@@ -70,6 +70,10 @@ export const ALWAYS_HELD: Lease = {
   release: () => Promise.resolve(),
 };
 
+/**
+ * Creates the Lease where it is missing. What the API server refuses or fails to answer is logged and tried again,
+ * until the signal or `renewDeadline` ends it.
+ */
 export function createLease({ kubernetes, clock, log, settings }: LeaseDeps): Lease {
   const { namespace, name, identity } = settings;
   const ref: ObjectRef = { type: LEASES, namespace, name };

@@ -40,6 +40,7 @@ export interface NodeMessages {
   nodeChange(nodeName: string, part: 'pods' | 'podsWatched'): ObjectChange | undefined;
 }
 
+/** `nodes` and `trackers` are read at each call, so they may be made after this. */
 export function createNodeMessages({ queue, clock, nodes, trackers }: NodeMessagesDeps): NodeMessages {
   /**
    * Of many pods that go together, each function that waits for them gets a few events, as one change of their node. A pod with an

@@ -56,6 +56,7 @@ export interface NodePods {
   start(signal: AbortSignal): void;
 }
 
+/** Nodes that are added before `start`, or after its signal aborts, get no watch. */
 export function createNodePods(deps: NodePodsDeps): NodePods {
   const { clock, log, settings, drainWatches } = deps;
   const running = new Map<string, AbortController>();

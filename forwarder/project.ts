@@ -16,6 +16,10 @@ import { conditions, finalizers, hints, sortedList, type PodInterest, type Proje
 /** Those that hold a Node for protected pods: one function reads them, and mostly it is the one that writes them. */
 const PROTECTION_KEYS: readonly string[] = [KARPENTER.doNotDisruptAnnotation, ANNOTATIONS.protectedUntil];
 
+/**
+ * The protection's and the drains' own writes are parts of their own, so that `node-messages.ts` can tell them from all
+ * else. Capacity, images and addresses are left out: no consumer reads them.
+ */
 export const projectNode: Project = object => ({
   parts: {
     annotations: pickEntries(withoutDrains(object), key => isRelevantKey(key) && !PROTECTION_KEYS.includes(key)),
@@ -104,6 +108,7 @@ export const projectPolicy: Project = object => ({
   hints: {},
 });
 
+/** All data: which keys are templates stands in the configuration itself. */
 export const projectConfigMap: Project = object => ({
   parts: {
     data: pickEntries(object, key => key === 'data' || key === 'binaryData'),
@@ -140,11 +145,13 @@ export const projectPodDisruptionBudget: Project = object => {
   return { parts: { open: typeof allowed === 'number' && allowed > 0 ? true : undefined }, hints: {} };
 };
 
+/** That it is there, is being deleted, or is gone: a termination waits for no more of it. */
 export const projectVolumeAttachment: Project = object => {
   const nodeName = textAt(object, 'spec', 'nodeName');
   return { parts: { deletionTimestamp: object.metadata.deletionTimestamp }, hints: hints({ nodeName }) };
 };
 
+/** The whole spec; the status is Curfew's own and left out. */
 export const projectFinalizerRule: Project = object => ({
   parts: {
     deletionTimestamp: object.metadata.deletionTimestamp,

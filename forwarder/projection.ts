@@ -30,6 +30,7 @@ export function conditions(
   );
 }
 
+/** Sorted: a finalizer that moved is no change. */
 export function finalizers(object: KubernetesObject): readonly unknown[] | undefined {
   return sortedList(object.metadata.finalizers ?? []);
 }
@@ -46,6 +47,7 @@ export function sortedList(values: readonly unknown[]): readonly unknown[] | und
 /** Longer than any real one: a hint must not make an entry too large for the bus, so such a value is left out. */
 const HINT_LENGTH_MAX = 1024;
 
+/** Without values that are absent or longer than `HINT_LENGTH_MAX` characters. */
 export function hints(values: Readonly<Partial<Record<keyof Hints, string | undefined>>>): Hints {
   const kept = Object.entries(values).filter(([, value]) => value !== undefined && value.length <= HINT_LENGTH_MAX);
   return Object.fromEntries(kept);

@@ -35,6 +35,10 @@ interface Spent {
   readonly wholeAt: Readonly<Record<string, EpochMs>>;
 }
 
+/**
+ * Remembers what was published within the longest allowance, and nothing of deleted objects: memory is bounded by the
+ * rate of changes.
+ */
 export function createPublishFloor({ period, burst, ofPart = {} }: PublishFloorSettings): PublishFloor {
   /** In the order of their last publication. */
   const recent = new Map<string, Spent>();

@@ -57,6 +57,10 @@ const NO_OUTCOME = { kind: 'retry', code: 'NoOutcome' } as const;
 /** Nobody reads it; creating one with its stack for each wait would cost more than the wait. */
 const OTHER_CAME_FIRST = new Error('the other came first');
 
+/**
+ * One call of the bus at a time. A call that fails as a whole is tried again without limit; an entry that the bus
+ * refuses for good is dropped with an audit line, unless an operator can cure it.
+ */
 export function createPublisher(deps: PublishDeps): Publisher {
   const { queue, clock, log } = deps;
   const count = (name: MetricName, dimensions?: Readonly<Record<string, string>>): void =>

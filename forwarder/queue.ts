@@ -61,6 +61,10 @@ interface Slot {
   heldUntil: EpochMs | undefined;
 }
 
+/**
+ * @param objectsMax slots; an offer for one more waits (Q2)
+ * @param publishFloor without it nothing is held back
+ */
 export function createChangeQueue(objectsMax: number, publishFloor?: PublishFloor): ChangeQueue {
   const slots = new Map<string, Slot>();
   const room = createGate();

@@ -36,6 +36,7 @@ const LOOKS_PER_PERIOD = 100;
 /** Objects per wake-up of a fast pass: a timer each would cost more than the publishing. */
 const BATCH_MS = 200;
 
+/** A period of zero publishes on request only. A request during a pass starts that pass anew. */
 export function createResync({ settings, clock, log, keys, publish }: ResyncDeps): Resync {
   const { period, perSecondMax } = settings;
   const fastest = 1000 / perSecondMax;

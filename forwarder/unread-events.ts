@@ -20,6 +20,10 @@ export interface UnreadEvents {
   clear(): void;
 }
 
+/**
+ * Call `isRead` for each event that `skips` has let through: until then its object counts as unknown and every event of
+ * it is read.
+ */
 export function createUnreadEvents({ unread, tracked, watchedNodes, isTold }: UnreadEventsDeps): UnreadEvents {
   /**
    * Objects of events that were found worth reading and are not read yet, and whether one of these has the mark: until then, nothing

@@ -69,6 +69,7 @@ export interface WatchSupervisor {
 /** After this many failures in a row the next attempt starts with a list. */
 const FAILURES_BEFORE_LIST = 3;
 
+/** Its metrics have the dimension `resource`, the plural name. */
 export function createWatchSupervisor(deps: WatchDeps): WatchSupervisor {
   const { resource, clock, consumer, timings } = deps;
   const dimensions = { resource: resource.type.resource };

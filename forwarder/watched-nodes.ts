@@ -57,6 +57,10 @@ export function nodeToWatch(kind: NodeKind, object: KubernetesObject): WatchWant
   return waiters.length === 0 || nodeName === undefined ? undefined : { nodeName, waiters };
 }
 
+/**
+ * Tells the listener of a node when its first waiter comes (`added`), when another one joins, and when the last has
+ * gone.
+ */
 export function createWatchedNodes(listener: WatchedNodesListener): WatchedNodes {
   /** UID of the Node or NodeClaim → name of the node it asks for. */
   const nodeOf = new Map<string, string>();

@@ -60,6 +60,7 @@ interface Watch {
   run(signal: AbortSignal): Promise<void>;
 }
 
+/** Watches of drains and of custom kinds start and stop by themselves while `run` lasts. */
 export function createWatches(deps: WatchesDeps): Watches {
   const { clock, metrics, log, random, queue, settings } = deps;
   const common = { clock, metrics, log, random, watch: deps.watch };

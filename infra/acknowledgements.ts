@@ -2,7 +2,7 @@
  * Findings of cdk-nag that are by design, each named by its rule and its resource with the reason. A test fails on any finding that is not here, and
  * none is acknowledged for a whole stack, so that a new resource is judged for itself.
  */
-import { Validations } from 'aws-cdk-lib';
+import { type Stack, Token, Validations } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 import { PERMISSIONS } from '../shared/contract/permissions.ts';
 import type { FunctionsStack } from './functions-stack.ts';
@@ -33,12 +33,12 @@ export function acknowledgeFindings(stacks: { readonly state: StateStack; readon
       );
       acknowledge(
         role,
-        'AwsSolutions::AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ec2:<AWS::Region>:<AWS::AccountId>:instance/*]',
+        `AwsSolutions::AwsSolutions-IAM5[Resource::${arnIn(functions, 'ec2', 'instance/*')}]`,
         'Instances are not known beforehand; a condition limits the statement to those tagged with the cluster.',
       );
       acknowledge(
         role,
-        'AwsSolutions::AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:autoscaling:<AWS::Region>:<AWS::AccountId>:autoScalingGroup:*:autoScalingGroupName/*]',
+        `AwsSolutions::AwsSolutions-IAM5[Resource::${arnIn(functions, 'autoscaling', 'autoScalingGroup:*:autoScalingGroupName/*')}]`,
         'Groups are not known beforehand; a condition limits the statement to those tagged with the cluster.',
       );
     }
@@ -67,4 +67,11 @@ export function acknowledgeFindings(stacks: { readonly state: StateStack; readon
 
 function acknowledge(construct: IConstruct, id: string, reason: string): void {
   Validations.of(construct).acknowledge({ id, reason });
+}
+
+/** An ARN as findings spell it: what only the deployment knows stands in angle brackets, and nothing does where `env` is configured. */
+function arnIn({ partition, region, account }: Stack, service: string, resource: string): string {
+  const spelt = (value: string, pseudo: string): string => (Token.isUnresolved(value) ? `<${pseudo}>` : value);
+  const place = [spelt(region, 'AWS::Region'), spelt(account, 'AWS::AccountId')];
+  return ['arn', spelt(partition, 'AWS::Partition'), service, ...place, resource].join(':');
 }

@@ -37,6 +37,10 @@ interface Environment {
   readonly lifetime: Lifetime;
 }
 
+/**
+ * Environments are made by `environment`, without a limit on their number: the inbox limits how many messages are at
+ * work.
+ */
 export function createFunctionRunner(options: FunctionRunnerOptions): FunctionRunner {
   const { name, scheduler, metrics } = options;
   const free: Environment[] = [];

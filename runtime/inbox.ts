@@ -54,6 +54,7 @@ export interface Inbox {
   depth(): number;
 }
 
+/** A message that failed comes again as `retryDelay` says, one whose reader never settles after `visibilityTimeout`. */
 export function createInbox({ name, settings, scheduler, consume, bury }: InboxOptions): Inbox {
   let sent = 0;
   /** By id. */

@@ -10,6 +10,7 @@ export interface Lifetime {
   end(): void;
 }
 
+/** Ends once; what is at work then never settles. */
 export function createLifetime(): Lifetime {
   let alive = true;
   return {

@@ -89,6 +89,7 @@ export interface RunningForwarder {
   readonly lifetime: Lifetime;
 }
 
+/** It has started when this returns. Ending its lifetime is a crash: nothing that is queued is published. */
 export function startForwarder({ parts, bus, metrics }: Pick<Shared, 'parts' | 'bus' | 'metrics'>): RunningForwarder {
   const { watch, scheduler, hooks = {}, cluster, random } = parts;
   const lifetime = createLifetime();

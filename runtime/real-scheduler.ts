@@ -11,6 +11,7 @@ export interface RealScheduler extends Scheduler {
   close(): void;
 }
 
+/** An instant of the past runs on the next turn of the event loop. Timers keep the process alive until `close`. */
 export function createRealScheduler(): RealScheduler {
   const waiting = new Set<{ timer: NodeJS.Timeout }>();
   let closed = false;

@@ -30,6 +30,7 @@ const ORPHAN_CHECK_PERIOD = hours(24);
 
 const NO_METRICS: MetricSink = { count: () => undefined, milliseconds: () => undefined };
 
+/** Nothing happens before `start`, which throws when it is called twice. */
 export function createSystem(parts: SystemParts): System {
   const { scheduler, hooks = {}, metrics = NO_METRICS } = parts;
   const inboxes = new Map<FunctionName, Inbox>();

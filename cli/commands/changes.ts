@@ -30,7 +30,10 @@ export function addChanges({ program, output, ends }: Place): void {
       .description("take termination finalizers off what lives and give Karpenter's own back; after `curfew stop`"),
   )
     .option('--dry-run', 'say what would be done, change nothing')
-    .option('--release-holds', 'take do-not-disrupt off the Nodes that Curfew holds, too: when it goes for good')
+    .option(
+      '--release-holds',
+      'take do-not-disrupt and the marks of drains off Nodes, too, and name FinalizerRules: when Curfew goes for good',
+    )
     .action(async (options: Record<string, string>) => {
       const { uninstallCommand } = await import('../uninstall.ts');
       ends(await uninstallCommand(options, output));

@@ -12,6 +12,10 @@ export type LiveConfiguration =
   | { readonly kind: 'invalid'; readonly message: string }
   | { readonly kind: 'none' };
 
+/**
+ * As the functions would read it now. `invalid` is what a new configuration would be told; the last good one in
+ * Curfew's table may still be in force.
+ */
 export async function loadConfiguration(kubernetes: Pick<KubernetesApi, 'get'>): Promise<LiveConfiguration> {
   const { namespace, name, key } = CONFIG_MAP;
   const configMap = await kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name });

@@ -33,6 +33,7 @@ const WORDS: Readonly<Record<PlannedPod['action'], string>> = {
   leave: 'to stay',
 };
 
+/** On one line; `blocked` counts the pods that something holds now. */
 export function summary(pods: readonly PlannedPod[]): string {
   const counts = Object.entries(WORDS).flatMap(([action, words]) => {
     const count = pods.filter(pod => pod.action === action).length;

@@ -58,6 +58,7 @@ export interface NodeExplanation {
   readonly observeOnly: boolean;
 }
 
+/** Lists the pods with an annotation or a refusal, by namespace and name; the others are counted. */
 export function explainNode(observation: NodeObservation, now: EpochMs): NodeExplanation {
   const { node, nodePool, protection } = observation;
   const all = observation.pods.map(pod => explainPod(pod, observation, now));

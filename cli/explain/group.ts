@@ -67,6 +67,7 @@ function statusOf(object: KubernetesObject | undefined): readonly string[] {
     );
 }
 
+/** Unhealthy nodes have a line each; the others are counted. */
 export function renderGroup(group: GroupExplanation, now: EpochMs): string {
   const { kind, name, mode, fault, status, rules, nodes } = group;
   const title = kind === 'policy' ? `NodeLifecyclePolicy ${name}` : `NodePool ${name}`;

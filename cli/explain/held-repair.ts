@@ -13,6 +13,7 @@ import type { LifecycleExplanation } from './lifecycle.ts';
 /** Older than this it is not so any more: five minutes, and the time that a pass takes. */
 const HOLDS_FOR = minutes(6);
 
+/** Unchanged, but for a repair that is due and has a `NodeRepairBlocked` Event younger than `HOLDS_FOR`. */
 export async function withHold(
   kubernetes: KubernetesApi,
   lifecycle: LifecycleExplanation,

@@ -5,6 +5,7 @@ import { toDurationMs, toEpochMs, toExactTimestamp } from '../../shared/domain/t
 const INSTANTS: ReadonlySet<string> = new Set(['now', 'until', 'expiry', 'time', 'dueTime', 'since']);
 const DURATIONS: ReadonlySet<string> = new Set(['gracePeriod', 'cappedTo', 'timeout']);
 
+/** By the name of a field: `INSTANTS` and `DURATIONS` are milliseconds inside, text outside. */
 export function toJson(value: unknown): string {
   return JSON.stringify(value, readable, 2);
 }

@@ -69,6 +69,10 @@ export interface LifecycleCluster {
   readonly pools: ReadonlyMap<string, KubernetesObject>;
 }
 
+/**
+ * Lists of the whole cluster; a kind that is not served is as if empty. With a configuration that cannot be read, gates
+ * count as open and the fault is answered.
+ */
 export async function observeLifecycle(kubernetes: KubernetesApi): Promise<LifecycleCluster> {
   const { namespace, name } = CONFIG_MAP;
   const [nodes, claims, policies, pools, configMap] = await Promise.all([
@@ -94,6 +98,7 @@ export async function observeLifecycle(kubernetes: KubernetesApi): Promise<Lifec
   };
 }
 
+/** By the very rules of the functions, without what only Curfew's table knows: see `withHold`. */
 export function explainLifecycle(cluster: LifecycleCluster, node: NodeView, now: EpochMs): LifecycleExplanation {
   const owner = ownerOf(node, indexOwners(cluster.nodes, cluster.claims));
   const nodePool = poolOf(node, owner);
@@ -172,6 +177,7 @@ function withoutDueTime(message: string, dueTime: EpochMs | undefined): string {
   return dueTime === undefined ? message : message.replace(dueClause({ dueTime }), '');
 }
 
+/** What is in force, whether the node is being terminated or not. */
 export function terminationText(termination: ReturnType<typeof effectiveTermination>): string {
   switch (termination.kind) {
     case 'none':

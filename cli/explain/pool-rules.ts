@@ -11,6 +11,7 @@ export interface PoolRules {
   readonly policies: readonly { readonly name: string; readonly mode: 'Enforce' | 'Observe' }[];
 }
 
+/** For a name without a NodePool: what policies say of nodes that have none. */
 export function rulesOfPool({ pools, policies, gateOpen }: LifecycleCluster, name: string): PoolRules {
   const pool = pools.get(name);
   const termination = effectiveTermination(pool, policies);

@@ -30,6 +30,7 @@ export interface Switches {
 const SETTLES_WITHIN = seconds(180);
 const LOOK_AGAIN_AFTER = seconds(2);
 
+/** Throws `UsageError` with AWS's words, and when an event source has not settled within `SETTLES_WITHIN`. */
 export function createSwitches(options: ClientOptions, clock: Clock): Switches {
   const lambda = new LambdaClient(options);
   const scheduler = new SchedulerClient(options);

@@ -4,6 +4,7 @@
  */
 import type { KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
 
+/** Without the annotation in the text itself, as `kubectl apply` does. */
 export function asApplied(manifest: KubernetesManifest): KubernetesManifest {
   const { metadata } = manifest;
   const applied = { ...manifest, metadata: { annotations: {}, ...metadata } };

@@ -13,6 +13,9 @@ export interface ReachabilityListener {
 /** What a load balancer or a server that ends says in place of the API server. */
 const STANDS_IN: ReadonlySet<number> = new Set([502, 503, 504]);
 
+/**
+ * Calls pass through unchanged. A call that its caller aborts says nothing; 502 to 504 are no answer of the API server.
+ */
 export function watchReachability(transport: Transport, clock: Clock, listener: ReachabilityListener): Transport {
   let awaySince: EpochMs | undefined;
   const away = (why: string): void => {

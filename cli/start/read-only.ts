@@ -22,6 +22,7 @@ export interface WithheldWrite {
   readonly body?: KubernetesManifest | ObjectPatch['body'];
 }
 
+/** A withheld merge patch answers with the object as it would be, and changes nothing that is read later. */
 export function toReadOnly(api: KubernetesApi, onWrite: (write: WithheldWrite) => void): KubernetesApi {
   /** The object the write would hit, or the outcome that would keep it from happening. */
   async function find(ref: ObjectRef, expected: Preconditions) {

@@ -31,6 +31,7 @@ export interface Timeline {
 
 const VOICE_WIDTH = 12;
 
+/** @param now milliseconds, on the clock of the instant that `begin` is given */
 export function createTimeline(output: Output, now: () => number): Timeline {
   const paint: Record<Voice, (text: string) => string> = {
     you: c.magenta,

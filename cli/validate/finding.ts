@@ -20,6 +20,7 @@ export interface Checked {
   readonly rendered?: string;
 }
 
+/** `FILE:LINE:COLUMN: PATH: MESSAGE`, as editors and CI read it. */
 export function formatFinding({ file, line, column, path, message }: Finding): string {
   const place = column === undefined ? `${file}:${line}` : `${file}:${line}:${column}`;
   return path === '' ? `${place}: ${message}` : `${place}: ${path}: ${message}`;

@@ -68,7 +68,10 @@ export function createObjectChecker(): ObjectChecker {
   };
 }
 
-/** An object of our group, or nearly of one that is read, whose kind or version nothing serves: it would be passed over. */
+/** Kinds that nobody but Curfew has: under another group they are meant for it. */
+const OWN_KINDS: readonly string[] = ['NodeLifecyclePolicy', 'FinalizerRule'];
+
+/** An object of our group or kinds, or nearly of one that is read, that nothing serves as it is written: it would be passed over. */
 function checkKind(
   core: ApiServerCore,
   file: string,
@@ -79,7 +82,8 @@ function checkKind(
   const names = known.map(each => `${each.group}/${each.version} ${each.kind}`);
   const named = `${apiVersion} ${kind}`;
   const isMisspelt = isMisspelling(named, names);
-  if (parseApiVersion(apiVersion).group !== CURFEW_GROUP && !isMisspelt) return undefined;
+  const isOurs = parseApiVersion(apiVersion).group === CURFEW_GROUP || OWN_KINDS.includes(kind);
+  if (!isOurs && !isMisspelt) return undefined;
   const kinds = known.map(each => each.kind);
   const meant = isMisspelt ? nearestName(named, names) : names[kinds.indexOf(nearestName(kind, kinds) ?? '')];
   const message = `there is no ${named}${didYouMean(meant)}`;

@@ -167,4 +167,5 @@ async function warn(
   });
 }
 
+/** As audit lines and Events write it. */
 export const nameOf = ({ namespace, name }: PodView): string => `${namespace}/${name}`;

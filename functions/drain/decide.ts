@@ -26,6 +26,7 @@ import { counted } from './tried.ts';
 import type { DrainPodRules } from './pods.ts';
 import { arrivalOf, describeUnderWay } from './under-way.ts';
 
+/** One thing at a time: the caller carries it out, looks again and asks again. */
 export function decide(seen: DrainObservation): DrainDecision {
   const observation = withEnds(seen);
   const { node, record, incoming, rules, mode } = observation;

@@ -85,6 +85,10 @@ export interface DrainAnswer {
   readonly endTime: EpochMs;
 }
 
+/**
+ * Times in RFC 3339. `healthEventStatus` is NVSentinel's document, whose finish time only a drain that emptied the node
+ * has.
+ */
 export function toDrainCompleted(answer: DrainAnswer): BusEntry {
   const { startTime, endTime, status, message, ...rest } = answer;
   const isDrained = status === 'Succeeded' || status === 'AlreadyDrained';

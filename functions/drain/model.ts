@@ -172,6 +172,7 @@ export interface DrainRecord {
 
 export const NO_DRAINS: DrainRecord = { requests: [], finished: [] };
 
+/** Entities as `TYPE/VALUE`, e.g. `GPU_UUID/GPU-0`. */
 export function faultOf({ agent, componentClass, checkName, entitiesImpacted }: HealthEvent): Fault {
   const entities = entitiesImpacted.map(({ entityType, entityValue }) => `${entityType}/${entityValue}`);
   return { agent, componentClass, checkName, entities };

@@ -35,6 +35,7 @@ interface Parts extends Rules {
   readonly drains: Rounds;
 }
 
+/** @param rules mistakes put in place of the real rules, for proofs only */
 export function createReconciler(deps: DrainDeps, rules: Partial<Rules> = {}): Reconcile {
   const parts: Parts = {
     deps,

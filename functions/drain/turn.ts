@@ -74,6 +74,7 @@ export function safely({ now, rules, record }: Look, time: EpochMs | undefined):
 export const lookAgain = (changed: Exclude<NodeChange['kind'], 'ok'>): Turn =>
   again(`the Node ${changed === 'gone' ? 'is gone' : 'changed'}`);
 
+/** The Node as `DrainCompleted` names it: the one that was looked at, by its UID (I10). */
 export const nodeOf = ({ object: { metadata } }: Look) => ({ name: metadata.name, uid: metadata.uid });
 
 /** One audit line, metric and Event about the Node. */

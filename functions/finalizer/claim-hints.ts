@@ -22,6 +22,9 @@ export interface ClaimHints {
 const KEPT_MAX = 50_000;
 const LIST_IS_OLD_AFTER = minutes(5);
 
+/**
+ * For one process: forgets everything above `KEPT_MAX` providerIDs, and takes no absence for true until the next list.
+ */
 export function createClaimHints(): ClaimHints {
   const namesOf = new Map<string, Set<string>>();
   let listTime: EpochMs | undefined;

@@ -73,6 +73,10 @@ const ANNOTATION = 'annotation';
 /** Karpenter's own: never ours, whatever a mark says (I7). */
 export const KARPENTER_FINALIZER = 'karpenter.sh/termination';
 
+/**
+ * A deletion counts while our finalizer is on one of the objects, and is then seen through whatever became of the
+ * settings; in mode Observe it is only said.
+ */
 export function decide(observation: TerminationObservation): TerminationDecision {
   const { claim, nodes, settings } = observation;
   const objects = [...(claim === undefined ? [] : [claim]), ...nodes];

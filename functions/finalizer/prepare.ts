@@ -16,6 +16,10 @@ interface Parts {
   readonly reporter: Reporter;
 }
 
+/**
+ * Writes with the UID and version that were looked at; one that has changed since ends the turn, which begins again.
+ * What an admission policy refuses is said and tried again.
+ */
 export async function prepare(
   { deps, reporter }: Parts,
   { changes }: Extract<TerminationDecision, { kind: 'prepare' }>,

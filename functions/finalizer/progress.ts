@@ -15,6 +15,7 @@ export interface Progress {
   save(value: TerminationRecord, wakeTime: EpochMs): Promise<Saved>;
 }
 
+/** A failed write leaves `value` as it was: the turn begins again. */
 export function openProgress(look: Look): Progress {
   let value = storedOrEmpty(look);
   let { armed } = look;

@@ -41,6 +41,7 @@ export interface Rules {
 type Parts = TargetParts &
   Pick<Rules, 'decideRule'> & { readonly settings: Rounds; readonly terminations: Rounds; readonly rules: Rounds };
 
+/** @param rules mistakes put in place of the real rules and steps, for proofs only */
 export function createReconciler(deps: TerminationDeps, rules: Partial<Rules> = {}): Reconcile {
   const parts: Parts = {
     deps,

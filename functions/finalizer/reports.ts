@@ -13,6 +13,7 @@ export type Waiting = Exclude<StepsOutcome, { kind: 'done' }>;
 
 export const messageOfWait = (outcome: Waiting): string => (outcome.kind === 'notYet' ? outcome.on : outcome.message);
 
+/** Once; after a run that died before this was recorded, again (I9). */
 export async function reportStart(context: TerminationContext): Promise<void> {
   const { deadline } = context;
   const end =
@@ -39,6 +40,7 @@ export async function reportBadTimestamp(context: TerminationContext, shown: str
   });
 }
 
+/** When the deadline has come: once, or again as in `reportStart`. */
 export async function reportForce(context: TerminationContext): Promise<void> {
   const { deadline } = context;
   const which = deadline === undefined ? '' : ` ${toTimestamp(deadline.time)} (${deadline.source})`;
@@ -80,6 +82,7 @@ const REASONS: Readonly<Record<string, string>> = {
   TerminateInstance: 'AwaitingInstanceTermination',
 };
 
+/** @param waitsOn the step that is not done, in words */
 export async function reportOverdue(context: TerminationContext, waitsOn: string): Promise<void> {
   const { deadline } = context;
   const since =
@@ -105,6 +108,7 @@ export async function reportStripped(context: TerminationContext, names: readonl
   });
 }
 
+/** When our finalizer is off every object. `forced` in the audit line says that the deadline did it (I1). */
 export async function reportFinish(context: TerminationContext): Promise<void> {
   const { look, finalizerNames } = context;
   const found = objectsOf(context);

@@ -76,6 +76,10 @@ export type GracePeriodDecision =
       readonly counts: Counts;
     };
 
+/**
+ * Several pods of one node are one decision: the Node is held until the latest expiry, and each pod's own expiry is
+ * announced once.
+ */
 export function decide(observation: GracePeriodObservation): GracePeriodDecision {
   const { now, node, policy, policyName, ownClaimTime, record = EMPTY_RECORD } = observation;
   const annotated = annotatedPods(observation.pods, policy);

@@ -82,10 +82,12 @@ export async function releaseFirst(
   return changed;
 }
 
+/** `effort` undefined: the last write was not refused, or there was none. */
 export function withEffort({ announced, claimTime }: GracePeriodRecord, effort: Effort | undefined): GracePeriodRecord {
   return { announced, ...(claimTime !== undefined && { claimTime }), ...(effort !== undefined && { effort }) };
 }
 
+/** The record as it is to be written, under the Node's UID. */
 export function wanted(
   { object: { metadata } }: Here,
   { record, wakeTime, crashTime }: Remembered,

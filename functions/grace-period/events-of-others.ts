@@ -27,6 +27,7 @@ interface Listed {
   readonly said: ReadonlyMap<string, EpochMs>;
 }
 
+/** Keeps one list per namespace, of `KEPT_MAX` namespaces, for `LIST_COUNTS_FOR`. */
 export function createEventsOfOthers({
   kubernetes,
   clock,

@@ -20,6 +20,7 @@ export interface SeenObjects {
   has(uid: string, resourceVersion: string): boolean;
 }
 
+/** @param max objects that are remembered; beyond it the oldest is forgotten and costs one look more */
 export function createSeenObjects(max: number = REMEMBERED_MAX): SeenObjects {
   const versions = new Map<string, string>();
   return {

@@ -30,6 +30,7 @@ export type NodeDeps = Ports & {
   readonly decide: typeof decide;
 };
 
+/** A wake-up that was served before does nothing. Throws `RetryableError` as `settle` does. */
 export async function reconcileNode(deps: NodeDeps, first: NodeTarget, wakeUp?: UsedWakeUp): Promise<void> {
   let target = first;
   const once = { ...deps, reporter: sayingOnce(deps.reporter) };

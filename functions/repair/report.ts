@@ -29,6 +29,7 @@ export interface Place {
   readonly source: string | undefined;
 }
 
+/** Nodes without a NodePool have no `nodePool`. */
 export const placeOf = ({ pool, source }: Place): JsonObject => ({
   ...(pool !== undefined && { nodePool: pool }),
   ...(source !== undefined && { policy: source }),
@@ -41,6 +42,7 @@ const incidentOf = (incident: RepairIncident): JsonObject => ({
   lastTransitionTime: toIsoText(incident.lastTransitionTime),
 });
 
+/** Two dimensions, decision and pool (`none` without one): never the node, of which there are too many. */
 export const metricOf = (decision: string, { pool }: Place): NonNullable<Report['metric']> => ({
   name: REPAIR_METRICS.decision,
   dimensions: { decision, nodePool: pool ?? 'none' },
@@ -122,6 +124,7 @@ export function vetoFault(verdict: Verdict): ObjectEvent | undefined {
   return { type: 'Warning', reason: EVENT_REASONS.invalidDoNotRepair, message, about };
 }
 
+/** The numbers that an act rests on, times in RFC 3339. */
 export const attemptOf = ({ number, claim, action, incident, until }: RepairAttempt): JsonObject => ({
   ...incidentOf(incident),
   attempt: number,

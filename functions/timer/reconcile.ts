@@ -18,6 +18,7 @@ const MAX_PAGES_PER_SHARD = 40;
 /** An entry that is still unreadable after this long is parked once more. */
 const PARKED_AGAIN_AFTER = hours(7 * 24);
 
+/** Serves ticks alone; anything else in its inbox is done with at once. */
 export function createReconciler(deps: Deps): Reconcile {
   return async message => {
     switch (message.kind) {

@@ -16,6 +16,7 @@ export interface InProcessClusterWatch extends ClusterWatch {
   breakWatches(error: Error): void;
 }
 
+/** Streams end after `timeoutSeconds` of the scheduler's time. Throws as the adapter over HTTP does. */
 export function createInProcessClusterWatch(core: ApiServerCore, scheduler: Scheduler): InProcessClusterWatch {
   const open = new Set<Stream>();
   return {

@@ -21,6 +21,7 @@ export interface DueOrder<Entry extends DueEntry> {
 
 const PIECE_LENGTH_MAX = 512;
 
+/** `remove` of what is not there does nothing; `add` of what is there replaces it. */
 export function createDueOrder<Entry extends DueEntry>(): DueOrder<Entry> {
   /** None is empty; all entries of a piece stand before those of the next. */
   const pieces: Entry[][] = [];

@@ -13,6 +13,7 @@ export interface MemoryRecordStore extends RecordStore, DueIndex {
   lastVersion(key: RecordKey): number;
 }
 
+/** The due index is never behind. Versions go on after a delete, in place of the random start in DynamoDB. */
 export function createMemoryRecordStore(): MemoryRecordStore {
   const items = new Map<string, Item>();
   /** The last version of each key, kept after a delete: a record that is created again is another one. */

@@ -29,6 +29,7 @@ export interface KubernetesIdentity {
 
 type Request = ResourceAttributes & { readonly verb: KubernetesVerb };
 
+/** A refusal is the `RetryableError` that the adapter makes of a 403. */
 export function kubernetesWithin(api: KubernetesApi, identity: KubernetesIdentity): KubernetesApi {
   const allowed = <T>(request: Request, doing: () => string, call: () => Promise<T>): Promise<T> => {
     const failure = refusalOf(request, identity);
@@ -84,6 +85,7 @@ export function kubernetesWithin(api: KubernetesApi, identity: KubernetesIdentit
   };
 }
 
+/** A watch that is refused fails when it is first read, as over HTTP. */
 export function watchWithin(watch: ClusterWatch, identity: KubernetesIdentity): ClusterWatch {
   const refusal = (request: Request): RetryableError | TerminalError | undefined => {
     const failure = refusalOf(request, identity);

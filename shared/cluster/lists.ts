@@ -28,14 +28,17 @@ export async function listPods({ kubernetes }: Deps, query: ListQuery): Promise<
   return (await kubernetes.list(RESOURCES.Pod, query, { project: projectPod })) ?? [];
 }
 
+/** What `readNode` reads, the taints, and the cordon. */
 export const projectNode: ObjectProjection = object =>
   projected(object, ['providerID', 'taints', 'unschedulable'], ['conditions'], {
     nodeInfo: pick(fieldsOf(object.status?.['nodeInfo']), ['bootID']),
   });
 
+/** What `readNodeClaim` reads. */
 export const projectNodeClaim: ObjectProjection = object =>
   projected(object, ['terminationGracePeriod'], ['providerID', 'nodeName', 'conditions']);
 
+/** What `readPod` reads: of a container its resources, of a volume its claim. */
 export const projectPod: ObjectProjection = object => {
   const { spec } = object;
   const kept = projected(

@@ -38,6 +38,7 @@ export interface BatchReporter extends Reporter {
 
 type Deps = Pick<FunctionDeps, 'audit' | 'metrics' | 'events'>;
 
+/** @param owner named in every audit line */
 export function createReporter(owner: FunctionName, deps: Deps): BatchReporter {
   const note = ({ about, decision, reason, message, details, metric, isRepeated }: Report): void => {
     if (isRepeated === true) return;

@@ -57,6 +57,10 @@ const subjectOf = (name: string): Subject => ({ apiVersion: 'curfew.dev/v1alpha1
 export const isRound = ({ kind, name }: Pick<Subject, 'kind' | 'name'>, round: string): boolean =>
   kind === ROUND_KIND && name === round;
 
+/**
+ * A round that fails throws; the timer of its record repeats it after `ROUND_SETTLES_AFTER`, unless the message comes
+ * again before.
+ */
 export function createRounds(deps: Deps, round: Round): Rounds {
   const run = async (requested: Scopes, wakeUp?: UsedWakeUp): Promise<void> => {
     const claimed = await claim(deps, round, requested, wakeUp);

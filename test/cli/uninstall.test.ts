@@ -32,7 +32,11 @@ describe('curfew uninstall', () => {
   it("gives Karpenter's finalizer back, takes ours off, and leaves what is not ours or goes already (I7)", async () => {
     const kubernetes = cluster();
     const said: string[] = [];
-    expect(await uninstall(kubernetes, { dryRun: false, say: line => said.push(line) })).toEqual(['Node going']);
+    expect(await uninstall(kubernetes, { dryRun: false, say: line => said.push(line) })).toEqual({
+      left: ['Node going'],
+      rules: [],
+      cordoned: [],
+    });
     const nodes = (await kubernetes.list(RESOURCES.Node)) ?? [];
     const finalizersOf = Object.fromEntries(nodes.map(({ metadata }) => [metadata.name, metadata.finalizers ?? []]));
     expect(finalizersOf).toEqual({
@@ -67,7 +71,7 @@ describe('curfew uninstall', () => {
     const kubernetes = createInProcessKubernetesApi(core, 'test');
     const said: string[] = [];
     const say = (line: string) => said.push(line);
-    expect(await uninstall(kubernetes, { dryRun: false, releaseHolds: true, say })).toEqual([]);
+    expect(await uninstall(kubernetes, { dryRun: false, releaseHolds: true, say })).toMatchObject({ left: [] });
     const nodes = (await kubernetes.list(RESOURCES.Node)) ?? [];
     expect(Object.fromEntries(nodes.map(({ metadata }) => [metadata.name, metadata.annotations ?? {}]))).toEqual({
       held: {},
@@ -78,6 +82,86 @@ describe('curfew uninstall', () => {
     });
     expect(said).toContain('taken karpenter.sh/do-not-disrupt and curfew.dev/protected-until off Node held');
     expect(said).toContain('taken curfew.dev/protected-until off Node taken-over');
+  });
+
+  it('ends what a drain that is under way has done to its Node, and names Nodes that an ended one left cordoned (I7)', async () => {
+    const core = createApiServer({ clock: { now: () => 0 } });
+    const STATE = 'dgxc.nvidia.com/nvsentinel-state';
+    const underWay = {
+      'curfew.dev/drain': '{"id":"d1"}',
+      'curfew.dev/drain-requested': 'd1',
+      'curfew.dev/watch-pods': 'drain',
+    };
+    const cordon = { 'curfew.dev/cordoned-by-drain': 'd1' };
+    const unschedulable = { spec: { unschedulable: true } };
+    const draining = { labels: { [STATE]: 'draining' } };
+    core.seed({
+      ...node('draining', { annotations: { ...underWay, ...cordon, a: 'b' }, ...draining }),
+      ...unschedulable,
+    });
+    // Somebody else keeps pods away from it, as NVSentinel does.
+    const quarantine = { quarantineHealthEvent: '[]' };
+    core.seed({
+      ...node('quarantined', { annotations: { ...underWay, ...quarantine }, ...draining }),
+      ...unschedulable,
+    });
+    const answered = { 'curfew.dev/drain-requested': 'd1', 'curfew.dev/drain-answer': '{"id":"d1"}' };
+    const drained = { labels: { [STATE]: 'drain-succeeded' } };
+    core.seed({ ...node('drained', { annotations: { ...answered, ...cordon }, ...drained }), ...unschedulable });
+    const deletionTimestamp = '2024-11-01T15:00:00Z';
+    const watched = { ...marked, 'curfew.dev/watch-pods': 'finalizer' };
+    core.seed(node('going', { annotations: watched, finalizers: ['example.com/custom'], deletionTimestamp }));
+    core.seed(node('in-use-again', { annotations: { ...answered, ...cordon } }));
+    core.seed({ ...node('of-a-person', {}), ...unschedulable });
+    const kubernetes = createInProcessKubernetesApi(core, 'test');
+    const said: string[] = [];
+    const release = () => uninstall(kubernetes, { dryRun: false, releaseHolds: true, say: line => said.push(line) });
+    expect(await release()).toEqual({ left: ['Node going'], rules: [], cordoned: ['drained'] });
+    const nodes = (await kubernetes.list(RESOURCES.Node)) ?? [];
+    const look = nodes.map(({ metadata: { name, annotations = {}, labels = {} }, spec }) => [
+      name,
+      { annotations, state: labels[STATE], cordoned: spec?.['unschedulable'] === true },
+    ]);
+    expect(Object.fromEntries(look)).toEqual({
+      draining: { annotations: { a: 'b' }, state: undefined, cordoned: false },
+      quarantined: { annotations: quarantine, state: 'quarantined', cordoned: true },
+      drained: { annotations: cordon, state: 'drain-succeeded', cordoned: true },
+      going: { annotations: watched, state: undefined, cordoned: false },
+      'in-use-again': { annotations: {}, state: undefined, cordoned: false },
+      'of-a-person': { annotations: {}, state: undefined, cordoned: true },
+    });
+    expect(said.filter(line => line.includes('uncordoned it'))).toEqual([
+      'taken curfew.dev/drain-requested and curfew.dev/drain and curfew.dev/watch-pods and curfew.dev/cordoned-by-drain and dgxc.nvidia.com/nvsentinel-state off Node draining, uncordoned it',
+    ]);
+    const changes = said.length;
+    await release();
+    expect(said).toHaveLength(changes);
+  });
+
+  it('names FinalizerRules that remain when Curfew goes for good: their finalizers would stay on objects', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'curfew-test-'));
+    const embedded = await startEmbeddedCluster(systemClock, 0);
+    try {
+      const kubeconfig = join(folder, 'kubeconfig');
+      writeFileSync(kubeconfig, embedded.kubeconfig());
+      const metadata = { name: 'databases' };
+      const spec = {
+        version: 'v1',
+        kind: 'ConfigMap',
+        finalizerName: 'a.example/f',
+        cleanup: { builtin: { name: 'None' } },
+      };
+      embedded.core.seed({ apiVersion: 'curfew.dev/v1alpha1', kind: 'FinalizerRule', metadata, spec });
+      let error = '';
+      const output = { out: () => undefined, error: (text: string) => (error += text) };
+      expect(await uninstallCommand({ kubeconfig, releaseHolds: true }, output)).toBe(1);
+      expect(error).toMatch(/^FinalizerRule databases: .*kubectl delete finalizerrules --all/);
+      // Who only goes back to Karpenter's finalizer keeps them.
+      expect(await uninstallCommand({ kubeconfig }, output)).toBe(0);
+    } finally {
+      await embedded.close();
+      rmSync(folder, { recursive: true });
+    }
   });
 
   // Somebody who only goes back to Karpenter's finalizer keeps the promise that protected pods have.

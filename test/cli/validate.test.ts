@@ -166,6 +166,10 @@ describe('curfew validate', () => {
       'string: "integer": a duration has units of h, m and s, as in 24h, 10m',
     ],
     ['repair: { defaultTolerationDuration: 5 minutes }', 'in duration "5 minutes": a duration has units of h, m and s'],
+    [
+      'repair: { defaultTolerationDuration: 9999999h }',
+      'invalid duration "9999999h": the longest is 2562047h, 292 years\n',
+    ],
   ])('says of %s what to write instead', async (spec, message) => {
     expect((await validate({ 'policy.yaml': POLICY(`  ${spec}\n`) })).out).toContain(message);
   });
@@ -261,6 +265,7 @@ describe('curfew validate', () => {
     ['curfew.dev/v1alpha1', 'NodeLifecylePolicy', ', did you mean "curfew.dev/v1alpha1 NodeLifecyclePolicy"?'],
     ['curfew.dev/v1alpha2', 'FinalizerRule', ', did you mean "curfew.dev/v1alpha1 FinalizerRule"?'],
     ['curfew.de/v1alpha1', 'NodeLifecyclePolicy', ', did you mean "curfew.dev/v1alpha1 NodeLifecyclePolicy"?'],
+    ['lifecycle.example.com/v1', 'FinalizerRule', ', did you mean "curfew.dev/v1alpha1 FinalizerRule"?'],
     ['curfew.dev/v1alpha1', 'Scenaro', ', did you mean "curfew.dev/v1alpha1 Scenario"?'],
     ['karpenter.sh/v1', 'Nodepool', ', did you mean "karpenter.sh/v1 NodePool"?'],
     ['curfew.dev/v1alpha1', 'Anything', ''],

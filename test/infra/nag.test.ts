@@ -16,10 +16,20 @@ const reportSchema = z.object({
   ),
 });
 
-function audit(change: (built: ReturnType<typeof buildApp>) => void) {
+const PRIVATE_ACCESS = {
+  vpcId: 'vpc-01234567',
+  availabilityZones: ['a', 'b'],
+  privateSubnetIds: ['subnet-01234567', 'subnet-76543210'],
+  clusterSecurityGroupId: 'sg-01234567',
+};
+
+function audit(
+  change: (built: ReturnType<typeof buildApp>) => void,
+  curfew: Readonly<Record<string, unknown>> = {},
+): z.infer<typeof reportSchema>['pluginReports'] {
   const outdir = mkdtempSync(join(tmpdir(), 'curfew-nag-'));
   try {
-    const built = buildApp({ outdir, context: { 'aws:cdk:bundling-stacks': [] } });
+    const built = buildApp({ outdir, context: { curfew, 'aws:cdk:bundling-stacks': [] } });
     change(built);
     try {
       built.app.synth();
@@ -39,6 +49,15 @@ describe('cdk-nag', () => {
     expect(open).toEqual([]);
     expect(reports.map(({ pluginName }) => pluginName)).toEqual(expect.arrayContaining(['AwsSolutions', 'Serverless']));
   });
+
+  // The ARNs in the findings are then literals, and those of other partitions begin otherwise.
+  it.each(['eu-west-1', 'us-gov-west-1', 'cn-north-1', 'eusc-de-east-1', 'us-iso-east-1'])(
+    'has none either where account and Region are configured: %s',
+    region => {
+      const reports = audit(() => {}, { env: { account: '123456789012', region }, privateAccess: PRIVATE_ACCESS });
+      expect(reports.filter(({ conclusion }) => conclusion === 'failure')).toEqual([]);
+    },
+  );
 
   it('finds what a new resource does wrong', () => {
     const reports = audit(({ state }) => new CfnQueue(state, 'Careless'));

@@ -23,6 +23,7 @@ export interface PassDeps {
 
 const spec = z.object({ nodeName: z.string(), pods: z.record(z.string(), z.array(z.string())).default({}) });
 
+/** Throws at the first request that cannot be handled; the next pass begins anew. */
 export async function runPass(deps: PassDeps): Promise<void> {
   const requests = await deps.kubernetes.list(REQUESTS, { namespace: deps.namespace });
   if (requests === undefined) throw new RetryableError('the CustomResourceDefinition of CheckpointRequest is missing');

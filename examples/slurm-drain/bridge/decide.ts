@@ -23,6 +23,7 @@ export interface RequestSituation {
   readonly owner: string;
 }
 
+/** Changes Slurm once at most for a request: a drain of ours is known by the operation in its reason. */
 export function decideRequest({ request, open, slurm, owner }: RequestSituation): RequestDecision {
   if (request.settled) return { kind: 'nothing' };
   if (slurm.kind === 'unknown') return report(unknown('SlurmUnknown', `Slurm cannot be asked: ${slurm.because}`));

@@ -19,6 +19,7 @@ export interface Scontrol {
   undrain(node: string): Promise<Change>;
 }
 
+/** What `scontrol` complains about, and a call above `TIMEOUT_MS`, is `failed`. Rejects when there is no token. */
 export function createScontrol({ config, token }: ScontrolOptions): Scontrol {
   /** No shell: a reason is text of others. */
   async function update(node: string, ...settings: string[]): Promise<Change> {

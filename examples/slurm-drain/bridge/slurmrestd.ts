@@ -21,6 +21,7 @@ export interface Slurmrestd extends Pick<Slurm, 'look' | 'nodes'> {
   close(): void;
 }
 
+/** Never rejects: no answer, a time-out and an answer that cannot be read are unknown, with the reason. */
 export function createSlurmrestd({ url, user, token }: SlurmrestdOptions): Slurmrestd {
   const agent = new http.Agent({ keepAlive: true });
   const target = url.startsWith('unix:') ? { socketPath: url.slice('unix:'.length) } : toHost(new URL(url));

@@ -39,6 +39,10 @@ export type OrphanDecision =
   | { readonly kind: 'wait'; readonly until: EpochMs }
   | { readonly kind: 'close'; readonly because: 'InstanceEnded' | 'InstanceHeld' };
 
+/**
+ * What was left behind is said once a day until it ends, is held again, or somebody has it forgotten. Where NodeClaims
+ * are not served, nothing is said of an instance that only a list brought up (I6).
+ */
 export function decideOrphan({ now, ends, heldBy, leftByObject, entry }: OrphanObservation): OrphanDecision {
   if (ends) return entry === undefined ? { kind: 'ignore' } : { kind: 'close', because: 'InstanceEnded' };
   if (heldBy === 'NodeClaim' || (heldBy === 'Node' && !leftByObject)) {

@@ -59,6 +59,10 @@ const CALL_SETTLES_AFTER = minutes(1);
 const ASKED_AGAIN_AFTER = minutes(10);
 const LONGEST_RETRY = minutes(5);
 
+/**
+ * The finalizer goes after the clean-up has succeeded, at the deadline of a rule with `onDeadline: Release`, or from
+ * living objects of a rule that is deleted; nothing else releases it.
+ */
 export function decideRule(observation: RuleObservation): RuleDecision {
   const { object, entry, rule, ruleEnds, now } = observation;
   if (object === undefined) {

@@ -14,6 +14,10 @@ import { renderRemediation } from './remediation-template.ts';
 
 const RETRY = seconds(30);
 
+/**
+ * @param template key of the template in the ConfigMap; an object of its name that another made is left alone, and
+ * waited for until the time of the action is over
+ */
 export const createRemediation = (template: string): Action => ({
   name: 'CustomResource',
   async run(context): Promise<StepOutcome> {

@@ -73,6 +73,7 @@ export async function madeBy(
   return made;
 }
 
+/** Each by its UID; what is gone already is no error. */
 export async function deleteRemediations(
   deps: Pick<ActionDeps, 'kubernetes'>,
   attempt: Parameters<typeof madeBy>[1],

@@ -35,6 +35,7 @@ export function rungDeadline(rung: Rung, now: EpochMs): EpochMs | undefined {
 export type Standing =
   { readonly kind: 'waiting' } | { readonly kind: 'next'; readonly rung: number } | { readonly kind: 'exhausted' };
 
+/** @param rungs the ladder as it is configured now */
 export function standingOf(attempt: RepairAttempt, rungs: readonly Rung[], now: EpochMs): Standing {
   const { phase, answer, until } = attempt;
   if (phase === 'intended' || phase === 'refused') return { kind: 'waiting' };
@@ -95,6 +96,10 @@ interface Seen {
   readonly observeOnly: boolean;
 }
 
+/**
+ * Judges each recorded attempt by its node and NodeClaim as they are now. Where nothing can show that an act did not
+ * take place, it counts as done (I4).
+ */
 export function sortAttempts(
   attempts: readonly RepairAttempt[],
   { now, nodes, claims, observeOnly }: Seen,

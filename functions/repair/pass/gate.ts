@@ -52,6 +52,10 @@ interface Limit {
   readonly said: string;
 }
 
+/**
+ * This pool's own repairs are passed in, for they are newer than the record of all pools. A reservation whose node is
+ * gone counts for `RESERVATION_SETTLES_AFTER`.
+ */
 export function createGate({ limits, concurrent }: LimitsView, surroundings: Surroundings): Gate {
   const { now, pool, isObserving, nodes, own } = surroundings;
   const zones = new Map(nodes.map(({ uid, labels }) => [uid, labels[ZONE_LABEL]]));

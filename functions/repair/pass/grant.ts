@@ -48,6 +48,7 @@ export interface Limits {
   readonly gate?: Gate | undefined;
 }
 
+/** One outcome each, ranked. A node whose repair is under way goes on in its place and takes none anew. */
 export function grant(candidates: readonly Candidate[], limits: Limits): readonly Outcome[] {
   const { now, scope, budget, ramp, gate } = limits;
   let inFlight = limits.inFlight.size;

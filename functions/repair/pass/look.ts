@@ -34,6 +34,7 @@ export function poolOf(node: NodeView, owner: Owner): string | undefined {
 
 type HoldOf = (due: DueNode) => Candidate['hold'];
 
+/** @param hold what the guards say of a due node */
 export function lookAt(context: LookContext, node: NodeView, hold: HoldOf): NodeLook {
   const { now, open, rules, settings } = context;
   const previous = open.byNode.get(node.uid);

@@ -52,6 +52,7 @@ function standingIn(state: PoolState | undefined, uid: string): Standing {
   return underWay ? 'underWay' : 'unknown';
 }
 
+/** The memories in here save reads of the store only; the pool's record decides. */
 export function createPasses(deps: PassDeps): Passes {
   const open = (pool: string | undefined, wakeUp?: UsedWakeUp): OpenPool => ({
     pool,

@@ -55,6 +55,10 @@ const BLOCKS = ['repair', 'repairLimits', 'termination', 'protection'] as const;
 /** Of these one policy is in force for a pool. */
 const EXCLUSIVE: readonly string[] = BLOCKS.filter(block => block !== 'repairLimits');
 
+/**
+ * Counts nodes of selected pools; `held` and `repairing` only where this policy is the source of the repair rules. At
+ * most `LISTED_POOLS` pools by name.
+ */
 export function summarize(policy: PolicyFacts, facts: ClusterFacts): PolicySummary {
   const { inForce, pools } = facts;
   const { uid } = policy.object.metadata;

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { DynamoDbServer } from './dynamodb-server.ts';
 import { LOOPBACK } from './loopback.ts';
 
+/** Keeps its port over `stop` and `start`, so that a restart looks like an outage to clients. */
 export async function startDynalite(dataDir: string): Promise<DynamoDbServer> {
   let server: Server | undefined;
   let port = 0;

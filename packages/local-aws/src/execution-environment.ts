@@ -41,6 +41,7 @@ export interface ExecutionEnvironment {
   kill(): Promise<void>;
 }
 
+/** Resolves once the process runs; that it cannot load its bundle shows in the first `invoke`. */
 export async function startEnvironment(options: EnvironmentOptions): Promise<ExecutionEnvironment> {
   const { fn, onLog } = options;
   let alive = true;

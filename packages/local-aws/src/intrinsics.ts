@@ -40,6 +40,7 @@ export interface Resolver {
 
 const NO_VALUE = Symbol('AWS::NoValue');
 
+/** `AWS::NoValue` takes its property or list entry away. */
 export function createResolver({ stacks, region, account, parameters = {}, identify }: ResolverOptions): Resolver {
   return { resolve };
 

@@ -21,6 +21,10 @@ export interface LambdaEndpoint {
 
 const PATH = /^\/2015-03-31\/functions\/([^/?]+)\/invocations$/;
 
+/**
+ * Listens on the loopback interface, on a free port. A function that failed answers 200 with `x-amz-function-error`, as
+ * Lambda does.
+ */
 export async function startLambdaEndpoint(options: LambdaEndpointOptions): Promise<LambdaEndpoint> {
   const { model, access, invoke } = options;
 

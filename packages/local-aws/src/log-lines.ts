@@ -12,6 +12,7 @@ export interface LogLine {
   readonly record: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** A line is parsed as JSON when its `record` is first read. */
 export function readLogLines(
   input: Readable,
   about: Pick<LogLine, 'function' | 'stream'>,

@@ -25,6 +25,7 @@ export interface Poller {
   stop(): Promise<void>;
 }
 
+/** Polls at once, and until `stop`. */
 export function startPoller(options: PollerOptions): Poller {
   const { source, sqs, onProblem } = options;
   const atWork = new Set<Promise<void>>();

@@ -32,6 +32,7 @@ export interface RuntimeApi {
   stop(): Promise<void>;
 }
 
+/** Listens on the loopback interface, on a free port. */
 export async function startRuntimeApi(events: RuntimeApiEvents): Promise<RuntimeApi> {
   let waiting: ServerResponse | undefined;
 

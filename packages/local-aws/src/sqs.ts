@@ -77,6 +77,7 @@ export interface SqsOptions {
 /** How the calls of this process are signed. */
 const AUTHORIZATION = `AWS4-HMAC-SHA256 Credential=${FAKE_CREDENTIALS.accessKeyId}/local`;
 
+/** Nothing is kept over a restart. */
 export async function startSqs({ region, account, access }: SqsOptions): Promise<LocalSqs> {
   const app = buildApp({ logger: false, defaultRegion: region });
   if (access !== undefined) guardSqs(app, { region, account, access });

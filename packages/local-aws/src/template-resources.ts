@@ -88,6 +88,7 @@ const ruleSchema = z.object({
   ),
 });
 
+/** A disabled rule has no targets. Throws for one without an event pattern: schedules are `toSchedule`. */
 export function toRule({ properties, identity }: ReadContext): RuleModel {
   const { EventBusName, EventPattern, State, Targets } = ruleSchema.parse(properties);
   if (EventPattern === undefined) throw new Error('only rules with an event pattern are supported');
@@ -120,6 +121,7 @@ const functionSchema = z.object({
   Tags: z.array(z.object({ Key: z.string(), Value: z.string() })).default([]),
 });
 
+/** Throws when its code is not in the assembly. */
 export function toFunction({ properties, identity, assets }: ReadContext): FunctionModel {
   const { Code, Role, Handler, Runtime, MemorySize, Timeout, LoggingConfig, Environment, Tags } =
     functionSchema.parse(properties);

@@ -9,6 +9,7 @@ export function toAttributes(value: Readonly<Record<string, unknown>>): Attribut
   return marshall(value, { removeUndefinedValues: true, allowImpreciseNumbers: true });
 }
 
+/** Numbers become JavaScript's; more than 15 digits lose precision, as in `toAttributes`. */
 export function fromAttributes(attributes: Readonly<Attributes>): Record<string, unknown> {
   return unmarshall(attributes, { wrapNumbers: Number });
 }

@@ -35,6 +35,7 @@ export interface DynamoOptions {
   readonly tableName: string;
 }
 
+/** Reads are consistent. Throws as `fromAwsError` says, and a `TerminalError` for an item that cannot be read. */
 export function createRecordStore({ client, tableName }: DynamoOptions): RecordStore {
   async function read(partitionKey: string, doing: string) {
     const answer = await attempt({ doing, write: false }, () =>
@@ -81,6 +82,10 @@ export function createRecordStore({ client, tableName }: DynamoOptions): RecordS
   };
 }
 
+/**
+ * Reads a global index, which lags behind the table: a record may come a moment late, or once more after its change. An
+ * item that cannot be read is answered as such and spoils no other.
+ */
 export function createDueIndex({ client, tableName }: DynamoOptions): DueIndex {
   return {
     shardCount: TABLE.dueShards,

@@ -17,6 +17,7 @@ const RECORD_IS_UNCHANGED = '#version = :expectedVersion';
 
 const VERSION_NAME = { '#version': 'version' };
 
+/** A consistent read. */
 export function getRequest(tableName: string, partitionKey: string): GetItemCommandInput {
   return { TableName: tableName, Key: toAttributes({ [TABLE.partitionKey]: partitionKey }), ConsistentRead: true };
 }

@@ -31,6 +31,11 @@ export interface EventBusOptions {
   readonly busName: string;
 }
 
+/**
+ * Takes at most `MAX_ENTRIES_PER_CALL` entries, in as many calls as `MAX_CALL_BYTES` asks for. Throws `TerminalError`
+ * for a call that is refused for good, and `RetryableError` for a passing failure of the only call; with several calls
+ * it is the outcome `retry` of their entries.
+ */
 export function createEventBus(options: EventBusOptions): EventBus {
   return {
     async publish(entries) {

@@ -22,6 +22,10 @@ export interface HooksOptions {
   readonly invokeFunction: InvokeFunction;
 }
 
+/**
+ * A refusal of the function or the bus is the answer `failed`; an event is `pending` until its worker answers. Custom
+ * resources are not called from here.
+ */
 export function createHooks({ bus, cluster, invokeFunction }: HooksOptions): Hooks {
   return {
     async invoke(call) {

@@ -17,6 +17,10 @@ import { resolveKind } from './resolve-kind.ts';
 import type { Transport, TransportResponse } from './transport.ts';
 import { parseWatchEvent, toWatchError } from './watch-events.ts';
 
+/**
+ * Throws `WatchExpired` for 410, `RetryableError` or `TerminalError` as `errors.ts` says, and the signal's reason on
+ * abort.
+ */
 export function createClusterWatch(transport: Transport): ClusterWatch {
   return {
     resolve: (kind, signal) => resolveKind(transport, kind, signal),

@@ -30,6 +30,7 @@ export interface EventRecorderDeps {
   readonly onFailure: (event: ObjectEvent, error: unknown) => void;
 }
 
+/** `record` never rejects: a decision does not fail because it could not be told. `onFailure` gets the reason. */
 export function createEventRecorder(deps: EventRecorderDeps): EventRecorder {
   return {
     async record(event) {

@@ -37,6 +37,7 @@ export function hasTestOperation(patch: ObjectPatch): boolean {
   return patch.type === 'json' && patch.body.some(operation => operation['op'] === 'test');
 }
 
+/** Only what `errors.ts` calls an outcome is a value; the rest is thrown as `RetryableError` or `TerminalError`. */
 export function createKubernetesApi(transport: Transport): KubernetesApi {
   return {
     async get(ref) {

@@ -32,6 +32,10 @@ export interface ListPageOptions {
   readonly project?: ObjectProjection | undefined;
 }
 
+/**
+ * 404 and 410 are answers. Throws what `project` throws, `RetryableError` or `TerminalError` for the rest, and the
+ * signal's reason on abort.
+ */
 export async function listPage(
   transport: Transport,
   type: ResourceType,

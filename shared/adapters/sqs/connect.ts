@@ -21,6 +21,7 @@ export interface Queues {
   readonly wakeUps: WakeUpSender;
 }
 
+/** Makes no call. */
 export function connectQueues(urls: QueueUrls): Queues {
   const client = new SQSClient(CLIENT_DEFAULTS);
   return {

@@ -10,6 +10,10 @@ const MAX_EXPLANATION_CHARS = 1000;
 // eslint-disable-next-line no-control-regex -- control characters are what is looked for
 const REFUSED = /[^\u0009\u000A\u000D\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
 
+/**
+ * The body is kept whole, but for characters that SQS refuses, which become U+FFFD; the explanation is cut to
+ * `MAX_EXPLANATION_CHARS`.
+ */
 export function createDeadLetters(options: { client: Pick<SQSClient, 'send'>; queueUrl: string }): DeadLetters {
   return {
     async park(message) {

@@ -3,6 +3,7 @@ import { ChangeMessageVisibilityCommand, type SQSClient } from '@aws-sdk/client-
 import type { MessageVisibility } from '../../ports/message-visibility.ts';
 import { fromAwsError } from '../aws-errors.ts';
 
+/** Whole seconds, rounded up. SQS takes at most 12 hours, counted from the first receive. */
 export function createMessageVisibility(options: {
   client: Pick<SQSClient, 'send'>;
   queueUrl: string;

@@ -28,6 +28,10 @@ export function delaySecondsFor(delay: DurationMs): number {
   return seconds;
 }
 
+/**
+ * Throws `RetryableError` when some are still refused after `MAX_ATTEMPTS` calls; others are sent by then, which is
+ * harmless when the caller sends all again. An owner without an inbox URL is a bug.
+ */
 export function createWakeUpSender({ client, inboxUrls }: WakeUpSenderOptions): WakeUpSender {
   return {
     async send(wakeUps) {

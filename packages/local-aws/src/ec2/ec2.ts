@@ -47,6 +47,7 @@ const NAMESPACES: Readonly<Record<Service, string>> = {
   autoscaling: 'http://autoscaling.amazonaws.com/doc/2011-01-01/',
 };
 
+/** Listens on the loopback interface, on a free port. */
 export async function startEc2({ model, access, publish, ...options }: Ec2Options): Promise<LocalEc2> {
   const end = new AbortController();
   const fleet = createFleet({

@@ -92,6 +92,7 @@ const FORGOTTEN_AFTER = hours(1);
 const INSTANCE_ID = /^i-([0-9a-f]{8}|[0-9a-f]{17})$/;
 const GROUP_TAG = 'aws:autoscaling:groupName';
 
+/** @param stateTakes how long each passing state takes, 5 s where nothing else is said */
 export function createFleet({ clock, stateTakes = {}, onState, signal }: FleetOptions): Fleet {
   const takes = { pending: seconds(5), 'shutting-down': seconds(5), stopping: seconds(5), ...stateTakes };
   const instances = new Map<string, Known>();

@@ -33,6 +33,7 @@ export interface Access {
 
 const SECRET = 'local';
 
+/** Checks what the statements of the role allow, and nothing else: resource policies are `queue-policies.ts`. */
 export function createAccess({ account, roles }: Pick<AwsModel, 'account' | 'roles'>): Access {
   return {
     credentialsOf(roleArn) {

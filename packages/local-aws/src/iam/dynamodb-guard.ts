@@ -18,6 +18,7 @@ export interface DynamoDbGuardOptions {
   readonly access: Pick<Access, 'check'>;
 }
 
+/** Listens on the loopback interface, on a free port. A refused call never reaches the server. */
 export async function guardDynamoDb({ upstream, model, access }: DynamoDbGuardOptions): Promise<DynamoDbGuard> {
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await readAll(request);

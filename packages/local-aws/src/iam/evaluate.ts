@@ -11,6 +11,7 @@ export interface AccessRequest {
   readonly context: Readonly<Record<string, readonly string[]>>;
 }
 
+/** Actions are compared in any case and without wildcards, resources with `*` and `?`; every condition must hold. */
 export function isAllowed(statements: readonly Statement[], request: AccessRequest): boolean {
   return statements.some(
     ({ Action, Resource, Condition }) =>

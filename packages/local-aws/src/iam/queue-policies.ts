@@ -43,6 +43,7 @@ export const queuePolicySchema = z
 /** Whether events of a rule reach a queue. */
 export type MayDeliver = (rule: Pick<RuleModel, 'arn'>, queueName: string) => boolean;
 
+/** A queue that is not in the template gets nothing. */
 export function createQueuePolicies({ queues, queuePolicies }: Pick<AwsModel, 'queues' | 'queuePolicies'>): MayDeliver {
   return ({ arn }, queueName) => {
     const queue = queues.find(({ name }) => name === queueName);

@@ -11,6 +11,7 @@ export interface SqsGuard {
   readonly access: () => Pick<Access, 'check'> | undefined;
 }
 
+/** Until `access` answers something, everything is allowed. */
 export function guardSqs(app: ReturnType<typeof buildApp>, { region, account, access }: SqsGuard): void {
   app.addHook('preHandler', async (request, reply) => {
     const { authorization, 'x-amz-target': target } = request.headers;

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 
+/** IAM writes a list of one as its entry. Parsed, it is a list always. */
 export const oneOrMore = <T>(of: z.ZodType<T>) => z.union([of.transform(one => [one]), z.array(of)]);
 
 export const CONDITION_OPERATORS = [

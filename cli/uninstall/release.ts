@@ -1,0 +1,51 @@
+/** What Curfew has left on a Node that nobody takes off once it is gone: its hold for protected pods, and what its drains have written. */
+import { ANNOTATIONS, KARPENTER, NVSENTINEL } from '../../shared/contract/names.ts';
+import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { DRAIN_STATES, QUARANTINED } from '../../shared/domain/quarantine.ts';
+
+export interface Release {
+  /** Keys of annotations and labels that come off. */
+  readonly taken: readonly string[];
+  readonly isUncordoned: boolean;
+  /** A drain of ours has cordoned it and ended: the node was emptied for a reason, and only a person knows whether that is over. */
+  readonly staysCordoned: boolean;
+  /** The merge patch, for exactly the Node that was read. */
+  readonly body: JsonObject;
+}
+
+/** A request that stays would drain the node once more after the next installation. */
+const DRAIN_MARKS = [
+  ANNOTATIONS.drainRequested,
+  ANNOTATIONS.drainAnswer,
+  ANNOTATIONS.drainUnderWay,
+  ANNOTATIONS.watchPods,
+] as const;
+
+/** Only what is ours (I7): a hold has our mark and the value that we write, a cordon the mark of its drain. */
+export function releaseOf({ metadata, spec }: KubernetesObject): Release {
+  const { uid, resourceVersion, annotations = {}, labels = {} } = metadata;
+  const isHeld = annotations[ANNOTATIONS.protectedUntil] !== undefined;
+  const isOurs = isHeld && annotations[KARPENTER.doNotDisruptAnnotation] === 'true';
+  const isDrained = annotations[ANNOTATIONS.drainUnderWay] !== undefined;
+  const isCordoned = annotations[ANNOTATIONS.cordonedByDrain] !== undefined && spec?.['unschedulable'] === true;
+  const isUncordoned = isCordoned && isDrained;
+  const staysCordoned = isCordoned && !isDrained;
+  const marks = [
+    ...(isOurs ? [KARPENTER.doNotDisruptAnnotation] : []),
+    ...(isHeld ? [ANNOTATIONS.protectedUntil] : []),
+    ...DRAIN_MARKS.filter(key => annotations[key] !== undefined),
+    ...(staysCordoned || annotations[ANNOTATIONS.cordonedByDrain] === undefined ? [] : [ANNOTATIONS.cordonedByDrain]),
+  ];
+  const showsDraining = isDrained && labels[NVSENTINEL.stateLabel] === DRAIN_STATES.draining;
+  const isQuarantined = annotations[NVSENTINEL.quarantineAnnotation] !== undefined;
+  const body = {
+    metadata: {
+      uid,
+      resourceVersion,
+      ...(marks.length > 0 && { annotations: Object.fromEntries(marks.map(key => [key, null])) }),
+      ...(showsDraining && { labels: { [NVSENTINEL.stateLabel]: isQuarantined ? QUARANTINED : null } }),
+    },
+    ...(isUncordoned && { spec: { unschedulable: null } }),
+  };
+  return { taken: [...marks, ...(showsDraining ? [NVSENTINEL.stateLabel] : [])], isUncordoned, staysCordoned, body };
+}
