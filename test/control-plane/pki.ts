@@ -13,8 +13,8 @@ export type CertificateAuthority = {
   readonly certPem: string;
   /** A serving certificate for 127.0.0.1 and localhost. */
   issueServing(): Credential;
-  /** A client certificate for a Kubernetes user and groups. */
-  issueClient(subject: Subject): Credential;
+  /** A client certificate for a Kubernetes user and groups, valid until `notAfter`. */
+  issueClient(subject: Subject, notAfter?: number): Credential;
 };
 
 const VALIDITY_DAYS = 365;
@@ -50,19 +50,19 @@ const OID = {
 export function createCertificateAuthority(): CertificateAuthority {
   const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const issuer = name({ commonName: 'curfew-test-ca' });
-  const issue = (subject: Buffer, publicKey: KeyObject, extensions: readonly Buffer[]): string =>
-    certificate({ issuer, subject, publicKey, extensions, signingKey: keys.privateKey });
-  const issueLeaf = (subject: Subject, extensions: readonly Buffer[]): Credential => {
+  const issue = (subject: Buffer, publicKey: KeyObject, extensions: readonly Buffer[], notAfter?: number): string =>
+    certificate({ issuer, subject, publicKey, extensions, notAfter, signingKey: keys.privateKey });
+  const issueLeaf = (subject: Subject, extensions: readonly Buffer[], notAfter?: number): Credential => {
     const leaf = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     return {
-      certPem: issue(name(subject), leaf.publicKey, [DIGITAL_SIGNATURE, ...extensions]),
+      certPem: issue(name(subject), leaf.publicKey, [DIGITAL_SIGNATURE, ...extensions], notAfter),
       keyPem: leaf.privateKey.export({ type: 'sec1', format: 'pem' }).toString(),
     };
   };
   return {
     certPem: issue(issuer, keys.publicKey, [IS_CA, CERTIFICATE_SIGNING]),
     issueServing: () => issueLeaf({ commonName: 'kube-apiserver' }, [SERVER_USAGE, LOOPBACK_NAMES]),
-    issueClient: subject => issueLeaf(subject, [CLIENT_USAGE]),
+    issueClient: (subject, notAfter) => issueLeaf(subject, [CLIENT_USAGE], notAfter),
   };
 }
 
@@ -124,6 +124,8 @@ type CertificateFields = {
   readonly subject: Buffer;
   readonly publicKey: KeyObject;
   readonly extensions: readonly Buffer[];
+  /** Default: in a year. */
+  readonly notAfter: number | undefined;
   readonly signingKey: KeyObject;
 };
 
@@ -136,7 +138,7 @@ function certificate(fields: CertificateFields): string {
     der(TAG.integer, Buffer.from([0x01]), randomBytes(8)),
     algorithm,
     fields.issuer,
-    der(TAG.sequence, utcTime(Date.now() - DAY_MS), utcTime(Date.now() + VALIDITY_DAYS * DAY_MS)),
+    der(TAG.sequence, utcTime(Date.now() - DAY_MS), utcTime(fields.notAfter ?? Date.now() + VALIDITY_DAYS * DAY_MS)),
     fields.subject,
     fields.publicKey.export({ type: 'spki', format: 'der' }),
     der(TAG.extensions, der(TAG.sequence, ...fields.extensions)),

@@ -2,6 +2,7 @@
  * How to reach a cluster, out of a kubeconfig or from inside a pod: for the forwarder and the command line only. It loads
  * `@kubernetes/client-node` for its reading of kubeconfigs (credential plugins, tokens, certificates), which no function may carry.
  */
+import { X509Certificate } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import type { RequestOptions } from 'node:https';
 import { KubeConfig } from '@kubernetes/client-node';
@@ -10,6 +11,7 @@ import { adviceOn } from './access-advice.ts';
 import { parseApiFailure } from './api-failure.ts';
 import { checkContext, ClusterAccessError } from './check-context.ts';
 import { takeExecPlugins } from './exec-plugin.ts';
+import { impersonationOf } from './impersonation.ts';
 import { takeTokenFiles } from './token-file.ts';
 import type { Authenticator, Transport, TransportOptions } from './transport.ts';
 import { isJsonObject } from '../../domain/json.ts';
@@ -56,7 +58,8 @@ export async function loadKubeconfig(
   };
   const config = load();
   checkContext(config, file);
-  return access(load, config);
+  const user = config.getCurrentUser();
+  return access(load, config, user === null ? {} : impersonationOf(file, user));
 }
 
 /** The API server of the cluster that this process runs in, with the service account of its pod. Throws `ClusterAccessError`. */
@@ -82,8 +85,7 @@ export async function checkReachable(transport: Transport, { options, context, p
       throw new ClusterAccessError(`${where} is no Kubernetes API server: check the address in the kubeconfig`);
     }
     const { message } = parseApiFailure(answer.status, answer.body);
-    const advice =
-      answer.status === 401 ? 'check the credentials in the kubeconfig' : 'check the address in the kubeconfig';
+    const advice = answer.status === 401 ? adviceOnCredentials(options) : 'check the address in the kubeconfig';
     throw new ClusterAccessError(`${where} answered ${answer.status} ${message}: ${advice}`);
   } catch (error) {
     if (error instanceof ClusterAccessError) throw error;
@@ -93,6 +95,14 @@ export async function checkReachable(transport: Transport, { options, context, p
       cause: error,
     });
   }
+}
+
+/** A client certificate that has expired is refused without a word about it. */
+function adviceOnCredentials({ tls }: ClusterAccess['options']): string {
+  const [cert] = [tls?.cert].flat();
+  const expiry = cert === undefined ? undefined : new X509Certificate(cert).validToDate;
+  if (expiry === undefined || expiry.getTime() > Date.now()) return 'check the credentials in the kubeconfig';
+  return `the client certificate in the kubeconfig expired at ${expiry.toISOString()}, renew it`;
 }
 
 /** The answer to `/version`; whatever else answers there, a web server or a proxy's page, is no API server. */
@@ -105,7 +115,11 @@ function isVersion(body: string): boolean {
   }
 }
 
-async function access(load: () => KubeConfig, loaded: KubeConfig): Promise<ClusterAccess> {
+async function access(
+  load: () => KubeConfig,
+  loaded: KubeConfig,
+  impersonation: Readonly<Record<string, readonly string[]>> = {},
+): Promise<ClusterAccess> {
   let config = allowingHttp(loaded);
   const cluster = config.getCurrentCluster();
   if (cluster === null) throw new ClusterAccessError('no cluster is configured');
@@ -120,7 +134,7 @@ async function access(load: () => KubeConfig, loaded: KubeConfig): Promise<Clust
   const authenticator: Authenticator = {
     async headers() {
       try {
-        return headersIn(await optionsOf(config));
+        return { ...headersIn(await optionsOf(config)), ...impersonation };
       } catch (error) {
         throw new RetryableError(`getting credentials: ${messageOf(error)}`, { cause: error, reason: 'Credentials' });
       }

@@ -31,8 +31,8 @@ const MAX_SOCKETS = 64;
 
 /** Proves who we are, per request. */
 export interface Authenticator {
-  /** Header lines for the next request. */
-  headers(): Promise<Readonly<Record<string, string>>>;
+  /** Header lines for the next request; one that has several values is repeated. */
+  headers(): Promise<Readonly<Record<string, string | readonly string[]>>>;
   /** Forgets what is cached; called after a 401, before the one other try. */
   invalidate(): void;
 }
@@ -131,8 +131,9 @@ export function createTransport(options: TransportOptions): Transport {
     if (request.body !== undefined && body !== undefined) {
       headers.push('content-type', request.body.contentType, 'content-length', String(Buffer.byteLength(body)));
     }
-    for (const [name, value] of Object.entries((await options.authenticator?.headers()) ?? {}))
-      headers.push(name, value);
+    for (const [name, value] of Object.entries((await options.authenticator?.headers()) ?? {})) {
+      for (const each of typeof value === 'string' ? [value] : value) headers.push(name, each);
+    }
     const outgoing = { ...target, agent: via, method, path: prefix + request.path, headers };
     for (;;) {
       try {

@@ -57,7 +57,7 @@ describe('EKS authenticator', () => {
     const authenticator = createEksAuthenticator({ clusterName: 'prod', region: 'us-west-2', credentials, clock });
     const dateOf = async () => {
       const { authorization = '' } = await authenticator.headers();
-      return urlIn(authorization.replace('Bearer ', '')).searchParams.get('X-Amz-Date');
+      return urlIn(String(authorization).replace('Bearer ', '')).searchParams.get('X-Amz-Date');
     };
     return { clock, authenticator, dateOf };
   };

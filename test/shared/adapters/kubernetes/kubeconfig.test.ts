@@ -104,7 +104,35 @@ describe('loadKubeconfig', () => {
     expect(server.requests).toHaveLength(1);
   });
 
+  it('acts as whom the kubeconfig names, with groups, uid and extra', async () => {
+    const server = await serve((_, response) => json(response, 200, { gitVersion: 'v1.36.3' }));
+    const user = {
+      as: 'jane',
+      'as-uid': '42',
+      'as-groups': ['dev', 'system:authenticated'],
+      'as-user-extra': { 'example.com/scope': ['read', 'write'] },
+    };
+    const access = await loadKubeconfig(kubeconfig({ server: server.url, user }));
+    await checkReachable(transportFor(access), access);
+    expect(server.requests[0]?.headers).toMatchObject({
+      'impersonate-user': 'jane',
+      'impersonate-uid': '42',
+      'impersonate-group': 'dev, system:authenticated',
+      'impersonate-extra-example.com%2fscope': 'read, write',
+    });
+  });
+
   it.each([
+    {
+      what: 'groups of nobody',
+      load: () => loadKubeconfig(kubeconfig({ user: { 'as-groups': ['dev'] } })),
+      message: /^kubeconfig \S+: user u has as-uid, as-groups or as-user-extra without as, which names the user$/,
+    },
+    {
+      what: 'groups that are no list',
+      load: () => loadKubeconfig(kubeconfig({ user: { as: 'jane', 'as-groups': 'dev' } })),
+      message: /^kubeconfig \S+: users\.0\.user\.as-groups is not as kubectl takes it$/,
+    },
     {
       what: 'a file that is not there',
       load: () => loadKubeconfig('/nowhere/config'),
@@ -189,6 +217,18 @@ describe('checkReachable', () => {
     const access = await loadKubeconfig(kubeconfig({ server: server.url }));
     await expect(checkReachable(transportFor(access), access)).rejects.toMatchObject({
       message: `${server.url} (context one) answered 401 Unauthorized: check the credentials in the kubeconfig`,
+    });
+  });
+
+  it('says that the client certificate has expired, of which the server says nothing', async () => {
+    const expiry = Math.floor(Date.now() / 1000) * 1000 - 60_000;
+    const { certPem, keyPem } = createCertificateAuthority().issueClient({ commonName: 'jane' }, expiry);
+    const base64 = (text: string): string => Buffer.from(text).toString('base64');
+    const user = { 'client-certificate-data': base64(certPem), 'client-key-data': base64(keyPem) };
+    const server = await serve((_, response) => json(response, 401, status(401, 'Unauthorized', 'Unauthorized')));
+    const access = await loadKubeconfig(kubeconfig({ server: server.url, user }));
+    await expect(checkReachable(transportFor(access), access)).rejects.toMatchObject({
+      message: `${server.url} (context one) answered 401 Unauthorized: the client certificate in the kubeconfig expired at ${new Date(expiry).toISOString()}, renew it`,
     });
   });
 });

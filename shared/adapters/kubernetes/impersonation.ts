@@ -1,0 +1,48 @@
+/** Whom a kubeconfig asks to act as beside `as`, which alone the library knows: `as-uid`, `as-groups` and `as-user-extra` of the user. */
+import { readFileSync } from 'node:fs';
+import { loadYaml, type User } from '@kubernetes/client-node';
+import { z } from 'zod';
+import { ClusterAccessError } from './check-context.ts';
+
+const users = z.object({
+  users: z.array(
+    z.object({
+      name: z.string(),
+      user: z
+        .object({
+          'as-uid': z.string().optional(),
+          'as-groups': z.array(z.string()).optional(),
+          'as-user-extra': z.record(z.string(), z.array(z.string())).optional(),
+        })
+        .nullish(),
+    }),
+  ),
+});
+
+/** The header lines that say it. Throws `ClusterAccessError` where nobody is named to act as, which the API server refuses. */
+export function impersonationOf(
+  file: string,
+  { name, impersonateUser }: Pick<User, 'name' | 'impersonateUser'>,
+): Readonly<Record<string, readonly string[]>> {
+  const parsed = users.safeParse(loadYaml(readFileSync(file, 'utf8')));
+  if (!parsed.success) {
+    const { path = [] } = parsed.error.issues[0] ?? {};
+    throw new ClusterAccessError(`kubeconfig ${file}: ${path.join('.')} is not as kubectl takes it`);
+  }
+  const user = parsed.data.users.find(each => each.name === name)?.user ?? {};
+  const { 'as-uid': uid, 'as-groups': groups = [], 'as-user-extra': extra = {} } = user;
+  const headers = {
+    ...(uid !== undefined && { 'impersonate-uid': [uid] }),
+    ...(groups.length > 0 && { 'impersonate-group': groups }),
+    // As client-go: the key may have characters that a header's name may not.
+    ...Object.fromEntries(
+      Object.entries(extra).map(([key, values]) => [`impersonate-extra-${encodeURIComponent(key)}`, values]),
+    ),
+  };
+  if (Object.keys(headers).length > 0 && !impersonateUser) {
+    throw new ClusterAccessError(
+      `kubeconfig ${file}: user ${name} has as-uid, as-groups or as-user-extra without as, which names the user`,
+    );
+  }
+  return headers;
+}
