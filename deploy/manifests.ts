@@ -1,6 +1,12 @@
 /** The RBAC manifests of `deploy/`, made of the permission table. `npm run generate` writes them, a test compares. */
 import { CONFIG_MAP, FUNCTION_NAMES } from '../shared/contract/names.ts';
-import { kubernetesGroupOf, PERMISSIONS, type KubernetesGrant, type Part } from '../shared/contract/permissions.ts';
+import {
+  FORWARDER_ACCOUNT,
+  kubernetesGroupOf,
+  PERMISSIONS,
+  type KubernetesGrant,
+  type Part,
+} from '../shared/contract/permissions.ts';
 
 export interface ManifestFile {
   /** From the root of the repository. */
@@ -9,11 +15,11 @@ export interface ManifestFile {
 }
 
 const RBAC = 'rbac.authorization.k8s.io';
-const FORWARDER = 'curfew-forwarder';
+const FORWARDER = FORWARDER_ACCOUNT.name;
 const GENERATED = '# Made of shared/contract/permissions.ts by `npm run generate`: change it there.\n';
 
 /** The forwarder, as bindings name it. */
-export const FORWARDER_SUBJECT = `{ kind: ServiceAccount, name: ${FORWARDER}, namespace: ${CONFIG_MAP.namespace} }`;
+export const FORWARDER_SUBJECT = `{ kind: ServiceAccount, name: ${FORWARDER}, namespace: ${FORWARDER_ACCOUNT.namespace} }`;
 
 /** The users of a group, as bindings name them. */
 export const groupSubject = (group: string): string => `{ apiGroup: ${RBAC}, kind: Group, name: '${group}' }`;

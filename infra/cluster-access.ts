@@ -6,9 +6,8 @@ import { CfnAccessEntry, CfnPodIdentityAssociation } from 'aws-cdk-lib/aws-eks';
 import type { EventBus } from 'aws-cdk-lib/aws-events';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
-import { kubernetesGroupOf, PERMISSIONS } from '../shared/contract/permissions.ts';
+import { FORWARDER_ACCOUNT, kubernetesGroupOf, PERMISSIONS } from '../shared/contract/permissions.ts';
 import type { ClusterConnection } from './cluster-connection.ts';
-import type { CurfewConfig } from './config.ts';
 import { toConstructId } from './constructs/construct-id.ts';
 import type { FunctionWithInbox } from './constructs/function-with-inbox.ts';
 import { onlyFromSources } from './event-sources.ts';
@@ -17,7 +16,6 @@ export interface ClusterAccessProps {
   readonly cluster: ClusterConnection;
   readonly functions: readonly FunctionWithInbox[];
   readonly bus: EventBus;
-  readonly forwarder: CurfewConfig['forwarder'];
 }
 
 export class ClusterAccess extends Construct {
@@ -25,7 +23,7 @@ export class ClusterAccess extends Construct {
 
   constructor(scope: Construct, id: string, props: ClusterAccessProps) {
     super(scope, id);
-    const { cluster, functions, bus, forwarder } = props;
+    const { cluster, functions, bus } = props;
     for (const { functionName, role } of functions) {
       if (PERMISSIONS[functionName].kubernetes.length === 0) continue;
       new CfnAccessEntry(this, `${toConstructId(functionName)}Entry`, {
@@ -38,8 +36,8 @@ export class ClusterAccess extends Construct {
     this.forwarderRole = createForwarderRole(this, bus);
     new CfnPodIdentityAssociation(this, 'ForwarderIdentity', {
       clusterName: cluster.name,
-      namespace: forwarder.namespace,
-      serviceAccount: forwarder.serviceAccount,
+      namespace: FORWARDER_ACCOUNT.namespace,
+      serviceAccount: FORWARDER_ACCOUNT.name,
       roleArn: this.forwarderRole.roleArn,
     });
   }

@@ -42,13 +42,10 @@ export const configSchema = z.strictObject({
   env: z.strictObject({ account: z.string().regex(/^\d{12}$/), region: z.string().min(1) }).optional(),
   cluster: clusterSchema.optional(),
   privateAccess: privateAccessSchema.optional(),
-  /** The forwarder's service account, for EKS Pod Identity. */
+  /** Was a choice that no manifest followed: the forwarder got no credentials. */
   forwarder: z
-    .strictObject({
-      namespace: z.string().min(1).default('curfew'),
-      serviceAccount: z.string().min(1).default('curfew-forwarder'),
-    })
-    .prefault({}),
+    .undefined({ error: 'cannot be chosen: namespace and service account are those of deploy/, leave the key out' })
+    .optional(),
   /** Days that audit lines are kept; one of the retentions that CloudWatch Logs offers (1, 3, 5, 7, 14, 30, 60, 90, …). */
   logRetentionDays: z.enum(RetentionDays).default(RetentionDays.SIX_MONTHS),
   /** Names of the Lambda functions that hooks of terminations may call. */

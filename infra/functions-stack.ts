@@ -67,7 +67,7 @@ export class FunctionsStack extends Stack {
     this.ticks = this.createTicks();
     this.scheduleOrphanCheck();
     const functions = [...this.functions.values()];
-    new ClusterAccess(this, 'ClusterAccess', { cluster, functions, bus: state.bus, forwarder: config.forwarder });
+    new ClusterAccess(this, 'ClusterAccess', { cluster, functions, bus: state.bus });
     this.monitoring = new Monitoring(this, 'Monitoring', { config, cluster, state, functions, rules: this.rules });
     new CfnOutput(this, 'EventBusName', {
       description: 'EVENT_BUS_NAME of the forwarder',

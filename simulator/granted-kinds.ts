@@ -11,6 +11,7 @@ import {
   type Permissions,
 } from '../shared/contract/permissions.ts';
 import { isObject, objectAt, textAt } from '../packages/kube-apiserver/src/json.ts';
+import { configuredData } from './configured-kinds.ts';
 import { resourceOfManifest, resourcesOf, type KnownResource } from './scenario/resource-names.ts';
 import type { Manifest, Scenario } from './scenario/scenario.ts';
 
@@ -72,9 +73,7 @@ function kindOfRule({ body }: Manifest): { readonly apiVersion: string; readonly
 
 /** The kinds of custom drains, remediations and hooks: those whose group the configuration or a template names, now or after an edit. */
 function customKindsOf(scenario: Scenario): readonly { readonly group: string; readonly resource: string }[] {
-  const { steps, config = '', templates } = scenario;
-  const edits = steps.flatMap(({ action }) => (action.kind === 'patch' ? [JSON.stringify(action)] : []));
-  const configured = [config, ...Object.values(templates), ...edits].join('\n');
+  const configured = JSON.stringify(configuredData(scenario));
   return manifestsOf(scenario)
     .flatMap(definedKind)
     .filter(({ group }) => configured.includes(group));

@@ -14,6 +14,8 @@ import type { ApiServerCore } from '../packages/kube-apiserver/src/types.ts';
 import { customResourceDefinitions } from './custom-resource-definitions.ts';
 import type { Scheduler } from '../runtime/scheduler.ts';
 import { unlessRefused } from './actors/actor.ts';
+import { configuredData, customDrainNamespace } from './configured-kinds.ts';
+import { CONFIG_MAP } from '../shared/contract/names.ts';
 import { openDefinition } from './open-definitions.ts';
 import {
   resourceOfManifest,
@@ -23,9 +25,6 @@ import {
 } from './scenario/resource-names.ts';
 import type { Manifest, Scenario, ScenarioFault, TargetRef } from './scenario/scenario.ts';
 
-const CONFIG_NAMESPACE = 'curfew';
-const CONFIG_NAME = 'curfew-config';
-const CONFIG_KEY = 'config.toml';
 /** Who the scenario's author is to the API server. */
 const AUTHOR = 'scenario';
 
@@ -44,7 +43,7 @@ export interface World {
 export function createCluster(clock: { now(): number }): ApiServerCore {
   const core = createApiServer({ clock });
   for (const definition of customResourceDefinitions()) core.seed(openDefinition(definition));
-  core.seed({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: CONFIG_NAMESPACE } });
+  core.seed({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: CONFIG_MAP.namespace } });
   return core;
 }
 
@@ -119,6 +118,10 @@ export function createWorld(scenario: Scenario, scheduler: Scheduler): World {
       throw new UnusableObject({ place, message: messageOf(error) }, { cause: error });
     }
   }
+  for (const data of configuredData(scenario)) {
+    const namespace = customDrainNamespace(data);
+    if (namespace !== undefined) ensureNamespace(namespace);
+  }
   const configMap = configMapOf(scenario);
   if (configMap !== undefined) core.seed(configMap);
 
@@ -161,8 +164,8 @@ function configMapOf({ config, templates }: Scenario): KubernetesManifest | unde
   return {
     apiVersion: 'v1',
     kind: 'ConfigMap',
-    metadata: { namespace: CONFIG_NAMESPACE, name: CONFIG_NAME },
-    data: { ...templates, ...(config !== undefined && { [CONFIG_KEY]: config }) },
+    metadata: { namespace: CONFIG_MAP.namespace, name: CONFIG_MAP.name },
+    data: { ...templates, ...(config !== undefined && { [CONFIG_MAP.key]: config }) },
   };
 }
 

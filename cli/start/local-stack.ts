@@ -12,7 +12,7 @@ import type { LogLine } from '../../packages/local-aws/src/log-lines.ts';
 import { createRealScheduler } from '../../runtime/real-scheduler.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { CLUSTER_PARAMETERS, ENV } from '../../shared/contract/env.ts';
-import { CONFIG_MAP } from '../../shared/contract/names.ts';
+import { FORWARDER_ACCOUNT } from '../../shared/contract/permissions.ts';
 import { cloudOnEc2 } from './ec2-cloud.ts';
 import { createEksUsers } from './eks-users.ts';
 import { startClusterActors } from './cluster-actors.ts';
@@ -25,7 +25,6 @@ import { synthesize } from './synthesize.ts';
 
 export const CLUSTER_NAME = 'local';
 /** As in `deploy/forwarder`. */
-const FORWARDER_ACCOUNT = { namespace: CONFIG_MAP.namespace, name: 'curfew-forwarder' };
 
 export interface LocalStack {
   readonly cluster: EmbeddedCluster;

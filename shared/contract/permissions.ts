@@ -45,6 +45,8 @@ export interface Permissions {
 /** A part that has an identity of its own. */
 export type Part = FunctionName | 'forwarder';
 
+/** The forwarder's service account: `deploy/` makes it, and the Pod Identity association knows it by this name. */
+export const FORWARDER_ACCOUNT = { namespace: CONFIG_MAP.namespace, name: 'curfew-forwarder' } as const;
 export const FORWARDER_LEASE = { namespace: CONFIG_MAP.namespace, name: 'curfew-forwarder' } as const;
 
 /** Kubernetes Events about an object: found, created, or counted once more. */

@@ -1,5 +1,6 @@
 /** What is wrong with the names in a scenario: kinds, plurals, fields, against what the simulated cluster serves. */
 import { parseApiVersion, type JsonObject } from '../../shared/domain/kubernetes-object.ts';
+import { isCustomDrainKind } from '../configured-kinds.ts';
 import { ofExpectation } from './expectation-complaints.ts';
 import { emptyFields, misspeltFields, writtenFields } from './object-fields.ts';
 import type { Path } from './places.ts';
@@ -14,7 +15,11 @@ export function complainAboutNames(
   catalog: ResourceCatalog,
   locate: (path: Path) => Place,
 ): Complaint[] {
-  const names: Names = { known: resourcesOf(scenario, catalog), locate };
+  const names: Names = {
+    known: resourcesOf(scenario, catalog),
+    mayBeUnserved: name => isCustomDrainKind(name, scenario),
+    locate,
+  };
   return [
     ...scenario.objects.flatMap(({ manifest }, index) => ofObject(manifest, ['spec', 'objects', index], names)),
     ...documentSteps.flatMap((step, index) => ofStep(step, ['spec', 'steps', index], names)),

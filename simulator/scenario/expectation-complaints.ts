@@ -40,7 +40,7 @@ function ofPattern({ kind, fields, absent }: TracePattern, path: Path, names: Na
   const found = isResource ? resourcesNamed(name, known) : [];
   const schema = expectedFields(found[0]);
   return [
-    ...(isResource && found.length === 0 ? [unknownResource(name, locate([...path, 'resource']), known)] : []),
+    ...(isResource && found.length === 0 ? unknownResource(name, [...path, 'resource'], names) : []),
     ...misspeltFields(body, writtenFields(found[0]), [...path, 'body']).map(each => toDoubt(each, locate)),
     ...ofPaths(absent, { root: ['body'], schema }, [...path, 'absent'], names),
   ];

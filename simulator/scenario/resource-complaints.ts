@@ -16,6 +16,8 @@ export interface Complaint extends ScenarioFault {
 /** What is known of names where a scenario is read. */
 export interface Names {
   readonly known: readonly KnownResource[];
+  /** Whether it is the plural of a kind that the file names elsewhere and the cluster need not serve. */
+  readonly mayBeUnserved: (name: string) => boolean;
   readonly locate: (path: Path) => Place;
 }
 
@@ -51,21 +53,21 @@ function kindHint({ apiVersion, kind }: Manifest, known: readonly KnownResource[
   return suggestion(`${apiVersion} ${kind}`, known.map(written));
 }
 
-export function ofTarget({ resource: name, namespace }: TargetRef, path: Path, { known, locate }: Names): Complaint[] {
+export function ofTarget({ resource: name, namespace }: TargetRef, path: Path, names: Names): Complaint[] {
+  const { known, locate } = names;
   const [resource] = resourcesNamed(name, known);
-  if (resource === undefined) return [unknownResource(name, locate([...path, 'resource']), known)];
+  if (resource === undefined) return unknownResource(name, [...path, 'resource'], names);
   return ofNamespace(resource, namespace, locate(path));
 }
 
-export function unknownResource(name: string, place: Place, known: readonly KnownResource[]): ScenarioFault {
+export function unknownResource(name: string, path: Path, { known, mayBeUnserved, locate }: Names): Complaint[] {
+  if (mayBeUnserved(name)) return [];
   const singular = known.find(({ kind }) => kind.toLowerCase() === name.toLowerCase())?.resource;
   const plurals = known.flatMap(({ resource, group }) => [resource, `${resource}.${group}`]);
   const hint = didYouMean(singular ?? nearestName(name, plurals));
   const rule = 'it must be a plural such as "nodes", with ".group" where two share it';
-  return {
-    place,
-    message: `the cluster serves no resource ${JSON.stringify(name)}${hint === '' ? `; ${rule}` : hint}`,
-  };
+  const message = `the cluster serves no resource ${JSON.stringify(name)}${hint === '' ? `; ${rule}` : hint}`;
+  return [{ place: locate(path), message }];
 }
 
 function ofNamespace(resource: KnownResource, namespace: string | undefined, place: Place): Complaint[] {

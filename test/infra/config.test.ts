@@ -1,12 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../infra/config.ts';
 import { synthesize } from './synthesized.ts';
+
+const readDocument = (name: string): string => readFileSync(join(import.meta.dirname, '../../docs', name), 'utf8');
 
 describe('configuration', () => {
   it('has a default for everything', () => {
     expect(parseConfig(undefined)).toEqual({
       name: 'Curfew',
-      forwarder: { namespace: 'curfew', serviceAccount: 'curfew-forwarder' },
       logRetentionDays: 180,
       hookFunctions: [],
     });
@@ -28,6 +31,12 @@ describe('configuration', () => {
     );
   });
 
+  // The manifests in deploy/ have fixed names, so no other account could ever get credentials.
+  it('is refused with another service account for the forwarder', () => {
+    const forwarder = { namespace: 'curfew', serviceAccount: 'other' };
+    expect(() => parseConfig({ forwarder })).toThrow(/curfew\.forwarder: cannot be chosen.*deploy\//);
+  });
+
   it('is refused when it is not JSON', () => {
     expect(() => parseConfig('{')).toThrow('curfew: must be JSON');
   });
@@ -41,6 +50,16 @@ describe('configuration', () => {
       'ClusterName',
     ]);
     for (const parameter of Object.values(parameters)) expect(parameter).not.toHaveProperty('Default');
+  });
+
+  // The CDK CLI compares with the name of the stack, not with its id, and passes over a parameter of another one.
+  it('has its parameters given in docs/deploying.md as the CLI looks for them', () => {
+    const { functions, functionsTemplate } = synthesize({});
+    const given = [...readDocument('deploying.md').matchAll(/--parameters (\w+:\w+)=/g)].map(
+      ([, parameter]) => parameter,
+    );
+    const parameters = Object.keys(functionsTemplate.findParameters('*', { Type: 'String', MinLength: 1 }));
+    expect(new Set(given)).toEqual(new Set(parameters.map(name => `${functions.stackName}:${name}`)));
   });
 
   it('names the stacks and the bus after the deployment, so that two clusters fit into one account', () => {

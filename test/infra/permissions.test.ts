@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FUNCTION_NAMES } from '../../shared/contract/names.ts';
+import { FORWARDER_ACCOUNT } from '../../shared/contract/permissions.ts';
 import { toConstructId } from '../../infra/constructs/construct-id.ts';
 import { roleStatements, synthesize } from './synthesized.ts';
 
@@ -91,8 +92,8 @@ describe('cluster access', () => {
   it("gives the forwarder's service account its role by Pod Identity", () => {
     template.hasResourceProperties('AWS::EKS::PodIdentityAssociation', {
       ClusterName: 'prod',
-      Namespace: 'curfew',
-      ServiceAccount: 'curfew-forwarder',
+      Namespace: FORWARDER_ACCOUNT.namespace,
+      ServiceAccount: FORWARDER_ACCOUNT.name,
     });
   });
 });
