@@ -20,6 +20,7 @@ export interface Told {
   readonly watch?: KindWatch;
 }
 
+/** As the forwarder would publish it for this object. */
 export function clusterEvent(to: FunctionName, told: Told): Message {
   const { change = 'Modified', changed = [], hints = {}, watch, ...subject } = told;
   return {

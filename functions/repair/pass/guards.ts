@@ -20,7 +20,8 @@ export type HoldReason =
   | 'ZoneConcurrencyBudget'
   | 'ClusterConcurrencyBudget'
   | 'RampUp'
-  | 'AmbiguousNodeClaim';
+  | 'AmbiguousNodeClaim'
+  | 'NodePoolNotFound';
 
 export interface Hold {
   readonly reason: HoldReason;

@@ -4,7 +4,20 @@ import { toWakeUpEnvelope } from '../../../shared/contract/wake-up.ts';
 import { addDuration, minutes } from '../../../shared/domain/time.ts';
 import { clusterEvent } from '../messages.ts';
 import type { Earlier, Message, Situation } from '../situation.ts';
-import { node, nodeClaim, nodePool, nodeRef, patched, policy, policyRef, ready, removed, START } from './changes.ts';
+import {
+  node,
+  nodeClaim,
+  nodePool,
+  nodeRef,
+  patched,
+  policy,
+  policyRef,
+  ready,
+  removed,
+  START,
+  unattended,
+  wait,
+} from './changes.ts';
 import {
   BASE,
   cluster,
@@ -14,8 +27,6 @@ import {
   seen,
   SICK,
   TOLERATION,
-  unattended,
-  wait,
   wakeUp,
   WELL,
 } from './repair-world.ts';

@@ -30,6 +30,10 @@ export function sprintln(budget: Budget, args: Args): Bytes {
   return printer.out.text;
 }
 
+/**
+ * Never throws for a wrong verb or argument: Go writes `%!d(string=x)` into the text. Throws a `LimitError` above the
+ * budget.
+ */
 export function sprintf(budget: Budget, format: Bytes, args: Args): Bytes {
   return new Formatter(budget, format, args).run();
 }
