@@ -13,21 +13,14 @@ export function checkRoles(model: AwsModel): void {
   const refuse = (what: string, why: string): never => {
     throw new Error(`AWS would refuse ${what}: ${why}`);
   };
-  const take = (
-    what: string,
-    roleArn: string,
-    service: string,
-    actions: string[],
-    context: Context = {},
-  ): RoleModel => {
+  const take = (what: string, { roleArn, service, actions = ['sts:AssumeRole'], context = {} }: Taking): RoleModel => {
     const role = model.roles.find(({ arn }) => arn === roleArn) ?? refuse(what, `there is no role ${roleArn}`);
     const missing = actions.find(action => !trusts(role, service, { action, resource: role.arn, context }));
-    return missing === undefined
-      ? role
-      : refuse(what, `the trust policy of ${role.name} gives ${service} no ${missing}`);
+    if (missing === undefined) return role;
+    return refuse(what, `the trust policy of ${role.name} gives ${service} no ${missing}`);
   };
   for (const { physicalName, roleArn } of model.functions) {
-    const role = take(`function ${physicalName}`, roleArn, 'lambda.amazonaws.com', ['sts:AssumeRole']);
+    const role = take(`function ${physicalName}`, { roleArn, service: 'lambda.amazonaws.com' });
     for (const { queueName } of model.eventSources.filter(({ functionName }) => functionName === physicalName)) {
       const resource = queueArnOf(model, queueName);
       const missing = EVENT_SOURCE_ACTIONS.find(
@@ -39,15 +32,21 @@ export function checkRoles(model: AwsModel): void {
   for (const { name, roleArn, groupName } of model.schedules) {
     const group = `arn:aws:scheduler:${model.region}:${model.account}:schedule-group/${groupName}`;
     const context = { 'aws:SourceAccount': [model.account], 'aws:SourceArn': [group] };
-    take(`schedule ${name}`, roleArn, 'scheduler.amazonaws.com', ['sts:AssumeRole'], context);
+    take(`schedule ${name}`, { roleArn, service: 'scheduler.amazonaws.com', context });
   }
   for (const { namespace, serviceAccount, roleArn } of model.podIdentities) {
     const actions = ['sts:AssumeRole', 'sts:TagSession'];
-    take(`the identity of ${namespace}/${serviceAccount}`, roleArn, 'pods.eks.amazonaws.com', actions);
+    take(`the identity of ${namespace}/${serviceAccount}`, { roleArn, service: 'pods.eks.amazonaws.com', actions });
   }
 }
 
-type Context = AccessRequest['context'];
+/** A service takes a role; with a context by which the trust policy may know what for. */
+interface Taking {
+  readonly roleArn: string;
+  readonly service: string;
+  readonly actions?: readonly string[];
+  readonly context?: AccessRequest['context'];
+}
 
 const trusts = ({ trust }: RoleModel, service: string, request: AccessRequest): boolean =>
   isAllowed(
