@@ -24,6 +24,7 @@ export interface Outages {
 const refusal = (part: OutagePart): RetryableError =>
   new RetryableError(`connecting to the ${part}: connection refused`, { reason: 'ECONNREFUSED' });
 
+/** Outages of one part may overlap: it is back when the last one ends. */
 export function createOutages(scheduler: Scheduler): Outages {
   /** Outages that are on, by part: they may overlap. */
   const running = new Map<OutagePart, number>();

@@ -40,6 +40,7 @@ export interface VirtualTimeOptions {
   readonly maxActionsPerInstant?: number;
 }
 
+/** Runs nothing by itself. An instant of the past counts as now; fractions of milliseconds are rounded up. */
 export function createVirtualTime({
   start,
   tieBreak,

@@ -4,7 +4,7 @@
  * leaves nothing of the old settings behind. Kubernetes 1.36 and later.
  */
 import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
-import type { KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
+import type { JsonObject, KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
 import { NO_FINALIZERS, type PoolFinalizers, type TerminationTable } from './termination-settings.ts';
 
 export const TERMINATION_POLICY = 'termination.curfew.dev';
@@ -27,7 +27,11 @@ export function terminationPolicy(table: TerminationTable): readonly KubernetesM
         // Nothing is launched without the finalizer that it must have.
         failurePolicy: 'Fail',
         reinvocationPolicy: 'IfNeeded',
+        // With all defaults, here and in the rules: else kubectl says `configured` at every apply, and a server-side apply conflicts.
         matchConstraints: {
+          matchPolicy: 'Equivalent',
+          namespaceSelector: {},
+          objectSelector: {},
           resourceRules: [
             rule('karpenter.sh', 'nodeclaims'),
             // Without /status: the heartbeats of kubelets pass by.
@@ -55,8 +59,9 @@ export function terminationPolicy(table: TerminationTable): readonly KubernetesM
   ];
 }
 
-function rule(group: string, resource: string): Record<string, string[]> {
-  return { apiGroups: [group], apiVersions: ['v1'], resources: [resource], operations: ['CREATE', 'UPDATE'] };
+function rule(group: string, resource: string): JsonObject {
+  const operations = ['CREATE', 'UPDATE'];
+  return { apiGroups: [group], apiVersions: ['v1'], resources: [resource], operations, scope: '*' };
 }
 
 function variables({ pools, others }: TerminationTable): { readonly name: string; readonly expression: string }[] {

@@ -1,5 +1,5 @@
 /** What becomes of a request: answered at once, queued, joined, begun. Pure; part of `decide`. */
-import { addDuration, isDue, type EpochMs } from '../../shared/domain/time.ts';
+import { addDuration, earliest, isDue, type EpochMs } from '../../shared/domain/time.ts';
 import { withoutHold } from './held.ts';
 import {
   faultOf,
@@ -50,9 +50,12 @@ export function isRemembered(
   );
 }
 
+/** Clocks differ: what lies ahead counts from now. */
+const startOf = ({ time }: DrainRequest, now: EpochMs): EpochMs => earliest(time, now) ?? now;
+
 /** Undefined: the request is already under way. */
 export function admit(observation: DrainObservation, asked: DrainRequest): Admission | undefined {
-  const request = { ...asked, time: observation.now };
+  const request = { ...asked, time: startOf(asked, observation.now) };
   const { record, rules } = observation;
   const { active, requests, finished } = record;
   const before = finished.find(({ id }) => id === request.id);

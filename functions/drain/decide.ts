@@ -24,7 +24,7 @@ import { planPass, type DrainPass } from './pass.ts';
 import { rememberEnds, withEnds } from './overtaken.ts';
 import { counted } from './tried.ts';
 import type { DrainPodRules } from './pods.ts';
-import { arrivalOf, describeUnderWay } from './under-way.ts';
+import { sinceOf, describeUnderWay } from './under-way.ts';
 
 /** One thing at a time: the caller carries it out, looks again and asks again. */
 export function decide(seen: DrainObservation): DrainDecision {
@@ -62,7 +62,7 @@ function decideActive(observation: DrainObservation, active: ActiveDrain): Drain
     protection: observation.protection,
     protectionOverridden: observation.protectionOverridden,
     evictionGracePeriod: rules.settings.evictionGracePeriod,
-    deleteTime: addDuration(arrivalOf(active), rules.settings.deleteAfterTimeout),
+    deleteTime: addDuration(sinceOf(active), rules.settings.deleteAfterTimeout),
     warned: active.warned,
   });
   const showDraining = isCustom || !pass.drained;

@@ -12,7 +12,7 @@ export interface DrainRequest {
   /** For templates, scope and overrides; of a `DrainRequested` the same in that shape. */
   readonly event: HealthEvent;
   readonly quarantine: QuarantineStatus | undefined;
-  /** When it arrived: `DeleteAfterTimeout` counts from there. Absent in records of before. */
+  /** `DeleteAfterTimeout` counts from there: when NVSentinel stored it, else when it was put on the bus, else when it arrived. Absent in records of before. */
   readonly time?: EpochMs;
   readonly said?: Said;
 }

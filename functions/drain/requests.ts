@@ -7,7 +7,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { addDuration, parseTimestamp, seconds, toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
 import { TerminalError } from '../../shared/errors.ts';
 import { parseDrainRequested } from './messages.ts';
-import type { Incoming, Said } from './model.ts';
+import type { DrainRequest, Incoming, Said } from './model.ts';
 
 export interface NodeMessage {
   readonly nodeName: string;
@@ -31,7 +31,7 @@ export function readBusEvent({ id, time, source, detailType, detail }: BusEvent)
     const { nodeUid, event } = request.value;
     const incoming: Incoming = {
       kind: 'drain',
-      request: { id: event.id, requestedBy: source, event, quarantine: undefined },
+      request: { id: event.id, requestedBy: source, event, quarantine: undefined, ...countedFrom(time) },
     };
     return { nodeName: event.nodeName, nodeUid, sentTime: time, incoming };
   }
@@ -64,7 +64,16 @@ function toIncoming(
     ...(sentTime !== undefined && { sentTime }),
   };
   if (quarantine === undefined && event.isHealthy) return { kind: 'recovered', event, said };
-  return { kind: 'drain', request: { id, requestedBy, event, quarantine, said } };
+  return {
+    kind: 'drain',
+    request: { id, requestedBy, event, quarantine, said, ...countedFrom(createdTime, sentTime) },
+  };
+}
+
+/** From when a request counts: the first of these that is known. */
+function countedFrom(...times: readonly (EpochMs | undefined)[]): Pick<DrainRequest, 'time'> {
+  const time = times.find(each => each !== undefined);
+  return time === undefined ? {} : { time };
 }
 
 /** Two clocks are compared, and both write whole seconds. */

@@ -6,14 +6,14 @@ import { isJsonObject } from '../../shared/domain/json.ts';
 
 export interface UnderWay {
   readonly id: string;
-  /** When the first of its requests arrived. */
+  /** From when the first of its requests counts. */
   readonly since: EpochMs;
   readonly scope: DrainScope;
   readonly force: boolean;
 }
 
-/** When the first of its requests arrived. */
-export function arrivalOf({ requests, startTime }: ActiveDrain): EpochMs {
+/** From when the first of its requests counts. */
+export function sinceOf({ requests, startTime }: ActiveDrain): EpochMs {
   const times = requests.map(({ time }) => time ?? startTime);
   return times.reduce<EpochMs | undefined>(earliest, undefined) ?? startTime;
 }
@@ -22,7 +22,7 @@ export function arrivalOf({ requests, startTime }: ActiveDrain): EpochMs {
 export function describeUnderWay(active: ActiveDrain): string {
   const { id, scope, force } = active;
   const entities = scope.kind === 'entities' ? { entities: scope.entities } : {};
-  return JSON.stringify({ id, since: toExactTimestamp(arrivalOf(active)), ...entities, ...(force && { force }) });
+  return JSON.stringify({ id, since: toExactTimestamp(sinceOf(active)), ...entities, ...(force && { force }) });
 }
 
 /** Undefined: no drain is under way, or somebody has changed the value. */

@@ -171,6 +171,12 @@ function envelopeOf(detail: unknown): Envelope {
   return { event: outer, status: outer['healthEventStatus'] ?? outer, path: 'detail', outerId: undefined };
 }
 
+/** Go's zero time says nothing. */
+function timeOf(text: unknown): EpochMs | undefined {
+  const time = typeof text === 'string' ? parseTimestamp(text) : undefined;
+  return time !== undefined && time > 0 ? time : undefined;
+}
+
 /**
  * Reads the detail of a `HealthEvent`. Never throws.
  *
@@ -178,7 +184,7 @@ function envelopeOf(detail: unknown): Envelope {
  */
 export function parseHealthEvent(detail: unknown, envelopeId: string | undefined): Parsed<HealthEventMessage> {
   const { event, status, path, outerId, createdAt } = envelopeOf(detail);
-  const createdTime = typeof createdAt === 'string' ? parseTimestamp(createdAt) : undefined;
+  const createdTime = timeOf(createdAt);
   const id = [isJsonObject(event) ? event['id'] : undefined, outerId, envelopeId].find(
     each => each !== undefined && each !== '',
   );

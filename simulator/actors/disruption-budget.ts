@@ -39,6 +39,10 @@ const isReady = ({ status = NOTHING }: KubernetesObject): boolean =>
     condition => isObject(condition) && condition['type'] === 'Ready' && condition['status'] === 'True',
   );
 
+/**
+ * @param expectedPodsOfOwners as `expectedPods` has it
+ * @returns the status, and when an eviction that was granted counts no more, so that it must be computed again
+ */
 export function nextStatus(
   budget: KubernetesObject,
   pods: readonly KubernetesObject[],

@@ -61,6 +61,10 @@ export interface ExploreOptions {
   readonly onSchedule?: (followed: number) => void;
 }
 
+/**
+ * Tries all schedules with fewer departures before those with more; of those that fail with equally many it answers the
+ * shortest.
+ */
 export async function explore(
   situation: Situation,
   bounds: Bounds,

@@ -24,6 +24,7 @@ const READING: ReadonlySet<string> = new Set(['get', 'list', 'describe', 'queryD
 
 export const recordThing = (owner: string, id: string): string => `record/${owner}/${id}`;
 
+/** Coarse rather than wrong: a call that is not known here reads and adds to its whole port. */
 export function footprintOf({ port, method, args }: DescribedCall): Footprint {
   const [first, second] = args;
   const text = `${port} ${method} ${JSON.stringify(args)}`;

@@ -56,6 +56,7 @@ export interface Foresight {
 
 type Next = { readonly kind: 'call'; readonly footprint: Footprint } | { readonly kind: 'end'; readonly how: string };
 
+/** Knows nothing at first; each `learn` takes in one schedule that was carried out. */
 export function createForesight(situation: Pick<Situation, 'changes' | 'messages'>): Foresight {
   /** What a run does next, by what it has seen so far. */
   const next = new Map<number, Next>();

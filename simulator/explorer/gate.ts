@@ -60,6 +60,7 @@ export interface Gate {
   readonly calls: readonly MadeCall[];
 }
 
+/** Ports in `NOT_GATED` pass at once: they tell, and nobody in the schedule reads them. */
 export function createGate(): Gate {
   const runs = new Map<RunName, HeldRun>();
   const names = new Map<Lifetime, RunName>();

@@ -20,6 +20,7 @@ export interface FaultInjector {
   readonly counts: ReadonlyMap<FaultKind, number>;
 }
 
+/** `oneOf` and `happens` draw from `random` only while it is active. */
 export function createFaultInjector(mix: FaultMix, random: Random): FaultInjector {
   const counts = new Map<FaultKind, number>();
   let active = true;

@@ -44,6 +44,7 @@ export function changedBy(call: PortCall): Target {
   return { ...target, name: textOf(name), namespace: textOf(namespace) };
 }
 
+/** Undefined for a pod that is gone, or has no node. */
 export const nodeOfPod = ({ name, namespace }: Named, mirror: Mirror): string | undefined =>
   textOf(
     dig(

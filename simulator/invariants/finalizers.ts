@@ -24,6 +24,7 @@ export function isOurFinalizer(name: string, mirror: Mirror): boolean {
   );
 }
 
+/** Several rules may name one finalizer. */
 export const rulesWith = (finalizer: string, mirror: Mirror): readonly KubernetesObject[] =>
   [...mirror.all('finalizerrules').values()].filter(rule => dig(rule, 'spec', 'finalizerName') === finalizer);
 

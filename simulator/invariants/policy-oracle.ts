@@ -57,6 +57,7 @@ export function applyingTo(
     });
 }
 
+/** Nodes without a pool are selected by a selector without requirements; one that cannot be read selects nothing. */
 export function isSelecting(policy: KubernetesObject, pool: KubernetesObject | undefined): boolean {
   const selector = dig(policy, 'spec', 'nodePoolSelector') ?? {};
   if (!isSelectorReadable(selector)) return false;

@@ -18,6 +18,7 @@ const isObject = (value: unknown): value is KubernetesObject => typeof dig(value
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
+/** Undefined for an empty text, too. */
 export const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 

@@ -10,6 +10,7 @@ export interface Target {
   readonly name: string | undefined;
 }
 
+/** Without a name for a list or a create. */
 export function targetOf({ method, args }: PortCall): Target {
   const [first] = args;
   // `list` and `create` take the type, the other verbs a reference.

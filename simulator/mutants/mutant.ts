@@ -111,6 +111,7 @@ export function withMovedStep(name: string, before: string): Mutation {
   return withFinalizerRules({ steps: [...steps.slice(0, index), step, ...steps.slice(index)] });
 }
 
+/** The record as a writer leaves it who forgets its timer. */
 export function withoutTimer(record: NewRecord): NewRecord {
   const { nextWakeTime: _, ...rest } = record;
   return rest;

@@ -11,6 +11,7 @@ type ExpectationDocument = NonNullable<ScenarioDocument['spec']['expect']>[numbe
 /** How long after `at` a line may come, unless the file says otherwise. */
 const DEFAULT_WITHIN = seconds(1);
 
+/** @param instantOf the instant of a moment of the file */
 export function toExpectation(
   document: ExpectationDocument,
   instantOf: (moment: Moment) => EpochMs,

@@ -43,6 +43,10 @@ export function trialOf(seed: number, mix?: FaultMixName): Trial {
   return { seed, scenario: generateScenario(seed), faults: drawFaults(seed, mix) };
 }
 
+/**
+ * Never rejects: what a run throws is a failure `Crash`. Without faults it ends with the scenario, else `CONVERGENCE`
+ * later (I5).
+ */
 export async function runTrial(trial: Trial, mutation: Mutation = {}): Promise<SeedReport> {
   const { seed, faults, scenario } = trial;
   const end = faults.mix === 'none' ? scenario.end : addDuration(scenario.end, CONVERGENCE);

@@ -5,6 +5,7 @@ import type { JsonObject, JsonValue } from '../../shared/domain/kubernetes-objec
 /** Fields that identify an object stay. */
 const KEPT = new Set(['apiVersion', 'kind', 'name', 'namespace']);
 
+/** One pass; `accept` is asked once for each field and list item, outer ones first. */
 export async function simplify(
   body: JsonObject,
   accept: (simpler: JsonObject) => Promise<boolean>,

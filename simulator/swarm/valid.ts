@@ -7,6 +7,7 @@ import { clusterCatalog } from '../world.ts';
 
 let catalog: ResourceCatalog | undefined;
 
+/** Doubts count against it, too. */
 export function isValid(scenario: Scenario): boolean {
   catalog ??= clusterCatalog();
   const parsed = parseScenarios(printScenario(scenario), scenario.file, catalog);

@@ -2,6 +2,8 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
+import { terminationPolicy } from '../../cli/policies/termination-policy.ts';
+import { NO_FINALIZERS } from '../../cli/policies/termination-settings.ts';
 import { createAccessProbe } from '../../shared/adapters/kubernetes/access-probe.ts';
 import { loadKubeconfig } from '../../shared/adapters/kubernetes/kubeconfig.ts';
 import { createTransport } from '../../shared/adapters/kubernetes/transport.ts';
@@ -81,6 +83,24 @@ describe('installing in a cluster', () => {
     expect([second.status, changed]).toEqual([0, ['poddisruptionbudget.policy/curfew-forwarder configured']]);
   });
 
+  // GitOps tools apply on the server, or change over to it. Where the server fills in part of what is owned as a whole, that conflicts.
+  it('can change over to server-side apply', () => {
+    const termination = JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'List',
+      items: terminationPolicy({ pools: new Map(), others: { ...NO_FINALIZERS, nodes: 'a.example/f' } }),
+    });
+    expect(kubectlWith(termination, 'apply', '-f', '-').stderr).toBe('');
+    const again = kubectlWith(termination, 'apply', '-f', '-');
+    expect(again.lines.filter(line => !line.endsWith(' unchanged'))).toEqual([]);
+    const onServer = ['apply', '--server-side', '--field-manager=argocd-controller'];
+    expect(kubectlWith(termination, ...onServer, '-f', '-').stderr).toBe('');
+    expect(kubectl(...onServer, '-k', DEPLOY).stderr).toBe('');
+    const drift = kubectl('diff', '--server-side', '--field-manager=argocd-controller', '-k', DEPLOY);
+    expect([drift.status, drift.stdout]).toEqual([0, '']);
+    expect(kubectlWith(termination, 'delete', '-f', '-').stderr).toBe('');
+  });
+
   it('lets the pod of the forwarder into its namespace', () => {
     const template = kubectl(
       'get',
@@ -102,6 +122,15 @@ describe('installing in a cluster', () => {
 
   it.each(PARTS)('%s may do after it all that it needs', async name => {
     await vi.waitFor(async () => expect(await probe(name)).toBe('allowed'), { timeout: 10_000 });
+  });
+
+  it('gives the functions of an upgrade their rights by deploy/rbac alone, before definitions and forwarder change', async () => {
+    kubectl('delete', '-f', `${DEPLOY}/rbac`);
+    const applied = kubectl('apply', '-f', `${DEPLOY}/rbac`);
+    expect([applied.status, applied.stderr]).toEqual([0, '']);
+    await vi.waitFor(async () => {
+      expect(await Promise.all(FUNCTIONS.map(probe))).toEqual(FUNCTIONS.map(() => 'allowed'));
+    }, 10_000);
   });
 
   it('takes the sample policy once its definition is served', () => {

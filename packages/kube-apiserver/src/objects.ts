@@ -30,6 +30,7 @@ export function metadataOf(object: JsonObject): JsonObject {
   return objectAt(object, 'metadata');
 }
 
+/** Empty before `generateName` has been used. */
 export function nameOf(object: JsonObject): string {
   return textAt(metadataOf(object), 'name') ?? '';
 }

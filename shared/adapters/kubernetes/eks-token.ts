@@ -3,6 +3,7 @@
  * local, STS is asked by the control plane.
  */
 import { createHash, createHmac } from 'node:crypto';
+import { partition } from '@aws-sdk/core/client';
 import { SignatureV4, type SignatureV4Init } from '@smithy/signature-v4';
 import { addDuration, isDue, minutes, type EpochMs } from '../../domain/time.ts';
 import { messageOf, RetryableError } from '../../errors.ts';
@@ -25,7 +26,7 @@ export interface EksTokenOptions {
 
 /** Signs one token, dated `now`. */
 export async function signEksToken(options: Omit<EksTokenOptions, 'clock'>, now: EpochMs): Promise<string> {
-  const hostname = `sts.${options.region}.${options.region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com'}`;
+  const hostname = `sts.${options.region}.${partition(options.region).dnsSuffix}`;
   const signer = new SignatureV4({
     service: 'sts',
     region: options.region,

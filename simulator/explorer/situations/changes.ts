@@ -1,11 +1,11 @@
 /** What happens in a world, and the objects that most worlds have. */
 import type { JsonObject, KubernetesManifest, ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
-import { parseTimestamp, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
+import { minutes, parseTimestamp, toTimestamp, type EpochMs } from '../../../shared/domain/time.ts';
 import { invariant } from '../../../shared/errors.ts';
 import { unlessRefused } from '../../actors/actor.ts';
 import { WORLD } from '../explored-cluster.ts';
-import type { Change } from '../situation.ts';
+import type { Change, Earlier } from '../situation.ts';
 
 type Tells = NonNullable<Change['tells']>;
 
@@ -17,6 +17,11 @@ function instant(text: string): EpochMs {
 
 /** When all situations begin. */
 export const START = instant('2024-11-01T15:00:00Z');
+
+/** So many minutes pass, with all their consequences. */
+export const wait = (count: number): Earlier => ({ kind: 'wait', duration: minutes(count) });
+/** So many minutes pass, in which no run gets to its first call. */
+export const unattended = (count: number): Earlier => ({ kind: 'wait', duration: minutes(count), unattended: true });
 
 export const nodeRef = (name: string): ObjectRef => ({ type: RESOURCES.Node, name });
 export const nodeClaimRef = (name: string): ObjectRef => ({ type: RESOURCES.NodeClaim, name });
@@ -33,6 +38,7 @@ export const nodePool = (spec: JsonObject = {}): KubernetesManifest => ({
   spec,
 });
 
+/** Selects every pool, unless its spec says otherwise. */
 export const policy = (spec: JsonObject): KubernetesManifest => ({
   apiVersion: 'curfew.dev/v1alpha1',
   kind: 'NodeLifecyclePolicy',
@@ -98,6 +104,7 @@ const change = (name: string, apply: Change['apply'], tells: Tells | undefined):
   ...(tells !== undefined && { tells }),
 });
 
+/** Its UID is as written: seeded, past admission. */
 export const created = (name: string, object: KubernetesManifest, tells?: Tells): Change =>
   change(name, core => core.seed(object), tells);
 

@@ -18,6 +18,7 @@ import {
   PROD,
   removed,
   START,
+  unattended,
 } from './changes.ts';
 import { BUDGET, budgetEvent, budgetRef, POD, podEvent, PROTECTED } from './drained-pods.ts';
 
@@ -167,10 +168,7 @@ export const FINALIZER_SITUATIONS: readonly Situation[] = [
       held(node('n1'), true),
       PROTECTED,
     ],
-    earlier: [
-      { kind: 'message', message: claimEvent('finalizer', 'n1') },
-      { kind: 'wait', duration: minutes(1), unattended: true },
-    ],
+    earlier: [{ kind: 'message', message: claimEvent('finalizer', 'n1') }, unattended(1)],
     messages: { A: claimWakeUp, B: nodeEvent() },
   },
   {

@@ -1,5 +1,4 @@
 /** The messages that grace-period gets of a node and its pods, and how a node came to be held. */
-import { minutes } from '../../../shared/domain/time.ts';
 import { clusterEvent, wakeUpOfNode } from '../messages.ts';
 import type { Earlier, Message } from '../situation.ts';
 import { podRef, removed, START } from './changes.ts';
@@ -36,12 +35,6 @@ const UNCOUNTED = ['effort'];
 export const BASE = { concern: 'grace-period', start: START, uncounted: UNCOUNTED } as const;
 /** The node is held for pod p1. */
 export const HELD: readonly Earlier[] = [{ kind: 'message', message: podEvent('p1', 'Added') }];
-export const wait = (duration: number): Earlier => ({ kind: 'wait', duration: minutes(duration) });
-export const unattended = (duration: number): Earlier => ({
-  kind: 'wait',
-  duration: minutes(duration),
-  unattended: true,
-});
 export const P1_DELETED = removed('pod p1 deleted', podRef('p1'), 'A');
 
 export const annotation = (value: string | null): { metadata: { annotations: Record<string, string | null> } } => ({

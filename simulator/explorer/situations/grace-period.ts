@@ -14,6 +14,8 @@ import {
   pod,
   podRef,
   PROD,
+  unattended,
+  wait,
 } from './changes.ts';
 import {
   DO_NOT_DISRUPT,
@@ -23,8 +25,6 @@ import {
   WAKE_UP,
   BASE,
   HELD,
-  wait,
-  unattended,
   P1_DELETED,
   annotation,
 } from './grace-period-world.ts';

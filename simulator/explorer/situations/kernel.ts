@@ -3,7 +3,7 @@ import { minutes } from '../../../shared/domain/time.ts';
 import { clusterEvent, wakeUpOfNode } from '../messages.ts';
 import { createPromiseKeeper, HOST, WANTED } from '../promise-keeper.ts';
 import type { Change, Earlier, Message, Situation } from '../situation.ts';
-import { created, node, nodeRef, patched, removed, START } from './changes.ts';
+import { created, node, nodeRef, patched, removed, START, unattended } from './changes.ts';
 
 const nodeEvent = (change: 'Added' | 'Modified' | 'Deleted', uid = 'uid-n1'): Message =>
   clusterEvent(HOST, { kind: 'Node', apiVersion: 'v1', name: 'n1', uid, change, changed: ['annotations'] });
@@ -21,7 +21,6 @@ const wants = (wanted: string | null, tells?: Change['tells']): Change =>
     tells,
   );
 const SEEN: readonly Earlier[] = [{ kind: 'message', message: CHANGED }];
-const until = (minute: number): Earlier => ({ kind: 'wait', duration: minutes(minute), unattended: true });
 
 const BASE = {
   concern: 'kernel',
@@ -87,7 +86,7 @@ export const KERNEL_SITUATIONS: readonly Situation[] = [
     ...BASE,
     name: 'the last timer is due, and another one is wanted',
     objects: [nodeWanting('x:30')],
-    earlier: [...SEEN, until(30)],
+    earlier: [...SEEN, unattended(30)],
     messages: { A: WAKE_UP, B: CHANGED },
     changes: [wants('x:30,60', 'B')],
   },
@@ -95,7 +94,7 @@ export const KERNEL_SITUATIONS: readonly Situation[] = [
     ...BASE,
     name: 'one wake-up comes twice',
     objects: [nodeWanting('x:30,60')],
-    earlier: [...SEEN, until(30)],
+    earlier: [...SEEN, unattended(30)],
     messages: { A: WAKE_UP, B: WAKE_UP },
   },
   {

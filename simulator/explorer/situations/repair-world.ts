@@ -4,7 +4,7 @@ import { toWakeUpEnvelope } from '../../../shared/contract/wake-up.ts';
 import { minutes } from '../../../shared/domain/time.ts';
 import { clusterEvent, wakeUpOfNode } from '../messages.ts';
 import type { Change, Earlier, Message } from '../situation.ts';
-import { node, nodeClaim, nodePool, nodeRef, patched, ready, START } from './changes.ts';
+import { node, nodeClaim, nodePool, nodeRef, patched, ready, START, wait } from './changes.ts';
 
 /** Longer than a message can wait: the record alone brings the timer. */
 export const TOLERATION = 30;
@@ -82,12 +82,6 @@ const UNCOUNTED = ['attempts.number'];
 export const BASE = { concern: 'repair', start: START, uncounted: UNCOUNTED } as const;
 export const seen = (...names: readonly string[]): readonly Earlier[] =>
   names.map(name => ({ kind: 'message', message: nodeEvent(name) }));
-export const wait = (duration: number): Earlier => ({ kind: 'wait', duration: minutes(duration) });
-export const unattended = (duration: number): Earlier => ({
-  kind: 'wait',
-  duration: minutes(duration),
-  unattended: true,
-});
 /** A repair is in the record, and the run that began it ended before it could delete the NodeClaim. */
 export const BEGUN: readonly Earlier[] = [
   ...seen('n1'),

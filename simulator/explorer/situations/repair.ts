@@ -16,6 +16,8 @@ import {
   removed,
   replaced,
   START,
+  unattended,
+  wait,
 } from './changes.ts';
 import {
   TOLERATION,
@@ -31,8 +33,6 @@ import {
   conditions,
   BASE,
   seen,
-  wait,
-  unattended,
   BEGUN,
   LONG,
   POOL_WAKE_UP,

@@ -1,8 +1,7 @@
 /** The minute sweep beside the functions that write the records it looks for. */
-import { minutes } from '../../../shared/domain/time.ts';
 import { clusterEvent, TICK_MESSAGE } from '../messages.ts';
 import type { Earlier, Message, Situation } from '../situation.ts';
-import { created, node, nodePool, nodeRef, pod, podRef, PROD, removed, START } from './changes.ts';
+import { created, node, nodePool, nodeRef, pod, podRef, PROD, removed, START, unattended } from './changes.ts';
 
 const podEvent = (name: string, change: 'Added' | 'Deleted'): Message =>
   clusterEvent('grace-period', {
@@ -25,10 +24,7 @@ const nodeDeleted = clusterEvent('grace-period', {
 
 const BASE = { concern: 'timer', start: START } as const;
 /** The record of node n1 is due, and nobody has come for it. */
-const DUE: readonly Earlier[] = [
-  { kind: 'message', message: podEvent('p1', 'Added') },
-  { kind: 'wait', duration: minutes(4), unattended: true },
-];
+const DUE: readonly Earlier[] = [{ kind: 'message', message: podEvent('p1', 'Added') }, unattended(4)];
 const OBJECTS = [PROD, nodePool(), node('n1'), pod('p1', '4m')] as const;
 
 export const TIMER_SITUATIONS: readonly Situation[] = [

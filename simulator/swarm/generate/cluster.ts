@@ -51,6 +51,7 @@ export function drawTransitionTime(random: Random, time: EpochMs): string | unde
   ]);
 }
 
+/** In place of the one of the same type. */
 export function withCondition(conditions: readonly ConditionPlan[], changed: ConditionPlan): readonly ConditionPlan[] {
   return [...conditions.filter(({ type }) => type !== changed.type), changed];
 }

@@ -87,6 +87,7 @@ export function drawProtectionBlock(random: Random, used: DurationMs[]): JsonVal
   };
 }
 
+/** 0 for a text that is not a Go duration: the generator draws some. */
 export function durationOf(text: string): DurationMs {
   const parsed = parseGoDuration(text);
   return parsed.ok ? nanosecondsToDuration(parsed.nanoseconds) : seconds(0);
@@ -154,6 +155,7 @@ export function drawConfig(random: Random): string | undefined {
   ]);
 }
 
+/** @param config TOML */
 export function configMapOf(config: string): JsonObject {
   return {
     apiVersion: 'v1',

@@ -98,6 +98,7 @@ function bounds(indexes: readonly Arg[], length: number, capacity: number): { fr
   return { from, to, max };
 }
 
+/** Of texts in bytes. Throws a `CallError` with Go's text for what has no length. */
 export function len([collection]: readonly Arg[]): Arg {
   const [item, isNil] = indirect(collection);
   if (isNil) throw new CallError('len of nil pointer');

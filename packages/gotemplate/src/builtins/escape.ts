@@ -26,6 +26,7 @@ const HTML: Readonly<Record<string, Bytes>> = {
   '>': '&gt;',
 };
 
+/** As `HTMLEscaper` in `text/template/funcs.go`; a NUL becomes U+FFFD. */
 export function html(budget: Budget, args: Args): Bytes {
   const text = textOf(budget, args);
   budget.text(text.length);
@@ -34,6 +35,7 @@ export function html(budget: Budget, args: Args): Bytes {
 
 const hex = (n: number, digits: number): string => n.toString(16).toUpperCase().padStart(digits, '0');
 
+/** As `JSEscaper` in `text/template/funcs.go`. */
 export function js(budget: Budget, args: Args): Bytes {
   const text = textOf(budget, args);
   budget.text(text.length);
@@ -50,6 +52,7 @@ export function js(budget: Budget, args: Args): Bytes {
   return out;
 }
 
+/** As `url.QueryEscape`: a space becomes `+`. */
 export function urlquery(budget: Budget, args: Args): Bytes {
   const text = textOf(budget, args);
   budget.text(text.length);

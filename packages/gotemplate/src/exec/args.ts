@@ -22,6 +22,7 @@ export interface Given {
   readonly final: Final;
 }
 
+/** @param signature as declared; a final argument of a pipeline counts */
 export function checkArgCount(state: State, signature: Signature, name: Bytes, { args, final }: Given): void {
   const given = args.length + (final === NONE ? 0 : 1);
   const fixed = signature.params.length - (signature.variadic ? 1 : 0);
@@ -61,6 +62,7 @@ export function finalText(final: Final): Bytes {
   return final.type.kind === 'string' ? (final.held as Bytes) : `<${final.type.name} Value>`;
 }
 
+/** @param i from 0; beyond the last one, that of the variadic parameter */
 export function paramType(signature: Signature, i: number): GoType {
   return signature.params[Math.min(i, signature.params.length - 1)]!;
 }

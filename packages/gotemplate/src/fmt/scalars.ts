@@ -45,6 +45,7 @@ export function printHex(out: Writer, n: bigint, leading0x: boolean): void {
   out.flags.sharp = sharp;
 }
 
+/** Without a precision: the shortest text that reads back the same for `%v` and `%g`, 6 digits for `%f` and `%e`. */
 export function printFloat(out: Writer, x: number, verb: string): boolean {
   if (verb === 'v') out.float(x, 'g', -1);
   else if ('bgGxX'.includes(verb)) out.float(x, verb, -1);

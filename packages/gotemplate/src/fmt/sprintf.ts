@@ -30,6 +30,10 @@ export function sprintln(budget: Budget, args: Args): Bytes {
   return printer.out.text;
 }
 
+/**
+ * Never throws for a wrong verb or argument: Go writes `%!d(string=x)` into the text. What it throws above the
+ * budget leaves the package as a `LimitError`.
+ */
 export function sprintf(budget: Budget, format: Bytes, args: Args): Bytes {
   return new Formatter(budget, format, args).run();
 }

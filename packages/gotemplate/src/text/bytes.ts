@@ -30,6 +30,7 @@ function fromOctets(octets: Uint8Array): Bytes {
   return out;
 }
 
+/** One byte per character: see the head of this file. */
 export function toOctets(b: Bytes): Uint8Array {
   const out = new Uint8Array(b.length);
   for (let i = 0; i < b.length; i++) out[i] = b.charCodeAt(i);

@@ -12,6 +12,7 @@ export type Params =
   | { readonly kind: 'found'; readonly objects: readonly (JsonObject | undefined)[] }
   | { readonly kind: 'error'; readonly message: string };
 
+/** Without `paramKind` one evaluation without parameters. Where none is found, `parameterNotFoundAction` decides. */
 export function paramsOf(
   server: ServerContext,
   policySpec: JsonObject,

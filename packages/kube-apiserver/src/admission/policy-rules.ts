@@ -6,6 +6,7 @@ import type { Cause } from '../status-errors.ts';
 import { invalidValue, required } from '../status-errors.ts';
 import { syntaxErrorOf } from './cel.ts';
 
+/** Defaults as in `pkg/apis/admissionregistration/v1/defaults.go`. */
 export function preparePolicy({ next }: Transition): JsonObject {
   const spec = objectAt(next, 'spec');
   const { matchConstraints } = spec;
@@ -39,6 +40,7 @@ function withDefaults(criteria: JsonObject): JsonObject {
   };
 }
 
+/** As `pkg/apis/admissionregistration/validation`, for policies that validate and policies that mutate. */
 export function complainAboutPolicy({ next }: Transition): readonly Cause[] {
   const spec = objectAt(next, 'spec');
   const causes: Cause[] = [];
@@ -116,6 +118,7 @@ function complainAboutExpression(field: string, expression: JsonValue | undefine
   return error === undefined ? [] : invalidValue(field, expression, [`compilation failed: ${error}`]);
 }
 
+/** Only bindings of policies that validate have `validationActions`. */
 export function complainAboutBinding({ next }: Transition): readonly Cause[] {
   const spec = objectAt(next, 'spec');
   const causes = (textAt(spec, 'policyName') ?? '') === '' ? [required('spec.policyName')] : [];

@@ -9,6 +9,7 @@ export interface Scope {
   readonly evaluate: (expression: string) => Evaluation;
 }
 
+/** Reading a variable whose expression fails throws an `EvaluationError` that names it. */
 export function createScope(definitions: readonly JsonObject[], given: Readonly<Record<string, unknown>>): Scope {
   const variables = {};
   const context = { ...given, variables };

@@ -115,6 +115,7 @@ const UNMANAGED: FieldSet = fromFieldsV1({
   },
 });
 
+/** Without what nobody manages: the fields that the server sets by itself. */
 export function managedOnly(fields: FieldSet): FieldSet {
   return difference(fields, UNMANAGED);
 }

@@ -4,6 +4,7 @@ import type { PolicyRule } from './authorizer.ts';
 
 const ALL = '*';
 
+/** As `RuleAllows` in `plugin/pkg/auth/authorizer/rbac/rbac.go`. */
 export function ruleAllows(rule: PolicyRule, request: RequestAttributes): boolean {
   if (!includes(rule.verbs, request.verb)) return false;
   return 'path' in request ? coversPath(rule, request) : coversResource(rule, request);

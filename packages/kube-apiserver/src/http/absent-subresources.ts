@@ -14,6 +14,7 @@ const PODS: Readonly<Record<string, string>> = {
 };
 const SCALED = new Set(['deployments', 'statefulsets', 'replicasets', 'replicationcontrollers']);
 
+/** 501 with the reason for a subresource that kube-apiserver has, 404 for any other. */
 export function absentSubresource({ resource, schema }: ResourceInfo, subresource: string): ApiStatusError {
   if (schema !== undefined) return notServed();
   const why = resource === 'pods' ? PODS[subresource] : undefined;

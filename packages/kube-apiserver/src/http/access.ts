@@ -37,6 +37,7 @@ const ANYBODY: Access = {
   userOfToken: token => ({ name: userOfToken(token) ?? 'token', groups: [MASTERS, AUTHENTICATED] }),
 };
 
+/** 401 for a token that nobody has, 403 in kube-apiserver's words for what the authorizer refuses. */
 export function createAccess(options: AuthorizationOptions | undefined): Access {
   if (options === undefined) return ANYBODY;
   const { authorizer, authenticateToken, anonymous = ANONYMOUS } = options;

@@ -12,6 +12,10 @@ const VERBS: Readonly<Record<string, string>> = {
   DELETE: 'delete',
 };
 
+/**
+ * As `endpoints/request/requestinfo.go`: `list` and `watch` of one object by its name in a field selector carry that
+ * name.
+ */
 export function attributesOf(
   method: string,
   pathname: string,

@@ -58,6 +58,7 @@ export function listItem(object: KubernetesObject, resource: ResourceInfo): unkn
   return rest;
 }
 
+/** Throws 406 where the client asks for a list as `PartialObjectMetadata`. */
 export function shapeList(result: ListResult, shape: Shape): unknown {
   const metaVersion = shape.representation.metaVersion ?? 'v1';
   const metadata = listMeta(result);

@@ -32,6 +32,7 @@ export function complainAboutEvent({ next }: Transition): Cause[] {
   return causes;
 }
 
+/** As `ValidateLeaseSpec` in `pkg/apis/coordination/validation`. */
 export function complainAboutLease({ next }: Transition): Cause[] {
   const spec = objectAt(next, 'spec');
   const seconds = numberAt(spec, 'leaseDurationSeconds');

@@ -13,6 +13,7 @@ export function prepareNode({ next }: Transition): JsonObject {
   return next.spec === undefined ? { ...next, spec: {} } : next;
 }
 
+/** A spec that does not change is not looked at, so that a node from before a rule can be updated. */
 export function complainAboutNode({ next, old }: Transition): Cause[] {
   const spec = objectAt(next, 'spec');
   const oldSpec = objectAt(old ?? {}, 'spec');

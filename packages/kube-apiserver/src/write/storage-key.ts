@@ -7,6 +7,7 @@ const RENAMED: Readonly<Record<string, string>> = {
   replicationcontrollers: 'controllers',
 };
 
+/** `/registry/FOLDER/NAMESPACE/NAME`, where the folder of some built-in resources is an older name. */
 export function storageKey({ served, namespace, name }: Target): string {
   const { group, resource, schema } = served.info;
   const folder = schema === undefined ? (RENAMED[resource] ?? resource) : `${group}/${resource}`;

@@ -45,9 +45,15 @@ describe('signEksToken', () => {
     expect(await sign('prod')).not.toBe(await sign('staging'));
   });
 
-  it('asks the STS of the Chinese partition in China', async () => {
-    const options = { clusterName: 'prod', region: 'cn-north-1', credentials };
-    expect(urlIn(await signEksToken(options, MANUAL_CLOCK_START)).hostname).toBe('sts.cn-north-1.amazonaws.com.cn');
+  it.each([
+    ['us-gov-west-1', 'amazonaws.com'],
+    ['cn-north-1', 'amazonaws.com.cn'],
+    ['eusc-de-east-1', 'amazonaws.eu'],
+    ['us-iso-east-1', 'c2s.ic.gov'],
+    ['us-isob-east-1', 'sc2s.sgov.gov'],
+  ])('names the STS of the partition of %s', async (region, suffix) => {
+    const options = { clusterName: 'prod', region, credentials };
+    expect(urlIn(await signEksToken(options, MANUAL_CLOCK_START)).hostname).toBe(`sts.${region}.${suffix}`);
   });
 });
 

@@ -6,6 +6,7 @@ export interface WireField {
   readonly value: bigint | Uint8Array;
 }
 
+/** The body ends too early, or its fields are not as their message has them. */
 export class MalformedProtobuf extends Error {
   constructor(message: string) {
     super(message);
