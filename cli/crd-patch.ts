@@ -2,10 +2,10 @@
 import { customResourceDefinitions } from '../simulator/custom-resource-definitions.ts';
 import { arrayAt, isObject, objectAt } from '../packages/kube-apiserver/src/json.ts';
 import type { JsonObject } from '../shared/domain/kubernetes-object.ts';
-import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
+import type { CommandOutput } from './command-output.ts';
 
 /** Prints a JSON patch (RFC 6902), one operation a line, for `kubectl patch crd nodepools.karpenter.sh --type json`. */
-export function crdPatchCommand(output: CommandOutput = PROCESS_OUTPUT): number {
+export function crdPatchCommand(output: CommandOutput): number {
   output.out(
     `[\n${nodePoolPatch()
       .map(operation => `  ${JSON.stringify(operation)}`)

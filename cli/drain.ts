@@ -7,7 +7,7 @@ import { ANNOTATIONS } from '../shared/contract/names.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
 import type { JsonObject, KubernetesObject } from '../shared/domain/kubernetes-object.ts';
 import type { KubernetesApi } from '../shared/ports/kubernetes-api.ts';
-import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
+import type { CommandOutput } from './command-output.ts';
 import { follow, type Followed } from './drain/follow.ts';
 import { loadConfiguration } from './drain/observe.ts';
 import { planDrain } from './drain/plan.ts';
@@ -40,11 +40,7 @@ const LOOK_EVERY = 1000;
  * Exit code 0: drained, or (dry run, cancel) said or done. 1: the drain failed or was cancelled, or there is no such node. 2: the cluster
  * cannot be used. 130: no longer followed.
  */
-export async function drainCommand(
-  name: string,
-  options: DrainOptions,
-  output: CommandOutput = PROCESS_OUTPUT,
-): Promise<number> {
+export async function drainCommand(name: string, options: DrainOptions, output: CommandOutput): Promise<number> {
   try {
     if (options.dryRun === true && options.cancel === true) throw new UsageError('give either --dry-run or --cancel');
     return await onKubeconfig(options, cluster => run(cluster, name, options, output));

@@ -17,7 +17,7 @@ import { renderNode, renderPod } from './explain/render.ts';
 import { describeMissing, parseSubject, type ExplainSubject } from './explain/subject.ts';
 import { planTermination } from './explain/termination-plan.ts';
 import { reportFailure } from './failure.ts';
-import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
+import type { CommandOutput } from './command-output.ts';
 import type { Cluster, Look } from './cluster.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -39,7 +39,7 @@ export async function explainCommand(
   kind: string,
   name: string | undefined,
   options: ExplainOptions,
-  output: CommandOutput = PROCESS_OUTPUT,
+  output: CommandOutput,
 ): Promise<number> {
   try {
     const subject = parseSubject(kind, name, options.namespace);
@@ -55,7 +55,7 @@ export async function explainCommand(
 }
 
 /** The explanation as text or JSON; undefined when the object does not exist. */
-export async function explain(
+async function explain(
   { kubernetes, now }: Cluster,
   subject: ExplainSubject,
   asJson: boolean,

@@ -2,8 +2,8 @@
 import { availableParallelism } from 'node:os';
 import { runExploreTasks, type ExploreReport } from '../simulator/explorer/tasks.ts';
 import { SITUATIONS } from '../simulator/explorer/situations/situations.ts';
-import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
-import { createLateProgress, type Terminal } from './progress.ts';
+import type { CommandOutput } from './command-output.ts';
+import { createLateProgress } from './progress.ts';
 
 export interface ExploreOptions {
   /** The size that `npm test` has. */
@@ -17,8 +17,7 @@ export interface ExploreOptions {
 export async function exploreCommand(
   concerns: readonly string[],
   { small = false }: ExploreOptions,
-  output: CommandOutput = PROCESS_OUTPUT,
-  terminal: Terminal = process.stderr,
+  output: CommandOutput,
 ): Promise<number> {
   const known = new Set<string>(SITUATIONS.map(({ concern }) => concern));
   const unknown = concerns.filter(concern => !known.has(concern));
@@ -28,7 +27,7 @@ export async function exploreCommand(
   }
   const chosen = SITUATIONS.filter(({ concern }) => concerns.length === 0 || concerns.includes(concern));
   const tasks = chosen.map(situation => ({ situation: SITUATIONS.indexOf(situation), small }));
-  const progress = createLateProgress(terminal);
+  const progress = createLateProgress(process.stderr);
   const reports: ExploreReport[] = [];
   await runExploreTasks(
     tasks,

@@ -10,7 +10,7 @@ import { PROCESS_OUTPUT } from './command-output.ts';
 import { UsageError } from './usage-error.ts';
 
 /** On the standard error: the standard output is the answer. */
-export const sayWait = (what: string): void => PROCESS_OUTPUT.error(`waiting for ${what}\n`);
+const sayWait = (what: string): void => PROCESS_OUTPUT.error(`waiting for ${what}\n`);
 
 /** Throws `UsageError` when the cluster cannot be reached. */
 export async function onKubeconfig<Answer>(

@@ -4,7 +4,7 @@ import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { createDueIndex, createRecordStore } from '../shared/adapters/dynamodb/record-store.ts';
 import { systemClock } from '../shared/adapters/system-clock.ts';
 import { ORPHAN_FORGOTTEN, SOURCES } from '../shared/contract/names.ts';
-import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
+import type { CommandOutput } from './command-output.ts';
 import { reportingFailure } from './failure.ts';
 import { orUsageError, readDeployment, readRecordsTable } from './operate/deployment.ts';
 import { listOrphans } from './operate/orphans.ts';
@@ -22,10 +22,7 @@ export interface OrphansOptions {
  * Exit code 0: each entry is printed, its id first; or the function has the message to forget one, and its audit says what comes of it. 2: the
  * id, the account, the table or the inbox cannot be used.
  */
-export function orphansCommand(
-  { forget, ...deployment }: OrphansOptions,
-  output: CommandOutput = PROCESS_OUTPUT,
-): Promise<number> {
+export function orphansCommand({ forget, ...deployment }: OrphansOptions, output: CommandOutput): Promise<number> {
   return reportingFailure(output, async () => {
     await (forget === undefined ? list(deployment, output) : askToForget(forget, deployment, output));
     return 0;

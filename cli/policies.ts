@@ -2,7 +2,7 @@
 import { stringify } from 'yaml';
 import { RESOURCES } from '../shared/contract/resources.ts';
 import type { KubernetesObject } from '../shared/domain/kubernetes-object.ts';
-import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
+import type { CommandOutput } from './command-output.ts';
 import { readObjects } from './read-objects.ts';
 import { UsageError } from './usage-error.ts';
 import { reportFailure } from './failure.ts';
@@ -23,7 +23,7 @@ export interface AdmissionOptions {
 export async function admissionCommand(
   files: readonly string[],
   options: AdmissionOptions,
-  output: CommandOutput = PROCESS_OUTPUT,
+  output: CommandOutput,
 ): Promise<number> {
   try {
     const objects = files.length > 0 ? await fromFiles(files, options) : await fromCluster(options);

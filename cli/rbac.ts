@@ -12,7 +12,7 @@ import {
   type ResourceType,
 } from '../shared/domain/kubernetes-object.ts';
 import type { KubernetesApi } from '../shared/ports/kubernetes-api.ts';
-import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
+import type { CommandOutput } from './command-output.ts';
 import { reportFailure } from './failure.ts';
 import { onKubeconfig } from './on-kubeconfig.ts';
 import { readObjects } from './read-objects.ts';
@@ -50,7 +50,7 @@ export async function rbacCommand(
   use: KindUse,
   files: readonly string[],
   options: RbacOptions,
-  output: CommandOutput = PROCESS_OUTPUT,
+  output: CommandOutput,
 ): Promise<number> {
   try {
     const onCluster = options.kubeconfig !== undefined || options.context !== undefined;
@@ -95,7 +95,7 @@ function kindsOfRules(objects: readonly KubernetesObject[]): readonly Wanted[] {
     .filter(({ kind }) => kind === 'FinalizerRule')
     .map(({ metadata, spec }): Wanted => {
       const who = `FinalizerRule ${metadata.name}`;
-      const rule = parseFinalizerRule(spec, 'spec');
+      const rule = parseFinalizerRule(spec);
       return rule.ok ? { ok: true, who, kind: rule.value } : { ok: false, who, message: rule.message };
     });
 }

@@ -1,6 +1,6 @@
 /** `curfew redrive`: dead letters of a function back into its inbox. */
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
+import type { CommandOutput } from './command-output.ts';
 import { reportingFailure } from './failure.ts';
 import { readDeployment } from './operate/deployment.ts';
 import { redrive, type ParkedMessage } from './operate/redrive.ts';
@@ -18,10 +18,7 @@ export interface RedriveCommandOptions {
 }
 
 /** Exit code 0: moved, or nothing was there. 2: the options, the account or the queues cannot be used; what was moved is said. */
-export function redriveCommand(
-  options: RedriveCommandOptions,
-  output: CommandOutput = PROCESS_OUTPUT,
-): Promise<number> {
+export function redriveCommand(options: RedriveCommandOptions, output: CommandOutput): Promise<number> {
   const { stack, function: name, reason, limit, dryRun = false, ...client } = options;
   return reportingFailure(output, async () => {
     if (limit !== undefined && !/^[1-9]\d{0,8}$/.test(limit)) {

@@ -2,7 +2,7 @@
 import { ANNOTATIONS, CONFIG_MAP } from '../shared/contract/names.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
 import { toIsoText } from '../shared/domain/time.ts';
-import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
+import type { CommandOutput } from './command-output.ts';
 import type { Cluster } from './cluster.ts';
 import { UsageError } from './usage-error.ts';
 import { reportFailure } from './failure.ts';
@@ -15,10 +15,7 @@ export interface RepublishOptions {
 }
 
 /** Exit code 0: asked. 2: the cluster cannot be used, or has no such ConfigMap, with one line that says why. */
-export async function republishCommand(
-  options: RepublishOptions,
-  output: CommandOutput = PROCESS_OUTPUT,
-): Promise<number> {
+export async function republishCommand(options: RepublishOptions, output: CommandOutput): Promise<number> {
   try {
     await onKubeconfig(options, requestRepublish);
     output.out('The forwarder publishes every object again, 20 a second unless it is configured otherwise.\n');

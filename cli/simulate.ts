@@ -18,7 +18,7 @@ import { outcomeOf } from '../simulator/outcome.ts';
 import { clusterCatalog, UnusableObject } from '../simulator/world.ts';
 import { faultsFor } from '../simulator/swarm/trial-file.ts';
 import { toFaultMix } from '../simulator/swarm/faults.ts';
-import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
+import type { CommandOutput } from './command-output.ts';
 import { reportingFailure } from './failure.ts';
 import { UsageError } from './usage-error.ts';
 import { createLateProgress, type Terminal } from './progress.ts';
@@ -41,8 +41,7 @@ const ACTIONS_PER_LOOK = 200;
 export function simulateCommand(
   files: readonly string[],
   options: SimulateOptions,
-  output: CommandOutput = PROCESS_OUTPUT,
-  terminal: Terminal = process.stderr,
+  output: CommandOutput,
 ): Promise<number> {
   return reportingFailure(output, async () => {
     const seeds = parseSeeds(options);
@@ -53,11 +52,11 @@ export function simulateCommand(
     }
     const faults = parseFaults(options.faults);
     if (faults === undefined) throw new UsageError('--faults takes none, light or heavy');
-    const scenarios = await readAll(files, terminal);
+    const scenarios = await readAll(files, process.stderr);
     const runs = scenarios.flatMap(scenario => seeds.map(seed => ({ scenario, seed })));
     let good = true;
     for (const run of runs) {
-      const result = await runOne(run, faults, terminal);
+      const result = await runOne(run, faults, process.stderr);
       good &&= isGood(result);
       print(result, { form: options.output, isOnly: runs.length === 1, output });
     }

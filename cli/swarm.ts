@@ -14,7 +14,7 @@ import { runTasks } from '../simulator/swarm/tasks.ts';
 import { sumUp } from '../simulator/swarm/totals.ts';
 import { printTrial, replayCommand } from '../simulator/swarm/trial-file.ts';
 import { clusterCatalog } from '../simulator/world.ts';
-import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
+import type { CommandOutput } from './command-output.ts';
 import { parseFaults, parseSeeds, SEEDS_RULE } from './simulation-options.ts';
 
 export interface SwarmOptions {
@@ -34,11 +34,7 @@ const SHRINK_RUNS = 800;
 const MAX_JOBS = 64;
 
 /** Exit code 0: every invariant held. 1: one did not, or a mutant was not found. 2: an option is not valid. */
-export async function swarmCommand(
-  options: SwarmOptions,
-  output: CommandOutput = PROCESS_OUTPUT,
-  terminal: Terminal = process.stderr,
-): Promise<number> {
+export async function swarmCommand(options: SwarmOptions, output: CommandOutput): Promise<number> {
   const ciSeeds = `${CI_SEEDS.from}..${CI_SEEDS.to}`;
   const usualSeeds = options.ci === true || options.mutants === true ? ciSeeds : DEFAULT_SEEDS;
   const seeds = parseSeeds({ seeds: options.seeds ?? usualSeeds });
@@ -58,7 +54,7 @@ export async function swarmCommand(
   }
   if (options.mutants === true) {
     const { findMutants } = await import('./swarm/mutants.ts');
-    return findMutants({ seeds, jobs }, output, terminal);
+    return findMutants({ seeds, jobs }, output, process.stderr);
   }
   const folder = options.failures ?? join(tmpdir(), 'curfew-swarm');
   // Before the seeds run: that takes minutes, and what failed would be lost.
@@ -67,7 +63,7 @@ export async function swarmCommand(
     return 2;
   }
   const regressionsHold = options.ci !== true || (await runRegressions(output));
-  const swarmHolds = await runSeeds({ seeds, jobs, folder, ...(mix !== 'drawn' && { mix }) }, output, terminal);
+  const swarmHolds = await runSeeds({ seeds, jobs, folder, ...(mix !== 'drawn' && { mix }) }, output, process.stderr);
   return regressionsHold && swarmHolds ? 0 : 1;
 }
 

@@ -8,7 +8,7 @@ import { RESOURCES } from '../shared/contract/resources.ts';
 import type { JsonObject, KubernetesObject, ResourceType } from '../shared/domain/kubernetes-object.ts';
 import { TerminalError } from '../shared/errors.ts';
 import type { KubernetesApi } from '../shared/ports/kubernetes-api.ts';
-import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
+import type { CommandOutput } from './command-output.ts';
 import { reportFailure } from './failure.ts';
 import { onKubeconfig } from './on-kubeconfig.ts';
 import { TERMINATION_POLICY } from './policies/termination-policy.ts';
@@ -25,10 +25,7 @@ export interface UninstallOptions {
 }
 
 /** Exit code 0: done. 1: only running functions can release what is named. 2: the cluster cannot be reached. */
-export async function uninstallCommand(
-  options: UninstallOptions,
-  output: CommandOutput = PROCESS_OUTPUT,
-): Promise<number> {
+export async function uninstallCommand(options: UninstallOptions, output: CommandOutput): Promise<number> {
   try {
     const { dryRun = false, releaseHolds = false, ...cluster } = options;
     let done = 0;

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { parseHealthEvent } from '../shared/contract/health-event.ts';
 import type { HealthEvent } from '../shared/domain/health-event.ts';
 import { clusterCatalog } from '../simulator/world.ts';
-import { PROCESS_OUTPUT, type CommandOutput } from './command-output.ts';
+import type { CommandOutput } from './command-output.ts';
 import { UsageError } from './usage-error.ts';
 import { checkFile } from './validate/check-file.ts';
 import { readSources, readText } from './validate/files.ts';
@@ -23,7 +23,7 @@ export interface ValidateOptions {
 export async function validateCommand(
   paths: readonly string[],
   options: ValidateOptions,
-  output: CommandOutput = PROCESS_OUTPUT,
+  output: CommandOutput,
 ): Promise<number> {
   try {
     const checked = await check(paths, options);

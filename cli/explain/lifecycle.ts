@@ -4,7 +4,7 @@ import { ANNOTATIONS, CONFIG_MAP, NVSENTINEL } from '../../shared/contract/names
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { readNodeClaim, type NodeClaimView } from '../../shared/domain/node-claim.ts';
-import { readConditions, readNode, type NodeView } from '../../shared/domain/node.ts';
+import { DO_NOT_REPAIR_ANNOTATION, readConditions, readNode, type NodeView } from '../../shared/domain/node.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import { policiesFor, readPolicies, type PolicySet } from '../../shared/policies/policy-set.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
@@ -16,7 +16,7 @@ import { dueClause } from '../../functions/repair/incident.ts';
 import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import { decidePass } from '../../functions/repair/pass/decide.ts';
 import { poolOf } from '../../functions/repair/pass/look.ts';
-import { rulesFor } from '../../functions/repair/settings.ts';
+import { effectiveRepair } from '../../functions/repair/settings.ts';
 
 export interface RepairExplanation {
   /** As the rule of repair decides it (`functions/repair/decide.ts`), `blocked` also by what a whole pool allows. */
@@ -103,7 +103,7 @@ export function explainLifecycle(cluster: LifecycleCluster, node: NodeView, now:
   const owner = ownerOf(node, indexOwners(cluster.nodes, cluster.claims));
   const nodePool = poolOf(node, owner);
   const pool = nodePool === undefined ? undefined : cluster.pools.get(nodePool);
-  const rules = rulesFor(nodePool, pool, cluster);
+  const rules = rulesOf(cluster, pool);
   const termination = effectiveTermination(pool, cluster.policies);
   const claim = owner.kind === 'claim' ? owner.claim : undefined;
   const since = claim?.deletionTime ?? node.deletionTime;
@@ -128,6 +128,12 @@ export function explainLifecycle(cluster: LifecycleCluster, node: NodeView, now:
     },
     policies: policiesFor(pool, cluster.policies).map(({ object, mode }) => ({ name: object.metadata.name, mode })),
   };
+}
+
+function rulesOf({ gateOpen, policies }: LifecycleCluster, pool: KubernetesObject | undefined): RepairRules {
+  const value = pool?.metadata.annotations?.[DO_NOT_REPAIR_ANNOTATION];
+  const poolVeto = pool && { kind: 'NodePool' as const, name: pool.metadata.name, uid: pool.metadata.uid, value };
+  return { ...effectiveRepair(pool, policies), gateOpen, poolVeto };
 }
 
 /** Attempts and unhealthy times of the past stand in Curfew's table, which is not read: `held-repair.ts` knows what holds by them. */

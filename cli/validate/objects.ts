@@ -162,7 +162,7 @@ function faultsOf({ kind, spec }: KubernetesManifest): Fault[] {
   if (kind === 'NodeLifecyclePolicy' && blocks['termination'] !== undefined) {
     results.push(parseTerminationBlock(blocks['termination'], 'spec.termination'));
   }
-  if (kind === 'FinalizerRule' && spec !== undefined) results.push(parseFinalizerRule(spec, 'spec'));
+  if (kind === 'FinalizerRule' && spec !== undefined) results.push(parseFinalizerRule(spec));
   return [
     ...results.flatMap(result => (result.ok ? [] : splitMessage(result.message))),
     ...(kind === 'FinalizerRule' ? [] : unwatchedTypes({ spec: blocks }).flatMap(splitMessage)),

@@ -25,8 +25,6 @@ export interface RepairRules {
   readonly source: string | undefined;
   /** The veto of the pool itself. */
   readonly poolVeto: Vetoer | undefined;
-  /** The name of the NodePool, where there is none of that name: what its labels and its veto say is unknown (I6). */
-  readonly missingPool?: string | undefined;
   /** The `repairLimits` of policies; absent while no policy has any. */
   readonly limits?: LimitsInForce | undefined;
 }
@@ -70,7 +68,7 @@ export type NodeDecision =
   | { readonly kind: 'tolerate'; readonly incident: RepairIncident; readonly message: string }
   | {
       readonly kind: 'blocked';
-      readonly reason: 'AmbiguousNodeClaim' | 'NodePoolNotFound';
+      readonly reason: 'AmbiguousNodeClaim';
       readonly incident: RepairIncident;
       readonly message: string;
     }
@@ -111,11 +109,6 @@ export function decide({ now, node, owner, rules, episodes, escalates }: NodeObs
   }
   const veto = findVeto(vetoersOf(node, claim, rules), now);
   if (veto !== undefined) return { kind: 'vetoed', incident, veto, message: `${message}; ${veto.message}` };
-  if (claim !== undefined && rules.missingPool !== undefined) {
-    const names = `NodeClaim ${claim.name} names NodePool ${rules.missingPool}, which does not exist`;
-    const why = `${names}: what it says of repairs, and which policies select it, is unknown`;
-    return { kind: 'blocked', reason: 'NodePoolNotFound', incident, message: `${message}; ${why}` };
-  }
   return { kind: 'due', incident, claim, severity, message };
 }
 

@@ -7,7 +7,7 @@ import { KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { readNodeClaim, type NodeClaimView } from '../../shared/domain/node-claim.ts';
-import { readNode, type NodeView } from '../../shared/domain/node.ts';
+import { DO_NOT_REPAIR_ANNOTATION, readNode, type NodeView } from '../../shared/domain/node.ts';
 import { indexOwners, ownerOf, type Owner } from '../../shared/domain/node-owner.ts';
 import { matchStatements, statementsOf } from '../../shared/domain/repair-policy.ts';
 import { findSubject } from '../../shared/lifecycle/subject.ts';
@@ -19,7 +19,7 @@ import type { RepairRules } from './decide.ts';
 import { nextEpisodes, type Episode } from './incident.ts';
 import type { Gone, Here, NodeTarget, PoolRules } from './observation.ts';
 import { nodeCodec, nodeRecordId, OWNER, type NodeRecord } from './record.ts';
-import { rulesFor, withLastAccepted } from './settings.ts';
+import { effectiveRepair, withLastAccepted } from './settings.ts';
 
 export type ObserveDeps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'events' | 'audit' | 'clock'>;
 
@@ -33,7 +33,14 @@ export async function loadRules(deps: ObserveDeps, pool: string | undefined, see
     loadNodePool(deps, pool),
     loadAcceptedPolicies(deps),
   ]);
-  const rules = rulesFor(pool, nodePool, { policies, gateOpen: config.featureGates.nodeRepair });
+  const value = nodePool?.metadata.annotations?.[DO_NOT_REPAIR_ANNOTATION];
+  const poolVeto = nodePool && {
+    kind: 'NodePool' as const,
+    name: nodePool.metadata.name,
+    uid: nodePool.metadata.uid,
+    value,
+  };
+  const rules = { ...effectiveRepair(nodePool, policies), gateOpen: config.featureGates.nodeRepair, poolVeto };
   return { rules, pool: nodePool, policies, config };
 }
 

@@ -12,7 +12,6 @@ import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import { parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
 import * as z from '../../shared/contract/zod.ts';
 import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { DO_NOT_REPAIR_ANNOTATION } from '../../shared/domain/node.ts';
 import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
 import { addDuration, hours } from '../../shared/domain/time.ts';
 import { again, DONE, settle } from '../../shared/lifecycle/settle.ts';
@@ -20,7 +19,6 @@ import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import { openRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
 import { modeOf, policiesFor, unreadableFor, type PolicySet } from '../../shared/policies/policy-set.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
-import type { RepairRules } from './decide.ts';
 import type { LimitsInForce } from './limits/concurrent.ts';
 import { limitsInForce } from './limits/in-force.ts';
 import { OWNER } from './record.ts';
@@ -62,23 +60,6 @@ export function effectiveRepair(pool: KubernetesObject | undefined, policySet: P
   const block = parseRepairBlock(holder.spec?.['repair'], 'spec.repair');
   if (!block.ok) return { settings: { invalid: `${source}: ${block.message}` }, source, ...found };
   return { settings: limits?.fault === undefined ? block.value : { invalid: limits.fault }, source, ...found };
-}
-
-/**
- * What holds for the nodes of a pool.
- * @param name by which NodeClaims name it; undefined: the nodes without a NodePool
- * @param pool undefined: there is none of that name, and only policies with an empty selector reach its nodes
- */
-export function rulesFor(
-  name: string | undefined,
-  pool: KubernetesObject | undefined,
-  { policies, gateOpen }: { readonly policies: PolicySet; readonly gateOpen: boolean },
-): RepairRules {
-  const rules = { ...effectiveRepair(pool, policies), gateOpen };
-  if (pool === undefined) return { ...rules, poolVeto: undefined, ...(name !== undefined && { missingPool: name }) };
-  const { uid, annotations } = pool.metadata;
-  const value = annotations?.[DO_NOT_REPAIR_ANNOTATION];
-  return { ...rules, poolVeto: { kind: 'NodePool', name: pool.metadata.name, uid, value } };
 }
 
 interface AcceptedPolicy {

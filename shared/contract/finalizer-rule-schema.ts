@@ -56,8 +56,8 @@ export const finalizerRuleSchema = z.madeOnce(() =>
     ),
 );
 
-/** Parses `spec`; `path` goes before the paths in messages. */
-export function parseFinalizerRule(spec: unknown, path: string): Parsed<FinalizerRule> {
-  const result = parsed(finalizerRuleSchema().safeParse(spec), path);
+/** Paths in messages begin with `spec`. */
+export function parseFinalizerRule(spec: unknown): Parsed<FinalizerRule> {
+  const result = parsed(finalizerRuleSchema().safeParse(spec), 'spec');
   return result.ok ? { ok: true, value: { ...result.value, deadline: result.value.deadline } } : result;
 }

@@ -2,7 +2,7 @@
 import { toBusEntry, type KindWatch } from '../../shared/contract/cluster-event.ts';
 import { SOURCES, TICK, type FunctionName } from '../../shared/contract/names.ts';
 import { toWakeUpEnvelope } from '../../shared/contract/wake-up.ts';
-import { toIsoText, type EpochMs } from '../../shared/domain/time.ts';
+import { toIsoText } from '../../shared/domain/time.ts';
 import type { Message } from './situation.ts';
 
 export const CLUSTER = 'explored';
@@ -57,14 +57,14 @@ export function claimEvent(to: FunctionName, nodeName: string, change: Told['cha
   });
 }
 
-/** A wake-up of a node for `wakeTime`; without one for the instant at which it is sent. */
-export function wakeUpOfNode(owner: FunctionName, name: string, wakeTime?: EpochMs, uid = `uid-${name}`): Message {
+/** A wake-up of a node for the instant at which it is sent. */
+export function wakeUpOfNode(owner: FunctionName, name: string): Message {
   return {
     name: `wake-up of node ${name}`,
     to: owner,
     body(now) {
-      const subject = { apiVersion: 'v1', kind: 'Node', name, uid } as const;
-      return JSON.stringify(toWakeUpEnvelope({ owner, subject, wakeTime: wakeTime ?? now }));
+      const subject = { apiVersion: 'v1', kind: 'Node', name, uid: `uid-${name}` } as const;
+      return JSON.stringify(toWakeUpEnvelope({ owner, subject, wakeTime: now }));
     },
   };
 }

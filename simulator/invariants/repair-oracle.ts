@@ -146,9 +146,6 @@ export function repairAnswer(facts: RepairFacts): RepairAnswer {
   const blocked = (why: string): RepairAnswer => ({ kind: 'blocked', why, time, past });
   const vetoes = [node, claim, pool].flatMap(object => (object === undefined ? [] : vetoEnd(object)));
   if (vetoes.some(end => end > now)) return blocked('it is vetoed');
-  if (claim !== undefined && poolNameOf(claim) !== undefined && pool === undefined) {
-    return blocked('its NodePool is not there, whose veto and labels nobody knows');
-  }
   const isIll = (other: KubernetesObject): boolean =>
     watched.some(([type, status, , reason]) => {
       const condition = conditionOf(other, type);

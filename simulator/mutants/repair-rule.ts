@@ -61,13 +61,6 @@ export const REPAIR_RULE_MUTANTS: readonly Mutant[] = [
     mutation: seeing({ rules: rules => ({ ...rules, poolVeto: undefined }) }),
   },
   {
-    name: 'repair-without-the-node-pool',
-    mistake: 'takes a NodePool that is not there for one that says nothing',
-    breaks: ['I3'],
-    scenario: 'repair-holds-without-the-node-pool.yaml#repair-holds-while-the-veto-of-a-node-pool-is-out-of-sight',
-    mutation: seeing({ rules: rules => ({ ...rules, missingPool: undefined }) }),
-  },
-  {
     name: 'repair-vetoed-until-it-can-be-read',
     mistake: 'takes a veto that it cannot read for none',
     breaks: ['I3'],

@@ -13,7 +13,6 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
       'ClusterFreeze',
       'ConcurrencyBudget',
       'FutileRepairs',
-      'NodePoolNotFound',
       'RampUp',
       'UnhealthyThreshold',
       'ZoneConcurrencyBudget',

@@ -120,7 +120,7 @@ describe('a FinalizerRule', () => {
     ['has a deadline that no duration holds', rule({ deadline: '99999999h' }), false],
   ])('that %s', (_, fields, valid) => {
     const spec: JsonObject = JSON.parse(JSON.stringify(fields));
-    expect(parseFinalizerRule(spec, 'spec').ok).toBe(valid);
+    expect(parseFinalizerRule(spec).ok).toBe(valid);
     expect(stored('FinalizerRule', spec) !== undefined).toBe(valid);
   });
 });

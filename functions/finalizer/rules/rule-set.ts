@@ -27,13 +27,13 @@ export async function loadRules({
 
 /** How one rule stands among all: for each kind the oldest counts, ties by name. */
 export function standingOf(object: KubernetesObject, all: readonly KubernetesObject[]): Standing {
-  const own = parseFinalizerRule(object.spec, 'spec');
+  const own = parseFinalizerRule(object.spec);
   if (!own.ok) return { kind: 'invalid', message: own.message };
   const { group, kind, version } = own.value;
   const older = all
     .filter(other => isBefore(other, object))
     .find(other => {
-      const parsed = parseFinalizerRule(other.spec, 'spec');
+      const parsed = parseFinalizerRule(other.spec);
       return parsed.ok && parsed.value.group === group && parsed.value.kind === kind;
     });
   if (older !== undefined) return { kind: 'conflict', with: older.metadata.name };

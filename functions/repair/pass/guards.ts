@@ -20,8 +20,7 @@ export type HoldReason =
   | 'ZoneConcurrencyBudget'
   | 'ClusterConcurrencyBudget'
   | 'RampUp'
-  | 'AmbiguousNodeClaim'
-  | 'NodePoolNotFound';
+  | 'AmbiguousNodeClaim';
 
 export interface Hold {
   readonly reason: HoldReason;

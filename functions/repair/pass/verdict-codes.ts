@@ -11,7 +11,6 @@ export const BLOCKED_CODES: Readonly<Record<Extract<Verdict, { kind: 'blocked' }
   ClusterConcurrencyBudget: 'c',
   RampUp: 'R',
   AmbiguousNodeClaim: 'A',
-  NodePoolNotFound: 'P',
 };
 
 export const CODES: Readonly<Record<Exclude<Verdict['kind'], 'blocked'>, string | undefined>> = {

@@ -15,8 +15,8 @@ export abstract class TemplateError extends Error {
   readonly line: number | undefined;
   readonly column: number | undefined;
 
-  constructor(message: string, place?: Place, options?: ErrorOptions) {
-    super(message, options);
+  constructor(message: string, place?: Place) {
+    super(message);
     this.name = new.target.name;
     this.template = place?.template;
     this.line = place?.line;

@@ -21,15 +21,14 @@ interface Refusal {
   readonly reason: string;
   readonly message: string;
   readonly details?: JsonObject;
-  readonly metadata?: JsonObject;
 }
 
 function refuse(refusal: Refusal): ApiStatusError {
-  const { code, reason, message, details, metadata } = refusal;
+  const { code, reason, message, details } = refusal;
   return new ApiStatusError({
     kind: 'Status',
     apiVersion: 'v1',
-    metadata: metadata ?? {},
+    metadata: {},
     status: 'Failure',
     message,
     reason,
@@ -181,14 +180,9 @@ export function unsupportedMediaType(message: string): ApiStatusError {
   return refuse({ code: 415, reason: 'UnsupportedMediaType', message, details: {} });
 }
 
-/** 410: the version or continue token asked for is no longer kept. A `continueToken` lets a client go on inconsistently. */
-export function expired(message: string, continueToken?: string): ApiStatusError {
-  return refuse({
-    code: 410,
-    reason: 'Expired',
-    message,
-    ...(continueToken === undefined ? {} : { metadata: { continue: continueToken } }),
-  });
+/** 410: the version or continue token asked for is no longer kept. */
+export function expired(message: string): ApiStatusError {
+  return refuse({ code: 410, reason: 'Expired', message });
 }
 
 /** 429 with the seconds after which a retry makes sense and, when known, what stands against the request. */

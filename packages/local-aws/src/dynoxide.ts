@@ -63,10 +63,10 @@ export async function startDynoxide(
     }, RESTART_AFTER_MS);
   }
 
-  async function end(signal: NodeJS.Signals): Promise<void> {
+  async function end(): Promise<void> {
     ending = true;
     clearTimeout(restart);
-    if (child !== undefined) await endChild(child, signal);
+    if (child !== undefined) await endChild(child);
   }
 
   await start();
@@ -74,9 +74,9 @@ export async function startDynoxide(
     endpoint: `http://${LOOPBACK}:${port}`,
     implementation: 'dynoxide',
     start,
-    kill: () => end('SIGKILL'),
+    kill: end,
     // What was acknowledged is in the file already; there is nothing to say good-bye to.
-    stop: () => end('SIGKILL'),
+    stop: end,
   };
 }
 

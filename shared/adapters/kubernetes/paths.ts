@@ -11,9 +11,9 @@ export function collectionPath(type: ResourceType, namespace?: string, query?: Q
 }
 
 /** Path of one object, or of one of its subresources. */
-export function objectPath(ref: ObjectRef, subresource?: string, query?: Query): string {
+export function objectPath(ref: ObjectRef, subresource?: string): string {
   const tail = subresource === undefined ? '' : `/${encodeURIComponent(subresource)}`;
-  return `${collectionPath(ref.type, ref.namespace)}/${encodeURIComponent(ref.name)}${tail}${queryText(query)}`;
+  return `${collectionPath(ref.type, ref.namespace)}/${encodeURIComponent(ref.name)}${tail}`;
 }
 
 function queryText(query: Query = {}): string {

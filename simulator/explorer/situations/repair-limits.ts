@@ -62,17 +62,15 @@ const twoPools = (first = SICK, second = SICK): readonly KubernetesManifest[] =>
   ];
 };
 
-const gpuEvent = (change: 'Modified' | 'Deleted' = 'Modified'): Message =>
-  clusterEvent('repair', {
-    kind: 'Node',
-    apiVersion: 'v1',
-    name: 'g1',
-    uid: 'uid-g1',
-    change,
-    changed: ['conditions'],
-    hints: { nodePool: 'gpu', nodeName: 'g1' },
-  });
-const GPU_SEEN: readonly Earlier[] = [{ kind: 'message', message: gpuEvent() }];
+const GPU_EVENT = clusterEvent('repair', {
+  kind: 'Node',
+  apiVersion: 'v1',
+  name: 'g1',
+  uid: 'uid-g1',
+  changed: ['conditions'],
+  hints: { nodePool: 'gpu', nodeName: 'g1' },
+});
+const GPU_SEEN: readonly Earlier[] = [{ kind: 'message', message: GPU_EVENT }];
 const POLICY_EVENT = clusterEvent('repair', {
   kind: 'NodeLifecyclePolicy',
   apiVersion: 'curfew.dev/v1alpha1',
@@ -137,7 +135,7 @@ export const REPAIR_LIMITS_SITUATIONS: readonly Situation[] = [
     ...limited,
     name: 'the node that waits for a place recovers when one comes free',
     earlier: N1_FIRST,
-    messages: { A: nodeEvent('n1', 'Deleted'), B: gpuEvent() },
+    messages: { A: nodeEvent('n1', 'Deleted'), B: GPU_EVENT },
     changes: [
       removed('node n1 deleted', nodeRef('n1'), 'A'),
       patched('node g1 is ready', nodeRef('g1'), { status: { conditions: [WELL] } }, 'B'),

@@ -43,11 +43,11 @@ export function drawAnnotation(random: Random, model: Model): string {
   ])();
 }
 
-export function drawPod(random: Random, model: Model, time: EpochMs, name = `p${(model.counter += 1)}`): PodPlan {
+export function drawPod(random: Random, model: Model, time: EpochMs): PodPlan {
   const age = random.chance(0.5) ? random.integer(0, hours(2)) : random.integer(0, seconds(20));
   return {
     namespace: random.pick(NAMESPACES),
-    name,
+    name: `p${(model.counter += 1)}`,
     node: random.pick(model.nodes).name,
     creationTime: wholeSecond(addDuration(time, toDurationMs(0 - age))),
     lingers: random.chance(0.05),

@@ -146,13 +146,6 @@ describe('guards', () => {
     expect(decide(anObservation({ owner }))).toMatchObject(expected);
   });
 
-  it('I6 holds a node whose NodePool is not there, and no node that names none', () => {
-    const rules = someRules({ nodesWithoutNodeClaim: 'TerminateInAutoScalingGroup' }, { missingPool: 'gone' });
-    const expected = { kind: 'blocked', reason: 'NodePoolNotFound', message: expect.stringContaining('NodePool gone') };
-    expect(decide(anObservation({ rules }))).toMatchObject(expected);
-    expect(decide(anObservation({ rules: someRules() }))).toMatchObject({ kind: 'due' });
-  });
-
   it('waits for the node to go once the NodeClaim is terminated forcefully', () => {
     const claim = aNodeClaim({ deletionTime: T, annotations: { [ANNOTATION]: '2024-11-01T15:02:48Z' } });
     expect(decide(anObservation({ owner: { kind: 'claim', claim } }))).toMatchObject({ kind: 'finishing' });

@@ -31,8 +31,8 @@ export function sprintln(budget: Budget, args: Args): Bytes {
 }
 
 /**
- * Never throws for a wrong verb or argument: Go writes `%!d(string=x)` into the text. Throws a `LimitError` above the
- * budget.
+ * Never throws for a wrong verb or argument: Go writes `%!d(string=x)` into the text. What it throws above the
+ * budget leaves the package as a `LimitError`.
  */
 export function sprintf(budget: Budget, format: Bytes, args: Args): Bytes {
   return new Formatter(budget, format, args).run();
