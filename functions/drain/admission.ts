@@ -1,7 +1,8 @@
 /** What becomes of a request: answered at once, queued, joined, begun. Pure; part of `decide`. */
-import { addDuration, earliest, isDue, type EpochMs } from '../../shared/domain/time.ts';
+import { addDuration, isDue, type EpochMs } from '../../shared/domain/time.ts';
 import { withoutHold } from './held.ts';
 import {
+  CLOCKS_DIFFER,
   faultOf,
   REMEMBERED_FOR,
   type ActiveDrain,
@@ -51,8 +52,9 @@ export function isRemembered(
   );
 }
 
-/** Clocks differ: what lies ahead counts from now. */
-const startOf = ({ time }: DrainRequest, now: EpochMs): EpochMs => earliest(time, now) ?? now;
+/** What lies ahead by more than clocks differ says nothing. */
+const startOf = ({ time }: DrainRequest, now: EpochMs): EpochMs =>
+  time === undefined || time > addDuration(now, CLOCKS_DIFFER) ? now : time;
 
 /** Undefined: the request is already under way. */
 export function admit(observation: DrainObservation, asked: DrainRequest): Admission | undefined {

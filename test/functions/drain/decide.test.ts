@@ -11,7 +11,7 @@ import {
 } from '../../../functions/drain/model.ts';
 import type { DrainObservation } from '../../../functions/drain/observation.ts';
 import { covers, FULL, scopeOf } from '../../../functions/drain/scope.ts';
-import { addDuration, hours, minutes } from '../../../shared/domain/time.ts';
+import { addDuration, hours, minutes, seconds } from '../../../shared/domain/time.ts';
 import { active, modes, NOW, observation, pod, prepared, request, reset, rulesOf } from './observations.ts';
 
 const drain = (asked: ReturnType<typeof request>): Incoming => ({ kind: 'drain', request: asked });
@@ -119,6 +119,15 @@ describe('a request that nothing stands in the way of', () => {
       active: { id: 'e1', requests: [{ id: 'e1' }] },
       record: { requests: [], active: { id: 'e1' } },
     });
+  });
+
+  it.each([
+    ['an hour ago', hours(-1), hours(-1)],
+    ['by a clock that is a little ahead of this one: never early', seconds(2), seconds(2)],
+    ['by a clock that is wrong', minutes(30), seconds(0)],
+  ])('counts from when it was made: %s', (_, made, start) => {
+    const decision = decide(observation({ incoming: drain({ ...asked, time: addDuration(NOW, made) }) }));
+    expect(decision).toMatchObject({ takes: { time: addDuration(NOW, start) } });
   });
 
   it('is only taken without a configuration, or where the mode is Observe', () => {
