@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { FUNCTION_TAG } from '../../../shared/contract/tags.ts';
 import type { ResourceIdentity } from './intrinsics.ts';
 import { queuePolicySchema } from './iam/queue-policies.ts';
-import { policyDocumentSchema, type Statement } from './iam/statements.ts';
+import { policyDocumentSchema, trustPolicySchema, type Statement } from './iam/statements.ts';
 import type {
   AccessEntryModel,
   EventSourceModel,
@@ -173,20 +173,24 @@ export function toEventSource({ properties }: ReadContext): EventSourceModel {
 
 const scheduleSchema = z.object({
   ScheduleExpression: z.string(),
-  Target: z.object({ Arn: queueArn, Input: z.string().default('{}') }),
+  GroupName: z.string().default('default'),
+  Target: z.object({ Arn: queueArn, RoleArn: z.string(), Input: z.string().default('{}') }),
 });
 
 export function toSchedule({ properties, identity }: ReadContext): ScheduleModel {
-  const { ScheduleExpression, Target } = scheduleSchema.parse(properties);
+  const { ScheduleExpression, GroupName, Target } = scheduleSchema.parse(properties);
   return {
     name: identity.ref,
     expression: ScheduleExpression,
+    groupName: GroupName,
+    roleArn: Target.RoleArn,
     queueName: queueNameOf(Target.Arn),
     input: Target.Input,
   };
 }
 
 const roleSchema = z.object({
+  AssumeRolePolicyDocument: trustPolicySchema,
   Policies: z.array(z.object({ PolicyDocument: policyDocumentSchema })).default([]),
   // What these grant stands nowhere in the template.
   ManagedPolicyArns: z.undefined('managed policies are not supported').optional(),
@@ -194,8 +198,14 @@ const roleSchema = z.object({
 
 /** With the statements that stand in the role itself. */
 export function toRole({ properties, identity }: ReadContext): RoleModel {
-  const statements = roleSchema.parse(properties).Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
-  return { name: identity.ref, arn: identity.attributes['Arn'] ?? '', statements };
+  const { AssumeRolePolicyDocument, Policies } = roleSchema.parse(properties);
+  const statements = Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
+  return {
+    name: identity.ref,
+    arn: identity.attributes['Arn'] ?? '',
+    trust: AssumeRolePolicyDocument.Statement,
+    statements,
+  };
 }
 
 const policySchema = z.object({ PolicyDocument: policyDocumentSchema, Roles: z.array(z.string()) });
