@@ -1,7 +1,8 @@
 /** What becomes of a request: answered at once, queued, joined, begun. Pure; part of `decide`. */
-import { addDuration, earliest, isDue, type EpochMs } from '../../shared/domain/time.ts';
+import { addDuration, isDue, type EpochMs } from '../../shared/domain/time.ts';
 import { withoutHold } from './held.ts';
 import {
+  CLOCKS_DIFFER,
   faultOf,
   REMEMBERED_FOR,
   type ActiveDrain,
@@ -12,6 +13,7 @@ import {
 } from './model.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { staleOutcome } from './overtaken.ts';
+import { bytesOf, newestOf } from './record-size.ts';
 import { covers, FULL, formatScope, scopeOf, type DrainScope, type WantedScope } from './scope.ts';
 
 export type Admission =
@@ -50,8 +52,9 @@ export function isRemembered(
   );
 }
 
-/** Clocks differ: what lies ahead counts from now. */
-const startOf = ({ time }: DrainRequest, now: EpochMs): EpochMs => earliest(time, now) ?? now;
+/** What lies ahead by more than clocks differ says nothing. */
+const startOf = ({ time }: DrainRequest, now: EpochMs): EpochMs =>
+  time === undefined || time > addDuration(now, CLOCKS_DIFFER) ? now : time;
 
 /** Undefined: the request is already under way. */
 export function admit(observation: DrainObservation, asked: DrainRequest): Admission | undefined {
@@ -175,10 +178,8 @@ export function toFinished(
 /** The record with these ends; the oldest ones are forgotten first. */
 export function remember(record: DrainRecord, ended: readonly FinishedDrain[]): DrainRecord {
   if (ended.length === 0) return record;
-  const all = [...record.finished, ...ended].slice(-MAX_FINISHED);
-  let bytes = 0;
-  const firstKept = all.findLastIndex(each => (bytes += bytesOf(each)) > MAX_BYTES) + 1;
-  return { ...record, finished: all.slice(firstKept) };
+  return {
+    ...record,
+    finished: newestOf([...record.finished, ...ended], { count: MAX_FINISHED, maxBytes: MAX_BYTES }),
+  };
 }
-
-const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));

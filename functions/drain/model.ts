@@ -1,7 +1,10 @@
 /** What a node's drains are made of: requests, the drain under way, and how earlier ones ended. Plain data, without rules. */
 import type { HealthEvent, QuarantineStatus } from '../../shared/domain/health-event.ts';
-import { hours, type EpochMs } from '../../shared/domain/time.ts';
+import { hours, seconds, type EpochMs } from '../../shared/domain/time.ts';
 import type { DrainScope } from './scope.ts';
+
+/** By at most so much, for two clocks that write whole seconds. */
+export const CLOCKS_DIFFER = seconds(5);
 
 /** Somebody asks for a drain of the node. */
 export interface DrainRequest {

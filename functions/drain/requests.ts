@@ -4,10 +4,10 @@ import type { InboxMessage } from '../../shared/contract/inbox-message.ts';
 import { DRAIN_REQUESTED, HEALTH_EVENT } from '../../shared/contract/names.ts';
 import { EXECUTE_REMEDIATION } from '../../shared/domain/health-event.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { addDuration, parseTimestamp, seconds, toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
+import { addDuration, parseTimestamp, toEpochMs, type EpochMs } from '../../shared/domain/time.ts';
 import { TerminalError } from '../../shared/errors.ts';
 import { parseDrainRequested } from './messages.ts';
-import type { DrainRequest, Incoming, Said } from './model.ts';
+import { CLOCKS_DIFFER, type DrainRequest, type Incoming, type Said } from './model.ts';
 
 export interface NodeMessage {
   readonly nodeName: string;
@@ -75,9 +75,6 @@ function countedFrom(...times: readonly (EpochMs | undefined)[]): Pick<DrainRequ
   const time = times.find(each => each !== undefined);
   return time === undefined ? {} : { time };
 }
-
-/** Two clocks are compared, and both write whole seconds. */
-const CLOCKS_DIFFER = seconds(5);
 
 /** Whether a message that names a node, and not which one, was sent before this Node was there: another one had that name then (I10). */
 export function isSentBefore(

@@ -35,6 +35,7 @@ import { noticeStripped } from './stripped.ts';
 import { FORCED, type RunMemory, type TerminationContext, type TerminationDeps } from './steps/context.ts';
 import { deleteObjects, deleteUnheldClaim } from './steps/delete-objects.ts';
 import { drainNodes } from './steps/drain.ts';
+import { deleteDuePods } from './steps/due-pods.ts';
 import { hooksAt } from './steps/hooks.ts';
 import { reportAnswers } from './steps/hook-reports.ts';
 import { terminateInstance } from './steps/instance.ts';
@@ -125,7 +126,7 @@ export async function terminate(
     if (!noticed.written) return noticed;
   }
   if (run.progressed) return DONE;
-  if (outcome.kind !== 'done') return wait(context, outcome, progress);
+  if (outcome.kind !== 'done') return wait(context, outcome, progress, await deleteDuePods(context, outcome));
   await reportFinish(context);
   return look.record.closeGone();
 }
@@ -138,14 +139,19 @@ const SHOWN_CHARS = 64;
  * Ends the turn: the timer of what is waited on is in the record; what is new is reported first and recorded as
  * reported afterwards, so that the next run repeats it after one that dies in between (I9).
  */
-async function wait(context: TerminationContext, outcome: Waiting, progress: Progress): Promise<Turn> {
+async function wait(
+  context: TerminationContext,
+  outcome: Waiting,
+  progress: Progress,
+  podsDue: EpochMs | undefined,
+): Promise<Turn> {
   const { forced } = context;
   const value = progress.value();
   const mark = `${forced ? FORCED : ''}${outcome.step}: ${messageOfWait(outcome)}`;
   const isNews = value.reported !== mark;
   const becomesOverdue = value.overdue !== true && isOverdue(context);
   if (isNews) await showProgress(context, outcome);
-  const wakeTime = wakeTimeOf(context, outcome.kind === 'notYet' ? outcome.until : undefined);
+  const wakeTime = wakeTimeOf(context, earliest(outcome.kind === 'notYet' ? outcome.until : undefined, podsDue));
   const turn = await progress.save(value, wakeTime);
   if (!turn.written) return turn;
   if (becomesOverdue) await reportOverdue(context, messageOfWait(outcome));

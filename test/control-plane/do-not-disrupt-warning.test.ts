@@ -7,7 +7,7 @@ import { systemClock } from '../../shared/adapters/system-clock.ts';
 import type { KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
 import { parseDoNotDisrupt } from '../../shared/domain/protection.ts';
 import { seconds, toDurationMs } from '../../shared/domain/time.ts';
-import { APPLIED, podWith, WRAPPED_VECTORS } from '../fixtures/do-not-disrupt-manifests.ts';
+import { APPLIED, podWith, TOO_LONG, WRAPPED_VECTORS } from '../fixtures/do-not-disrupt-manifests.ts';
 import { startControlPlane, type ControlPlane } from './start.ts';
 
 const POLICY = new URL('../../deploy/policies/do-not-disrupt-warning.yaml', import.meta.url).pathname;
@@ -52,6 +52,11 @@ describe('do-not-disrupt-warning.curfew.dev', () => {
     const said = warnings(apply([manifest]));
     expect(said).toHaveLength(warns ? 1 : 0);
     expect(said.every(line => line.includes('is neither "true" nor a positive Go duration'))).toBe(true);
+  });
+
+  it('does not parse what is very long', () => {
+    const said = warnings(apply([podWith('long', TOO_LONG)]));
+    expect(said).toEqual([expect.stringContaining('has more than 256 characters')]);
   });
 
   it('answers every vector as the grace-period function does', () => {

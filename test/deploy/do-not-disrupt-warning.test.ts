@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { createApiServer } from '../../packages/kube-apiserver/src/api-server.ts';
 import type { KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
 import { parseDoNotDisrupt } from '../../shared/domain/protection.ts';
-import { APPLIED, podWith, WRAPPED_VECTORS } from '../fixtures/do-not-disrupt-manifests.ts';
+import { APPLIED, podWith, TOO_LONG, WRAPPED_VECTORS } from '../fixtures/do-not-disrupt-manifests.ts';
 
 const policies = new URL('../../deploy/policies/do-not-disrupt-warning.yaml', import.meta.url);
 const fixture = new URL('../fixtures/conformance/go-duration-vectors.json', import.meta.url);
@@ -39,6 +39,10 @@ describe('do-not-disrupt-warning.curfew.dev on the embedded API server', () => {
     const said = create(manifest, true);
     expect(said).toHaveLength(warns ? 1 : 0);
     expect(said.every(line => line.includes('is neither "true" nor a positive Go duration'))).toBe(true);
+  });
+
+  it('does not parse what is very long', () => {
+    expect(create(podWith('long', TOO_LONG), true)).toEqual([expect.stringContaining('has more than 256 characters')]);
   });
 
   it('answers every vector as the grace-period function does', () => {

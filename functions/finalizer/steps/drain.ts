@@ -120,7 +120,8 @@ function listed(items: readonly string[]): string {
 
 const nameOf = ({ namespace, name }: PodView): string => `${namespace}/${name}`;
 
-async function reportPod(
+/** Says what was done to one pod. */
+export async function reportPod(
   { reporter, look, deadline }: TerminationContext,
   { step, answer }: PodOutcome,
 ): Promise<void> {

@@ -18,7 +18,7 @@ export function unlessInstanceGone(step: Step<TerminationContext>): Step<Termina
  * Only of Nodes that are not Ready: while a Node is Ready its kubelet speaks, whatever the cloud says (N18, N19). Whether a NodeClaim still
  * stands for the instance does not matter.
  */
-async function isInstanceMissing(context: TerminationContext): Promise<boolean> {
+export async function isInstanceMissing(context: TerminationContext): Promise<boolean> {
   const { nodes, providerID } = context.look;
   if (providerID === undefined || nodes.some(isReady)) return false;
   // What EC2 refuses for good is known by nobody: the Node is emptied like any other.

@@ -1,5 +1,5 @@
 /** What of an AWS deployment runs on one machine, read out of the synthesized templates with every reference resolved. */
-import type { Statement } from './iam/statements.ts';
+import type { Statement, TrustModel } from './iam/statements.ts';
 
 export interface AwsModel {
   readonly region: string;
@@ -21,6 +21,7 @@ export interface AwsModel {
 export interface RoleModel {
   readonly name: string;
   readonly arn: string;
+  readonly trust: readonly TrustModel[];
   readonly statements: readonly Statement[];
 }
 
@@ -115,6 +116,9 @@ export interface EventSourceModel {
 export interface ScheduleModel {
   readonly name: string;
   readonly expression: string;
+  /** The schedule group, by which a trust policy may know the schedule. */
+  readonly groupName: string;
+  readonly roleArn: string;
   readonly queueName: string;
   /** Body of the message. */
   readonly input: string;

@@ -7,6 +7,8 @@ import { parseScheduleExpression } from './schedule-expression.ts';
 export interface SchedulerOptions {
   readonly schedules: readonly ScheduleModel[];
   readonly clock: Clock;
+  /** Whether its role lets a schedule send to its queue. */
+  readonly mayBeSent: (schedule: ScheduleModel) => boolean;
   readonly send: (queueName: string, body: string) => Promise<void>;
   /** A delivery failed; the schedule goes on. */
   readonly onProblem: (problem: Error) => void;
@@ -33,7 +35,7 @@ export function startScheduler(options: SchedulerOptions): LocalScheduler {
 async function run(
   schedule: ScheduleModel,
   next: ReturnType<typeof parseScheduleExpression>,
-  { clock, send, onProblem }: SchedulerOptions,
+  { clock, mayBeSent, send, onProblem }: SchedulerOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const start = clock.now();
@@ -46,6 +48,7 @@ async function run(
       throw error;
     }
     try {
+      if (!mayBeSent(schedule)) throw new Error(`its role has no sqs:SendMessage on ${schedule.queueName}`);
       await send(schedule.queueName, schedule.input);
     } catch (error) {
       onProblem(new Error(`sending the message of schedule ${schedule.name}`, { cause: error }));

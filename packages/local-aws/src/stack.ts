@@ -18,6 +18,7 @@ import { createQueuePolicies } from './iam/queue-policies.ts';
 import { FAKE_CREDENTIALS } from './fake-credentials.ts';
 import { createAccess, type Access } from './iam/access.ts';
 import { guardDynamoDb } from './iam/dynamodb-guard.ts';
+import { mayBeSent } from './iam/trust.ts';
 import { startLambdaEndpoint } from './lambda-endpoint.ts';
 import { startLambda } from './lambda-runtime.ts';
 import type { LogLine } from './log-lines.ts';
@@ -175,6 +176,7 @@ export async function startLocalAws(options: LocalAwsOptions): Promise<LocalAws>
   const scheduler = startScheduler({
     schedules: model.schedules,
     clock,
+    mayBeSent: schedule => mayBeSent(model, schedule),
     send: (queueName, body) => sqs.send(queueName, body),
     onProblem: report,
   });

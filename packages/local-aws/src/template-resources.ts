@@ -168,14 +168,17 @@ export function toEventSource({ properties }: ReadContext): EventSourceModel {
 
 const scheduleSchema = z.object({
   ScheduleExpression: z.string(),
-  Target: z.object({ Arn: queueArn, Input: z.string().default('{}') }),
+  GroupName: z.string().default('default'),
+  Target: z.object({ Arn: queueArn, RoleArn: z.string(), Input: z.string().default('{}') }),
 });
 
 export function toSchedule({ properties, identity }: ReadContext): ScheduleModel {
-  const { ScheduleExpression, Target } = scheduleSchema.parse(properties);
+  const { ScheduleExpression, GroupName, Target } = scheduleSchema.parse(properties);
   return {
     name: identity.ref,
     expression: ScheduleExpression,
+    groupName: GroupName,
+    roleArn: Target.RoleArn,
     queueName: queueNameOf(Target.Arn),
     input: Target.Input,
   };

@@ -6,6 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve as resolvePath } from 'node:path';
 import { isObject } from './json-object.ts';
 import { createResolver, type Resolver, type StackTemplate, type TemplateResource } from './intrinsics.ts';
+import { checkRoles } from './iam/trust.ts';
 import type { AwsModel, RoleModel } from './model.ts';
 import { createIdentities } from './resource-identities.ts';
 import { toAccessEntry, toPodIdentity, toPolicy, toRole } from './iam/template-identities.ts';
@@ -76,7 +77,7 @@ export function loadAssembly(assemblyDir: string, options: LoadOptions): AwsMode
     const own = policies.filter(({ roles }) => roles.includes(role.name));
     return { ...role, statements: [...role.statements, ...own.flatMap(({ statements }) => statements)] };
   };
-  return {
+  const model: AwsModel = {
     region,
     account,
     tables: read(READERS.tables),
@@ -93,6 +94,8 @@ export function loadAssembly(assemblyDir: string, options: LoadOptions): AwsMode
     accessEntries: read(READERS.accessEntries),
     podIdentities: read(READERS.podIdentities),
   };
+  checkRoles(model);
+  return model;
 }
 
 /** The properties, with overridden variables put in before anything is resolved: the template's own value may need a real deployment. */

@@ -115,7 +115,7 @@ function functionsTemplate(options: SampleOptions) {
           },
         },
       },
-      WorkerRole: { Type: 'AWS::IAM::Role', Properties: { AssumeRolePolicyDocument: {} } },
+      WorkerRole: roleOf('lambda.amazonaws.com'),
       WorkerPolicy: {
         Type: 'AWS::IAM::Policy',
         Properties: {
@@ -129,6 +129,11 @@ function functionsTemplate(options: SampleOptions) {
                 Action: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
                 Resource: fromState('TableArn'),
                 Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['worker/*'] } },
+              },
+              {
+                Effect: 'Allow',
+                Action: ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'],
+                Resource: { 'Fn::GetAtt': ['Inbox', 'Arn'] },
               },
               {
                 Effect: 'Allow',
@@ -187,15 +192,40 @@ function functionsTemplate(options: SampleOptions) {
         },
       },
       ...(options.scheduleExpression !== undefined && {
+        TickRole: roleOf('scheduler.amazonaws.com', {
+          'aws:SourceAccount': { Ref: 'AWS::AccountId' },
+          'aws:SourceArn': { 'Fn::Sub': 'arn:aws:scheduler:${AWS::Region}:${AWS::AccountId}:schedule-group/default' },
+        }),
+        TickPolicy: {
+          Type: 'AWS::IAM::Policy',
+          Properties: {
+            PolicyName: 'tick',
+            Roles: [{ Ref: 'TickRole' }],
+            PolicyDocument: {
+              Statement: [{ Effect: 'Allow', Action: 'sqs:SendMessage', Resource: { 'Fn::GetAtt': ['Inbox', 'Arn'] } }],
+            },
+          },
+        },
         Tick: {
           Type: 'AWS::Scheduler::Schedule',
           Properties: {
             ScheduleExpression: options.scheduleExpression,
-            Target: { Arn: { 'Fn::GetAtt': ['Inbox', 'Arn'] }, Input: '{"source":"tick"}', RoleArn: 'unused' },
+            Target: {
+              Arn: { 'Fn::GetAtt': ['Inbox', 'Arn'] },
+              Input: '{"source":"tick"}',
+              RoleArn: { 'Fn::GetAtt': ['TickRole', 'Arn'] },
+            },
           },
         },
       }),
       ...options.resources,
     },
   };
+}
+
+/** A role that a service may take, under the conditions that are given. */
+export function roleOf(Service: string, StringEquals?: Readonly<Record<string, unknown>>) {
+  const statement = { Effect: 'Allow', Action: 'sts:AssumeRole', Principal: { Service } };
+  const Statement = [{ ...statement, ...(StringEquals && { Condition: { StringEquals } }) }];
+  return { Type: 'AWS::IAM::Role', Properties: { AssumeRolePolicyDocument: { Statement } } };
 }

@@ -3,15 +3,23 @@ import { startScheduler } from '../src/scheduler.ts';
 import { minutes, seconds } from '../../../shared/domain/time.ts';
 import { createManualClock } from '../../../test/fakes/manual-clock.ts';
 
-const TICK = { name: 'tick', expression: 'rate(1 minute)', queueName: 'timer', input: '{"tick":1}' };
+const TICK = {
+  name: 'tick',
+  groupName: 'default',
+  roleArn: 'role/tick',
+  expression: 'rate(1 minute)',
+  queueName: 'timer',
+  input: '{"tick":1}',
+};
 
-function start(send?: (queueName: string, body: string) => Promise<void>) {
+function start(send?: (queueName: string, body: string) => Promise<void>, mayBeSent = true) {
   const clock = createManualClock();
   const sent: string[] = [];
   const problems: Error[] = [];
   const scheduler = startScheduler({
     schedules: [TICK],
     clock,
+    mayBeSent: () => mayBeSent,
     send: send ?? (async (queueName, body) => void sent.push(`${queueName} ${body}`)),
     onProblem: problem => problems.push(problem),
   });
@@ -34,6 +42,7 @@ describe('local scheduler', () => {
     const scheduler = startScheduler({
       schedules: [TICK],
       clock,
+      mayBeSent: () => true,
       send: async () => {
         times.push(clock.now());
         await clock.sleep(seconds(20));
@@ -58,6 +67,16 @@ describe('local scheduler', () => {
       { message: 'sending the message of schedule tick', cause: { message: 'no queue' } },
       {},
     ]);
+  });
+
+  it('sends nothing by a role that may not, and says so each time', async () => {
+    const { clock, sent, problems, scheduler } = start(undefined, false);
+    await clock.advance(minutes(1));
+    await scheduler.stop();
+    expect(sent).toEqual([]);
+    expect(problems.map(({ cause }) => String(cause))).toEqual(
+      Array(2).fill('Error: its role has no sqs:SendMessage on timer'),
+    );
   });
 
   it('fires no more once it is stopped, and leaves nobody asleep', async () => {

@@ -3,7 +3,7 @@
  * here was given out by this process. The account's own key may do everything.
  */
 import { FAKE_CREDENTIALS } from '../fake-credentials.ts';
-import type { AwsModel } from '../model.ts';
+import type { AwsModel, RoleModel } from '../model.ts';
 import { isAllowed, type AccessRequest } from './evaluate.ts';
 
 export interface Credentials {
@@ -34,7 +34,10 @@ export interface Access {
 const SECRET = 'local';
 
 /** Checks what the statements of the role allow, and nothing else: resource policies are `queue-policies.ts`. */
-export function createAccess({ account, roles }: Pick<AwsModel, 'account' | 'roles'>): Access {
+export function createAccess({
+  account,
+  roles,
+}: Pick<AwsModel, 'account'> & { readonly roles: readonly Omit<RoleModel, 'trust'>[] }): Access {
   return {
     credentialsOf(roleArn) {
       const role = roles.find(({ arn }) => arn === roleArn);

@@ -41,3 +41,27 @@ const statementSchema = z.strictObject({
 export type Statement = Readonly<z.infer<typeof statementSchema>>;
 
 export const policyDocumentSchema = z.object({ Statement: z.array(statementSchema) });
+
+/** One statement of a trust policy, which says who may take a role. */
+export interface TrustModel {
+  /** `lambda.amazonaws.com`. */
+  readonly services: readonly string[];
+  readonly statement: Statement;
+}
+
+export const trustPolicySchema = z.object({
+  Statement: z.array(
+    z
+      .strictObject({
+        Sid: z.string().optional(),
+        Effect: z.literal('Allow', 'only Allow is supported'),
+        Principal: z.strictObject({ Service: oneOrMore(z.string()) }),
+        Action: oneOrMore(action),
+        Condition: z.strictObject({ StringEquals: z.record(z.string(), oneOrMore(z.string())) }).optional(),
+      })
+      .transform(({ Principal, Action, Condition = { StringEquals: {} } }): TrustModel => ({
+        services: Principal.Service,
+        statement: { Effect: 'Allow', Action, Resource: ['*'], Condition },
+      })),
+  ),
+});

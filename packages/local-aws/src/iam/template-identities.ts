@@ -2,9 +2,10 @@
 import { z } from 'zod';
 import type { AccessEntryModel, PodIdentityModel, RoleModel } from '../model.ts';
 import type { ReadContext } from '../template-resources.ts';
-import { policyDocumentSchema, type Statement } from './statements.ts';
+import { policyDocumentSchema, trustPolicySchema, type Statement } from './statements.ts';
 
 const roleSchema = z.object({
+  AssumeRolePolicyDocument: trustPolicySchema,
   Policies: z.array(z.object({ PolicyDocument: policyDocumentSchema })).default([]),
   // What these grant stands nowhere in the template.
   ManagedPolicyArns: z.undefined('managed policies are not supported').optional(),
@@ -12,8 +13,14 @@ const roleSchema = z.object({
 
 /** With the statements that stand in the role itself. */
 export function toRole({ properties, identity }: ReadContext): RoleModel {
-  const statements = roleSchema.parse(properties).Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
-  return { name: identity.ref, arn: identity.attributes['Arn'] ?? '', statements };
+  const { AssumeRolePolicyDocument, Policies } = roleSchema.parse(properties);
+  const statements = Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
+  return {
+    name: identity.ref,
+    arn: identity.attributes['Arn'] ?? '',
+    trust: AssumeRolePolicyDocument.Statement,
+    statements,
+  };
 }
 
 const policySchema = z.object({ PolicyDocument: policyDocumentSchema, Roles: z.array(z.string()) });
