@@ -20,7 +20,7 @@ import { reboot, terminate } from '../actions/terminate.ts';
 import type { PoolRules } from '../observation.ts';
 import { loadRules } from '../observe.ts';
 import type { Place } from '../report.ts';
-import { rungsOf } from './ladder.ts';
+import { rungsOf } from './attempts.ts';
 import type { PassObservation } from './decision.ts';
 import type { PassDeps } from './deps.ts';
 import { readClaim, refuse, refusedByServer, type Refusal } from './refusals.ts';

@@ -8,8 +8,7 @@ import { resolveNodeCount, type RepairSettings } from '../../../shared/domain/re
 import { addDuration, earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import { createGate } from './gate.ts';
 import type { PassDecision, PassObservation } from './decision.ts';
-import { sortAttempts, type OpenAttempts } from './attempts.ts';
-import { underWayOf } from './ladder.ts';
+import { sortAttempts, underWayOf, type OpenAttempts } from './attempts.ts';
 import { advanceRamp, awaitedBy, grant, nextRamp, withoutUndone, type Outcome } from './grant.ts';
 import { BLOCKED_RETRY, createGuards, futility, recentRepairs, type Surroundings } from './guards.ts';
 import { FINISHING_CHECK, lookAt, poolOf } from './look.ts';

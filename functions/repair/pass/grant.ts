@@ -6,7 +6,7 @@ import { addDuration, isDue, minutes, seconds, toTimestamp, type EpochMs } from 
 import type { DueNode } from '../decide.ts';
 import type { Awaited } from '../limits/concurrent.ts';
 import type { Gate } from './gate.ts';
-import { rungDeadline, rungsOf } from './ladder.ts';
+import { rungDeadline, rungsOf } from './attempts.ts';
 import { budgetHold, type Hold } from './guards.ts';
 import type { CarriedOut, PoolState, Ramp, RepairAttempt } from './pool.ts';
 

@@ -8,7 +8,7 @@ import type { NodeClaimView } from '../../../shared/domain/node-claim.ts';
 import type { ActionDeps } from '../actions/action.ts';
 import { withIntent } from '../actions/custom-resource.ts';
 import type { RepairRules } from '../decide.ts';
-import { rungsOf } from './ladder.ts';
+import { rungsOf } from './attempts.ts';
 import type { PassDecision } from './decision.ts';
 import type { RepairAttempt } from './pool.ts';
 import type { Verdict } from './verdict.ts';

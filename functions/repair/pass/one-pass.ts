@@ -9,8 +9,7 @@ import { loadCluster, loadEpisodes, loadRules, type ClusterView } from '../obser
 import { NEW_POOL, poolRecordId, poolSubject } from '../record.ts';
 import { openShare, type Share } from '../limits/reserve.ts';
 import type { Place } from '../report.ts';
-import { acceptedSince } from './attempts.ts';
-import { underWayOf } from './ladder.ts';
+import { acceptedSince, underWayOf } from './attempts.ts';
 import { carryOut } from './carry-out.ts';
 import type { PassDecision, PassObservation } from './decision.ts';
 import { PASS_SETTLES_AFTER, type OpenPool, type PassDeps } from './deps.ts';
