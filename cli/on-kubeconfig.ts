@@ -7,6 +7,7 @@ import { createTransport } from '../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../shared/adapters/system-clock.ts';
 import type { Look } from './cluster.ts';
 import { PROCESS_OUTPUT } from './command-output.ts';
+import { chooseKubeconfig } from './kubeconfig-files.ts';
 import { UsageError } from './usage-error.ts';
 
 /** On the standard error: the standard output is the answer. */
@@ -17,9 +18,12 @@ export async function onKubeconfig<Answer>(
   { kubeconfig, context }: { readonly kubeconfig?: string; readonly context?: string },
   look: Look<Answer>,
 ): Promise<Answer> {
-  const file = kubeconfig ?? (process.env['KUBECONFIG'] || join(homedir(), '.kube', 'config'));
+  const chosen =
+    kubeconfig === undefined
+      ? chooseKubeconfig(process.env['KUBECONFIG'] || join(homedir(), '.kube', 'config'), context)
+      : { file: kubeconfig, context };
   try {
-    const access = await loadKubeconfig(file, context, sayWait);
+    const access = await loadKubeconfig(chosen.file, chosen.context, sayWait);
     const transport = createTransport({ ...access.options, clock: systemClock, userAgent: 'curfew-cli' });
     try {
       await checkReachable(transport, access);

@@ -3,15 +3,16 @@
  * that Karpenter terminates these nodes again; when asked, its holds too. Run it once the functions are stopped: they would put theirs on
  * again. What only running functions can end it names.
  */
-import { ANNOTATIONS, KARPENTER } from '../shared/contract/names.ts';
+import { systemClock } from '../shared/adapters/system-clock.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
-import type { JsonObject, KubernetesObject, ResourceType } from '../shared/domain/kubernetes-object.ts';
-import { TerminalError } from '../shared/errors.ts';
+import type { ResourceType } from '../shared/domain/kubernetes-object.ts';
+import { seconds } from '../shared/domain/time.ts';
 import type { KubernetesApi } from '../shared/ports/kubernetes-api.ts';
 import type { CommandOutput } from './command-output.ts';
 import { reportFailure } from './failure.ts';
 import { onKubeconfig } from './on-kubeconfig.ts';
 import { TERMINATION_POLICY } from './policies/termination-policy.ts';
+import { giveBack, markedObjects, type Marked } from './uninstall/give-back.ts';
 import { releaseOf } from './uninstall/release.ts';
 
 export interface UninstallOptions {
@@ -33,15 +34,18 @@ export async function uninstallCommand(options: UninstallOptions, output: Comman
       done += 1;
       output.out(`${dryRun ? 'would have ' : ''}${line}\n`);
     };
-    const { left, rules, cordoned } = await onKubeconfig(cluster, ({ kubernetes }) =>
-      uninstall(kubernetes, { dryRun, releaseHolds, say }),
+    const pause = (): Promise<void> => systemClock.sleep(PAUSE);
+    const { left, held, rules, cordoned } = await onKubeconfig(cluster, ({ kubernetes }) =>
+      uninstall(kubernetes, { dryRun, releaseHolds, say, pause }),
     );
     for (const name of cordoned)
       output.out(`Node ${name} stays cordoned after its drain: kubectl uncordon ${name} takes it back into use\n`);
-    const isClean = left.length === 0 && rules.length === 0;
+    const isClean = left.length === 0 && held.length === 0 && rules.length === 0;
     if (isClean && done === 0) output.out('Nothing carries a termination finalizer of Curfew.\n');
     if (left.length > 0)
       output.error(`${left.join(', ')}: being terminated by Curfew, left to it. Run this again when they are gone.\n`);
+    if (held.length > 0)
+      output.error(`${held.join(', ')}: changes again and again. Are the functions stopped? Then run this again.\n`);
     if (rules.length > 0)
       output.error(
         `FinalizerRule ${rules.join(', ')}: objects carry its finalizer, and could not go without Curfew. ` +
@@ -58,90 +62,92 @@ const ADMISSION = 'admissionregistration.k8s.io';
 const POLICIES: readonly ResourceType[] = ['mutatingadmissionpolicybindings', 'mutatingadmissionpolicies'].map(
   resource => ({ group: ADMISSION, version: 'v1', resource }),
 );
+/** An API server looks once a second which policies there are; between two looks at what they have done. */
+const PAUSE = seconds(2);
+const PASSES = 15;
 
 export interface Remains {
   /** What is being terminated under our finalizer, as `NodeClaim a`. */
   readonly left: readonly string[];
+  /** What somebody changes back, or whenever it is read. */
+  readonly held: readonly string[];
   /** FinalizerRules, when Curfew goes for good: objects carry their finalizers. */
   readonly rules: readonly string[];
   /** Nodes that an ended drain has left cordoned, for whatever is wrong with them. */
   readonly cordoned: readonly string[];
 }
 
-export async function uninstall(
-  kubernetes: Pick<KubernetesApi, 'get' | 'list' | 'patch' | 'delete'>,
-  {
-    dryRun,
-    releaseHolds = false,
-    say,
-  }: Pick<UninstallOptions, 'releaseHolds'> & { readonly dryRun: boolean; readonly say: (line: string) => void },
-): Promise<Remains> {
+type Kubernetes = Pick<KubernetesApi, 'get' | 'list' | 'patch' | 'delete'>;
+
+interface Run extends Pick<UninstallOptions, 'releaseHolds'> {
+  readonly dryRun: boolean;
+  readonly say: (line: string) => void;
+  readonly pause: () => Promise<void>;
+}
+
+/**
+ * For some seconds API servers still judge writes by the admission policy that was deleted, and it turns Karpenter's finalizer into ours
+ * again, in our writes and in others': only a later look that finds nothing of ours ends it.
+ */
+export async function uninstall(kubernetes: Kubernetes, run: Run): Promise<Remains> {
+  if (await isPolicyDeleted(kubernetes, run)) await run.pause();
+  let left: readonly Marked[] = [];
+  const held = await inPasses(run, async () => {
+    const marked = await markedObjects(kubernetes);
+    // Nothing can be added to what is being deleted.
+    left = marked.filter(({ isTerminating }) => isTerminating);
+    const living = marked.filter(({ isTerminating }) => !isTerminating);
+    for (const each of living) await giveBack(kubernetes, each, run);
+    return living.map(({ what }) => what);
+  });
+  const remains = { left: left.map(({ what }) => what), held, rules: [], cordoned: [] };
+  return run.releaseHolds === true ? release(kubernetes, remains, run) : remains;
+}
+
+async function isPolicyDeleted(kubernetes: Kubernetes, { dryRun, say }: Run): Promise<boolean> {
+  let isDeleted = false;
   for (const type of POLICIES) {
     const ref = { type, name: TERMINATION_POLICY };
     const found = await kubernetes.get(ref);
     if (found === undefined) continue;
     const { uid, resourceVersion } = found.metadata;
     if (!dryRun) await kubernetes.delete(ref, { preconditions: { uid, resourceVersion } });
+    isDeleted = !dryRun;
     say(`deleted ${type.resource} ${TERMINATION_POLICY}`);
   }
-  const left: string[] = [];
-  for (const kind of ['NodeClaim', 'Node'] as const) {
-    for (const { metadata } of (await kubernetes.list(RESOURCES[kind])) ?? []) {
-      const mark = metadata.annotations?.[ANNOTATIONS.terminationFinalizer];
-      if (mark === undefined) continue;
-      const what = `${kind} ${metadata.name}`;
-      // Nothing can be added to what is being deleted.
-      if (metadata.deletionTimestamp !== undefined) left.push(what);
-      else await giveBack(kubernetes, { kind, mark, metadata, dryRun, say });
+  return isDeleted;
+}
+
+/** Repeats what answers with the names of all that is not known to be done; the names that are left at last. */
+async function inPasses({ dryRun, pause }: Run, pass: () => Promise<readonly string[]>): Promise<readonly string[]> {
+  for (let count = 1; ; count += 1) {
+    const open = await pass();
+    if (dryRun || open.length === 0) return [];
+    if (count === PASSES) return open;
+    await pause();
+  }
+}
+
+async function release(kubernetes: Kubernetes, before: Remains, run: Run): Promise<Remains> {
+  let cordoned: string[] = [];
+  const held = await inPasses(run, async () => {
+    cordoned = [];
+    const changed: string[] = [];
+    for (const node of (await kubernetes.list(RESOURCES.Node)) ?? []) {
+      const { taken, isUncordoned, staysCordoned, body } = releaseOf(node);
+      const { name } = node.metadata;
+      if (before.left.includes(`Node ${name}`)) continue;
+      if (staysCordoned) cordoned.push(name);
+      if (taken.length === 0) continue;
+      const ref = { type: RESOURCES.Node, name };
+      const outcome = run.dryRun ? 'ok' : (await kubernetes.patch(ref, { type: 'merge', body })).kind;
+      if (outcome === 'conflict') changed.push(`Node ${name}`);
+      if (outcome === 'ok')
+        run.say(`taken ${taken.join(' and ')} off Node ${name}${isUncordoned ? ', uncordoned it' : ''}`);
     }
-  }
-  if (!releaseHolds) return { left, rules: [], cordoned: [] };
-  const cordoned: string[] = [];
-  for (const node of (await kubernetes.list(RESOURCES.Node)) ?? []) {
-    const { taken, isUncordoned, staysCordoned, body } = releaseOf(node);
-    const { name } = node.metadata;
-    if (left.includes(`Node ${name}`)) continue;
-    if (staysCordoned) cordoned.push(name);
-    if (taken.length === 0) continue;
-    if (!dryRun && !(await isChanged(kubernetes, 'Node', name, body))) continue;
-    say(`taken ${taken.join(' and ')} off Node ${name}${isUncordoned ? ', uncordoned it' : ''}`);
-  }
+    return changed;
+  });
   const rules = (await kubernetes.list(RESOURCES.FinalizerRule)) ?? [];
-  return { left, rules: rules.map(({ metadata }) => metadata.name), cordoned };
-}
-
-interface Marked {
-  readonly kind: 'NodeClaim' | 'Node';
-  readonly mark: string;
-  readonly metadata: KubernetesObject['metadata'];
-  readonly dryRun: boolean;
-  readonly say: (line: string) => void;
-}
-
-async function giveBack(
-  kubernetes: Pick<KubernetesApi, 'patch'>,
-  { kind, mark, metadata, dryRun, say }: Marked,
-): Promise<void> {
-  const { name, uid, resourceVersion, finalizers = [], labels } = metadata;
-  const kept = finalizers.filter(each => each !== mark);
-  const isMissing = labels?.[KARPENTER.nodePoolLabel] !== undefined && !kept.includes(KARPENTER.terminationFinalizer);
-  const next = isMissing ? [...kept, KARPENTER.terminationFinalizer] : kept;
-  const annotations = { [ANNOTATIONS.terminationFinalizer]: null };
-  const body = { metadata: { uid, resourceVersion, finalizers: next, annotations } };
-  if (!dryRun && !(await isChanged(kubernetes, kind, name, body))) return;
-  const given = isMissing ? `, put ${KARPENTER.terminationFinalizer} on` : '';
-  say(`taken ${mark} off ${kind} ${name}${given}`);
-}
-
-/** False: it is gone. Throws when it is not the one that was read. */
-async function isChanged(
-  kubernetes: Pick<KubernetesApi, 'patch'>,
-  kind: Marked['kind'],
-  name: string,
-  body: JsonObject,
-): Promise<boolean> {
-  const outcome = await kubernetes.patch({ type: RESOURCES[kind], name }, { type: 'merge', body });
-  if (outcome.kind === 'notFound') return false;
-  if (outcome.kind !== 'ok') throw new TerminalError('Conflict', `${kind} ${name} changed: run this again`);
-  return true;
+  const names = rules.map(({ metadata }) => metadata.name);
+  return { ...before, held: [...before.held, ...held], rules: names, cordoned };
 }

@@ -12,6 +12,7 @@ import { heartbeatPattern } from '../shared/contract/routes.ts';
 import { metricNameOfRule } from './rule-name.ts';
 import { toRulePattern } from './rule-pattern.ts';
 
+/** `received` counts what the rule delivered, so a forwarder whose events are refused is silent, too. */
 export class ForwarderHeartbeat extends Construct {
   /** Heartbeats in a minute; no data when there was none. */
   readonly received: Metric;

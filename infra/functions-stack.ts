@@ -41,6 +41,7 @@ export interface FunctionsStackProps extends StackProps {
 
 const TICK_MESSAGE: Envelope = { source: SOURCES.timer, 'detail-type': TICK, detail: {} };
 
+/** Holds nothing that is lost with it: what must stay is in the `StateStack` that it is given. */
 export class FunctionsStack extends Stack {
   readonly functions: ReadonlyMap<FunctionName, FunctionWithInbox>;
   readonly rules: readonly Rule[];

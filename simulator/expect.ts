@@ -1,8 +1,9 @@
 /** Evaluates a scenario's expectations against the trace and the end of a run. What fails says what came nearest. */
 import { EVENT_REASONS } from '../shared/contract/reasons.ts';
 import type { JsonObject, JsonValue, KubernetesObject } from '../shared/domain/kubernetes-object.ts';
-import { toIsoText, type EpochMs } from '../shared/domain/time.ts';
+import type { EpochMs } from '../shared/domain/time.ts';
 import type { InstanceState } from '../shared/ports/instances.ts';
+import { describeExpectation } from './expectation-text.ts';
 import { mismatch, nearness, valueAt } from './match.ts';
 import type { Expectation, TargetRef, TracePattern, Window } from './scenario/scenario.ts';
 import type { TraceEntry } from './trace.ts';
@@ -32,7 +33,7 @@ export function evaluate(
 ): readonly Verdict[] {
   return expectations.map(expectation => {
     const seen = complaints(expectation, entries, final);
-    return { expectation, holds: seen === undefined, title: describe(expectation), seen: seen ?? [] };
+    return { expectation, holds: seen === undefined, title: describeExpectation(expectation), seen: seen ?? [] };
   });
 }
 
@@ -190,43 +191,5 @@ const summaryOf = ({ metadata }: KubernetesObject): string => {
   const deleting = deletionTimestamp === undefined ? '' : `, being deleted since ${deletionTimestamp}`;
   return `uid ${uid}${deleting}${finalizers.length > 0 ? `, finalizers ${finalizers.join(', ')}` : ''}`;
 };
-
-/** The expectation in one line. */
-function describe(expectation: Expectation): string {
-  switch (expectation.kind) {
-    case 'finalInstance':
-      return `at the end instance ${expectation.providerID} is ${expectation.state}`;
-    case 'finalObject': {
-      const { exists, match, absent } = expectation;
-      const object = nameOf(expectation.target);
-      if (!exists) return `at the end ${object} does not exist`;
-      const matching = match === undefined ? [] : [`contains ${JSON.stringify(match)}`];
-      const without = absent.length === 0 ? [] : [`has no ${absent.join(', ')}`];
-      const claims = [...matching, ...without];
-      return `at the end ${object} ${claims.length === 0 ? 'exists' : claims.join(' and ')}`;
-    }
-    case 'trace': {
-      const { pattern, window, times } = expectation;
-      const without = pattern.absent.length === 0 ? '' : ` without ${pattern.absent.join(', ')}`;
-      return `${describeTimes(times)} ${pattern.kind} ${JSON.stringify(pattern.fields)}${without}${describeWindow(window)}`;
-    }
-  }
-}
-
-function describeTimes({ min, max }: { min: number; max: number }): string {
-  if (min === max) return min === 0 ? 'no' : `exactly ${min}`;
-  if (max === Infinity) return `at least ${min}`;
-  return `${min} to ${max}`;
-}
-
-function describeWindow({ from, to }: Window): string {
-  if (from !== undefined && to !== undefined) return ` from ${toIsoText(from)} to ${toIsoText(to)}`;
-  if (from !== undefined) return ` from ${toIsoText(from)} on`;
-  return to === undefined ? '' : ` up to ${toIsoText(to)}`;
-}
-
-function nameOf({ resource, namespace, name }: TargetRef): string {
-  return `${resource} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
-}
 
 const toJson = (object: KubernetesObject): JsonValue => JSON.parse(JSON.stringify(object));

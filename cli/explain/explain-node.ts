@@ -81,6 +81,7 @@ export function explainNode(observation: NodeObservation, now: EpochMs): NodeExp
   };
 }
 
+/** A pod that has finished or is being deleted holds nothing back: its refusal is not asked for. */
 export function explainPod(pod: PodView, { protection, budgets }: NodeObservation, now: EpochMs): PodExplanation {
   const found = protectionOf(pod, protection.policy);
   const gone = isFinished(pod) || isTerminating(pod);

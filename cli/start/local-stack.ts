@@ -7,7 +7,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { UserInfo } from '../../packages/kube-apiserver/src/authorization/attributes.ts';
-import { startLocalAws, type LocalAws, type OtherFunction } from '../../packages/local-aws/src/stack.ts';
+import type { OtherFunction } from '../../packages/local-aws/src/other-functions.ts';
+import { startLocalAws, type LocalAws } from '../../packages/local-aws/src/stack.ts';
 import type { LogLine } from '../../packages/local-aws/src/log-lines.ts';
 import { createRealScheduler } from '../../runtime/real-scheduler.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';

@@ -13,6 +13,7 @@ import {
 } from './model.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { staleOutcome } from './overtaken.ts';
+import { bytesOf, newestOf } from './record-size.ts';
 import { covers, FULL, formatScope, scopeOf, type DrainScope, type WantedScope } from './scope.ts';
 
 export type Admission =
@@ -177,10 +178,8 @@ export function toFinished(
 /** The record with these ends; the oldest ones are forgotten first. */
 export function remember(record: DrainRecord, ended: readonly FinishedDrain[]): DrainRecord {
   if (ended.length === 0) return record;
-  const all = [...record.finished, ...ended].slice(-MAX_FINISHED);
-  let bytes = 0;
-  const firstKept = all.findLastIndex(each => (bytes += bytesOf(each)) > MAX_BYTES) + 1;
-  return { ...record, finished: all.slice(firstKept) };
+  return {
+    ...record,
+    finished: newestOf([...record.finished, ...ended], { count: MAX_FINISHED, maxBytes: MAX_BYTES }),
+  };
 }
-
-const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));

@@ -11,9 +11,10 @@ import {
   type Incoming,
 } from './model.ts';
 import type { DrainObservation } from './observation.ts';
+import { newestOf } from './record-size.ts';
 
-/** The newest ones, one for each fault: a node has no more checks. */
-const MAX_RECOVERIES = 50;
+/** The newest ones, one for each fault: a node has no more checks. Of JSON: the newest always fits, since no longer message is read. */
+const MAX_RECOVERIES = { count: 50, maxBytes: 65_536 };
 
 /** That a quarantine or a fault is over is remembered, whether or not anything was drained for it. */
 export function withEnds(seen: DrainObservation): DrainObservation {
@@ -36,7 +37,7 @@ function withRecovery(
   const before = recoveries.find(each => isEndedBy(each.fault, fault) && isEndedBy(fault, each.fault));
   if (before !== undefined && !isSaidBefore(before.said, said)) return record;
   const others = recoveries.filter(each => each !== before);
-  return { ...record, recoveries: [...others, { fault, said, time: now }].slice(-MAX_RECOVERIES) };
+  return { ...record, recoveries: newestOf([...others, { fault, said, time: now }], MAX_RECOVERIES) };
 }
 
 /** How a request ends that was said before what it is for was over. */

@@ -36,6 +36,7 @@ interface Own {
 }
 type Deps = Ports & Own;
 
+/** What it remembers of pods and Events lives as long as its environment, and saves looks only. */
 export function createReconciler(ports: Ports): Reconcile {
   const deps: Deps = {
     ...ports,

@@ -23,7 +23,7 @@ interface Sleeper {
   readonly reject: (reason: unknown) => void;
 }
 
-function startSleep(duration: number, signal: AbortSignal | undefined, { resolve, reject }: Sleeper): void {
+function startSleep(durationMs: number, signal: AbortSignal | undefined, { resolve, reject }: Sleeper): void {
   let timer: NodeJS.Timeout;
   const onAbort = (): void => {
     clearTimeout(timer);
@@ -38,5 +38,5 @@ function startSleep(duration: number, signal: AbortSignal | undefined, { resolve
     }, part);
   };
   signal?.addEventListener('abort', onAbort, { once: true });
-  wait(duration);
+  wait(durationMs);
 }

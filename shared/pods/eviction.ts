@@ -20,7 +20,7 @@ export type EvictionAnswer =
   | { readonly kind: 'gone' }
   /** 409: it changed in between, or is another pod of that name: look again. */
   | { readonly kind: 'changed' }
-  /** 429: a PodDisruptionBudget forbids it now. */
+  /** 429: a PodDisruptionBudget or an admission webhook forbids it now. */
   | { readonly kind: 'blocked'; readonly message: string; readonly retryAfter: DurationMs | undefined }
   | RefusedPod;
 

@@ -58,7 +58,7 @@ export type EvictOutcome =
   | { readonly kind: 'notFound' }
   /** UID mismatch: another pod of that name. */
   | { readonly kind: 'conflict'; readonly message: string }
-  /** A PodDisruptionBudget forbids it now (429). */
+  /** A PodDisruptionBudget forbids it now (429), or an admission webhook wants to be asked again. */
   | { readonly kind: 'blocked'; readonly message: string; readonly retryAfterMs?: number }
   /** More than one PodDisruptionBudget, or a broken one (500). */
   | { readonly kind: 'misconfigured'; readonly message: string };

@@ -2,7 +2,7 @@
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { Mirror } from './mirror.ts';
 import { annotationOf, dig, instantOf, listOf, millisecondsOf, textOf, TERMINATION_TIMESTAMP } from './reading.ts';
-import { poolNameOf } from './repair-oracle.ts';
+import { poolNameOf } from './node-pool.ts';
 
 export const providerIDOf = (object: KubernetesObject): string | undefined =>
   textOf(dig(object, 'spec', 'providerID')) ?? textOf(dig(object, 'status', 'providerID'));

@@ -9,7 +9,7 @@ import type { DrainRequests } from './drain-requests.ts';
 import { LONGEST_DELAY, type Check, type CheckContext } from './invariant.ts';
 import { annotationOf, dig, instantOf, labelOf, nameOf, textOf } from './reading.ts';
 import { isPolicyReadable, modeFor } from './policy-oracle.ts';
-import { poolNameOf } from './repair-oracle.ts';
+import { poolNameOf } from './node-pool.ts';
 import { protectionEnd, protectionFactsOf } from './protection-oracle.ts';
 
 export function checkDrainEnd(context: CheckContext, requests: DrainRequests): Pick<Check, 'onAudit' | 'onMinute'> {

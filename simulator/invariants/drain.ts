@@ -13,7 +13,7 @@ import { createDrainRequests, type DrainRequests } from './drain-requests.ts';
 import { CLOCK_LAG, LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
 import { annotationOf, dig, instantOf, listOf, nameOf } from './reading.ts';
 import { isPolicyReadable, modeFor } from './policy-oracle.ts';
-import { poolNameOf } from './repair-oracle.ts';
+import { poolNameOf } from './node-pool.ts';
 import { does, failedReads, isKubernetes, lastGet, lastList, lastSeen, seenPod, targetOf } from './run-journal.ts';
 
 const MARK = 'curfew.dev/drain';

@@ -5,7 +5,7 @@ import { providerIDOf } from './deadline.ts';
 import { groupObjects } from './grouping.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck } from './invariant.ts';
 import { dig, nameOf, textOf } from './reading.ts';
-import { poolNameOf } from './repair-oracle.ts';
+import { poolNameOf } from './node-pool.ts';
 import { terminationPlan } from './termination-oracle.ts';
 
 export const checkFinalizerOn: MakeCheck = context => {

@@ -9,7 +9,7 @@ import { LONGEST_DELAY, type MakeCheck } from './invariant.ts';
 import { actOf } from './ladder-acts.ts';
 import { isPolicyReadable } from './policy-oracle.ts';
 import { dig, nameOf, textOf } from './reading.ts';
-import { isUnhealthy } from './repair-oracle.ts';
+import { isUnhealthy } from './illnesses.ts';
 import { factsOf, holdOf } from './repair-overdue.ts';
 
 const HOLDS: readonly string[] = [EVENT_REASONS.nodeRepairBlocked, EVENT_REASONS.nodeRepairVetoed];

@@ -13,7 +13,8 @@ import { isOpen, isRefused, wasDone, wasRefused, type Act, type ActKind } from '
 import { createClimbers, DEFAULT_TIMEOUT, type Climb } from './ladder.ts';
 import { annotationOf, dig, listOf, millisecondsOf, nameOf, objectOf, textOf } from './reading.ts';
 import { isPolicyReadable, repairBlockFor } from './policy-oracle.ts';
-import { isGateOpen, poolOf } from './repair-oracle.ts';
+import { poolOf } from './node-pool.ts';
+import { isGateOpen } from './repair-oracle.ts';
 import { isKubernetes, lastList, targetOf } from './run-journal.ts';
 
 const REPAIR_ANNOTATION = 'curfew.dev/repair';

@@ -6,7 +6,8 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import type { BusEventSeen, CheckContext, PortCall, Run } from './invariant.ts';
 import { actOf, rebootsIntended, wasDone, withAct, type Act, type ActSeen } from './ladder-acts.ts';
 import { dig, fieldsOf, listOf, millisecondsOf, textOf } from './reading.ts';
-import { isUnhealthy, poolOf } from './repair-oracle.ts';
+import { isUnhealthy } from './illnesses.ts';
+import { poolOf } from './node-pool.ts';
 
 /** An action without a timeout of its own has this long. */
 export const DEFAULT_TIMEOUT = 10 * 60_000;

@@ -6,7 +6,8 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import type { MakeCheck } from './invariant.ts';
 import type { Mirror } from './mirror.ts';
 import { annotationOf, dig, labelOf, textOf } from './reading.ts';
-import { isUnhealthy, poolOf } from './repair-oracle.ts';
+import { isUnhealthy } from './illnesses.ts';
+import { poolOf } from './node-pool.ts';
 import { isTermination, targetOf } from './run-journal.ts';
 
 const STEP = 60_000;

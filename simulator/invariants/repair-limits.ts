@@ -9,7 +9,8 @@ import { wasDone } from './ladder-acts.ts';
 import type { Mirror } from './mirror.ts';
 import { dig, labelOf, nameOf, textOf } from './reading.ts';
 import { applyingTo, isPolicyReadable } from './policy-oracle.ts';
-import { claimOf, mostNodes, poolNameOf } from './repair-oracle.ts';
+import { claimOf, poolNameOf } from './node-pool.ts';
+import { mostNodes } from './repair-oracle.ts';
 import { isTermination, lastList, targetOf } from './run-journal.ts';
 
 const ZONE_LABEL = 'topology.kubernetes.io/zone';

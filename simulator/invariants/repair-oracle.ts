@@ -5,11 +5,10 @@
 import { RE2JS } from 're2js';
 import { parse as parseToml } from 'smol-toml';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import type { Mirror } from './mirror.ts';
+import { conditionOf, WATCHED } from './illnesses.ts';
 import {
   annotationOf,
   dig,
-  fieldsOf,
   instantOf,
   isFrameReadable,
   isSelectorReadable,
@@ -23,22 +22,9 @@ import { blockFor, isBindingReadable, isPolicyReadable, isSelecting } from './po
 import { isRepairReadable } from './repair-block.ts';
 
 const DO_NOT_REPAIR = 'curfew.dev/do-not-repair';
-const POOL_LABEL = 'karpenter.sh/nodepool';
-const MINUTE = 60_000;
+const ZONE_LABEL = 'topology.kubernetes.io/zone';
 
-/** Condition type, its status that means trouble, the provider's toleration. */
-const WATCHED: readonly (readonly [string, string, number])[] = [
-  ['AcceleratedHardwareReady', 'False', 10 * MINUTE],
-  ['ContainerRuntimeReady', 'False', 30 * MINUTE],
-  ['KernelReady', 'False', 30 * MINUTE],
-  ['NetworkUnavailable', 'True', 30 * MINUTE],
-  ['NetworkingReady', 'False', 30 * MINUTE],
-  ['Ready', 'False', 30 * MINUTE],
-  ['Ready', 'Unknown', 30 * MINUTE],
-  ['StorageReady', 'False', 30 * MINUTE],
-];
-
-/** What depends on the past, which an answer from the objects of one instant cannot know. */
+/** What depends on the past, which an answer from the objects of one instant cannot know. Windows in milliseconds. */
 export interface Past {
   readonly flapping?: { readonly window: number; readonly unhealthyFor: number };
   readonly futility?: { readonly window: number; readonly repairs: number };
@@ -75,42 +61,6 @@ export type RepairAnswer =
   | { readonly kind: 'blocked'; readonly why: string; readonly time: number; readonly past: Past }
   /** Something stands there that this oracle does not know: it says neither yes nor no. */
   | { readonly kind: 'unknown' };
-
-export const poolNameOf = (object: KubernetesObject): string | undefined => labelOf(object, POOL_LABEL);
-
-/** The first NodeClaim with the Node's instance. */
-export function claimOf(node: KubernetesObject, mirror: Mirror): KubernetesObject | undefined {
-  const instance = textOf(dig(node, 'spec', 'providerID'));
-  if (instance === undefined) return undefined;
-  return [...mirror.all('nodeclaims').values()].find(claim => dig(claim, 'status', 'providerID') === instance);
-}
-
-/** The pool of a Node is that of its NodeClaim; its own label counts while there is none. */
-export const poolOf = (node: KubernetesObject, mirror: Mirror): string | undefined =>
-  poolNameOf(claimOf(node, mirror) ?? node);
-const ZONE_LABEL = 'topology.kubernetes.io/zone';
-
-/** Watched by the provider's rules. */
-export function isUnhealthy(node: KubernetesObject): boolean {
-  return illnessesOf(node).length > 0;
-}
-
-/** A condition that is trouble by the provider's rules. */
-export interface Illness {
-  readonly type: string;
-  readonly status: string;
-  readonly since: number | undefined;
-}
-
-/** By the provider's table alone: conditions that a policy adds are not in it. */
-export function illnessesOf(node: KubernetesObject): readonly Illness[] {
-  return WATCHED.flatMap(([type, status]) => {
-    const condition = conditionOf(node, type);
-    return condition?.['status'] === status
-      ? [{ type, status, since: instantOf(condition['lastTransitionTime']) }]
-      : [];
-  });
-}
 
 /** From when on the node may be repaired if nothing changes. */
 export function repairAnswer(facts: RepairFacts): RepairAnswer {
@@ -219,12 +169,6 @@ function isOutage(rule: unknown, affected: number, total: number): boolean {
   const least = dig(rule, 'minNodes') ?? 3;
   const share = Number(/^(\d+)%$/.exec(textOf(dig(rule, 'share')) ?? '55%')?.[1]);
   return affected >= Number(least) && affected * 100 >= share * total;
-}
-
-function conditionOf(node: KubernetesObject, type: string): Fields | undefined {
-  return listOf(dig(node, 'status', 'conditions'))
-    .map(fieldsOf)
-    .find(condition => condition['type'] === type);
 }
 
 /** A number, or a percentage that is rounded up; undefined: there is none, or it cannot be read. */

@@ -4,7 +4,8 @@ import type { CheckContext, PortCall } from './invariant.ts';
 import { wasDone } from './ladder-acts.ts';
 import { annotationOf, dig, instantOf, textOf, TERMINATION_TIMESTAMP } from './reading.ts';
 import { countAround, mostRepairs } from './repair-limits.ts';
-import { isGateOpen, poolNameOf, repairAnswer, type Past, type RepairAnswer } from './repair-oracle.ts';
+import { poolNameOf } from './node-pool.ts';
+import { isGateOpen, repairAnswer, type Past, type RepairAnswer } from './repair-oracle.ts';
 import { ownershipOf, type Ownership } from './repair-ownership.ts';
 import type { RepairPast } from './repair-past.ts';
 

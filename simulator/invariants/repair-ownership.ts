@@ -1,7 +1,7 @@
 /** Who shares which instance, and whose pool a node is in. */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { dig, textOf } from './reading.ts';
-import { poolNameOf } from './repair-oracle.ts';
+import { poolNameOf } from './node-pool.ts';
 
 /** As one look at the cluster shows it. */
 export interface Ownership {

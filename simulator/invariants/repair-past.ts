@@ -6,7 +6,8 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import type { CheckContext } from './invariant.ts';
 import type { Mirrored } from './mirror.ts';
 import { dig, instantOf, textOf } from './reading.ts';
-import { claimOf, illnessesOf, type Illness } from './repair-oracle.ts';
+import { illnessesOf, type Illness } from './illnesses.ts';
+import { claimOf } from './node-pool.ts';
 
 /** What is over sooner may be published as over only. */
 const SHORTEST = 60_000;

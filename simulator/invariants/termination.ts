@@ -10,7 +10,7 @@ import { isOurFinalizer } from './finalizers.ts';
 import { createHookJournal, type HookJournal } from './hook-journal.ts';
 import type { CheckContext, MakeCheck, PortCall, Run } from './invariant.ts';
 import { dig, listOf, nameOf, textOf } from './reading.ts';
-import { poolNameOf } from './repair-oracle.ts';
+import { poolNameOf } from './node-pool.ts';
 import { does, isKubernetes, lastGet, lastList, seenPod, targetOf } from './run-journal.ts';
 import { classOf, countsForDrain, graceOf, terminationPlan } from './termination-oracle.ts';
 

@@ -10,60 +10,10 @@ import type { ApiServerCore, ObservedWrite } from '../../packages/kube-apiserver
 import type { Lifetime } from '../../runtime/lifetime.ts';
 import type { Scheduler } from '../../runtime/scheduler.ts';
 import type { EnvironmentPorts } from '../../runtime/system-parts.ts';
-import { checkDrain } from './drain.ts';
 import { createDenials } from './denials.ts';
-import { checkDenialsSaid } from './denials-said.ts';
-import { checkExplained } from './explained.ts';
-import { checkDestructiveCalls } from './destructive-calls.ts';
-import { checkFinalizerOn } from './finalizer-on.ts';
-import { checkFinalizers } from './finalizers.ts';
-import { checkRuleEnd } from './rule-end.ts';
-import { checkRuleFinalizers } from './rule-finalizers.ts';
-import type { BusEventSeen, Check, MakeCheck, PortCall, Run, Violation } from './invariant.ts';
-import { checkHeldSaid } from './held-said.ts';
-import { checkLadder } from './ladder-order.ts';
-import { checkLeftBehind } from './left-behind.ts';
+import { CHECKS, CHECKS_OF_GENERATED_CLUSTERS } from './checks.ts';
+import type { BusEventSeen, Check, PortCall, Run, Violation } from './invariant.ts';
 import { createMirror } from './mirror.ts';
-import { checkOwnership } from './ownership.ts';
-import { checkProtection } from './protection.ts';
-import { checkRamp } from './ramp.ts';
-import { checkRepair } from './repair.ts';
-import { checkRepairLimits } from './repair-limits.ts';
-import { checkRobustness } from './robustness.ts';
-import { checkTerminationEnd } from './termination-end.ts';
-import { checkTermination } from './termination.ts';
-import { checkTimers } from './timers.ts';
-
-/** One line each; a check that is not listed does not run. */
-const CHECKS: readonly MakeCheck[] = [
-  checkFinalizers,
-  checkRuleFinalizers,
-  checkRuleEnd,
-  checkDestructiveCalls,
-  checkRepair,
-  checkRepairLimits,
-  checkRamp,
-  checkProtection,
-  checkTimers,
-  checkOwnership,
-  checkLeftBehind,
-  checkRobustness,
-  checkExplained,
-  checkDenialsSaid,
-  checkHeldSaid,
-];
-
-/**
- * Of these the oracles know the settings, pods and answers that the random clusters draw, and nothing else: a person's file may rightly
- * do what they would complain about (a partial drain, a worker's late answer, a pod that tolerates the taint alone).
- */
-const CHECKS_OF_GENERATED_CLUSTERS: readonly MakeCheck[] = [
-  checkTermination,
-  checkTerminationEnd,
-  checkFinalizerOn,
-  checkDrain,
-  checkLadder,
-];
 
 /** Violations that are kept; more add nothing. */
 const MAX_VIOLATIONS = 20;

@@ -1,6 +1,7 @@
 /** What is wrong with the names in a scenario: kinds, plurals, fields, against what the simulated cluster serves. */
 import { parseApiVersion, type JsonObject } from '../../shared/domain/kubernetes-object.ts';
 import { isCustomDrainKind } from '../configured-kinds.ts';
+import { conditionsWithoutText } from './condition-texts.ts';
 import { ofExpectation } from './expectation-complaints.ts';
 import { emptyFields, misspeltFields, writtenFields } from './object-fields.ts';
 import type { Path } from './places.ts';
@@ -46,7 +47,11 @@ function ofStep({ apply, patch, delete: deletion }: DocumentStep, path: Path, na
   if (patch === undefined) return [];
   const at = [...path, 'patch'];
   const [resource] = resourcesNamed(patch.resource, names.known);
-  const fields = misspeltFields(patch.merge, writtenFields(resource), [...at, 'merge']);
+  const merge: Path = [...at, 'merge'];
+  const fields = [
+    ...misspeltFields(patch.merge, writtenFields(resource), merge),
+    ...conditionsWithoutText(patch.merge, merge),
+  ];
   return [...ofTarget(patch, at, names), ...fields.map(each => toDoubt(each, names.locate))];
 }
 

@@ -1,33 +1,19 @@
 /** Reads scenario files: YAML, schema, then what only the whole file can say. Every fault carries its place; all are reported. */
 import { isScalar, LineCounter, parseAllDocuments, type Document } from 'yaml';
 import type { z } from 'zod';
-import { addDuration, hours, seconds, toIsoText, type EpochMs } from '../../shared/domain/time.ts';
 import { isMisspelling } from '../../shared/domain/nearest-name.ts';
 import { messageOf } from '../../shared/errors.ts';
-import { isEmptyWindow, toExpectation } from './expectation.ts';
+import { toScenario } from './document.ts';
 import { expectationByName } from './expectation-schema.ts';
 import { describeIssue, describeUnknown } from './messages.ts';
 import { placeOf, type Path } from './places.ts';
 import { complainAboutDuplicates, complainAboutNames } from './complaints.ts';
 import type { ResourceCatalog } from './resource-names.ts';
-import {
-  ACTORS,
-  type ParsedScenarios,
-  type Place,
-  type PlacedManifest,
-  type Scenario,
-  type ScenarioFault,
-  type Step,
-  type StepAction,
-} from './scenario.ts';
+import type { ParsedScenarios, Place, Scenario, ScenarioFault } from './scenario.ts';
 import { scenarioSchema, type ScenarioDocument } from './schema.ts';
-import type { Moment } from './values.ts';
 
 /** Uses of one anchor; a scenario may repeat a node many times. */
 const MAX_ALIASES = 100_000;
-
-/** Functions are woken every minute, so a run takes time in proportion to it. */
-const MAX_DURATION = hours(24 * 365);
 
 /** The parser says of an anchor that is used too often that it is an attack. */
 export const describeAliases = (message: string): string =>
@@ -144,86 +130,4 @@ function toFaults(issue: z.core.$ZodIssue, schema: z.core.$ZodType, locate: Loca
     place: locate([...issue.path, key]),
     message: describeUnknown(schema, issue.path, key),
   }));
-}
-
-function toScenario(
-  { metadata, spec }: ScenarioDocument,
-  file: string,
-  locate: Locate,
-  faults: ScenarioFault[],
-): Scenario {
-  const { start } = spec;
-  const end = addDuration(start, spec.duration);
-  if (spec.duration < seconds(1)) {
-    faults.push({ place: locate(['spec', 'duration']), message: 'must be at least 1s' });
-  }
-  if (spec.duration > MAX_DURATION) {
-    faults.push({
-      place: locate(['spec', 'duration']),
-      message: 'must be at most 8760h, a year: a day takes about a second',
-    });
-  }
-  const instantOf = (moment: Moment): EpochMs =>
-    moment.kind === 'instant' ? moment.instant : addDuration(start, moment.duration);
-
-  const steps = (spec.steps ?? []).map((step, index): Step => {
-    const path = ['spec', 'steps', index];
-    const time = instantOf(step.at);
-    const span = `${toIsoText(start)} to ${toIsoText(end)}`;
-    if (time < start || time > end) {
-      faults.push({ place: locate([...path, 'at']), message: `is outside of the run, ${span}` });
-    }
-    return { time, action: toAction(step), place: locate(path) };
-  });
-
-  const expectations = (spec.expect ?? []).map((document, index) => {
-    const path = ['spec', 'expect', index];
-    const expectation = toExpectation(document, instantOf, locate(path));
-    if (expectation.kind === 'trace' && isEmptyWindow(expectation.window)) {
-      faults.push({ place: locate([...path, 'before']), message: 'must be later than `after`: nothing is in between' });
-    }
-    return expectation;
-  });
-
-  return {
-    name: metadata.name,
-    annotations: metadata.annotations ?? {},
-    file,
-    start,
-    end,
-    config: spec.config,
-    templates: spec.templates ?? {},
-    actors: new Set(spec.actors ?? ACTORS),
-    objects: (spec.objects ?? []).map((manifest, index): PlacedManifest => ({
-      manifest,
-      place: locate(['spec', 'objects', index]),
-    })),
-    // The sort is stable: equal times stay in the order of the file.
-    steps: steps.toSorted((a, b) => a.time - b.time),
-    expectations,
-    doubts: [],
-  };
-}
-
-type StepDocument = NonNullable<ScenarioDocument['spec']['steps']>[number];
-
-function toAction(step: StepDocument): StepAction {
-  const { apply, patch, delete: deletion, busEvent, cloud, cleanup, hook, outage } = step;
-  if (apply !== undefined) return { kind: 'apply', manifest: apply };
-  if (patch !== undefined) {
-    const { merge, ...target } = patch;
-    return { kind: 'patch', target, merge };
-  }
-  if (deletion !== undefined) {
-    const { gracePeriodSeconds, ...target } = deletion;
-    return { kind: 'delete', target, gracePeriodSeconds };
-  }
-  if (busEvent !== undefined) {
-    return { kind: 'busEvent', source: busEvent.source, detailType: busEvent['detail-type'], detail: busEvent.detail };
-  }
-  if (cloud !== undefined) return { kind: 'cloud', ...cloud };
-  if (cleanup !== undefined) return { kind: 'cleanup', ...cleanup };
-  if (hook !== undefined) return { kind: 'hook', ...hook };
-  if (outage !== undefined) return { kind: 'outage', of: outage.of, for: outage.for };
-  return { kind: 'restart', part: 'forwarder' };
 }

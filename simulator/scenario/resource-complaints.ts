@@ -1,6 +1,7 @@
 /** What is wrong with the name of a resource in a scenario, and with the fields of what is written. */
 import { parseApiVersion } from '../../shared/domain/kubernetes-object.ts';
 import { didYouMean, nearestName, suggestion } from '../../shared/domain/nearest-name.ts';
+import { conditionsWithoutText } from './condition-texts.ts';
 import { misspeltFields, writtenFields, type Misspelling } from './object-fields.ts';
 import type { Path } from './places.ts';
 import { resourceOfManifest, resourcesNamed, type KnownResource } from './resource-names.ts';
@@ -38,10 +39,11 @@ export function ofManifest(manifest: Manifest, path: Path, { known, locate }: Na
       },
     ];
   }
-  return [
-    ...ofNamespace(resource, manifest.namespace, place),
-    ...misspeltFields(manifest.body, writtenFields(resource), path).map(each => toDoubt(each, locate)),
+  const fields = [
+    ...misspeltFields(manifest.body, writtenFields(resource), path),
+    ...conditionsWithoutText(manifest.body, path),
   ];
+  return [...ofNamespace(resource, manifest.namespace, place), ...fields.map(each => toDoubt(each, locate))];
 }
 
 /** The same kind of another group, or one that is spelt nearly so. */

@@ -11,6 +11,7 @@ import { RESOURCES } from '../../shared/contract/resources.ts';
 
 const POOL = { 'karpenter.sh/nodepool': 'web' };
 const marked = { 'curfew.dev/termination-finalizer': 'example.com/custom' };
+const RUN = { dryRun: false, pause: () => Promise.resolve() };
 const node = (name: string, metadata: object) =>
   ({ apiVersion: 'v1', kind: 'Node', metadata: { name, ...metadata } }) as const;
 
@@ -32,8 +33,9 @@ describe('curfew uninstall', () => {
   it("gives Karpenter's finalizer back, takes ours off, and leaves what is not ours or goes already (I7)", async () => {
     const kubernetes = cluster();
     const said: string[] = [];
-    expect(await uninstall(kubernetes, { dryRun: false, say: line => said.push(line) })).toEqual({
+    expect(await uninstall(kubernetes, { ...RUN, say: line => said.push(line) })).toEqual({
       left: ['Node going'],
+      held: [],
       rules: [],
       cordoned: [],
     });
@@ -71,7 +73,7 @@ describe('curfew uninstall', () => {
     const kubernetes = createInProcessKubernetesApi(core, 'test');
     const said: string[] = [];
     const say = (line: string) => said.push(line);
-    expect(await uninstall(kubernetes, { dryRun: false, releaseHolds: true, say })).toMatchObject({ left: [] });
+    expect(await uninstall(kubernetes, { ...RUN, releaseHolds: true, say })).toMatchObject({ left: [] });
     const nodes = (await kubernetes.list(RESOURCES.Node)) ?? [];
     expect(Object.fromEntries(nodes.map(({ metadata }) => [metadata.name, metadata.annotations ?? {}]))).toEqual({
       held: {},
@@ -115,8 +117,8 @@ describe('curfew uninstall', () => {
     core.seed({ ...node('of-a-person', {}), ...unschedulable });
     const kubernetes = createInProcessKubernetesApi(core, 'test');
     const said: string[] = [];
-    const release = () => uninstall(kubernetes, { dryRun: false, releaseHolds: true, say: line => said.push(line) });
-    expect(await release()).toEqual({ left: ['Node going'], rules: [], cordoned: ['drained'] });
+    const release = () => uninstall(kubernetes, { ...RUN, releaseHolds: true, say: line => said.push(line) });
+    expect(await release()).toEqual({ left: ['Node going'], held: [], rules: [], cordoned: ['drained'] });
     const nodes = (await kubernetes.list(RESOURCES.Node)) ?? [];
     const look = nodes.map(({ metadata: { name, annotations = {}, labels = {} }, spec }) => [
       name,
@@ -170,15 +172,45 @@ describe('curfew uninstall', () => {
     const core = createApiServer({ clock: { now: () => 0 } });
     core.seed(node('held', { annotations: { ...annotations, ...marked } }));
     const kubernetes = createInProcessKubernetesApi(core, 'test');
-    await uninstall(kubernetes, { dryRun: false, say: () => undefined });
+    await uninstall(kubernetes, { ...RUN, say: () => undefined });
     expect((await kubernetes.list(RESOURCES.Node))?.[0]?.metadata.annotations).toEqual(annotations);
+  });
+
+  it('goes on while an API server still has the admission policy, which turns what it gives back into ours', async () => {
+    const kubernetes = cluster();
+    let turned = 4;
+    /** Two servers: one forgets the policy at once, the other after the fourth write. */
+    const patch: typeof kubernetes.patch = async (ref, change, options) => {
+      if ((turned -= 1) % 2 === 0 || turned < 0) return kubernetes.patch(ref, change, options);
+      const object = await kubernetes.get(ref);
+      return object === undefined ? { kind: 'notFound' } : { kind: 'ok', object };
+    };
+    const said: string[] = [];
+    const outcome = await uninstall({ ...kubernetes, patch }, { ...RUN, say: line => said.push(line) });
+    expect(outcome).toMatchObject({ left: ['Node going'], held: [] });
+    expect(said).toHaveLength(3);
+    const nodes = (await kubernetes.list(RESOURCES.Node)) ?? [];
+    const marks = nodes.filter(({ metadata }) => metadata.annotations?.['curfew.dev/termination-finalizer']);
+    expect(marks.map(({ metadata }) => metadata.name)).toEqual(['going']);
+  });
+
+  it('names what gets our finalizer again and again: the functions are not stopped', async () => {
+    const kubernetes = cluster();
+    const patch: typeof kubernetes.patch = async ref => {
+      const object = await kubernetes.get(ref);
+      return object === undefined ? { kind: 'notFound' } : { kind: 'ok', object };
+    };
+    const said: string[] = [];
+    const outcome = await uninstall({ ...kubernetes, patch }, { ...RUN, say: line => said.push(line) });
+    expect(outcome.held).toEqual(['Node beside', 'Node own', 'Node replaced']);
+    expect(said).toEqual([]);
   });
 
   it('changes nothing in a dry run', async () => {
     const kubernetes = cluster();
     const before = await kubernetes.list(RESOURCES.Node);
     const said: string[] = [];
-    await uninstall(kubernetes, { dryRun: true, say: line => said.push(line) });
+    await uninstall(kubernetes, { ...RUN, dryRun: true, say: line => said.push(line) });
     expect(await kubernetes.list(RESOURCES.Node)).toEqual(before);
     expect(said).toContain('taken example.com/custom off Node replaced, put karpenter.sh/termination on');
   });

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FUNCTION_DEFINITIONS } from '../../infra/function-definitions.ts';
 import { MAX_CONCURRENCY } from '../../shared/contract/inbox.ts';
@@ -9,5 +11,11 @@ describe('functions', () => {
     expect(Math.max(...most)).toBe(MAX_CONCURRENCY);
     // SQS takes no less.
     expect(Math.min(...most)).toBeGreaterThanOrEqual(2);
+  });
+
+  it('need the concurrency of the account that docs/deploying.md says', () => {
+    const sum = FUNCTION_NAMES.reduce((total, name) => total + FUNCTION_DEFINITIONS[name].maxConcurrency, 0);
+    const document = readFileSync(join(import.meta.dirname, '../../docs/deploying.md'), 'utf8');
+    expect(document).toContain(`works on at most ${sum} batches at once`);
   });
 });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FUNCTION_NAMES } from '../../shared/contract/names.ts';
 import { ROUTES } from '../../shared/contract/routes.ts';
+import { TABLE } from '../../shared/contract/table.ts';
 import { synthesize } from './synthesized.ts';
 
 const TOPIC = 'arn:aws:sns:eu-west-1:123456789012:oncall';
@@ -31,6 +32,51 @@ const anchorOf = (heading: string): string => heading.toLowerCase().replaceAll('
 const headingOf = ({ AlarmDescription }: { AlarmDescription: string }): string =>
   /Runbook: "(.+)" in docs\/runbook\.md of Curfew\.$/.exec(AlarmDescription)?.[1] ?? AlarmDescription;
 
+const costs = readFileSync(join(import.meta.dirname, '../../docs/deploying.md'), 'utf8');
+
+describe('what it costs when nothing happens', () => {
+  const { functionsTemplate } = silent;
+  const count = (type: string, properties = {}): number =>
+    Object.keys(functionsTemplate.findResources(type, { Properties: properties })).length;
+  const MINUTES = 30 * 24 * 60;
+
+  it('is counted in docs/deploying.md as the template has it: polling', () => {
+    const inboxes = count('AWS::Lambda::EventSourceMapping');
+    const requests = inboxes * 5 * 3 * MINUTES;
+    expect(costs).toContain(
+      `| idle polling of ${inboxes} inboxes: Lambda holds 5 long polls of 20 s at each, ${requests / 1e6} million requests of SQS at 0.40 a million | ${((requests * 0.4) / 1e6).toFixed(2)} |`,
+    );
+  });
+
+  it('and metrics: the sweep, and a cold start of each function', () => {
+    const metrics = 1 + count('AWS::Lambda::Function');
+    expect(costs).toContain(`| ${metrics} metrics that functions write, at 0.30 each: `);
+    expect(costs).toContain(` | up to ${(metrics * 0.3).toFixed(2)} |`);
+  });
+
+  it('and what comes every minute', () => {
+    const schedules = count('AWS::Scheduler::Schedule', { ScheduleExpression: 'rate(1 minute)' });
+    const ticks = schedules * MINUTES;
+    const gigabytes = 0.5;
+    expect(count('AWS::Lambda::Function', { MemorySize: gigabytes * 1024 })).toBe(count('AWS::Lambda::Function'));
+    const shards = TABLE.dueShards;
+    expect(costs).toContain(
+      `| ${schedules} ticks a minute, ${ticks.toLocaleString('en')} in all: sent, deleted, and a run of 0.1 s each; ${MINUTES.toLocaleString('en')} heartbeats; ${shards} small queries of DynamoDB a minute | under 0.50 |`,
+    );
+    const perMillion = {
+      sqs: (2 * ticks + MINUTES) * 0.4,
+      lambda: ticks * (0.2 + 0.1 * gigabytes * 13.3334),
+      eventBridge: MINUTES * 1,
+      dynamoDb: shards * MINUTES * 0.5 * 0.125,
+    };
+    expect(Object.values(perMillion).reduce((sum, each) => sum + each) / 1e6).toBeLessThan(0.5);
+  });
+
+  it('and a dashboard of the size that three of are free', () => {
+    expect(count('AWS::CloudWatch::Dashboard')).toBe(1);
+  });
+});
+
 describe('alarms', () => {
   // They arrive by e-mail, where a relative path leads nowhere.
   it('each name a paragraph of the runbook that exists', () => {
@@ -42,8 +88,10 @@ describe('alarms', () => {
     const metrics = alarmsOf(silent).flatMap(({ Metrics }) =>
       ((Metrics ?? [{ MetricStat: {} }]) as readonly MetricQuery[]).filter(each => each.MetricStat !== undefined),
     );
-    const costs = readFileSync(join(import.meta.dirname, '../../docs/deploying.md'), 'utf8');
-    expect(costs).toContain(`| ${alarmsOf(silent).length} alarms, on ${metrics.length} metrics |`);
+    const dollars = (metrics.length * 0.1).toFixed(2);
+    expect(costs).toContain(
+      `| ${alarmsOf(silent).length} alarms, on ${metrics.length} metrics at 0.10 each | ${dollars} |`,
+    );
   });
 
   it('leave no alarm paragraph of the runbook without an alarm', () => {

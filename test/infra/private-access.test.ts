@@ -63,4 +63,15 @@ describe('a cluster with a private endpoint', () => {
     const conclusions = report.pluginReports.map(({ conclusion }) => conclusion);
     expect(new Set(conclusions)).toEqual(new Set(['success']));
   });
+
+  // Lambda deletes the interfaces by the role, and CloudFormation waits for that before it goes on: docs/deploying.md.
+  it('has functions that are deleted before the right to delete their network interfaces', () => {
+    const policies = Object.entries(template.findResources('AWS::IAM::Policy')).filter(([, policy]) =>
+      JSON.stringify(policy).includes('ec2:DeleteNetworkInterface'),
+    );
+    const functions = Object.values(template.findResources('AWS::Lambda::Function'));
+    const needed = functions.map(({ DependsOn }) => policies.find(([id]) => DependsOn.includes(id))?.[0]);
+    expect(needed).not.toContain(undefined);
+    expect(new Set(needed).size).toBe(functions.length);
+  });
 });

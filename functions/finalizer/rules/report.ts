@@ -14,6 +14,7 @@ export interface ObjectReport {
   readonly isRepeated?: boolean;
 }
 
+/** About the object by its UID, whether it is still there or not. With `type` also as an Event. */
 export async function reportObject(
   reporter: Reporter,
   { subject, inForce }: ObjectLook,

@@ -21,6 +21,7 @@ export interface Candidate {
   readonly due: DueNode;
   /** What holds it whatever the others do. */
   readonly hold: Hold | undefined;
+  /** Place on the ladder `repair.actions` that is its turn, from 0. */
   readonly rung: number;
   /** The attempt at the rung before. */
   readonly previous: RepairAttempt | undefined;

@@ -27,6 +27,7 @@ export interface RepairAttempt {
   /** Absent for a node that Karpenter does not manage. */
   readonly claim?: { readonly name: string; readonly uid: string } | undefined;
   readonly incident: RepairIncident;
+  /** Place on the ladder `repair.actions`, from 0. */
   readonly rung: number;
   readonly action: RungType;
   /** The rung before did not help: whatever condition the node has by now, this is still the same repair. */

@@ -12,6 +12,7 @@ import { CLUSTER } from './store/collection.ts';
 export interface ServerContext {
   readonly store: ObjectStore;
   readonly registry: Registry;
+  /** Milliseconds since 1970. */
   readonly clock: { now(): number };
   readonly random: () => number;
 }

@@ -173,6 +173,7 @@ export interface ApiServerCore {
 }
 
 export interface ApiServerOptions {
+  /** Milliseconds since 1970. */
   readonly clock: { now(): number };
   /** Source of uids and generated names, in [0, 1). Default: seeded constant, so that two servers agree. */
   readonly random?: () => number;

@@ -109,6 +109,7 @@ export interface EventSourceModel {
   /** Physical name. */
   readonly functionName: string;
   readonly batchSize: number;
+  /** Invocations at once. */
   readonly maxConcurrency: number;
   readonly reportsBatchItemFailures: boolean;
 }

@@ -1,6 +1,7 @@
 /**
  * SQS on one machine: fauxqs in this process, with the queues of the template. Its listener is bound to the loopback interface, and what it would let
- * pass although SQS does not is refused in front of it. Queue policies have no effect here.
+ * pass although SQS does not is refused in front of it. Queue policies are asked by the
+ * bus, before it sends (`iam/queue-policies.ts`).
  */
 import { buildApp } from 'fauxqs';
 import { z } from 'zod';

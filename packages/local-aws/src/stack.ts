@@ -6,23 +6,24 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { z } from 'zod';
 import { systemClock } from '../../../shared/adapters/system-clock.ts';
 import type { Clock } from '../../../shared/ports/clock.ts';
+import { clientEnvironment, NOBODY, type Endpoints } from './client-environment.ts';
 import type { DynamoDbServer } from './dynamodb-server.ts';
 import { startDynamoDb, type DynamoDbOptions } from './dynamodb.ts';
 import { startEc2, type LocalEc2 } from './ec2/ec2.ts';
 import { startEventBus } from './event-bus.ts';
+import { concurrencyOf, deadLetterQueueOf, inboxOf } from './function-queues.ts';
 import { createQueuePolicies } from './iam/queue-policies.ts';
 import { FAKE_CREDENTIALS } from './fake-credentials.ts';
-import { createAccess, type Access, type Credentials } from './iam/access.ts';
+import { createAccess, type Access } from './iam/access.ts';
 import { guardDynamoDb } from './iam/dynamodb-guard.ts';
 import { mayBeSent } from './iam/trust.ts';
 import { startLambdaEndpoint } from './lambda-endpoint.ts';
 import { startLambda } from './lambda-runtime.ts';
 import type { LogLine } from './log-lines.ts';
-import { LOOPBACK } from './loopback.ts';
-import type { AwsModel, EventSourceModel, FunctionModel } from './model.ts';
+import type { AwsModel } from './model.ts';
+import { toFunctionModel, type OtherFunction } from './other-functions.ts';
 import { startPoller } from './poller.ts';
 import { startScheduler } from './scheduler.ts';
 import { startSqs, type QueueContents } from './sqs.ts';
@@ -31,11 +32,6 @@ import { loadAssembly } from './template.ts';
 /** fauxqs knows no other account. */
 const ACCOUNT = '000000000000';
 const REGION = 'us-east-1';
-/** A key that no role has. */
-const NOBODY: Credentials = { accessKeyId: 'nobody', secretAccessKey: 'nobody' };
-/** Whatever has no local stand-in is refused here, and never reaches AWS. */
-const NOWHERE = `http://${LOOPBACK}:9`;
-
 export interface LocalAwsOptions {
   /** `cdk.out`, synthesized with bundling. */
   readonly assemblyDir: string;
@@ -59,26 +55,9 @@ export interface LocalAwsOptions {
   readonly maxConcurrency?: number;
 }
 
-/** It has no role: AWS is closed to it. */
-export interface OtherFunction {
-  readonly name: string;
-  /** Folder of the bundle. */
-  readonly taskRoot: string;
-  /** `FILE.EXPORT`. */
-  readonly handler: string;
-  readonly environment: Readonly<Record<string, string>>;
-}
-
 export interface LocalAws {
   readonly model: AwsModel;
-  readonly endpoints: {
-    readonly dynamoDb: string;
-    readonly sqs: string;
-    readonly eventBridge: string;
-    /** Of EC2 and Auto Scaling. */
-    readonly ec2: string;
-    readonly lambda: string;
-  };
+  readonly endpoints: Endpoints;
   /** Without an instance at the start. */
   readonly ec2: Pick<LocalEc2, 'fleet' | 'fail'>;
   /** For another process to speak to these endpoints by the unchanged SDK as the account itself, which may do everything: region, credentials, `AWS_ENDPOINT_URL_*`. */
@@ -148,7 +127,7 @@ export async function startLocalAws(options: LocalAwsOptions): Promise<LocalAws>
   parts.defer(() => bus.stop());
   const ec2 = await startEc2({ model, clock, access, publish: event => bus.publish(event) });
   parts.defer(() => ec2.stop());
-  const functions = [...model.functions, ...(options.otherFunctions ?? []).map(toFunctionModel)];
+  const functions = [...model.functions, ...(options.otherFunctions ?? []).map(fn => toFunctionModel(fn, model))];
   const lambdaEndpoint = await startLambdaEndpoint({
     model,
     access,
@@ -163,7 +142,7 @@ export async function startLocalAws(options: LocalAwsOptions): Promise<LocalAws>
     ec2: ec2.endpoint,
     lambda: lambdaEndpoint.endpoint,
   };
-  const clientEnv = clientEnvironment(endpoints, FAKE_CREDENTIALS);
+  const clientEnv = clientEnvironment(REGION, endpoints, FAKE_CREDENTIALS);
   const limit = options.maxConcurrency ?? availableParallelism();
   const sources = model.eventSources.map(source => ({
     ...source,
@@ -172,7 +151,7 @@ export async function startLocalAws(options: LocalAwsOptions): Promise<LocalAws>
   const lambda = startLambda({
     functions,
     environment: ({ roleArn }) => ({
-      ...clientEnvironment(endpoints, roleArn === '' ? NOBODY : known.credentialsOf(roleArn)),
+      ...clientEnvironment(REGION, endpoints, roleArn === '' ? NOBODY : known.credentialsOf(roleArn)),
       ...options.extraEnv,
     }),
     maxConcurrency: physicalName => concurrencyOf(sources, physicalName),
@@ -214,7 +193,7 @@ export async function startLocalAws(options: LocalAwsOptions): Promise<LocalAws>
         each => each.namespace === namespace && each.serviceAccount === serviceAccount,
       );
       if (identity === undefined) throw new Error(`service account ${namespace}/${serviceAccount} has no role`);
-      return clientEnvironment(endpoints, known.credentialsOf(identity.roleArn));
+      return clientEnvironment(REGION, endpoints, known.credentialsOf(identity.roleArn));
     },
     roleOf: accessKeyId => known.roleOf(accessKeyId),
     get eventBusName() {
@@ -248,57 +227,4 @@ function openDataDir(given: string | undefined, parts: AsyncDisposableStack): st
   const dir = mkdtempSync(join(tmpdir(), 'curfew-'));
   parts.defer(() => rmSync(dir, { recursive: true, force: true }));
   return dir;
-}
-
-function clientEnvironment(endpoints: LocalAws['endpoints'], credentials: Credentials): Record<string, string> {
-  return {
-    AWS_REGION: REGION,
-    AWS_DEFAULT_REGION: REGION,
-    AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
-    AWS_ENDPOINT_URL: NOWHERE,
-    AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamoDb,
-    AWS_ENDPOINT_URL_SQS: endpoints.sqs,
-    AWS_ENDPOINT_URL_EVENTBRIDGE: endpoints.eventBridge,
-    AWS_ENDPOINT_URL_EC2: endpoints.ec2,
-    AWS_ENDPOINT_URL_AUTO_SCALING: endpoints.ec2,
-    AWS_ENDPOINT_URL_LAMBDA: endpoints.lambda,
-  };
-}
-
-/** With Lambda's time-out for what waits for others, and its usual size. */
-function toFunctionModel(given: OtherFunction): FunctionModel {
-  const { name } = given;
-  return {
-    ...given,
-    physicalName: name,
-    arn: `arn:aws:lambda:${REGION}:${ACCOUNT}:function:${name}`,
-    roleArn: '',
-    runtime: 'nodejs24.x',
-    memoryMiB: 256,
-    timeoutSeconds: 30,
-    logGroup: `/aws/lambda/${name}`,
-    logFormat: 'JSON',
-  };
-}
-
-function concurrencyOf(sources: readonly EventSourceModel[], physicalName: string): number {
-  const own = sources.filter(({ functionName }) => functionName === physicalName);
-  return own.reduce((sum, { maxConcurrency }) => sum + maxConcurrency, 0) || 1;
-}
-
-function inboxOf({ functions, eventSources }: AwsModel, functionName: string): string {
-  const fn = functions.find(({ name }) => name === functionName);
-  const source = eventSources.find(candidate => candidate.functionName === fn?.physicalName);
-  if (source === undefined) throw new Error(`there is no function ${functionName} with an inbox`);
-  return source.queueName;
-}
-
-const redriveSchema = z.object({ deadLetterTargetArn: z.string() });
-
-function deadLetterQueueOf({ queues }: AwsModel, queueName: string): string {
-  const policy = queues.find(({ name }) => name === queueName)?.attributes['RedrivePolicy'];
-  if (policy === undefined) throw new Error(`${queueName} has no dead-letter queue`);
-  const { deadLetterTargetArn } = redriveSchema.parse(JSON.parse(policy));
-  return deadLetterTargetArn.slice(deadLetterTargetArn.lastIndexOf(':') + 1);
 }

@@ -3,22 +3,17 @@ import { z } from 'zod';
 import { FUNCTION_TAG } from '../../../shared/contract/tags.ts';
 import type { ResourceIdentity } from './intrinsics.ts';
 import { queuePolicySchema } from './iam/queue-policies.ts';
-import { policyDocumentSchema, trustPolicySchema, type Statement } from './iam/statements.ts';
 import type {
-  AccessEntryModel,
   EventSourceModel,
   FunctionModel,
-  PodIdentityModel,
   QueueModel,
   QueuePolicyModel,
-  RoleModel,
   RuleModel,
   ScheduleModel,
   TableModel,
 } from './model.ts';
 
 export interface ReadContext {
-  readonly logicalId: string;
   readonly properties: unknown;
   readonly identity: ResourceIdentity;
   /** S3 key → folder of the assembly. */
@@ -187,48 +182,4 @@ export function toSchedule({ properties, identity }: ReadContext): ScheduleModel
     queueName: queueNameOf(Target.Arn),
     input: Target.Input,
   };
-}
-
-const roleSchema = z.object({
-  AssumeRolePolicyDocument: trustPolicySchema,
-  Policies: z.array(z.object({ PolicyDocument: policyDocumentSchema })).default([]),
-  // What these grant stands nowhere in the template.
-  ManagedPolicyArns: z.undefined('managed policies are not supported').optional(),
-});
-
-/** With the statements that stand in the role itself. */
-export function toRole({ properties, identity }: ReadContext): RoleModel {
-  const { AssumeRolePolicyDocument, Policies } = roleSchema.parse(properties);
-  const statements = Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
-  return {
-    name: identity.ref,
-    arn: identity.attributes['Arn'] ?? '',
-    trust: AssumeRolePolicyDocument.Statement,
-    statements,
-  };
-}
-
-const policySchema = z.object({ PolicyDocument: policyDocumentSchema, Roles: z.array(z.string()) });
-
-/** Statements by the names of the roles that they are of. */
-export function toPolicy({ properties }: ReadContext): {
-  readonly roles: readonly string[];
-  readonly statements: readonly Statement[];
-} {
-  const { PolicyDocument, Roles } = policySchema.parse(properties);
-  return { roles: Roles, statements: PolicyDocument.Statement };
-}
-
-const accessEntrySchema = z.object({ PrincipalArn: z.string(), KubernetesGroups: z.array(z.string()).default([]) });
-
-export function toAccessEntry({ properties }: ReadContext): AccessEntryModel {
-  const { PrincipalArn, KubernetesGroups } = accessEntrySchema.parse(properties);
-  return { roleArn: PrincipalArn, kubernetesGroups: KubernetesGroups };
-}
-
-const podIdentitySchema = z.object({ Namespace: z.string(), ServiceAccount: z.string(), RoleArn: z.string() });
-
-export function toPodIdentity({ properties }: ReadContext): PodIdentityModel {
-  const { Namespace, ServiceAccount, RoleArn } = podIdentitySchema.parse(properties);
-  return { namespace: Namespace, serviceAccount: ServiceAccount, roleArn: RoleArn };
 }

@@ -1,6 +1,6 @@
 /**
- * Reads a CDK cloud assembly (`cdk.out`) into the model of what runs here. Everything that the model does not know (alarms, queue
- * policies) has no effect on one machine; what would have an effect but is not supported is refused, so that it is never silently different.
+ * Reads a CDK cloud assembly (`cdk.out`) into the model of what runs here. Everything that the model does not know (alarms, log
+ * retention) has no effect on one machine; what would have an effect but is not supported is refused, so that it is never silently different.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve as resolvePath } from 'node:path';
@@ -9,15 +9,12 @@ import { createResolver, type Resolver, type StackTemplate, type TemplateResourc
 import { checkRoles } from './iam/trust.ts';
 import type { AwsModel, RoleModel } from './model.ts';
 import { createIdentities } from './resource-identities.ts';
+import { toAccessEntry, toPodIdentity, toPolicy, toRole } from './iam/template-identities.ts';
 import { assetManifestSchema, manifestSchema, templateSchema } from './assembly-schemas.ts';
 import {
-  toAccessEntry,
   toEventSource,
   toFunction,
-  toPodIdentity,
-  toPolicy,
   toQueue,
-  toRole,
   toQueuePolicy,
   toRule,
   toSchedule,
@@ -70,7 +67,7 @@ export function loadAssembly(assemblyDir: string, options: LoadOptions): AwsMode
       .map(({ stack, logicalId, resource }) => {
         const properties = resolver.resolve(stack, withEnvironment(resource, environment));
         try {
-          return reader({ logicalId, properties, identity: identify(stack, logicalId, resource), assets });
+          return reader({ properties, identity: identify(stack, logicalId, resource), assets });
         } catch (error) {
           throw new Error(`reading ${resource.Type} ${logicalId} of stack ${stack.stackName}`, { cause: error });
         }

@@ -26,11 +26,11 @@ export function toThrown(failure: ApiFailure, attempt: Attempt): RetryableError 
       outcomeUnknown: outcomeUnknown && attempt.write,
       ...(failure.retryAfterMs === undefined ? {} : { retryAfterMs: failure.retryAfterMs }),
     });
+  if (isRefusedByPolicy(failure)) return new TerminalError(failure.reason || 'Invalid', message);
   switch (failure.status) {
     case 401: // The token was refused although it is fresh: clocks or credentials, see above. Nothing was done.
       return retryable('Unauthorized', false);
     case 403: // RBAC, quota, or a terminating namespace. Nothing was done.
-      if (isDeniedByPolicy(failure)) break;
       return retryable('Forbidden', false);
     case 408: // The server gave up reading the request.
       return retryable('RequestTimeout', true);
@@ -46,12 +46,13 @@ export function toThrown(failure: ApiFailure, attempt: Attempt): RetryableError 
   if (failure.status >= 500) return retryable(`Status${failure.status}`, true);
   // 3xx: the API server never redirects these verbs; a proxy in between does, while something is being set up.
   if (failure.status < 400) return retryable(`Status${failure.status}`, true);
-  // 400, 405, 406, 413, 415, 422, …: the request itself is wrong and stays wrong; so does one that an admission policy denies.
+  // 400, 405, 406, 413, 415, 422, …: the request itself is wrong and stays wrong.
   return new TerminalError(failure.reason || 'Invalid', message);
 }
 
 /** Outcome of a refused create. */
 export function toCreateOutcome(failure: ApiFailure, doing: string): CreateOutcome {
+  if (isRefusedByPolicy(failure)) return { kind: 'invalid', message: failure.message };
   switch (failure.status) {
     case 404: // The namespace does not exist, or the resource is not served (its CRD is missing).
       return { kind: 'notFound' };
@@ -60,10 +61,9 @@ export function toCreateOutcome(failure: ApiFailure, doing: string): CreateOutco
       break;
     case 403:
       if (isNamespaceTerminating(failure)) return { kind: 'notFound' };
-      if (isDeniedByPolicy(failure)) return { kind: 'invalid', message: failure.message };
       break;
-    case 400: // Does not decode, or a webhook denied it (its default code).
-    case 422: // Validation by schema, by CEL rule or by a ValidatingAdmissionPolicy.
+    case 400: // Does not decode.
+    case 422: // Validation by schema or CEL rule.
       return { kind: 'invalid', message: failure.message };
   }
   throw toThrown(failure, { doing, write: true });
@@ -71,6 +71,7 @@ export function toCreateOutcome(failure: ApiFailure, doing: string): CreateOutco
 
 /** Outcome of a refused patch. `hasTest`: the JSON patch starts from an assumption (`op: test`). */
 export function toWriteOutcome(failure: ApiFailure, doing: string, hasTest: boolean): WriteOutcome {
+  if (isRefusedByPolicy(failure)) throw toThrown(failure, { doing, write: true });
   switch (failure.status) {
     case 404:
       return { kind: 'notFound' };
@@ -88,6 +89,7 @@ export function toWriteOutcome(failure: ApiFailure, doing: string, hasTest: bool
 
 /** Outcome of a refused delete. */
 export function toDeleteOutcome(failure: ApiFailure, doing: string): DeleteOutcome {
+  if (isRefusedByPolicy(failure)) throw toThrown(failure, { doing, write: true });
   if (failure.status === 404) return { kind: 'notFound' };
   if (failure.status === 409) return conflict(failure); // A precondition does not hold.
   throw toThrown(failure, { doing, write: true });
@@ -95,6 +97,9 @@ export function toDeleteOutcome(failure: ApiFailure, doing: string): DeleteOutco
 
 /** Outcome of a refused eviction. */
 export function toEvictOutcome(failure: ApiFailure, doing: string): EvictOutcome {
+  // A webhook wants to be asked again, as while it moves a virtual machine away: nothing was done.
+  if (isDeniedByPolicy(failure) && !isRefusedByPolicy(failure)) return blocked(failure);
+  if (isRefusedByPolicy(failure)) throw toThrown(failure, { doing, write: true });
   switch (failure.status) {
     case 404:
       return { kind: 'notFound' };
@@ -134,6 +139,13 @@ const isNamespaceTerminating = (failure: ApiFailure): boolean =>
 
 /** An admission webhook or policy said no; RBAC words its 403 otherwise (`User "…" cannot create resource …`). */
 const isDeniedByPolicy = (failure: ApiFailure): boolean => /denied (the )?request/.test(failure.message);
+
+/**
+ * It said so with whatever status it likes: the 404 or 409 of something that it looked up, the 401 of a policy's `reason`. Taken for the API
+ * server's own, a 404 would mean that the object is gone. With 429 and 5xx it asks for another try.
+ */
+const isRefusedByPolicy = (failure: ApiFailure): boolean =>
+  isDeniedByPolicy(failure) && failure.status < 500 && failure.status !== 429;
 
 const isAboutDisruptionBudget = (failure: ApiFailure): boolean =>
   failure.causes.some(cause => cause.reason === 'DisruptionBudget') || /disruption ?budget/i.test(failure.about.kind);

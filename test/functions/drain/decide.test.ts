@@ -2,7 +2,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../functions/drain/decide.ts';
-import type { DrainOutcome, FinishedDrain, Incoming } from '../../../functions/drain/model.ts';
+import {
+  NO_DRAINS,
+  type DrainOutcome,
+  type DrainRecord,
+  type FinishedDrain,
+  type Incoming,
+} from '../../../functions/drain/model.ts';
 import type { DrainObservation } from '../../../functions/drain/observation.ts';
 import { covers, FULL, scopeOf } from '../../../functions/drain/scope.ts';
 import { addDuration, hours, minutes, seconds } from '../../../shared/domain/time.ts';
@@ -415,6 +421,24 @@ describe('the end of a fault', () => {
       record: expect.not.objectContaining({ recoveries }),
       until: undefined,
     });
+  });
+
+  // With the drains and the requests that wait, 131,072 bytes each, it has to fit into an item of 400 KB.
+  it('is remembered of the newest faults only, when they name very many entities', () => {
+    const entitiesImpacted = Array.from({ length: 300 }, (_, index) => ({
+      entityType: 'GPU_UUID',
+      entityValue: `GPU-${index}-${'x'.repeat(32)}`,
+    }));
+    let record: DrainRecord = NO_DRAINS;
+    for (let check = 0; check < 50; check += 1) {
+      const { event } = request('h', { isHealthy: true, checkName: `check-${check}`, entitiesImpacted });
+      const decision = decide(observation({ record, incoming: { kind: 'recovered', event, said } }));
+      record = 'record' in decision ? decision.record : record;
+    }
+    const { recoveries: kept = [] } = record;
+    expect(Buffer.byteLength(JSON.stringify(kept))).toBeLessThan(66_000);
+    expect(kept.length).toBeGreaterThan(1);
+    expect(kept.at(-1)?.fault.checkName).toBe('check-49');
   });
 
   it('is noted while another drain is under way, which goes on', () => {

@@ -27,6 +27,27 @@ describe('a name in an expectation that nothing has', () => {
   });
 });
 
+describe('a condition that YAML reads as no text', () => {
+  const node = (status: string): string => `{ type: Ready, status: ${status}, reason: r }`;
+  const NODE = 'apiVersion: v1, kind: Node, metadata: { name: n1 }';
+
+  it('is pointed at in objects and steps', () => {
+    const object = `  objects:\n    - { ${NODE}, status: { conditions: [${node('False')}] } }\n`;
+    expect(faults(object)).toEqual([
+      '8 spec.objects[0].status.conditions[0].status: must be text, not false: write "False", with the quotes',
+    ]);
+    const merge = `{ status: { conditions: [${node('"True"')}, ${node('true')}] } }`;
+    const steps = `  steps:\n    - { at: 1m, patch: { resource: nodes, name: n1, merge: ${merge} } }\n`;
+    expect(faults(steps)).toEqual([
+      '8 spec.steps[0].patch.merge.status.conditions[1].status: must be text, not true: write "True", with the quotes',
+    ]);
+  });
+
+  it('is none where it is text', () => {
+    expect(faults(`  objects:\n    - { ${NODE}, status: { conditions: [${node('Unknown')}] } }\n`)).toEqual([]);
+  });
+});
+
 describe('an expectation is refused, or doubted', () => {
   it.each([
     ['audit: { fucntion: repair }', 'audit.fucntion: unknown field, did you mean "function"?'],

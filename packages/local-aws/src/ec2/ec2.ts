@@ -12,11 +12,12 @@ import { listen, LOOPBACK } from '../loopback.ts';
 import type { AwsModel } from '../model.ts';
 import type { ServiceEvent } from '../event-bus.ts';
 import { AwsError } from './aws-error.ts';
-import { createFleet, type Fleet, type FleetOptions, type State } from './fleet.ts';
+import { createFleet, type Fleet } from './fleet.ts';
+import type { InstancesOptions, State } from './instances.ts';
 import { OPERATIONS, type Operation } from './operations.ts';
 import { toXml, type XmlElement } from './xml.ts';
 
-export interface Ec2Options extends Omit<FleetOptions, 'onState' | 'signal'> {
+export interface Ec2Options extends Omit<InstancesOptions, 'onState' | 'signal'> {
   readonly model: Pick<AwsModel, 'region' | 'account'>;
   /** Takes what EC2 publishes. */
   readonly publish?: (event: ServiceEvent) => Promise<void>;

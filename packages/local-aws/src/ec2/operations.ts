@@ -1,6 +1,7 @@
 /** The operations that run here, of EC2 and of Auto Scaling, by the name in `Action`. */
 import { AwsError } from './aws-error.ts';
-import { STATE_CODES, type Fleet, type InstanceView, type State, type StateChange, type Tags } from './fleet.ts';
+import type { Fleet, StateChange } from './fleet.ts';
+import { STATE_CODES, type InstanceView, type State, type Tags } from './instances.ts';
 import { filtersOf, listOf, pageOf } from './query.ts';
 import type { XmlElement } from './xml.ts';
 

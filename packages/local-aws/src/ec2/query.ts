@@ -1,6 +1,6 @@
 /** Lists, filters and pages in the parameters of EC2's Query protocol. */
 import { AwsError } from './aws-error.ts';
-import type { InstanceView } from './fleet.ts';
+import type { InstanceView } from './instances.ts';
 
 /** The values of `InstanceId.1`, `InstanceId.2`, … */
 export function listOf(parameters: URLSearchParams, name: string): string[] {

@@ -216,3 +216,34 @@ describe('evict', () => {
     expect(outcomeOf(() => toEvictOutcome(failure, 'evicting'))).toEqual(outcome);
   });
 });
+
+/** kube-apiserver passes on whatever status a webhook answers with: often that of something that the webhook itself looked up. */
+describe('a denial by admission', () => {
+  const message = 'admission webhook "x" denied the request: widgets "a" not found';
+  const by = {
+    patch: (failure: ReturnType<typeof refusal>) => toWriteOutcome(failure, 'patching', true),
+    delete: (failure: ReturnType<typeof refusal>) => toDeleteOutcome(failure, 'deleting'),
+    evict: (failure: ReturnType<typeof refusal>) => toEvictOutcome(failure, 'evicting'),
+  };
+  describe.each(['patch', 'delete', 'evict'] as const)('of a %s', verb => {
+    it.each([400, 401, 403, 404, 409, 422])('is none of the API server, with status %d', code => {
+      expect(outcomeOf(() => by[verb](refusal(code, 'Reason', message)))).toEqual({
+        thrown: 'terminal',
+        reason: 'Reason',
+      });
+    });
+  });
+
+  it.each([401, 403, 404, 409])('of a create is an invalid object, with status %d', code => {
+    const outcome = outcomeOf(() => toCreateOutcome(refusal(code, 'NotFound', message), 'creating'));
+    expect(outcome).toEqual({ kind: 'invalid', message });
+  });
+
+  it.each([429, 500])('of an eviction is tried again as for a budget, with status %d', code => {
+    expect(outcomeOf(() => by.evict(refusal(code, '', message)))).toEqual({ kind: 'blocked', message });
+  });
+
+  it.each([429, 500])('of another write is tried again, with status %d', code => {
+    expect(outcomeOf(() => by.patch(refusal(code, 'Reason', message)))).toMatchObject({ thrown: 'retryable' });
+  });
+});

@@ -1,0 +1,15 @@
+/** The user's context where nobody else reads it: a synthesis without the CDK CLI must not forget the configuration. */
+import { existsSync, readFileSync } from 'node:fs';
+import { z } from 'zod';
+
+const contextSchema = z.record(z.string(), z.unknown());
+
+/** Empty when there is no such file. Throws an Error that names it when it holds anything else than a JSON object. */
+export function readContextFile(file: string): Readonly<Record<string, unknown>> {
+  if (!existsSync(file)) return {};
+  try {
+    return contextSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch (error) {
+    throw new Error(`${file} must be a JSON object`, { cause: error });
+  }
+}

@@ -1,0 +1,53 @@
+/** Which checks run. */
+import { checkDenialsSaid } from './denials-said.ts';
+import { checkDestructiveCalls } from './destructive-calls.ts';
+import { checkDrain } from './drain.ts';
+import { checkExplained } from './explained.ts';
+import { checkFinalizerOn } from './finalizer-on.ts';
+import { checkFinalizers } from './finalizers.ts';
+import { checkHeldSaid } from './held-said.ts';
+import { checkLadder } from './ladder-order.ts';
+import { checkLeftBehind } from './left-behind.ts';
+import { checkOwnership } from './ownership.ts';
+import { checkProtection } from './protection.ts';
+import { checkRamp } from './ramp.ts';
+import { checkRepairLimits } from './repair-limits.ts';
+import { checkRepair } from './repair.ts';
+import { checkRobustness } from './robustness.ts';
+import { checkRuleEnd } from './rule-end.ts';
+import { checkRuleFinalizers } from './rule-finalizers.ts';
+import { checkTerminationEnd } from './termination-end.ts';
+import { checkTermination } from './termination.ts';
+import { checkTimers } from './timers.ts';
+import type { MakeCheck } from './invariant.ts';
+
+/** One line each; a check that is not listed does not run. */
+export const CHECKS: readonly MakeCheck[] = [
+  checkFinalizers,
+  checkRuleFinalizers,
+  checkRuleEnd,
+  checkDestructiveCalls,
+  checkRepair,
+  checkRepairLimits,
+  checkRamp,
+  checkProtection,
+  checkTimers,
+  checkOwnership,
+  checkLeftBehind,
+  checkRobustness,
+  checkExplained,
+  checkDenialsSaid,
+  checkHeldSaid,
+];
+
+/**
+ * Of these the oracles know the settings, pods and answers that the random clusters draw, and nothing else: a person's file may rightly
+ * do what they would complain about (a partial drain, a worker's late answer, a pod that tolerates the taint alone).
+ */
+export const CHECKS_OF_GENERATED_CLUSTERS: readonly MakeCheck[] = [
+  checkTermination,
+  checkTerminationEnd,
+  checkFinalizerOn,
+  checkDrain,
+  checkLadder,
+];

@@ -1,0 +1,19 @@
+/** Whose a node is, told from the raw objects: its NodeClaim and its pool. */
+import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import type { Mirror } from './mirror.ts';
+import { dig, labelOf, textOf } from './reading.ts';
+
+const POOL_LABEL = 'karpenter.sh/nodepool';
+
+export const poolNameOf = (object: KubernetesObject): string | undefined => labelOf(object, POOL_LABEL);
+
+/** The first NodeClaim with the Node's instance. */
+export function claimOf(node: KubernetesObject, mirror: Mirror): KubernetesObject | undefined {
+  const instance = textOf(dig(node, 'spec', 'providerID'));
+  if (instance === undefined) return undefined;
+  return [...mirror.all('nodeclaims').values()].find(claim => dig(claim, 'status', 'providerID') === instance);
+}
+
+/** The pool of a Node is that of its NodeClaim; its own label counts while there is none. */
+export const poolOf = (node: KubernetesObject, mirror: Mirror): string | undefined =>
+  poolNameOf(claimOf(node, mirror) ?? node);
