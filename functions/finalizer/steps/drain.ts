@@ -39,6 +39,7 @@ export const drainNodes = {
       });
       const outcomes = await carryOutDrain(context.deps, plan);
       await fewAtATime(outcomes, outcome => reportPod(context, outcome));
+      if (context.forced) await fewAtATime(outcomes, outcome => sayDenied(context, outcome));
       if (isDrained(context, plan, outcomes)) continue;
       const retry = await countRefusals(context, outcomes);
       waits.push(describeWait(plan, outcomes));
@@ -119,6 +120,20 @@ function listed(items: readonly string[]): string {
 }
 
 const nameOf = ({ namespace, name }: PodView): string => `${namespace}/${name}`;
+
+/** Where no wait of the drain says it: on the Pod, that it is left. */
+export async function sayDenied({ reporter }: TerminationContext, { step, answer }: PodOutcome): Promise<void> {
+  if (step.kind !== 'force' || answer.kind !== 'refused') return;
+  const { name, namespace, uid } = step.pod;
+  await reporter.report({
+    about: { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace, uid } },
+    decision: 'wait',
+    reason: EVENT_REASONS.failedDraining,
+    message: `it is not deleted by the deadline of its node: ${answer.message}`,
+    isRepeated: true,
+    event: { type: 'Warning' },
+  });
+}
 
 /** Says what was done to one pod. */
 export async function reportPod(

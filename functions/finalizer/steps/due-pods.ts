@@ -11,7 +11,7 @@ import { planDrain } from '../drain-plan.ts';
 import { forceTime } from '../forced-deletion.ts';
 import { leaving, type TerminationContext } from './context.ts';
 import { deleteObjects } from './delete-objects.ts';
-import { reportPod } from './drain.ts';
+import { reportPod, sayDenied } from './drain.ts';
 import { hooksAt } from './hooks.ts';
 import { isInstanceMissing } from './missing-instance.ts';
 import { taintNodes } from './taint.ts';
@@ -31,6 +31,7 @@ export async function deleteDuePods(context: TerminationContext, outcome: StepsO
     const { steps } = planDrain({ now, pods, deadline: deadline.time, protection: look.protection.policy });
     const outcomes = await carryOutDrain(deps, { steps: steps.filter(({ kind }) => kind === 'force') });
     await fewAtATime(outcomes, each => reportPod(context, each));
+    await fewAtATime(outcomes, each => sayDenied(context, each));
     for (const { kind, pod } of steps) {
       const time = kind === 'force' ? undefined : forceTime(pod, deadline.time);
       if (time !== undefined && time > now) next = earliest(next, time);
