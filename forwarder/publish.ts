@@ -148,28 +148,10 @@ export function createPublisher(deps: PublishDeps): Publisher {
     return false;
   }
 
-  /** Resolves when there may be something to take. */
-  async function waitForWork(signal: AbortSignal): Promise<void> {
-    const availability = queue.availability(clock.now());
-    if (availability.kind === 'now') return;
-    if (availability.kind === 'empty') return queue.offered(signal);
-    // Whichever comes first: the delay of an entry is over, or something new arrives.
-    const first = new AbortController();
-    const stop = (): void => first.abort(signal.reason);
-    signal.addEventListener('abort', stop, { once: true });
-    try {
-      const delay = durationBetween(clock.now(), availability.time);
-      await Promise.race([clock.sleep(delay, first.signal), queue.offered(first.signal)]);
-    } finally {
-      signal.removeEventListener('abort', stop);
-      first.abort(OTHER_CAME_FIRST);
-    }
-  }
-
   /** Takes a batch and publishes it, or waits until there is something to take. */
   async function step(signal: AbortSignal): Promise<void> {
     const batch = queue.take(batchMax, clock.now());
-    if (batch.length === 0) return waitForWork(signal);
+    if (batch.length === 0) return untilAvailable(queue, clock, signal);
     try {
       const pause = await publishBatch(batch, signal);
       if (pause > 0) await clock.sleep(pause, signal);
@@ -190,4 +172,22 @@ export function createPublisher(deps: PublishDeps): Publisher {
       }),
     problem: () => problem,
   };
+}
+
+/** Resolves when there may be something to take. Rejects when `signal` aborts first. */
+async function untilAvailable(queue: ChangeQueue, clock: Clock, signal: AbortSignal): Promise<void> {
+  const availability = queue.availability(clock.now());
+  if (availability.kind === 'now') return;
+  if (availability.kind === 'empty') return queue.offered(signal);
+  // Whichever comes first: the delay of an entry is over, or something new arrives.
+  const first = new AbortController();
+  const stop = (): void => first.abort(signal.reason);
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    const delay = durationBetween(clock.now(), availability.time);
+    await Promise.race([clock.sleep(delay, first.signal), queue.offered(first.signal)]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+    first.abort(OTHER_CAME_FIRST);
+  }
 }

@@ -1,5 +1,5 @@
 /** Runs one scenario on virtual time: the real forwarder and functions over in-memory parts, faults from the seed. */
-import { addDuration, minutes, seconds, type DurationMs, type EpochMs } from '../shared/domain/time.ts';
+import { addDuration, latest, minutes, seconds, type DurationMs, type EpochMs } from '../shared/domain/time.ts';
 import type { ApiServerCore } from '../packages/kube-apiserver/src/types.ts';
 import type { Scheduler } from '../runtime/scheduler.ts';
 import type { BuriedMessage } from '../runtime/system-parts.ts';
@@ -17,6 +17,7 @@ import type { Violation } from './invariants/invariant.ts';
 import { createInvariantWatcher } from './invariants/watcher.ts';
 import { notesOf } from './never-there.ts';
 import { warningNotes } from './notes.ts';
+import type { Outages } from './outages.ts';
 import { createParts } from './parts.ts';
 import { createRandom, type Random } from './random.ts';
 import { GENERATED_ANNOTATION, type Actor, type Scenario, type ScenarioFault } from './scenario/scenario.ts';
@@ -94,12 +95,6 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
   const { world, core, cloud, outages, cleanups, hooks, timeline, trace } = parts;
   const buried: BuriedMessage[] = [];
   outages.onBegin('api', error => parts.watch.breakWatches(error));
-  const quietSince = (): EpochMs | undefined => {
-    if (outages.anyOut()) return undefined;
-    if (injector?.active === true) return undefined;
-    const faultsEnd = injector === undefined ? scenario.start : scenario.end;
-    return outages.lastEnd() > faultsEnd ? outages.lastEnd() : faultsEnd;
-  };
   const invariants = createInvariantWatcher({
     core,
     scheduler: time,
@@ -107,7 +102,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     failsInstance: providerID => cloud.fails(providerID),
     failsCleanup: rule => cleanups.of(rule).result === 'fail',
     clockTolerance: mix?.clockSkew.ahead ?? seconds(0),
-    quietSince,
+    quietSince: () => quietSince(scenario, outages, injector),
     isGenerated: scenario.annotations[GENERATED_ANNOTATION] === 'true',
   });
 
@@ -192,6 +187,16 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     simulated: seconds((end - scenario.start) / 1000),
     core,
   };
+}
+
+/** Since when nothing disturbs Curfew, for what must happen within a time of that (I5); undefined: something does. */
+function quietSince(
+  { start, end }: Scenario,
+  outages: Pick<Outages, 'anyOut' | 'lastEnd'>,
+  injector: FaultInjector | undefined,
+): EpochMs | undefined {
+  if (outages.anyOut() || injector?.active === true) return undefined;
+  return latest(outages.lastEnd(), injector === undefined ? start : end);
 }
 
 /** Actions of one instant run in any order while faults are on. */

@@ -6,6 +6,7 @@
 import { parseGoDuration } from '../../shared/domain/go-duration.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
+import { CLUSTER_NAME } from '../scenario/scenario.ts';
 import { rulesWith } from './finalizers.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall } from './invariant.ts';
 import { dig, fieldsOf, listOf, nameOf, textOf } from './reading.ts';
@@ -57,6 +58,7 @@ export const checkRuleFinalizers: MakeCheck = context => {
     onBusEvent({ detailType, detail }) {
       const result = textOf(dig(detail, 'result')) ?? '';
       if (detailType !== 'TerminationHookAnswered' || !['succeed', 'notFound'].includes(result)) return;
+      if (dig(detail, 'cluster') !== CLUSTER_NAME) return;
       const [uid = ''] = (textOf(dig(detail, 'key')) ?? '').split('/');
       answered.add(uid);
       if (isAtWork(uid) && quietSince() !== undefined) isOver.add(uid);
@@ -88,6 +90,12 @@ export const checkRuleFinalizers: MakeCheck = context => {
   };
 };
 
+/** It cannot be read, and nothing is done by it until it can. */
+const isRefused = (rule: KubernetesObject): boolean =>
+  listOf(dig(rule, 'status', 'conditions')).some(
+    each => dig(each, 'type') === 'Accepted' && dig(each, 'reason') === 'Invalid',
+  );
+
 interface Kept {
   /** A worker that a bus event asks may take its time. */
   readonly isAsked: boolean;
@@ -100,7 +108,7 @@ function keptObjects({ mirror, objects, failsCleanup }: CheckContext): readonly 
   return [...mirror.all('finalizerrules').values()].flatMap(rule => {
     const resource = textOf(dig(rule, 'status', 'resource'));
     const isAsked = dig(rule, 'spec', 'cleanup', 'event') !== undefined;
-    if (resource === undefined || failsCleanup(rule.metadata.name)) return [];
+    if (resource === undefined || failsCleanup(rule.metadata.name) || isRefused(rule)) return [];
     const kept = objects(`${resource}.${textOf(dig(rule, 'spec', 'group')) ?? ''}`).filter(
       ({ metadata }) =>
         metadata.deletionTimestamp !== undefined &&

@@ -49,7 +49,7 @@ export async function reconcileObject(
   const inForce = ruleFor(parseApiVersion(subject.apiVersion).group, kind, await loadRules(deps));
   const record = openRecord(deps, LEDGER_CODEC, `object/${uid}`, wakeUp);
   // Without a rule nothing is asked for; what its objects carry went with it, or is held until it is there again.
-  if (inForce?.type === undefined) return keepFor(deps, record);
+  if (inForce?.type === undefined) return keepFor(deps, subject, record, answer);
   const { type } = inForce;
   const run: Run = { ownAttempt: undefined, answer };
   await settle<ObjectLook, RuleDecision>({
@@ -60,12 +60,29 @@ export async function reconcileObject(
   });
 }
 
-/** An entry without a rule, an orphan for one: it keeps its timer, so that nothing of it is lost. */
-async function keepFor({ clock }: TerminationDeps, record: TimedRecord<LedgerEntry>): Promise<void> {
-  const held = await record.load();
-  if (held.kind !== 'held') return;
-  const { value, stored } = held;
-  await record.save({ subject: stored.subject, value, wakeTime: addDuration(clock.now(), LEDGER_CHECK) });
+/**
+ * An entry without a rule, an orphan for one: it keeps its timer, so that nothing of it is lost. What a worker has done counts once a rule is
+ * in force again.
+ */
+async function keepFor(
+  { clock }: TerminationDeps,
+  { kind, name }: Subject,
+  record: TimedRecord<LedgerEntry>,
+  answer: WorkerAnswer | undefined,
+): Promise<void> {
+  await settle({
+    what: `${kind} ${name}`,
+    observe: async () => ({ kind: 'here', observation: await record.load() }),
+    decide: held => held,
+    async apply(held) {
+      if (held.kind !== 'held') return DONE;
+      const { value, stored } = held;
+      const time = clock.now();
+      const isDone = answer?.kind === 'succeeded' && answer.rule === value.rule && IS_CALLED.has(value.phase);
+      const next = isDone ? ({ ...value, phase: 'cleaned', time } as const) : value;
+      return record.save({ subject: stored.subject, value: next, wakeTime: addDuration(time, LEDGER_CHECK) });
+    },
+  });
 }
 
 const IS_CALLED: ReadonlySet<LedgerEntry['phase'] | undefined> = new Set(['intended', 'pending', 'failed']);

@@ -6,11 +6,11 @@ import {
   type PutEventsResultEntry,
 } from '@aws-sdk/client-eventbridge';
 import type { BusEntry } from '../../contract/envelope.ts';
-import { invariant, RetryableError } from '../../errors.ts';
+import { invariant, RetryableError, TerminalError } from '../../errors.ts';
 import { MAX_ENTRIES_PER_CALL, type EventBus, type PublishOutcome } from '../../ports/event-bus.ts';
 import { fromAwsError } from '../aws-errors.ts';
 
-/** Sum of the entries of one call, in bytes; the whole call is refused above (quota of PutEvents: "less than 1 MB"). */
+/** Sum of the entries of one call, in bytes; the whole call is refused above (quota of PutEvents: "less than 1 MB"; some partitions have 256 KB). */
 export const MAX_CALL_BYTES = 1_000_000;
 /** What counts for an entry beside its texts: the Time that EventBridge adds. */
 const ENTRY_OVERHEAD_BYTES = 14;
@@ -100,18 +100,39 @@ function toRequestEntry({ source, detailType, detail }: BusEntry, busName: strin
  * again, so that what the other calls achieved is not lost.
  */
 async function sendCall(
-  { client }: EventBusOptions,
+  options: EventBusOptions,
   call: readonly SizedEntry[],
   onlyCall: boolean,
 ): Promise<readonly PublishOutcome[]> {
   try {
-    const answer = await client.send(new PutEventsCommand({ Entries: call.map(({ entry }) => entry) }));
+    const answer = await options.client.send(new PutEventsCommand({ Entries: call.map(({ entry }) => entry) }));
     return call.map((_, index) => toOutcome(answer.Entries?.[index]));
   } catch (error) {
     const failure = fromAwsError(error, { doing: 'publishing events', write: true });
+    if (isTooLarge(failure)) return refusedForSize(options, call, failure.message);
     if (onlyCall || !(failure instanceof RetryableError)) throw failure;
     return call.map(() => ({ kind: 'retry', code: failure.reason ?? 'Unknown' }));
   }
+}
+
+/** The whole call was refused before any entry was taken. */
+function isTooLarge(failure: Error): boolean {
+  if (!(failure instanceof TerminalError)) return false;
+  return (
+    failure.reason === 'Status413' || failure.message.includes('size of the entries in the request is over the limit')
+  );
+}
+
+/** Each entry alone, since one of them may be too large for any call. */
+async function refusedForSize(
+  options: EventBusOptions,
+  call: readonly SizedEntry[],
+  message: string,
+): Promise<readonly PublishOutcome[]> {
+  if (call.length === 1) return [{ kind: 'rejected', code: 'EntryTooLarge', message }];
+  const outcomes: PublishOutcome[] = [];
+  for (const entry of call) outcomes.push(...(await sendCall(options, [entry], false)));
+  return outcomes;
 }
 
 function toOutcome(result: PutEventsResultEntry | undefined): PublishOutcome {

@@ -72,19 +72,10 @@ export function streamWatch(
     timeout.cancel();
     settings.running.delete(stream);
   };
-  let unwritten = '';
-  let flushTime = Number.NEGATIVE_INFINITY;
-  const flush = (): void => {
-    const text = unwritten;
-    unwritten = '';
-    // A connection that is gone takes nothing more.
-    if (text === '' || response.destroyed) return;
-    response.write(text);
-    flushTime = performance.now();
-  };
+  const bursts = createBursts(response);
   const finish = (): void => {
     end();
-    flush();
+    bursts.flush();
     response.end();
   };
   const drop = (): void => {
@@ -92,20 +83,11 @@ export function streamWatch(
     response.destroy();
   };
   const stream: WatchStream = { drop };
-  /** What is written in one turn of the event loop goes out as one text, and what is written in a burst as a few: each write costs more than an event. */
-  const writeSoon = (text: string): void => {
-    if (unwritten === '') {
-      const left = flushTime + FLUSH_SPACING_MS - performance.now();
-      if (left > 0) setTimeout(flush, left);
-      else setImmediate(flush);
-    }
-    unwritten += text;
-  };
   const writeLine = (line: string): void => {
     if (ended) return;
     open();
-    writeSoon(`${line}\n`);
-    if (response.writableLength + unwritten.length > unsentLimit) drop();
+    bursts.write(`${line}\n`);
+    if (bursts.unsent() > unsentLimit) drop();
   };
   const write = (event: StreamedEvent): void => writeLine(JSON.stringify(event));
   const deliver = (event: WatchEvent): void => {
@@ -150,7 +132,42 @@ export function streamWatch(
   }
   if (ended) watch.stop();
   else open();
-  unsentLimit = response.writableLength + unwritten.length + settings.maxUnsentBytes;
+  unsentLimit = bursts.unsent() + settings.maxUnsentBytes;
+}
+
+/** Writes to a connection soon. */
+interface Bursts {
+  write(text: string): void;
+  /** At once what was written and has not gone out. */
+  flush(): void;
+  /** Bytes that the client has not taken; characters of what has not gone out. */
+  unsent(): number;
+}
+
+/** What is written in one turn of the event loop goes out as one text, and what is written in a burst as a few: each write costs more than an event. */
+function createBursts(response: ServerResponse): Bursts {
+  let unwritten = '';
+  let flushTime = Number.NEGATIVE_INFINITY;
+  const flush = (): void => {
+    const text = unwritten;
+    unwritten = '';
+    // A connection that is gone takes nothing more.
+    if (text === '' || response.destroyed) return;
+    response.write(text);
+    flushTime = performance.now();
+  };
+  return {
+    write(text) {
+      if (unwritten === '') {
+        const left = flushTime + FLUSH_SPACING_MS - performance.now();
+        if (left > 0) setTimeout(flush, left);
+        else setImmediate(flush);
+      }
+      unwritten += text;
+    },
+    flush,
+    unsent: () => response.writableLength + unwritten.length,
+  };
 }
 
 /** A bookmark at the current version, for the end of a watch: events are delivered synchronously, so none is outstanding. */

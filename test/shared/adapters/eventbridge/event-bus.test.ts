@@ -77,6 +77,38 @@ describe('EventBus on EventBridge', () => {
     expect(sent.map(countOf)).toEqual([2]);
   });
 
+  describe('where calls carry less, as in the partition of China (256 KB)', () => {
+    const refusal = serviceError(
+      'ValidationException',
+      'client',
+      'Total size of the entries in the request is over the limit.',
+    );
+    const upTo256KB = (call: Sent): unknown => (JSON.stringify(call.input).length > 262_144 ? refusal : allTaken(call));
+
+    it('publishes the entries one by one, and rejects the one that is too large', async () => {
+      const { bus, sent } = make(upTo256KB);
+      expect(await bus.publish([entry('a', 150_000), entry('b', 300_000), entry('c', 150_000)])).toEqual([
+        { kind: 'published' },
+        { kind: 'rejected', code: 'EntryTooLarge', message: expect.stringContaining('over the limit') },
+        { kind: 'published' },
+      ]);
+      expect(sent.map(countOf)).toEqual([3, 1, 1, 1]);
+    });
+
+    it('rejects a single entry that is too large, rather than the message that led to it', async () => {
+      const { bus } = make(upTo256KB);
+      expect(await bus.publish([entry('a', 300_000)])).toMatchObject([{ kind: 'rejected', code: 'EntryTooLarge' }]);
+      const status413 = Object.assign(serviceError('Unknown', 'client'), { $metadata: { httpStatusCode: 413 } });
+      const other = make(() => status413);
+      expect(await other.bus.publish([entry('a')])).toMatchObject([{ kind: 'rejected', code: 'EntryTooLarge' }]);
+    });
+
+    it('takes no other refusal of a call for that', async () => {
+      const { bus } = make(() => serviceError('ValidationException', 'client', 'EventBusName is not valid'));
+      await expect(bus.publish([entry('a')])).rejects.toMatchObject({ name: 'TerminalError' });
+    });
+  });
+
   it('is retryable when the whole call fails', async () => {
     const { bus } = make(() => serviceError('InternalException', 'server'));
     await expect(bus.publish([entry('a')])).rejects.toMatchObject({ name: 'RetryableError' });
