@@ -27,6 +27,12 @@ export const checkRamp: MakeCheck = ({ mirror, now, violate }) => {
   const held = new Map<string, { readonly pool: string; readonly outage: string }>();
   /** By pool: what was repaired since the outage. */
   const releases = new Map<string, Release>();
+  /** The minutes count from the first Node that waits for its turn or is repaired, whichever is seen first. */
+  const releaseOf = (pool: string, since: number): Release => {
+    const release = releases.get(pool) ?? { since, nodes: new Set() };
+    releases.set(pool, release);
+    return release;
+  };
   mirror.follow((resource, _, object) => {
     // Whatever else decides over repairs may end the ramp.
     if (['nodepools', 'nodelifecyclepolicies', 'configmaps'].includes(resource)) held.clear();
@@ -37,7 +43,12 @@ export const checkRamp: MakeCheck = ({ mirror, now, violate }) => {
   return {
     onAudit({ function: by, decision, reason, kind, name }) {
       // Neither says that the outage does not hold it any more.
-      if (by !== 'repair' || kind !== 'Node' || reason === 'RampUp' || decision === 'settle') return;
+      if (by !== 'repair' || kind !== 'Node' || decision === 'settle') return;
+      if (reason === 'RampUp') {
+        const hold = held.get(name);
+        if (hold !== undefined) releaseOf(hold.pool, now());
+        return;
+      }
       if (decision !== 'blocked' || !OUTAGES.includes(reason ?? '')) return void held.delete(name);
       const node = named(mirror, 'nodes', name);
       const pool = (node && poolOf(node, mirror)) ?? '';
@@ -54,8 +65,8 @@ export const checkRamp: MakeCheck = ({ mirror, now, violate }) => {
       const hold = held.get(name);
       if (hold === undefined) return;
       const { pool, outage } = hold;
-      const release = releases.get(pool) ?? { since: run.startTime, nodes: new Set() };
-      releases.set(pool, { ...release, nodes: release.nodes.add(name) });
+      const release = releaseOf(pool, run.startTime);
+      release.nodes.add(name);
       const steps = Math.floor((now() - release.since + SLACK) / STEP) + 1;
       const most = 2 ** steps - 1;
       if (release.nodes.size <= most) return;

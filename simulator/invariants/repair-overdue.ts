@@ -28,6 +28,7 @@ interface JudgedFacts {
 interface ClusterFacts extends JudgedFacts {
   /** Nodes whose repair may be under way. */
   readonly busy: readonly KubernetesObject[];
+  readonly instanceState: CheckContext['instanceState'];
   readonly past: RepairPast;
 }
 
@@ -44,7 +45,7 @@ const isUnmanaged = (node: KubernetesObject): boolean =>
   poolNameOf(node) === undefined && !(node.metadata.ownerReferences ?? []).some(({ kind }) => kind === 'NodeClaim');
 
 export function factsOf(
-  { mirror }: CheckContext,
+  { mirror, instanceState }: CheckContext,
   everReadable: ReadonlySet<string>,
 ): Omit<ClusterFacts, 'busy' | 'repaired' | 'ended' | 'past'> {
   const nodes = [...mirror.all('nodes').values()];
@@ -54,6 +55,7 @@ export function factsOf(
   );
   return {
     nodes,
+    instanceState,
     ownership: ownershipOf(nodes, [...mirror.all('nodeclaims').values()]),
     everReadable,
     gateOpen: isGateOpen(config) === true,
@@ -101,7 +103,7 @@ export function overdueSince(
   underWay: UnderWay,
 ): number | undefined {
   const judged = judge(node, facts, now);
-  if (judged?.answer.kind !== 'from') return undefined;
+  if (judged?.answer.kind !== 'from' || isOver(node, facts)) return undefined;
   const { answer, pool, poolName } = judged;
   const { futility } = answer.past;
   if (futility !== undefined && facts.past.tried(poolName) >= futility.repairs) return undefined;
@@ -111,6 +113,12 @@ export function overdueSince(
   const around = countAround(node, facts.busy);
   if (around.zone >= most.zone || around.cluster >= most.cluster) return undefined;
   return answer.budget !== undefined && underWay(poolName).size >= answer.budget ? undefined : dueTime;
+}
+
+/** Without a NodeClaim the instance is all there is to end, and somebody else has ended it. */
+function isOver(node: KubernetesObject, { ownership, instanceState }: ClusterFacts): boolean {
+  const instance = textOf(dig(node, 'spec', 'providerID')) ?? '';
+  return ownership.claimsOf(instance).length === 0 && ['terminated', undefined].includes(instanceState(instance));
 }
 
 /** Whether the node was certainly ill for long enough in all. */

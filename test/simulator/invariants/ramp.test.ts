@@ -43,45 +43,78 @@ describe('what an outage had held', () => {
   });
 });
 
+/** What three nodes of a pool do that an outage of their zone holds, told line by line. */
+function told() {
+  const objects = (resource: string): readonly KubernetesObject[] =>
+    ['n1', 'n2', 'n3'].map(name => ({
+      apiVersion: 'v1',
+      kind: resource === 'nodes' ? 'Node' : 'NodeClaim',
+      metadata: { ...META, name, uid: `${resource}-${name}`, labels: { 'karpenter.sh/nodepool': 'pool' } },
+      status: { nodeName: name },
+    }));
+  const mirror: Mirror = {
+    all: resource => new Map(objects(resource).map(object => [object.metadata.uid, object])),
+    lastPools: () => new Map(),
+    changes: () => 0,
+    follow: () => {},
+  };
+  let now = 0;
+  const found: string[] = [];
+  const context = { mirror, now: () => toEpochMs(now), violate: (_: string, message: string) => found.push(message) };
+  const { onAudit, onCall } = checkRamp(context as unknown as CheckContext);
+  const say = (name: string, decision: string, reason: string): void =>
+    onAudit?.({ function: 'repair', decision, reason, message: '', kind: 'Node', name });
+  for (const name of ['n1', 'n2', 'n3']) say(name, 'blocked', 'ZoneOutage');
+  return {
+    found,
+    say,
+    at(seconds: number): void {
+      now = seconds * 1000;
+    },
+    terminate(name: string): void {
+      const ref = { type: { group: 'karpenter.sh', version: 'v1', resource: 'nodeclaims' }, name };
+      const time = toEpochMs(now);
+      const call: PortCall = { port: 'kubernetes', method: 'delete', args: [ref], time, outcome: PENDING };
+      onCall?.(call, { by: 'repair', startTime: time, calls: [call] });
+    },
+  };
+}
+
 describe('a repair whose run ended without a word', () => {
   it('is the first of the ramp when it is tried again', () => {
-    const objects = (resource: string): readonly KubernetesObject[] =>
-      ['n1', 'n2', 'n3'].map(name => ({
-        apiVersion: 'v1',
-        kind: resource === 'nodes' ? 'Node' : 'NodeClaim',
-        metadata: { ...META, name, uid: `${resource}-${name}`, labels: { 'karpenter.sh/nodepool': 'pool' } },
-        status: { nodeName: name },
-      }));
-    const mirror: Mirror = {
-      all: resource => new Map(objects(resource).map(object => [object.metadata.uid, object])),
-      lastPools: () => new Map(),
-      changes: () => 0,
-      follow: () => {},
-    };
-    let now = 0;
-    const found: string[] = [];
-    const context = { mirror, now: () => toEpochMs(now), violate: (_: string, message: string) => found.push(message) };
-    const { onAudit, onCall } = checkRamp(context as unknown as CheckContext);
-    const say = (name: string, decision: string, reason: string): void =>
-      onAudit?.({ function: 'repair', decision, reason, message: '', kind: 'Node', name });
-    const terminate = (name: string, startTime: number): void => {
-      const ref = { type: { group: 'karpenter.sh', version: 'v1', resource: 'nodeclaims' }, name };
-      const call: PortCall = {
-        port: 'kubernetes',
-        method: 'delete',
-        args: [ref],
-        time: toEpochMs(now),
-        outcome: PENDING,
-      };
-      onCall?.(call, { by: 'repair', startTime: toEpochMs(startTime), calls: [call] });
-    };
-    for (const name of ['n1', 'n2', 'n3']) say(name, 'blocked', 'ZoneOutage');
+    const { found, say, at, terminate } = told();
     say('n1', 'settle', 'OutcomeUnknown');
-    now = 300_000;
-    terminate('n1', now);
-    now = 361_000;
-    terminate('n2', now);
-    terminate('n3', now);
+    at(300);
+    terminate('n1');
+    at(361);
+    terminate('n2');
+    terminate('n3');
     expect(found).toEqual([]);
+  });
+});
+
+describe('a node that waits for its turn', () => {
+  it('has seen the ramp begin: what another one did in the first minute was not held here', () => {
+    const { found, say, at, terminate } = told();
+    at(300);
+    say('n2', 'blocked', 'RampUp');
+    at(361);
+    terminate('n2');
+    terminate('n3');
+    expect(found).toEqual([]);
+  });
+
+  it.each([
+    ['in the first minute', 'n2', 310],
+    ['after another outage', 'n1', 361],
+  ])('begins no more than its turn: %s', (_, again, later) => {
+    const { found, say, at, terminate } = told();
+    at(300);
+    say('n2', 'blocked', 'RampUp');
+    if (again === 'n1') say('n1', 'blocked', 'ZoneOutage');
+    at(later);
+    terminate('n2');
+    terminate('n3');
+    expect(found).toHaveLength(1);
   });
 });
