@@ -3,22 +3,20 @@
  * - I3 the actions follow each other in their order, none before the time of the one before is over or it has failed
  * - I4 a machine is not rebooted again where it is not certain that it was not
  * - I6 a reboot is no success before the machine shows another boot ID or its time is over
- * - I7 drains are called off and custom resources deleted once the node is well
+ * - I7 nothing of it is left behind: `ladder-left.ts`
  */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
-import { CLOCK_LAG, LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
-import { isOpen, isRefused, wasDone, wasRefused, type Act, type ActKind } from './ladder-acts.ts';
+import { CLOCK_LAG, type CheckContext, type MakeCheck, type PortCall, type Run } from './invariant.ts';
+import { isOpen, isRefused, wasRefused, type Act, type ActKind } from './ladder-acts.ts';
+import { checkLadderLeft } from './ladder-left.ts';
 import { createClimbers, DEFAULT_TIMEOUT, type Climb } from './ladder.ts';
-import { annotationOf, dig, listOf, millisecondsOf, nameOf, objectOf, textOf } from './reading.ts';
+import { dig, listOf, millisecondsOf, nameOf, objectOf, textOf } from './reading.ts';
 import { isPolicyReadable, repairBlockFor } from './policy-oracle.ts';
 import { poolOf } from './node-pool.ts';
-import { isGateOpen } from './repair-oracle.ts';
 import { isKubernetes, lastList, targetOf } from './run-journal.ts';
 
-const REPAIR_ANNOTATION = 'curfew.dev/repair';
-const FIXES = 'nodefixes.ops.example.com';
 /** What a run that died may have taken off the time of an action before it was tried again; ms. */
 const DISTURBED_SLACK = 3 * 60_000;
 /** Rungs that may be left out without a trace: the custom resource could not be made. */
@@ -45,13 +43,12 @@ interface Begun {
 export const checkLadder: MakeCheck = context => {
   const { mirror, now, quietSince, clockTolerance, violate } = context;
   const climbers = createClimbers(context);
+  const lookForLeft = checkLadderLeft(context, climbers);
   const tolerance = clockTolerance + CLOCK_LAG;
   const places = new Map<string, Place>();
   const seenSince = new Map<string, number>();
   /** Of custom resources. */
   const reads: PortCall[] = [];
-  /** Since when nothing needs what repair has made: by UID of the custom resource, or by id of the drain. */
-  const unneeded = new Map<string, number>();
   mirror.follow((resource, uid, object) => {
     if (resource !== 'nodes') return;
     if (object === undefined) seenSince.delete(uid);
@@ -124,51 +121,9 @@ export const checkLadder: MakeCheck = context => {
       if (textOf(dig(node, 'status', 'nodeInfo', 'bootID')) !== act.bootID) return;
       violate('I6', `repair calls the reboot of ${nameOf(node)} a success, and its boot ID is ${act.bootID} still`);
     },
-    onMinute() {
-      const quiet = quietSince();
-      const config = [...mirror.all('configmaps').values()].find(({ metadata }) => metadata.name === 'curfew-config');
-      if (quiet === undefined || isGateOpen(config) !== true) return unneeded.clear();
-      const complain = (key: string, uid: string, why: string, denied = -Infinity): void => {
-        if (isNeeded(uid, climbers.get(uid), context)) return void unneeded.delete(key);
-        const since = Math.max(unneeded.get(key) ?? now(), denied);
-        unneeded.set(key, since);
-        if (now() - Math.max(since, quiet) <= LONGEST_DELAY) return;
-        violate('I7', why);
-        unneeded.set(key, Infinity);
-      };
-      for (const fix of context.objects(FIXES)) {
-        const uid = /^(.+)\.\d+$/.exec(annotationOf(fix, REPAIR_ANNOTATION) ?? '')?.[1];
-        const why = `repair left ${nameOf(fix)} behind, which it has made`;
-        if (uid !== undefined) complain(fix.metadata.uid, uid, why, context.lastDenial('nodefixes', fix.metadata));
-      }
-      for (const [uid, { acts }] of climbers.all()) {
-        const open = acts.find(({ kind, id }) => kind === 'Drain' && climbers.drainEnd(id) === undefined);
-        if (open === undefined || wasRefused(open) || isTerminated(uid, acts, context)) continue;
-        complain(open.id, uid, `repair has not called off the drain ${open.id}, although its node is well`);
-      }
-    },
+    onMinute: lookForLeft,
   };
 };
-
-/** Whether the repair may still go on: the node is ill, or an action has time left, or nothing says how it is repaired. */
-function isNeeded(uid: string, climb: Climb | undefined, { mirror, now }: CheckContext): boolean {
-  const node = mirror.all('nodes').get(uid);
-  if (node === undefined) return false;
-  if (climb?.wellSince === undefined || now() < climb.until) return true;
-  const pool = [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === climb.pool);
-  const policies = [...mirror.all('nodelifecyclepolicies').values()];
-  return !policies.every(isPolicyReadable) || repairBlockFor(pool, policies) === undefined;
-}
-
-/** Its NodeClaim is on its way, or its instance in its Auto Scaling group: a drain helps the pods as long as it is. */
-function isTerminated(uid: string, acts: readonly Act[], { mirror }: CheckContext): boolean {
-  if (acts.some(({ kind, calls }) => kind === 'Terminate' && calls.some(wasDone))) return true;
-  const providerID = dig(mirror.all('nodes').get(uid), 'spec', 'providerID');
-  if (providerID === undefined) return false;
-  return [...mirror.all('nodeclaims').values()].some(
-    ({ metadata, status }) => metadata.deletionTimestamp !== undefined && dig(status, 'providerID') === providerID,
-  );
-}
 
 /** The ladder that a run saw; undefined when it saw several, or one that cannot be read. */
 function ladderSeen(node: KubernetesObject, run: Run, { mirror }: CheckContext): Omit<Place, 'rung'> | undefined {

@@ -1,0 +1,63 @@
+/** I7: what repair has made goes once the node is well: drains are called off, custom resources deleted. */
+import { LONGEST_DELAY, type CheckContext } from './invariant.ts';
+import { wasDone, wasRefused, type Act } from './ladder-acts.ts';
+import type { Climb, Climbers } from './ladder.ts';
+import { isPolicyReadable, repairBlockFor } from './policy-oracle.ts';
+import { annotationOf, dig, nameOf } from './reading.ts';
+import { isGateOpen } from './repair-oracle.ts';
+
+const REPAIR_ANNOTATION = 'curfew.dev/repair';
+const FIXES = 'nodefixes.ops.example.com';
+
+/** A look, to be taken every minute. */
+export function checkLadderLeft(
+  context: CheckContext,
+  climbers: Pick<Climbers, 'get' | 'all' | 'drainEnd'>,
+): () => void {
+  const { mirror, now, quietSince, violate } = context;
+  /** Since when nothing needs what repair has made: by UID of the custom resource, or by id of the drain. */
+  const unneeded = new Map<string, number>();
+  return () => {
+    const quiet = quietSince();
+    const config = [...mirror.all('configmaps').values()].find(({ metadata }) => metadata.name === 'curfew-config');
+    if (quiet === undefined || isGateOpen(config) !== true) return unneeded.clear();
+    const complain = (key: string, uid: string, why: string, denied = -Infinity): void => {
+      if (isNeeded(uid, climbers.get(uid), context)) return void unneeded.delete(key);
+      const since = Math.max(unneeded.get(key) ?? now(), denied);
+      unneeded.set(key, since);
+      if (now() - Math.max(since, quiet) <= LONGEST_DELAY) return;
+      violate('I7', why);
+      unneeded.set(key, Infinity);
+    };
+    for (const fix of context.objects(FIXES)) {
+      const uid = /^(.+)\.\d+$/.exec(annotationOf(fix, REPAIR_ANNOTATION) ?? '')?.[1];
+      const why = `repair left ${nameOf(fix)} behind, which it has made`;
+      if (uid !== undefined) complain(fix.metadata.uid, uid, why, context.lastDenial('nodefixes', fix.metadata));
+    }
+    for (const [uid, { acts }] of climbers.all()) {
+      const open = acts.find(({ kind, id }) => kind === 'Drain' && climbers.drainEnd(id) === undefined);
+      if (open === undefined || wasRefused(open) || isTerminated(uid, acts, context)) continue;
+      complain(open.id, uid, `repair has not called off the drain ${open.id}, although its node is well`);
+    }
+  };
+}
+
+/** Whether the repair may still go on: the node is ill, or an action has time left, or nothing says how it is repaired. */
+function isNeeded(uid: string, climb: Climb | undefined, { mirror, now }: CheckContext): boolean {
+  const node = mirror.all('nodes').get(uid);
+  if (node === undefined) return false;
+  if (climb?.wellSince === undefined || now() < climb.until) return true;
+  const pool = [...mirror.all('nodepools').values()].find(({ metadata }) => metadata.name === climb.pool);
+  const policies = [...mirror.all('nodelifecyclepolicies').values()];
+  return !policies.every(isPolicyReadable) || repairBlockFor(pool, policies) === undefined;
+}
+
+/** Its NodeClaim is on its way, or its instance in its Auto Scaling group: a drain helps the pods as long as it is. */
+function isTerminated(uid: string, acts: readonly Act[], { mirror }: CheckContext): boolean {
+  if (acts.some(({ kind, calls }) => kind === 'Terminate' && calls.some(wasDone))) return true;
+  const providerID = dig(mirror.all('nodes').get(uid), 'spec', 'providerID');
+  if (providerID === undefined) return false;
+  return [...mirror.all('nodeclaims').values()].some(
+    ({ metadata, status }) => metadata.deletionTimestamp !== undefined && dig(status, 'providerID') === providerID,
+  );
+}
