@@ -67,10 +67,12 @@ export function finishNode(
   node: KubernetesObject,
   { status, uncordon, ended }: NodeEnd,
 ): Promise<NodeChange> {
+  // Once somebody has uncordoned the node, the next cordon is not ours.
+  const isMarkStale = node.metadata.annotations?.[ANNOTATIONS.cordonedByDrain] !== undefined && !isCordoned(node);
   return change(deps, node, {
     annotations: {
       [ANNOTATIONS.watchPods]: withoutWaiter(node, 'drain'),
-      ...(uncordon && { [ANNOTATIONS.cordonedByDrain]: null }),
+      ...((uncordon || isMarkStale) && { [ANNOTATIONS.cordonedByDrain]: null }),
       [ANNOTATIONS.drainUnderWay]: null,
       ...answerTo(node, ended),
     },
@@ -78,6 +80,8 @@ export function finishNode(
     unschedulable: uncordon ? null : undefined,
   });
 }
+
+const isCordoned = ({ spec }: KubernetesObject): boolean => spec?.['unschedulable'] === true;
 
 const stateOf = ({ metadata }: KubernetesObject): string | undefined => metadata.labels?.[NVSENTINEL.stateLabel];
 
@@ -108,8 +112,7 @@ interface Wanted {
 async function change({ kubernetes }: Deps, node: KubernetesObject, wanted: Wanted): Promise<NodeChange> {
   const { name, uid, resourceVersion, annotations = {} } = node.metadata;
   const changed = Object.entries(wanted.annotations).filter(([key, value]) => (annotations[key] ?? null) !== value);
-  const isCordoned = node.spec?.['unschedulable'] === true;
-  const cordon = wanted.unschedulable === undefined || (wanted.unschedulable === true) === isCordoned;
+  const cordon = wanted.unschedulable === undefined || (wanted.unschedulable === true) === isCordoned(node);
   const isSame = wanted.state === stateOf(node);
   if (changed.length === 0 && cordon && isSame) return { kind: 'ok', resourceVersion };
   const body: JsonObject = {
