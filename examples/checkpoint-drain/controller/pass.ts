@@ -3,7 +3,7 @@ import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
 import type { JsonObject, KubernetesObject, ResourceType } from '../../../shared/domain/kubernetes-object.ts';
 import { toTimestamp } from '../../../shared/domain/time.ts';
-import { RetryableError } from '../../../shared/errors.ts';
+import { messageOf, RetryableError } from '../../../shared/errors.ts';
 import type { Clock } from '../../../shared/ports/clock.ts';
 import type { KubernetesApi } from '../../../shared/ports/kubernetes-api.ts';
 import { z } from 'zod';
@@ -23,11 +23,19 @@ export interface PassDeps {
 
 const spec = z.object({ nodeName: z.string(), pods: z.record(z.string(), z.array(z.string())).default({}) });
 
-/** Throws at the first request that cannot be handled; the next pass begins anew. */
+/** One that cannot be handled stops no other: what was wrong with any is thrown at the end, and the next pass begins anew. */
 export async function runPass(deps: PassDeps): Promise<void> {
   const requests = await deps.kubernetes.list(REQUESTS, { namespace: deps.namespace });
   if (requests === undefined) throw new RetryableError('the CustomResourceDefinition of CheckpointRequest is missing');
-  for (const request of requests.filter(each => !isSettled(each))) await handle(deps, request);
+  const failures: string[] = [];
+  for (const request of requests.filter(each => !isSettled(each))) {
+    try {
+      await handle(deps, request);
+    } catch (error) {
+      failures.push(`CheckpointRequest ${request.metadata.name}: ${messageOf(error)}`);
+    }
+  }
+  if (failures.length > 0) throw new Error(failures.join('; '));
 }
 
 function isSettled({ metadata, status }: KubernetesObject): boolean {

@@ -9,11 +9,12 @@ import {
   REQUESTED,
   type SeenPod,
 } from '../../../examples/checkpoint-drain/controller/decide.ts';
-import { REQUESTS, runPass } from '../../../examples/checkpoint-drain/controller/pass.ts';
+import { REQUESTS, runPass, type PassDeps } from '../../../examples/checkpoint-drain/controller/pass.ts';
 import { createApiServer } from '../../../packages/kube-apiserver/src/api-server.ts';
 import { createInProcessKubernetesApi } from '../../../runtime/in-process/kubernetes-api.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { parseConfig } from '../../../shared/contract/config-schema.ts';
+import { TerminalError } from '../../../shared/errors.ts';
 import { createManualClock } from '../../fakes/manual-clock.ts';
 
 const MANIFESTS = new URL('../../../examples/checkpoint-drain/manifests/', import.meta.url);
@@ -58,16 +59,18 @@ function controller() {
     });
   create('saves', { [LABEL]: 'true' });
   create('other');
-  core.create(
-    REQUESTS,
-    {
-      apiVersion: 'checkpoint.example.com/v1alpha1',
-      kind: 'CheckpointRequest',
-      metadata: { name: 'r', namespace: 'checkpoint' },
-      spec: { nodeName: 'n1', pods: { ml: ['saves', 'other'] } },
-    },
-    { user: 'curfew:drain', namespace: 'checkpoint' },
-  );
+  const ask = (name: string, pods: readonly string[]) =>
+    core.create(
+      REQUESTS,
+      {
+        apiVersion: 'checkpoint.example.com/v1alpha1',
+        kind: 'CheckpointRequest',
+        metadata: { name, namespace: 'checkpoint' },
+        spec: { nodeName: 'n1', pods: { ml: [...pods] } },
+      },
+      { user: 'curfew:drain', namespace: 'checkpoint' },
+    );
+  ask('r', ['saves', 'other']);
   const kubernetes = createInProcessKubernetesApi(core, 'checkpoint-controller');
   const live = () => core.get({ type: REQUESTS, namespace: 'checkpoint', name: 'r' });
   const pods = (): string[] => core.list(RESOURCES.Pod).items.map(({ metadata }) => metadata.name);
@@ -77,7 +80,10 @@ function controller() {
       { type: 'merge', body: { metadata: { annotations } } },
       { user: 'workload' },
     );
-  return { pass: () => runPass({ kubernetes, clock, namespace: 'checkpoint' }), live, pods, annotate };
+  const deps: PassDeps = { kubernetes, clock, namespace: 'checkpoint' };
+  const pass = (changed: Partial<PassDeps['kubernetes']> = {}): Promise<void> =>
+    runPass({ ...deps, kubernetes: { ...kubernetes, ...changed } });
+  return { pass, live, pods, annotate, ask, kubernetes };
 }
 
 describe('a pass', () => {
@@ -110,6 +116,19 @@ describe('a pass', () => {
       conditions: [{ type: 'DrainFailed', message: 'ml/saves cannot save its work: disk full' }],
     });
     await pass();
+    expect(pods()).toEqual(['saves']);
+  });
+
+  it('handles the requests after one that cannot be handled, and says why that one cannot', async () => {
+    const { pass, pods, ask, kubernetes } = controller();
+    ask('second', ['other']);
+    const denied = pass({
+      patch: (ref, ...rest) =>
+        ref.name === 'saves'
+          ? Promise.reject(new TerminalError('Forbidden', 'an admission policy denies it'))
+          : kubernetes.patch(ref, ...rest),
+    });
+    await expect(denied).rejects.toThrow('CheckpointRequest r: an admission policy denies it');
     expect(pods()).toEqual(['saves']);
   });
 });
