@@ -8,7 +8,7 @@ import { applyCustom } from './apply-custom.ts';
 import type { DrainDecision, Preparation } from './decision.ts';
 import { answer, cancel, close, finish, tidy } from './end.ts';
 import type { ActiveDrain } from './model.ts';
-import { prepareNode } from './node.ts';
+import { disownCordon, prepareNode } from './node.ts';
 import { noticesOf, sayNew } from './notices.ts';
 import type { Look } from './observe.ts';
 import { formatScope } from './scope.ts';
@@ -26,6 +26,10 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
       return save(look, decision.record, decision.until);
     case 'tidy':
       return tidy(parts, decision, look);
+    case 'disownCordon': {
+      const changed = await disownCordon(parts.deps, look.object);
+      return changed.kind === 'ok' ? proceed(run) : lookAgain(changed.kind);
+    }
     case 'answer':
       return answer(parts, decision, look);
     case 'take': {

@@ -29,7 +29,7 @@ import { sinceOf, describeUnderWay } from './under-way.ts';
 /** One thing at a time: the caller carries it out, looks again and asks again. */
 export function decide(seen: DrainObservation): DrainDecision {
   const observation = withEnds(seen);
-  const { node, record, incoming, rules, mode } = observation;
+  const { record, incoming, rules, mode } = observation;
   if (incoming !== undefined) {
     const decision = incoming.kind === 'drain' ? take(observation, incoming.request) : endOf(observation, incoming);
     if (decision !== undefined) return decision;
@@ -38,7 +38,7 @@ export function decide(seen: DrainObservation): DrainDecision {
   const isIdle = active === undefined && record.requests.length === 0;
   if (record !== seen.record && !isIdle) return { kind: 'note', record };
   if (active === undefined) {
-    if (record.requests.length === 0) return node.watched ? tidy(observation) : rest(observation);
+    if (record.requests.length === 0) return idle(observation);
     const held = holdOf(rules, mode) ?? coverageUnknown(observation);
     if (held !== undefined) return held;
     return rules === undefined ? rest(observation) : beginAndPrepare(observation, rules);
@@ -119,6 +119,12 @@ function rest({ now, node, record: before }: DrainObservation): DrainDecision {
   }
   const kept = finished.length === record.finished.length ? record : { ...record, finished };
   return { kind: 'rest', ...rememberEnds(kept, until, now) };
+}
+
+function idle(observation: DrainObservation): DrainDecision {
+  const { watched, cordonMark, unschedulable } = observation.node;
+  if (watched) return tidy(observation);
+  return cordonMark !== undefined && !unschedulable ? { kind: 'disownCordon' } : rest(observation);
 }
 
 function tidy({ node, record }: DrainObservation): DrainDecision {

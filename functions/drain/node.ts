@@ -81,6 +81,12 @@ export function finishNode(
   });
 }
 
+/** Takes the mark of our cordon off a node that somebody has uncordoned since, and nothing else. */
+export function disownCordon(deps: Deps, node: KubernetesObject): Promise<NodeChange> {
+  const annotations = { [ANNOTATIONS.cordonedByDrain]: null };
+  return change(deps, node, { annotations, state: stateOf(node), unschedulable: undefined });
+}
+
 const isCordoned = ({ spec }: KubernetesObject): boolean => spec?.['unschedulable'] === true;
 
 const stateOf = ({ metadata }: KubernetesObject): string | undefined => metadata.labels?.[NVSENTINEL.stateLabel];
