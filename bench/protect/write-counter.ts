@@ -16,7 +16,9 @@ export function startWriteCounter(): WriteCounter {
   const count = (message: unknown): void => {
     if (typeof message !== 'object' || message === null || !('request' in message)) return;
     const { request } = message;
-    if (request instanceof IncomingMessage && WRITES.has(operationOf(request))) writes += 1;
+    // All calls of DynamoDB are a POST to the root; the headers of others are not read, for Node makes them when they are asked for.
+    if (!(request instanceof IncomingMessage) || request.method !== 'POST' || request.url !== '/') return;
+    if (WRITES.has(operationOf(request))) writes += 1;
   };
   subscribe(REQUESTS, count);
   return { writes: () => writes, close: () => void unsubscribe(REQUESTS, count) };
