@@ -41,7 +41,7 @@ export const MISSING_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /** Throttling, where a service reports it as a plain client error. */
-const THROTTLING_CODES = new Set([
+export const THROTTLING_CODES: ReadonlySet<string> = new Set([
   'ThrottlingException',
   'Throttling',
   'ProvisionedThroughputExceededException',
@@ -49,10 +49,16 @@ const THROTTLING_CODES = new Set([
   'RequestThrottled',
   'TooManyRequestsException',
   'LimitExceededException',
+]);
+
+/** Somebody else is at work on the same thing; the same request may do later. */
+export const BUSY_CODES: ReadonlySet<string> = new Set([
   'TransactionConflictException',
   // Auto Scaling is at work on the group.
   'ScalingActivityInProgress',
 ]);
+
+const PASSING_CODES: readonly ReadonlySet<string>[] = [ACCESS_CODES, MISSING_CODES, THROTTLING_CODES, BUSY_CODES];
 
 /** The error code of an AWS client, or of the connection below it. */
 export function awsErrorCode(error: unknown): string | undefined {
@@ -69,9 +75,7 @@ export function fromAwsError(error: unknown, attempt: { doing: string; write: bo
   const code = codeOrStatus(error);
   const message = `${attempt.doing}: ${code}: ${messageOf(error)}`;
   const notDone = { cause: error, reason: code };
-  if (ACCESS_CODES.has(code) || MISSING_CODES.has(code) || THROTTLING_CODES.has(code)) {
-    return new RetryableError(message, notDone);
-  }
+  if (PASSING_CODES.some(codes => codes.has(code))) return new RetryableError(message, notDone);
   // A client error without any of the above: the request itself is wrong and stays wrong.
   if (error instanceof Error && isClientFault(error)) return new TerminalError(code, message, { cause: error });
   return new RetryableError(message, { ...notDone, outcomeUnknown: attempt.write });

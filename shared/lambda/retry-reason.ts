@@ -1,5 +1,5 @@
 /** Why a message is tried again, as one of the few values that a metric may have. Pure. */
-import { ACCESS_CODES, MISSING_CODES } from '../adapters/aws-errors.ts';
+import { ACCESS_CODES, BUSY_CODES, MISSING_CODES, THROTTLING_CODES } from '../adapters/aws-errors.ts';
 import type { RetryReason } from '../contract/metrics.ts';
 
 /** Words of the API server, of AWS services and of Node's network code; `Status<code>` and the rest of TLS are matched below. */
@@ -39,18 +39,8 @@ const WORDS: readonly (readonly [RetryReason, readonly string[]])[] = [
       'Unavailable',
     ],
   ],
-  [
-    'Throttled',
-    [
-      'TooManyRequests',
-      'ThrottlingException',
-      'Throttling',
-      'ProvisionedThroughputExceededException',
-      'RequestLimitExceeded',
-      'RequestThrottled',
-    ],
-  ],
-  ['Conflict', ['Conflict', 'Expired', 'ConditionalCheckFailedException', 'TransactionConflictException']],
+  ['Throttled', ['TooManyRequests', ...THROTTLING_CODES]],
+  ['Conflict', ['Conflict', 'Expired', 'ConditionalCheckFailedException', ...BUSY_CODES]],
   ['DeadlineReserve', ['DeadlineReserve']],
 ];
 const REASONS: ReadonlyMap<string, RetryReason> = new Map(

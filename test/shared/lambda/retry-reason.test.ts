@@ -21,6 +21,11 @@ describe('retryReason', () => {
     ['Unavailable', 'ServerError'],
     ['RequestExpired', 'AccessDenied'],
     ['RequestThrottled', 'Throttled'],
+    ['TooManyRequestsException', 'Throttled'],
+    ['LimitExceededException', 'Throttled'],
+    // Somebody else is at work on the same thing.
+    ['ScalingActivityInProgress', 'Conflict'],
+    ['TransactionConflictException', 'Conflict'],
     ['TooManyRequests', 'Throttled'],
     ['Conflict', 'Conflict'],
     ['DeadlineReserve', 'DeadlineReserve'],
