@@ -31,7 +31,7 @@ export async function tellAnswers(
   for (let start = 0; start < entries.length; start += MAX_ENTRIES_PER_CALL) {
     for (const outcome of await bus.publish(entries.slice(start, start + MAX_ENTRIES_PER_CALL))) {
       if (outcome.kind === 'retry') {
-        throw new RetryableError(`the bus did not take DrainCompleted: ${outcome.code}`, { reason: 'Bus' });
+        throw new RetryableError(`the bus did not take DrainCompleted: ${outcome.code}`, { reason: outcome.code });
       }
       if (outcome.kind === 'rejected') throw new TerminalError('DrainCompletedRejected', outcome.message);
     }

@@ -51,7 +51,9 @@ export async function cancelDrain(deps: Pick<ActionDeps, 'bus'>, { node, request
   };
   const outcome = await publish(deps, { source: SOURCES.repair, detailType: HEALTH_EVENT, detail });
   if (outcome.kind === 'retry') {
-    throw new RetryableError(`the bus did not take the end of drain ${requestId}: ${outcome.code}`, { reason: 'Bus' });
+    throw new RetryableError(`the bus did not take the end of drain ${requestId}: ${outcome.code}`, {
+      reason: outcome.code,
+    });
   }
 }
 

@@ -43,9 +43,8 @@ export function createHooks({ bus, cluster, invokeFunction }: HooksOptions): Hoo
           if (outcome?.kind === 'published') return { kind: 'pending' };
           if (outcome?.kind === 'rejected')
             return { kind: 'failed', message: `the bus refused it: ${outcome.message}` };
-          throw new RetryableError(
-            `publishing ${target.detailType} for hook ${call.name}: ${outcome?.code ?? 'no answer'}`,
-          );
+          const code = outcome?.code ?? 'NoResult';
+          throw new RetryableError(`publishing ${target.detailType} for hook ${call.name}: ${code}`, { reason: code });
         }
         case 'customResource':
           throw new Error('a custom resource is made at the API server, not called');

@@ -146,6 +146,7 @@ describe('a hook', () => {
     });
     await expect(invoke(target, { published: { kind: 'retry', code: 'ThrottlingException' } })).rejects.toMatchObject({
       name: 'RetryableError',
+      reason: 'ThrottlingException',
     });
   });
 });

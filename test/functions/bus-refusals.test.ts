@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest';
+import { tellAnswers } from '../../functions/drain/answers.ts';
+import type { FinishedDrain } from '../../functions/drain/model.ts';
+import { cancelDrain } from '../../functions/repair/actions/drain.ts';
+import type { RepairAttempt } from '../../functions/repair/pass/pool.ts';
+import { toEpochMs } from '../../shared/domain/time.ts';
+import { retryReason } from '../../shared/lambda/retry-reason.ts';
+import type { EventBus } from '../../shared/ports/event-bus.ts';
+
+const NODE = { name: 'worker-1', uid: 'node-uid' };
+const FINISHED: FinishedDrain = {
+  id: 'drain-1',
+  scope: { kind: 'full' },
+  status: 'Succeeded',
+  reason: 'Drained',
+  message: 'all pods have gone',
+  left: [],
+  drained: 1,
+  startTime: toEpochMs(0),
+  endTime: toEpochMs(1),
+  fault: { agent: 'monitor', componentClass: '', checkName: '', entities: [] },
+  recovered: false,
+};
+
+// The metric `Retries` and the alarm for services that fail go by the code.
+it.each([
+  ['the answer of a drain', (bus: EventBus) => tellAnswers({ bus }, NODE, [FINISHED])],
+  [
+    'the end of a drain',
+    (bus: EventBus) => cancelDrain({ bus }, { node: NODE, requestId: 'request-1' } as unknown as RepairAttempt),
+  ],
+])('EventBridge that does not take %s is counted by what it says', async (_, send) => {
+  for (const [code, reason] of [
+    ['ThrottlingException', 'Throttled'],
+    ['InternalFailure', 'ServerError'],
+  ] as const) {
+    const bus: EventBus = { publish: async entries => entries.map(() => ({ kind: 'retry', code })) };
+    const error: unknown = await send(bus).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ name: 'RetryableError', reason: code });
+    expect(retryReason(code)).toBe(reason);
+  }
+});
