@@ -8,8 +8,7 @@ import { z } from 'zod';
 
 export const CONTEXT_KEY = 'curfew';
 
-const arn = (service: string) =>
-  z.string().regex(new RegExp(`^arn:[\\w-]+:${service}:`), `must be an ARN of ${service}`);
+const TOPIC_ARN = /^arn:[\w-]+:sns:([a-z0-9-]+):\d{12}:[\w.-]{1,256}$/;
 
 const ec2Id = (prefix: string) => new RegExp(`^${prefix}-([0-9a-f]{8}|[0-9a-f]{17})$`);
 
@@ -22,41 +21,67 @@ const clusterSchema = z.strictObject({
 });
 
 /** For a cluster whose API endpoint is private: the functions run in its VPC. */
-const privateAccessSchema = z.strictObject({
-  vpcId: z.string().regex(ec2Id('vpc')),
-  /** At least two, in order with the subnets. */
-  availabilityZones: z.array(z.string().min(1)).min(2),
-  privateSubnetIds: z.array(z.string().regex(ec2Id('subnet'))).min(2),
-  /** The security group that EKS made for the cluster; gets an ingress rule for port 443 from the functions. */
-  clusterSecurityGroupId: z.string().regex(ec2Id('sg')),
-});
+const privateAccessSchema = z
+  .strictObject({
+    vpcId: z.string().regex(ec2Id('vpc')),
+    /** At least two, in order with the subnets. */
+    availabilityZones: z.array(z.string().min(1)).min(2),
+    privateSubnetIds: z.array(z.string().regex(ec2Id('subnet'))).min(2),
+    /** The security group that EKS made for the cluster; gets an ingress rule for port 443 from the functions. */
+    clusterSecurityGroupId: z.string().regex(ec2Id('sg')),
+  })
+  .check(
+    ({
+      value: {
+        availabilityZones: { length: zones },
+        privateSubnetIds,
+      },
+      issues,
+    }) => {
+      if (privateSubnetIds.length % zones === 0) return;
+      const message = `must be as many in each of the ${zones} availabilityZones`;
+      issues.push({ code: 'custom', path: ['privateSubnetIds'], message, input: privateSubnetIds });
+    },
+  );
 
 /** The context key `curfew`. */
-export const configSchema = z.strictObject({
-  /** Prefix of the stacks' names; two clusters in one account need two. */
-  name: z
-    .string()
-    .regex(/^[A-Za-z][A-Za-z0-9]{0,30}$/)
-    .default('Curfew'),
-  /** Account and region to deploy to; without it, those of the CLI's credentials. */
-  env: z.strictObject({ account: z.string().regex(/^\d{12}$/), region: z.string().min(1) }).optional(),
-  cluster: clusterSchema.optional(),
-  privateAccess: privateAccessSchema.optional(),
-  /** Was a choice that no manifest followed: the forwarder got no credentials. */
-  forwarder: z
-    .undefined({ error: 'cannot be chosen: namespace and service account are those of deploy/, leave the key out' })
-    .optional(),
-  /** Days that audit lines are kept; one of the retentions that CloudWatch Logs offers (1, 3, 5, 7, 14, 30, 60, 90, …). */
-  logRetentionDays: z.enum(RetentionDays).default(RetentionDays.SIX_MONTHS),
-  /** Names of the Lambda functions that hooks of terminations may call. */
-  hookFunctions: z
-    .array(z.string().regex(/^[A-Za-z0-9-_]{1,64}$/, 'must be the name of a Lambda function'))
-    .default([]),
-  /** SNS topic that alarms notify; without it they only change state. */
-  alarmTopicArn: arn('sns').optional(),
-  /** Where `docs/runbook.md` can be read, for the descriptions of alarms: they arrive by e-mail, so a relative path leads nowhere. */
-  runbookUrl: z.url({ protocol: /^https?$/ }).optional(),
-});
+export const configSchema = z
+  .strictObject({
+    /** Prefix of the stacks' names; two clusters in one account need two. */
+    name: z
+      .string()
+      .regex(/^[A-Za-z][A-Za-z0-9]{0,30}$/)
+      .default('Curfew'),
+    /** Account and region to deploy to; without it, those of the CLI's credentials. */
+    env: z
+      .strictObject({
+        account: z.string().regex(/^\d{12}$/),
+        region: z.string().regex(/^[a-z]+(-[a-z]+)+-\d+$/, 'must be the code of a Region, such as eu-west-1'),
+      })
+      .optional(),
+    cluster: clusterSchema.optional(),
+    privateAccess: privateAccessSchema.optional(),
+    /** Was a choice that no manifest followed: the forwarder got no credentials. */
+    forwarder: z
+      .undefined({ error: 'cannot be chosen: namespace and service account are those of deploy/, leave the key out' })
+      .optional(),
+    /** Days that audit lines are kept; one of the retentions that CloudWatch Logs offers (1, 3, 5, 7, 14, 30, 60, 90, …). */
+    logRetentionDays: z.enum(RetentionDays).default(RetentionDays.SIX_MONTHS),
+    /** Names of the Lambda functions that hooks of terminations may call. */
+    hookFunctions: z
+      .array(z.string().regex(/^[A-Za-z0-9-_]{1,64}$/, 'must be the name of a Lambda function'))
+      .default([]),
+    /** SNS topic that alarms notify; without it they only change state. */
+    alarmTopicArn: z.string().regex(TOPIC_ARN, 'must be the ARN of an SNS topic').optional(),
+    /** Where `docs/runbook.md` can be read, for the descriptions of alarms: they arrive by e-mail, so a relative path leads nowhere. */
+    runbookUrl: z.url({ protocol: /^https?$/ }).optional(),
+  })
+  // CloudWatch refuses a topic of another Region.
+  .check(({ value: { env, alarmTopicArn }, issues }) => {
+    if (env === undefined || alarmTopicArn === undefined || TOPIC_ARN.exec(alarmTopicArn)?.[1] === env.region) return;
+    const message = `must be a topic of ${env.region}, which is deployed to`;
+    issues.push({ code: 'custom', path: ['alarmTopicArn'], message, input: alarmTopicArn });
+  });
 export type CurfewConfig = z.infer<typeof configSchema>;
 
 /** Reads the context value. Throws an Error with one line per key that is not valid. */

@@ -14,7 +14,7 @@ import {
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { staleOutcome } from './overtaken.ts';
 import { bytesOf, newestOf } from './record-size.ts';
-import { covers, FULL, formatScope, scopeOf, type DrainScope, type WantedScope } from './scope.ts';
+import { covers, FULL, formatScope, scopeOf, scopeOfAll, type DrainScope } from './scope.ts';
 
 export type Admission =
   /** Its end is known: it was answered before, or needs no drain. */
@@ -145,7 +145,7 @@ export function begin(
   const active: ActiveDrain = {
     id: first.id,
     requests,
-    scope: requests.map(({ event }) => scopeOf(event, settings.partialDrain)).reduce<DrainScope>(union, NOTHING),
+    scope: scopeOfAll(requests, settings.partialDrain),
     startTime: now,
     force: requests.some(isForced),
     warned: [],
@@ -155,15 +155,7 @@ export function begin(
   return { kind: 'begin', record: { ...rest, requests: [], active }, active };
 }
 
-const isForced = ({ event }: DrainRequest): boolean => event.drainOverrides?.force === true;
-
-const NOTHING: DrainScope = { kind: 'entities', entities: [] };
-
-function union(a: DrainScope, b: WantedScope): DrainScope {
-  if (b.kind === 'unusable') return a;
-  if (a.kind === 'full' || b.kind === 'full') return FULL;
-  return { kind: 'entities', entities: [...new Set([...a.entities, ...b.entities])].toSorted() };
-}
+export const isForced = ({ event }: DrainRequest): boolean => event.drainOverrides?.force === true;
 
 /** What is remembered of a request once its drain has ended. `drained`: pods that went by it; without a start it never began. */
 export function toFinished(

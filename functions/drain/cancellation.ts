@@ -1,7 +1,7 @@
 /** Which requests end because somebody takes them, or what they were for, back. Pure; part of `decide`. */
 import { isDrainState, STATE_LABEL } from '../../shared/domain/quarantine.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
-import { remember, toFinished } from './admission.ts';
+import { isForced, remember, toFinished } from './admission.ts';
 import {
   faultOf,
   isEndedBy,
@@ -13,8 +13,8 @@ import {
   type FinishedDrain,
   type Incoming,
 } from './model.ts';
-import type { DrainedNode, DrainObservation } from './observation.ts';
-import { FULL } from './scope.ts';
+import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
+import { covers, FULL, scopeOfAll, type DrainScope } from './scope.ts';
 
 export interface Cancelled {
   readonly record: DrainRecord;
@@ -26,7 +26,7 @@ export interface Cancelled {
 
 /** Which requests a message ends, and what is left; undefined: none. */
 export function cancelledBy(
-  { now, record, node }: DrainObservation,
+  { now, record, node, rules }: DrainObservation,
   incoming: Exclude<Incoming, { kind: 'drain' }>,
 ): Cancelled | undefined {
   const ends = (request: DrainRequest): boolean => isEnded(incoming, { ...request, fault: faultOf(request.event) });
@@ -43,10 +43,7 @@ export function cancelledBy(
   const leaves = isOver ? waiting : [...waiting, ...running];
   const answers = leaves.map(request => toFinished(request, outcome, { now, scope: FULL, drained: 0 }));
   const still = finished.map(each => (recovered.includes(each) ? { ...each, recovered: true } : each));
-  const nextActive =
-    active === undefined || isOver
-      ? active
-      : { ...active, requests: active.requests.filter(each => !running.includes(each)) };
+  const nextActive = active === undefined || isOver ? active : withoutRequests(active, running, rules);
   const next = remember(
     {
       ...record,
@@ -62,6 +59,22 @@ export function cancelledBy(
   const releases = isIdle && isFree(next) && (node.cordonMark !== undefined || isStale);
   return { record: next, because: outcome.message, answers, releases };
 }
+
+/** What only these asked for, force or more pods, ends with them. */
+function withoutRequests(
+  active: ActiveDrain,
+  ended: readonly DrainRequest[],
+  rules: DrainRules | undefined,
+): ActiveDrain {
+  if (ended.length === 0) return active;
+  const requests = active.requests.filter(each => !ended.includes(each));
+  const wanted = rules && scopeOfAll(requests, rules.settings.partialDrain);
+  const isNarrower = wanted !== undefined && isWanted(wanted) && covers(active.scope, wanted);
+  return { ...active, requests, force: requests.some(isForced), scope: isNarrower ? wanted : active.scope };
+}
+
+/** Another configuration may know no entity of what is left: then nothing says what could be left out. */
+const isWanted = (scope: DrainScope): boolean => scope.kind === 'full' || scope.entities.length > 0;
 
 /** Events overtake each other: the one that is taken back may come later, and finds its answer. */
 function cancelledAhead(

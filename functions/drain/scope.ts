@@ -33,6 +33,22 @@ export function scopeOf(
   return { kind: 'unusable', message: 'no supported entities for a partial drain found' };
 }
 
+/** Wide enough for each of these requests. */
+export function scopeOfAll(
+  requests: readonly { readonly event: Parameters<typeof scopeOf>[0] }[],
+  partialDrainEnabled: boolean,
+): DrainScope {
+  return requests.map(({ event }) => scopeOf(event, partialDrainEnabled)).reduce<DrainScope>(union, NOTHING);
+}
+
+const NOTHING: DrainScope = { kind: 'entities', entities: [] };
+
+function union(a: DrainScope, b: WantedScope): DrainScope {
+  if (b.kind === 'unusable') return a;
+  if (a.kind === 'full' || b.kind === 'full') return FULL;
+  return { kind: 'entities', entities: [...new Set([...a.entities, ...b.entities])].toSorted() };
+}
+
 /** Whether a drain of `earlier` has done, or does, what one of `wanted` would. */
 export function covers(earlier: DrainScope, wanted: DrainScope): boolean {
   if (earlier.kind === 'full') return true;

@@ -37,6 +37,51 @@ describe('configuration', () => {
     expect(() => parseConfig({ forwarder })).toThrow(/curfew\.forwarder: cannot be chosen.*deploy\//);
   });
 
+  // CloudFormation would find each of these in the middle of a deployment, or the CDK without the name of the key.
+  it.each([
+    [
+      'alarmTopicArn',
+      { alarmTopicArn: 'arn:aws:sns:oncall' },
+      /curfew\.alarmTopicArn: must be the ARN of an SNS topic/,
+    ],
+    [
+      'alarmTopicArn',
+      {
+        env: { account: '123456789012', region: 'eu-west-1' },
+        alarmTopicArn: 'arn:aws:sns:us-east-1:123456789012:oncall',
+      },
+      /curfew\.alarmTopicArn: must be a topic of eu-west-1/,
+    ],
+    ['env.region', { env: { account: '123456789012', region: 'Ireland' } }, /curfew\.env\.region: .*Region/],
+    [
+      'privateAccess.privateSubnetIds',
+      {
+        privateAccess: {
+          vpcId: 'vpc-0123456789abcdef0',
+          clusterSecurityGroupId: 'sg-0123456789abcdef0',
+          availabilityZones: ['eu-west-1a', 'eu-west-1b'],
+          privateSubnetIds: ['subnet-0123456789abcdef0', 'subnet-0123456789abcdef1', 'subnet-0123456789abcdef2'],
+        },
+      },
+      /curfew\.privateAccess\.privateSubnetIds: must be as many in each of the 2 availabilityZones/,
+    ],
+  ])('is refused with the name of %s where AWS or the CDK would refuse it', (_, context, message) => {
+    expect(() => parseConfig(context)).toThrow(message);
+  });
+
+  it('takes a topic of the Region that is deployed to, whichever partition it is in', () => {
+    for (const [partition, region] of [
+      ['aws', 'eu-west-1'],
+      ['aws-cn', 'cn-north-1'],
+      ['aws-us-gov', 'us-gov-west-1'],
+      ['aws-eusc', 'eusc-de-east-1'],
+    ]) {
+      const alarmTopicArn = `arn:${partition}:sns:${region}:123456789012:on-call`;
+      const env = { account: '123456789012', region };
+      expect(parseConfig({ env, alarmTopicArn }).alarmTopicArn).toBe(alarmTopicArn);
+    }
+  });
+
   it('is refused when it is not JSON', () => {
     expect(() => parseConfig('{')).toThrow('curfew: must be JSON');
   });
