@@ -69,7 +69,7 @@ export type ObjectPatch =
   | { readonly type: 'json'; readonly body: readonly JsonObject[] };
 
 export interface KubernetesApi {
-  /** The live object (quorum read), or undefined on 404. */
+  /** The live object (quorum read), or undefined where the API server says that there is none. */
   get(ref: ObjectRef): Promise<KubernetesObject | undefined>;
   /** All matching objects (all pages), consistent; undefined when the resource is not served (its CRD is missing). */
   list(type: ResourceType, query?: ListQuery, options?: ListOptions): Promise<readonly KubernetesObject[] | undefined>;

@@ -56,3 +56,10 @@ export function parseApiFailure(status: number, body: string, retryAfter?: strin
   }
   return toApiFailure(status, parsed, retryAfter);
 }
+
+/**
+ * Whether the API server itself says that there is no such object or resource: by a `Status`, or by this text for a path that it does not
+ * serve. A proxy or load balancer in between answers 404 too, with a page of its own, while the object is there.
+ */
+export const isNotFound = ({ status, reason, message }: ApiFailure): boolean =>
+  status === 404 && (reason === 'NotFound' || message === '404 page not found');

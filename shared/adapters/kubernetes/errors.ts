@@ -9,7 +9,7 @@
  */
 import { RetryableError, TerminalError } from '../../errors.ts';
 import type { CreateOutcome, DeleteOutcome, EvictOutcome, WriteOutcome } from '../../ports/kubernetes-api.ts';
-import type { ApiFailure } from './api-failure.ts';
+import { isNotFound, type ApiFailure } from './api-failure.ts';
 
 /** What was being done, for the message (`deleting nodeclaims nc1`), and whether it changes anything. */
 export interface Attempt {
@@ -32,6 +32,9 @@ export function toThrown(failure: ApiFailure, attempt: Attempt): RetryableError 
       return retryable('Unauthorized', false);
     case 403: // RBAC, quota, or a terminating namespace. Nothing was done.
       return retryable('Forbidden', false);
+    case 404: // The API server's own is expected by every verb; another's says nothing of the object.
+      if (!isNotFound(failure)) return retryable('Status404', true);
+      break;
     case 408: // The server gave up reading the request.
       return retryable('RequestTimeout', true);
     case 409: // Expected by every verb that can meet it; here e.g. a quota that changed during a create. Nothing was done.
@@ -53,9 +56,9 @@ export function toThrown(failure: ApiFailure, attempt: Attempt): RetryableError 
 /** Outcome of a refused create. */
 export function toCreateOutcome(failure: ApiFailure, doing: string): CreateOutcome {
   if (isRefusedByPolicy(failure)) return { kind: 'invalid', message: failure.message };
+  // The namespace does not exist, or the resource is not served (its CRD is missing).
+  if (isNotFound(failure)) return { kind: 'notFound' };
   switch (failure.status) {
-    case 404: // The namespace does not exist, or the resource is not served (its CRD is missing).
-      return { kind: 'notFound' };
     case 409: // AlreadyExists; any other conflict (quota) is worth another try.
       if (failure.reason === 'AlreadyExists') return { kind: 'exists' };
       break;
@@ -72,9 +75,8 @@ export function toCreateOutcome(failure: ApiFailure, doing: string): CreateOutco
 /** Outcome of a refused patch. `hasTest`: the JSON patch starts from an assumption (`op: test`). */
 export function toWriteOutcome(failure: ApiFailure, doing: string, hasTest: boolean): WriteOutcome {
   if (isRefusedByPolicy(failure)) throw toThrown(failure, { doing, write: true });
+  if (isNotFound(failure)) return { kind: 'notFound' };
   switch (failure.status) {
-    case 404:
-      return { kind: 'notFound' };
     case 409: // The resourceVersion or UID in the patch is not the stored one.
       return { kind: 'conflict', message: failure.message };
     case 422: // Validation, with two exceptions that mean "not the object you looked at":
@@ -90,7 +92,7 @@ export function toWriteOutcome(failure: ApiFailure, doing: string, hasTest: bool
 /** Outcome of a refused delete. */
 export function toDeleteOutcome(failure: ApiFailure, doing: string): DeleteOutcome {
   if (isRefusedByPolicy(failure)) throw toThrown(failure, { doing, write: true });
-  if (failure.status === 404) return { kind: 'notFound' };
+  if (isNotFound(failure)) return { kind: 'notFound' };
   if (failure.status === 409) return conflict(failure); // A precondition does not hold.
   throw toThrown(failure, { doing, write: true });
 }
@@ -100,9 +102,8 @@ export function toEvictOutcome(failure: ApiFailure, doing: string): EvictOutcome
   // A webhook wants to be asked again, as while it moves a virtual machine away: nothing was done.
   if (isDeniedByPolicy(failure) && !isRefusedByPolicy(failure)) return blocked(failure);
   if (isRefusedByPolicy(failure)) throw toThrown(failure, { doing, write: true });
+  if (isNotFound(failure)) return { kind: 'notFound' };
   switch (failure.status) {
-    case 404:
-      return { kind: 'notFound' };
     case 409: // The UID precondition does not hold: another pod of that name.
       return conflict(failure);
     case 429: // A budget allows no disruption now, or its status is not up to date. Throttling has no such cause.

@@ -7,7 +7,7 @@ import {
 } from '../../domain/kubernetes-object.ts';
 import { RetryableError } from '../../errors.ts';
 import type { KubernetesApi, ListOptions, ListQuery, ObjectPatch, Preconditions } from '../../ports/kubernetes-api.ts';
-import { parseApiFailure, type ApiFailure } from './api-failure.ts';
+import { isNotFound, parseApiFailure, type ApiFailure } from './api-failure.ts';
 import { toCreateOutcome, toDeleteOutcome, toEvictOutcome, toThrown, toWriteOutcome } from './errors.ts';
 import { resolveKind } from './resolve-kind.ts';
 import { listPage } from './list-page.ts';
@@ -44,8 +44,9 @@ export function createKubernetesApi(transport: Transport): KubernetesApi {
       const doing = describeCall('reading', ref);
       const response = await transport.request({ method: 'GET', path: objectPath(ref), doing });
       if (succeeded(response)) return parseObject(parseJson(response.body, doing), doing);
-      if (response.status === 404) return undefined;
-      throw toThrown(failureOf(response), { doing, write: false });
+      const failure = failureOf(response);
+      if (isNotFound(failure)) return undefined;
+      throw toThrown(failure, { doing, write: false });
     },
 
     list: (type, query, options) => listAll(transport, type, query, options),

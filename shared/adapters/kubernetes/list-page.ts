@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { isJsonObject } from '../../domain/json.ts';
 import type { KubernetesObject, ResourceType } from '../../domain/kubernetes-object.ts';
 import type { ListQuery, ObjectProjection } from '../../ports/kubernetes-api.ts';
-import { parseApiFailure } from './api-failure.ts';
+import { isNotFound, parseApiFailure } from './api-failure.ts';
 import { toThrown } from './errors.ts';
 import { createListItems } from './list-items.ts';
 import { parseJson, parseList, parseObject } from './objects.ts';
@@ -33,7 +33,7 @@ export interface ListPageOptions {
 }
 
 /**
- * 404 and 410 are answers. Throws what `project` throws, `RetryableError` or `TerminalError` for the rest, and the
+ * The API server's 404 and 410 are answers. Throws what `project` throws, `RetryableError` or `TerminalError` for the rest, and the
  * signal's reason on abort.
  */
 export async function listPage(
@@ -61,7 +61,7 @@ export async function listPage(
       return { kind: 'page', items: body.items, ...body.rest };
     case 'refused': {
       const failure = parseApiFailure(response.status, body.text, response.retryAfter);
-      if (failure.status === 404) return { kind: 'notServed' };
+      if (isNotFound(failure)) return { kind: 'notServed' };
       if (failure.status === 410) return { kind: 'expired', message: failure.message };
       throw toThrown(failure, { doing, write: false });
     }

@@ -1,7 +1,7 @@
 /** The resource that serves a kind, by the API's discovery documents; every authenticated user may read them. */
 import { isJsonObject } from '../../domain/json.ts';
 import type { GroupVersionKind, ResourceType } from '../../domain/kubernetes-object.ts';
-import { parseApiFailure } from './api-failure.ts';
+import { isNotFound, parseApiFailure } from './api-failure.ts';
 import { toThrown } from './errors.ts';
 import { parseJson } from './objects.ts';
 import { collectionPath } from './paths.ts';
@@ -16,9 +16,10 @@ export async function resolveKind(
   const doing = `looking for the resource of ${kind} in ${group === '' ? version : `${group}/${version}`}`;
   const path = collectionPath({ group, version, resource: '' }).replace(/\/$/, '');
   const response = await transport.request({ method: 'GET', path, doing, ...(signal && { signal }) });
-  if (response.status === 404) return undefined;
   if (response.status !== 200) {
-    throw toThrown(parseApiFailure(response.status, response.body, response.retryAfter), { doing, write: false });
+    const failure = parseApiFailure(response.status, response.body, response.retryAfter);
+    if (isNotFound(failure)) return undefined;
+    throw toThrown(failure, { doing, write: false });
   }
   const answer = parseJson(response.body, doing);
   const resources =

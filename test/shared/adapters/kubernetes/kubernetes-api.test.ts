@@ -53,6 +53,36 @@ describe('KubernetesApi over HTTP', () => {
     expect(new URL(requests[1]?.url ?? '', 'http://x').searchParams.get('labelSelector')).toBe('a in (b,c),d!=e');
   });
 
+  it.each([
+    ['the page of a load balancer', 'text/html', '<html><body>404 Not Found</body></html>'],
+    ['nothing', 'text/plain', ''],
+    ['another proxy', 'application/json', '{"error":"no route"}'],
+  ])('takes the 404 of %s for no answer: the object may be there', async (_, type, body) => {
+    const { api } = await apiWith((_request, response) => {
+      response.writeHead(404, { 'content-type': type }).end(body);
+    });
+    const unknown = { name: 'RetryableError', reason: 'Status404' };
+    await expect(api.get(pod)).rejects.toMatchObject(unknown);
+    await expect(api.list(RESOURCES.Node)).rejects.toMatchObject(unknown);
+    await expect(api.resolve({ group: 'a.b', version: 'v1', kind: 'C' })).rejects.toMatchObject(unknown);
+    const options = { preconditions: { uid: 'u1' } };
+    const lost = { ...unknown, outcomeUnknown: true };
+    await expect(api.evict(pod, options)).rejects.toMatchObject(lost);
+    await expect(api.delete(pod, options)).rejects.toMatchObject(lost);
+    await expect(api.patch(pod, { type: 'merge', body: {} })).rejects.toMatchObject(lost);
+    await expect(api.create(RESOURCES.Pod, { apiVersion: 'v1', kind: 'Pod', metadata: {} })).rejects.toMatchObject(
+      lost,
+    );
+  });
+
+  it("believes the API server's own 404 for a path that it does not serve", async () => {
+    const { api } = await apiWith((_, response) => {
+      response.writeHead(404, { 'content-type': 'text/plain' }).end('404 page not found\n');
+    });
+    expect(await api.get(pod)).toBeUndefined();
+    expect(await api.list(RESOURCES.Node)).toBeUndefined();
+  });
+
   it('names the media type of each patch', async () => {
     const { api, requests } = await apiWith((_, response) =>
       json(response, 200, { kind: 'Pod', apiVersion: 'v1', ...node('web-0') }),
