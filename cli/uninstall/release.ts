@@ -1,7 +1,7 @@
 /** What Curfew has left on a Node that nobody takes off once it is gone: its hold for protected pods, and what its drains have written. */
 import { ANNOTATIONS, KARPENTER, NVSENTINEL } from '../../shared/contract/names.ts';
 import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { DRAIN_STATES, QUARANTINED } from '../../shared/domain/quarantine.ts';
+import { DRAIN_STATES, stateWithoutDrain } from '../../shared/domain/quarantine.ts';
 
 export interface Release {
   /** Keys of annotations and labels that come off. */
@@ -37,13 +37,12 @@ export function releaseOf({ metadata, spec }: KubernetesObject): Release {
     ...(staysCordoned || annotations[ANNOTATIONS.cordonedByDrain] === undefined ? [] : [ANNOTATIONS.cordonedByDrain]),
   ];
   const showsDraining = isDrained && labels[NVSENTINEL.stateLabel] === DRAIN_STATES.draining;
-  const isQuarantined = annotations[NVSENTINEL.quarantineAnnotation] !== undefined;
   const body = {
     metadata: {
       uid,
       resourceVersion,
       ...(marks.length > 0 && { annotations: Object.fromEntries(marks.map(key => [key, null])) }),
-      ...(showsDraining && { labels: { [NVSENTINEL.stateLabel]: isQuarantined ? QUARANTINED : null } }),
+      ...(showsDraining && { labels: { [NVSENTINEL.stateLabel]: stateWithoutDrain(annotations) ?? null } }),
     },
     ...(isUncordoned && { spec: { unschedulable: null } }),
   };

@@ -3,7 +3,7 @@ import { withoutWaiter, withWaiter } from '../../shared/cluster/pod-watchers.ts'
 import { ANNOTATIONS, NVSENTINEL } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { JsonObject, KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { DRAIN_STATES, isDrainState, QUARANTINED, REMEDIATING } from '../../shared/domain/quarantine.ts';
+import { DRAIN_STATES, isDrainState, REMEDIATING, stateWithoutDrain } from '../../shared/domain/quarantine.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import type { ActiveDrain, DrainStatus, FinishedDrain, Hold } from './model.ts';
 import { requestedId } from './node-request.ts';
@@ -103,7 +103,7 @@ function stateAfter(node: KubernetesObject, status: DrainStatus): string | undef
       return DRAIN_STATES.failed;
     case 'Cancelled': {
       if (!isDrainState(state)) return state;
-      return node.metadata.annotations?.[NVSENTINEL.quarantineAnnotation] === undefined ? undefined : QUARANTINED;
+      return stateWithoutDrain(node.metadata.annotations);
     }
   }
 }

@@ -54,6 +54,8 @@ export interface DrainPlan {
   readonly passedOver: readonly { readonly pod: PodView; readonly because: PassedOver }[];
   /** The earliest instant at which this plan changes by time alone; undefined: only an event changes it. */
   readonly nextLook: EpochMs | undefined;
+  /** When the next pod is deleted because of the deadline; undefined: none is left. */
+  readonly nextForce: EpochMs | undefined;
 }
 
 /** The plan for what is seen now. */
@@ -80,7 +82,8 @@ export function planDrain({ now, pods, deadline, protection }: DrainSituation): 
     }
     return gracefulStep(pod, group, { now, current, protection });
   });
-  return { drained: steps.length === 0, steps, passedOver, nextLook: nextLook(steps, now, deadline) };
+  const nextForce = nextForceOf(steps, now, deadline);
+  return { drained: steps.length === 0, steps, passedOver, nextLook: earliest(nextEnd(steps), nextForce), nextForce };
 }
 
 function gracefulStep(
@@ -94,10 +97,16 @@ function gracefulStep(
   return wait === undefined ? { kind: 'evict', pod, group } : { kind: 'wait', pod, because: 'Protected', ...wait };
 }
 
-function nextLook(steps: readonly PodStep[], now: EpochMs, deadline: EpochMs | undefined): EpochMs | undefined {
+/** When the first of the waits ends by itself. */
+function nextEnd(steps: readonly PodStep[]): EpochMs | undefined {
+  let next: EpochMs | undefined;
+  for (const step of steps) if (step.kind === 'wait') next = earliest(next, step.until);
+  return next;
+}
+
+function nextForceOf(steps: readonly PodStep[], now: EpochMs, deadline: EpochMs | undefined): EpochMs | undefined {
   let next: EpochMs | undefined;
   for (const step of steps) {
-    if (step.kind === 'wait') next = earliest(next, step.until);
     const forced = step.kind === 'force' ? undefined : forceTime(step.pod, deadline);
     if (forced !== undefined && forced > now) next = earliest(next, forced);
   }

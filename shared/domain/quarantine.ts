@@ -10,6 +10,10 @@ export const DRAIN_STATES = { draining: 'draining', succeeded: 'drain-succeeded'
 export const isDrainState = (state: string | undefined): boolean =>
   Object.values<string | undefined>(DRAIN_STATES).includes(state);
 /** Quarantined, and not drained yet. */
-export const QUARANTINED = 'quarantined';
+const QUARANTINED = 'quarantined';
 /** Remediation is under way on the node: a drain does not overwrite it. */
 export const REMEDIATING = 'remediating';
+
+/** What the label says of a node without the drain that wrote it; undefined: nothing. */
+export const stateWithoutDrain = (annotations: Readonly<Record<string, string>> = {}): string | undefined =>
+  annotations[QUARANTINE_ANNOTATION] === undefined ? undefined : QUARANTINED;

@@ -8,7 +8,6 @@ import { earliest, type EpochMs } from '../../../shared/domain/time.ts';
 import type { StepsOutcome } from '../../../shared/lifecycle/steps.ts';
 import { carryOutDrain } from '../drain-pass.ts';
 import { planDrain } from '../drain-plan.ts';
-import { forceTime } from '../forced-deletion.ts';
 import { leaving, type TerminationContext } from './context.ts';
 import { deleteObjects } from './delete-objects.ts';
 import { reportPod, sayDenied } from './drain.ts';
@@ -28,14 +27,11 @@ export async function deleteDuePods(context: TerminationContext, outcome: StepsO
   let next: EpochMs | undefined;
   for (const node of leaving(context)) {
     const pods = await loadPodsOnNode(deps, node.metadata.name);
-    const { steps } = planDrain({ now, pods, deadline: deadline.time, protection: look.protection.policy });
+    const { steps, nextForce } = planDrain({ now, pods, deadline: deadline.time, protection: look.protection.policy });
     const outcomes = await carryOutDrain(deps, { steps: steps.filter(({ kind }) => kind === 'force') });
     await fewAtATime(outcomes, each => reportPod(context, each));
     await fewAtATime(outcomes, each => sayDenied(context, each));
-    for (const { kind, pod } of steps) {
-      const time = kind === 'force' ? undefined : forceTime(pod, deadline.time);
-      if (time !== undefined && time > now) next = earliest(next, time);
-    }
+    next = earliest(next, nextForce);
   }
   return next;
 }

@@ -99,9 +99,9 @@ export function toDeleteOutcome(failure: ApiFailure, doing: string): DeleteOutco
 
 /** Outcome of a refused eviction. */
 export function toEvictOutcome(failure: ApiFailure, doing: string): EvictOutcome {
-  // A webhook wants to be asked again, as while it moves a virtual machine away: nothing was done.
-  if (isDeniedByPolicy(failure) && !isRefusedByPolicy(failure)) return blocked(failure);
   if (isRefusedByPolicy(failure)) throw toThrown(failure, { doing, write: true });
+  // A webhook wants to be asked again, as while it moves a virtual machine away: nothing was done.
+  if (isDeniedByPolicy(failure)) return blocked(failure);
   if (isNotFound(failure)) return { kind: 'notFound' };
   switch (failure.status) {
     case 409: // The UID precondition does not hold: another pod of that name.

@@ -1,22 +1,13 @@
 /** Whom a kubeconfig asks to act as beside `as`, which alone the library knows: `as-uid`, `as-groups` and `as-user-extra` of the user. */
-import { readFileSync } from 'node:fs';
-import { loadYaml, type User } from '@kubernetes/client-node';
+import type { User } from '@kubernetes/client-node';
 import { z } from 'zod';
 import { ClusterAccessError } from './check-context.ts';
+import { parseUsers } from './kubeconfig-users.ts';
 
-const users = z.object({
-  users: z.array(
-    z.object({
-      name: z.string(),
-      user: z
-        .object({
-          'as-uid': z.string().optional(),
-          'as-groups': z.array(z.string()).optional(),
-          'as-user-extra': z.record(z.string(), z.array(z.string())).optional(),
-        })
-        .nullish(),
-    }),
-  ),
+const fields = z.object({
+  'as-uid': z.string().optional(),
+  'as-groups': z.array(z.string()).optional(),
+  'as-user-extra': z.record(z.string(), z.array(z.string())).optional(),
 });
 
 /** The header lines that say it. Throws `ClusterAccessError` where nobody is named to act as, which the API server refuses. */
@@ -24,7 +15,7 @@ export function impersonationOf(
   file: string,
   { name, impersonateUser }: Pick<User, 'name' | 'impersonateUser'>,
 ): Readonly<Record<string, readonly string[]>> {
-  const parsed = users.safeParse(loadYaml(readFileSync(file, 'utf8')));
+  const parsed = parseUsers(file, fields);
   if (!parsed.success) {
     const { path = [] } = parsed.error.issues[0] ?? {};
     throw new ClusterAccessError(`kubeconfig ${file}: ${path.join('.')} is not as kubectl takes it`);

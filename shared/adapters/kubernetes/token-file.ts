@@ -1,19 +1,17 @@
 /** Tokens that a kubeconfig names by a file (`users[].user.tokenFile`), which the library does not know. Read anew each time: they rotate. */
-import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { loadYaml, type KubeConfig, type User } from '@kubernetes/client-node';
+import type { KubeConfig, User } from '@kubernetes/client-node';
 import { z } from 'zod';
+import { parseUsers } from './kubeconfig-users.ts';
 
 type Authenticator = Parameters<KubeConfig['addAuthenticator']>[0];
 
-const users = z.object({
-  users: z.array(z.object({ name: z.string(), user: z.object({ tokenFile: z.string().optional() }).nullish() })),
-});
+const fields = z.object({ tokenFile: z.string().optional() });
 
 /** A path in a kubeconfig is relative to its folder; the file wins over `token`, as with client-go. */
 export function takeTokenFiles(config: KubeConfig, file: string): void {
-  const parsed = users.safeParse(loadYaml(readFileSync(file, 'utf8')));
+  const parsed = parseUsers(file, fields);
   const files = new Map(
     (parsed.data?.users ?? []).flatMap(({ name, user }) =>
       user?.tokenFile === undefined ? [] : [[name, resolve(dirname(file), user.tokenFile)]],
