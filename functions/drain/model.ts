@@ -48,7 +48,7 @@ export type Incoming =
   /** A monitor reports that a fault is over; nobody says what became of a quarantine. */
   | { readonly kind: 'recovered'; readonly event: HealthEvent; readonly said?: Said | undefined }
   /** The quarantine of the whole node is over. */
-  | { readonly kind: 'unQuarantined'; readonly id: string; readonly saidTime?: EpochMs | undefined }
+  | { readonly kind: 'unQuarantined'; readonly id: string; readonly said?: Said | undefined }
   /** A person took back the quarantine of this one event. */
   | { readonly kind: 'cancelled'; readonly id: string }
   /** A person took back the request on the Node. */
