@@ -22,7 +22,7 @@ const FEW_ENDS = { count: 100, maxBytes: 65_536 };
 /** What a record can do without, least missed first; never a request. */
 const SPARED: readonly ((record: DrainRecord) => DrainRecord)[] = [
   // Said again.
-  ({ reported: _, ...record }) => withActive(record, ({ reported: __, ...active }) => active),
+  record => withoutReported(withActive(record, withoutReported)),
   record => ({ ...record, finished: record.finished.map(each => ({ ...each, left: [] })) }),
   record => withActive(record, active => ({ ...active, ...(active.end && { end: { ...active.end, left: [] } }) })),
   // The drain counts too few.
@@ -33,6 +33,11 @@ const SPARED: readonly ((record: DrainRecord) => DrainRecord)[] = [
   record => ({ ...record, finished: newestOf(record.finished, FEW_ENDS) }),
   ({ recoveries = [], ...record }) => ({ ...record, recoveries: recoveries.slice(-1) }),
 ];
+
+function withoutReported<Part extends { readonly reported?: string }>(part: Part): Omit<Part, 'reported'> {
+  const { reported: _, ...rest } = part;
+  return rest;
+}
 
 function withActive(record: DrainRecord, change: (active: ActiveDrain) => ActiveDrain): DrainRecord {
   return record.active === undefined ? record : { ...record, active: change(record.active) };
