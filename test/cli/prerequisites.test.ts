@@ -7,7 +7,7 @@ import { json, serve, status } from '../shared/adapters/kubernetes/scripted-serv
 /** The start of a command on a cluster that allows everything and answers like this for groups. */
 async function check(answerGroup: (response: Parameters<typeof json>[0]) => void) {
   const server = await serve((request, response) => {
-    if (request.url?.startsWith('/apis/authorization.k8s.io') === true) {
+    if (request.url.startsWith('/apis/authorization.k8s.io')) {
       return json(response, 201, { kind: 'SelfSubjectAccessReview', status: { allowed: true } });
     }
     return answerGroup(response);

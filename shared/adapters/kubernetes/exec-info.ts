@@ -42,5 +42,6 @@ export function clusterInfo(file: string, { name, caFile }: Pick<Cluster, 'name'
     ...(config !== undefined && { config }),
   };
   // JSON leaves out what is undefined.
-  return JSON.parse(JSON.stringify(told)) as JsonObject;
+  const json: JsonObject = JSON.parse(JSON.stringify(told));
+  return json;
 }

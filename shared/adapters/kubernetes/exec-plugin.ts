@@ -5,6 +5,7 @@
 import { spawn } from 'node:child_process';
 import { dirname, resolve, sep } from 'node:path';
 import type { Readable } from 'node:stream';
+import { isatty } from 'node:tty';
 import type { KubeConfig, User } from '@kubernetes/client-node';
 import { z } from 'zod';
 import { isJsonObject } from '../../domain/json.ts';
@@ -104,7 +105,7 @@ function run(exec: unknown, options: ExecPluginOptions): Promise<Credential> {
   const parsed = plugin.safeParse(exec);
   if (!parsed.success) throw new Error('its credential plugin names no command: check `exec` in the kubeconfig');
   const { command, args, env, installHint, interactiveMode, provideClusterInfo, apiVersion } = parsed.data;
-  const interactive = (options.hasTerminal ?? process.stdin.isTTY === true) && interactiveMode !== 'Never';
+  const interactive = (options.hasTerminal ?? isatty(0)) && interactiveMode !== 'Never';
   const timeoutMs = options.timeoutMs ?? (interactive ? ASKING_TIMEOUT_MS : DEFAULT_TIMEOUT_MS);
   const refusal = (what: string, cause?: unknown): Error =>
     new Error(`its credential plugin ${command} ${what}`, { cause });

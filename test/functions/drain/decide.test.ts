@@ -306,6 +306,13 @@ describe('what a drain counts', () => {
     });
   });
 
+  it('forgets the pods that are not there any more, and not how many they were', () => {
+    const drain = active({ tried, warned: ['uid-b', 'uid-c'], gone: 7 });
+    const pods = [pod('a', { deletionTimestamp: '2024-11-01T15:00:30Z' }), pod('b')];
+    const next = decide(observation({ record: { active: drain }, node: prepared(drain), pods }));
+    expect(next).toMatchObject({ active: { tried: ['uid-a', 'uid-b'], warned: ['uid-b'], gone: 8, drained: 9 } });
+  });
+
   it('goes on from what a record of before says', () => {
     const drain = active({ drained: 4 });
     const decision = decide(observation({ record: { active: drain }, node: prepared(drain) }));
