@@ -34,8 +34,13 @@ export function cancelledBy(
   const waiting = requests.filter(ends);
   // One whose answer is already on its way ends as it was decided.
   const running = active === undefined || active.end !== undefined ? [] : active.requests.filter(ends);
-  const recovered = finished.filter(each => !each.recovered && each.status !== 'Cancelled' && isEnded(incoming, each));
-  const isStale = incoming.kind === 'unQuarantined' && isDrainState(node.labels[STATE_LABEL]);
+  const recovered = finished.filter(
+    each => !each.recovered && each.status !== 'Cancelled' && isEnded(incoming, each) && !isLater(each, incoming),
+  );
+  const isStale =
+    incoming.kind === 'unQuarantined' &&
+    isDrainState(node.labels[STATE_LABEL]) &&
+    isFree({ finished: finished.filter(each => !recovered.includes(each)) });
   if (waiting.length + running.length + recovered.length === 0 && !isStale)
     return cancelledAhead(incoming, record, now);
   const outcome: DrainOutcome = { status: 'Cancelled', ...REASONS[incoming.kind], left: [] };
@@ -117,7 +122,7 @@ export function takenBack({ hold }: ActiveDrain, node: DrainedNode): DrainOutcom
 }
 
 /** Whether no drain of the record stands for a fault that is still there. */
-export function isFree({ finished }: DrainRecord): boolean {
+export function isFree({ finished }: Pick<DrainRecord, 'finished'>): boolean {
   return finished.every(({ recovered, status }) => recovered || status === 'Cancelled');
 }
 
@@ -127,6 +132,10 @@ const REASONS = {
   cancelled: { reason: 'ManuallyReleased', message: 'somebody took the quarantine of the node back' },
   withdrawn: { reason: 'Withdrawn', message: 'the request was withdrawn' },
 } as const;
+
+/** Of a quarantine that began after that one had ended: the drain that was done for it still stands. */
+const isLater = ({ said }: Pick<FinishedDrain, 'said'>, incoming: Exclude<Incoming, { kind: 'drain' }>): boolean =>
+  incoming.kind === 'unQuarantined' && isSaidBefore(incoming.said, said);
 
 /** A fault that was said after its end is another one. */
 function isEnded(

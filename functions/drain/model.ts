@@ -48,7 +48,7 @@ export type Incoming =
   /** A monitor reports that a fault is over; nobody says what became of a quarantine. */
   | { readonly kind: 'recovered'; readonly event: HealthEvent; readonly said?: Said | undefined }
   /** The quarantine of the whole node is over. */
-  | { readonly kind: 'unQuarantined'; readonly id: string; readonly saidTime?: EpochMs | undefined }
+  | { readonly kind: 'unQuarantined'; readonly id: string; readonly said?: Said | undefined }
   /** A person took back the quarantine of this one event. */
   | { readonly kind: 'cancelled'; readonly id: string }
   /** A person took back the request on the Node. */
@@ -101,11 +101,16 @@ export interface ActiveDrain {
   readonly hold?: Hold;
   /** Of the Node when the drain prepared it: an event of this version says nothing new. */
   readonly nodeVersion?: string;
-  /** UIDs of pods whose owners were warned of the deletion. */
+  /** UIDs of pods that are still there, and whose owners were warned of the deletion. */
   readonly warned: readonly string[];
-  /** UIDs of pods that this drain has set out to evict or delete: noted before, so that no run that is overtaken goes uncounted. */
+  /**
+   * UIDs of pods that this drain has set out to evict or delete, and that are still there: noted before, so that no run that is overtaken
+   * goes uncounted.
+   */
   readonly tried?: readonly string[];
-  /** Of these, those that are gone or about to go. */
+  /** How many pods it had set out to evict or delete, and are not there any more. */
+  readonly gone?: number;
+  /** Those, and the ones that are about to go. */
   readonly drained: number;
   /** Passes in a row in which evictions were refused. */
   readonly refusals: number;

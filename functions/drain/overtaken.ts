@@ -20,8 +20,9 @@ const MAX_RECOVERIES = { count: 50, maxBytes: 65_536 };
 export function withEnds(seen: DrainObservation): DrainObservation {
   const { incoming, record, now } = seen;
   if (incoming?.kind === 'recovered') return { ...seen, record: withRecovery(record, incoming, now) };
-  if (incoming?.kind !== 'unQuarantined' || incoming.saidTime === undefined) return seen;
-  const { saidTime } = incoming;
+  if (incoming?.kind !== 'unQuarantined') return seen;
+  const saidTime = incoming.said?.createdTime ?? incoming.said?.sentTime;
+  if (saidTime === undefined) return seen;
   if (record.quarantineEnd !== undefined && record.quarantineEnd.saidTime >= saidTime) return seen;
   return { ...seen, record: { ...record, quarantineEnd: { saidTime, time: now } } };
 }

@@ -55,13 +55,13 @@ function toIncoming(
   sentTime: EpochMs | undefined,
 ): Incoming {
   const { id } = event;
-  if (quarantine === 'UnQuarantined') return { kind: 'unQuarantined', id, saidTime: createdTime ?? sentTime };
+  const onTheWay = { ...(createdTime !== undefined && { createdTime }), ...(sentTime !== undefined && { sentTime }) };
+  if (quarantine === 'UnQuarantined') return { kind: 'unQuarantined', id, said: onTheWay };
   if (quarantine === 'Cancelled') return { kind: 'cancelled', id };
   const { generatedTimestamp: generated } = event;
   const said: Said = {
     ...(generated !== undefined && { generatedTime: toEpochMs(generated.seconds * 1000 + generated.nanos / 1e6) }),
-    ...(createdTime !== undefined && { createdTime }),
-    ...(sentTime !== undefined && { sentTime }),
+    ...onTheWay,
   };
   if (quarantine === undefined && event.isHealthy) return { kind: 'recovered', event, said };
   return {

@@ -29,7 +29,14 @@ const MAX_RULES = 1000;
 const customDrain = z.madeOnce(() =>
   z.strictObject({
     enabled: z._default(z.boolean(), false),
-    nodeSelector: z._default(labelSelector, ''),
+    /** Blank is none, as in NVSentinel: all nodes. */
+    nodeSelector: z._default(
+      z.pipe(
+        labelSelector,
+        z.transform((selector: string) => selector.trim()),
+      ),
+      '',
+    ),
     /** Where NVSentinel mounts its template; here templates are keys of the ConfigMap. */
     templateMountPath: z.optional(text),
     templateFileName: z._default(matching(/^[-._a-zA-Z0-9]+$/, 'a key of a ConfigMap'), ''),

@@ -179,6 +179,12 @@ describe('what a user can put right', () => {
     expect(said).toEqual(['the credential plugin /bin/sh, at most 0.05 s']);
   });
 
+  it('nor for what a credential plugin has started, which holds its output open', async () => {
+    const plugins = new Map([['u', { command: '/bin/sh', args: ['-c', 'sleep 30; true'] }]]);
+    const runs = createExecPlugin(plugins, { timeoutMs: 50 });
+    await expect(runs.applyAuthentication({ name: 'u' }, {})).rejects.toThrow(/gave no answer within 0\.05 s/);
+  });
+
   it('says that the output cannot be written', async () => {
     const script = `"${process.execPath}" cli/curfew.ts simulate examples/scenarios/repair-empty-block-means-on.yaml > /dev/full`;
     const { status, stderr } = await shell(script);

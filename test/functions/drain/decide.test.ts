@@ -8,6 +8,7 @@ import {
   type DrainRecord,
   type FinishedDrain,
   type Incoming,
+  type Said,
 } from '../../../functions/drain/model.ts';
 import type { DrainObservation } from '../../../functions/drain/observation.ts';
 import { covers, FULL, scopeOf } from '../../../functions/drain/scope.ts';
@@ -305,6 +306,13 @@ describe('what a drain counts', () => {
     });
   });
 
+  it('forgets the pods that are not there any more, and not how many they were', () => {
+    const drain = active({ tried, warned: ['uid-b', 'uid-c'], gone: 7 });
+    const pods = [pod('a', { deletionTimestamp: '2024-11-01T15:00:30Z' }), pod('b')];
+    const next = decide(observation({ record: { active: drain }, node: prepared(drain), pods }));
+    expect(next).toMatchObject({ active: { tried: ['uid-a', 'uid-b'], warned: ['uid-b'], gone: 8, drained: 9 } });
+  });
+
   it('goes on from what a record of before says', () => {
     const drain = active({ drained: 4 });
     const decision = decide(observation({ record: { active: drain }, node: prepared(drain) }));
@@ -364,13 +372,13 @@ describe('the end of a quarantine', () => {
   const quarantineEnd = { saidTime: minutesAgo(10), time: minutesAgo(9) };
 
   it('is remembered for a day, whether or not a drain ends by it', () => {
-    const over: Incoming = { kind: 'unQuarantined', id: 'h', saidTime: minutesAgo(1) };
+    const over: Incoming = { kind: 'unQuarantined', id: 'h', said: { sentTime: minutesAgo(1) } };
     expect(decide(observation({ record: {}, incoming: over }))).toMatchObject({
       kind: 'rest',
       record: { quarantineEnd: { saidTime: minutesAgo(1), time: NOW } },
       until: addDuration(NOW, hours(24)),
     });
-    const earlier: Incoming = { ...over, saidTime: minutesAgo(11) };
+    const earlier: Incoming = { ...over, said: { sentTime: minutesAgo(11) } };
     expect(decide(observation({ record: { quarantineEnd }, incoming: earlier }))).toMatchObject({
       record: { quarantineEnd },
     });
@@ -395,6 +403,37 @@ describe('the end of a quarantine', () => {
     const node = listed === undefined ? {} : { quarantine: listed };
     const decision = decide(observation({ node, record: { quarantineEnd }, incoming }));
     expect(decision).toMatchObject({ kind, ...(kind === 'answer' && { answer: { reason: 'StaleEvent' } }) });
+  });
+});
+
+describe('the end of an earlier quarantine, which comes late', () => {
+  const minutesAgo = (count: number) => addDuration(NOW, minutes(-count));
+  const labels = { 'dgxc.nvidia.com/nvsentinel-state': 'drain-succeeded' };
+  const end = (said: Said): Incoming => ({ kind: 'unQuarantined', id: 'h', said });
+  const on = (incoming: Incoming, said: Said) =>
+    decide(
+      observation({
+        incoming,
+        node: { labels, cordonMark: 'e1', unschedulable: true },
+        record: { finished: [finished('e1', { said })] },
+      }),
+    );
+
+  it('leaves what the drain of a later one says on the Node, and its cordon (NV29, NV109)', () => {
+    const said = { createdTime: minutesAgo(5), sentTime: minutesAgo(5) };
+    expect(on(end({ createdTime: minutesAgo(6), sentTime: minutesAgo(1) }), said)).toMatchObject({
+      kind: 'rest',
+      record: { finished: [{ recovered: false }] },
+    });
+    expect(on(end({ sentTime: minutesAgo(6) }), { sentTime: minutesAgo(5) }).kind).toBe('rest');
+  });
+
+  it.each([
+    ['of the same instant', { createdTime: minutesAgo(5) }, { createdTime: minutesAgo(5) }],
+    ['of nobody knows when', {}, { createdTime: minutesAgo(5) }],
+    ['by another clock', { sentTime: minutesAgo(6) }, { createdTime: minutesAgo(5) }],
+  ])('does not count as earlier %s', (_, over, said) => {
+    expect(on(end(over), said)).toMatchObject({ kind: 'cancel', releases: true });
   });
 });
 

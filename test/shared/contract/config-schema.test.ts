@@ -133,6 +133,17 @@ mode = "Immediate"
     expect(settings?.namespaceRules).toHaveLength(1);
   });
 
+  it.each(['', '  '])(
+    'has a custom drain for all nodes with %j as the selector, and no rules beside it (NV64, NV67)',
+    selector => {
+      const text = CUSTOM.replace('enabled = true', `enabled = true\nnodeSelector = "${selector}"`);
+      expect(settingsOf(text)?.customDrain?.nodeSelector).toBe('');
+      expect(complaintsOf(`${text}[[userNamespaces]]\nname = "*"\nmode = "Immediate"\n`)).toEqual([
+        'line 2: customDrain.enabled: cannot use both customDrain.enabled=true and userNamespaces configuration unless customDrain.nodeSelector is set',
+      ]);
+    },
+  );
+
   it('asks nothing of a custom drain that is off', () => {
     expect(
       settingsOf('[customDrain]\nenabled = false\n[[userNamespaces]]\nname = "*"\nmode = "Immediate"\n'),
