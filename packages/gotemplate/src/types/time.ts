@@ -4,18 +4,7 @@ import { date, daysTo, floorDiv, mod } from './calendar.ts';
 import { DURATION } from './duration.ts';
 import { LOCAL, LOCATION, UTC } from './location.ts';
 import { type Civil, formatTime, MONTHS, WEEKDAYS } from './time-format.ts';
-import {
-  type GoType,
-  INT,
-  INT64,
-  type Method,
-  namedType,
-  sliceOf,
-  STRING,
-  structType,
-  UINT64,
-  UINT8,
-} from './type.ts';
+import { type GoType, INT, INT64, type Method, namedType, sliceOf, STRING, structType, UINT64, UINT8 } from './type.ts';
 import {
   asInteger,
   asSlice,
