@@ -103,6 +103,8 @@ export interface ActiveDrain {
   readonly nodeVersion?: string;
   /** UIDs of pods that are still there, and whose owners were warned of the deletion. */
   readonly warned: readonly string[];
+  /** When pods are deleted, by the last look: nobody was warned of a later instant. Absent in records of before. */
+  readonly deleteTime?: EpochMs;
   /**
    * UIDs of pods that this drain has set out to evict or delete, and that are still there: noted before, so that no run that is overtaken
    * goes uncounted.

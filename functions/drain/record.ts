@@ -65,6 +65,7 @@ const active = z.object({
   hold: z.exactOptional(z.object({ quarantined: z.boolean(), cordon: z.enum(['own', 'other', 'none']) })),
   nodeVersion: z.exactOptional(z.string()),
   warned: z.array(z.string()),
+  deleteTime: z.exactOptional(instant),
   tried: z.exactOptional(z.array(z.string())),
   gone: z.exactOptional(z.number()),
   drained: z.number(),
