@@ -129,6 +129,9 @@ function startRuntime({ fn, environment }: EnvironmentOptions, runtimeApi: strin
       LANG: 'en_US.UTF-8',
       ...environment,
       ...fn.environment,
+      // There is one local endpoint of each service, and the SDK refuses these beside it.
+      AWS_USE_FIPS_ENDPOINT: 'false',
+      AWS_USE_DUALSTACK_ENDPOINT: 'false',
       AWS_EXECUTION_ENV: `AWS_Lambda_${fn.runtime}`,
       AWS_LAMBDA_FUNCTION_NAME: fn.physicalName,
       AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',

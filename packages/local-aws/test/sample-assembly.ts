@@ -14,6 +14,8 @@ export interface SampleAssembly extends Disposable {
 export interface SampleOptions {
   /** TypeScript of the handler module. */
   readonly handler: string;
+  /** More variables of the function. */
+  readonly variables?: Readonly<Record<string, string>>;
   readonly timeoutSeconds?: number;
   readonly visibilityTimeout?: number;
   readonly maxReceiveCount?: number;
@@ -166,6 +168,7 @@ function functionsTemplate(options: SampleOptions) {
               DLQ_URL: { 'Fn::ImportValue': 'SampleState:DeadUrl' },
               INBOX_URLS: { 'Fn::Join': ['', ['{"worker":"', { Ref: 'Inbox' }, '"}']] },
               CLUSTER_ENDPOINT: { Ref: 'Endpoint' },
+              ...options.variables,
             },
           },
           Tags: [{ Key: 'curfew.dev/function', Value: 'worker' }],

@@ -214,6 +214,16 @@ describe('local AWS', () => {
     expect(aws.clientEnv['AWS_ENDPOINT_URL']).toBe('http://127.0.0.1:9');
   });
 
+  // The SDK refuses to ask an endpoint that it is given for FIPS or dual-stack: a deployment that does so must run here all the same.
+  it('runs functions whose template asks for FIPS or dual-stack endpoints', async () => {
+    const { aws, log } = await start({
+      variables: { AWS_USE_FIPS_ENDPOINT: 'true', AWS_USE_DUALSTACK_ENDPOINT: 'true' },
+    });
+    await publish(aws, { name: 'n1' });
+    await log.handled('n1');
+    expect(await timesOf(aws, 'n1')).toBe(1);
+  });
+
   it('reports no problem for what it stops itself', async () => {
     const { aws, log, problems } = await start();
     await publish(aws, { name: 'n1' });
