@@ -1,5 +1,6 @@
 /** Reads a file or stream within a limit, also one that has no end, such as a device. */
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
+import { UsageError } from './usage-error.ts';
 
 const CHUNK_BYTES = 1 << 20;
 
@@ -13,6 +14,18 @@ export async function readStream(stream: AsyncIterable<Uint8Array>, limit: numbe
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
+}
+
+/** Where shells keep the pipes of their `<(command)`: these have a writer. */
+const PIPE_OF_SHELL = /^\/(?:dev|proc)\//;
+
+/** The size of a file, 0 where it is not known before it is read. Throws `UsageError` for a named pipe: it waits for a writer. */
+export async function sizeOf(file: string): Promise<number> {
+  const found = await stat(file);
+  if (found.isFIFO() && !PIPE_OF_SHELL.test(file)) {
+    throw new UsageError(`${file} is a named pipe; give a file, or - for standard input`);
+  }
+  return found.size;
 }
 
 /** The bytes of a file; undefined when there are more than `limit`. */

@@ -1,7 +1,6 @@
 /** Reads scenario files, within a limit. */
-import { stat } from 'node:fs/promises';
 import { describeSystemError } from './failure.ts';
-import { readBounded, readStream } from './read-bounded.ts';
+import { readBounded, readStream, sizeOf } from './read-bounded.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Reading YAML takes some 80 times its size of memory; this is a snapshot of a cluster with some 18,000 pods. */
@@ -14,8 +13,7 @@ const STANDARD_INPUT = '-';
 export async function readScenarioFile(file: string): Promise<string> {
   let bytes: Buffer;
   try {
-    // A pipe or device has no size before it is read.
-    const size = file === STANDARD_INPUT ? 0 : (await stat(file)).size;
+    const size = file === STANDARD_INPUT ? 0 : await sizeOf(file);
     const read = size > MAX_SCENARIO_BYTES ? undefined : await readAll(file);
     if (read === undefined) throw tooLarge(file, size);
     bytes = read;

@@ -7,12 +7,12 @@
  * How each watch stands is published with the object that asks for it (`watch` in its events).
  */
 import type { KindWatch } from '../shared/contract/cluster-event.ts';
-import type { GroupVersionKind, ResourceType } from '../shared/domain/kubernetes-object.ts';
+import type { ResourceType } from '../shared/domain/kubernetes-object.ts';
 import { toIsoText } from '../shared/domain/time.ts';
-import { messageOf, RetryableError } from '../shared/errors.ts';
 import type { Clock } from '../shared/ports/clock.ts';
 import type { ClusterWatch } from '../shared/ports/cluster-watch.ts';
 import { backoffDelay, type RandomSource } from './backoff.ts';
+import { notServed, stateOfError, type KindState } from './kind-states.ts';
 import type { Log } from './log.ts';
 import { customResource, type KindRole, type WatchedResource } from './resources.ts';
 import { guardSilence, orAborted } from './silence.ts';
@@ -48,8 +48,6 @@ export interface CustomResources {
   start(signal: AbortSignal): void;
 }
 
-type State = Pick<KindWatch, 'state' | 'message' | 'resource'>;
-
 /** One kind in one role, and who asks for it. */
 interface Wanted {
   readonly kind: WantedKind;
@@ -73,7 +71,7 @@ export function createCustomResources(deps: CustomResourcesDeps): CustomResource
   const keyOfOwner = new Map<string, string>();
   let whole: AbortSignal | undefined;
 
-  function report(entry: Wanted, { state, message, resource }: State): void {
+  function report(entry: Wanted, { state, message, resource }: KindState): void {
     if (entry.status?.state === state && entry.status.message === message) return;
     const since = toIsoText(clock.now());
     const { group, version, kind } = entry.kind;
@@ -90,14 +88,18 @@ export function createCustomResources(deps: CustomResourcesDeps): CustomResource
     for (const owner of entry.owners) deps.onChange(owner);
   }
 
-  async function resolve({ kind }: Wanted, signal: AbortSignal): Promise<ResourceType | undefined> {
+  async function discover<T>({ kind }: Wanted, signal: AbortSignal, ask: (signal: AbortSignal) => Promise<T>) {
     const guard = guardSilence(clock, timings.listTimeout, signal, `looking for ${kind.kind}`);
     try {
-      return await orAborted(deps.watch.resolve(kind, guard.signal), guard.signal);
+      return await orAborted(ask(guard.signal), guard.signal);
     } finally {
       guard.dispose();
     }
   }
+  const resolve = (entry: Wanted, signal: AbortSignal): Promise<ResourceType | undefined> =>
+    discover(entry, signal, guarded => deps.watch.resolve(entry.kind, guarded));
+  const versionsOf = (entry: Wanted, signal: AbortSignal): Promise<readonly string[]> =>
+    discover(entry, signal, guarded => deps.watch.versionsOf(entry.kind, guarded));
 
   /** Looks until the kind is served. */
   async function untilServed(entry: Wanted, signal: AbortSignal, onNotServed: () => Promise<void>) {
@@ -106,9 +108,11 @@ export function createCustomResources(deps: CustomResourcesDeps): CustomResource
       try {
         const type = await resolve(entry, signal);
         if (type !== undefined) return type;
+        const versions = await versionsOf(entry, signal);
         failures = 0;
-        report(entry, { state: 'NotServed', message: notServed(entry.kind) });
-        await onNotServed();
+        report(entry, { state: 'NotServed', message: notServed(entry.kind, versions) });
+        // In a version of their own they are still there.
+        if (versions.length === 0) await onNotServed();
         await clock.sleep(timings.notServedPoll, signal);
       } catch (error) {
         signal.throwIfAborted();
@@ -209,12 +213,4 @@ export function createCustomResources(deps: CustomResourcesDeps): CustomResource
       whole = signal;
     },
   };
-}
-
-const notServed = ({ group, version, kind }: GroupVersionKind): string =>
-  `the API server does not serve ${kind} in ${group === '' ? version : `${group}/${version}`}`;
-
-function stateOfError(error: unknown): State {
-  const forbidden = error instanceof RetryableError && error.reason === 'Forbidden';
-  return { state: forbidden ? 'Forbidden' : 'Failing', message: messageOf(error) };
 }

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { acknowledgeFindings } from './acknowledgements.ts';
-import { CONTEXT_KEY, parseConfig } from './config.ts';
+import { CONTEXT_KEY, parseConfig, STATE_STACK_SUFFIX } from './config.ts';
 import { FunctionsStack } from './functions-stack.ts';
 import { StateStack } from './state-stack.ts';
 
@@ -42,7 +42,7 @@ export function buildApp(options: BuildOptions = {}): CurfewApp {
   const stackProps = config.env === undefined ? {} : { env: config.env };
   const state = new StateStack(app, 'State', {
     ...stackProps,
-    stackName: `${config.name}State`,
+    stackName: `${config.name}${STATE_STACK_SUFFIX}`,
     name: config.name,
     description: 'Curfew: what must outlive a deployment',
   });

@@ -8,6 +8,9 @@ import { z } from 'zod';
 
 export const CONTEXT_KEY = 'curfew';
 
+/** After the deployment's name: the stack that outlives the other. */
+export const STATE_STACK_SUFFIX = 'State';
+
 const TOPIC_ARN = /^arn:[\w-]+:sns:([a-z0-9-]+):\d{12}:[\w.-]{1,256}$/;
 
 const ec2Id = (prefix: string) => new RegExp(`^${prefix}-([0-9a-f]{8}|[0-9a-f]{17})$`);
@@ -50,7 +53,11 @@ export const configSchema = z
     /** Prefix of the stacks' names; two clusters in one account need two. */
     name: z
       .string()
-      .regex(/^[A-Za-z][A-Za-z0-9]{0,30}$/)
+      .regex(/^[A-Za-z][A-Za-z0-9]{0,30}$/, 'must be a letter and up to 30 letters and digits')
+      .refine(name => !name.endsWith(STATE_STACK_SUFFIX), {
+        error: `must not end in ${STATE_STACK_SUFFIX}: the deployment without it has a stack of this name`,
+      })
+      .refine(name => name !== 'default', { error: 'must not be default: the bus is named after it' })
       .default('Curfew'),
     /** Account and region to deploy to; without it, those of the CLI's credentials. */
     env: z

@@ -98,6 +98,7 @@ export function startForwarder({ parts, bus, metrics }: Pick<Shared, 'parts' | '
   const forwarder = createForwarder({
     watch: {
       resolve: (kind, signal) => mortal(lifetime, seen.watch).resolve(kind, signal),
+      versionsOf: (kind, signal) => mortal(lifetime, seen.watch).versionsOf(kind, signal),
       list: (type, options) => mortal(lifetime, seen.watch).list(type, options),
       watch: (type, options) => mortalStream(lifetime, seen.watch.watch(type, options)),
     },

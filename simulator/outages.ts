@@ -59,10 +59,15 @@ export function createOutages(scheduler: Scheduler): Outages {
     },
     guard,
     guardWatch(watch) {
-      const { list, resolve } = guard('api', { list: watch.list.bind(watch), resolve: watch.resolve.bind(watch) });
+      const { list, resolve, versionsOf } = guard('api', {
+        list: watch.list.bind(watch),
+        resolve: watch.resolve.bind(watch),
+        versionsOf: watch.versionsOf.bind(watch),
+      });
       return {
         list,
         resolve,
+        versionsOf,
         watch: (type, options) => (isOut('api') ? failing(refusal('api')) : watch.watch(type, options)),
       };
     },

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { rbacFileOf } from '../../deploy/manifests.ts';
 import { describeAccess, missingAccess } from '../../shared/adapters/kubernetes/access-probe.ts';
+import { isNotFound, parseApiFailure } from '../../shared/adapters/kubernetes/api-failure.ts';
 import { ClusterAccessError } from '../../shared/adapters/kubernetes/kubeconfig.ts';
 import type { Transport } from '../../shared/adapters/kubernetes/transport.ts';
 import {
@@ -56,6 +57,15 @@ function neededBy(part: Part, enforce: boolean): readonly KubernetesGrant[] {
 
 const resourceList = z.object({ resources: z.array(z.object({ name: z.string() })) });
 
+/** Undefined where it is no list of resources. */
+function namesIn(body: string): readonly string[] | undefined {
+  try {
+    return resourceList.parse(JSON.parse(body)).resources.map(({ name }) => name);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The kinds of a group that a function works with and the cluster does not serve, as `nodepools.karpenter.sh`. */
 async function missingDefinitions(transport: Transport, group: string): Promise<readonly string[]> {
   const needed = kindsOf(group);
@@ -64,9 +74,9 @@ async function missingDefinitions(transport: Transport, group: string): Promise<
     versions.map(async version => {
       const path = `/apis/${group}/${version}`;
       const { status, body } = await transport.request({ method: 'GET', path, doing: 'looking for CRDs' });
-      // A server that does not tell is asked by doing.
-      if (status !== 200 && status !== 404) return needed.map(({ resource }) => resource);
-      return status === 404 ? [] : resourceList.parse(JSON.parse(body)).resources.map(({ name }) => name);
+      if (isNotFound(parseApiFailure(status, body))) return [];
+      // A server that does not tell, or a proxy that answers in its place, is asked by doing.
+      return (status === 200 ? namesIn(body) : undefined) ?? needed.map(({ resource }) => resource);
     }),
   );
   return needed

@@ -40,6 +40,7 @@ export function toReadOnly(api: KubernetesApi, onWrite: (write: WithheldWrite) =
     get: ref => api.get(ref),
     list: (type, query, options) => api.list(type, query, options),
     resolve: kind => api.resolve(kind),
+    versionsOf: kind => api.versionsOf(kind),
 
     async create(type, manifest) {
       const { namespace, name = `${manifest.metadata.generateName ?? ''}00000` } = manifest.metadata;

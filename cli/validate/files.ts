@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../shared/errors.ts';
 import { describeSystemError } from '../failure.ts';
-import { readBounded, readStream } from '../read-bounded.ts';
+import { readBounded, readStream, sizeOf } from '../read-bounded.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** Longest file; an object in a cluster is at most 1.5 MB, a snapshot of one larger. */
@@ -40,10 +40,9 @@ export async function readText(file: string): Promise<string> {
   return bytes.toString('utf8');
 }
 
-/** Undefined when it is too long; a pipe or device has no size before it is read. */
+/** Undefined when it is too long. */
 async function readLimited(file: string): Promise<Buffer | undefined> {
-  const { size } = await stat(file);
-  return size > MAX_BYTES ? undefined : readBounded(file, MAX_BYTES);
+  return (await sizeOf(file)) > MAX_BYTES ? undefined : readBounded(file, MAX_BYTES);
 }
 
 async function filesIn(folder: string): Promise<string[]> {
@@ -62,6 +61,7 @@ async function usable<Answer>(path: string, read: () => Promise<Answer>): Promis
   try {
     return await read();
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'ENOENT') throw new UsageError(`${path}: there is no such file`, { cause: error });
     throw new UsageError(describeSystemError(error)?.replace(/^the file/, path) ?? `${path}: ${messageOf(error)}`, {

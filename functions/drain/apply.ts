@@ -42,16 +42,17 @@ export async function apply(parts: Parts, decision: DrainDecision, look: Look): 
       return cancel(parts, decision, look);
     case 'hold': {
       const said = `${decision.reason} ${decision.message}`;
+      // Said first: a run that dies in between says it again, and once the record has it nobody does.
+      if (look.record.reported !== said) {
+        await report(parts, look, {
+          decision: 'hold',
+          reason: EVENT_REASONS.drainHeld,
+          message: decision.message,
+          event: { type: 'Warning' },
+        });
+      }
       const held = { ...look.record, reported: said, heldSince: look.record.heldSince ?? look.now };
-      const saved = await save(look, held, addDuration(look.now, SOON));
-      if (!saved.written || look.record.reported === said) return saved;
-      await report(parts, look, {
-        decision: 'hold',
-        reason: EVENT_REASONS.drainHeld,
-        message: decision.message,
-        event: { type: 'Warning' },
-      });
-      return saved;
+      return save(look, held, addDuration(look.now, SOON));
     }
     case 'note': {
       const saved = await saveForNow(look, decision.record);

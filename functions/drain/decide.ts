@@ -47,13 +47,15 @@ export function decide(seen: DrainObservation): DrainDecision {
   return decideActive(observation, counted(active, observation.pods));
 }
 
-function decideActive(observation: DrainObservation, active: ActiveDrain): DrainDecision {
+function decideActive(observation: DrainObservation, before: ActiveDrain): DrainDecision {
   const { now, node, rules, mode } = observation;
-  const over = takenBack(active, node);
-  if (over !== undefined) return finish(active, over);
+  const over = takenBack(before, node);
+  if (over !== undefined) return finish(before, over);
   const held = holdOf(rules, mode);
   if (held !== undefined || rules === undefined) return held ?? rest(observation);
   if (observation.record.heldSince !== undefined) return { kind: 'note', record: withoutHold(observation.record, now) };
+  const deleteTime = addDuration(sinceOf(before), rules.settings.deleteAfterTimeout);
+  const active = until(before, deleteTime);
   const isCustom = rules.isCustom(node.labels) && active.fellBack === undefined;
   const pass = planPass({
     now,
@@ -62,7 +64,7 @@ function decideActive(observation: DrainObservation, active: ActiveDrain): Drain
     protection: observation.protection,
     protectionOverridden: observation.protectionOverridden,
     evictionGracePeriod: rules.settings.evictionGracePeriod,
-    deleteTime: addDuration(sinceOf(active), rules.settings.deleteAfterTimeout),
+    deleteTime,
     warned: active.warned,
   });
   const showDraining = isCustom || !pass.drained;
@@ -72,6 +74,12 @@ function decideActive(observation: DrainObservation, active: ActiveDrain): Drain
   }
   if (isCustom) return decideCustom({ now, active, settings: rules.settings, resource: observation.resource, pass });
   return pass.drained ? finish(active, succeeded(active, pass), pass) : { kind: 'drain', active, pass };
+}
+
+/** Owners are warned anew of an instant that has come nearer. */
+function until(active: ActiveDrain, deleteTime: EpochMs): ActiveDrain {
+  const isSooner = active.deleteTime !== undefined && deleteTime < active.deleteTime;
+  return { ...active, deleteTime, ...(isSooner && { warned: [] }) };
 }
 
 /** A request that nothing blocks begins in the same write. */

@@ -122,7 +122,8 @@ export async function tidy(
 
 async function reportEnd(parts: Parts, active: ActiveDrain, outcome: DrainOutcome, look: Look): Promise<void> {
   const { status, reason, message, left } = outcome;
-  const details: JsonObject = { id: active.id, status, reason, drained: active.drained, left: [...left] };
+  const ids = active.requests.map(({ id }) => id);
+  const details: JsonObject = { id: active.id, ids, status, reason, drained: active.drained, left: [...left] };
   const event = ENDS[status];
   await report(parts, look, {
     decision: 'end',
@@ -136,7 +137,7 @@ async function reportEnd(parts: Parts, active: ActiveDrain, outcome: DrainOutcom
   await parts.deps.events.record({
     type: 'Warning',
     reason: EVENT_REASONS.drainLeftPods,
-    message: `not waited for: ${left.join(', ')}`,
+    message: `not waited for${status === 'Failed' ? ' any more' : ''}: ${left.join(', ')}`,
     about: look.object,
   });
 }

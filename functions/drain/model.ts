@@ -101,11 +101,18 @@ export interface ActiveDrain {
   readonly hold?: Hold;
   /** Of the Node when the drain prepared it: an event of this version says nothing new. */
   readonly nodeVersion?: string;
-  /** UIDs of pods whose owners were warned of the deletion. */
+  /** UIDs of pods that are still there, and whose owners were warned of the deletion. */
   readonly warned: readonly string[];
-  /** UIDs of pods that this drain has set out to evict or delete: noted before, so that no run that is overtaken goes uncounted. */
+  /** When pods are deleted, by the last look: nobody was warned of a later instant. Absent in records of before. */
+  readonly deleteTime?: EpochMs;
+  /**
+   * UIDs of pods that this drain has set out to evict or delete, and that are still there: noted before, so that no run that is overtaken
+   * goes uncounted.
+   */
   readonly tried?: readonly string[];
-  /** Of these, those that are gone or about to go. */
+  /** How many pods it had set out to evict or delete, and are not there any more. */
+  readonly gone?: number;
+  /** Those, and the ones that are about to go. */
   readonly drained: number;
   /** Passes in a row in which evictions were refused. */
   readonly refusals: number;

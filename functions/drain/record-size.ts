@@ -1,4 +1,5 @@
-/** What keeps the record of a node's drains below the 400 KB of an item, whatever the node's monitors send. Pure; part of `decide`. */
+/** What keeps the record of a node's drains below the 400 KB of an item, whatever its monitors send and its pods are. Pure. */
+import type { ActiveDrain, DrainRecord } from './model.ts';
 
 export const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
@@ -10,4 +11,44 @@ export function newestOf<Entry>(
   const newest = all.slice(-count);
   let bytes = 0;
   return newest.slice(newest.findLastIndex(each => (bytes += bytesOf(each)) > maxBytes) + 1);
+}
+
+/** Of JSON; the item has names and timer beside it. */
+const MAX_RECORD_BYTES = 393_216;
+/** UIDs of pods: more than a kubelet runs. */
+const MAX_PODS = 1000;
+const FEW_ENDS = { count: 100, maxBytes: 65_536 };
+
+/** What a record can do without, least missed first; never a request. */
+const SPARED: readonly ((record: DrainRecord) => DrainRecord)[] = [
+  // Said again.
+  record => withoutReported(withActive(record, withoutReported)),
+  record => ({ ...record, finished: record.finished.map(each => ({ ...each, left: [] })) }),
+  record => withActive(record, active => ({ ...active, ...(active.end && { end: { ...active.end, left: [] } }) })),
+  // The drain counts too few.
+  record =>
+    withActive(record, ({ tried, ...active }) => ({ ...active, ...(tried && { tried: tried.slice(-MAX_PODS) }) })),
+  // Warned again; those that are left are deleted, and make room.
+  record => withActive(record, active => ({ ...active, warned: active.warned.slice(-MAX_PODS) })),
+  record => ({ ...record, finished: newestOf(record.finished, FEW_ENDS) }),
+  ({ recoveries = [], ...record }) => ({ ...record, recoveries: recoveries.slice(-1) }),
+];
+
+function withoutReported<Part extends { readonly reported?: string }>(part: Part): Omit<Part, 'reported'> {
+  const { reported: _, ...rest } = part;
+  return rest;
+}
+
+function withActive(record: DrainRecord, change: (active: ActiveDrain) => ActiveDrain): DrainRecord {
+  return record.active === undefined ? record : { ...record, active: change(record.active) };
+}
+
+/** The record as it fits into an item. */
+export function withinItem(record: DrainRecord): DrainRecord {
+  let fitting = record;
+  for (const spare of SPARED) {
+    if (bytesOf(fitting) <= MAX_RECORD_BYTES) break;
+    fitting = spare(fitting);
+  }
+  return fitting;
 }

@@ -4,6 +4,7 @@ import * as z from '../../shared/contract/zod.ts';
 import { QUARANTINE_STATUSES } from '../../shared/domain/health-event.ts';
 import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import type { DrainRecord } from './model.ts';
+import { withinItem } from './record-size.ts';
 
 const orUndefined = <Schema extends z.ZodMiniType>(schema: Schema) =>
   z.pipe(
@@ -64,7 +65,9 @@ const active = z.object({
   hold: z.exactOptional(z.object({ quarantined: z.boolean(), cordon: z.enum(['own', 'other', 'none']) })),
   nodeVersion: z.exactOptional(z.string()),
   warned: z.array(z.string()),
+  deleteTime: z.exactOptional(instant),
   tried: z.exactOptional(z.array(z.string())),
+  gone: z.exactOptional(z.number()),
   drained: z.number(),
   refusals: z.number(),
   reported: z.exactOptional(z.string()),
@@ -121,5 +124,5 @@ export const DRAIN_CODEC: RecordCodec<DrainRecord> = {
   // Version 1 knew nothing of the end of a quarantine.
   parse: state => schema.parse(state),
   // Undefined values are kept as null, so that what is read equals what was written.
-  toState: value => JSON.parse(JSON.stringify(value, (_, part: unknown) => part ?? null)),
+  toState: value => JSON.parse(JSON.stringify(withinItem(value), (_, part: unknown) => part ?? null)),
 };

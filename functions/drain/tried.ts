@@ -10,10 +10,17 @@ export function withTried({ tried = [] }: ActiveDrain, { acts }: DrainPass): rea
   return more.length === 0 ? tried : [...tried, ...more];
 }
 
-/** Which of the pods that were tried are gone or about to go: whichever run it was. Records of before count by themselves. */
+/**
+ * Which of the pods that were tried are gone or about to go: whichever run it was. Records of before count by themselves. Of pods that are
+ * not there any more the number is kept, however many come after them.
+ */
 export function counted(active: ActiveDrain, pods: readonly PodView[]): ActiveDrain {
-  const { tried } = active;
-  if (tried === undefined) return active;
-  const staying = new Set(pods.filter(pod => !isTerminating(pod)).map(({ uid }) => uid));
-  return { ...active, drained: Math.max(active.drained, tried.filter(uid => !staying.has(uid)).length) };
+  const terminating = new Map(pods.map(pod => [pod.uid, isTerminating(pod)]));
+  const isThere = (uid: string): boolean => terminating.has(uid);
+  const warned = active.warned.filter(isThere);
+  if (active.tried === undefined) return { ...active, warned };
+  const tried = active.tried.filter(isThere);
+  const gone = (active.gone ?? 0) + active.tried.length - tried.length;
+  const going = tried.filter(uid => terminating.get(uid)).length;
+  return { ...active, warned, tried, ...(gone > 0 && { gone }), drained: Math.max(active.drained, gone + going) };
 }

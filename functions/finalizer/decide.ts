@@ -69,6 +69,8 @@ export type TerminationDecision =
 
 /** What set a deadline that stands in Karpenter's annotation. */
 const ANNOTATION = 'annotation';
+/** What set a deadline that is the NodeClaim's own grace period. */
+export const OF_CLAIM = 'NodeClaim';
 
 /** Karpenter's own: never ours, whatever a mark says (I7). */
 export const KARPENTER_FINALIZER = 'karpenter.sh/termination';
@@ -146,7 +148,7 @@ function resolveDeadline(observation: TerminationObservation): {
   const deletion = claim?.deletionTime ?? earliestOf(nodes.map(({ deletionTime }) => deletionTime));
   const ofSettings = settings.kind === 'custom' ? settings.settings.gracePeriod : undefined;
   const grace: GracePeriod | undefined =
-    claimGracePeriod === undefined ? ofSettings : { period: claimGracePeriod, source: 'NodeClaim' };
+    claimGracePeriod === undefined ? ofSettings : { period: claimGracePeriod, source: OF_CLAIM };
   const current =
     declared !== undefined
       ? { time: declared, source: ANNOTATION }

@@ -23,7 +23,7 @@ export async function handOver({ deps }: Parts, { value: held, subject }: Gone):
   const left: Target[] = [];
   const keyUid = held.keyUid ?? subject.uid;
   const value: TerminationRecord = { ...held, ...(keyUid !== undefined && { keyUid }) };
-  if (!hasBegun(value) || value.orphanedTime !== undefined) return left;
+  if (!hasBegun(value) || value.orphanedTime !== undefined || value.unheld === true) return left;
   for (const [uid, { name }] of Object.entries(value.nodes)) {
     const node = await deps.kubernetes.get({ type: RESOURCES.Node, name });
     if (node?.metadata.uid !== uid || node.metadata.deletionTimestamp === undefined) continue;
@@ -55,7 +55,7 @@ export async function close(parts: Parts, { kind, name, uid }: Target, gone: Gon
   const isOrphan =
     providerID !== undefined && (await reconcileInstance(parts, providerID, { left: { object, since } }));
   await record.closeGone();
-  if (isOrphan) return;
+  if (isOrphan || value.unheld === true) return;
   await parts.reporter.report({
     about: { apiVersion, kind, metadata: { name, ...(uid !== undefined && { uid }) } },
     decision: 'close',
@@ -68,17 +68,28 @@ export async function close(parts: Parts, { kind, name, uid }: Target, gone: Gon
 export const isUnheld = ({ stored, object }: Look): boolean =>
   stored !== undefined && hasBegun(stored) && object.metadata.deletionTimestamp !== undefined;
 
-/** Somebody else's finalizer keeps the object. Said first: a run that dies in between says it again (I9). */
-export async function closeUnheld({ reporter }: Parts, { object, stored, record }: Look): Promise<Turn> {
-  const { kind, metadata } = object;
-  await reporter.report({
-    about: object,
-    decision: 'close',
-    reason: 'FinalizerGone',
-    message: `${kind} ${metadata.name} carries no finalizer of ours any more, its record is closed`,
-    details: { nodes: Object.values(stored?.nodes ?? {}).map(({ name }) => name) },
-  });
-  return record.closeGone();
+/**
+ * Somebody else's finalizer keeps the object, and nothing of ours does. The record of a NodeClaim is kept until it goes, for what becomes
+ * of its instance is known only then; a Node alone ends none. Said first: a run that dies in between says it again (I9).
+ */
+export async function closeUnheld({ reporter }: Parts, { object, stored, record, now }: Look): Promise<Turn> {
+  const { kind, apiVersion, metadata } = object;
+  const isKept = kind === 'NodeClaim' && stored?.providerID !== undefined;
+  if (stored?.unheld !== true) {
+    await reporter.report({
+      about: object,
+      decision: 'close',
+      reason: 'FinalizerGone',
+      message: `${kind} ${metadata.name} carries no finalizer of ours any more, ${isKept ? 'its instance is looked at when it goes' : 'its record is closed'}`,
+      details: { nodes: Object.values(stored?.nodes ?? {}).map(({ name }) => name) },
+    });
+  }
+  if (!isKept) return record.closeGone();
+  const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
+  return record.save({ subject, value: { ...stored, unheld: true }, wakeTime: addDuration(now, UNHELD_CHECK) });
 }
+
+/** Its event says when it goes; should that be lost, it is found this late (I5). */
+const UNHELD_CHECK = minutes(5);
 
 const hasBegun = ({ observed, refused }: TerminationRecord): boolean => observed !== true && refused === undefined;

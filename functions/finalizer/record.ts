@@ -105,6 +105,8 @@ const schema = z.object({
   orphanedTime: z.exactOptional(instant),
   /** Mode is Observe: nothing has begun, and that was said. */
   observed: z.exactOptional(z.boolean()),
+  /** No finalizer of ours is left while somebody else's keeps the object: kept for the instance, and that was said. */
+  unheld: z.exactOptional(z.boolean()),
   /** The value of the deadline annotation that could not be read, as it was said. */
   badTimestamp: z.exactOptional(z.string()),
   /** Nothing has begun: why our finalizer could not be put on or taken off, as it was said. */

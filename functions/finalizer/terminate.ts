@@ -17,6 +17,7 @@ import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { DONE, type Turn } from '../../shared/lifecycle/settle.ts';
 import type { Step } from '../../shared/lifecycle/steps.ts';
 import { showProgress } from './conditions.ts';
+import { writeDeadline } from './deadline-annotation.ts';
 import type { TerminationDecision } from './decide.ts';
 import { settingsInForce } from './kept-settings.ts';
 import type { Look } from './observe.ts';
@@ -118,6 +119,11 @@ export async function terminate(
     await reportBadTimestamp(context, shown);
     const marked = await progress.saveMeanwhile({ ...progress.value(), badTimestamp: shown });
     if (!marked.written) return marked;
+  }
+
+  if (await writeDeadline(context)) {
+    run.progressed = true;
+    return DONE;
   }
 
   const outcome = await runUnlessRefused(steps, context).catch((error: unknown) => sayWhenOverdue(context, error));

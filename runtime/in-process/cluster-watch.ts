@@ -8,7 +8,7 @@ import { WatchExpired, type ClusterWatch, type WatchEvent } from '../../shared/p
 import { objectAt, textAt } from '../../packages/kube-apiserver/src/json.ts';
 import type { ApiServerCore, WatchEvent as ServedEvent } from '../../packages/kube-apiserver/src/types.ts';
 import type { Scheduler } from '../scheduler.ts';
-import { failureOf } from './kubernetes-api.ts';
+import { failureOf, versionsIn } from './kubernetes-api.ts';
 
 /** Lists and watches that can be cut off from outside, as an API server that goes away cuts them off. */
 export interface InProcessClusterWatch extends ClusterWatch {
@@ -23,6 +23,9 @@ export function createInProcessClusterWatch(core: ApiServerCore, scheduler: Sche
     async resolve({ group, version, kind }) {
       const info = core.resourceForKind(apiVersionOf({ group, version }), kind);
       return info === undefined ? undefined : { group, version, resource: info.resource };
+    },
+    async versionsOf(kind) {
+      return versionsIn(core, kind);
     },
     async list(type, { selection = {}, limit, continue: token }) {
       try {

@@ -8,7 +8,12 @@ import {
   toWriteOutcome,
 } from '../../shared/adapters/kubernetes/errors.ts';
 import { describeCall, hasTestOperation } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
-import { apiVersionOf, type KubernetesManifest, type KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import {
+  apiVersionOf,
+  type GroupKind,
+  type KubernetesManifest,
+  type KubernetesObject,
+} from '../../shared/domain/kubernetes-object.ts';
 import type { KubernetesApi, ObjectProjection } from '../../shared/ports/kubernetes-api.ts';
 import { ApiStatusError, type ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
 
@@ -71,8 +76,18 @@ export function createInProcessKubernetesApi(core: ApiServerCore, user: string):
       const info = core.resourceForKind(apiVersionOf({ group, version }), kind);
       return info === undefined ? undefined : { group, version, resource: info.resource };
     },
+    async versionsOf(kind) {
+      return versionsIn(core, kind);
+    },
   };
 }
+
+/** The versions that serve a kind, the preferred one first. */
+export const versionsIn = (core: ApiServerCore, { group, kind }: GroupKind): readonly string[] =>
+  core
+    .resources()
+    .filter(each => each.group === group && each.kind === kind)
+    .map(({ version }) => version);
 
 /** As a client sends it: of an integer that keeps all its digits (`exactJson`) this server reads a double. */
 const overTheWire = (manifest: KubernetesManifest): KubernetesManifest => JSON.parse(JSON.stringify(manifest));

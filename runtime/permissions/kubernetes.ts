@@ -82,6 +82,7 @@ export function kubernetesWithin(api: KubernetesApi, identity: KubernetesIdentit
       ),
     // Discovery is open to every identity (`system:discovery`).
     resolve: kind => api.resolve(kind),
+    versionsOf: kind => api.versionsOf(kind),
   };
 }
 
@@ -94,6 +95,7 @@ export function watchWithin(watch: ClusterWatch, identity: KubernetesIdentity): 
   return {
     // Discovery is open to every identity (`system:discovery`).
     resolve: (kind, signal) => watch.resolve(kind, signal),
+    versionsOf: (kind, signal) => watch.versionsOf(kind, signal),
     list(type, options) {
       const refused = refusal(onCollection('list', type, options.selection));
       return refused === undefined ? watch.list(type, options) : Promise.reject(refused);

@@ -2,6 +2,7 @@
  * What a failed call of an AWS client means, for all services. The SDK has retried throttling and connection errors a few times
  * before these are seen. A code that an adapter expects is handled there, before this table is asked.
  */
+import { seconds } from '../domain/time.ts';
 import { messageOf, RetryableError, TerminalError } from '../errors.ts';
 
 /** Limits for every AWS client: an invocation has seconds, and a retry by redelivery comes anyway. */
@@ -9,6 +10,9 @@ export const CLIENT_DEFAULTS = {
   maxAttempts: 3,
   requestHandler: { connectionTimeout: 2_000, requestTimeout: 5_000, throwOnRequestTimeout: true },
 } as const;
+
+/** How long a function that is invoked may take, connecting included, before its call is repeated with the same key. */
+export const INVOKE_TIMEOUT = seconds(15);
 
 /**
  * Missing permission, as for 403 of the API server: roles and policies become consistent or are repaired while the message waits,

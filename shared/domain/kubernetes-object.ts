@@ -65,6 +65,9 @@ export interface GroupVersionKind {
   readonly kind: string;
 }
 
+/** A kind in whatever version. */
+export type GroupKind = Pick<GroupVersionKind, 'group' | 'kind'>;
+
 /** One object of a resource. `namespace` is absent for cluster-scoped resources. */
 export interface ObjectRef {
   readonly type: ResourceType;

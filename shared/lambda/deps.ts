@@ -26,6 +26,7 @@ import type { Instances } from '../ports/instances.ts';
 import type { KubernetesApi } from '../ports/kubernetes-api.ts';
 import type { MetricSink } from '../ports/metrics.ts';
 import { awsBus } from './aws-bus.ts';
+import { endOfCalls } from './run-time.ts';
 import type { Env } from './sqs-queues.ts';
 
 /** What every function is given without asking. */
@@ -86,7 +87,7 @@ export function makeDeps<Name extends AdapterName>(
 
 /** Clients that several adapters share, each made when the first of them asks. */
 function makeClients(options: DepsOptions) {
-  const dynamo = madeOnce(() => createDynamoDbClient());
+  const dynamo = madeOnce(() => createDynamoDbClient({}, endOfCalls));
   const transport = madeOnce(() => connect(options, () => dynamo().config.credentials()));
   return {
     table: () => ({ client: dynamo(), tableName: requireEnv(options.env, ENV.tableName) }),
@@ -126,6 +127,7 @@ function connect({ name, env }: DepsOptions, credentials: () => Credentials): Tr
     server: requireEnv(env, ENV.clusterEndpoint),
     clock: systemClock,
     userAgent: `curfew-${name}`,
+    endOfCalls,
     authenticator: createEksAuthenticator({
       clusterName: requireEnv(env, ENV.clusterName),
       region: requireEnv(env, 'AWS_REGION'),

@@ -1,5 +1,6 @@
 import { ENV, requireEnv } from '../contract/env.ts';
 import type { Instances } from '../ports/instances.ts';
+import { endOfCalls } from './run-time.ts';
 import { whenNeeded } from './when-needed.ts';
 
 /** For `createHandler(…, { others: { instances: ec2Instances } })`. The clients are loaded when an instance is first asked about. */
@@ -7,7 +8,7 @@ export function ec2Instances(): Instances {
   const clusterName = requireEnv(process.env, ENV.clusterName);
   const connected = whenNeeded('the EC2 client', async () => {
     const { connectInstances } = await import('../adapters/ec2/connect.ts');
-    return connectInstances(clusterName);
+    return connectInstances(clusterName, endOfCalls);
   });
   return {
     describe: async providerID => (await connected()).describe(providerID),

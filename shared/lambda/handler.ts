@@ -21,6 +21,7 @@ import { oneAtATime, type Parallel } from './in-parallel.ts';
 import { logFields, withLogFields } from './log-fields.ts';
 import { makeDeps, type AdapterName, type DepsOptions, type Given, type OtherAdapters } from './deps.ts';
 import { processBatch, type BatchLog } from './process-batch.ts';
+import { DEADLINE_RESERVE_WITH_HOOKS } from './run-time.ts';
 import { sqsQueues } from './sqs-queues.ts';
 
 export type BatchHandler = (event: SQSEvent, context: Context) => Promise<SQSBatchResponse>;
@@ -81,6 +82,8 @@ export function createHandler<Name extends AdapterName, Others extends Partial<O
           visibility: queues.visibility,
           metrics,
           log,
+          clock: systemClock,
+          ...(others?.hooks !== undefined && { reserve: DEADLINE_RESERVE_WITH_HOOKS }),
           ...(parallel && { atOnce: parallel.atOnce }),
         }),
       ),

@@ -3,23 +3,23 @@
  *
  * Nothing may run on after the handler has answered: Lambda freezes the environment there, and what thaws minutes later would act on what
  * it saw before (I3). So the answer waits for every record that has begun, none is ever given up, and one for which too little time is
- * left is not begun.
+ * left is not begun. Nor may Lambda end the run: the calls of a record end before (`run-time.ts`), and it fails.
  */
 import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-powertools/batch';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import { OUT_OF_TIME } from '../adapters/end-of-calls.ts';
 import { limitTo } from '../cluster/in-parallel.ts';
 import { ACCESS_REASONS, METRICS } from '../contract/metrics.ts';
-import { seconds } from '../domain/time.ts';
+import { toDurationMs, type DurationMs } from '../domain/time.ts';
 import { messageOf, RetryableError } from '../errors.ts';
+import type { LimitClock } from '../ports/clock.ts';
 import type { MessageVisibility } from '../ports/message-visibility.ts';
 import type { MetricSink } from '../ports/metrics.ts';
 import { logFields, withLogFields } from './log-fields.ts';
 import { processMessage, type ProcessDeps } from './process-message.ts';
 import { retryDelay } from './retry-delay.ts';
 import { retryReason } from './retry-reason.ts';
-
-/** Time that one message may need: a record is begun only while this much is left of the invocation. */
-export const DEADLINE_RESERVE = seconds(10);
+import { DEADLINE_RESERVE, endCallsWith, startRun, type RunLimits } from './run-time.ts';
 
 /** The lines that are written about failures; `withLogFields` says of which record. */
 export interface BatchLog {
@@ -32,6 +32,9 @@ export interface BatchDeps {
   readonly visibility: MessageVisibility;
   readonly metrics: MetricSink;
   readonly log: BatchLog;
+  readonly clock: LimitClock;
+  /** A record is begun only while this much is left of the run. Default: `DEADLINE_RESERVE`. */
+  readonly reserve?: DurationMs;
   /** Records at work at the same time. Default: one. */
   readonly atOnce?: number;
 }
@@ -40,12 +43,13 @@ export interface BatchDeps {
 export async function processBatch(event: SQSEvent, context: Context, deps: BatchDeps): Promise<SQSBatchResponse> {
   const processor = new BatchProcessor(EventType.SQS);
   const limited = limitTo(deps.atOnce ?? 1);
+  using limits = startRun(deps.clock, toDurationMs(context.getRemainingTimeInMillis()));
   const process = (record: SQSRecord): Promise<void> => {
     const { messageId, attributes } = record;
     const fields = { ...logFields(), messageId, receiveCount: attributes.ApproximateReceiveCount };
-    return limited(() => withLogFields(fields, () => processRecord(record, context, deps)));
+    return limited(() => withLogFields(fields, () => processRecord(record, context, deps, limits)));
   };
-  return processPartialResponse(event, process, processor, {
+  return await processPartialResponse(event, process, processor, {
     context,
     processInParallel: true,
     // The answer says which failed; an error on top would make Lambda return the whole batch.
@@ -53,15 +57,16 @@ export async function processBatch(event: SQSEvent, context: Context, deps: Batc
   });
 }
 
-async function processRecord(record: SQSRecord, context: Context, deps: BatchDeps): Promise<void> {
+async function processRecord(record: SQSRecord, context: Context, deps: BatchDeps, limits: RunLimits): Promise<void> {
   try {
-    if (context.getRemainingTimeInMillis() < DEADLINE_RESERVE) {
-      throw new RetryableError('not begun: too little time is left', { reason: 'DeadlineReserve' });
+    if (context.getRemainingTimeInMillis() < (deps.reserve ?? DEADLINE_RESERVE)) {
+      throw new RetryableError('not begun: too little time is left', { reason: OUT_OF_TIME });
     }
-    await processMessage(record.body, Number(record.attributes.ApproximateReceiveCount), deps.process);
+    const receives = Number(record.attributes.ApproximateReceiveCount);
+    await endCallsWith(limits.messages, () => processMessage(record.body, receives, deps.process));
   } catch (error) {
     report(error, deps);
-    await tryAgainSoon(record, error, deps);
+    await endCallsWith(limits.hiding, () => tryAgainSoon(record, error, deps));
     throw error instanceof Error ? error : new Error(messageOf(error), { cause: error });
   }
 }

@@ -2,6 +2,7 @@ import type { Queues, QueueUrls } from '../adapters/sqs/connect.ts';
 import { ENV, requireEnv } from '../contract/env.ts';
 import { FUNCTION_NAMES, type FunctionName } from '../contract/names.ts';
 import * as z from '../contract/zod.ts';
+import { endOfCalls } from './run-time.ts';
 import { whenNeeded } from './when-needed.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -15,7 +16,7 @@ export function sqsQueues(env: Env, { sendsWakeUps }: { readonly sendsWakeUps: b
   };
   const connected = whenNeeded('the SQS client', async () => {
     const { connectQueues } = await import('../adapters/sqs/connect.ts');
-    return connectQueues(urls);
+    return connectQueues(urls, endOfCalls);
   });
   return {
     visibility: { hideFor: async (receipt, duration) => (await connected()).visibility.hideFor(receipt, duration) },

@@ -2,7 +2,7 @@
  * List and watch for the forwarder. A page is `notServed` when the CRD is missing. `watch` yields until the server ends the
  * stream or `signal` aborts; it throws `WatchExpired` for 410 and `RetryableError` for everything that a reconnect may cure.
  */
-import type { GroupVersionKind, KubernetesObject, ResourceType } from '../domain/kubernetes-object.ts';
+import type { GroupKind, GroupVersionKind, KubernetesObject, ResourceType } from '../domain/kubernetes-object.ts';
 
 /** HTTP 410 or an ERROR event with code 410: the resourceVersion is too old, list again. */
 export class WatchExpired extends Error {
@@ -34,6 +34,8 @@ export type ListPage =
 export interface ClusterWatch {
   /** The resource of a kind; undefined when it is not served. Throws as `list` does. */
   resolve(kind: GroupVersionKind, signal: AbortSignal): Promise<ResourceType | undefined>;
+  /** The versions in which the kind is served; none when its definition is missing. Throws as `list` does. */
+  versionsOf(kind: GroupKind, signal: AbortSignal): Promise<readonly string[]>;
   /** One page; without `limit` everything. Consistent: as fresh as etcd at the first page. */
   list(
     type: ResourceType,

@@ -4,6 +4,7 @@
  * input that the API server refuses throws `TerminalError` (reason `Invalid`, …).
  */
 import type {
+  GroupKind,
   GroupVersionKind,
   JsonObject,
   KubernetesManifest,
@@ -83,4 +84,9 @@ export interface KubernetesApi {
   evict(ref: ObjectRef, options: { preconditions: Preconditions; gracePeriodSeconds?: number }): Promise<EvictOutcome>;
   /** The resource that serves a kind, by discovery; undefined when it is not served. */
   resolve(kind: GroupVersionKind): Promise<ResourceType | undefined>;
+  /**
+   * The versions in which the kind is served, by discovery, the preferred one first; none when its definition is missing. An object is the
+   * same in each of them: in a version that is not served it seems to be gone while it is there.
+   */
+  versionsOf(kind: GroupKind): Promise<readonly string[]>;
 }

@@ -44,6 +44,7 @@ type Seen = { readonly time: EpochMs } & (
 const NO_FORWARDER: ClusterWatch = {
   list: () => Promise.reject(new Error('there is no forwarder here')),
   resolve: () => Promise.reject(new Error('there is no forwarder here')),
+  versionsOf: () => Promise.reject(new Error('there is no forwarder here')),
   watch() {
     throw new Error('there is no forwarder here');
   },

@@ -98,14 +98,19 @@ function faultyBus(bus: EventBus, context: FaultContext): EventBus {
 }
 
 function faultyWatch(watch: ClusterWatch, context: FaultContext, compact: () => void): ClusterWatch {
-  const { list, resolve } = withFaults(
-    { list: watch.list.bind(watch), resolve: watch.resolve.bind(watch) },
+  const { list, resolve, versionsOf } = withFaults(
+    {
+      list: watch.list.bind(watch),
+      resolve: watch.resolve.bind(watch),
+      versionsOf: watch.versionsOf.bind(watch),
+    },
     LIST,
     context,
   );
   return {
     list,
     resolve,
+    versionsOf,
     watch: (type, options) => faultyStream(watch.watch(type, options), context.injector, compact),
   };
 }

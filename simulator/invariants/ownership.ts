@@ -20,10 +20,24 @@ const FINALIZER = 'finalizer ';
 const DISRUPTED = 'taint karpenter.sh/disrupted:';
 const HOLD = 'annotation karpenter.sh/do-not-disrupt';
 const MARK = 'annotation curfew.dev/protected-until';
+const CORDON_MARK = 'annotation curfew.dev/cordoned-by-drain';
+/** Annotations that Curfew alone writes are its own whoever has edited them; those by which people ask are not among them. */
+const OURS: readonly string[] = [
+  MARK,
+  CORDON_MARK,
+  ...['drain', 'drain-answer', 'watch-pods', 'termination-finalizer'].map(name => `annotation curfew.dev/${name}`),
+];
 
-/** The mark itself says whose it and the annotation next to it are: a cluster that starts with both was held before. */
-const isMarkedOurs = (field: string, value: string, marks: ReadonlyMap<string, string>): boolean =>
-  field === MARK || (field === HOLD && value === 'true' && marks.has(MARK));
+/** A mark says whose that is which stands beside it: a cluster that starts with both was held, or cordoned, before. */
+function isMarkedOurs(
+  field: string,
+  marks: ReadonlyMap<string, string>,
+  written: ReadonlyMap<string, string>,
+): boolean {
+  if (OURS.includes(field)) return true;
+  if (field === HOLD) return marks.get(field) === 'true' && marks.has(MARK);
+  return field === 'unschedulable' && marks.has(CORDON_MARK) && !written.has(CORDON_MARK);
+}
 
 export const checkOwnership: MakeCheck = ({ mirror, violate }) => {
   /** By UID: what Curfew wrote, by field. */
@@ -40,7 +54,7 @@ export const checkOwnership: MakeCheck = ({ mirror, violate }) => {
       const next = after === undefined ? new Map<string, string>() : marksOf(after);
       for (const [field, value] of old) {
         const now = next.get(field);
-        if (now === value || ours.get(field) === value || isMarkedOurs(field, value, old)) continue;
+        if (now === value || ours.get(field) === value || isMarkedOurs(field, old, ours)) continue;
         // By its name, not by its author; when it may go is another check's business.
         if (field.startsWith(FINALIZER) && isOurFinalizer(field.slice(FINALIZER.length), mirror)) continue;
         if (OVERRIDDEN.includes(field) && (now !== undefined || field.startsWith('label'))) continue;

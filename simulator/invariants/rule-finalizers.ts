@@ -8,6 +8,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { toEpochMs, toIsoText } from '../../shared/domain/time.ts';
 import { CLUSTER_NAME } from '../scenario/scenario.ts';
 import { rulesWith } from './finalizers.ts';
+import { isOutOfSight } from './served-versions.ts';
 import { LONGEST_DELAY, type CheckContext, type MakeCheck, type PortCall } from './invariant.ts';
 import { dig, fieldsOf, listOf, nameOf, textOf } from './reading.ts';
 import { lastRecordWrite } from './run-journal.ts';
@@ -21,12 +22,12 @@ export const checkRuleFinalizers: MakeCheck = context => {
   const free = new Map<string, number>();
   /** UIDs of objects with a call that may have an answer by now. */
   const calls = new Map<string, PortCall[]>();
-  /** UIDs of objects whose clean-up a worker reported as done. */
+  /** Clean-ups that a worker reported as done, as `uid/rule`. */
   const answered = new Set<string>();
   /** Those that said so while they were waited for: nothing else is. */
   const isOver = new Set<string>();
-  const isCleaned = (uid: string): boolean =>
-    answered.has(uid) ||
+  const isCleaned = (uid: string, rule: string): boolean =>
+    answered.has(`${uid}/${rule}`) ||
     (calls.get(uid) ?? []).some(
       ({ outcome }) => outcome.kind === 'answered' && fieldsOf(outcome.value)['kind'] === 'succeeded',
     );
@@ -38,8 +39,9 @@ export const checkRuleFinalizers: MakeCheck = context => {
   return {
     onMinute() {
       const quiet = quietSince();
-      const kept = (quiet === undefined ? [] : keptObjects(context)).filter(({ isAsked, object: { metadata } }) =>
-        isOver.has(metadata.uid) ? true : !isAsked && !isAtWork(metadata.uid),
+      const kept = (quiet === undefined ? [] : keptObjects(context)).filter(
+        ({ rule, isAsked, object: { metadata } }) =>
+          isOver.has(`${metadata.uid}/${rule}`) ? true : !isAsked && !isAtWork(metadata.uid),
       );
       const uids = new Set(kept.map(({ object }) => object.metadata.uid));
       for (const uid of free.keys()) if (!uids.has(uid)) free.delete(uid);
@@ -59,9 +61,10 @@ export const checkRuleFinalizers: MakeCheck = context => {
       const result = textOf(dig(detail, 'result')) ?? '';
       if (detailType !== 'TerminationHookAnswered' || !['succeed', 'notFound'].includes(result)) return;
       if (dig(detail, 'cluster') !== CLUSTER_NAME) return;
-      const [uid = ''] = (textOf(dig(detail, 'key')) ?? '').split('/');
-      answered.add(uid);
-      if (isAtWork(uid) && quietSince() !== undefined) isOver.add(uid);
+      const key = textOf(dig(detail, 'key')) ?? '';
+      const [uid = ''] = key.split('/');
+      answered.add(key);
+      if (isAtWork(uid) && quietSince() !== undefined) isOver.add(key);
     },
     onCall(call, run) {
       if (!isCleanup(call)) return;
@@ -75,7 +78,7 @@ export const checkRuleFinalizers: MakeCheck = context => {
       const left = listOf(dig(after, 'metadata', 'finalizers'));
       for (const name of (before.metadata.finalizers ?? []).filter(each => !left.includes(each))) {
         const [rule] = rulesWith(name, mirror);
-        if (rule === undefined || isCleaned(before.metadata.uid)) continue;
+        if (rule === undefined || isCleaned(before.metadata.uid, rule.metadata.name)) continue;
         if (dig(rule, 'spec', 'cleanup', 'builtin') !== undefined) continue;
         const period = parseGoDuration(textOf(dig(rule, 'spec', 'deadline')) ?? '');
         const end = period.ok
@@ -97,6 +100,7 @@ const isRefused = (rule: KubernetesObject): boolean =>
   );
 
 interface Kept {
+  readonly rule: string;
   /** A worker that a bus event asks may take its time. */
   readonly isAsked: boolean;
   readonly resource: string;
@@ -109,11 +113,12 @@ function keptObjects({ mirror, objects, failsCleanup }: CheckContext): readonly 
     const resource = textOf(dig(rule, 'status', 'resource'));
     const isAsked = dig(rule, 'spec', 'cleanup', 'event') !== undefined;
     if (resource === undefined || failsCleanup(rule.metadata.name) || isRefused(rule)) return [];
+    if (isOutOfSight(rule, objects)) return [];
     const kept = objects(`${resource}.${textOf(dig(rule, 'spec', 'group')) ?? ''}`).filter(
       ({ metadata }) =>
         metadata.deletionTimestamp !== undefined &&
         (metadata.finalizers ?? []).some(name => name === dig(rule, 'spec', 'finalizerName')),
     );
-    return kept.map(object => ({ resource, object, isAsked }));
+    return kept.map(object => ({ rule: rule.metadata.name, resource, object, isAsked }));
   });
 }

@@ -48,6 +48,7 @@ export const FORWARDER_MUTANTS: readonly Mutant[] = [
         ...ports,
         watch: {
           resolve: (kind, signal) => ports.watch.resolve(kind, signal),
+          versionsOf: (kind, signal) => ports.watch.versionsOf(kind, signal),
           list: (type, options) => ports.watch.list(type, options),
           watch: (type, options) => withoutDeletions(ports.watch.watch(type, options)),
         },

@@ -74,6 +74,7 @@ export function methodsOf(api: KubernetesApi): KubernetesApi {
     delete: (ref, options) => api.delete(ref, options),
     evict: (ref, options) => api.evict(ref, options),
     resolve: kind => api.resolve(kind),
+    versionsOf: kind => api.versionsOf(kind),
   };
 }
 

@@ -1,4 +1,5 @@
 /** What a user can get wrong: each ends with exit code 2 and says what to do, without a stack trace. */
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -61,6 +62,7 @@ beforeAll(async () => {
     kubeconfig(`http://127.0.0.1:${(strict.address() as AddressInfo).port}`, { token: 't' }),
   );
   socket = createTcpServer().listen(at('socket'));
+  execFileSync('mkfifo', [at('pipe')]);
   writeFileSync(at('html'), kubeconfig(url, { token: 't' }));
   writeFileSync(at('mute'), kubeconfig(url, plugin('exit 3')));
   symlinkSync('loop', at('loop'));
@@ -136,6 +138,9 @@ const CASES: readonly (readonly [string, string])[] = [
   ['simulate --seed 1 --seed=2 {}/deep.yaml', '--seed is given twice: give it once'],
   ['simulate /dev/zero', '/dev/zero does not end; a scenario file may have at most 16.0 MB'],
   ['validate {}/socket', '{}/socket is a socket or a device; give a file'],
+  ['validate {}/pipe', '{}/pipe is a named pipe; give a file, or - for standard input'],
+  ['validate --template {}/pipe {}/deep.yaml', '{}/pipe is a named pipe; give a file, or - for standard input'],
+  ['simulate {}/pipe', '{}/pipe is a named pipe; give a file, or - for standard input'],
   ['validate /dev/zero', '/dev/zero: at most 50000000 bytes are read, it has more'],
   ['explain node n1 --scenario {}/deep.yaml --context c', 'give either --scenario or --kubeconfig and --context'],
   ['swarm --seeds 1..1 --failures {}/html', '--failures takes a folder, {}/html is a file'],
@@ -172,6 +177,12 @@ describe('what a user can put right', () => {
       'its credential plugin /bin/sh gave no answer within 0.05 s: run it by hand',
     );
     expect(said).toEqual(['the credential plugin /bin/sh, at most 0.05 s']);
+  });
+
+  it('nor for what a credential plugin has started, which holds its output open', async () => {
+    const plugins = new Map([['u', { command: '/bin/sh', args: ['-c', 'sleep 30; true'] }]]);
+    const runs = createExecPlugin(plugins, { timeoutMs: 50 });
+    await expect(runs.applyAuthentication({ name: 'u' }, {})).rejects.toThrow(/gave no answer within 0\.05 s/);
   });
 
   it('says that the output cannot be written', async () => {

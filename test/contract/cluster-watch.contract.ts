@@ -85,6 +85,15 @@ export function defineClusterWatchContract(name: string, makeSubject: () => Prom
       expect(await resolve('nobody.example.com', 'v1', 'Nothing')).toBeUndefined();
     });
 
+    it('finds the versions that serve a kind', async () => {
+      const { watch } = await makeSubject();
+      const { signal } = new AbortController();
+      expect(await watch.versionsOf({ group: '', kind: 'ConfigMap' }, signal)).toEqual(['v1']);
+      expect(await watch.versionsOf({ group: 'policy', kind: 'PodDisruptionBudget' }, signal)).toEqual(['v1']);
+      expect(await watch.versionsOf({ group: 'policy', kind: 'Nothing' }, signal)).toEqual([]);
+      expect(await watch.versionsOf({ group: 'nobody.example.com', kind: 'Nothing' }, signal)).toEqual([]);
+    });
+
     it('lists everything at once without a limit', async () => {
       const { api, watch, namespace } = await makeSubject();
       const { signal } = new AbortController();

@@ -387,6 +387,35 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
       await api.delete(ref, { preconditions: { uid: definition?.metadata.uid ?? '' } });
       await vi.waitFor(async () => expect(await api.list(gadgets)).toBeUndefined(), EVENTUALLY);
     });
+
+    it('tells a version that is served no more from a kind that is gone', async () => {
+      const { api, namespace } = await makeSubject();
+      const group = `${namespace}.example.com`;
+      const current = { group, version: 'v1', resource: 'gadgets' };
+      const old = { ...current, version: 'v1beta1' };
+      await created(api, CRDS, gadgetDefinition(group, { v1: true, v1beta1: true }));
+      await vi.waitFor(
+        async () => expect(await api.versionsOf({ group, kind: 'Gadget' })).toEqual(['v1', 'v1beta1']),
+        EVENTUALLY,
+      );
+      await vi.waitFor(async () => expect(await api.list(old)).toEqual([]), EVENTUALLY);
+      const stored = await created(api, old, {
+        apiVersion: `${group}/v1beta1`,
+        kind: 'Gadget',
+        metadata: { name: 'g', namespace },
+      });
+      const { spec } = gadgetDefinition(group, { v1: true, v1beta1: false });
+      await api.patch({ type: CRDS, name: `gadgets.${group}` }, { type: 'merge', body: { spec } });
+      await vi.waitFor(async () => expect(await api.list(old)).toBeUndefined(), EVENTUALLY);
+      await vi.waitFor(async () => expect(await api.versionsOf({ group, kind: 'Gadget' })).toEqual(['v1']), EVENTUALLY);
+      const { uid, name } = stored.metadata;
+      expect(await api.get({ type: old, namespace, name })).toBeUndefined();
+      expect(await api.list(old, { namespace, fieldSelector: `metadata.name=${name}` })).toBeUndefined();
+      expect(await api.get({ type: current, namespace, name })).toMatchObject({ metadata: { uid } });
+      expect(await api.versionsOf({ group, kind: 'Nothing' })).toEqual([]);
+      expect(await api.versionsOf({ group: 'nobody.example.com', kind: 'Gadget' })).toEqual([]);
+      expect(await api.versionsOf({ group: '', kind: 'Pod' })).toEqual(['v1']);
+    });
   });
 
   describe(`KubernetesApi: ${name}: events`, () => {
@@ -444,7 +473,8 @@ function nameOf({ metadata }: KubernetesObject): string {
   return metadata.name;
 }
 
-function gadgetDefinition(group: string) {
+/** @param versions whether each is served; `v1` is the stored one */
+function gadgetDefinition(group: string, versions: Readonly<Record<string, boolean>> = { v1: true }) {
   const spec = { type: 'object', properties: { size: { type: 'integer' } } };
   const schema = { openAPIV3Schema: { type: 'object', properties: { spec } } };
   return {
@@ -455,7 +485,7 @@ function gadgetDefinition(group: string) {
       group,
       scope: 'Namespaced',
       names: { plural: 'gadgets', singular: 'gadget', kind: 'Gadget', listKind: 'GadgetList' },
-      versions: [{ name: 'v1', served: true, storage: true, schema }],
+      versions: Object.entries(versions).map(([name, served]) => ({ name, served, storage: name === 'v1', schema })),
     },
   };
 }

@@ -79,7 +79,7 @@ describe.skipIf(missing !== undefined)(`the example${missing === undefined ? '' 
     await type('kubectl delete --wait=false');
     await waitFor('--for=condition=Degraded');
     expect(await type('kubectl describe')).toMatch(
-      /clean-up failed: permission denied to alter role \(SQLSTATE 42501\)/,
+      /Failed to delete external resource: permission denied to alter role \(SQLSTATE 42501\)/,
     );
     await type('npx node examples/managed-database/sql.ts "ALTER ROLE operator CREATEROLE"');
     await waitFor('--for=delete');

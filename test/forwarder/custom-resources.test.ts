@@ -120,7 +120,10 @@ describe('the kind of a FinalizerRule', () => {
     kubernetes.add(FinalizerRule, aFinalizerRule());
     forwarder.start();
     await clock.advance(0);
-    expect(news()).toEqual(['Added FinalizerRule/managed-database [spec,watch]']);
+    expect(news()).toEqual([
+      'Added FinalizerRule/managed-database [spec]',
+      'Modified FinalizerRule/managed-database [watch]',
+    ]);
     expect(bus.events.at(-1)?.watch).toMatchObject({
       state: 'NotServed',
       message: 'the API server does not serve ManagedDatabase in example.com/v1',
@@ -135,6 +138,29 @@ describe('the kind of a FinalizerRule', () => {
     await clock.advance(minutes(2));
     expect(bus.events.at(-1)?.watch).toMatchObject({ state: 'NotServed' });
     expect(forwarder.ready().ready).toBe(true);
+  });
+
+  it('that another version serves is not gone: the rule says in which version it is, and says nothing of objects', async () => {
+    const { clock, kubernetes, bus, news } = await watching();
+    kubernetes.add(DATABASES, aDatabase());
+    await clock.advance(0);
+    const stopServing = (): void => {
+      kubernetes.setKind('ManagedDatabase', undefined);
+      kubernetes.setServed(DATABASES, false);
+      kubernetes.failWatches(resource => (resource === 'manageddatabases' ? new RetryableError('gone') : undefined));
+      kubernetes.breakWatches(DATABASES, new RetryableError('gone'));
+    };
+    kubernetes.setVersions('ManagedDatabase', ['v2']);
+    stopServing();
+    await clock.advance(minutes(5));
+    expect(bus.events.at(-1)?.watch).toMatchObject({
+      state: 'NotServed',
+      message: 'the API server serves ManagedDatabase of example.com in v2, not in v1: name a version that it serves',
+    });
+    expect(news().filter(line => line.startsWith('Deleted'))).toEqual([]);
+    kubernetes.setVersions('ManagedDatabase', []);
+    await clock.advance(minutes(2));
+    expect(news().filter(line => line.startsWith('Deleted'))).toHaveLength(1);
   });
 
   it('that discovery knows and nobody serves is looked for with back-off, and says that it is not served', async () => {

@@ -25,6 +25,7 @@ export function createFakeClusterWatch() {
   const streams = new Set<Stream>();
   const notServed = new Set<string>();
   const kinds = new Map<string, ResourceType>();
+  const otherVersions = new Map<string, readonly string[]>();
   const calls: string[] = [];
   let resolveFault: ((kind: string) => Error | undefined) | undefined;
   let listFault: ((resource: string) => Error | 'hang' | undefined) | undefined;
@@ -51,6 +52,9 @@ export function createFakeClusterWatch() {
       const fault = resolveFault?.(kind.kind);
       if (fault !== undefined) throw fault;
       return kinds.get(kind.kind);
+    },
+    async versionsOf(kind) {
+      return otherVersions.get(kind.kind) ?? [kinds.get(kind.kind)].flatMap(type => type?.version ?? []);
     },
     async list(type, { selection, limit = Infinity, continue: token, signal }) {
       const nodeName = /^spec\.nodeName=(.*)$/.exec(selection?.fieldSelector ?? '')?.[1];
@@ -122,6 +126,8 @@ export function createFakeClusterWatch() {
       if (type === undefined) kinds.delete(kind);
       else kinds.set(kind, type);
     },
+    /** The kind is served in these versions from now on, whatever `setKind` says. */
+    setVersions: (kind: string, versions: readonly string[]) => otherVersions.set(kind, versions),
     failResolving: (fault: typeof resolveFault) => {
       resolveFault = fault;
     },

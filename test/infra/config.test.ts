@@ -6,6 +6,17 @@ import { synthesize } from './synthesized.ts';
 
 const readDocument = (name: string): string => readFileSync(join(import.meta.dirname, '../../docs', name), 'utf8');
 
+/** The properties by which CloudFormation names a resource of a type that the templates have. */
+const NAMES_OF_TYPES = [
+  'AlarmName',
+  'DashboardName',
+  'GroupName',
+  'LogGroupName',
+  'QueueName',
+  'RoleName',
+  'TableName',
+];
+
 describe('configuration', () => {
   it('has a default for everything', () => {
     expect(parseConfig(undefined)).toEqual({
@@ -69,6 +80,22 @@ describe('configuration', () => {
     expect(() => parseConfig(context)).toThrow(message);
   });
 
+  // `CurfewState` is a stack of the deployment `Curfew`: one would be deployed over the other.
+  it.each(['CurfewState', 'State'])(
+    'is refused with the name %s, which may be the state stack of another deployment',
+    name => {
+      expect(() => parseConfig({ name })).toThrow(/curfew\.name: must not end in State/);
+    },
+  );
+
+  it('is refused with the name of the bus that every account has', () => {
+    expect(() => parseConfig({ name: 'default' })).toThrow(/curfew\.name: must not be default/);
+  });
+
+  it.each(['Statements', 'CurfewEstate', 'Stateful'])('takes the name %s', name => {
+    expect(parseConfig({ name }).name).toBe(name);
+  });
+
   it('takes a topic of the Region that is deployed to, whichever partition it is in', () => {
     for (const [partition, region] of [
       ['aws', 'eu-west-1'],
@@ -105,6 +132,27 @@ describe('configuration', () => {
     );
     const parameters = Object.keys(functionsTemplate.findParameters('*', { Type: 'String', MinLength: 1 }));
     expect(new Set(given)).toEqual(new Set(parameters.map(name => `${functions.stackName}:${name}`)));
+  });
+
+  it('gives no other resource a name, so that CloudFormation makes them unique and short enough, also under the longest name', () => {
+    const name = 'A'.repeat(31);
+    const { stateTemplate, functionsTemplate } = synthesize({ name });
+    const named = [stateTemplate, functionsTemplate].flatMap(template =>
+      Object.values(template.toJSON()['Resources']).flatMap(resource => {
+        const { Type: type, Properties: properties = {} } = resource as {
+          Type: string;
+          Properties?: Record<string, unknown>;
+        };
+        return ['Name', ...NAMES_OF_TYPES].flatMap(key =>
+          properties[key] === undefined ? [] : [[type, properties[key]]],
+        );
+      }),
+    );
+    expect(named).toEqual([
+      ['AWS::Events::EventBus', name],
+      ['AWS::Events::Rule', `${name}-InstancesToFinalizer`],
+    ]);
+    for (const [, value] of named) expect(JSON.stringify(value).length - 2).toBeLessThanOrEqual(64);
   });
 
   it('names the stacks and the bus after the deployment, so that two clusters fit into one account', () => {

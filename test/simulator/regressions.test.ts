@@ -135,6 +135,30 @@ describe('the finalizer', () => {
     expect(complaints(result)).toEqual([]);
   });
 
+  it('says a possible orphan whose entry was all that a run which died left', async () => {
+    // The entry said that it had been said: nothing was until the next day (I9).
+    const { dying, died } = diesAfterWriting('"saidTime"');
+    const spec = `  objects:
+    - { apiVersion: curfew.dev/v1alpha1, kind: NodeLifecyclePolicy, metadata: { name: all }, spec: { termination: {} } }
+    - { apiVersion: karpenter.sh/v1, kind: NodeClaim, metadata: { name: a }, status: { nodeName: a, providerID: "aws:///us-west-2a/i-a" } }
+    - { apiVersion: v1, kind: Node, metadata: { name: a }, spec: { providerID: "aws:///us-west-2a/i-a" } }
+    - apiVersion: v1
+      kind: Pod
+      metadata: { name: held, namespace: prod, annotations: { karpenter.sh/do-not-disrupt: "true" } }
+      spec: { nodeName: a, containers: [{ name: c, image: i }] }
+  steps:
+    - { at: 1m, delete: { resource: nodeclaims, name: a } }
+    - { at: 2m, patch: { resource: nodeclaims, name: a, merge: { metadata: { finalizers: [] } } } }
+  expect:
+    - { at: 2m, within: 2m, event: { reason: PossibleOrphan, kind: NodeClaim, name: a } }
+    - { at: 2m, within: 2m, audit: { function: finalizer, decision: orphan, name: a } }
+`;
+    const result = await simulate(spec, { reconcilers: { finalizer: dying } });
+    expect(died()).toBe(true);
+    expect(result.violations).toEqual([]);
+    expect(complaints(result)).toEqual([]);
+  });
+
   it('calls a hook that a run which died had only noted down, however short its deadline is', async () => {
     // The hook ran out of time a minute later, and the termination went on although nobody had called it.
     const { dying, died } = diesAfterWriting('"deregister":{"phase":"intended"');

@@ -101,9 +101,9 @@ async function apply({ reporter }: Parts, decision: OrphanDecision, look: Look, 
         saidTime: now,
         ...(object && { object }),
       };
-      const saved = await record.save({ subject, value, wakeTime: addDuration(now, ORPHAN_CHECK) });
-      if (saved.written) await reportOrphan(reporter, look, value.since);
-      return saved;
+      // Said first: what the entry says was said is not said again for a day (I9).
+      await reportOrphan(reporter, look, value.since);
+      return record.save({ subject, value, wakeTime: addDuration(now, ORPHAN_CHECK) });
     }
     case 'close': {
       const turn = await record.closeGone();

@@ -74,7 +74,8 @@ const OF_ANY_KIND = { mayLackSubresource: true };
 
 async function degrade({ deps, reporter }: Parts, look: ObjectLook, attempts: number, message: string): Promise<void> {
   const { object, ref, observation } = look;
-  const text = `clean-up failed: ${message}`;
+  // In the design's words.
+  const text = `Failed to delete external resource: ${message}`;
   const reason = EVENT_REASONS.finalizationError;
   await reportObject(reporter, look, { decision: 'retry', reason, message: text, type: 'Warning', attempts });
   if (object === undefined) return;

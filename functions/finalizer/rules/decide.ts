@@ -27,8 +27,8 @@ export interface RuleObservation {
   readonly rule: FinalizerRule;
   /** The rule itself is being deleted: living objects are set free. */
   readonly ruleEnds: boolean;
-  /** undefined: it is gone. */
-  readonly object: { readonly isHeld: boolean; readonly deletionTime: EpochMs | undefined } | undefined;
+  /** undefined: it is gone. `hidden`: its kind is not served in the version that the rule names, but in another one. */
+  readonly object: { readonly isHeld: boolean; readonly deletionTime: EpochMs | undefined } | 'hidden' | undefined;
   readonly entry: Entry | undefined;
   /** Whether this run noted the intended call down. */
   readonly ownIntent: boolean;
@@ -58,6 +58,11 @@ const CALL_SETTLES_AFTER = minutes(1);
 /** A worker that has not answered is asked again with the same key. */
 const ASKED_AGAIN_AFTER = minutes(10);
 const LONGEST_RETRY = minutes(5);
+/** One that waits for its clean-up is looked for this often while it is out of sight. */
+const HIDDEN_CHECK = minutes(5);
+
+const isUnderWay = ({ phase, slotTime }: Entry): boolean =>
+  phase === 'held' ? slotTime !== undefined : phase !== 'orphaned';
 
 /**
  * The finalizer goes after the clean-up has succeeded, at the deadline of a rule with `onDeadline: Release`, or from
@@ -65,6 +70,10 @@ const LONGEST_RETRY = minutes(5);
  */
 export function decideRule(observation: RuleObservation): RuleDecision {
   const { object, entry, rule, ruleEnds, now } = observation;
+  if (object === 'hidden') {
+    if (entry === undefined) return { kind: 'ignore' };
+    return { kind: 'watch', until: addDuration(now, isUnderWay(entry) ? HIDDEN_CHECK : LEDGER_CHECK) };
+  }
   if (object === undefined) {
     if (entry === undefined) return { kind: 'ignore' };
     if (entry.phase === 'cleaned') return { kind: 'close' };

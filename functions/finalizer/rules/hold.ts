@@ -24,7 +24,8 @@ export async function hold({ deps, reporter }: Parts, look: ObjectLook): Promise
   const { message: _, ...rest } = nextEntry(look);
   const value: LedgerEntry = { ...rest, phase: 'held', attempts: 0, time: entry?.time ?? now };
   const saved = await saveEntry(look, value, addDuration(now, LEDGER_CHECK));
-  if (!saved.written || observation.object?.isHeld === true) return saved;
+  const isHeld = object.metadata.finalizers?.includes(rule.finalizerName) === true;
+  if (!saved.written || isHeld) return saved;
   const { uid, resourceVersion, finalizers = [] } = object.metadata;
   const body = { metadata: { uid, resourceVersion, finalizers: [...finalizers, rule.finalizerName] } };
   const outcome = await deps.kubernetes.patch(ref, { type: 'merge', body });

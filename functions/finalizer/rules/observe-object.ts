@@ -6,6 +6,7 @@ import type { Observed } from '../../../shared/lifecycle/settle.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import type { TerminationDeps } from '../steps/context.ts';
 import type { RuleObservation } from './decide.ts';
+import { lookForMissing } from './hidden.ts';
 import type { LedgerEntry } from './record.ts';
 import type { RuleInForce } from './rule-set.ts';
 
@@ -40,19 +41,23 @@ export async function observeObject(
   // The name that the ledger stores: a message may be wrong in it (I10).
   const known = held.kind === 'held' ? held.stored.subject : subject;
   const { name, namespace } = known;
-  const ref = { type, name, ...(namespace !== undefined && { namespace }) };
-  const found = await kubernetes.get(ref);
-  const object = found?.metadata.uid === subject.uid ? found : undefined;
-  const deletion = object?.metadata.deletionTimestamp;
   const { rule } = inForce;
+  const ref = { type, name, ...(namespace !== undefined && { namespace }) };
+  const read = await kubernetes.get(ref);
+  const found = read === undefined && entry !== undefined ? await lookForMissing({ kubernetes }, ref, rule) : read;
+  const object = found !== 'hidden' && found?.metadata.uid === subject.uid ? found : undefined;
+  const deletion = object?.metadata.deletionTimestamp;
   const observation: RuleObservation = {
     now: clock.now(),
     rule,
     ruleEnds: inForce.object.metadata.deletionTimestamp !== undefined,
-    object: object && {
-      isHeld: object.metadata.finalizers?.includes(rule.finalizerName) === true,
-      deletionTime: deletion === undefined ? undefined : parseTimestamp(deletion),
-    },
+    object:
+      found === 'hidden'
+        ? found
+        : object && {
+            isHeld: object.metadata.finalizers?.includes(rule.finalizerName) === true,
+            deletionTime: deletion === undefined ? undefined : parseTimestamp(deletion),
+          },
     entry,
     ownIntent: entry !== undefined && ownAttempt === entry.attempts,
   };

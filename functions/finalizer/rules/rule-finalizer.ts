@@ -30,11 +30,12 @@ export async function isHeldNow({ kubernetes }: Deps, object: KubernetesObject, 
   return outcome.kind !== 'conflict';
 }
 
-/** A rule that is being deleted goes when no object carries its finalizer; that is looked at once a minute. */
+/** A rule that is being deleted goes when no object carries its finalizer, in sight or out of it; that is looked at once a minute. */
 export async function endWhenFree(deps: Deps, { object, record }: SeenRule, inForce: RuleInForce): Promise<Turn> {
   const { kind, apiVersion, metadata } = object;
   const objects = await objectsOf(deps, inForce);
-  if (!objects.some(each => isCarrying(each, inForce))) return endUnused(deps, { object, record });
+  const isFree = objects !== 'hidden' && !objects.some(each => isCarrying(each, inForce));
+  if (isFree) return endUnused(deps, { object, record });
   const subject = { kind, apiVersion, name: metadata.name, uid: metadata.uid };
   await record.load();
   await record.save({ subject, value: {}, wakeTime: addDuration(deps.clock.now(), minutes(1)) });

@@ -8,6 +8,7 @@ import { seconds } from '../../../shared/domain/time.ts';
 import type { Scopes } from '../../../shared/lifecycle/next-round.ts';
 import { createRounds, type Rounds } from '../../../shared/lifecycle/rounds.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
+import { isServedElsewhere } from './hidden.ts';
 import { loadRules, standingOf, type RuleInForce } from './rule-set.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
@@ -33,23 +34,27 @@ async function concernedByRules(deps: Deps, scopes: Scopes): Promise<readonly Su
     if (standing.kind !== 'inForce') continue;
     const { kind } = standing.value.rule;
     const found = await objectsOf(deps, standing.value);
+    // The forwarder says when they can be seen again, each by itself.
+    if (found === 'hidden') continue;
     subjects.push(...found.filter(each => isConcerned(each, standing.value)).map(each => toSubject(each, kind)));
   }
   return subjects;
 }
 
-/** All objects of the kind, without their specs; none while the kind is not watched. */
+/** All objects of the kind, without their specs; none while the kind is not watched. `hidden`: there may be some out of sight. */
 export async function objectsOf(
   { kubernetes }: Pick<Deps, 'kubernetes'>,
-  { type }: RuleInForce,
-): Promise<readonly KubernetesObject[]> {
+  { type, rule }: RuleInForce,
+): Promise<readonly KubernetesObject[] | 'hidden'> {
   if (type === undefined) return [];
   const project = ({ apiVersion, kind, metadata }: KubernetesObject): KubernetesObject => ({
     apiVersion,
     kind,
     metadata,
   });
-  return (await kubernetes.list(type, {}, { project })) ?? [];
+  const found = await kubernetes.list(type, {}, { project });
+  if (found !== undefined) return found;
+  return (await isServedElsewhere({ kubernetes }, rule)) ? 'hidden' : [];
 }
 
 /** Whether the object has the finalizer of this rule. */

@@ -13,7 +13,7 @@ const read = (name: string): Vector[] =>
 const FILES = [
   { file: 'go-template-vectors.json', count: 1256 },
   { file: 'go-template-random-vectors.json', count: 758 },
-  { file: 'go-template-found-vectors.json', count: 11 },
+  { file: 'go-template-found-vectors.json', count: 19 },
 ];
 
 describe.each(FILES)('$file', ({ file, count }) => {

@@ -22,9 +22,9 @@ export function complainAboutName(rule: NameRule, name: string, isPrefix = false
   switch (rule) {
     case 'label':
       if (checked.includes('.')) return ['must not contain dots'];
-      return matches(checked, LABEL_PATTERN, LABEL_TEXT, 63);
+      return matches(checked, LABEL_PATTERN, LABEL_TEXT, { characters: 63 });
     case 'subdomain':
-      return matches(checked, SUBDOMAIN_PATTERN, SUBDOMAIN_TEXT, 253);
+      return matches(checked, SUBDOMAIN_PATTERN, SUBDOMAIN_TEXT, { characters: 253 });
     case 'path-segment':
       return complainAboutPathSegment(name);
     default:
@@ -54,11 +54,14 @@ export function complainAboutQualifiedName(key: string): string[] {
   const complaints: string[] = [];
   if (second !== undefined) {
     if (first === '') complaints.push('prefix part must be non-empty');
-    else complaints.push(...matches(first, SUBDOMAIN_PATTERN, SUBDOMAIN_TEXT, 253).map(text => `prefix part ${text}`));
+    else
+      complaints.push(
+        ...matches(first, SUBDOMAIN_PATTERN, SUBDOMAIN_TEXT, { bytes: 253 }).map(text => `prefix part ${text}`),
+      );
   }
   const name = second ?? first;
   if (name === '') complaints.push('name part must be non-empty');
-  else if (name.length > 63) complaints.push('name part must be no more than 63 characters');
+  else if (Buffer.byteLength(name) > 63) complaints.push('name part must be no more than 63 bytes');
   if (!QUALIFIED_PATTERN.test(name)) complaints.push(QUALIFIED_TEXT);
   return complaints;
 }
@@ -66,14 +69,22 @@ export function complainAboutQualifiedName(key: string): string[] {
 /** Complaints about the value of a label. */
 export function complainAboutLabelValue(value: string): string[] {
   const complaints: string[] = [];
-  if (value.length > 63) complaints.push('must be no more than 63 characters');
+  if (Buffer.byteLength(value) > 63) complaints.push('must be no more than 63 bytes');
   if (value !== '' && !QUALIFIED_PATTERN.test(value)) complaints.push(LABEL_VALUE_TEXT);
   return complaints;
 }
 
-function matches(text: string, pattern: RegExp, complaint: string, limit: number): string[] {
+/** Kubernetes measures bytes everywhere; of names it speaks as characters. */
+function matches(
+  text: string,
+  pattern: RegExp,
+  complaint: string,
+  limit: { readonly bytes: number } | { readonly characters: number },
+): string[] {
   const complaints: string[] = [];
-  if (text.length > limit) complaints.push(`must be no more than ${limit} characters`);
+  for (const [unit, most] of Object.entries(limit)) {
+    if (Buffer.byteLength(text) > most) complaints.push(`must be no more than ${most} ${unit}`);
+  }
   if (!pattern.test(text)) complaints.push(complaint);
   return complaints;
 }

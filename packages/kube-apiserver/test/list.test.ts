@@ -15,6 +15,11 @@ import {
   refusal,
 } from './server-under-test.ts';
 
+const QUALIFIED = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
+const NAME_PART = `name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '${QUALIFIED}')`;
+const LABEL = `a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(${QUALIFIED})?')`;
+const LONG_NAME = 'name part must be no more than 63 bytes';
+
 function names(api: ApiServerCore, labelSelector: string): string[] {
   return api.list(CONFIG_MAPS, { labelSelector }).items.map(({ metadata }) => metadata.name);
 }
@@ -74,6 +79,28 @@ describe('listing', () => {
     [
       'a>x',
       "unable to parse requirement: values[0]: Invalid value: \"x\": for 'Gt', 'Lt' operators, the value must be an integer",
+    ],
+    [
+      'a>b c',
+      "unable to parse requirement: values[0]: Invalid value: \"b\": for 'Gt', 'Lt' operators, the value must be an integer",
+    ],
+    [
+      'a<9223372036854775808',
+      "unable to parse requirement: values[0]: Invalid value: \"9223372036854775808\": for 'Gt', 'Lt' operators, the value must be an integer",
+    ],
+    ['a in ((b))', "unable to parse requirement: found '(', expected: ',', ')' or identifier"],
+    ['a in (b c)', "unable to parse requirement: found 'c', expected: ',' or ')'"],
+    ['!a=b', "found '=', expected: ',' or 'end of string'"],
+    ['-a', `unable to parse requirement: <nil>: Invalid value: "-a": ${NAME_PART}`],
+    [`${'a'.repeat(64)}=b`, `unable to parse requirement: <nil>: Invalid value: "${'a'.repeat(64)}": ${LONG_NAME}`],
+    ['a=*', `unable to parse requirement: values[0][a]: Invalid value: "*": ${LABEL}`],
+    [
+      'a in (c,+1,*)',
+      `unable to parse requirement: [values[0][a]: Invalid value: "*": ${LABEL}, values[1][a]: Invalid value: "+1": ${LABEL}]`,
+    ],
+    [
+      'a<-b',
+      `unable to parse requirement: [values[0]: Invalid value: "-b": for 'Gt', 'Lt' operators, the value must be an integer, values[0][a]: Invalid value: "-b": ${LABEL}]`,
     ],
   ])('refuses the label selector %s', (labelSelector, message) => {
     expect(refusal(() => aServer().api.list(NODES, { labelSelector }))).toMatchObject({

@@ -1,6 +1,7 @@
 /** The DynamoDB client of the functions: the SDK's, without what costs half of each call and serves nobody here. */
 import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { CLIENT_DEFAULTS } from '../aws-errors.ts';
+import { endingCalls, type EndOfCalls } from '../end-of-calls.ts';
 import { createSigner } from './signer.ts';
 
 /**
@@ -10,7 +11,7 @@ import { createSigner } from './signer.ts';
 export const LEFT_OUT = ['loggerMiddleware', 'getUserAgentMiddleware', 'recursionDetectionMiddleware'] as const;
 
 /** @param config in place of what the environment says */
-export function createDynamoDbClient(config: DynamoDBClientConfig = {}): DynamoDBClient {
+export function createDynamoDbClient(config: DynamoDBClientConfig = {}, endOfCalls?: EndOfCalls): DynamoDBClient {
   // The steps of a call are put together once for each command.
   const client: DynamoDBClient = new DynamoDBClient({
     ...CLIENT_DEFAULTS,
@@ -22,6 +23,7 @@ export function createDynamoDbClient(config: DynamoDBClientConfig = {}): DynamoD
     ...config,
   });
   for (const name of LEFT_OUT) client.middlewareStack.remove(name);
+  endingCalls(client, endOfCalls);
   storeFlat(client.config);
   return client;
 }

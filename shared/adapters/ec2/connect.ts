@@ -3,13 +3,14 @@ import { AutoScalingClient } from '@aws-sdk/client-auto-scaling';
 import { EC2Client } from '@aws-sdk/client-ec2';
 import type { Instances } from '../../ports/instances.ts';
 import { CLIENT_DEFAULTS } from '../aws-errors.ts';
+import { endingCalls, type EndOfCalls } from '../end-of-calls.ts';
 import { createInstances } from './instances.ts';
 
 /** @param clusterName the cluster whose instances are listed */
-export function connectInstances(clusterName: string): Instances {
+export function connectInstances(clusterName: string, endOfCalls?: EndOfCalls): Instances {
   return createInstances({
-    ec2: new EC2Client(CLIENT_DEFAULTS),
-    autoScaling: new AutoScalingClient(CLIENT_DEFAULTS),
+    ec2: endingCalls(new EC2Client(CLIENT_DEFAULTS), endOfCalls),
+    autoScaling: endingCalls(new AutoScalingClient(CLIENT_DEFAULTS), endOfCalls),
     clusterName,
   });
 }

@@ -23,12 +23,42 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
-/** What to do about a server that cannot be reached, as `: …`, where the code of the error or of a cause tells; else empty. */
-export function adviceOn(error: unknown): string {
+/** Behind a proxy all but these are about the way to the proxy: nothing else is connected to. */
+const OF_THE_SERVER: ReadonlySet<string> = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'ERR_OSSL_PEM_NO_START_LINE',
+  'CERT_HAS_EXPIRED',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+]);
+const OF_THE_PROXY = 'does the proxy run? If so, correct proxy-url of the cluster in the kubeconfig';
+const THROUGH_THE_PROXY =
+  'check proxy-url of the cluster in the kubeconfig, and whether the proxy lets you to the server';
+
+/**
+ * What to do about a server that cannot be reached, as `: …`, where the code of the error or of a cause tells; else empty.
+ * @param proxy through which it was tried
+ */
+export function adviceOn(error: unknown, proxy?: string): string {
+  const codes = codesOf(error);
+  const code = codes.find(each => ADVICE.has(each));
+  if (proxy === undefined || (code !== undefined && OF_THE_SERVER.has(code))) {
+    return code === undefined ? '' : `: ${ADVICE.get(code)}`;
+  }
+  const isBroken = codes.some(each => BROKEN.has(each));
+  return `: ${isBroken ? THROUGH_THE_PROXY : OF_THE_PROXY}`;
+}
+
+/** The connection stood. */
+const BROKEN: ReadonlySet<string> = new Set(['ECONNRESET', 'EPROTO', 'RequestTimeout']);
+
+function codesOf(error: unknown): readonly string[] {
+  const codes: string[] = [];
   for (let each = error; each instanceof Error; each = each.cause) {
     const { code } = each as NodeJS.ErrnoException;
-    const advice = code === undefined ? undefined : ADVICE.get(code);
-    if (advice !== undefined) return `: ${advice}`;
+    if (code !== undefined) codes.push(code);
   }
-  return '';
+  return codes;
 }

@@ -13,7 +13,7 @@ import { BrokenStream, readLines } from './lines.ts';
 import { listPage } from './list-page.ts';
 import { collectionPath } from './paths.ts';
 import { readText } from './read-body.ts';
-import { resolveKind } from './resolve-kind.ts';
+import { resolveKind, versionsOf } from './resolve-kind.ts';
 import type { Transport, TransportResponse } from './transport.ts';
 import { parseWatchEvent, toWatchError } from './watch-events.ts';
 
@@ -24,6 +24,8 @@ import { parseWatchEvent, toWatchError } from './watch-events.ts';
 export function createClusterWatch(transport: Transport): ClusterWatch {
   return {
     resolve: (kind, signal) => resolveKind(transport, kind, signal),
+
+    versionsOf: (kind, signal) => versionsOf(transport, kind, signal),
 
     async list(type, { selection = {}, ...options }) {
       const page = await listPage(transport, type, { query: selection, ...options });

@@ -1,6 +1,7 @@
 /** One HTTP request and its answer on `node:http`/`node:https`, with time limits and abort. */
 import http from 'node:http';
 import https from 'node:https';
+import { outOfTime } from '../end-of-calls.ts';
 import { durationBetween, type DurationMs } from '../../domain/time.ts';
 import type { LimitClock, TimeLimit } from '../../ports/clock.ts';
 
@@ -16,6 +17,8 @@ export interface ExchangeOptions {
   /** Until `read` is done. */
   readonly requestTimeout: DurationMs;
   readonly signal: AbortSignal | undefined;
+  /** The request fails when this aborts, as by a time limit. */
+  readonly end: AbortSignal | undefined;
   /** Has a connection, new or kept, after waiting so long. */
   readonly onSocket: (waited: DurationMs) => void;
 }
@@ -41,7 +44,7 @@ export async function exchange<Answer>(
   options: ExchangeOptions,
   read: (message: http.IncomingMessage) => Promise<Answer>,
 ): Promise<Answer> {
-  const { request, secure, clock, signal } = options;
+  const { request, secure, clock, signal, end } = options;
   signal?.throwIfAborted();
   const outgoing = (secure ? https : http).request(request);
   let incoming: http.IncomingMessage | undefined;
@@ -55,11 +58,16 @@ export async function exchange<Answer>(
   }
 
   let timedOut = false;
+  const cutInTime = (error: Error): void => {
+    timedOut = true;
+    cut(error);
+  };
   const limit = (duration: DurationMs, code: string): TimeLimit =>
-    clock.startLimit(duration, () => {
-      timedOut = true;
-      cut(Object.assign(new Error(`not done within ${duration / 1000} s`), { code }));
-    });
+    clock.startLimit(duration, () =>
+      cutInTime(Object.assign(new Error(`not done within ${duration / 1000} s`), { code })),
+    );
+  const onEnd = (): void => cutInTime(outOfTime());
+  end?.addEventListener('abort', onEnd);
   const requestLimit = limit(options.requestTimeout, 'RequestTimeout');
   let connectLimit: TimeLimit | undefined;
   let connected = false;
@@ -96,5 +104,6 @@ export async function exchange<Answer>(
   } finally {
     connectLimit?.lift();
     requestLimit.lift();
+    end?.removeEventListener('abort', onEnd);
   }
 }

@@ -1,4 +1,4 @@
-/** What a kubeconfig says of its users and the library does not know. */
+/** What a kubeconfig says of its users and clusters and the library does not know. */
 import { readFileSync } from 'node:fs';
 import { loadYaml } from '@kubernetes/client-node';
 import { z } from 'zod';
@@ -7,4 +7,10 @@ import { z } from 'zod';
 export function parseUsers<Fields extends z.ZodType>(file: string, fields: Fields) {
   const users = z.object({ users: z.array(z.object({ name: z.string(), user: fields.nullish() })) });
   return users.safeParse(loadYaml(readFileSync(file, 'utf8')));
+}
+
+/** @param fields of `clusters[].cluster` */
+export function parseClusters<Fields extends z.ZodType>(file: string, fields: Fields) {
+  const clusters = z.object({ clusters: z.array(z.object({ name: z.string(), cluster: fields })) });
+  return clusters.safeParse(loadYaml(readFileSync(file, 'utf8')));
 }

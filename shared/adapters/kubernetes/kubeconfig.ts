@@ -12,6 +12,7 @@ import { parseApiFailure } from './api-failure.ts';
 import { checkContext, ClusterAccessError } from './check-context.ts';
 import { takeExecPlugins } from './exec-plugin.ts';
 import { impersonationOf } from './impersonation.ts';
+import { takeClusters } from './take-clusters.ts';
 import { takeTokenFiles } from './token-file.ts';
 import type { Authenticator, Transport, TransportOptions } from './transport.ts';
 import { isJsonObject } from '../../domain/json.ts';
@@ -51,7 +52,8 @@ export async function loadKubeconfig(
         { cause: error },
       );
     }
-    takeExecPlugins(config, onWait);
+    takeClusters(config);
+    takeExecPlugins(config, file, onWait);
     takeTokenFiles(config, file);
     config.setCurrentContext(context ?? config.currentContext);
     return config;
@@ -70,6 +72,7 @@ export async function loadInCluster(): Promise<ClusterAccess> {
   const load = (): KubeConfig => {
     const config = new KubeConfig();
     config.loadFromCluster();
+    takeClusters(config);
     return config;
   };
   return access(load, load());
@@ -91,9 +94,12 @@ export async function checkReachable(transport: Transport, { options, context, p
     if (error instanceof ClusterAccessError) throw error;
     const why =
       error instanceof RetryableError && error.cause !== undefined ? messageOf(error.cause) : messageOf(error);
-    throw new ClusterAccessError(`${where} cannot be reached: ${why.trim().replace(/:$/, '')}${adviceOn(error)}`, {
-      cause: error,
-    });
+    throw new ClusterAccessError(
+      `${where} cannot be reached: ${why.trim().replace(/:$/, '')}${adviceOn(error, proxy)}`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
@@ -120,7 +126,7 @@ async function access(
   loaded: KubeConfig,
   impersonation: Readonly<Record<string, readonly string[]>> = {},
 ): Promise<ClusterAccess> {
-  let config = allowingHttp(loaded);
+  let config = loaded;
   const cluster = config.getCurrentCluster();
   if (cluster === null) throw new ClusterAccessError('no cluster is configured');
   let options: RequestOptions;
@@ -141,7 +147,7 @@ async function access(
     },
     invalidate() {
       // A fresh one has cached no credential.
-      config = allowingHttp(load());
+      config = load();
     },
   };
   // Client certificates are read once: a plugin that rotates them needs a restart.
@@ -178,12 +184,4 @@ function headersIn({ headers = {}, auth }: RequestOptions): Record<string, strin
   }
   if (typeof auth === 'string') found['authorization'] = `Basic ${Buffer.from(auth).toString('base64')}`;
   return found;
-}
-
-/** The library refuses `http:` servers unless told that no certificate is wanted, which there is not. */
-function allowingHttp(config: KubeConfig): KubeConfig {
-  config.clusters = config.clusters.map(cluster =>
-    cluster.server.startsWith('http:') ? { ...cluster, skipTLSVerify: true } : cluster,
-  );
-  return config;
 }

@@ -9,7 +9,7 @@ import { RetryableError } from '../../errors.ts';
 import type { KubernetesApi, ListOptions, ListQuery, ObjectPatch, Preconditions } from '../../ports/kubernetes-api.ts';
 import { isNotFound, parseApiFailure, type ApiFailure } from './api-failure.ts';
 import { toCreateOutcome, toDeleteOutcome, toEvictOutcome, toThrown, toWriteOutcome } from './errors.ts';
-import { resolveKind } from './resolve-kind.ts';
+import { resolveKind, versionsOf } from './resolve-kind.ts';
 import { listPage } from './list-page.ts';
 import { parseJson, parseObject } from './objects.ts';
 import { collectionPath, objectPath } from './paths.ts';
@@ -103,6 +103,8 @@ export function createKubernetesApi(transport: Transport): KubernetesApi {
     },
 
     resolve: kind => resolveKind(transport, kind),
+
+    versionsOf: kind => versionsOf(transport, kind),
   };
 }
 

@@ -3,11 +3,13 @@ import type { ObjectRef, ResourceType } from '../../domain/kubernetes-object.ts'
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
+/** Path of a group's own document. */
+export const groupPath = (group: string): string => (group === '' ? '/api' : `/apis/${encodeURIComponent(group)}`);
+
 /** Path of a whole resource, in one namespace where given. */
 export function collectionPath(type: ResourceType, namespace?: string, query?: Query): string {
-  const root = type.group === '' ? '/api' : `/apis/${encodeURIComponent(type.group)}`;
   const scope = namespace === undefined ? '' : `/namespaces/${encodeURIComponent(namespace)}`;
-  return `${root}/${encodeURIComponent(type.version)}${scope}/${encodeURIComponent(type.resource)}${queryText(query)}`;
+  return `${groupPath(type.group)}/${encodeURIComponent(type.version)}${scope}/${encodeURIComponent(type.resource)}${queryText(query)}`;
 }
 
 /** Path of one object, or of one of its subresources. */

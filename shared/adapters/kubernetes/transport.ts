@@ -10,6 +10,7 @@ import type { Readable } from 'node:stream';
 import { urlToHttpOptions } from 'node:url';
 import { seconds, type DurationMs } from '../../domain/time.ts';
 import type { LimitClock } from '../../ports/clock.ts';
+import { outOfTime, type EndOfCalls } from '../end-of-calls.ts';
 import { fromNetworkFailure } from './errors.ts';
 import { exchange, ExchangeFailure } from './exchange.ts';
 import { readText } from './read-body.ts';
@@ -17,7 +18,7 @@ import { readText } from './read-body.ts';
 /** Until the TCP and TLS handshakes are done. */
 const CONNECT_TIMEOUT = seconds(2);
 /** From the start of a request to the end of its answer, or of the answer's head where the body is streamed. */
-const REQUEST_TIMEOUT = seconds(10);
+export const REQUEST_TIMEOUT = seconds(10);
 /** A socket that was idle for longer is not reused: load balancers and a frozen Lambda forget connections without a word. */
 const IDLE_SOCKET_LIFE_MS = 60_000;
 /**
@@ -49,6 +50,8 @@ export interface TransportOptions {
   readonly agent?: http.Agent;
   readonly connectTimeout?: DurationMs;
   readonly requestTimeout?: DurationMs;
+  /** Default: calls end by their own limits alone. */
+  readonly endOfCalls?: EndOfCalls;
 }
 
 export interface TransportRequest {
@@ -125,6 +128,8 @@ export function createTransport(options: TransportOptions): Transport {
   ): Promise<TransportResponse<Body>> {
     const { method, signal } = request;
     const { clock } = options;
+    const about = { doing: request.doing, write: method !== 'GET' };
+    const end = options.endOfCalls?.();
     const body = request.body && JSON.stringify(request.body.json);
     // As a flat list, which Node writes as it stands: for an object it keeps a map, and that is a fifth of what a request costs.
     const headers = ['host', server.host, 'accept', 'application/json', 'user-agent', options.userAgent];
@@ -136,9 +141,10 @@ export function createTransport(options: TransportOptions): Transport {
     }
     const outgoing = { ...target, agent: via, method, path: prefix + request.path, headers };
     for (;;) {
+      if (end?.aborted === true) throw fromNetworkFailure({ error: outOfTime(), sent: false }, about);
       try {
         return await exchange(
-          { request: outgoing, secure, body, clock, connectTimeout, requestTimeout, signal, onSocket },
+          { request: outgoing, secure, body, clock, connectTimeout, requestTimeout, signal, end, onSocket },
           async message => {
             const retryAfter = message.headers['retry-after'];
             const status = message.statusCode ?? 0;
@@ -149,10 +155,7 @@ export function createTransport(options: TransportOptions): Transport {
         if (!(error instanceof ExchangeFailure)) throw error;
         // Retrying a GET is safe, and the loop ends: each attempt removes one stale keep-alive socket.
         if (method === 'GET' && error.stale) continue;
-        throw fromNetworkFailure(
-          { error: error.cause, sent: error.sent },
-          { doing: request.doing, write: method !== 'GET' },
-        );
+        throw fromNetworkFailure({ error: error.cause, sent: error.sent }, about);
       }
     }
   }

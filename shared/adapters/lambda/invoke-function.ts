@@ -1,18 +1,15 @@
 /** Runs a Lambda function and waits for its answer. */
 import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
 import { TerminalError } from '../../errors.ts';
-import { awsErrorCode, CLIENT_DEFAULTS, fromAwsError } from '../aws-errors.ts';
+import { awsErrorCode, CLIENT_DEFAULTS, fromAwsError, INVOKE_TIMEOUT } from '../aws-errors.ts';
 import type { InvokeFunction } from '../hooks/hooks.ts';
-
-/** How long a function may take before its call is repeated with the same key; the caller itself has 30 s. */
-const INVOKE_TIMEOUT_MS = 15_000;
 
 /** Of a client that invokes functions. */
 export const INVOKE_CLIENT_DEFAULTS = {
   ...CLIENT_DEFAULTS,
   // A repeated call runs the function again: the caller's own retry does that, and notes it down.
   maxAttempts: 1,
-  requestHandler: { ...CLIENT_DEFAULTS.requestHandler, requestTimeout: INVOKE_TIMEOUT_MS },
+  requestHandler: { ...CLIENT_DEFAULTS.requestHandler, requestTimeout: INVOKE_TIMEOUT },
 };
 
 /** Here as well it is the function that cannot be run as things are, and not something of ours that is missing. */

@@ -4,6 +4,7 @@ import type { DeadLetters } from '../../ports/dead-letters.ts';
 import type { WakeUpSender } from '../../ports/inbox.ts';
 import type { MessageVisibility } from '../../ports/message-visibility.ts';
 import { CLIENT_DEFAULTS } from '../aws-errors.ts';
+import { endingCalls, type EndOfCalls } from '../end-of-calls.ts';
 import { createDeadLetters } from './dead-letters.ts';
 import { createMessageVisibility } from './visibility.ts';
 import { createWakeUpSender, type WakeUpSenderOptions } from './wake-up-sender.ts';
@@ -22,8 +23,8 @@ export interface Queues {
 }
 
 /** Makes no call. */
-export function connectQueues(urls: QueueUrls): Queues {
-  const client = new SQSClient(CLIENT_DEFAULTS);
+export function connectQueues(urls: QueueUrls, endOfCalls?: EndOfCalls): Queues {
+  const client = endingCalls(new SQSClient(CLIENT_DEFAULTS), endOfCalls);
   return {
     visibility: createMessageVisibility({ client, queueUrl: urls.inbox }),
     deadLetters: createDeadLetters({ client, queueUrl: urls.deadLetters }),

@@ -261,6 +261,26 @@ mode = "DeleteAfterTimeout"`);
     });
   });
 
+  describe('when deleteAfterTimeoutMinutes has changed', () => {
+    const ago = (count: number) => [{ ...request('e1'), time: addDuration(NOW, minutes(-count)) }];
+    const told = active({ requests: ago(40), warned: ['uid-a'], deleteTime: addDuration(NOW, minutes(20)) });
+    const on = (count: number, drain = told) =>
+      step({ rules: modes('DeleteAfterTimeout', `deleteAfterTimeoutMinutes = ${count}`) }, drain);
+
+    it('warns of a sooner instant, also where that is over, before it deletes anything', () => {
+      for (const count of [50, 30]) {
+        const deleteTime = addDuration(NOW, minutes(count - 40));
+        expect(on(count)).toMatchObject({ active: { warned: [], deleteTime }, pass: { acts: [{ kind: 'warn' }] } });
+      }
+      const warnedAnew = { ...told, deleteTime: addDuration(NOW, minutes(-10)) };
+      expect(on(30, warnedAnew)).toMatchObject({ pass: { acts: [{ kind: 'delete' }] } });
+    });
+
+    it('warns nobody of the same instant or a later one', () => {
+      for (const count of [60, 90]) expect(on(count)).toMatchObject({ pass: { acts: [], waits: [{}] } });
+    });
+  });
+
   it('E12e: ends when nothing is left, and names what was not waited for', () => {
     expect(step({ pods: [] })).toMatchObject({ kind: 'finish', outcome: { status: 'Succeeded', reason: 'Drained' } });
     const since = { type: 'Ready', status: 'False', lastTransitionTime: '2024-11-01T14:50:00Z' };
@@ -304,6 +324,13 @@ describe('what a drain counts', () => {
       kind: 'drain',
       active: { drained: 2 },
     });
+  });
+
+  it('forgets the pods that are not there any more, and not how many they were', () => {
+    const drain = active({ tried, warned: ['uid-b', 'uid-c'], gone: 7 });
+    const pods = [pod('a', { deletionTimestamp: '2024-11-01T15:00:30Z' }), pod('b')];
+    const next = decide(observation({ record: { active: drain }, node: prepared(drain), pods }));
+    expect(next).toMatchObject({ active: { tried: ['uid-a', 'uid-b'], warned: ['uid-b'], gone: 8, drained: 9 } });
   });
 
   it('goes on from what a record of before says', () => {

@@ -35,6 +35,7 @@ function createWorld() {
   const reads = { record: 0, node: 0 };
   const decisions: string[] = [];
   const whileSaying: (() => Promise<unknown>)[] = [];
+  const whileHolding: (() => void)[] = [];
   const deps: Parameters<typeof createReconciler>[0] = {
     kubernetes: {
       ...kubernetes,
@@ -53,7 +54,12 @@ function createWorld() {
     wakeUps: { send: async () => undefined },
     bus: { publish: async entries => entries.map(() => ({ kind: 'published' })) },
     events: { record: async () => void (await whileSaying.pop()?.()) },
-    audit: { write: ({ decision }) => void decisions.push(decision) },
+    audit: {
+      write: ({ decision }) => {
+        if (decision === 'hold') whileHolding.pop()?.();
+        decisions.push(decision);
+      },
+    },
     metrics: { count: () => undefined, milliseconds: () => undefined },
     clock: { now: () => NOW, sleep: () => Promise.reject(new Error('nothing sleeps here')) },
   };
@@ -63,6 +69,8 @@ function createWorld() {
     decisions,
     /** What is run while the next Event is recorded. */
     whileSaying,
+    /** What is run while it is said that a drain is held. */
+    whileHolding,
     /** What the run after this event reads. */
     async readsAfter(changed: readonly string[], resourceVersion = core.get(NODE).metadata.resourceVersion) {
       Object.assign(reads, { record: 0, node: 0 });
@@ -112,4 +120,19 @@ it('leaves the end of a drain to the run that ended it, which may be about to sa
   await world.readsAfter(['labels'], 'another');
   expect(world.decisions.filter(decision => decision === 'end')).toHaveLength(1);
   expect(world.whileSaying).toEqual([]);
+});
+
+it('says that a drain is held also when the run that set out to say it dies', async () => {
+  const world = createWorld();
+  const config = { type: RESOURCES.ConfigMap, namespace: 'curfew', name: 'curfew-config' };
+  world.core.patch(config, { type: 'merge', body: { data: { 'config.toml': '[featureGates]\nnodeRepair = true\n' } } });
+  world.whileHolding.push(() => {
+    throw new Error('the run dies');
+  });
+  const request = { metadata: { annotations: { 'curfew.dev/drain-requested': 'm1' } } };
+  world.core.patch(NODE, { type: 'merge', body: request });
+  await expect(world.readsAfter(['drain'])).rejects.toThrow('the run dies');
+  await world.readsAfter(['labels'], 'another');
+  await world.readsAfter(['labels'], 'another');
+  expect(world.decisions).toEqual(['take', 'hold']);
 });

@@ -14,6 +14,8 @@ const FULL_NODE: DrainOutcome = {
   message: '250 pods are left',
   left: Array.from({ length: 250 }, (_, pod) => `team-with-a-long-name/workload-with-a-long-name-${pod} (Terminating)`),
 };
+const LONG_NAMES = Array.from({ length: 3000 }, (_, pod) => `${'n'.repeat(63)}/${'p'.repeat(240)}-${pod}`);
+const UIDS = Array.from({ length: 6000 }, (_, pod) => `5abfcae9-d235-476f-baf7-${String(pod).padStart(12, '0')}`);
 const end = (id: string) => toFinished(request(id), FULL_NODE, { now: NOW, scope: { kind: 'full' }, drained: 0 });
 
 describe('the record of the drains of a node', () => {
@@ -46,5 +48,36 @@ describe('the record of the drains of a node', () => {
   it('takes a long request when none waits', () => {
     const alone = observation({ rules: modes('Immediate'), record: { requests: [], finished: [] } });
     expect(admit(alone, request('e2', { message: 'x'.repeat(60_000) }))).toMatchObject({ kind: 'take' });
+  });
+
+  it('fits into an item whatever is in it, and keeps each request and the newest ends', () => {
+    const long = (id: string) => request(id, { message: 'x'.repeat(60_000) });
+    const { finished } = remember(
+      { requests: [], finished: [] },
+      Array.from({ length: 50 }, (_, index) => end(`e${index}`)),
+    );
+    const fault = { agent: 'a', componentClass: 'c', checkName: 'k', entities: ['x'.repeat(60_000)] };
+    const record: DrainRecord = {
+      active: {
+        ...active({ requests: [long('r1'), long('r2')], tried: UIDS, warned: UIDS, reported: LONG_NAMES.join(' ') }),
+        end: { status: 'Succeeded', reason: 'Drained', message: 'm', left: LONG_NAMES, time: NOW },
+      },
+      requests: [request('r3')],
+      finished,
+      reported: LONG_NAMES.join(' '),
+      recoveries: [{ fault, said: {}, time: NOW }],
+    };
+    const read = DRAIN_CODEC.parse(DRAIN_CODEC.toState(record));
+    expect(bytesOf(record)).toBeLessThan(ITEM_BYTES);
+    expect(read.active?.requests).toEqual(record.active?.requests);
+    expect([read.requests, read.active?.end?.status]).toEqual([record.requests, 'Succeeded']);
+    expect(read.finished.at(-1)?.id).toBe('e49');
+    // Pods whose owners were warned are deleted: some must be known.
+    expect(read.active?.warned.length).toBeGreaterThan(0);
+  });
+
+  it('stays as it is while it fits', () => {
+    const record: DrainRecord = { active: active({ tried: UIDS, warned: [] }), requests: [], finished: [end('e1')] };
+    expect(DRAIN_CODEC.parse(DRAIN_CODEC.toState(record))).toEqual(record);
   });
 });

@@ -74,6 +74,21 @@ describe('an object of a FinalizerRule', () => {
     expect(decideRule(seen({ object: undefined, entry }))).toEqual({ kind: 'close' });
   });
 
+  it('that is out of sight counts as nothing: its entry is kept, and looked for again', () => {
+    const phases = ['held', 'intended', 'pending', 'failed', 'cleaned', 'orphaned'] as const;
+    const { rule } = seen();
+    for (const phase of phases) {
+      const entry = { phase, attempts: 1, time: NOW };
+      const isQuiet = phase === 'held' || phase === 'orphaned';
+      const until = addDuration(NOW, isQuiet ? hours(24) : minutes(5));
+      const late = addDuration(NOW, hours(1));
+      const forced = { ...rule, deadline: minutes(5), onDeadline: 'Release' as const };
+      expect(decideRule(seen({ object: 'hidden', entry }))).toEqual({ kind: 'watch', until });
+      expect(decideRule(seen({ object: 'hidden', entry, ruleEnds: true, now: late, rule: forced })).kind).toBe('watch');
+    }
+    expect(decideRule(seen({ object: 'hidden', entry: undefined }))).toEqual({ kind: 'ignore' });
+  });
+
   it('waits no longer than its deadline, and says when that has passed', () => {
     const { rule } = seen();
     const entry = { phase: 'pending', attempts: 1, time: NOW } as const;

@@ -24,6 +24,7 @@ const cluster = (...names: string[]): KubernetesApi => {
     delete: unused,
     evict: unused,
     resolve: unused,
+    versionsOf: unused,
   };
 };
 

@@ -1,15 +1,19 @@
 /** The wiring: a handler made as functions make it, out of environment variables alone, against real servers on this machine. */
 import { CreateQueueCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { startFauxqs } from 'fauxqs';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createApiServer } from '../../../packages/kube-apiserver/src/api-server.ts';
 import { serveApiServer } from '../../../packages/kube-apiserver/src/http/server.ts';
 import { systemClock } from '../../../shared/adapters/system-clock.ts';
 import { ENV } from '../../../shared/contract/env.ts';
+import { toWakeUpEnvelope } from '../../../shared/contract/wake-up.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { addDuration, seconds } from '../../../shared/domain/time.ts';
 import { createHandler } from '../../../shared/lambda/handler.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
+import { DEADLINE_RESERVE_WITH_HOOKS, TIME_TO_HIDE } from '../../../shared/lambda/run-time.ts';
 import { startStore } from '../adapters/dynamodb/stores.ts';
 import { TABLE_NAME } from '../adapters/dynamodb/table.ts';
 import { lambdaContext, sqsEvent } from './events.ts';
@@ -73,7 +77,51 @@ async function startStack() {
 const subject = { kind: 'Node', apiVersion: 'v1', name: 'n1', uid: 'u1' };
 const tick = JSON.stringify({ source: 'curfew.timer', 'detail-type': 'Tick', detail: {} });
 
+/** An API server that takes requests and never answers; `onRequest` is called with the first. */
+async function serveSilence(onRequest: () => void): Promise<string> {
+  const server = createServer(onRequest);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? `http://127.0.0.1:${address.port}` : '';
+}
+
 describe('createHandler', () => {
+  it('ends its calls, and answers, before Lambda ends the run', async () => {
+    await startStack();
+    const limits = vi.spyOn(systemClock, 'startLimit');
+    const endOfRun = (): void => limits.mock.calls.find(([duration]) => duration === 30_000 - TIME_TO_HIDE)?.[1]();
+    vi.stubEnv(ENV.clusterEndpoint, await serveSilence(endOfRun));
+    const failures: unknown[] = [];
+    const handler = createHandler('repair', ['kubernetes'], deps => async () => {
+      await deps.kubernetes.get({ type: RESOURCES.Node, name: 'n1' }).catch((error: unknown) => {
+        failures.push(error);
+        throw error;
+      });
+    });
+    const wakeUp = toWakeUpEnvelope({ owner: 'repair', subject, wakeTime: systemClock.now() });
+    const answer = await handler(sqsEvent([JSON.stringify(wakeUp)]), lambdaContext());
+    expect(answer.batchItemFailures).toHaveLength(1);
+    expect(failures).toMatchObject([{ name: 'RetryableError', reason: 'DeadlineReserve' }]);
+  });
+
+  it('begins a message only while a hook has all its time, in a function that calls hooks', async () => {
+    await startStack();
+    let looks = 0;
+    const hooks = { invoke: () => Promise.reject(new Error('not called')) };
+    const look = () => async () => void (looks += 1);
+    const withHooks = createHandler('repair', [], look, { others: { hooks: () => hooks } });
+    const without = createHandler('repair', [], look);
+    const left = lambdaContext(() => DEADLINE_RESERVE_WITH_HOOKS - 1);
+    expect((await withHooks(sqsEvent([tick]), left)).batchItemFailures).toHaveLength(1);
+    expect((await without(sqsEvent([tick]), left)).batchItemFailures).toEqual([]);
+    expect(looks).toBe(1);
+  });
+
   it('gives a function every port, out of its environment', async () => {
     const { core, users, receive, inbox, deadLetters, lines } = await startStack();
     core.seed({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1', uid: 'u1' } });

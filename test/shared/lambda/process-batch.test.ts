@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { logFields } from '../../../shared/lambda/log-fields.ts';
-import { DEADLINE_RESERVE, processBatch } from '../../../shared/lambda/process-batch.ts';
+import { DEADLINE_RESERVE, endOfCalls, TIME_TO_ANSWER, TIME_TO_HIDE } from '../../../shared/lambda/run-time.ts';
+import { processBatch } from '../../../shared/lambda/process-batch.ts';
 import { MAX_BUG_RECEIVES, MAX_REPEATED_RECEIVES } from '../../../shared/contract/inbox.ts';
 import type { InboxMessage } from '../../../shared/contract/inbox-message.ts';
 import { SOURCES, TICK } from '../../../shared/contract/names.ts';
@@ -38,6 +39,7 @@ function make(reconcile: Reconcile, probe?: () => Promise<void>) {
       hideFor: async (receiptHandle: string, duration: number) => void hidden.push({ receiptHandle, duration }),
     },
     metrics,
+    clock,
     log: {
       warn: (message: string, fields: object) => void logged.push({ message, ...logFields(), ...fields }),
       error: (message: string, fields: object) => void logged.push({ message, ...logFields(), ...fields }),
@@ -266,6 +268,41 @@ describe('processBatch', () => {
     expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: 'm1' }] });
     expect(finished).toEqual(['a']);
     expect(counted).toEqual([{ name: 'Retries', value: 1, reason: 'DeadlineReserve' }]);
+  });
+
+  it('cuts the calls of a record before the run ends, then those that hide it, and answers', async () => {
+    const begun: number[] = [];
+    const lasted: number[] = [];
+    const { run, clock, deps } = make(() => {
+      const began = clock.now();
+      const end = endOfCalls();
+      return new Promise((_, reject) => {
+        begun.push(began);
+        end?.addEventListener('abort', () => {
+          lasted.push(clock.now() - began);
+          reject(new RetryableError('cut', { reason: 'DeadlineReserve' }));
+        });
+      });
+    });
+    const hidden: number[] = [];
+    deps.visibility.hideFor = () =>
+      new Promise((_, reject) => {
+        const cut = (): void => {
+          hidden.push(clock.now());
+          reject(new RetryableError('cut'));
+        };
+        if (endOfCalls()?.aborted) return cut();
+        endOfCalls()?.addEventListener('abort', cut);
+      });
+    const start = clock.now();
+    const answer = run(['a', 'b'].map(busEvent), () => 30_000 - (clock.now() - start));
+    await clock.advance(30_000 - TIME_TO_HIDE);
+    expect([begun, lasted, hidden]).toEqual([[start], [30_000 - TIME_TO_HIDE], []]);
+    await clock.advance(TIME_TO_HIDE - TIME_TO_ANSWER);
+    // The second was never begun; to hide it there is no time either.
+    expect(await answer).toEqual({ batchItemFailures: [{ itemIdentifier: 'm0' }, { itemIdentifier: 'm1' }] });
+    const end = start + 30_000 - TIME_TO_ANSWER;
+    expect([begun, hidden, clock.sleepers()]).toEqual([[start], [end, end], 0]);
   });
 
   it('waits out the rest of a second of a wake-up that came early', async () => {

@@ -30,6 +30,7 @@ function start(probability: Partial<FaultMix['probability']>, skew = NO_FAULTS.c
     },
     watch: {
       resolve: async () => undefined,
+      versionsOf: async () => [],
       list: async () => ({ kind: 'page', items: [], resourceVersion: '1' }),
       async *watch() {
         yield { type: 'BOOKMARK', resourceVersion: '2' };

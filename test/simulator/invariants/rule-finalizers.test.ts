@@ -7,10 +7,14 @@ import { runScenario } from '../../../simulator/run.ts';
 import { parseScenarios } from '../../../simulator/scenario/parse.ts';
 import { clusterCatalog } from '../../../simulator/world.ts';
 
+const KEY = '6b1d0001/managed-database';
 const FILE = new URL('../../../examples/scenarios/finalizer-rule.yaml', import.meta.url);
 
-async function violations(mutant?: string): Promise<readonly string[]> {
-  const parsed = parseScenarios(readFileSync(FILE, 'utf8'), 'finalizer-rule.yaml', clusterCatalog());
+/** @param key whom the worker's answer names; undefined: the one that waits for it */
+async function violations(mutant?: string, key?: string): Promise<readonly string[]> {
+  const text = readFileSync(FILE, 'utf8');
+  const asked = key === undefined ? text : text.replaceAll(`key: ${KEY}`, `key: ${key}`);
+  const parsed = parseScenarios(asked, 'finalizer-rule.yaml', clusterCatalog());
   const scenario = parsed.ok
     ? parsed.scenarios.find(({ name }) => name === 'an-event-is-answered-by-a-worker')
     : undefined;
@@ -23,6 +27,10 @@ async function violations(mutant?: string): Promise<readonly string[]> {
 describe('an object whose clean-up a worker has done', () => {
   it('goes', async () => {
     expect(await violations()).toEqual([]);
+  });
+
+  it.each(['6b1d0001', '6b1d0001/another'])('waits on when the answer names %s', async key => {
+    expect(await violations(undefined, key)).toEqual([]);
   });
 
   it('is found when nobody listens to the worker', async () => {

@@ -51,8 +51,10 @@ function elementAt(item: Value, index: Arg): Value {
       if (i >= s.length) throw new CallError('reflect: string index out of range');
       return new Value(UINT8, BigInt(s.charCodeAt(i)));
     }
-    case 'map':
-      return asMap(item)?.get(keyArg(index)) ?? zeroValue(item.type.elem!);
+    case 'map': {
+      const key = keyArg(index);
+      return asMap(item)?.get(key) ?? zeroValue(item.type.elem!);
+    }
     default:
       throw new CallError(`can't index item of type ${item.type.name}`);
   }

@@ -2,20 +2,9 @@
 import { CallError } from '../errors.ts';
 import { date, daysTo, floorDiv, mod } from './calendar.ts';
 import { DURATION } from './duration.ts';
+import { LOCAL, LOCATION, UTC } from './location.ts';
 import { type Civil, formatTime, MONTHS, WEEKDAYS } from './time-format.ts';
-import {
-  type GoType,
-  INT,
-  INT64,
-  type Method,
-  namedType,
-  pointerTo,
-  sliceOf,
-  STRING,
-  structType,
-  UINT64,
-  UINT8,
-} from './type.ts';
+import { type GoType, INT, INT64, type Method, namedType, sliceOf, STRING, structType, UINT64, UINT8 } from './type.ts';
 import {
   asInteger,
   asSlice,
@@ -100,16 +89,6 @@ function goString(v: Value): string {
   return `time.Date(${c.year}, time.${month}, ${c.day}, ${c.hour}, ${c.minute}, ${c.second}, ${c.nanosecond}, time.${locationName(v)})`;
 }
 
-const LOCATION = pointerTo(
-  structType(
-    'time.Location',
-    { name: STRING },
-    { String: { params: [], onPointer: true, call: v => stringValue(asString(asStruct(v)[0]!) || 'UTC') } },
-  ),
-);
-const location = (name: string): Value => new Value(LOCATION, new Value(LOCATION.elem!, [stringValue(name)]));
-const UTC = location('UTC');
-const LOCAL = location('Local');
 const locationOf = (v: Value): Value => {
   const own = asStruct(v)[2]!;
   return own.held === null ? UTC : own;

@@ -14,9 +14,22 @@ const PODS: Readonly<Record<string, string>> = {
 };
 const SCALED = new Set(['deployments', 'statefulsets', 'replicasets', 'replicationcontrollers']);
 
+interface AskedFor {
+  readonly namespace?: string | undefined;
+  readonly name: string;
+  readonly subresource: string;
+}
+
 /** 501 with the reason for a subresource that kube-apiserver has, 404 for any other. */
-export function absentSubresource({ resource, schema }: ResourceInfo, subresource: string): ApiStatusError {
+export function absentSubresource(
+  { resource, schema }: ResourceInfo,
+  { namespace, name, subresource }: AskedFor,
+): ApiStatusError {
   if (schema !== undefined) return notServed();
+  if (resource === 'serviceaccounts' && subresource === 'token') {
+    const user = `system:serviceaccount:${namespace ?? ''}:${name}`;
+    return notImplemented(`the embedded API server issues no tokens: act as one with --as=${user}`);
+  }
   const why = resource === 'pods' ? PODS[subresource] : undefined;
   if (why !== undefined) return notImplemented(why);
   if (subresource === 'scale' && SCALED.has(resource))

@@ -14,7 +14,7 @@ import { checkListVersion, checkWatchVersion } from './list-version.ts';
 import { decodeObject, readBody } from './request-body.ts';
 import { flag, listOptions, wholeNumber } from './request-options.ts';
 import type { ResourcePath } from './request-path.ts';
-import { executeRequest } from './resource-requests.ts';
+import { checkServed, executeRequest } from './resource-requests.ts';
 import { shapeList, shapeObject, withoutEmptyVersion, type Shape } from './shape.ts';
 import { parseIncludeObject } from './tables/table.ts';
 import type { Timers } from './timers.ts';
@@ -94,9 +94,11 @@ export async function answerResource(front: Front, call: ResourceCall): Promise<
     includeObject: parseIncludeObject(query.get('includeObject')),
     now: front.now(),
   };
+  const isReview = virtualResources.includes(resource);
+  if (!isReview) checkServed(resource, path);
   const { text: body, contentType } = await readBody(request);
   const how = { encoding: representation.encoding, pretty: flag(query, 'pretty') };
-  if (virtualResources.includes(resource)) {
+  if (isReview) {
     if (method !== 'POST') throw methodNotServed();
     const asked = { resource, namespace: path.namespace, body: decodeObject(body, contentType) };
     return { code: 201, body: answerReview(asked, user, access), ...how };

@@ -1,7 +1,7 @@
 /** Requests for resources: the method and the path name a verb of the core. */
 import type { KubernetesObject, ObjectRef } from '../kubernetes-object.ts';
 import { badRequest, notServed } from '../status-errors.ts';
-import type { ApiServerCore, DeleteOptions, Status, WriteOptions } from '../types.ts';
+import type { ApiServerCore, DeleteOptions, ResourceInfo, Status, WriteOptions } from '../types.ts';
 import { ApiStatusError } from '../types.ts';
 import { absentSubresource } from './absent-subresources.ts';
 import { checkDuplicateFields } from './duplicate-fields.ts';
@@ -9,6 +9,7 @@ import { methodNotServed } from './http-errors.ts';
 import { textAt } from './json-fields.ts';
 import { checkObjectVersion } from './list-version.ts';
 import { forbiddenOption, requiredOption } from './option-errors.ts';
+import type { ResourcePath } from './request-path.ts';
 import { decodeObject } from './request-body.ts';
 import { deleteOptions, evictionOptions, listOptions, writeOptions } from './request-options.ts';
 import { manifestOf, patchOf, sentObject, type ResourceRequest } from './resource-body.ts';
@@ -148,14 +149,20 @@ function evict(core: ApiServerCore, request: ResourceRequest, ref: ObjectRef): O
   return { kind: 'body', code: status.code, body: status };
 }
 
-/** Executes a request other than a watch. Throws `ApiStatusError`. */
+/** Whether there is anything to ask at this path, whatever is asked. Throws 404 or 501. */
+export function checkServed(resource: ResourceInfo, { namespace, name, subresource }: ResourcePath): void {
+  if (name === undefined) return;
+  if (resource.namespaced && namespace === undefined) throw notServed();
+  if (subresource === undefined || resource.subresources.includes(subresource)) return;
+  throw absentSubresource(resource, { namespace, name, subresource });
+}
+
+/** Executes a request other than a watch, of a path that is served. Throws `ApiStatusError`. */
 export function executeRequest(core: ApiServerCore, request: ResourceRequest): Outcome {
-  const { path, resource } = request;
+  const { path } = request;
   if (path.name === undefined) return onCollection(core, request);
-  if (resource.namespaced && path.namespace === undefined) throw notServed();
   const ref = refOf(request, path.name);
   if (path.subresource === undefined) return onObject(core, request, ref, false);
-  if (!resource.subresources.includes(path.subresource)) throw absentSubresource(resource, path.subresource);
   switch (path.subresource) {
     case 'status':
       return onObject(core, request, ref, true);

@@ -21,7 +21,7 @@ type LabelTest = (labels: JsonObject) => boolean;
  * @throws ApiStatusError 400 for text that is not a selector
  */
 export function parseLabelSelector(text: string | undefined): Selection | undefined {
-  if (text === undefined || text.trim() === '') return undefined;
+  if (text === undefined || /^[ \t\r\n]*$/.test(text)) return undefined;
   const parser = new Parser(text);
   const tests = parser.parse();
   const matches = (object: JsonObject): boolean => {
@@ -33,7 +33,7 @@ export function parseLabelSelector(text: string | undefined): Selection | undefi
 
 const labelsOf = (object: JsonObject): JsonObject => objectAt(objectAt(object, 'metadata'), 'labels');
 
-const TOKEN = /\s*(==|!=|[=!<>(),]|[^\s=!<>(),]+)/y;
+const TOKEN = /[ \t\r\n]*(==|!=|[=!<>(),]|[^ \t\r\n=!<>(),]+)/y;
 const SYMBOLS = new Set(['=', '==', '!=', '!', '<', '>', '(', ')', ',', '']);
 const OPERATORS = 'in, notin, =, ==, !=, gt, lt';
 
@@ -67,67 +67,86 @@ class Parser {
   #requirement(): LabelTest {
     const negated = this.#peek() === '!';
     if (negated) this.#next();
-    const key = this.#identifier('identifier');
-    check('key', key, complainAboutQualifiedName(key));
-    const isAlone = this.#peek() === '' || this.#peek() === ',';
-    if (negated) {
-      if (!isAlone) throw unparsable(this.#peek(), OPERATORS);
-      return labels => valueOf(labels, key) === undefined;
-    }
-    if (isAlone) return labels => valueOf(labels, key) !== undefined;
+    const key = this.#identifier();
+    refuse(invalid('<nil>', key, complainAboutQualifiedName(key)));
+    // What follows a negated key is refused where the next requirement is looked for.
+    if (negated) return labels => valueOf(labels, key) === undefined;
+    if (this.#peek() === '' || this.#peek() === ',') return labels => valueOf(labels, key) !== undefined;
     return this.#comparison(key, this.#next());
   }
 
   #comparison(key: string, operator: string): LabelTest {
     switch (operator) {
       case 'in': {
-        const values = this.#values();
+        const values = this.#values(key);
         return labels => values.has(valueOf(labels, key));
       }
       case 'notin': {
-        const values = this.#values();
+        const values = this.#values(key);
         return labels => !values.has(valueOf(labels, key));
       }
       case '=':
       case '==': {
-        const value = this.#value();
+        const value = this.#value(key);
         this.equality ??= { id: `label ${key}`, read: object => valueOf(labelsOf(object), key), value };
         return labels => valueOf(labels, key) === value;
       }
       case '!=': {
-        const value = this.#value();
+        const value = this.#value(key);
         return labels => valueOf(labels, key) !== value;
       }
       case '>':
       case '<':
-        return boundTest(key, operator, this.#value());
+        return this.#bound(key, operator);
       default:
         throw unparsable(operator, OPERATORS);
     }
   }
 
-  #value(): string {
-    if (this.#peek() === '' || this.#peek() === ',') return '';
-    const value = this.#identifier('identifier');
-    check('values[0]', value, complainAboutLabelValue(value));
+  #value(key: string): string {
+    const value = this.#exactValue();
+    refuse(invalidValues(key, [value]));
     return value;
   }
 
-  #values(): ReadonlySet<unknown> {
+  #bound(key: string, operator: '<' | '>'): LabelTest {
+    const text = this.#exactValue();
+    const limit = integerOf(text);
+    const complaints = limit === undefined ? ["for 'Gt', 'Lt' operators, the value must be an integer"] : [];
+    refuse([...invalid('values[0]', text, complaints), ...invalidValues(key, [text])]);
+    return labels => {
+      const label = integerOf(valueOf(labels, key));
+      if (label === undefined || limit === undefined) return false;
+      return operator === '>' ? label > limit : label < limit;
+    };
+  }
+
+  #exactValue(): string {
+    return this.#peek() === '' || this.#peek() === ',' ? '' : this.#identifier();
+  }
+
+  #values(key: string): ReadonlySet<unknown> {
     const open = this.#next();
     if (open !== '(') throw badRequest(`unable to parse requirement: found '${open}' expected: '('`);
-    if (this.#peek() === '') throw unparsable('', "',', ')' or identifier");
-    const values = new Set<string>();
+    const values = new Set(this.#listedValues());
+    refuse(invalidValues(key, [...values].toSorted()));
+    return values;
+  }
+
+  #listedValues(): string[] {
+    const first = this.#peek();
+    if (first !== ',' && first !== ')' && SYMBOLS.has(first)) throw unparsable(first, "',', ')' or identifier");
+    const values: string[] = [];
     for (;;) {
       const isEmpty = this.#peek() === ',' || this.#peek() === ')';
-      values.add(isEmpty ? '' : this.#identifier("',', or identifier"));
+      values.push(isEmpty ? '' : this.#identifier("',', or identifier"));
       const separator = this.#next();
       if (separator === ')') return values;
       if (separator !== ',') throw unparsable(separator, "',' or ')'");
     }
   }
 
-  #identifier(expected: string): string {
+  #identifier(expected = 'identifier'): string {
     const token = this.#next();
     if (SYMBOLS.has(token)) throw unparsable(token, expected);
     return token;
@@ -152,24 +171,24 @@ function unparsable(found: string, expected: string) {
   return badRequest(`unable to parse requirement: found '${found}', expected: ${expected}`);
 }
 
-function check(path: string, value: string, complaints: readonly string[]): void {
-  if (complaints.length === 0) return;
-  throw badRequest(
-    `unable to parse requirement: ${path}: Invalid value: ${JSON.stringify(value)}: ${complaints.join('; ')}`,
-  );
+function refuse(faults: readonly string[]): void {
+  const [first] = faults;
+  if (first === undefined) return;
+  throw badRequest(`unable to parse requirement: ${faults.length === 1 ? first : `[${faults.join(', ')}]`}`);
 }
 
-const INTEGER = /^[+-]?\d+$/;
+function invalid(path: string, value: string, complaints: readonly string[]): string[] {
+  return complaints.length === 0 ? [] : [`${path}: Invalid value: ${JSON.stringify(value)}: ${complaints.join('; ')}`];
+}
 
-function boundTest(key: string, operator: '<' | '>', text: string): LabelTest {
-  const complaints = INTEGER.test(text) ? [] : ["for 'Gt', 'Lt' operators, the value must be an integer"];
-  check('values[0]', text, complaints);
-  const bound = Number(text);
-  return labels => {
-    const label = valueOf(labels, key);
-    if (typeof label !== 'string' || !INTEGER.test(label)) return false;
-    return operator === '>' ? Number(label) > bound : Number(label) < bound;
-  };
+const invalidValues = (key: string, values: readonly string[]): string[] =>
+  values.flatMap((value, index) => invalid(`values[${index}][${key}]`, value, complainAboutLabelValue(value)));
+
+/** A signed 64-bit number. */
+function integerOf(text: unknown): bigint | undefined {
+  if (typeof text !== 'string' || !/^[+-]?\d+$/.test(text)) return undefined;
+  const value = BigInt(text.replace('+', ''));
+  return BigInt.asIntN(64, value) === value ? value : undefined;
 }
 
 /** The value of a label of one's own: `constructor` is a label like any other. */

@@ -177,6 +177,11 @@ describe.runIf(binary !== undefined)('kubectl on PATH', { timeout: 60_000 }, () 
     ['attach web-0 -n prod', 'no container runs in the embedded API server: there is nothing to attach to'],
     ['port-forward pod/web-0 -n prod 8080:80', 'no container runs in the embedded API server: no port listens'],
     ['debug web-0 -n prod --image=i', 'no container runs in the embedded API server'],
+    ['debug node/n1 --image=i', 'no container runs in the embedded API server: there is nothing to debug with'],
+    [
+      'create token default -n made',
+      'the embedded API server issues no tokens: act as one with --as=system:serviceaccount:made:default',
+    ],
     ['scale deployment d -n made --replicas=1', 'has no deployments/scale: patch spec.replicas'],
   ])('says why there is no %s', async (command, why) => {
     expect(await fails(command)).toContain(why);

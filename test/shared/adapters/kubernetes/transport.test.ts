@@ -45,6 +45,25 @@ describe('transport', () => {
     ]);
   });
 
+  it('is cut when the run has no more time, and begins nothing after it', async () => {
+    const end = new AbortController();
+    const server = await serve(() => end.abort());
+    const transport = transportTo(server.url, { endOfCalls: () => end.signal });
+    expect(await refusalOf(transport.request(write))).toMatchObject({
+      name: 'RetryableError',
+      reason: 'DeadlineReserve',
+      outcomeUnknown: true,
+    });
+    expect(await refusalOf(transport.request(write))).toMatchObject({
+      name: 'RetryableError',
+      reason: 'DeadlineReserve',
+      outcomeUnknown: false,
+    });
+    expect(server.requests).toHaveLength(1);
+    expect(clock.sleepers()).toBe(0);
+    transport.close();
+  });
+
   it('keeps connections', async () => {
     const server = await serve((_, response) => response.end('ok'));
     const transport = transportTo(server.url);

@@ -11,11 +11,14 @@ const prefix = Buffer.from('k8s\0');
 
 /** A valid body that says something which this server does not read as protobuf. Clients can send it as JSON. */
 export class NotUnderstood extends Error {
-  constructor(what: string) {
-    super(`${what} is not understood as protobuf; send it as JSON`);
+  constructor(what: string, why?: string) {
+    super(why ?? `${what} is not understood as protobuf; send it as JSON`);
     this.name = 'NotUnderstood';
   }
 }
+
+const DEBUG =
+  'no container runs in the embedded API server: there is nothing to debug with, and a Pod is read as JSON or YAML only';
 
 function bytesOf({ number, value }: WireField): Uint8Array {
   if (typeof value !== 'bigint') return value;
@@ -156,5 +159,7 @@ export function decodeKubernetesProtobuf(body: Uint8Array): JsonObject {
       else if (part.number === 2) kind = textOf(part);
     }
   }
+  // Of kubectl's commands `debug` alone sends one.
+  if (kind === 'Pod') throw new NotUnderstood(kind, DEBUG);
   return { apiVersion, kind, ...messageOf(kind, raw) };
 }

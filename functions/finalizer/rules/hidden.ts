@@ -1,0 +1,28 @@
+/**
+ * Objects that are there but out of sight: their definition does not serve the version that the rule names, but another one. An API server
+ * answers as if they were gone. Nothing of them counts as gone until it can be seen (I1, I6); the rule's condition `Watching` says so.
+ */
+import type { GroupKind, KubernetesObject, ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
+import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
+
+type Deps = Pick<FunctionDeps, 'kubernetes'>;
+
+/** Asked when nothing is served in the rule's version: whether objects may be there in another one. */
+export async function isServedElsewhere({ kubernetes }: Deps, kind: GroupKind): Promise<boolean> {
+  return (await kubernetes.versionsOf(kind)).length > 0;
+}
+
+/**
+ * An object that a read did not find. One answer of one API server tells a missing object from a missing version, which in a list alone
+ * differ: discovery may come from another server, which is behind.
+ */
+export async function lookForMissing(
+  deps: Deps,
+  { type, namespace, name }: ObjectRef,
+  kind: GroupKind,
+): Promise<KubernetesObject | 'hidden' | undefined> {
+  const query = { ...(namespace !== undefined && { namespace }), fieldSelector: `metadata.name=${name}` };
+  const found = await deps.kubernetes.list(type, query);
+  if (found !== undefined) return found[0];
+  return (await isServedElsewhere(deps, kind)) ? 'hidden' : undefined;
+}

@@ -1,0 +1,58 @@
+/** How calls end early when the run that makes them has no more time. */
+import type { HttpHandlerOptions } from '@smithy/types';
+
+/** When calls must end; undefined for no limit. Asked as each call begins. */
+export type EndOfCalls = () => AbortSignal | undefined;
+
+/** As `reason` of a `RetryableError`, and as the code of what it is made of. */
+export const OUT_OF_TIME = 'DeadlineReserve';
+
+/** A call that was cut, or not begun, for want of time. */
+export const outOfTime = (): Error => Object.assign(new Error('too little time is left'), { code: OUT_OF_TIME });
+
+interface Client {
+  readonly config: {
+    readonly requestHandler: { handle(request: never, options?: HttpHandlerOptions): Promise<unknown> };
+  };
+  readonly middlewareStack: {
+    add(
+      middleware: <Input extends object, Output extends object>(
+        next: (args: { input: Input; request?: unknown }) => Promise<{ output: Output; response: unknown }>,
+      ) => (args: { input: Input; request?: unknown }) => Promise<{ output: Output; response: unknown }>,
+      options: { step: 'initialize'; name: string; priority: 'high' },
+    ): void;
+  };
+}
+
+/**
+ * The same client, whose calls fail as soon as they must end, also between two tries, where the SDK waits for seconds. No request leaves after it:
+ * what sleeps in a frozen environment would send it minutes later.
+ */
+export function endingCalls<Made extends Client>(client: Made, endOfCalls: EndOfCalls | undefined): Made {
+  if (endOfCalls === undefined) return client;
+  const { requestHandler } = client.config;
+  const handle = requestHandler.handle.bind(requestHandler);
+  requestHandler.handle = (request, options) => {
+    const end = endOfCalls();
+    return handle(request, end === undefined ? options : { ...options, abortSignal: end });
+  };
+  client.middlewareStack.add(next => args => endingWith(endOfCalls(), () => next(args)), {
+    step: 'initialize',
+    name: 'endOfCalls',
+    priority: 'high',
+  });
+  return client;
+}
+
+async function endingWith<Answer>(end: AbortSignal | undefined, call: () => Promise<Answer>): Promise<Answer> {
+  if (end === undefined) return call();
+  if (end.aborted) throw outOfTime();
+  const { promise: ended, reject } = Promise.withResolvers<never>();
+  const onEnd = (): void => reject(outOfTime());
+  end.addEventListener('abort', onEnd);
+  try {
+    return await Promise.race([ended, call()]);
+  } finally {
+    end.removeEventListener('abort', onEnd);
+  }
+}
