@@ -1,6 +1,7 @@
 /** `curfew orphans`: the ledger of what may have been left behind. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { QUEUE_URL_IS_A_NAME } from '../shared/adapters/sqs/connect.ts';
 import { createDueIndex, createRecordStore } from '../shared/adapters/dynamodb/record-store.ts';
 import { systemClock } from '../shared/adapters/system-clock.ts';
 import { ORPHAN_FORGOTTEN, SOURCES } from '../shared/contract/names.ts';
@@ -56,6 +57,8 @@ async function askToForget(id: string, { stack, ...options }: Deployment, output
   if (finalizer === undefined) throw new UsageError(`the stack ${stack} has no finalizer function`);
   const body = { source: SOURCES.operator, 'detail-type': ORPHAN_FORGOTTEN, detail: { id } };
   const message = new SendMessageCommand({ QueueUrl: finalizer.inboxUrl, MessageBody: JSON.stringify(body) });
-  await orUsageError(`sending to ${finalizer.inboxUrl}`, () => new SQSClient(options).send(message));
+  await orUsageError(`sending to ${finalizer.inboxUrl}`, () =>
+    new SQSClient({ ...options, ...QUEUE_URL_IS_A_NAME }).send(message),
+  );
   output.out(`the finalizer function forgets ${id}; its audit log has a line about it\n`);
 }

@@ -1,5 +1,6 @@
 /** `curfew redrive`: dead letters of a function back into its inbox. */
 import { SQSClient } from '@aws-sdk/client-sqs';
+import { QUEUE_URL_IS_A_NAME } from '../shared/adapters/sqs/connect.ts';
 import type { CommandOutput } from './command-output.ts';
 import { reportingFailure } from './failure.ts';
 import { readDeployment } from './operate/deployment.ts';
@@ -31,7 +32,7 @@ export function redriveCommand(options: RedriveCommandOptions, output: CommandOu
       throw new UsageError(`the stack ${stack} has no function ${name}; it has ${known}`);
     }
     const { moved, left } = await redrive({
-      client: new SQSClient(client),
+      client: new SQSClient({ ...client, ...QUEUE_URL_IS_A_NAME }),
       from: fn.deadLettersUrl,
       to: fn.inboxUrl,
       dryRun,

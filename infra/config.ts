@@ -78,6 +78,8 @@ export const configSchema = z
     hookFunctions: z
       .array(z.string().regex(/^[A-Za-z0-9-_]{1,64}$/, 'must be the name of a Lambda function'))
       .default([]),
+    /** Functions call the FIPS endpoints of AWS, which only some Regions have. */
+    fipsEndpoints: z.boolean().default(false),
     /** SNS topic that alarms notify; without it they only change state. */
     alarmTopicArn: z.string().regex(TOPIC_ARN, 'must be the ARN of an SNS topic').optional(),
     /** Where `docs/runbook.md` can be read, for the descriptions of alarms: they arrive by e-mail, so a relative path leads nowhere. */

@@ -116,6 +116,7 @@ export class FunctionsStack extends Stack {
           deadLetterQueue: required(state.deadLetterQueues, functionName),
           logRetention: config.logRetentionDays,
           privateAccess: this.privateAccess,
+          fipsEndpoints: config.fipsEndpoints,
         }),
       ]),
     );

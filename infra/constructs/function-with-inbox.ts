@@ -43,6 +43,7 @@ export interface FunctionWithInboxProps {
   readonly deadLetterQueue: IQueue;
   readonly logRetention: RetentionDays;
   readonly privateAccess: PrivateAccess | undefined;
+  readonly fipsEndpoints: boolean;
 }
 
 export class FunctionWithInbox extends Construct {
@@ -84,6 +85,7 @@ export class FunctionWithInbox extends Construct {
     });
     this.function.addEventSource(eventSource);
     this.eventSourceMappingId = eventSource.eventSourceMappingId;
+    if (props.fipsEndpoints) this.function.addEnvironment(ENV.fipsEndpoints, 'true');
     this.function.addEnvironment(ENV.inboxUrl, this.inbox.queueUrl);
     this.function.addEnvironment(ENV.deadLetterQueueUrl, deadLetterQueue.queueUrl);
     this.allow(['sqs:SendMessage'], [deadLetterQueue.queueArn]);

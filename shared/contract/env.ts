@@ -10,6 +10,8 @@ export const ENV = {
   inboxUrls: 'INBOX_URLS',
   deadLetterQueueUrl: 'DLQ_URL',
   eventBusName: 'EVENT_BUS_NAME',
+  /** `true`: the SDK calls FIPS endpoints. */
+  fipsEndpoints: 'AWS_USE_FIPS_ENDPOINT',
 } as const;
 
 /** CloudFormation parameters that say which cluster, when the CDK context does not; the local stack gives them as a deployment would. */

@@ -7,7 +7,6 @@
  */
 import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-powertools/batch';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
-import { OUT_OF_TIME } from '../adapters/end-of-calls.ts';
 import { limitTo } from '../cluster/in-parallel.ts';
 import { ACCESS_REASONS, METRICS } from '../contract/metrics.ts';
 import { toDurationMs, type DurationMs } from '../domain/time.ts';
@@ -59,11 +58,9 @@ export async function processBatch(event: SQSEvent, context: Context, deps: Batc
 
 async function processRecord(record: SQSRecord, context: Context, deps: BatchDeps, limits: RunLimits): Promise<void> {
   try {
-    if (context.getRemainingTimeInMillis() < (deps.reserve ?? DEADLINE_RESERVE)) {
-      throw new RetryableError('not begun: too little time is left', { reason: OUT_OF_TIME });
-    }
+    const hasTime = context.getRemainingTimeInMillis() >= (deps.reserve ?? DEADLINE_RESERVE);
     const receives = Number(record.attributes.ApproximateReceiveCount);
-    await endCallsWith(limits.messages, () => processMessage(record.body, receives, deps.process));
+    await endCallsWith(limits.messages, () => processMessage(record.body, receives, deps.process, { hasTime }));
   } catch (error) {
     report(error, deps);
     await endCallsWith(limits.hiding, () => tryAgainSoon(record, error, deps));

@@ -4,6 +4,7 @@
  * - `RetryableError` → thrown, the message is redelivered; one that is sent every minute is soon left to the next one
  * - a bug → the same for an hour, in which it may be mended; then parked
  */
+import { OUT_OF_TIME } from '../adapters/end-of-calls.ts';
 import { MAX_BUG_RECEIVES, MAX_REPEATED_RECEIVES } from '../contract/inbox.ts';
 import { parseInboxMessage, type InboxMessage } from '../contract/inbox-message.ts';
 import type { FunctionName } from '../contract/names.ts';
@@ -35,12 +36,21 @@ export interface ProcessDeps {
  */
 const LONGEST_WAIT = seconds(1);
 
-/** @param receiveCount how often the message was received, from 1 */
-export async function processMessage(body: string, receiveCount: number, deps: ProcessDeps): Promise<void> {
+/**
+ * @param receiveCount how often the message was received, from 1
+ * @param options `hasTime: false` for a message that is not to be begun any more: it is tried again, or left to the next one
+ */
+export async function processMessage(
+  body: string,
+  receiveCount: number,
+  deps: ProcessDeps,
+  { hasTime = true }: { readonly hasTime?: boolean } = {},
+): Promise<void> {
   let message: InboxMessage | undefined;
   try {
     message = (deps.parse ?? parseInboxMessage)(body);
     refuseOtherClusters(message, deps.cluster);
+    if (!hasTime) throw new RetryableError('not begun: too little time is left', { reason: OUT_OF_TIME });
     if (message.kind === 'wakeUp') {
       const early = durationBetween(deps.clock.now(), message.wakeTime);
       if (early > 0 && early <= LONGEST_WAIT) await deps.clock.sleep(early);

@@ -6,15 +6,19 @@ import { LONGEST_DELAY, type MakeCheck } from './invariant.ts';
 import { annotationOf, nameOf, TERMINATION_TIMESTAMP } from './reading.ts';
 
 export const checkLeftBehind: MakeCheck = ({ mirror, now, quietSince, lastDenial, violate }) => {
-  /** By UID of the NodeClaim: what Curfew wrote last, and when. */
-  const written = new Map<string, { readonly value: string; readonly time: number }>();
+  /** By UID of the NodeClaim: what Curfew wrote last, when, and what somebody else had there before. */
+  const written = new Map<string, { readonly value: string; readonly time: number; readonly theirs?: string }>();
   return {
     onWrite({ resource, before, after }) {
       if (resource.resource !== 'nodeclaims' || before === undefined || after === undefined) return;
+      const { uid } = after.metadata;
       const value = annotationOf(after, TERMINATION_TIMESTAMP);
-      if (value === annotationOf(before, TERMINATION_TIMESTAMP)) return;
-      if (value === undefined) written.delete(after.metadata.uid);
-      else written.set(after.metadata.uid, { value, time: now() });
+      const old = annotationOf(before, TERMINATION_TIMESTAMP);
+      if (value === old) return;
+      const known = written.get(uid);
+      const theirs = known?.value === old ? known?.theirs : old;
+      if (value === undefined || value === theirs) written.delete(uid);
+      else written.set(uid, { value, time: now(), ...(theirs !== undefined && { theirs }) });
     },
     onMinute() {
       const quiet = quietSince();

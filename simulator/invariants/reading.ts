@@ -45,14 +45,29 @@ export function millisecondsOf(text: unknown): number | undefined {
   if (!/^[+-]?((\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h))+$/.test(text)) return undefined;
   let total = 0n;
   for (const { 1: amount = '', 2: unit = '' } of text.matchAll(/(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g)) {
-    const [whole = '', fraction = ''] = amount.split('.');
-    const scale = UNIT_NS[unit] ?? 0n;
-    total += BigInt(whole) * scale + (BigInt(fraction) * scale) / 10n ** BigInt(fraction.length);
+    const term = nanosecondsOf(amount, UNIT_NS[unit] ?? 0n);
+    // Go adds in 64 bits without a sign, and compares afterwards: twice 2^63 is nothing.
+    total = BigInt.asUintN(64, total + term);
+    if (term > TWO_63 || total > TWO_63) return undefined;
   }
-  // Go counts nanoseconds in 64 bits.
-  if (total >= 2n ** 63n) return undefined;
-  const ms = Number(total) / 1e6;
-  return text.startsWith('-') ? -ms : ms;
+  if (text.startsWith('-')) return Number(-total) / 1e6;
+  return total === TWO_63 ? undefined : Number(total) / 1e6;
+}
+
+const TWO_63 = 2n ** 63n;
+
+/** Of one term; Go multiplies the fraction as a floating-point number, and leaves out digits that 64 bits do not hold. */
+function nanosecondsOf(amount: string, scale: bigint): bigint {
+  const [whole = '', digits = ''] = amount.split('.');
+  let fraction = 0n;
+  let held = 0;
+  for (const digit of digits) {
+    const longer = fraction * 10n + BigInt(digit);
+    if (longer > TWO_63) break;
+    fraction = longer;
+    held += 1;
+  }
+  return BigInt(whole) * scale + BigInt(Math.trunc(Number(fraction) * (Number(scale) / 10 ** held)));
 }
 
 /** Epoch milliseconds of RFC 3339 text; undefined for anything else, 30 February and 24:00 among it. */

@@ -1,7 +1,7 @@
 /** What one run has seen and done, out of its calls. */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { PortCall, Run } from './invariant.ts';
-import { dig, fieldsOf, listOf, objectOf, TERMINATION_TIMESTAMP, textOf } from './reading.ts';
+import { dig, fieldsOf, instantOf, listOf, objectOf, TERMINATION_TIMESTAMP, textOf } from './reading.ts';
 
 /** `patch nodeclaims nc1`: the resource and the name of a Kubernetes call. */
 export interface Target {
@@ -25,11 +25,18 @@ export function targetOf({ method, args }: PortCall): Target {
 export const isKubernetes = (call: PortCall, ...methods: readonly string[]): boolean =>
   call.port === 'kubernetes' && methods.includes(call.method);
 
-/** Of a NodeClaim: a delete, or the annotation that makes a termination forceful. */
+/** Further than any clock of a function is ahead. */
+const AHEAD = 60_000;
+
+/**
+ * Of a NodeClaim: a delete, or the annotation that makes a termination forceful. An instant that lies ahead does not: it is what somebody
+ * else had set, and comes back when a repair is called off.
+ */
 export function isTermination(call: PortCall): boolean {
   if (targetOf(call).resource !== 'nodeclaims') return false;
-  const annotation = dig(call.args[1], 'body', 'metadata', 'annotations', TERMINATION_TIMESTAMP);
-  return isKubernetes(call, 'delete') || (isKubernetes(call, 'patch') && textOf(annotation) !== undefined);
+  if (isKubernetes(call, 'delete')) return true;
+  const instant = instantOf(dig(call.args[1], 'body', 'metadata', 'annotations', TERMINATION_TIMESTAMP));
+  return isKubernetes(call, 'patch') && instant !== undefined && instant <= call.time + AHEAD;
 }
 
 /** The last answered read of one object of a resource, and its place among the calls. */

@@ -68,7 +68,7 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     name: 'finalizer-deadline-moves-away',
     mistake: 'counts the grace period from now on instead of from the deletion',
     breaks: ['I5'],
-    scenario: 'finalizer-deadline-sources.yaml#the-node-claims-own-comes-first',
+    scenario: 'finalizer-deadline-sources.yaml#then-the-node-pools',
     mutation: withFinalizerRules({
       decide: seen =>
         decide({

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { kindManifests } from '../../deploy/rule-kind-roles.ts';
 import { createForwarder, type Forwarder } from '../../forwarder/forwarder.ts';
 import { createLease, DEFAULT_LEASE_TIMINGS } from '../../forwarder/lease.ts';
 import { SILENT_LOG } from '../../forwarder/log.ts';
@@ -36,6 +37,7 @@ const TYPES: Readonly<Record<string, ResourceType>> = {
   PodDisruptionBudget: type('policy', 'v1', 'poddisruptionbudgets'),
   CustomResourceDefinition: type('apiextensions.k8s.io', 'v1', 'customresourcedefinitions'),
 };
+const DEFINITIONS = type('apiextensions.k8s.io', 'v1', 'customresourcedefinitions');
 const manifestSchema = z.looseObject({
   apiVersion: z.string(),
   kind: z.string(),
@@ -54,8 +56,10 @@ async function connect(kubeconfig: string): Promise<Transport> {
   return createTransport({ ...options, clock: systemClock, userAgent: 'curfew-forwarder' });
 }
 
-async function createAll(file: string): Promise<void> {
-  for (const document of parseAllDocuments(readFileSync(file, 'utf8'))) {
+const createAll = (file: string): Promise<void> => createDocuments(readFileSync(file, 'utf8'));
+
+async function createDocuments(text: string): Promise<void> {
+  for (const document of parseAllDocuments(text)) {
     const manifest = manifestSchema.parse(document.toJS());
     const resource = TYPES[manifest.kind];
     if (resource === undefined) throw new Error(`no resource type for ${manifest.kind}`);
@@ -138,6 +142,85 @@ describe('forwarder on a real API server, with the permissions of its manifests'
     // Until the CRD is established, which takes the server a moment.
     while ((await create()).kind === 'notFound');
     expect(await published('Added NodeLifecyclePolicy/all [spec]')).toMatchObject({ change: 'Added' });
+  });
+
+  it('sees that a definition was deleted and made again, and that its objects are others', async () => {
+    const ref = { type: RESOURCES.NodeLifecyclePolicy, name: 'again' };
+    const policy = {
+      apiVersion: 'curfew.dev/v1alpha1',
+      kind: 'NodeLifecyclePolicy',
+      metadata: { name: 'again' },
+      spec: {},
+    };
+    await admin.create(RESOURCES.NodeLifecyclePolicy, policy);
+    const first = await published('Added NodeLifecyclePolicy/again [spec]');
+    const definition = { type: DEFINITIONS, name: 'nodelifecyclepolicies.curfew.dev' };
+    const known = bus.lines().length;
+    await admin.delete(definition, { preconditions: {} });
+    while ((await admin.get(definition)) !== undefined);
+    await createAll(`${root}deploy/crds/nodelifecyclepolicies.curfew.dev.yaml`);
+    while ((await admin.create(RESOURCES.NodeLifecyclePolicy, policy)).kind === 'notFound');
+    const second = await admin.get(ref);
+    const isOther = () =>
+      bus.events.slice(known).some(({ change, subject }) => change === 'Added' && subject.uid === second?.metadata.uid);
+    while (!isOther()) await bus.nextCall();
+    expect(bus.lines().slice(known)).toContain('Deleted NodeLifecyclePolicy/again []');
+    expect(first?.subject.uid).not.toBe(second?.metadata.uid);
+  });
+
+  it('says in which version the kind of a FinalizerRule is served when that of the rule is not any more', async () => {
+    await createAll(`${root}deploy/crds/finalizerrules.curfew.dev.yaml`);
+    const served = (versions: Readonly<Record<string, boolean>>) => ({
+      group: 'example.com',
+      scope: 'Cluster',
+      names: { plural: 'gadgets', singular: 'gadget', kind: 'Gadget', listKind: 'GadgetList' },
+      versions: Object.entries(versions).map(([name, isServed]) => ({
+        name,
+        served: isServed,
+        storage: name === 'v1',
+        schema: { openAPIV3Schema: { type: 'object' } },
+      })),
+    });
+    await admin.create(DEFINITIONS, {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: 'gadgets.example.com' },
+      spec: served({ v1: true, v1beta1: true }),
+    });
+    await createDocuments(kindManifests('finalizerrules', [{ group: 'example.com', resource: 'gadgets' }]));
+    const rule = {
+      apiVersion: 'curfew.dev/v1alpha1',
+      kind: 'FinalizerRule',
+      metadata: { name: 'gadgets' },
+      spec: {
+        group: 'example.com',
+        version: 'v1beta1',
+        kind: 'Gadget',
+        finalizerName: 'example.com/cleanup',
+        cleanup: { builtin: { name: 'None' } },
+      },
+    };
+    while ((await admin.create(RESOURCES.FinalizerRule, rule)).kind === 'notFound');
+    const gadget = { apiVersion: 'example.com/v1', kind: 'Gadget', metadata: { name: 'g' } };
+    while ((await admin.create(type('example.com', 'v1', 'gadgets'), gadget)).kind === 'notFound');
+    await published('Added Gadget/g [generation]');
+    const watchIs = async (state: string): Promise<ClusterEvent['watch']> => {
+      for (;;) {
+        const last = bus.events.findLast(({ subject, watch }) => subject.name === 'gadgets' && watch !== undefined);
+        if (last?.watch?.state === state) return last.watch;
+        await bus.nextCall();
+      }
+    };
+    expect(await watchIs('Watching')).toMatchObject({ resource: 'gadgets' });
+    const definition = { type: DEFINITIONS, name: 'gadgets.example.com' };
+    await admin.patch(definition, { type: 'merge', body: { spec: served({ v1: true, v1beta1: false }) } });
+    expect(await watchIs('NotServed')).toMatchObject({
+      message: 'the API server serves Gadget of example.com in v1, not in v1beta1: name a version that it serves',
+    });
+    expect(bus.lines()).not.toContain('Deleted Gadget/g []');
+    const ref = { type: RESOURCES.FinalizerRule, name: 'gadgets' };
+    await admin.patch(ref, { type: 'merge', body: { spec: { version: 'v1' } } });
+    expect(await watchIs('Watching')).toMatchObject({ version: 'v1' });
   });
 
   it('may hold its Lease and nothing beside it', async () => {

@@ -25,6 +25,7 @@ const DEPLOYMENT = z.object({
     template: z.object({
       spec: z.object({
         tolerations: z.array(z.record(z.string(), z.string())).default([]),
+        enableServiceLinks: z.boolean(),
         nodeSelector: z.record(z.string(), z.string()).optional(),
       }),
     }),
@@ -110,6 +111,11 @@ describe('deploy/', () => {
   it('lets the forwarder run on nodes that only add-ons may use', () => {
     const { spec } = DEPLOYMENT.parse(parse(text('forwarder/deployment.yaml')));
     expect(spec.template.spec.tolerations).toContainEqual({ key: 'CriticalAddonsOnly', operator: 'Exists' });
+  });
+
+  it('keeps Services of its namespace out of the settings of the forwarder: one named health would set HEALTH_PORT', () => {
+    const { spec } = DEPLOYMENT.parse(parse(text('forwarder/deployment.yaml')));
+    expect(spec.template.spec.enableServiceLinks).toBe(false);
   });
 
   it('keeps the forwarder off nodes that cannot run its image', () => {

@@ -37,7 +37,7 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^(npx cdk|cdk) /, 'needs an AWS account, or half a minute: test/infra synthesizes'],
   [/^npm run synth$/, 'half a minute: packages/local-aws/test/own-app.test.ts'],
   [/curfew (-- )?orphans\b/, 'needs the table of records: test/cli/operate/orphans.test.ts'],
-  [/^aws /, 'needs an AWS account'],
+  [/^(for \w+ in [\w ]+; do )?aws /, 'needs an AWS account'],
   [/^docker /, 'needs Docker'],
   [/^npx node examples\/[\w-]+\/\w+\/main\.ts/, 'runs until it is ended'],
   [/^curfew (…|explain$|validate$|drain NODE$|uninstall$)/, 'names a command; its full form is run'],
@@ -49,7 +49,10 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
     /^kubectl (apply|get|wait|delete) .*(manageddatabase|orders\.yaml)/,
     'needs the running example: test/control-plane/managed-database.test.ts',
   ],
-  [/^kubectl .*(logs|rollout|annotate|describe|get pods)/, 'needs pods that run, or an object of the reader'],
+  [
+    /^kubectl .*(logs|rollout|annotate|describe|get pods|patch nodelifecyclepolicy NAME)/,
+    'needs pods that run, or an object of the reader',
+  ],
 ];
 const reasonNotToRun = (command: string): string | undefined => NOT_RUN.find(([pattern]) => pattern.test(command))?.[1];
 

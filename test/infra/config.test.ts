@@ -23,6 +23,7 @@ describe('configuration', () => {
       name: 'Curfew',
       logRetentionDays: 180,
       hookFunctions: [],
+      fipsEndpoints: false,
     });
   });
 
@@ -153,6 +154,15 @@ describe('configuration', () => {
       ['AWS::Events::Rule', `${name}-InstancesToFinalizer`],
     ]);
     for (const [, value] of named) expect(JSON.stringify(value).length - 2).toBeLessThanOrEqual(64);
+  });
+
+  it('lets functions call FIPS endpoints where it says so', () => {
+    const variables = (curfew: Record<string, unknown>): unknown[] =>
+      Object.values(synthesize(curfew).functionsTemplate.findResources('AWS::Lambda::Function')).map(
+        ({ Properties }) => Properties.Environment.Variables['AWS_USE_FIPS_ENDPOINT'],
+      );
+    expect(new Set(variables({ fipsEndpoints: true }))).toEqual(new Set(['true']));
+    expect(new Set(variables({}))).toEqual(new Set([undefined]));
   });
 
   it('names the stacks and the bus after the deployment, so that two clusters fit into one account', () => {

@@ -15,6 +15,7 @@ const SPEC: JsonObject = {
     mode: { type: 'string', enum: ['Observe', 'Enforce'], default: 'Observe' },
     expireAfter: { type: 'string', pattern: '^(([0-9]+(s|m|h))+|Never)$', maxLength: 10 },
     at: { type: 'string', format: 'date-time' },
+    seconds: { type: 'integer', format: 'int64' },
     percent: { 'x-kubernetes-int-or-string': true },
     note: { type: 'string', nullable: true },
     weights: { type: 'object', additionalProperties: { type: 'integer' }, maxProperties: 2 },
@@ -267,11 +268,6 @@ describe('validation', () => {
       { size: 'x' },
       'spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"',
     ],
-    [
-      'a fraction',
-      { size: 1.5 },
-      'spec.size: Invalid value: "number": spec.size in body must be of type integer: "number"',
-    ],
     ['too little', { size: 0 }, 'spec.size: Invalid value: 0: spec.size in body should be greater than or equal to 1'],
     ['too much', { size: 51 }, 'spec.size: Invalid value: 51: spec.size in body should be less than or equal to 50'],
     [
@@ -313,6 +309,55 @@ describe('validation', () => {
       details: { name: 'a', group: 'example.com', kind: 'Pool' },
     });
     expect(causesOf(status)).toEqual([cause]);
+  });
+
+  const UNCHECKED =
+    '<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
+
+  it.each<[string, JsonObject, string[]]>([
+    [
+      'a fraction',
+      { size: 1.5 },
+      [
+        'spec.size: Invalid value: "number": spec.size in body must be of type integer: "number"',
+        '<nil>: Invalid value: "": Checked value must be of type integer (default format) in spec.size',
+      ],
+    ],
+    [
+      'a fraction where a format is given',
+      { seconds: 1.5 },
+      [
+        'spec.seconds: Invalid value: "float64": spec.seconds in body must be of type int64: "float64"',
+        '<nil>: Invalid value: "": Checked value must be of type integer with format int64 in spec.seconds',
+      ],
+    ],
+    [
+      'what is no number where a format is given',
+      { seconds: false },
+      ['spec.seconds: Invalid value: "": spec.seconds in body must be of type int64: ""'],
+    ],
+    [
+      'text where a format is given',
+      { seconds: '1' },
+      ['spec.seconds: Invalid value: "string": spec.seconds in body must be of type integer: "string"'],
+    ],
+    [
+      'a fraction where integers and texts are wanted',
+      { percent: 1.5 },
+      ['spec.percent: Invalid value: "number": spec.percent in body must be of type integer,string: "number"'],
+    ],
+    [
+      'an item of a map list that is no object',
+      { budgets: [{ name: 'a' }, 1, { name: 'a' }] },
+      [
+        'spec.budgets[1]: Invalid value: "integer": spec.budgets[1] in body must be of type object: "integer"',
+        'spec.budgets[1]: Invalid value: 1: must be an object for an array of list-type map',
+      ],
+    ],
+  ])('refuses %s in the words of kube-apiserver', (_, spec, causes) => {
+    const { api } = aServerWithPools();
+    const found = causesOf(refusal(() => api.create(POOLS, aPool(spec))));
+    expect(found.filter(cause => cause !== UNCHECKED).toSorted()).toEqual(causes.toSorted());
   });
 
   it('names all violations at once', () => {

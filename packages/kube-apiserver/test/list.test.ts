@@ -169,6 +169,16 @@ describe('listing', () => {
     });
     expect(refusal(() => api.list(NODES, { fieldSelector: 'nonsense' })).code).toBe(400);
   });
+
+  it.each([
+    ['metadata.name=a,b', "invalid selector: 'metadata.name=a,b'; can't understand 'b'"],
+    ['\\', "invalid selector: '\\'; can't understand '\\'"],
+    ['metadata.name=a=b', 'invalid field selector: unescaped character in value: 61'],
+    ['metadata.name=a\\b', 'invalid field selector: invalid escape sequence: \\b'],
+    ['metadata.name=a\\', 'invalid field selector: invalid escape sequence: \\'],
+  ])('refuses the field selector %s', (fieldSelector, message) => {
+    expect(refusal(() => aServer().api.list(NODES, { fieldSelector }))).toMatchObject({ code: 400, message });
+  });
 });
 
 describe('listing in pages', () => {

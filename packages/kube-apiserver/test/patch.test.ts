@@ -138,6 +138,15 @@ describe('a JSON patch', () => {
     ['a test that fails', { op: 'test', path: '/metadata/name', value: 'other' }],
     ['a removal of what is not there', { op: 'remove', path: '/spec/taints' }],
     ['an unknown operation', { op: 'frobnicate', path: '/spec' }],
+    ['a test of what has no place', { op: 'test', path: '/spec/a/b', value: 1 }],
+    ['a copy from what has no place', { op: 'copy', from: '/spec/a/b', path: '/spec/c' }],
+    ['a move to what has no place', { op: 'move', from: '/spec', path: '/status/a/b' }],
+    ['a move of the whole into a part of it', { op: 'move', from: '', path: '/spec/a' }],
+    ['a copy of the whole into a part of it', { op: 'copy', from: '', path: '/spec/a' }],
+    ['a removal of the whole', { op: 'remove', path: '' }],
+    ['an addition that is the whole', { op: 'add', path: '', value: {} }],
+    ['a move from nowhere', { op: 'move', path: '/spec/a' }],
+    ['a path that does not begin with a slash', { op: 'add', path: 'spec', value: {} }],
   ])('is refused as a whole for %s', (_, operation) => {
     const { api } = aServer();
     const before = api.create(NODES, aNode('n1'));
@@ -148,5 +157,20 @@ describe('a JSON patch', () => {
       message: 'the server rejected our request due to an error in our request',
     });
     expect(api.get(node('n1'))).toBe(before);
+  });
+
+  it('takes what is not there for null where kube-apiserver does', () => {
+    const { api } = aServer();
+    api.create(NODES, aNode('n1', {}, { annotations: { a: 'b' } }));
+    const body = [
+      { op: 'test', path: '/metadata/labels', value: null },
+      { op: 'test', path: '/metadata/labels' },
+      { op: 'copy', from: '/metadata/labels', path: '/metadata/annotations' },
+      { op: 'add', path: '/spec' },
+      { op: 'replace', path: '/metadata/labels', value: { c: 'd' } },
+    ];
+    const { metadata } = api.patch(node('n1'), { type: 'json', body });
+    expect(metadata.labels).toEqual({ c: 'd' });
+    expect(metadata.annotations).toBeUndefined();
   });
 });

@@ -112,6 +112,27 @@ describe('a rule', () => {
       {},
       'x: Invalid value: "object": no such key: a evaluating rule: no',
     ],
+    [
+      'that converts what is no duration is broken',
+      TEXT,
+      { rule: 'duration(self) > duration("0s")', message: 'no' },
+      '1d',
+      `x: Invalid value: "string": type conversion error from 'string' to 'google.protobuf.Duration' evaluating rule: no`,
+    ],
+    [
+      'that converts what is no time is broken',
+      TEXT,
+      { rule: 'timestamp(self) > timestamp("2024-01-01T00:00:00Z")', message: 'no' },
+      'noon',
+      `x: Invalid value: "string": type conversion error from 'string' to 'google.protobuf.Timestamp' evaluating rule: no`,
+    ],
+    [
+      'that converts what is no number is broken',
+      TEXT,
+      { rule: 'double(self) > 0.0', message: 'no' },
+      'x',
+      `x: Invalid value: "string": type conversion error from 'string' to 'double' evaluating rule: no`,
+    ],
   ])('%s', (_, property, rule, value, cause) => {
     expect(check(property, rule, value).causes).toEqual([cause]);
   });

@@ -9,7 +9,13 @@ export const INVOKE_CLIENT_DEFAULTS = {
   ...CLIENT_DEFAULTS,
   // A repeated call runs the function again: the caller's own retry does that, and notes it down.
   maxAttempts: 1,
-  requestHandler: { ...CLIENT_DEFAULTS.requestHandler, requestTimeout: INVOKE_TIMEOUT },
+  requestHandler: {
+    ...CLIENT_DEFAULTS.requestHandler,
+    requestTimeout: INVOKE_TIMEOUT,
+    // A kept connection may have died while the environment was frozen, and there is no second try. Hooks are few.
+    httpAgent: { keepAlive: false },
+    httpsAgent: { keepAlive: false },
+  },
 };
 
 /** Here as well it is the function that cannot be run as things are, and not something of ours that is missing. */

@@ -1,5 +1,5 @@
 /**
- * `AuditLog` as one JSON line per decision on the function's log; queries select by `audit = 1`. The fields are those of the logger's lines,
+ * `AuditLog` as one JSON line per decision on the function's log; queries select by `ispresent(audit)`. The fields are those of the logger's lines,
  * which cost five times as much to make. Lines that are written in one go leave in one write.
  */
 import type { AuditLog } from '../../ports/audit-log.ts';

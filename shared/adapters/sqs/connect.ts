@@ -22,9 +22,12 @@ export interface Queues {
   readonly wakeUps: WakeUpSender;
 }
 
+/** The SDK would call the host of a queue's URL, past the FIPS or dual-stack endpoint that the environment asks for. */
+export const QUEUE_URL_IS_A_NAME = { useQueueUrlAsEndpoint: false } as const;
+
 /** Makes no call. */
 export function connectQueues(urls: QueueUrls, endOfCalls?: EndOfCalls): Queues {
-  const client = endingCalls(new SQSClient(CLIENT_DEFAULTS), endOfCalls);
+  const client = endingCalls(new SQSClient({ ...CLIENT_DEFAULTS, ...QUEUE_URL_IS_A_NAME }), endOfCalls);
   return {
     visibility: createMessageVisibility({ client, queueUrl: urls.inbox }),
     deadLetters: createDeadLetters({ client, queueUrl: urls.deadLetters }),

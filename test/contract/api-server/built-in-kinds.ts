@@ -76,6 +76,7 @@ export function defineBuiltInKinds(makeSubject: MakeSubject): void {
           restartPolicy: 'Always',
           dnsPolicy: 'ClusterFirst',
           schedulerName: 'default-scheduler',
+          securityContext: {},
         },
         status: { phase: 'Pending', qosClass: 'BestEffort' },
       });

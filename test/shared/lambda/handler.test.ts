@@ -2,7 +2,9 @@
 import { CreateQueueCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { startFauxqs } from 'fauxqs';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createApiServer } from '../../../packages/kube-apiserver/src/api-server.ts';
 import { serveApiServer } from '../../../packages/kube-apiserver/src/http/server.ts';
@@ -11,6 +13,7 @@ import { ENV } from '../../../shared/contract/env.ts';
 import { toWakeUpEnvelope } from '../../../shared/contract/wake-up.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { addDuration, seconds } from '../../../shared/domain/time.ts';
+import { RetryableError } from '../../../shared/errors.ts';
 import { createHandler } from '../../../shared/lambda/handler.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import { DEADLINE_RESERVE_WITH_HOOKS, TIME_TO_HIDE } from '../../../shared/lambda/run-time.ts';
@@ -175,6 +178,41 @@ describe('createHandler', () => {
       expect.objectContaining({ audit: true, decision: 'written', function_request_id: 'r1', messageId: 'm0' }),
     );
     expect(printed).toContainEqual(expect.objectContaining({ service: 'curfew-repair', Looked: 1 }));
+  });
+
+  it('writes no field and no metric that docs/observability.md does not name', async () => {
+    const { lines } = await startStack();
+    vi.stubEnv('AWS_LAMBDA_INITIALIZATION_TYPE', 'on-demand');
+    const handler = createHandler('repair', [], deps => async message => {
+      if (message.kind === 'tick') throw new RetryableError('down', { reason: 'Status503', retryAfterMs: 1 });
+      if (message.kind === 'wakeUp') throw new TypeError('x');
+      deps.audit.write({
+        function: 'repair',
+        decision: 'blocked',
+        reason: 'UnhealthyThreshold',
+        message: 'm',
+        kind: 'Node',
+        namespace: 'n',
+        name: 'n1',
+        uid: 'u1',
+        details: {},
+      });
+    });
+    const wakeUp = toWakeUpEnvelope({ owner: 'repair', subject, wakeTime: systemClock.now() });
+    const event = { id: 'a', source: 'test', 'detail-type': 'Thing', detail: {} };
+    await handler(sqsEvent([tick, ...[wakeUp, event].map(body => JSON.stringify(body))]), lambdaContext());
+    const printed: Record<string, unknown>[] = lines
+      .join('')
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line));
+    expect(printed.filter(line => 'audit' in line)).toHaveLength(1);
+    expect(printed.filter(({ message }) => String(message).startsWith('message failed'))).toHaveLength(2);
+    const metrics = printed.filter(line => '_aws' in line);
+    expect(metrics.some(line => 'ColdStart' in line)).toBe(true);
+    const document = readFileSync(join(import.meta.dirname, '../../../docs/observability.md'), 'utf8');
+    const named = new Set([...document.matchAll(/`([^`]+)`/g)].flatMap(([, code = '']) => code.match(/\w+/g) ?? []));
+    expect(printed.flatMap(line => Object.keys(line)).filter(field => !named.has(field))).toEqual([]);
   });
 
   it('asks for the variables of the adapters that were named, and of no others', async () => {

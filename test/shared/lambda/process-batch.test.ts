@@ -270,6 +270,29 @@ describe('processBatch', () => {
     expect(counted).toEqual([{ name: 'Retries', value: 1, reason: 'DeadlineReserve' }]);
   });
 
+  // While the API server answers nothing, a run begins one message or two: those of each minute would add up.
+  it('leaves what is sent anew every minute to the next one, also where it is not begun', async () => {
+    const { run, counted } = make(() => Promise.reject(new Error('not begun')));
+    const subject = { kind: 'Node', apiVersion: 'v1', name: 'n1' };
+    const wakeUp = { owner: 'repair', subject, wakeTime: toEpochMs(0) } as const;
+    const bodies = [
+      JSON.stringify(toWakeUpEnvelope({ ...wakeUp, repeated: true })),
+      JSON.stringify({ source: SOURCES.timer, 'detail-type': TICK, detail: {} }),
+      JSON.stringify(toWakeUpEnvelope(wakeUp)),
+      busEvent('a'),
+    ];
+    const late = (): number => DEADLINE_RESERVE - 1;
+    expect((await run(bodies, late, MAX_REPEATED_RECEIVES - 1)).batchItemFailures).toHaveLength(bodies.length);
+    counted.length = 0;
+    expect((await run(bodies, late, MAX_REPEATED_RECEIVES)).batchItemFailures).toEqual([
+      { itemIdentifier: 'm2' },
+      { itemIdentifier: 'm3' },
+    ]);
+    const superseded = { name: 'MessageSuperseded', value: 1, reason: 'DeadlineReserve' };
+    const retried = { name: 'Retries', value: 1, reason: 'DeadlineReserve' };
+    expect(counted).toEqual([superseded, superseded, retried, retried]);
+  });
+
   it('cuts the calls of a record before the run ends, then those that hide it, and answers', async () => {
     const begun: number[] = [];
     const lasted: number[] = [];

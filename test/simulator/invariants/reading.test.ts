@@ -1,7 +1,9 @@
-/** The checks and Curfew read instants apart from each other, and mean the same by each. */
+/** The checks and Curfew read instants and durations apart from each other, and mean the same by each. */
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
 import { parseTimestamp } from '../../../shared/domain/time.ts';
-import { instantOf } from '../../../simulator/invariants/reading.ts';
+import { instantOf, millisecondsOf } from '../../../simulator/invariants/reading.ts';
 
 const INSTANTS: readonly string[] = [
   '2024-11-01T15:00:00Z',
@@ -30,5 +32,16 @@ const INSTANTS: readonly string[] = [
 describe('an instant', () => {
   it.each(INSTANTS)('%j', text => {
     expect(instantOf(text)).toBe(parseTimestamp(text));
+  });
+});
+
+const fixture = new URL('../../fixtures/conformance/go-duration-vectors.json', import.meta.url);
+const { vectors } = z
+  .object({ vectors: z.array(z.object({ id: z.string(), input: z.string(), nanoseconds: z.nullable(z.string()) })) })
+  .parse(JSON.parse(readFileSync(fixture, 'utf8')));
+
+describe('a duration', () => {
+  it.each(vectors)('$id $input', ({ input, nanoseconds }) => {
+    expect(millisecondsOf(input)).toBe(nanoseconds === null ? undefined : Number(nanoseconds) / 1e6);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { toEpochMs } from '../../../shared/domain/time.ts';
 import type { PortCall, Run } from '../../../simulator/invariants/invariant.ts';
-import { failedReads } from '../../../simulator/invariants/run-journal.ts';
+import { failedReads, isTermination } from '../../../simulator/invariants/run-journal.ts';
 
 const call = (port: PortCall['port'], method: string, args: readonly unknown[], outcome: PortCall['outcome']) => ({
   port,
@@ -27,5 +27,22 @@ describe('what a run could not read', () => {
 
   it('is not the template of another node, out of the same ConfigMap, after the configuration was looked at again', () => {
     expect(failedReads(run(intent, readConfig(answered({})), readConfig(FAILED)), [])).toEqual([]);
+  });
+});
+
+describe('a termination', () => {
+  const CLAIM = { type: RESOURCES.NodeClaim, name: 'n1' };
+  const timestamp = (value: string | null) => ({
+    body: { metadata: { annotations: { 'karpenter.sh/nodeclaim-termination-timestamp': value } } },
+  });
+  const patch = (value: string | null) => call('kubernetes', 'patch', [CLAIM, timestamp(value)], FAILED);
+
+  it('is a delete, and the instant that forces it', () => {
+    expect(isTermination(call('kubernetes', 'delete', [CLAIM], FAILED))).toBe(true);
+    expect(isTermination(patch('1970-01-01T00:00:02Z'))).toBe(true);
+  });
+
+  it('is not the later instant of somebody else that comes back, nor none', () => {
+    for (const value of ['1970-01-01T01:00:00Z', 'whenever', null]) expect(isTermination(patch(value))).toBe(false);
   });
 });

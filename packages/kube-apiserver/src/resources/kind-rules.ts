@@ -46,6 +46,8 @@ function preparePod({ next, old }: Transition): JsonObject {
     terminationGracePeriodSeconds: DEFAULT_TERMINATION_GRACE_PERIOD_SECONDS,
     dnsPolicy: 'ClusterFirst',
     schedulerName: 'default-scheduler',
+    // kubectl looks into it without asking whether it is there.
+    securityContext: {},
     ...objectAt(next, 'spec'),
   };
   return { ...next, spec, status: { phase: 'Pending', qosClass: qosClass(spec) } };

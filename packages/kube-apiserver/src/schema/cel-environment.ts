@@ -14,6 +14,15 @@ const UNSUPPORTED = new Set([
   'invalid_regular_expression',
 ]);
 
+/** What a text was to become, by the error that says that it does not. */
+const CONVERSIONS: ReadonlyMap<string, string> = new Map([
+  ['int_conversion_error', 'int'],
+  ['uint_conversion_error', 'uint'],
+  ['double_conversion_error', 'double'],
+  ['invalid_duration', 'google.protobuf.Duration'],
+  ['invalid_timestamp', 'google.protobuf.Timestamp'],
+]);
+
 export type Evaluation =
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'error'; readonly message: string }
@@ -62,10 +71,14 @@ function wordsOf({ code, summary }: EvaluationError): string {
       return summary.replace(/^No such key/, 'no such key');
     case 'index_out_of_bounds':
       return summary.replace(/^.*index (-?\d+) >= size.*$/, 'index out of bounds: $1');
-    case 'int_conversion_error':
-      return "type conversion error from 'string' to 'int'";
-    default:
-      return summary;
+    case 'modulo_by_zero':
+      return 'modulus by zero';
+    case 'numeric_overflow':
+      return 'integer overflow';
+    default: {
+      const converted = CONVERSIONS.get(code);
+      return converted === undefined ? summary : `type conversion error from 'string' to '${converted}'`;
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-/** Sets and maps by key must not hold the same item twice. */
+/** Sets and maps by key must not hold the same item twice, and maps hold objects only. */
 import type { JsonObject, JsonValue } from '../json.ts';
 import { isArray, isObject } from '../json.ts';
 import type { Cause } from '../status-errors.ts';
@@ -6,7 +6,7 @@ import type { Structural } from './structural.ts';
 import { memberSchema } from './structural.ts';
 import { render } from './violations.ts';
 
-/** One cause for each item of a set or map list that stands there a second time. Unchanged parts are not looked at again. */
+/** One cause for each item of a set or map list that stands there a second time, and for the first of a map that is no object. Unchanged parts are not looked at again. */
 export function complainAboutLists(
   value: JsonValue,
   old: JsonValue | undefined,
@@ -36,6 +36,11 @@ export function complainAboutLists(
 
 function duplicates(list: readonly JsonValue[], schema: Structural, path: string): Cause[] {
   if (schema.list === 'atomic') return [];
+  const odd = schema.list === 'map' ? list.findIndex(item => item !== null && !isObject(item)) : -1;
+  if (odd !== -1) {
+    const message = `Invalid value: ${render(list[odd])}: must be an object for an array of list-type map`;
+    return [{ reason: 'FieldValueInvalid', field: `${path}[${odd}]`, message }];
+  }
   const seen = new Set<string>();
   const causes: Cause[] = [];
   for (const [index, item] of list.entries()) {

@@ -27,7 +27,9 @@ export function toCauses(errors: readonly ErrorObject[], { root, rootInMessages,
     const steps = error.instancePath.split('/').slice(1).map(unescapePointer);
     const value: unknown = error.data;
     if (old !== undefined && equalJson(valueAt(old, steps), value)) continue;
-    causes.push(toCause(error, steps.reduce(joinStep, root), steps.reduce(joinStep, rootInMessages)));
+    const shownPath = steps.reduce(joinStep, rootInMessages);
+    causes.push(toCause(error, steps.reduce(joinStep, root), shownPath));
+    if (isFraction(error) && formatOf(error) === undefined) causes.push(outOfRange('(default format)', shownPath));
   }
   return causes;
 }
@@ -50,8 +52,24 @@ function valueAt(value: JsonValue, steps: readonly string[]): JsonValue | undefi
   return at;
 }
 
-function toCause({ keyword, params, data }: ErrorObject, path: string, shownPath: string): Cause {
-  const value: unknown = data;
+/** A fraction where an integer is wanted. */
+function isFraction({ keyword, params, data }: ErrorObject): boolean {
+  return keyword === 'type' && typeof data === 'number' && typeName(params.type) === 'integer';
+}
+
+function formatOf({ parentSchema }: ErrorObject): string | undefined {
+  const format: unknown = parentSchema?.format;
+  return typeof format === 'string' ? format : undefined;
+}
+
+/** Said of a number beside its type, of the object as a whole. */
+function outOfRange(format: string, shownPath: string): Cause {
+  return invalid('<nil>', '', `Checked value must be of type integer ${format} in ${shownPath}`);
+}
+
+function toCause(error: ErrorObject, path: string, shownPath: string): Cause {
+  const { keyword, params } = error;
+  const value: unknown = error.data;
   const limit = String(params.limit);
   const place = shownPath === '' ? '' : `${shownPath} `;
   const should = (text: string) => invalid(path, value, `${place}in body should ${text}`);
@@ -63,8 +81,10 @@ function toCause({ keyword, params, data }: ErrorObject, path: string, shownPath
         message: 'Required value',
       };
     case 'type': {
-      const expected = typeName(params.type);
-      const actual = jsonTypeOf(value);
+      const format = formatOf(error);
+      const isNamedByFormat = format !== undefined && value !== null && typeof value !== 'string' && !isArray(value);
+      const expected = isNamedByFormat ? format : typeName(params.type);
+      const actual = isNamedByFormat ? formatOfNumber(value) : jsonTypeOf(value);
       const message = `Invalid value: "${actual}": ${place}in body must be of type ${expected}: "${actual}"`;
       return { reason: 'FieldValueTypeInvalid', field: path, message };
     }
@@ -79,6 +99,7 @@ function toCause({ keyword, params, data }: ErrorObject, path: string, shownPath
       };
     }
     case 'format':
+      if (typeof value === 'number') return outOfRange(`with format ${String(params.format)}`, shownPath);
       return {
         reason: 'FieldValueTypeInvalid',
         field: path,
@@ -115,11 +136,11 @@ function toCause({ keyword, params, data }: ErrorObject, path: string, shownPath
     case 'uniqueItems':
       return invalid(path, value, `${place}in body shouldn't contain duplicates`);
     case 'anyOf':
-      return invalid(path, '', `"${shownPath}" must validate at least one schema (anyOf)`);
+      return invalid('<nil>', '', `"${shownPath}" must validate at least one schema (anyOf)`);
     case 'oneOf':
-      return invalid(path, '', `"${shownPath}" must validate one and only one schema (oneOf). Found none valid`);
+      return invalid('<nil>', '', `"${shownPath}" must validate one and only one schema (oneOf). Found none valid`);
     case 'not':
-      return invalid(path, '', `"${shownPath}" must not validate the schema (not)`);
+      return invalid('<nil>', '', `"${shownPath}" must not validate the schema (not)`);
     default:
       return invalid(path, value, `${place}in body violates ${keyword}`);
   }
@@ -155,6 +176,12 @@ function textOf(value: unknown): string {
 function typeName(types: unknown): string {
   const names = Array.isArray(types) ? types.filter(type => type !== 'null') : [types];
   return names.map(String).join(',');
+}
+
+/** The format that Go has for a value; only numbers have one. */
+function formatOfNumber(value: unknown): string {
+  if (typeof value !== 'number') return '';
+  return Number.isInteger(value) ? 'int64' : 'float64';
 }
 
 function jsonTypeOf(value: unknown): string {

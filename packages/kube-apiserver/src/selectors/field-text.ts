@@ -17,8 +17,8 @@ export function parseFieldSelector(
   fields: ReadonlyMap<string, FieldReader>,
 ): Selection | undefined {
   if (text === undefined || text === '') return undefined;
-  const terms = text.match(/(?:\\.|[^,\\])+/g) ?? [];
-  const parsed = terms.map(term => parseTerm(term, fields));
+  const terms = text.match(/(?:\\.|[^,\\]|\\$)+/gs) ?? [];
+  const parsed = terms.toSorted().map(term => parseTerm(term, text, fields));
   return {
     matches: object => parsed.every(({ matches }) => matches(object)),
     equality: parsed.find(({ equality }) => equality !== undefined)?.equality,
@@ -28,15 +28,25 @@ export function parseFieldSelector(
 /** Each object has values of its own for these: an index of them would be as long as the collection. */
 const DISTINCT_FIELDS: readonly string[] = ['metadata.name', 'metadata.namespace'];
 
-function parseTerm(term: string, fields: ReadonlyMap<string, FieldReader>): Selection {
-  const match = /^((?:\\.|[^=!\\])*)(==|!=|=)((?:\\.|[^\\])*)$/.exec(term);
-  if (match === null) throw badRequest(`invalid selector: '${term}'; can't understand '${term}'`);
+function parseTerm(term: string, selector: string, fields: ReadonlyMap<string, FieldReader>): Selection {
+  const match = /^(.*?)(==|!=|=)(.*)$/s.exec(term);
+  if (match === null) throw badRequest(`invalid selector: '${selector}'; can't understand '${term}'`);
   const [, field = '', operator, escaped = ''] = match;
+  const value = unescaped(escaped);
   const read = fields.get(field);
   if (read === undefined) throw badRequest(`field label not supported: ${field}`);
-  const value = escaped.replaceAll(/\\([\\,=])/g, '$1');
   if (operator === '!=') return { matches: object => read(object) !== value, equality: undefined };
   const equality: Equality = { id: `field ${field}`, read, value };
   const matches: Matches = object => read(object) === value;
   return { matches, equality: DISTINCT_FIELDS.includes(field) ? undefined : equality };
+}
+
+function unescaped(text: string): string {
+  return text.replaceAll(/\\(.?)|[,=]/gsu, (found: string, character: string | undefined) => {
+    // The message has the character's number.
+    if (character === undefined)
+      throw badRequest(`invalid field selector: unescaped character in value: ${found.codePointAt(0)}`);
+    if (!/^[\\,=]$/.test(character)) throw badRequest(`invalid field selector: invalid escape sequence: ${found}`);
+    return character;
+  });
 }
