@@ -34,9 +34,7 @@ export function cancelledBy(
   const waiting = requests.filter(ends);
   // One whose answer is already on its way ends as it was decided.
   const running = active === undefined || active.end !== undefined ? [] : active.requests.filter(ends);
-  const recovered = finished.filter(
-    each => !each.recovered && each.status !== 'Cancelled' && isEnded(incoming, each) && !isLater(each, incoming),
-  );
+  const recovered = finished.filter(each => !each.recovered && each.status !== 'Cancelled' && isEnded(incoming, each));
   const isStale =
     incoming.kind === 'unQuarantined' &&
     isDrainState(node.labels[STATE_LABEL]) &&
@@ -133,18 +131,14 @@ const REASONS = {
   withdrawn: { reason: 'Withdrawn', message: 'the request was withdrawn' },
 } as const;
 
-/** Of a quarantine that began after that one had ended: the drain that was done for it still stands. */
-const isLater = ({ said }: Pick<FinishedDrain, 'said'>, incoming: Exclude<Incoming, { kind: 'drain' }>): boolean =>
-  incoming.kind === 'unQuarantined' && isSaidBefore(incoming.said, said);
-
-/** A fault that was said after its end is another one. */
+/** What was said after an end, of a quarantine or of a fault, is another one. */
 function isEnded(
   incoming: Exclude<Incoming, { kind: 'drain' }>,
   { id, fault, said }: Pick<FinishedDrain, 'id' | 'fault' | 'said'>,
 ): boolean {
   switch (incoming.kind) {
     case 'unQuarantined':
-      return true;
+      return !isSaidBefore(incoming.said, said);
     case 'cancelled':
     case 'withdrawn':
       return id === incoming.id;

@@ -46,6 +46,8 @@ export function readBusEvent({ id, time, source, detailType, detail }: BusEvent)
   // 0 counts as EXECUTE_REMEDIATION; the others are for the record only.
   if (event.processingStrategy !== 0 && event.processingStrategy !== EXECUTE_REMEDIATION) return undefined;
   const incoming = toIncoming(message.value, source, time);
+  // What NVSentinel stores of a drain comes by, too: it asks for none.
+  if (incoming.kind === 'drain' && message.value.drained) return undefined;
   return { nodeName: event.nodeName, nodeUid: undefined, sentTime: time, incoming };
 }
 

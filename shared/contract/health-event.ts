@@ -22,7 +22,12 @@ export interface HealthEventMessage {
   readonly quarantine: QuarantineStatus | undefined;
   /** When NVSentinel stored it (`createdAt`), where the detail says so. */
   readonly createdTime?: EpochMs | undefined;
+  /** Its drain is over, as NVSentinel has stored it. */
+  readonly drained?: true;
 }
+
+/** Eviction statuses by which a drain is over. */
+const OVER: readonly unknown[] = ['Succeeded', 'Failed', 'Cancelled', 'AlreadyDrained'];
 
 /** Longest text of one field; the whole event is at most 1 MB anyway. */
 const MAX_TEXT = 65_536;
@@ -106,6 +111,8 @@ const NAMES = z.madeOnce(
         'healthEvent',
         'healthEventStatus',
         'nodeQuarantined',
+        'userPodsEvictionStatus',
+        'status',
         'entityType',
         'entityValue',
         'force',
@@ -205,6 +212,12 @@ export function parseHealthEvent(detail: unknown, envelopeId: string | undefined
       },
       quarantine: readStatus.value.nodeQuarantined || undefined,
       ...(createdTime !== undefined && { createdTime }),
+      ...(isOver(status) && { drained: true }),
     },
   };
+}
+
+function isOver(status: unknown): boolean {
+  const eviction = isJsonObject(status) ? status['userPodsEvictionStatus'] : undefined;
+  return isJsonObject(eviction) && OVER.includes(eviction['status']);
 }

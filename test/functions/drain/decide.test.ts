@@ -448,6 +448,20 @@ describe('the end of an earlier quarantine, which comes late', () => {
     expect(on(end({ sentTime: minutesAgo(6) }), { sentTime: minutesAgo(5) }).kind).toBe('rest');
   });
 
+  it('ends the requests of its own quarantine, and the drain goes on for those of the later one (NV29)', () => {
+    const [old, fresh] = [request('e1'), request('e2')].map((each, index) => ({
+      ...each,
+      said: { createdTime: minutesAgo(9 - index * 4) },
+    }));
+    const under = active({ requests: [old, fresh].filter(each => each !== undefined) });
+    const incoming = end({ createdTime: minutesAgo(6) });
+    expect(decide(observation({ incoming, node: prepared(under), record: { active: under } }))).toMatchObject({
+      kind: 'cancel',
+      answers: [{ id: 'e1', status: 'Cancelled' }],
+      record: { active: { requests: [{ id: 'e2' }] } },
+    });
+  });
+
   it.each([
     ['of the same instant', { createdTime: minutesAgo(5) }, { createdTime: minutesAgo(5) }],
     ['of nobody knows when', {}, { createdTime: minutesAgo(5) }],
