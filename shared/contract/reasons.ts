@@ -46,11 +46,11 @@ export const EVENT_REASONS = {
   terminationStarted: 'TerminationStarted',
   /** Warning on NodeClaim and Node: the deadline has come, nothing is waited for any more. */
   terminationForced: 'TerminationForced',
-  /** Normal on NodeClaim and Node: our finalizer is off. */
+  /** In audit and metrics alone, for no object is left for an Event: our finalizer is off. */
   terminationFinished: 'TerminationFinished',
   /** Normal on NodeClaim and Node in `Observe` mode: the deletion waits, Curfew would terminate. */
   terminationObserved: 'TerminationObserved',
-  /** Warning on a NodeClaim: Karpenter's deadline annotation is not RFC 3339 and counts as absent. */
+  /** Warning on NodeClaim and Node: Karpenter's deadline annotation is not RFC 3339 and counts as absent. */
   invalidTerminationTimestamp: 'InvalidTerminationTimestamp',
   /** Warning on a NodePool or NodeLifecyclePolicy: what it says of terminations is not valid. */
   invalidTerminationConfiguration: 'InvalidTerminationConfiguration',
@@ -62,9 +62,9 @@ export const EVENT_REASONS = {
   terminationOverdue: 'TerminationOverdue',
   /** Normal, as Karpenter says: a pod was evicted. Of a termination on the Pod, of a drain on the Node with the names of the pods. */
   evicted: 'Evicted',
-  /** Normal on a Pod, as Karpenter says: deleted by a drain because of its deadline. */
+  /** Normal on a Pod, as Karpenter says: deleted by a drain or termination because of its deadline. */
   disrupted: 'Disrupted',
-  /** Warning on a Node, as Karpenter says: pods are left that cannot be evicted now. */
+  /** Warning on a Node, as Karpenter says: pods are left that cannot be evicted now. On a Pod: its forced deletion is denied. */
   failedDraining: 'FailedDraining',
   /** Normal on a Node, as Karpenter says: the drain is over, volumes are still attached. */
   awaitingVolumeDetachment: 'AwaitingVolumeDetachment',
@@ -80,7 +80,7 @@ export const EVENT_REASONS = {
   drainFailed: 'DrainFailed',
   /** Normal on a Node: the quarantine was taken back, or the fault is over. */
   drainCancelled: 'DrainCancelled',
-  /** Warning on a Node: no configuration was ever valid, or the policy says `Observe`. */
+  /** Warning on a Node: no configuration says how, the policy says `Observe`, or the list of what keeps it quarantined cannot be read. */
   drainHeld: 'DrainHeld',
   /** Warning on a Node: these pods should have gone and were not waited for. */
   drainLeftPods: 'DrainLeftPods',

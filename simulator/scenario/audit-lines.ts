@@ -107,7 +107,7 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
     terminateInstance: ['InstanceTerminating'],
     force: ['TerminationForced'],
     release: ['FinalizationSucceeded', 'TerminationFinished', OTHERS],
-    retry: ['FinalizationError', OTHERS],
+    retry: ['FinalizationError', 'InstanceTerminationFailed', OTHERS],
     refuse: [
       'InvalidFinalizerRule',
       'InvalidTerminationConfiguration',

@@ -56,8 +56,8 @@ export function underWayOf(
 }
 
 /**
- * How long the attempt of another run may still act: a function runs for at most 30 s, its last request for 10 s more, and the two
- * clocks may differ by some seconds.
+ * How long the attempt of another run may still act: a function runs for at most 30 s, what it sent last may take effect some seconds later, and
+ * the two clocks may differ.
  */
 export const OUTCOME_SETTLES_AFTER = seconds(60);
 
