@@ -1,7 +1,7 @@
 /**
  * The rule of grace periods (docs/do-not-disrupt.md; I2, I7): while a protection that Karpenter does not
  * see by itself is active on a node, the node carries `karpenter.sh/do-not-disrupt: "true"` with our mark next to it; each pod gets
- * of its own expiry; at the last one the node is released. Pure: no I/O, no clock.
+ * an Event at its own expiry; at the last one the node is released. Pure: no I/O, no clock.
  */
 import { annotatedPods, announcementsFor, nextInstant, shown, type Announcement } from './announcements.ts';
 import { EMPTY_RECORD, type GracePeriodRecord } from './announced.ts';
