@@ -20,23 +20,26 @@ export interface Standing {
   status(): WatchStatus;
   /** A sign of life: nothing is wrong at the moment. */
   contact(): void;
-  /** A list has ended. Answers whether it stood otherwise before. */
+  /** A list has ended: a sign of life, too. Answers whether it stood otherwise before. */
   enter(state: WatchState): boolean;
   /** A list or watch has failed. Answers whether the problem is a new one; that a position has expired is none. */
   failed(error: unknown): boolean;
 }
 
-/** @param onStatus called after each list and each failure. Must not throw. */
+/** @param onStatus called after each list, each failure, and the first sign of life after one. Must not throw. */
 export function createStanding(clock: Clock, onStatus: (status: WatchStatus) => void = () => undefined): Standing {
   let status: WatchStatus = { state: 'starting', lastContactTime: undefined, problem: undefined, forbidden: false };
+  const well = () => ({ lastContactTime: clock.now(), problem: undefined, forbidden: false });
   return {
     status: () => status,
     contact() {
-      status = { ...status, lastContactTime: clock.now(), problem: undefined, forbidden: false };
+      const wasFailing = status.problem !== undefined;
+      status = { ...status, ...well() };
+      if (wasFailing) onStatus(status);
     },
     enter(state) {
       const isNew = status.state !== state;
-      status = { ...status, state };
+      status = { state, ...well() };
       onStatus(status);
       return isNew;
     },

@@ -180,7 +180,6 @@ export function createWatchSupervisor(deps: WatchDeps): WatchSupervisor {
   async function step(signal: AbortSignal): Promise<void> {
     if (position === undefined) {
       position = await listAll(signal);
-      standing.contact();
       if (position === undefined) {
         failures = 0;
         if (standing.enter('notServed')) deps.log.info(dimensions, 'resource is not served, waiting for it');

@@ -197,6 +197,27 @@ describe('the kind of a FinalizerRule', () => {
     expect(bus.events.at(-1)?.watch).toMatchObject({ state: 'Watching' });
   });
 
+  it('whose connection breaks now and then is watched all the same', async () => {
+    const { clock, kubernetes, news } = await watching();
+    for (let losses = 0; losses < 3; losses += 1) {
+      kubernetes.breakWatches(DATABASES, new Error('read ECONNRESET'));
+      await clock.advance(seconds(30));
+      kubernetes.bookmark(DATABASES);
+      await clock.advance(seconds(1));
+    }
+    expect(news().filter(text => text === 'Modified FinalizerRule/managed-database [watch]')).toHaveLength(1);
+  });
+
+  it('that may not be watched for a moment is watched again with the first sign of life', async () => {
+    const { bus, clock, kubernetes } = await watching();
+    kubernetes.breakWatches(DATABASES, new RetryableError('manageddatabases is forbidden', { reason: 'Forbidden' }));
+    await clock.advance(seconds(30));
+    expect(bus.events.at(-1)?.watch).toMatchObject({ state: 'Forbidden' });
+    kubernetes.bookmark(DATABASES);
+    await clock.advance(seconds(30));
+    expect(bus.events.at(-1)?.watch).toMatchObject({ state: 'Watching' });
+  });
+
   it('is one of at most so many; the next one gets its turn when one goes', async () => {
     const { clock, kubernetes, bus, forwarder } = aForwarder({
       customResources: { ...DEFAULT_SETTINGS.customResources, kindsMax: 1 },
