@@ -18,7 +18,7 @@ export const EVENT_REASONS = {
   invalidDoNotRepair: 'InvalidDoNotRepairAnnotation',
   /** Warning on a NodeLifecyclePolicy or NodePool: `repair.policies` names a condition type that nothing watches. */
   unknownConditionType: 'UnknownConditionType',
-  /** Warning on a NodePool or NodeLifecyclePolicy: its repair block is not valid, its nodes are not repaired. */
+  /** Warning on a NodePool or NodeLifecyclePolicy: its repair block is not valid; its nodes are not repaired, except by what was accepted of a policy before. */
   invalidRepairConfiguration: 'InvalidRepairConfiguration',
   /** Normal on a Pod: its do-not-disrupt protection has ended. */
   protectionElapsed: 'DoNotDisruptGracePeriodElapsed',

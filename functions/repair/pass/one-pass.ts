@@ -85,7 +85,7 @@ async function look(
   current: PoolState | undefined,
   passTime: EpochMs,
 ): Promise<Seen | 'over'> {
-  // Whoever asked for another pass before the look is served by this one.
+  // Requests for another pass from before the look are served by this one.
   const { wanted: _, changed: __, ...before } = current ?? { ...NEW_POOL, passTime };
   const [rules, cluster] = await inParallel([loadRules(deps, pool), loadCluster(deps)]);
   const episodes = await loadEpisodes(deps, rules.rules, cluster.nodes);

@@ -29,7 +29,7 @@ const cluster = shared.extend({
     .catch(undefined),
 });
 
-/** The cluster as a plugin is told of it. @param file the kubeconfig */
+/** The cluster as it is described to a plugin. @param file the kubeconfig */
 export function clusterInfo(file: string, { name, caFile }: Pick<Cluster, 'name' | 'caFile'>): JsonObject | undefined {
   const found = parseClusters(file, cluster).data?.clusters.find(each => each.name === name)?.cluster;
   if (found === undefined) return undefined;

@@ -70,7 +70,7 @@ export interface ExecPluginOptions {
   readonly silenceMs?: number;
   /** What is waited for, once it has taken `silenceMs`. */
   readonly onWait?: (what: string) => void;
-  /** What a plugin is told of the cluster, where its `provideClusterInfo` says so. */
+  /** The cluster as a plugin gets it, where its `provideClusterInfo` asks for it. */
   readonly cluster?: () => JsonObject | undefined;
   /** Whether somebody sits at the standard input whom a plugin can ask. */
   readonly hasTerminal?: boolean;

@@ -125,8 +125,14 @@ describe('an expectation is refused, or doubted', () => {
       'write: { verb: invoke, resource: pods }',
       'write.resource: nothing invokes pods: the resource of this verb is cleanups or hooks',
     ],
-    ['write: { verb: evict, resource: nodes }', 'write.resource: nothing evicts nodes: the resource of this verb is pods'],
-    ['write: { verb: delete, resource: instances }', 'write.resource: the verb of instances is terminate or reboot, not delete'],
+    [
+      'write: { verb: evict, resource: nodes }',
+      'write.resource: nothing evicts nodes: the resource of this verb is pods',
+    ],
+    [
+      'write: { verb: delete, resource: instances }',
+      'write.resource: the verb of instances is terminate or reboot, not delete',
+    ],
     [
       'final: { resource: nodes, name: n, match: { spec: { unschedulble: true } } }',
       'match.spec.unschedulble: unknown field, did you mean "unschedulable"?',
