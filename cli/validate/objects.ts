@@ -123,15 +123,14 @@ function refusals(
     if (!(error instanceof ApiStatusError)) throw error;
     const { details, message = 'is refused' } = error.status;
     const causes: unknown = details?.['causes'];
-    const faults = (Array.isArray(causes) ? causes : []).flatMap((cause: unknown): Fault[] =>
-      isJsonObject(cause) &&
-      typeof cause['field'] === 'string' &&
-      typeof cause['message'] === 'string' &&
-      // That rules were not looked at is no fault of its own.
-      cause['field'] !== '<nil>'
-        ? [{ path: cause['field'], message: cause['message'] }]
-        : [],
-    );
+    const faults = (Array.isArray(causes) ? causes : []).flatMap((cause: unknown): Fault[] => {
+      if (!isJsonObject(cause)) return [];
+      const { field, message: why } = cause;
+      if (typeof field !== 'string' || typeof why !== 'string') return [];
+      // Of a schema that must not hold the field stands in the message alone. That rules were not looked at is no fault of its own.
+      const path = field === '<nil>' ? /"([^"]+)" must (?:not )?validate/.exec(why)?.[1] : field;
+      return path === undefined ? [] : [{ path, message: why }];
+    });
     if (faults.length > 0) return faults;
     const unknown = [...message.matchAll(/unknown field "([^"]+)"/g)].map(([, path = '']) => path);
     if (unknown.length > 0) return unknown.map(path => ({ path, message: UNKNOWN_FIELD }));
