@@ -10,6 +10,15 @@ import type { Expectation, TracePattern } from './scenario.ts';
 
 /** What stands in a trace beside the resources of the API. */
 const CLOUD_RESOURCES: readonly string[] = ['instances', 'cleanups', 'hooks'];
+/** Verbs that only lines of these resources have, as one says it of them. */
+const OWN_VERBS: Readonly<Record<string, { readonly says: string; readonly resources: readonly string[] }>> = {
+  evict: { says: 'evicts', resources: ['pods'] },
+  terminate: { says: 'terminates', resources: ['instances'] },
+  reboot: { says: 'reboots', resources: ['instances'] },
+  invoke: { says: 'invokes', resources: ['cleanups', 'hooks'] },
+};
+/** Maps in the metadata of every object, and what one entry is. */
+const TEXT_MAPS: Readonly<Record<string, string>> = { annotations: 'an annotation', labels: 'a label' };
 /** Kinds of subjects of audit lines that no cluster serves. */
 const OWN_KINDS: readonly string[] = ['Instance', 'Orphan', 'TerminationHook'];
 export function ofExpectation(expectation: Expectation, path: Path, names: Names): Complaint[] {
@@ -41,9 +50,25 @@ function ofPattern({ kind, fields, absent }: TracePattern, path: Path, names: Na
   const schema = expectedFields(found[0]);
   return [
     ...(isResource && found.length === 0 ? unknownResource(name, [...path, 'resource'], names) : []),
+    ...ofVerb(fields, [...path, 'resource'], names),
     ...misspeltFields(body, writtenFields(found[0]), [...path, 'body']).map(each => toDoubt(each, locate)),
     ...ofPaths(absent, { root: ['body'], schema }, [...path, 'absent'], names),
   ];
+}
+
+/** A verb that no line of the resource has: expected of nothing it never fails. */
+function ofVerb({ verb, resource }: JsonObject, path: Path, { locate }: Names): Complaint[] {
+  if (typeof verb !== 'string' || typeof resource !== 'string') return [];
+  const [plural = ''] = resource.split('.');
+  const own = OWN_VERBS[verb];
+  if (own !== undefined && !own.resources.includes(plural)) {
+    const message = `nothing ${own.says} ${plural}: the resource of this verb is ${own.resources.join(' or ')}`;
+    return [{ isDoubt: true, place: locate(path), message }];
+  }
+  const verbs = Object.keys(OWN_VERBS).filter(each => OWN_VERBS[each]?.resources.includes(plural));
+  if (!CLOUD_RESOURCES.includes(plural) || verbs.includes(verb)) return [];
+  const message = `the verb of ${plural} is ${verbs.join(' or ')}, not ${verb}`;
+  return [{ isDoubt: true, place: locate(path), message }];
 }
 
 /** The kind of the object that an Event or audit line is about. */
@@ -71,9 +96,17 @@ function ofPaths(
   return paths.flatMap((text, index) => {
     const keys = parsePath(text);
     if (root.some((key, depth) => keys[depth] !== key)) return [];
-    const problem = misspeltKey(keys.slice(root.length), schema);
+    const problem = misspeltKey(keys.slice(root.length), schema) ?? intoText(keys);
     return problem === undefined
       ? []
       : [{ isDoubt: true, place: locate([...path, index]), message: `${text} can never exist: ${problem}` }];
   });
+}
+
+/** A name with dots that stands without quotes. */
+function intoText(keys: readonly string[]): string | undefined {
+  const map = keys.findIndex((key, index) => keys[index - 1] === 'metadata' && Object.hasOwn(TEXT_MAPS, key));
+  const name = keys.slice(map + 1);
+  if (map === -1 || name.length < 2) return undefined;
+  return `${TEXT_MAPS[keys[map] ?? '']} holds text; write ${keys.slice(0, map + 1).join('.')}[${JSON.stringify(name.join('.'))}]`;
 }

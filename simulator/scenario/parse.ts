@@ -6,7 +6,7 @@ import { messageOf } from '../../shared/errors.ts';
 import { toScenario } from './document.ts';
 import { expectationByName } from './expectation-schema.ts';
 import { describeIssue, describeUnknown } from './messages.ts';
-import { placeOf, type Path } from './places.ts';
+import { placeOf, placeOfLooseAlias, type Path } from './places.ts';
 import { complainAboutDuplicates, complainAboutNames } from './complaints.ts';
 import type { ResourceCatalog } from './resource-names.ts';
 import type { ParsedScenarios, Place, Scenario, ScenarioFault } from './scenario.ts';
@@ -51,13 +51,12 @@ function parseDocuments(
   const faults: ScenarioFault[] = [];
   const scenarios: Scenario[] = [];
   for (const document of documents) {
-    const locate: Locate = path => placeOf(file, document, lines, path);
     // Those after the first are its consequences.
     for (const error of document.errors.slice(0, 1)) {
       faults.push({ place: { file, line: lines.linePos(error.pos[0]).line, path: '' }, message: error.message });
     }
     if (document.errors.length > 0 || isEmpty(document)) continue;
-    const parsed = parseDocument(document, file, locate, catalog);
+    const parsed = parseDocument(document, file, lines, catalog);
     if (Array.isArray(parsed)) faults.push(...parsed);
     else scenarios.push(parsed);
   }
@@ -74,14 +73,16 @@ function isEmpty({ contents }: Document): boolean {
 function parseDocument(
   document: Document,
   file: string,
-  locate: Locate,
+  lines: LineCounter,
   catalog: ResourceCatalog,
 ): Scenario | ScenarioFault[] {
+  const locate: Locate = path => placeOf(file, document, lines, path);
   let value: unknown;
   try {
     value = document.toJS({ maxAliasCount: MAX_ALIASES });
   } catch (error) {
-    return [{ place: locate([]), message: describeAliases(messageOf(error)) }];
+    const place = placeOfLooseAlias(file, document, lines) ?? locate([]);
+    return [{ place, message: describeAliases(messageOf(error)) }];
   }
   const other = complainAboutKind(value);
   if (other !== undefined) return [{ place: locate(['kind']), message: other }];

@@ -1,5 +1,5 @@
 /** Where a path of a YAML document stands in its file. */
-import { isAlias, isMap, isNode, isScalar, isSeq, type Document, type LineCounter } from 'yaml';
+import { isAlias, isMap, isNode, isScalar, isSeq, visit, type Document, type LineCounter } from 'yaml';
 import type { Place } from './scenario.ts';
 
 export type Path = readonly PropertyKey[];
@@ -32,6 +32,23 @@ export function placeOf(file: string, document: Document, lines: LineCounter, pa
     } else break;
   }
   return { file, line: lines.linePos(offset).line, path: formatPath(path) };
+}
+
+/** The place of the first alias that no anchor comes before; undefined: there is none. */
+export function placeOfLooseAlias(file: string, document: Document, lines: LineCounter): Place | undefined {
+  const anchors = new Set<string>();
+  let offset: number | undefined;
+  visit(document, {
+    Value(_key, { anchor }) {
+      if (anchor !== undefined) anchors.add(anchor);
+    },
+    Alias(_key, alias) {
+      if (anchors.has(alias.source)) return undefined;
+      offset = offsetOf(alias);
+      return visit.BREAK;
+    },
+  });
+  return offset === undefined ? undefined : { file, line: lines.linePos(offset).line, path: '' };
 }
 
 function offsetOf(node: unknown): number | undefined {

@@ -106,6 +106,34 @@ describe('an expectation is refused, or doubted', () => {
       'did you mean "karpenter.sh/do-not-disrupt"?',
     ],
     [
+      "final: { resource: nodes, name: n, absent: ['metadata.annotations.karpenter.sh/do-not-disrupt'] }",
+      'final.absent[0]: metadata.annotations.karpenter.sh/do-not-disrupt can never exist: an annotation holds text; write metadata.annotations["karpenter.sh/do-not-disrupt"]',
+    ],
+    [
+      "final: { resource: nodes, name: n, absent: ['metadata.labels[a.b/c]'] }",
+      'metadata.labels[a.b/c] can never exist: a label holds text; write metadata.labels["a.b/c"]',
+    ],
+    [
+      "write: { resource: nodes, absent: ['body.metadata.annotations.curfew.dev/drain'] }",
+      'write body.metadata.annotations["curfew.dev/drain"]',
+    ],
+    [
+      'write: { verb: terminate, resource: nodes, name: n }',
+      'write.resource: nothing terminates nodes: the resource of this verb is instances',
+    ],
+    [
+      'write: { verb: invoke, resource: pods }',
+      'write.resource: nothing invokes pods: the resource of this verb is cleanups or hooks',
+    ],
+    [
+      'write: { verb: evict, resource: nodes }',
+      'write.resource: nothing evicts nodes: the resource of this verb is pods',
+    ],
+    [
+      'write: { verb: delete, resource: instances }',
+      'write.resource: the verb of instances is terminate or reboot, not delete',
+    ],
+    [
       'final: { resource: nodes, name: n, match: { spec: { unschedulble: true } } }',
       'match.spec.unschedulble: unknown field, did you mean "unschedulable"?',
     ],

@@ -106,6 +106,12 @@ describe('a valid file', () => {
 });
 
 describe('a file that is not valid', () => {
+  it('is refused with the line of an anchor that is missing', () => {
+    expect(faults(`${SCENARIO_HEAD}  objects: []\n  steps: *nope\n`)).toEqual([
+      '8 : Unresolved alias (the anchor must be set before the alias): nope',
+    ]);
+  });
+
   it('is refused with line and path for an unknown field, wherever it stands', () => {
     expect(
       faults(`${SCENARIO_HEAD}  steps:
