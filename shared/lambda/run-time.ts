@@ -15,7 +15,7 @@ export const TIME_TO_ANSWER = seconds(1);
 /** What a run does before it calls a hook: a few reads and writes. */
 const TIME_BEFORE_HOOK = seconds(5);
 
-/** A message is begun only while this much is left: then a call to the API server, the longest of all but hooks, has all its time. */
+/** A message is begun only while this much is left: then a request to the API server, the longest of all but hooks, has all its time. */
 export const DEADLINE_RESERVE = toDurationMs(REQUEST_TIMEOUT + TIME_TO_HIDE);
 /** The same of a function that calls hooks. */
 export const DEADLINE_RESERVE_WITH_HOOKS = toDurationMs(TIME_BEFORE_HOOK + INVOKE_TIMEOUT + TIME_TO_HIDE);
