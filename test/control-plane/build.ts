@@ -6,7 +6,15 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { cached, type Log } from './cache.ts';
-import { buildBinaries, copyKarpenterCrds, copyKwokCrds, isGoAvailable, type Pins, readPins } from './go.ts';
+import {
+  buildBinaries,
+  copyKarpenterCrds,
+  copyKwokCrds,
+  type GoModule,
+  isGoAvailable,
+  type Pins,
+  readPins,
+} from './go.ts';
 
 /** Paths of the real components and of Karpenter's CRDs, and the versions that they report. */
 export type ControlPlaneBinaries = {
@@ -68,20 +76,54 @@ export type KarpenterBinaries = { readonly karpenter: string; readonly kwokCrds:
 
 /** Returns the pinned Karpenter, building it first when it is not cached; undefined where there is no Go to build it. */
 export async function ensureKarpenter(log: Log): Promise<KarpenterBinaries | undefined> {
-  const pins = await readPins();
-  const name = `karpenter-${pins.karpenter}-${process.platform}-${process.arch}-${pins.karpenterModule.digest}`;
+  const { karpenter, karpenterModule, go } = await readPins();
+  const program = {
+    title: 'Karpenter',
+    name: 'karpenter',
+    version: karpenter,
+    module: karpenterModule,
+    minutes: 'ten',
+  };
+  const directory = await ensureProgram(program, go, log, copyKwokCrds);
+  if (directory === undefined) return undefined;
+  const files = (await readdir(directory)).filter(file => file.endsWith('.yaml'));
+  return { karpenter: join(directory, 'karpenter'), kwokCrds: files.map(file => join(directory, file)) };
+}
+
+/** Returns the path of the pinned Helm, building it first when it is not cached; undefined where there is no Go to build it. */
+export async function ensureHelm(log: Log): Promise<string | undefined> {
+  const { helm, helmModule, go } = await readPins();
+  const program = { title: 'Helm', name: 'helm', version: helm, module: helmModule, minutes: 'three' };
+  const directory = await ensureProgram(program, go, log);
+  return directory === undefined ? undefined : join(directory, 'helm');
+}
+
+/** What some suites run beside the control plane. */
+type Program = {
+  readonly title: string;
+  readonly name: string;
+  readonly version: string;
+  readonly module: GoModule;
+  readonly minutes: string;
+};
+
+/** The directory of a program that is left out where it is neither cached nor can be built. */
+async function ensureProgram(
+  { title, name, version, module, minutes }: Program,
+  goVersion: string,
+  log: Log,
+  copyFiles: (directory: string) => Promise<void> = async () => undefined,
+): Promise<string | undefined> {
   const make = async (directory: string): Promise<void> => {
-    log(`building Karpenter ${pins.karpenter} once; this may take ten minutes`);
-    await buildBinaries(directory, pins.karpenterModule, log);
-    await copyKwokCrds(directory);
+    log(`building ${title} ${version} once; this may take ${minutes} minutes`);
+    await buildBinaries(directory, module, log);
+    await copyFiles(directory);
   };
   try {
-    const directory = await cached(name, log, make);
-    const files = (await readdir(directory)).filter(file => file.endsWith('.yaml'));
-    return { karpenter: join(directory, 'karpenter'), kwokCrds: files.map(file => join(directory, file)) };
+    return await cached(`${name}-${version}-${process.platform}-${process.arch}-${module.digest}`, log, make);
   } catch (error) {
-    if (await isGoAvailable()) throw new Error('building Karpenter failed', { cause: error });
-    log(`Karpenter is left out: building it needs Go ${pins.go} or newer`);
+    if (await isGoAvailable()) throw new Error(`building ${title} failed`, { cause: error });
+    log(`${title} is left out: building it needs Go ${goVersion} or newer`);
     return undefined;
   }
 }

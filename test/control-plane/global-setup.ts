@@ -1,5 +1,5 @@
 /** Before anything else: the real components are there, or are built once, or the run ends with what to do about it. */
-import { ControlPlaneUnavailableError, ensureControlPlaneBinaries, ensureKarpenter } from './build.ts';
+import { ControlPlaneUnavailableError, ensureControlPlaneBinaries, ensureHelm, ensureKarpenter } from './build.ts';
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
@@ -7,6 +7,7 @@ export async function setup(): Promise<void> {
   try {
     await ensureControlPlaneBinaries(log);
     await ensureKarpenter(log);
+    await ensureHelm(log);
   } catch (error) {
     if (!(error instanceof ControlPlaneUnavailableError)) throw error;
     log(`\nnpm run test:control-plane cannot run here. ${error.message}\n`);

@@ -11,10 +11,12 @@ export type Pins = {
   readonly kubernetes: string;
   readonly etcd: string;
   readonly karpenter: string;
+  readonly helm: string;
   /** The oldest Go that builds them. */
   readonly go: string;
   readonly controlPlane: GoModule;
   readonly karpenterModule: GoModule;
+  readonly helmModule: GoModule;
 };
 
 /** A folder with a go.mod, and what is built from it. */
@@ -31,6 +33,8 @@ type Binary = { readonly name: string; readonly package: string };
 const MODULE_DIRECTORY = import.meta.dirname;
 const KARPENTER = 'sigs.k8s.io/karpenter';
 const KARPENTER_DIRECTORY = join(MODULE_DIRECTORY, 'karpenter');
+const HELM = 'helm.sh/helm/v3';
+const HELM_DIRECTORY = join(MODULE_DIRECTORY, 'helm');
 const PROGRESS_PERIOD_MS = 30_000;
 const ERROR_TAIL_CHARACTERS = 2000;
 const CONTROL_PLANE_BINARIES: readonly Binary[] = [
@@ -41,20 +45,26 @@ const CONTROL_PLANE_BINARIES: readonly Binary[] = [
   { name: 'kubectl', package: 'k8s.io/kubernetes/cmd/kubectl' },
 ];
 const KARPENTER_BINARIES: readonly Binary[] = [{ name: 'karpenter', package: `${KARPENTER}/kwok` }];
+const HELM_BINARIES: readonly Binary[] = [{ name: 'helm', package: `${HELM}/cmd/helm` }];
 
 /** Reads the pinned versions. */
 export async function readPins(): Promise<Pins> {
   const controlPlane = await readModule(MODULE_DIRECTORY);
   const karpenter = await readModule(KARPENTER_DIRECTORY);
+  const helm = await readModule(HELM_DIRECTORY);
   const kubernetes = controlPlane.pin(/^\s*(?:require )?k8s\.io\/kubernetes (v\S+)/m);
   const karpenterVersion = karpenter.pin(/^\s*(?:require )?sigs\.k8s\.io\/karpenter (v\S+)/m);
+  const helmVersion = helm.pin(/^\s*(?:require )?helm\.sh\/helm\/v3 (v\S+)/m);
+  const helmStamps = stampsOfHelm(helmVersion, helm.pin(/^\s*k8s\.io\/client-go v0\.(\d+)/m));
   return {
     kubernetes,
     etcd: controlPlane.pin(/^\s*(?:require )?go\.etcd\.io\/etcd\/server\/v3 (v\S+)/m),
     karpenter: karpenterVersion,
+    helm: helmVersion,
     go: controlPlane.pin(/^go (\S+)/m),
     controlPlane: controlPlane.building(CONTROL_PLANE_BINARIES, kubernetesStamps(kubernetes)),
     karpenterModule: karpenter.building(KARPENTER_BINARIES, [`${KARPENTER}/pkg/operator.Version=${karpenterVersion}`]),
+    helmModule: helm.building(HELM_BINARIES, helmStamps),
   };
 }
 
@@ -134,6 +144,15 @@ function kubernetesStamps(kubernetes: string): string[] {
   return ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version'].flatMap(path =>
     Object.entries(variables).map(([name, value]) => `${path}.${name}=${value}`),
   );
+}
+
+/** Helm takes the release of its client for the cluster's where it asks none, as the released ones do. */
+function stampsOfHelm(version: string, kubernetesMinor: string): string[] {
+  const packages = ['pkg/chartutil', 'pkg/lint/rules'].map(path => `${HELM}/${path}`);
+  return [
+    `${HELM}/internal/version.version=${version}`,
+    ...packages.flatMap(path => [`${path}.k8sVersionMajor=1`, `${path}.k8sVersionMinor=${kubernetesMinor}`]),
+  ];
 }
 
 /** Static, small, reproducible binaries. */

@@ -33,10 +33,12 @@ const DEPLOYMENT = z.object({
 });
 
 describe('deploy/', () => {
-  it('has every manifest in its kustomization but the samples', () => {
+  it('has every manifest in its kustomization but the samples and the chart', () => {
     const { resources } = z.object({ resources: z.array(z.string()) }).parse(parse(text('kustomization.yaml')));
     const files = globSync('*/*.yaml', { cwd: DEPLOY }).map(file => file.replace(/^forwarder\/.*/, 'forwarder'));
-    expect([...new Set(files)].filter(file => !file.startsWith('samples/')).toSorted()).toEqual(resources.toSorted());
+    expect([...new Set(files)].filter(file => !/^(samples|chart)\//.test(file)).toSorted()).toEqual(
+      resources.toSorted(),
+    );
   });
 
   it('has a configuration that is valid and explains every gate', () => {

@@ -43,7 +43,11 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^curfew (…|explain$|validate$|drain NODE$|uninstall$)/, 'names a command; its full form is run'],
   [/^kubectl (apply|create|auth|describe node|describe nodepool|-l)$/, 'names a command'],
   [/^curfew drain NODE --cancel$/, 'needs a drain under way: test/cli/drain.test.ts'],
-  [/^kubectl delete -k deploy\/$/, 'the commands after it need what it deletes: test/control-plane/install.test.ts'],
+  [/^helm /, 'needs Helm: test/control-plane/helm'],
+  [
+    /^kubectl delete (-k deploy\/$|-f deploy\/crds )/,
+    'the commands after it need what it deletes: test/control-plane/install.test.ts, test/control-plane/helm',
+  ],
   [/^kubectl apply -f -$/, 'takes what another command prints'],
   [
     /^kubectl (apply|get|wait|delete) .*(manageddatabase|orders\.yaml)/,
