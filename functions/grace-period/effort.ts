@@ -16,7 +16,7 @@ export function retryTimeOf(wanted: NodeChange, effort: Effort | undefined, now:
   if (effort === undefined || wanted.kind === 'leave') return undefined;
   const isRestoring = wanted.kind === 'hold' && wanted.reason === 'AnnotationRemoved';
   if (effort.kind === 'restored' && !isRestoring) return undefined;
-  const failures = effort.kind === 'restored' ? effort.times - FREE_RESTORES : effort.times;
+  const failures = effort.kind === 'restored' ? effort.times - FREE_RESTORES + 1 : effort.times;
   if (failures <= 0) return undefined;
   const longest = effort.kind === 'refused' ? LONGEST_REFUSED : LONGEST_RETRY;
   const wait = toDurationMs(Math.min(FIRST_RETRY * 2 ** (failures - 1), longest));
