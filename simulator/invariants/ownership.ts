@@ -21,7 +21,7 @@ const DISRUPTED = 'taint karpenter.sh/disrupted:';
 const HOLD = 'annotation karpenter.sh/do-not-disrupt';
 const MARK = 'annotation curfew.dev/protected-until';
 const CORDON_MARK = 'annotation curfew.dev/cordoned-by-drain';
-/** Annotations that Curfew alone writes are its own whoever has edited them; those by which people ask are not among them. */
+/** Annotations that Curfew alone writes are its own, also when somebody else has edited them; those by which people ask are not among them. */
 const OURS: readonly string[] = [
   MARK,
   CORDON_MARK,

@@ -10,6 +10,7 @@ import { nextEntry, saveEntry } from './ledger.ts';
 import type { ObjectLook } from './observe-object.ts';
 import type { LedgerEntry } from './record.ts';
 import { reportObject } from './report.ts';
+import { isCarrying } from './rule-set.ts';
 
 interface Parts {
   readonly deps: TerminationDeps;
@@ -24,8 +25,7 @@ export async function hold({ deps, reporter }: Parts, look: ObjectLook): Promise
   const { message: _, ...rest } = nextEntry(look);
   const value: LedgerEntry = { ...rest, phase: 'held', attempts: 0, time: entry?.time ?? now };
   const saved = await saveEntry(look, value, addDuration(now, LEDGER_CHECK));
-  const isHeld = object.metadata.finalizers?.includes(rule.finalizerName) === true;
-  if (!saved.written || isHeld) return saved;
+  if (!saved.written || isCarrying(object, inForce)) return saved;
   const { uid, resourceVersion, finalizers = [] } = object.metadata;
   const body = { metadata: { uid, resourceVersion, finalizers: [...finalizers, rule.finalizerName] } };
   const outcome = await deps.kubernetes.patch(ref, { type: 'merge', body });

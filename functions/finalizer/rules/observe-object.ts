@@ -8,7 +8,7 @@ import type { TerminationDeps } from '../steps/context.ts';
 import type { RuleObservation } from './decide.ts';
 import { lookForMissing } from './hidden.ts';
 import type { LedgerEntry } from './record.ts';
-import type { RuleInForce } from './rule-set.ts';
+import { isCarrying, type RuleInForce } from './rule-set.ts';
 
 export interface ObjectLook {
   readonly observation: RuleObservation;
@@ -47,17 +47,15 @@ export async function observeObject(
   const found = read === undefined && entry !== undefined ? await lookForMissing({ kubernetes }, ref, rule) : read;
   const object = found !== 'hidden' && found?.metadata.uid === subject.uid ? found : undefined;
   const deletion = object?.metadata.deletionTimestamp;
+  const seen = object && {
+    isHeld: isCarrying(object, inForce),
+    deletionTime: deletion === undefined ? undefined : parseTimestamp(deletion),
+  };
   const observation: RuleObservation = {
     now: clock.now(),
     rule,
     ruleEnds: inForce.object.metadata.deletionTimestamp !== undefined,
-    object:
-      found === 'hidden'
-        ? found
-        : object && {
-            isHeld: object.metadata.finalizers?.includes(rule.finalizerName) === true,
-            deletionTime: deletion === undefined ? undefined : parseTimestamp(deletion),
-          },
+    object: found === 'hidden' ? found : seen,
     entry,
     ownIntent: entry !== undefined && ownAttempt === entry.attempts,
   };

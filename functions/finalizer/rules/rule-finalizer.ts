@@ -6,8 +6,8 @@ import { again, DONE, type Turn } from '../../../shared/lifecycle/settle.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import type { TerminationDeps } from '../steps/context.ts';
 import { closeRuleRecord, type RuleRecord } from './rule-record.ts';
-import type { RuleInForce, Standing } from './rule-set.ts';
-import { isCarrying, objectsOf } from './wake-ups.ts';
+import { isCarrying, type RuleInForce, type Standing } from './rule-set.ts';
+import { objectsOf } from './wake-ups.ts';
 
 const RULE_FINALIZER = 'curfew.dev/finalizer-rule';
 

@@ -12,6 +12,10 @@ export interface RuleInForce {
   readonly type: ResourceType | undefined;
 }
 
+/** Whether the object has the finalizer of this rule. */
+export const isCarrying = ({ metadata }: KubernetesObject, { rule }: RuleInForce): boolean =>
+  metadata.finalizers?.includes(rule.finalizerName) === true;
+
 export type Standing =
   | { readonly kind: 'inForce'; readonly value: RuleInForce }
   | { readonly kind: 'invalid'; readonly message: string }

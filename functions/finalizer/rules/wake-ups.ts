@@ -9,7 +9,7 @@ import type { Scopes } from '../../../shared/lifecycle/next-round.ts';
 import { createRounds, type Rounds } from '../../../shared/lifecycle/rounds.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import { isServedElsewhere } from './hidden.ts';
-import { loadRules, standingOf, type RuleInForce } from './rule-set.ts';
+import { isCarrying, loadRules, standingOf, type RuleInForce } from './rule-set.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
@@ -56,10 +56,6 @@ export async function objectsOf(
   if (found !== undefined) return found;
   return (await isServedElsewhere({ kubernetes }, rule)) ? 'hidden' : [];
 }
-
-/** Whether the object has the finalizer of this rule. */
-export const isCarrying = ({ metadata }: KubernetesObject, { rule }: RuleInForce): boolean =>
-  metadata.finalizers?.includes(rule.finalizerName) === true;
 
 /**
  * Those that are to carry the finalizer, and those under way, whose deadline may have come nearer; under a rule that ends, those that are

@@ -1,32 +1,13 @@
-import { PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
-import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { once } from 'node:events';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { CLIENT_DEFAULTS, fromAwsError } from '../../../shared/adapters/aws-errors.ts';
 import { createDynamoDbClient } from '../../../shared/adapters/dynamodb/client.ts';
 import { endingCalls } from '../../../shared/adapters/end-of-calls.ts';
+import { serve } from './kubernetes/scripted-server.ts';
 
 const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
-
-async function serve(answer: (response: ServerResponse) => void) {
-  const requests: IncomingMessage[] = [];
-  const server = createServer((request, response) => {
-    requests.push(request);
-    request.resume();
-    request.on('end', () => answer(response));
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return { endpoint: `http://127.0.0.1:${address.port}`, requests, server };
-}
 
 async function errorOf(call: Promise<unknown>): Promise<unknown> {
   try {
@@ -44,7 +25,7 @@ describe('calls of AWS clients', () => {
 
   it('are cut when the run has no more time, with an outcome that is not known', async () => {
     const end = new AbortController();
-    const { endpoint, server } = await serve(() => end.abort());
+    const { url: endpoint, server } = await serve(() => end.abort());
     const client = createDynamoDbClient({ endpoint, region: 'eu-west-1', credentials }, () => end.signal);
     onTestFinished(() => client.destroy());
     const socketClosed = once(server, 'connection').then(([socket]) => once(socket, 'close'));
@@ -54,7 +35,7 @@ describe('calls of AWS clients', () => {
 
   it('are cut while an answer stops in the middle', async () => {
     const end = new AbortController();
-    const { endpoint } = await serve(response => {
+    const { url: endpoint } = await serve((_, response) => {
       response.writeHead(200, { 'content-length': '100' });
       response.write('{');
       end.abort();
@@ -67,7 +48,7 @@ describe('calls of AWS clients', () => {
   it('are cut while the SDK waits for its next try, which is never sent', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const end = new AbortController();
-    const { endpoint, requests } = await serve(response =>
+    const { url: endpoint, requests } = await serve((_, response) =>
       response.writeHead(503, { 'x-amz-retry-after': '5000', 'content-type': 'application/json' }).end('{}'),
     );
     // Nothing but the SDK's wait: the limits of a request that was answered are lifted.
@@ -84,7 +65,7 @@ describe('calls of AWS clients', () => {
   });
 
   it('are not begun when there was none', async () => {
-    const { endpoint, requests } = await serve(response => response.end('{}'));
+    const { url: endpoint, requests } = await serve((_, response) => response.end('{}'));
     const ended = AbortSignal.abort();
     const client = createDynamoDbClient({ endpoint, region: 'eu-west-1', credentials }, () => ended);
     onTestFinished(() => client.destroy());
@@ -93,7 +74,7 @@ describe('calls of AWS clients', () => {
   });
 
   it('are as before outside of a run, and go on while there is time', async () => {
-    const { endpoint } = await serve(response => response.end('{}'));
+    const { url: endpoint } = await serve((_, response) => response.end('{}'));
     for (const end of [undefined, new AbortController().signal]) {
       const client = createDynamoDbClient({ endpoint, region: 'eu-west-1', credentials }, () => end);
       onTestFinished(() => client.destroy());

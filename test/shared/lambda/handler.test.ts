@@ -1,9 +1,7 @@
 /** The wiring: a handler made as functions make it, out of environment variables alone, against real servers on this machine. */
 import { CreateQueueCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { startFauxqs } from 'fauxqs';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createApiServer } from '../../../packages/kube-apiserver/src/api-server.ts';
@@ -19,6 +17,7 @@ import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import { DEADLINE_RESERVE_WITH_HOOKS, TIME_TO_HIDE } from '../../../shared/lambda/run-time.ts';
 import { startStore } from '../adapters/dynamodb/stores.ts';
 import { TABLE_NAME } from '../adapters/dynamodb/table.ts';
+import { serve } from '../adapters/kubernetes/scripted-server.ts';
 import { lambdaContext, sqsEvent } from './events.ts';
 
 const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' };
@@ -80,25 +79,14 @@ async function startStack() {
 const subject = { kind: 'Node', apiVersion: 'v1', name: 'n1', uid: 'u1' };
 const tick = JSON.stringify({ source: 'curfew.timer', 'detail-type': 'Tick', detail: {} });
 
-/** An API server that takes requests and never answers; `onRequest` is called with the first. */
-async function serveSilence(onRequest: () => void): Promise<string> {
-  const server = createServer(onRequest);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  return typeof address === 'object' && address !== null ? `http://127.0.0.1:${address.port}` : '';
-}
-
 describe('createHandler', () => {
   it('ends its calls, and answers, before Lambda ends the run', async () => {
     await startStack();
     const limits = vi.spyOn(systemClock, 'startLimit');
     const endOfRun = (): void => limits.mock.calls.find(([duration]) => duration === 30_000 - TIME_TO_HIDE)?.[1]();
-    vi.stubEnv(ENV.clusterEndpoint, await serveSilence(endOfRun));
+    // It takes requests and never answers.
+    const silent = await serve(endOfRun);
+    vi.stubEnv(ENV.clusterEndpoint, silent.url);
     const failures: unknown[] = [];
     const handler = createHandler('repair', ['kubernetes'], deps => async () => {
       await deps.kubernetes.get({ type: RESOURCES.Node, name: 'n1' }).catch((error: unknown) => {

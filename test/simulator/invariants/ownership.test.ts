@@ -24,7 +24,7 @@ async function violations(node: string, steps: string): Promise<readonly string[
 const MARKS = `curfew.dev/cordoned-by-drain: mine, curfew.dev/drain: x, curfew.dev/drain-answer: x, curfew.dev/watch-pods: y`;
 
 describe('an annotation that Curfew alone writes', () => {
-  it('is its own whoever has edited it', async () => {
+  it('is its own, also when somebody else has edited it', async () => {
     const steps = event('10s', 'id: e1') + edit('1m', MARKS) + event('5m', 'id: h, isHealthy: true');
     expect(await violations('metadata: { name: n1 }', steps)).toEqual([]);
   });

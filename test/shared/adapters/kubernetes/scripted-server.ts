@@ -1,9 +1,9 @@
 /** An HTTP server that answers as a test says, on the loopback address. */
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type ServerOptions } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
+import { listen, LOOPBACK } from '../../../../packages/local-aws/src/loopback.ts';
 
 export interface ReceivedRequest {
   readonly method: string;
@@ -27,16 +27,13 @@ export async function serve(answer: Answering, tls?: ServerOptions) {
   const server = tls === undefined ? createServer(listener) : createTlsServer(tls, listener);
   let connections = 0;
   server.on('connection', () => (connections += 1));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
+  const port = await listen(server);
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
   return {
-    url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${address.port}`,
+    url: `${tls === undefined ? 'http' : 'https'}://${LOOPBACK}:${port}`,
     requests,
     connections: () => connections,
     server,

@@ -1,8 +1,8 @@
 import { LambdaClient } from '@aws-sdk/client-lambda';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
+import { listen, LOOPBACK } from '../../../../packages/local-aws/src/loopback.ts';
 import { createInvokeFunction, INVOKE_CLIENT_DEFAULTS } from '../../../../shared/adapters/lambda/invoke-function.ts';
 
 // A NAT forgets a connection that was idle for six minutes, a frozen environment does not notice, and the client has one try.
@@ -14,13 +14,10 @@ it('calls each function over a connection of its own: one that was kept may be d
     request.resume();
     request.on('end', () => response.end('{"result":"succeed"}'));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const port = await listen(server);
   const client = new LambdaClient({
     ...INVOKE_CLIENT_DEFAULTS,
-    endpoint: `http://127.0.0.1:${port}`,
+    endpoint: `http://${LOOPBACK}:${port}`,
     region: 'us-east-1',
     credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
   });
