@@ -88,7 +88,7 @@ describe('the roles of a template', () => {
     expect(load({ PodRole: podRole(tags), Identity: identity }).podIdentities).toHaveLength(1);
     for (const name of Object.keys(tags)) {
       const other = { PodRole: podRole({ ...tags, [name]: 'x' }), Identity: identity };
-      expect(() => load(other), name).toThrow(/identity of n\/a: .* no sts:AssumeRole/);
+      expect(() => load(other)).toThrow(/identity of n\/a: .* no sts:AssumeRole/);
     }
   });
 
