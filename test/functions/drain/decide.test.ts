@@ -245,6 +245,26 @@ describe('the drain under way', () => {
     });
     expect(first({ unschedulable: true })).toMatchObject({ hold: { cordon: 'other' } });
     expect(first({ quarantine: ['e1'] })).toMatchObject({ hold: { cordon: 'none', quarantined: true } });
+    // By a run that died before it could note that down.
+    expect(first({ unschedulable: true, cordonMark: 'e1' })).toMatchObject({ hold: { cordon: 'own' } });
+  });
+
+  it('goes on in a quarantine without a cordon', () => {
+    const quarantined = active({ hold: { quarantined: true, cordon: 'none' } });
+    const node = { ...prepared(quarantined), unschedulable: false, cordonMark: undefined, quarantine: ['e1'] };
+    expect(decide(observation({ node, pods: [pod('a')], record: { active: quarantined } })).kind).toBe('drain');
+  });
+
+  it('I2: names the protection that it overrides, and none that is not there or is over', () => {
+    const annotated = (value: string): object => ({ annotations: { 'karpenter.sh/do-not-disrupt': value } });
+    const pods = [pod('a'), pod('b', annotated('1h')), pod('c', annotated('true'))];
+    const decision = step({ pods, protectionOverridden: true });
+    const acts = decision.kind === 'drain' ? decision.pass.acts : [];
+    expect(acts).toEqual([
+      expect.objectContaining({ kind: 'evict', overrides: undefined }),
+      expect.objectContaining({ kind: 'evict', overrides: undefined }),
+      expect.objectContaining({ kind: 'evict', overrides: expect.objectContaining({ kind: 'indefinite' }) }),
+    ]);
   });
 
   it('goes on when it is held no more: by as much later as it was held, and with new warnings', () => {
