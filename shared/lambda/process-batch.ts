@@ -57,21 +57,26 @@ export async function processBatch(event: SQSEvent, context: Context, deps: Batc
 }
 
 async function processRecord(record: SQSRecord, context: Context, deps: BatchDeps, limits: RunLimits): Promise<void> {
+  const hasTime = context.getRemainingTimeInMillis() >= (deps.reserve ?? DEADLINE_RESERVE);
   try {
-    const hasTime = context.getRemainingTimeInMillis() >= (deps.reserve ?? DEADLINE_RESERVE);
     const receives = Number(record.attributes.ApproximateReceiveCount);
     await endCallsWith(limits.messages, () => processMessage(record.body, receives, deps.process, { hasTime }));
   } catch (error) {
     report(error, deps);
-    await endCallsWith(limits.hiding, () => tryAgainSoon(record, error, deps));
+    await endCallsWith(limits.hiding, () => tryAgainSoon(record, error, deps, hasTime));
     throw error instanceof Error ? error : new Error(messageOf(error), { cause: error });
   }
 }
 
 /** A failed message would come back only when the inbox's visibility timeout is over; most failures pass sooner. */
-async function tryAgainSoon(record: SQSRecord, error: unknown, { visibility, log }: BatchDeps): Promise<void> {
+async function tryAgainSoon(
+  record: SQSRecord,
+  error: unknown,
+  { visibility, log }: BatchDeps,
+  begun: boolean,
+): Promise<void> {
   const asked = error instanceof RetryableError ? error.retryAfterMs : undefined;
-  const delay = retryDelay(Number(record.attributes.ApproximateReceiveCount), asked);
+  const delay = retryDelay(Number(record.attributes.ApproximateReceiveCount), asked, { begun });
   try {
     await visibility.hideFor(record.receiptHandle, delay);
   } catch (failure) {

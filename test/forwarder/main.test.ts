@@ -173,15 +173,18 @@ describe('forwarder process', () => {
     const old = createServer(({ url }, response) => {
       response.writeHead(url === '/version' ? 200 : 503).end(JSON.stringify({ gitVersion: 'v1.29.15-eks-1' }));
     }).listen(0, '127.0.0.1');
-    onTestFinished(() => void old.close().closeAllConnections());
+    onTestFinished(() => {
+      old.close();
+      old.closeAllConnections();
+    });
     await once(old, 'listening');
     const address = old.address();
     const port = typeof address === 'object' ? address?.port : undefined;
     const kubeconfig = join(directory, 'old');
     writeFileSync(kubeconfig, api.kubeconfig().replace(/https?:\/\/[^\s"]+/, `http://127.0.0.1:${port}`));
-    await start({ KUBECONFIG: kubeconfig }).logged(
-      'The cluster runs Kubernetes v1.29.15-eks-1: Curfew needs 1.30 or newer and is not tested on older releases.',
-    );
+    const warning =
+      'The cluster runs Kubernetes v1.29.15-eks-1: Curfew needs 1.30 or newer and is not tested on older releases.';
+    expect(await start({ KUBECONFIG: kubeconfig }).logged(warning)).toMatchObject({ level: 40 });
   });
 
   it('refuses to start without its configuration, or without its cluster', async () => {

@@ -270,6 +270,14 @@ describe('processBatch', () => {
     expect(counted).toEqual([{ name: 'Retries', value: 1, reason: 'DeadlineReserve' }]);
   });
 
+  it('shows what it had no time to begin soon again, as often as it was received so far', async () => {
+    const { run, hidden } = make(() => Promise.reject(new RetryableError('down')));
+    const late = (): number => DEADLINE_RESERVE - 1;
+    await run([busEvent('a')], late, 4);
+    await run([busEvent('a')], undefined, 4);
+    expect(hidden).toMatchObject([{ duration: 5000 }, { duration: 40_000 }]);
+  });
+
   // While the API server answers nothing, a run begins one message or two: those of each minute would add up.
   it('leaves what is sent anew every minute to the next one, also where it is not begun', async () => {
     const { run, counted } = make(() => Promise.reject(new Error('not begun')));

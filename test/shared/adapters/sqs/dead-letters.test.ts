@@ -41,6 +41,40 @@ describe('DeadLetters on SQS', () => {
     });
   });
 
+  // SQS counts attributes towards the size of a message, and a body that it delivered may need all of that.
+  it('I9: parks a body that leaves no room for its reason, with what there is room for', async () => {
+    const parkWithin = async (room: number) => {
+      const size = (attributes: object): number => JSON.stringify(attributes).length;
+      const { deadLetters, sent } = make(({ input }) => {
+        const { MessageAttributes = {} } = input as { MessageAttributes?: object };
+        return size(MessageAttributes) <= room ? {} : serviceError('InvalidParameterValue', 'client');
+      });
+      await deadLetters.park({ ...message, explanation: 'x'.repeat(500) });
+      return sent.at(-1)?.input;
+    };
+    expect(await parkWithin(400)).toEqual({
+      QueueUrl: 'https://sqs/dlq',
+      MessageBody: '{"a":1}',
+      MessageAttributes: {
+        function: { DataType: 'String', StringValue: 'repair' },
+        reason: { DataType: 'String', StringValue: 'InvalidMessage' },
+      },
+    });
+    expect(await parkWithin(2)).toEqual({ QueueUrl: 'https://sqs/dlq', MessageBody: '{"a":1}' });
+  });
+
+  it('says why when SQS refuses the body itself', async () => {
+    const { deadLetters, sent } = make(() => serviceError('InvalidParameterValue', 'client'));
+    await expect(deadLetters.park(message)).rejects.toMatchObject({ reason: 'InvalidParameterValue' });
+    expect(sent).toHaveLength(3);
+  });
+
+  it('asks no second time while the DLQ takes nothing', async () => {
+    const { deadLetters, sent } = make(() => serviceError('AccessDenied', 'client'));
+    await expect(deadLetters.park(message)).rejects.toMatchObject({ name: 'RetryableError' });
+    expect(sent).toHaveLength(1);
+  });
+
   it('is retryable when the DLQ does not take it: the message stays in its inbox', async () => {
     const { deadLetters } = make(() => serviceError('ServiceUnavailable', 'server'));
     await expect(deadLetters.park(message)).rejects.toMatchObject({ name: 'RetryableError' });
