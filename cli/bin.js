@@ -5,8 +5,8 @@ import { existsSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isNodeRecent, NODE_NEEDED } from './needed-node.js';
 
-const NEEDED_MAJOR = 24;
 const folder = dirname(realpathSync(fileURLToPath(import.meta.url)));
 
 function installedNode() {
@@ -19,12 +19,9 @@ function installedNode() {
   }
 }
 
-const isRecent = Number(process.versions.node.split('.')[0]) >= NEEDED_MAJOR;
-const node = isRecent ? process.execPath : installedNode();
+const node = isNodeRecent ? process.execPath : installedNode();
 if (node === undefined) {
-  process.stderr.write(
-    `Curfew needs Node ${NEEDED_MAJOR} or later, this is ${process.version}. "npm ci" installs it on Linux x64 and arm64; elsewhere install Node ${NEEDED_MAJOR} yourself.\n`,
-  );
+  process.stderr.write(NODE_NEEDED);
   process.exit(2);
 }
 

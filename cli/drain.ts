@@ -6,6 +6,7 @@ import { readUnderWay } from '../functions/drain/under-way.ts';
 import { ANNOTATIONS } from '../shared/contract/names.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
 import type { JsonObject, KubernetesObject } from '../shared/domain/kubernetes-object.ts';
+import { onOneLine } from '../shared/domain/printable.ts';
 import type { KubernetesApi } from '../shared/ports/kubernetes-api.ts';
 import type { CommandOutput } from './command-output.ts';
 import { follow, type Followed } from './drain/follow.ts';
@@ -71,10 +72,11 @@ async function run(cluster: Cluster, name: string, options: DrainOptions, output
   const isDryRun = options.dryRun === true;
   const isJson = options.output === 'json';
   /** Of JSON, standard output holds the result alone. */
-  const say = (line: string): void => (isJson ? output.error(`${line}\n`) : output.out(`${line}\n`));
+  const say = (line: string): void =>
+    isJson ? output.error(`${onOneLine(line)}\n`) : output.out(`${onOneLine(line)}\n`);
   const verb = underWay === undefined ? (isDryRun ? 'would be drained' : 'is to be drained') : 'is being drained';
   if (isDryRun && isJson) output.out(`${toJson(plan)}\n`);
-  else say(renderPlan(plan, verb).join('\n'));
+  else renderPlan(plan, verb).forEach(say);
   if (isDryRun) return 0;
 
   if (asked === undefined) await ask(kubernetes, observation.node.uid, name, id);
@@ -117,7 +119,9 @@ async function cancel(kubernetes: KubernetesApi, { node }: NodeObservation, outp
   const asked = openRequest(annotations);
   if (asked !== undefined) {
     await patch(kubernetes, name, { metadata: { uid, annotations: { [ANNOTATIONS.drainRequested]: null } } });
-    output.out(`the request ${asked} is withdrawn; if others asked for a drain of the node as well, theirs goes on\n`);
+    output.out(
+      `the request ${onOneLine(asked)} is withdrawn; if others asked for a drain of the node as well, theirs goes on\n`,
+    );
     return 0;
   }
   const underWay = readUnderWay(annotations[ANNOTATIONS.drainUnderWay]);
@@ -126,7 +130,7 @@ async function cancel(kubernetes: KubernetesApi, { node }: NodeObservation, outp
     return 1;
   }
   await patch(kubernetes, name, { metadata: { uid }, spec: { unschedulable: null } });
-  output.out(`node ${name} is uncordoned, which cancels drain ${underWay.id}\n`);
+  output.out(`node ${name} is uncordoned, which cancels drain ${onOneLine(underWay.id)}\n`);
   return 0;
 }
 
@@ -154,7 +158,7 @@ function conclude(followed: Followed, { name, options }: Drained, output: Comman
     case 'answered': {
       const { status, message, left } = followed;
       const isDrained = status === 'Succeeded' || status === 'AlreadyDrained';
-      const line = `${status}: ${message}${left.length === 0 ? '' : ` (${left.join(', ')})`}\n`;
+      const line = `${status}: ${onOneLine(message)}${left.length === 0 ? '' : ` (${left.join(', ')})`}\n`;
       if (isDrained)
         output.out(`${line}node ${name} stays cordoned: kubectl uncordon ${name} takes it back into use\n`);
       else output.error(line);

@@ -1,6 +1,7 @@
 /** What a command says of whatever was thrown: one line that tells the user what to do, and an exit code. Never a stack trace. */
 import { messageOf, RetryableError, TerminalError } from '../shared/errors.ts';
 import type { CommandOutput } from './command-output.ts';
+import { describeMissingPackage } from './missing-package.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface Failure {
@@ -33,7 +34,7 @@ export async function reportingFailure(output: CommandOutput, run: () => Promise
  */
 export function describeFailure(error: unknown): Failure {
   if (error instanceof UsageError) return { exitCode: 2, message: error.message };
-  const reason = describeSystemError(error);
+  const reason = describeSystemError(error) ?? describeMissingPackage(messageOf(error));
   if (reason !== undefined) return { exitCode: 2, message: reason };
   const message = oneLine(error);
   if (error instanceof RetryableError && error.reason === 'Forbidden') {

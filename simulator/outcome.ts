@@ -1,5 +1,6 @@
 /** What a run comes to: what was repaired, drained and terminated, and what was held, from when to when and by what. From the trace alone. */
 import type { JsonValue } from '../shared/domain/kubernetes-object.ts';
+import { onOneLine } from '../shared/domain/printable.ts';
 import { WARNINGS } from './expect.ts';
 import type { TraceEntry } from './trace.ts';
 
@@ -115,11 +116,11 @@ const TOLERATED = 'WithinToleration';
 export function formatOutcome({ done, held }: Outcome): readonly string[] {
   return [
     ...(done.length === 0 ? ['nothing was done'] : ['done:']),
-    ...done.map(({ what, object, time, why }) => `  ${short(time)}  ${object} ${TITLES[what]}: ${why}`),
+    ...done.map(({ what, object, time, why }) => `  ${short(time)}  ${object} ${TITLES[what]}: ${onOneLine(why)}`),
     ...(held.length === 0 ? ['nothing was held'] : ['held:']),
     ...held.map(({ object, by, reason, message, from, to }) => {
       const until = to === undefined ? 'the end' : short(to);
-      return `  ${short(from)} to ${until}  ${object} by ${by} (${reason}): ${message}`;
+      return `  ${short(from)} to ${until}  ${object} by ${by} (${reason}): ${onOneLine(message)}`;
     }),
   ];
 }

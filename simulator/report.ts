@@ -1,6 +1,7 @@
 /** A run as text: what happened, in order, and what was expected. */
 import { colors as pc } from './terminal-colors.ts';
 import { formatDuration } from '../shared/domain/go-duration.ts';
+import { onOneLine } from '../shared/domain/printable.ts';
 import { durationBetween, toIsoText, type EpochMs } from '../shared/domain/time.ts';
 import type { JsonObject } from '../shared/domain/kubernetes-object.ts';
 import { formatOutcome, objectOf, outcomeOf } from './outcome.ts';
@@ -16,7 +17,7 @@ export function formatRun(result: RunResult): string {
   const span = `${toIsoText(start)}, ${formatDuration(durationBetween(start, end))}`;
   const lines = [`${pc.bold(name)}  ${pc.dim(`${file}, ${span}`)}`];
   for (const { time, by, text } of timeline) {
-    lines.push(`  ${formatOffset(start, time)}  ${pc.cyan(by.padEnd(BY_WIDTH))}  ${text}`);
+    lines.push(`  ${formatOffset(start, time)}  ${pc.cyan(by.padEnd(BY_WIDTH))}  ${onOneLine(text)}`);
   }
   if (verdicts.length > 0) lines.push('', ...verdicts.flatMap(formatVerdict));
   if (result.violations.length > 0) lines.push('', ...formatViolations(result));
@@ -102,7 +103,7 @@ function formatRefusals({ scenario, refusals }: RunResult): string[] {
     const { message, about } = line;
     const object = objectOf(about);
     const why = typeof message === 'string' ? message : 'no reason was given';
-    return `${scenario.file}: ${object} was refused, and no expectation says so: ${why}`;
+    return `${scenario.file}: ${object} was refused, and no expectation says so: ${onOneLine(why)}`;
   });
 }
 

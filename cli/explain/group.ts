@@ -2,6 +2,7 @@
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { selects, specificity } from '../../shared/domain/label-selector.ts';
 import { readConditions } from '../../shared/domain/node.ts';
+import { onOneLine } from '../../shared/domain/printable.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import { explainLifecycle, nodesOfPool, nodesWithoutPool, type LifecycleCluster, type LifecycleExplanation } from './lifecycle.ts'; // prettier-ignore
 import { rulesOfPool, type PoolRules } from './pool-rules.ts';
@@ -79,7 +80,9 @@ export function renderGroup(group: GroupExplanation, now: EpochMs): string {
     ...status.map(line => `  ${line}`),
     ...(rules === undefined ? [] : describeRules(rules)),
     ...unhealthy.map(each => `  node ${each.name}: repair ${repairText(each.lifecycle, now)}`),
-  ].join('\n');
+  ]
+    .map(onOneLine)
+    .join('\n');
 }
 
 const counted = (nodes: number): string => `${nodes} ${nodes === 1 ? 'node' : 'nodes'}`;

@@ -1,6 +1,7 @@
 /** Explanations as text, for people. */
 import { formatDuration } from '../../shared/domain/go-duration.ts';
 import { DO_NOT_DISRUPT_ANNOTATION } from '../../shared/domain/pod.ts';
+import { onOneLine } from '../../shared/domain/printable.ts';
 import { shown } from '../../functions/grace-period/announcements.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import type { LifecycleExplanation } from './lifecycle.ts';
@@ -18,7 +19,7 @@ export function renderPod(pod: PodExplanation, node: NodeExplanation): string {
     `  ${describeDeadline(node.deadline, node.now)}`,
     `  ${describePolicy(node)}`,
   ];
-  return lines.join('\n');
+  return lines.map(onOneLine).join('\n');
 }
 
 /** What there is to say about a node. */
@@ -44,7 +45,7 @@ export function renderNode(node: NodeExplanation, lifecycle?: LifecycleExplanati
     `  ${describeDeadline(node.deadline, node.now)}`,
     `  ${describePolicy(node)}`,
   ];
-  return lines.join('\n');
+  return lines.map(onOneLine).join('\n');
 }
 
 /** Whether Karpenter, `kubectl drain` and their like may empty the node now. */

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { startChild } from '../../packages/local-aws/src/child-processes.ts';
+import { describeMissingPackage } from '../missing-package.ts';
+import { UsageError } from '../usage-error.ts';
 
 /** Many times what it takes; a bundler that waits for a file that it cannot open waits without end. */
 const LIMIT_MS = 300_000;
@@ -43,5 +45,7 @@ export async function synthesize(
   clearTimeout(limit);
   if (child.signalCode === 'SIGKILL')
     throw new Error(`the CDK app was not synthesized within ${LIMIT_MS / 60_000} minutes:\n${output.trim()}`);
+  const missing = child.exitCode === 0 ? undefined : describeMissingPackage(output);
+  if (missing !== undefined) throw new UsageError(missing);
   if (child.exitCode !== 0) throw new Error(`the CDK app cannot be synthesized:\n${output.trim()}`);
 }

@@ -3,6 +3,7 @@
  * line only on a terminal; plain lines otherwise, so that a log file reads the same.
  */
 import type { FunctionName } from '../../shared/contract/names.ts';
+import { onOneLine, printable } from '../../shared/domain/printable.ts';
 import { colors as c } from '../../simulator/terminal-colors.ts';
 
 /** Who a line is by: a function, or what stands around Curfew. */
@@ -64,11 +65,11 @@ export function createTimeline(output: Output, now: () => number): Timeline {
     begin(instant) {
       origin = instant;
     },
-    line: (voice, text) => print(`${c.dim(elapsed())}  ${paint[voice](voice.padEnd(VOICE_WIDTH))} ${text}`),
+    line: (voice, text) => print(`${c.dim(elapsed())}  ${paint[voice](voice.padEnd(VOICE_WIDTH))} ${onOneLine(text)}`),
     heading: text => print(`\n${c.bold(text)}`),
     plain: (text = '') => print(text),
     good: text => print(`  ${c.green('✓')} ${text}`),
-    bad: text => print(`  ${c.red('✗')} ${text}`),
+    bad: text => print(`  ${c.red('✗')} ${printable(text)}`),
     step(text) {
       if (output.isTTY) this.progress(text);
       else print(text);

@@ -4,6 +4,7 @@
  */
 import type { FunctionName } from '../contract/names.ts';
 import type { JsonObject } from '../domain/kubernetes-object.ts';
+import { printable } from '../domain/printable.ts';
 import type { ObjectEvent } from '../ports/event-recorder.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 
@@ -47,7 +48,7 @@ export function createReporter(owner: FunctionName, deps: Deps): BatchReporter {
       function: owner,
       decision,
       reason,
-      message,
+      message: printable(message),
       kind: about.kind,
       ...(namespace !== undefined && { namespace }),
       name,

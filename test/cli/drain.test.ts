@@ -168,6 +168,15 @@ describe('curfew drain', () => {
     expect((await drain('n1', { interrupted })).out).toContain('asked for drain manual-');
   });
 
+  it('shows an id that somebody made up as escapes', async () => {
+    const id = 'x\u001b[2J\u202Ey\nSucceeded: all is well';
+    const shown = String.raw`x\u001b[2J\u202ey\nSucceeded: all is well`;
+    annotate({ [REQUESTED]: id });
+    expect((await drain('n1', { interrupted })).out).toContain(`drain ${shown} was asked for before`);
+    annotate({ [REQUESTED]: id });
+    expect((await drain('n1', { cancel: true })).out).toContain(`the request ${shown} is withdrawn`);
+  });
+
   it('withdraws with --cancel, and uncordons where others asked', async () => {
     annotate({ [REQUESTED]: 'm7' });
     expect(await drain('n1', { cancel: true })).toMatchObject({ code: 0, error: '' });

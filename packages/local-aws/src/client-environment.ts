@@ -1,4 +1,5 @@
 /** How a process reaches the local endpoints by the unchanged SDK: its environment variables. */
+import { devNull } from 'node:os';
 import { LOOPBACK } from './loopback.ts';
 import type { Credentials } from './iam/access.ts';
 
@@ -34,5 +35,10 @@ export function clientEnvironment(
     AWS_ENDPOINT_URL_EC2: endpoints.ec2,
     AWS_ENDPOINT_URL_AUTO_SCALING: endpoints.ec2,
     AWS_ENDPOINT_URL_LAMBDA: endpoints.lambda,
+    // There is one local endpoint of each service, and the SDK refuses these beside it. In files of the user they may be on, too.
+    AWS_USE_FIPS_ENDPOINT: 'false',
+    AWS_USE_DUALSTACK_ENDPOINT: 'false',
+    AWS_CONFIG_FILE: devNull,
+    AWS_SHARED_CREDENTIALS_FILE: devNull,
   };
 }

@@ -49,7 +49,9 @@ export async function startDynamoDb(options: DynamoDbOptions): Promise<DynamoDbS
 }
 
 async function createTables(endpoint: string, { region, tables }: DynamoDbOptions): Promise<void> {
-  const client = new DynamoDBClient({ endpoint, region, credentials: FAKE_CREDENTIALS });
+  // The user's own settings are about AWS: with FIPS, a client refuses a local endpoint.
+  const own = { useFipsEndpoint: false, useDualstackEndpoint: false };
+  const client = new DynamoDBClient({ endpoint, region, credentials: FAKE_CREDENTIALS, ...own });
   try {
     for (const table of tables) {
       await createTable(client, table);

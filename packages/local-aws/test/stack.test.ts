@@ -3,7 +3,7 @@ import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { FAKE_CREDENTIALS } from '../src/fake-credentials.ts';
 import type { LogLine } from '../src/log-lines.ts';
 import { startLocalAws, type LocalAws, type LocalAwsOptions } from '../src/stack.ts';
@@ -222,6 +222,20 @@ describe('local AWS', () => {
     await publish(aws, { name: 'n1' });
     await log.handled('n1');
     expect(await timesOf(aws, 'n1')).toBe(1);
+  });
+
+  // `AWS_USE_FIPS_ENDPOINT` is what a bank has in each shell, `~/.aws/config` may say the same.
+  it('runs where the settings of its user are about AWS, and shows them to nobody', async () => {
+    vi.stubEnv('AWS_USE_FIPS_ENDPOINT', 'true');
+    vi.stubEnv('AWS_USE_DUALSTACK_ENDPOINT', 'true');
+    opened.push(() => void vi.unstubAllEnvs());
+    const { aws } = await start();
+    expect(aws.clientEnv).toMatchObject({
+      AWS_USE_FIPS_ENDPOINT: 'false',
+      AWS_USE_DUALSTACK_ENDPOINT: 'false',
+      AWS_CONFIG_FILE: '/dev/null',
+      AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+    });
   });
 
   it('reports no problem for what it stops itself', async () => {

@@ -6,6 +6,7 @@
 import { hash } from 'node:crypto';
 import { RESOURCES } from '../../contract/resources.ts';
 import type { JsonObject, KubernetesObject } from '../../domain/kubernetes-object.ts';
+import { printable } from '../../domain/printable.ts';
 import { toTimestamp } from '../../domain/time.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { EventRecorder, ObjectEvent } from '../../ports/event-recorder.ts';
@@ -62,7 +63,7 @@ async function recordOnce(event: ObjectEvent, deps: EventRecorderDeps): Promise<
     const existing = await deps.kubernetes.get(ref);
     if (existing !== undefined) {
       // No precondition: two recorders that raise the count at the same time lose one count, which hurts nobody, and meet no conflict.
-      const body = { ...raised(existing, now), message: bounded(event.message), reportingInstance: deps.instance };
+      const body = { ...raised(existing, now), message: textOf(event), reportingInstance: deps.instance };
       const patched = await deps.kubernetes.patch(ref, { type: 'merge', body });
       if (patched.kind === 'ok') return undefined;
     }
@@ -86,11 +87,12 @@ export function eventName({ type, reason, about }: ObjectEvent): string {
   return stem === '' ? digest : `${stem}.${digest}`;
 }
 
-function eventBody({ type, reason, message, about }: ObjectEvent, instance: string, now: string): JsonObject {
+function eventBody(event: ObjectEvent, instance: string, now: string): JsonObject {
+  const { type, reason, about } = event;
   return {
     type,
     reason,
-    message: bounded(message),
+    message: textOf(event),
     involvedObject: {
       apiVersion: about.apiVersion,
       kind: about.kind,
@@ -106,6 +108,8 @@ function eventBody({ type, reason, message, about }: ObjectEvent, instance: stri
     count: 1,
   };
 }
+
+const textOf = ({ message }: ObjectEvent): string => bounded(printable(message));
 
 function raised(existing: KubernetesObject, now: string): JsonObject {
   const count = existing['count'];

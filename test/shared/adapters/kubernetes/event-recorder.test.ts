@@ -53,6 +53,16 @@ describe('EventRecorder', () => {
     ]);
   });
 
+  it('shows what a terminal would obey, or an eye not see, as escapes', async () => {
+    const { api, recorder } = make();
+    const message = 'the value is \u001b[2J\u202Eevil\nat f';
+    await recorder.record({ ...event, message });
+    await recorder.record({ ...event, message });
+    expect(await api.list(RESOURCES.Event)).toMatchObject([
+      { count: 2, message: String.raw`the value is \u001b[2J\u202eevil` + '\nat f' },
+    ]);
+  });
+
   it('counts a repetition and keeps when it began', async () => {
     const { api, recorder, clock } = make();
     await recorder.record(event);
