@@ -2,6 +2,7 @@
  * Who may speak to the cluster, and who in the cluster may speak to the bus. An access entry only maps a role to a Kubernetes group;
  * what the group may do is RBAC, in `deploy/`. Access policies are not used: none is narrower than editing everything.
  */
+import { Stack } from 'aws-cdk-lib';
 import { CfnAccessEntry, CfnPodIdentityAssociation } from 'aws-cdk-lib/aws-eks';
 import type { EventBus } from 'aws-cdk-lib/aws-events';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
@@ -33,7 +34,7 @@ export class ClusterAccess extends Construct {
         kubernetesGroups: [kubernetesGroupOf(functionName)],
       });
     }
-    this.forwarderRole = createForwarderRole(this, bus);
+    this.forwarderRole = createForwarderRole(this, cluster, bus);
     new CfnPodIdentityAssociation(this, 'ForwarderIdentity', {
       clusterName: cluster.name,
       namespace: FORWARDER_ACCOUNT.namespace,
@@ -43,8 +44,21 @@ export class ClusterAccess extends Construct {
   }
 }
 
-function createForwarderRole(scope: Construct, bus: EventBus): Role {
-  const podIdentity = new ServicePrincipal('pods.eks.amazonaws.com');
+/** Whoever may associate roles with service accounts must not get this one elsewhere: by the tags of its session it is the forwarder's alone. */
+function createForwarderRole(scope: Construct, cluster: ClusterConnection, bus: EventBus): Role {
+  const podIdentity = new ServicePrincipal('pods.eks.amazonaws.com', {
+    conditions: {
+      StringEquals: {
+        'aws:RequestTag/eks-cluster-arn': Stack.of(scope).formatArn({
+          service: 'eks',
+          resource: 'cluster',
+          resourceName: cluster.name,
+        }),
+        'aws:RequestTag/kubernetes-namespace': FORWARDER_ACCOUNT.namespace,
+        'aws:RequestTag/kubernetes-service-account': FORWARDER_ACCOUNT.name,
+      },
+    },
+  });
   const role = new Role(scope, 'ForwarderRole', {
     assumedBy: podIdentity,
     description: 'Forwarder of Curfew, by EKS Pod Identity',

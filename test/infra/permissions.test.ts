@@ -96,4 +96,32 @@ describe('cluster access', () => {
       ServiceAccount: FORWARDER_ACCOUNT.name,
     });
   });
+
+  it('lets no other service account, namespace or cluster take that role, whoever associates it', () => {
+    const [trust] = Object.values(template.findResources('AWS::IAM::Role'))
+      .map(({ Properties }) => Properties.AssumeRolePolicyDocument.Statement)
+      .filter(statements => JSON.stringify(statements).includes('pods.eks.amazonaws.com'));
+    const cluster = [
+      'arn:',
+      { Ref: 'AWS::Partition' },
+      ':eks:',
+      { Ref: 'AWS::Region' },
+      ':',
+      { Ref: 'AWS::AccountId' },
+    ];
+    expect(trust).toEqual([
+      {
+        Effect: 'Allow',
+        Action: ['sts:AssumeRole', 'sts:TagSession'],
+        Principal: { Service: 'pods.eks.amazonaws.com' },
+        Condition: {
+          StringEquals: {
+            'aws:RequestTag/eks-cluster-arn': { 'Fn::Join': ['', [...cluster, ':cluster/prod']] },
+            'aws:RequestTag/kubernetes-namespace': 'curfew',
+            'aws:RequestTag/kubernetes-service-account': 'curfew-forwarder',
+          },
+        },
+      },
+    ]);
+  });
 });

@@ -33,6 +33,7 @@ export interface AccessEntryModel {
 
 /** The role of a service account. */
 export interface PodIdentityModel {
+  readonly clusterName: string;
   readonly namespace: string;
   readonly serviceAccount: string;
   readonly roleArn: string;

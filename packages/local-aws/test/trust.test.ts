@@ -27,7 +27,7 @@ const policyOf = (role: string, Action: string, Resource: unknown = { 'Fn::GetAt
 });
 const identity = {
   Type: 'AWS::EKS::PodIdentityAssociation',
-  Properties: { Namespace: 'n', ServiceAccount: 'a', RoleArn: { 'Fn::GetAtt': ['PodRole', 'Arn'] } },
+  Properties: { ClusterName: 'c', Namespace: 'n', ServiceAccount: 'a', RoleArn: { 'Fn::GetAtt': ['PodRole', 'Arn'] } },
 };
 
 describe('the roles of a template', () => {
@@ -69,6 +69,27 @@ describe('the roles of a template', () => {
 
   it('are refused when Pod Identity may not tag the session of a service account', () => {
     expect(() => load({ PodRole: roleOf(PODS), Identity: identity })).toThrow(/identity of n\/a: .* no sts:TagSession/);
+  });
+
+  it('may trust Pod Identity for one service account of one cluster, and no other', () => {
+    const podRole = (tags: Readonly<Record<string, string>>) => {
+      const role = roleOf(PODS, Object.fromEntries(Object.entries(tags).map(([k, v]) => [`aws:RequestTag/${k}`, v])));
+      for (const each of role.Properties.AssumeRolePolicyDocument.Statement) {
+        Object.assign(each, { Action: ['sts:AssumeRole', 'sts:TagSession'] });
+      }
+      return role;
+    };
+    const tags = {
+      'eks-cluster-arn': 'arn:aws:eks:us-east-1:000000000000:cluster/c',
+      'eks-cluster-name': 'c',
+      'kubernetes-namespace': 'n',
+      'kubernetes-service-account': 'a',
+    };
+    expect(load({ PodRole: podRole(tags), Identity: identity }).podIdentities).toHaveLength(1);
+    for (const name of Object.keys(tags)) {
+      const other = { PodRole: podRole({ ...tags, [name]: 'x' }), Identity: identity };
+      expect(() => load(other)).toThrow(/identity of n\/a: .* no sts:AssumeRole/);
+    }
   });
 
   it('are refused in a form that is not understood', () => {

@@ -41,9 +41,14 @@ export function toAccessEntry({ properties }: ReadContext): AccessEntryModel {
   return { roleArn: PrincipalArn, kubernetesGroups: KubernetesGroups };
 }
 
-const podIdentitySchema = z.object({ Namespace: z.string(), ServiceAccount: z.string(), RoleArn: z.string() });
+const podIdentitySchema = z.object({
+  ClusterName: z.string(),
+  Namespace: z.string(),
+  ServiceAccount: z.string(),
+  RoleArn: z.string(),
+});
 
 export function toPodIdentity({ properties }: ReadContext): PodIdentityModel {
-  const { Namespace, ServiceAccount, RoleArn } = podIdentitySchema.parse(properties);
-  return { namespace: Namespace, serviceAccount: ServiceAccount, roleArn: RoleArn };
+  const { ClusterName, Namespace, ServiceAccount, RoleArn } = podIdentitySchema.parse(properties);
+  return { clusterName: ClusterName, namespace: Namespace, serviceAccount: ServiceAccount, roleArn: RoleArn };
 }

@@ -2,7 +2,7 @@
  * Whether the roles of a template serve for what takes them. AWS asks when a function, an event source, a schedule or a Pod Identity association is
  * made, and fails the deployment.
  */
-import type { AwsModel, RoleModel, ScheduleModel } from '../model.ts';
+import type { AwsModel, PodIdentityModel, RoleModel, ScheduleModel } from '../model.ts';
 import { isAllowed, type AccessRequest } from './evaluate.ts';
 
 /** What Lambda calls by the role of a function to work for its event source. */
@@ -34,10 +34,30 @@ export function checkRoles(model: AwsModel): void {
     const context = { 'aws:SourceAccount': [model.account], 'aws:SourceArn': [group] };
     take(`schedule ${name}`, { roleArn, service: 'scheduler.amazonaws.com', context });
   }
-  for (const { namespace, serviceAccount, roleArn } of model.podIdentities) {
+  for (const identity of model.podIdentities) {
+    const { namespace, serviceAccount, roleArn } = identity;
     const actions = ['sts:AssumeRole', 'sts:TagSession'];
-    take(`the identity of ${namespace}/${serviceAccount}`, { roleArn, service: 'pods.eks.amazonaws.com', actions });
+    const context = sessionTags(model, identity);
+    take(`the identity of ${namespace}/${serviceAccount}`, {
+      roleArn,
+      service: 'pods.eks.amazonaws.com',
+      actions,
+      context,
+    });
   }
+}
+
+/** What Pod Identity says of every session; the tags of the one pod are left out, since no policy can know them. */
+function sessionTags(
+  { region, account }: Pick<AwsModel, 'region' | 'account'>,
+  { clusterName, namespace, serviceAccount }: PodIdentityModel,
+): AccessRequest['context'] {
+  return {
+    'aws:RequestTag/eks-cluster-arn': [`arn:aws:eks:${region}:${account}:cluster/${clusterName}`],
+    'aws:RequestTag/eks-cluster-name': [clusterName],
+    'aws:RequestTag/kubernetes-namespace': [namespace],
+    'aws:RequestTag/kubernetes-service-account': [serviceAccount],
+  };
 }
 
 /** A service takes a role; with a context by which the trust policy may know what for. */
