@@ -105,7 +105,7 @@ function unhealthySince(matches: readonly UnhealthyMatch[]): EpochMs | undefined
  * When the unhealthy time within the sliding window reaches `unhealthyFor`, if the node stays as it is; undefined when it is not
  * known since when. While the node is unhealthy the sum never falls: each instant adds itself and drops at most one.
  *
- * @param episodes earlier ones; parts of them after `since` do not count twice
+ * @param episodes earlier ones; what they share with each other, or with the time since `since`, counts once
  */
 function cumulativeDueTime(
   since: EpochMs | undefined,
@@ -113,17 +113,14 @@ function cumulativeDueTime(
   { window, unhealthyFor }: { readonly window: DurationMs; readonly unhealthyFor: DurationMs },
 ): EpochMs | undefined {
   if (since === undefined) return undefined;
-  const ended = episodes.flatMap(({ startTime, endTime }) => {
-    const end = Math.min(endTime ?? since, since);
-    return end > startTime ? [{ start: startTime, end }] : [];
-  });
+  const ended = withoutOverlaps(episodes, since);
   const within = (time: number): number =>
     ended.reduce((sum, { start, end }) => sum + Math.max(0, end - Math.max(start, time - window)), 0) +
     Math.min(time - since, window);
   // The sum bends where an old episode begins to leave the window, and where it has left.
   const bends = ended.flatMap(({ start, end }) => [start + window, end + window]).filter(time => time > since);
   let from: number = since;
-  for (const to of [...bends.toSorted((a, b) => a - b), Infinity]) {
+  for (const to of [...bends, Infinity]) {
     const missing = unhealthyFor - within(from);
     if (missing <= 0) return toEpochMs(from);
     const isRising = within(from + 1) > within(from);
@@ -131,6 +128,20 @@ function cumulativeDueTime(
     from = to;
   }
   return undefined;
+}
+
+/** The unhealthy times until `since`, in their order, none of them counted twice: a condition seen late may have begun before others ended. */
+function withoutOverlaps(episodes: readonly Episode[], since: EpochMs) {
+  const found: { readonly start: number; readonly end: number }[] = [];
+  let counted = -Infinity;
+  for (const { startTime, endTime = since } of episodes.toSorted((a, b) => a.startTime - b.startTime)) {
+    const start = Math.max(startTime, counted);
+    const end = Math.min(endTime, since);
+    if (end <= start) continue;
+    found.push({ start, end });
+    counted = end;
+  }
+  return found;
 }
 
 /** No more than so many are remembered: the newest. A condition flips by the minute, hardly more often. */

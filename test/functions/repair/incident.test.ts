@@ -1,4 +1,5 @@
 /** What is remembered for `flapping`: never time in which the node is known to have been well, and none of the other times lost. */
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { judgeHealth, nextEpisodes, type Episode } from '../../../functions/repair/incident.ts';
 import type { NodeCondition } from '../../../shared/domain/node.ts';
@@ -112,5 +113,81 @@ describe('unhealthy times', () => {
     const node = nodeWith({ Ready: ['False', 19] });
     const health = judgeHealth(node, settings, nextEpisodes(node, settings, episodes, at(20)));
     expect(health).toMatchObject({ incident: { dueTime: at(39) } });
+  });
+});
+
+describe('with flapping, a node', () => {
+  const spans = (episodes: readonly (readonly [start: number, end: number])[]): readonly Episode[] =>
+    episodes.map(([start, end]) => ({ startTime: at(start), endTime: at(end) }));
+
+  /** Minutes of the last `window` minutes in which it was unhealthy, counted one by one. */
+  function unhealthyWithin(episodes: readonly (readonly [number, number])[], since: number, time: number): number {
+    let counted = 0;
+    for (let minute = time - 60; minute < time; minute++) {
+      if (minute >= since || episodes.some(([start, end]) => start <= minute && minute < end)) counted += 1;
+    }
+    return counted;
+  }
+
+  it('property: is due in the first minute in which it was unhealthy for so long within the window, and not before', () => {
+    const startAndLength = fc.tuple(fc.integer({ min: -90, max: 30 }), fc.integer({ min: 1, max: 25 }));
+    fc.assert(
+      fc.property(
+        fc.array(startAndLength, { maxLength: 6 }),
+        fc.integer({ min: 1, max: 60 }),
+        (history, unhealthyFor) => {
+          const since = 0;
+          const episodes = history.map(([start, length]) => [start, start + length] as const);
+          let due = since;
+          while (unhealthyWithin(episodes, since, due) < unhealthyFor) due += 1;
+          const rule = { flapping: { window: '1h', unhealthyFor: `${unhealthyFor}m` } };
+          const patient = someSettings({ defaultTolerationDuration: '24h', ...rule });
+          const health = judgeHealth(nodeWith({ Ready: ['False', since] }), patient, spans(episodes));
+          expect(health).toMatchObject({ incident: { dueTime: at(due) } });
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('is not charged twice for minutes that two of its unhealthy times share', () => {
+    // The second one is seen late: its transition lies before the first one.
+    const looks: [number, Conditions][] = [
+      [0, { Ready: ['False', 0] }],
+      [10, { Ready: ['True', 10] }],
+      [12, { Ready: ['True', 10], NetworkUnavailable: ['True', -5] }],
+      [13, { Ready: ['True', 10], NetworkUnavailable: ['False', 13] }],
+    ];
+    expect(minutesOf(remember(looks))).toEqual([
+      [0, 10],
+      [-5, 13],
+    ]);
+    expect(judgeHealth(nodeWith({ Ready: ['False', 30] }), settings, remember(looks))).toMatchObject({
+      incident: { dueTime: at(32) },
+    });
+  });
+
+  it.each<Conditions>([
+    { NetworkUnavailable: ['True', 15], Ready: ['False', 5] },
+    { NetworkUnavailable: ['True', 5], Ready: ['False', 15] },
+  ])('is unhealthy since the first of its conditions', conditions => {
+    const node = nodeWith(conditions);
+    const patient = someSettings({
+      defaultTolerationDuration: '24h',
+      flapping: { window: '1h', unhealthyFor: '20m' },
+    });
+    expect(judgeHealth(node, patient, [])).toMatchObject({ incident: { dueTime: at(25) } });
+  });
+
+  it('whose toleration ends sooner is due by that, and its message says by which', () => {
+    const node = nodeWith({ NetworkUnavailable: ['True', 20] });
+    const rules = (toleration: string): RepairSettings =>
+      someSettings({ defaultTolerationDuration: toleration, flapping: { window: '1h', unhealthyFor: '20m' } });
+    const by = (toleration: string) => judgeHealth(node, rules(toleration), spans([[0, 10]]));
+    expect(by('5m')).toMatchObject({ incident: { dueTime: at(25) }, message: expect.stringContaining('tolerated 5m') });
+    expect(by('1h')).toMatchObject({
+      incident: { dueTime: at(30) },
+      message: expect.stringContaining('unhealthy for 20m0s in all within 1h0m0s'),
+    });
   });
 });

@@ -32,7 +32,9 @@ describe('a page in a browser', () => {
     ['whose name was made to lead here', { host: 'evil.example:8080' }],
   ])('%s is refused', async (_, headers) => {
     expect(await create('evil', headers)).toBe(403);
-    expect(() => core.get({ type: { group: '', version: 'v1', resource: 'namespaces' }, name: 'evil' })).toThrow();
+    expect(() => core.get({ type: { group: '', version: 'v1', resource: 'namespaces' }, name: 'evil' })).toThrow(
+      'not found',
+    );
   });
 
   it.each([
