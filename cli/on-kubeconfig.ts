@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { ClusterAccessError, checkReachable, loadKubeconfig } from '../shared/adapters/kubernetes/kubeconfig.ts';
 import { createKubernetesApi } from '../shared/adapters/kubernetes/kubernetes-api.ts';
+import { warningOn } from '../shared/adapters/kubernetes/server-version.ts';
 import { createTransport } from '../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../shared/adapters/system-clock.ts';
 import type { Look } from './cluster.ts';
@@ -26,7 +27,8 @@ export async function onKubeconfig<Answer>(
     const access = await loadKubeconfig(chosen.file, chosen.context, sayWait);
     const transport = createTransport({ ...access.options, clock: systemClock, userAgent: 'curfew-cli' });
     try {
-      await checkReachable(transport, access);
+      const warning = warningOn(await checkReachable(transport, access));
+      if (warning !== undefined) PROCESS_OUTPUT.error(`${warning}\n`);
       return await look({ kubernetes: createKubernetesApi(transport), now: systemClock.now() });
     } finally {
       transport.close();

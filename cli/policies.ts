@@ -1,7 +1,7 @@
 /** `curfew policies admission [FILES...]`: prints the admission policy that puts the termination finalizers on from the first write. */
 import { stringify } from 'yaml';
 import { RESOURCES } from '../shared/contract/resources.ts';
-import type { KubernetesObject } from '../shared/domain/kubernetes-object.ts';
+import type { GroupVersionKind, KubernetesObject } from '../shared/domain/kubernetes-object.ts';
 import type { CommandOutput } from './command-output.ts';
 import { readObjects } from './read-objects.ts';
 import { UsageError } from './usage-error.ts';
@@ -16,6 +16,21 @@ export interface AdmissionOptions {
   readonly context?: string;
 }
 
+/** What the policy is made of, and whether the cluster would take it; of files nobody knows, so nothing is said. */
+interface Source {
+  readonly objects: readonly KubernetesObject[];
+  readonly isPolicyServed: boolean;
+}
+
+const POLICY_KIND: GroupVersionKind = {
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  kind: 'MutatingAdmissionPolicy',
+};
+const NOT_SERVED =
+  'The cluster does not serve MutatingAdmissionPolicy in admissionregistration.k8s.io/v1, as Kubernetes 1.36 and newer do, and will ' +
+  'refuse this policy. Without it the finalizer goes on as soon as Curfew sees the object, and builtin: Replace is as Keep.\n';
+
 /**
  * Prints YAML for `kubectl apply -f -`, the same for the same NodePools and policies. Exit code 0: printed. 1: a policy or NodePool
  * cannot be read, nothing is printed. 2: a file or the cluster cannot be read.
@@ -26,7 +41,7 @@ export async function admissionCommand(
   output: CommandOutput,
 ): Promise<number> {
   try {
-    const objects = files.length > 0 ? await fromFiles(files, options) : await fromCluster(options);
+    const { objects, isPolicyServed } = files.length > 0 ? await fromFiles(files, options) : await fromCluster(options);
     const result = terminationTable(objects);
     if (result.kind === 'invalid') {
       output.error(result.messages.map(message => `${message}\n`).join(''));
@@ -35,6 +50,7 @@ export async function admissionCommand(
     if (isEmptyTable(result.table)) {
       output.error('No NodePool and no policy asks for a termination finalizer: this policy puts none on.\n');
     }
+    if (!isPolicyServed) output.error(NOT_SERVED);
     output.out(
       terminationPolicy(result.table)
         .map(manifest => stringify(manifest, { lineWidth: 0 }))
@@ -46,24 +62,22 @@ export async function admissionCommand(
   }
 }
 
-async function fromCluster(options: AdmissionOptions): Promise<readonly KubernetesObject[]> {
+async function fromCluster(options: AdmissionOptions): Promise<Source> {
   return onKubeconfig(options, async ({ kubernetes }) => {
     const pools = (await kubernetes.list(RESOURCES.NodePool)) ?? [];
     const policies = (await kubernetes.list(RESOURCES.NodeLifecyclePolicy)) ?? [];
     // The items of a list need not name their kind.
-    return [
+    const objects = [
       ...pools.map(pool => ({ ...pool, kind: 'NodePool' })),
       ...policies.map(policy => ({ ...policy, kind: 'NodeLifecyclePolicy' })),
     ];
+    return { objects, isPolicyServed: (await kubernetes.resolve(POLICY_KIND)) !== undefined };
   });
 }
 
-async function fromFiles(
-  files: readonly string[],
-  { kubeconfig, context }: AdmissionOptions,
-): Promise<readonly KubernetesObject[]> {
+async function fromFiles(files: readonly string[], { kubeconfig, context }: AdmissionOptions): Promise<Source> {
   if (kubeconfig !== undefined || context !== undefined) {
     throw new UsageError('give either files or a cluster: --kubeconfig and --context go without files');
   }
-  return readObjects(files);
+  return { objects: await readObjects(files), isPolicyServed: true };
 }

@@ -8,11 +8,12 @@
  */
 import type { KindWatch } from '../shared/contract/cluster-event.ts';
 import type { ResourceType } from '../shared/domain/kubernetes-object.ts';
+import { notServed } from '../shared/domain/not-served.ts';
 import { toIsoText } from '../shared/domain/time.ts';
 import type { Clock } from '../shared/ports/clock.ts';
 import type { ClusterWatch } from '../shared/ports/cluster-watch.ts';
 import { backoffDelay, type RandomSource } from './backoff.ts';
-import { notServed, stateOfError, type KindState } from './kind-states.ts';
+import { stateOfError, type KindState } from './kind-states.ts';
 import type { Log } from './log.ts';
 import { customResource, type KindRole, type WatchedResource } from './resources.ts';
 import { guardSilence, orAborted } from './silence.ts';

@@ -2,13 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
-import { pino } from 'pino';
+import { pino, type Logger } from 'pino';
 import { CLIENT_DEFAULTS } from '../shared/adapters/aws-errors.ts';
 import { createEventBus } from '../shared/adapters/eventbridge/event-bus.ts';
 import { createClusterWatch } from '../shared/adapters/kubernetes/cluster-watch.ts';
 import { ClusterAccessError, loadInCluster, loadKubeconfig } from '../shared/adapters/kubernetes/kubeconfig.ts';
 import { createKubernetesApi } from '../shared/adapters/kubernetes/kubernetes-api.ts';
-import { createTransport } from '../shared/adapters/kubernetes/transport.ts';
+import { serverVersion, warningOn } from '../shared/adapters/kubernetes/server-version.ts';
+import { createTransport, type Transport } from '../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../shared/adapters/system-clock.ts';
 import { seconds } from '../shared/domain/time.ts';
 import { ConfigError, readConfig, usage, type ProcessConfig } from './config.ts';
@@ -76,6 +77,7 @@ async function run(config: ProcessConfig, signal: AbortSignal): Promise<void> {
     metrics: registry,
   });
   log.info({ server: access.options.server, healthPort: health.port, standby: config.lease !== undefined }, 'started');
+  void warnIfTooOld(transport, log);
   try {
     await runWhileLeading({ lease, create }, signal);
   } finally {
@@ -83,6 +85,13 @@ async function run(config: ProcessConfig, signal: AbortSignal): Promise<void> {
     transport.close();
     client.destroy();
   }
+}
+
+/** An API server that cannot be asked shows in the log of the watches. */
+async function warnIfTooOld(transport: Transport, log: Logger): Promise<void> {
+  const version = await serverVersion(transport).catch(() => undefined);
+  const warning = version === undefined ? undefined : warningOn(version);
+  if (warning !== undefined) log.warn(warning);
 }
 
 const stop = new AbortController();

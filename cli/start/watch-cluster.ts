@@ -5,6 +5,7 @@
 import { createClusterWatch } from '../../shared/adapters/kubernetes/cluster-watch.ts';
 import { ClusterAccessError, checkReachable, loadKubeconfig } from '../../shared/adapters/kubernetes/kubeconfig.ts';
 import { createKubernetesApi } from '../../shared/adapters/kubernetes/kubernetes-api.ts';
+import { warningOn } from '../../shared/adapters/kubernetes/server-version.ts';
 import { createTransport } from '../../shared/adapters/kubernetes/transport.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { MAX_CONCURRENCY } from '../../shared/contract/inbox.ts';
@@ -46,8 +47,9 @@ export async function watchCluster(options: WatchClusterOptions, timeline: Timel
     );
     const transport = createTransport({ ...access.options, clock: systemClock, userAgent: 'curfew' });
     try {
-      await checkReachable(transport, access);
-      const notices = await checkPrerequisites(transport, options.enforce);
+      const warning = warningOn(await checkReachable(transport, access));
+      const missing = await checkPrerequisites(transport, options.enforce);
+      const notices = [...(warning === undefined ? [] : [warning]), ...missing];
       const watched = watchReachability(transport, systemClock, {
         onAway: why => timeline.line('cluster', `the API server does not answer: ${why}`),
         onBack: after => timeline.line('cluster', `the API server answers again, after ${formatSeconds(after)}`),

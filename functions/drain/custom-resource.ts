@@ -1,9 +1,15 @@
 /** Finds, creates and deletes the custom resource of a drain. */
 import { deleteExactly } from '../../shared/cluster/delete-exactly.ts';
+import { findInAnyVersion } from '../../shared/cluster/other-versions.ts';
 import { renderDrainResource } from '../../shared/cluster/drain-template.ts';
 import type { CustomDrainSettings } from '../../shared/domain/drain-settings.ts';
 import { drainResourceName } from '../../shared/domain/drain-resource-name.ts';
-import { apiVersionOf, type KubernetesObject, type ObjectRef } from '../../shared/domain/kubernetes-object.ts';
+import {
+  apiVersionOf,
+  type GroupVersionKind,
+  type KubernetesObject,
+  type ObjectRef,
+} from '../../shared/domain/kubernetes-object.ts';
 import type { About } from '../../shared/lifecycle/reporter.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import type { SeenResource } from './custom.ts';
@@ -11,7 +17,7 @@ import type { ActiveDrain, CustomProgress } from './model.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 
 interface Deps {
-  readonly kubernetes: Pick<KubernetesApi, 'get' | 'create' | 'delete' | 'resolve'>;
+  readonly kubernetes: Pick<KubernetesApi, 'get' | 'create' | 'delete' | 'resolve' | 'versionsOf'>;
 }
 
 /** NVSentinel's label on a drain's custom resource: the node's name, where a label can hold it. */
@@ -36,14 +42,21 @@ export async function findResource(
       : resource === undefined
         ? await kubernetes.resolve({ group, version, kind })
         : { group, version, resource };
-  if (type === undefined) return { kind: 'notServed' };
+  if (type === undefined) return await notServed({ kubernetes }, { group, version, kind });
   const name = custom?.name ?? drainResourceName(nodeName, active.id);
   const object = await kubernetes.get({ type, namespace: custom?.namespace ?? namespace, name });
   if (object !== undefined) return { kind: 'present', name, type, object, ours: isOurs(object, active) };
   // Not found is said of the object and of its kind alike.
-  const served = await kubernetes.resolve({ group: type.group, version: type.version, kind: custom?.kind ?? kind });
-  return served === undefined ? { kind: 'notServed' } : { kind: 'absent', name, type };
+  const asked = { group: type.group, version: type.version, kind: custom?.kind ?? kind };
+  const served = await kubernetes.resolve(asked);
+  return served === undefined ? await notServed({ kubernetes }, asked) : { kind: 'absent', name, type };
 }
+
+const notServed = async ({ kubernetes }: Deps, kind: GroupVersionKind): Promise<SeenResource> => ({
+  kind: 'notServed',
+  asked: kind,
+  versions: await kubernetes.versionsOf(kind),
+});
 
 const isOurs = ({ metadata }: KubernetesObject, { id }: ActiveDrain): boolean =>
   metadata.annotations?.[DRAIN_ANNOTATION] === id;
@@ -136,8 +149,8 @@ export async function deleteResource({ kubernetes }: Deps, active: ActiveDrain |
 }
 
 async function uidOf({ kubernetes }: Deps, ref: ObjectRef, active: ActiveDrain): Promise<string | undefined> {
-  const object = await kubernetes.get(ref);
-  return object !== undefined && isOurs(object, active) ? object.metadata.uid : undefined;
+  const found = await findInAnyVersion(kubernetes, ref);
+  return found !== undefined && isOurs(found.object, active) ? found.object.metadata.uid : undefined;
 }
 
 function byNamespace(pods: readonly PodView[]): Readonly<Record<string, readonly string[]>> {

@@ -3,7 +3,13 @@
  * controller to empty the node. It is made, waited for, and ends complete, failed or out of time. Pure; part of `decide`.
  */
 import type { CustomDrainSettings, DrainSettings } from '../../shared/domain/drain-settings.ts';
-import type { JsonValue, KubernetesObject, ResourceType } from '../../shared/domain/kubernetes-object.ts';
+import type {
+  GroupVersionKind,
+  JsonValue,
+  KubernetesObject,
+  ResourceType,
+} from '../../shared/domain/kubernetes-object.ts';
+import { notServed } from '../../shared/domain/not-served.ts';
 import { readConditions } from '../../shared/domain/node.ts';
 import { addDuration, earliest, isDue, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import type { ActiveDrain, CustomProgress, DrainOutcome } from './model.ts';
@@ -13,8 +19,8 @@ import type { DrainPass } from './pass.ts';
 export type SeenResource =
   /** There is no custom drain. */
   | { readonly kind: 'notAsked' }
-  /** Its CustomResourceDefinition is missing. */
-  | { readonly kind: 'notServed' }
+  /** Its CustomResourceDefinition is missing, or serves these versions, and not the one in which it is asked for. */
+  | { readonly kind: 'notServed'; readonly asked: GroupVersionKind; readonly versions: readonly string[] }
   | { readonly kind: 'absent'; readonly name: string; readonly type: ResourceType }
   | {
       readonly kind: 'present';
@@ -91,7 +97,10 @@ export function decideCustom({ now, active, settings, resource, pass }: CustomSi
   }
   if (isDue(now, deadline)) return fails('TimedOut', `not complete within ${formatSeconds(customDrain.timeout)}`);
   if (resource.kind === 'notServed') {
-    const message = `the API server does not serve ${kind}: its CustomResourceDefinition is waited for`;
+    const message =
+      resource.versions.length > 0
+        ? notServed(resource.asked, resource.versions)
+        : `the API server does not serve ${kind}: its CustomResourceDefinition is waited for`;
     return { kind: 'awaitResource', active, custom, reason: 'ResourceNotServed', message, until: deadline };
   }
   if (resource.kind === 'absent') {

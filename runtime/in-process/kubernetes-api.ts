@@ -11,6 +11,7 @@ import { describeCall, hasTestOperation } from '../../shared/adapters/kubernetes
 import {
   apiVersionOf,
   type GroupKind,
+  type GroupResource,
   type KubernetesManifest,
   type KubernetesObject,
 } from '../../shared/domain/kubernetes-object.ts';
@@ -76,17 +77,20 @@ export function createInProcessKubernetesApi(core: ApiServerCore, user: string):
       const info = core.resourceForKind(apiVersionOf({ group, version }), kind);
       return info === undefined ? undefined : { group, version, resource: info.resource };
     },
-    async versionsOf(kind) {
-      return versionsIn(core, kind);
+    async versionsOf(what) {
+      return versionsIn(core, what);
     },
   };
 }
 
-/** The versions that serve a kind, the preferred one first. */
-export const versionsIn = (core: ApiServerCore, { group, kind }: GroupKind): readonly string[] =>
+/** The versions that serve a kind or resource, the preferred one first. */
+export const versionsIn = (core: ApiServerCore, what: GroupKind | GroupResource): readonly string[] =>
   core
     .resources()
-    .filter(each => each.group === group && each.kind === kind)
+    .filter(
+      ({ group, kind, resource }) =>
+        group === what.group && ('kind' in what ? kind === what.kind : resource === what.resource),
+    )
     .map(({ version }) => version);
 
 /** As a client sends it: of an integer that keeps all its digits (`exactJson`) this server reads a double. */

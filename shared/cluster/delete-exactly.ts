@@ -2,19 +2,25 @@
 import type { ObjectRef } from '../domain/kubernetes-object.ts';
 import { RetryableError } from '../errors.ts';
 import type { KubernetesApi } from '../ports/kubernetes-api.ts';
+import { inOtherVersion } from './other-versions.ts';
 
 /**
- * Done when it is being deleted, is gone, or another one has its name. Throws `RetryableError` when the API server reports a conflict and
+ * Done when it is being deleted, is gone, or another one has its name. One whose version is not served is not gone. Throws `RetryableError` when the API server reports a conflict and
  * the object is still there: a write came in between.
  */
-export async function deleteExactly(
-  kubernetes: Pick<KubernetesApi, 'get' | 'delete'>,
-  ref: ObjectRef,
-  uid: string,
-): Promise<void> {
+export async function deleteExactly(kubernetes: Api, ref: ObjectRef, uid: string): Promise<void> {
+  if (await deleteAs(kubernetes, ref, uid)) return;
+  const other = await inOtherVersion(kubernetes, ref);
+  if (other !== undefined) await deleteAs(kubernetes, other, uid);
+}
+
+type Api = Pick<KubernetesApi, 'get' | 'delete' | 'versionsOf'>;
+
+/** Whether anything was found. */
+async function deleteAs(kubernetes: Api, ref: ObjectRef, uid: string): Promise<boolean> {
   const outcome = await kubernetes.delete(ref, { preconditions: { uid } });
-  if (outcome.kind !== 'conflict') return;
+  if (outcome.kind !== 'conflict') return outcome.kind === 'ok';
   const object = await kubernetes.get(ref);
-  if (object?.metadata.uid !== uid || object.metadata.deletionTimestamp !== undefined) return;
+  if (object?.metadata.uid !== uid || object.metadata.deletionTimestamp !== undefined) return true;
   throw new RetryableError(`deleting ${ref.type.resource} ${ref.name}: ${outcome.message}`, { reason: 'Conflict' });
 }

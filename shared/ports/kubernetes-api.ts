@@ -5,6 +5,7 @@
  */
 import type {
   GroupKind,
+  GroupResource,
   GroupVersionKind,
   JsonObject,
   KubernetesManifest,
@@ -85,8 +86,8 @@ export interface KubernetesApi {
   /** The resource that serves a kind, by discovery; undefined when it is not served. */
   resolve(kind: GroupVersionKind): Promise<ResourceType | undefined>;
   /**
-   * The versions in which the kind is served, by discovery, the preferred one first; none when its definition is missing. An object is the
+   * The versions in which the kind or resource is served, by discovery, the preferred one first; none when its definition is missing. An object is the
    * same in each of them: in a version that is not served it seems to be gone while it is there.
    */
-  versionsOf(kind: GroupKind): Promise<readonly string[]>;
+  versionsOf(what: GroupKind | GroupResource): Promise<readonly string[]>;
 }

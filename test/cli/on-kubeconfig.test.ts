@@ -3,15 +3,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { onKubeconfig } from '../../cli/on-kubeconfig.ts';
 
 const agents: (string | undefined)[] = [];
 const tokens: (string | undefined)[] = [];
+let gitVersion = 'v1.36.0';
 const server = createServer((request, response) => {
   agents.push(request.headers['user-agent']);
   tokens.push(request.headers.authorization);
-  response.setHeader('content-type', 'application/json').end(JSON.stringify({ gitVersion: 'v1.36.0' }));
+  response.setHeader('content-type', 'application/json').end(JSON.stringify({ gitVersion }));
 });
 const folder = mkdtempSync(join(tmpdir(), 'curfew-test-'));
 
@@ -55,6 +56,32 @@ function write(
 it('names the command line to the API server, not one of its commands', async () => {
   await onKubeconfig({ kubeconfig: write('kubeconfig', {}) }, async () => undefined);
   expect(agents).toEqual(['curfew-cli']);
+});
+
+describe('the release of the API server', () => {
+  const errors: string[] = [];
+  beforeEach(() => {
+    vi.spyOn(process.stderr, 'write').mockImplementation(text => errors.push(String(text)) > 0);
+  });
+  afterEach(() => {
+    vi.restoreAllMocks();
+    errors.length = 0;
+    gitVersion = 'v1.36.0';
+  });
+
+  it.each(['v1.29.15-eks-1', 'v1.8.0'])('is said to be too old: %s', async version => {
+    gitVersion = version;
+    expect(await onKubeconfig({ kubeconfig: write('kubeconfig', {}) }, async () => 'looked')).toBe('looked');
+    expect(errors).toEqual([
+      `The cluster runs Kubernetes ${version}: Curfew needs 1.30 or newer and is not tested on older releases.\n`,
+    ]);
+  });
+
+  it.each(['v1.30.14-eks-1', 'v1.100.0', 'v2.0.0', 'unknown'])('passes without a word: %s', async version => {
+    gitVersion = version;
+    await onKubeconfig({ kubeconfig: write('kubeconfig', {}) }, async () => undefined);
+    expect(errors).toEqual([]);
+  });
 });
 
 describe('$KUBECONFIG with several files', () => {

@@ -6,6 +6,7 @@ import { parseAllDocuments } from 'yaml';
 import { admissionCommand, type AdmissionOptions } from '../../cli/policies.ts';
 import { startEmbeddedCluster, type EmbeddedCluster } from '../../cli/start/embedded-cluster.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
+import { json, serve } from '../shared/adapters/kubernetes/scripted-server.ts';
 import { runCurfew } from './run-curfew.ts';
 
 const POOLS = `
@@ -107,6 +108,36 @@ describe('curfew policies admission', () => {
       2,
       'give either files or a cluster: --kubeconfig and --context go without files\n',
     ]);
+  });
+
+  it('says that a cluster older than 1.36 takes no such policy', async () => {
+    const server = await serve(({ url }, response) => {
+      if (url === '/version') return json(response, 200, { gitVersion: 'v1.33.1-eks-1' });
+      if (url === '/apis/admissionregistration.k8s.io/v1') {
+        return json(response, 200, {
+          kind: 'APIResourceList',
+          resources: [{ name: 'validatingadmissionpolicies', kind: 'ValidatingAdmissionPolicy' }],
+        });
+      }
+      const items = url.startsWith('/apis/karpenter.sh/') ? [parseAllDocuments(POOLS)[1]?.toJS() as unknown] : [];
+      return json(response, 200, { kind: 'List', apiVersion: 'v1', metadata: { resourceVersion: '1' }, items });
+    });
+    const file = join(folder, 'older');
+    writeFileSync(
+      file,
+      JSON.stringify({
+        'current-context': 'c',
+        contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+        clusters: [{ name: 'c', cluster: { server: server.url } }],
+        users: [{ name: 'u', user: {} }],
+      }),
+    );
+    const { code, stdout, stderr } = await runCurfew(['policies', 'admission', '--kubeconfig', file]);
+    expect([code, kindsIn(stdout)]).toEqual([0, ['MutatingAdmissionPolicy', 'MutatingAdmissionPolicyBinding']]);
+    expect(stderr).toBe(
+      'The cluster does not serve MutatingAdmissionPolicy in admissionregistration.k8s.io/v1, as Kubernetes 1.36 and newer do, and will ' +
+        'refuse this policy. Without it the finalizer goes on as soon as Curfew sees the object, and builtin: Replace is as Keep.\n',
+    );
   });
 
   describe('on a cluster', () => {

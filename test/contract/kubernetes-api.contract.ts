@@ -412,9 +412,12 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
       expect(await api.get({ type: old, namespace, name })).toBeUndefined();
       expect(await api.list(old, { namespace, fieldSelector: `metadata.name=${name}` })).toBeUndefined();
       expect(await api.get({ type: current, namespace, name })).toMatchObject({ metadata: { uid } });
+      expect(await api.versionsOf({ group, resource: 'gadgets' })).toEqual(['v1']);
+      expect(await api.versionsOf({ group, resource: 'nothings' })).toEqual([]);
       expect(await api.versionsOf({ group, kind: 'Nothing' })).toEqual([]);
       expect(await api.versionsOf({ group: 'nobody.example.com', kind: 'Gadget' })).toEqual([]);
       expect(await api.versionsOf({ group: '', kind: 'Pod' })).toEqual(['v1']);
+      expect(await api.versionsOf({ group: '', resource: 'pods' })).toEqual(['v1']);
     });
   });
 

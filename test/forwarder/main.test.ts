@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { json, text } from 'node:stream/consumers';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { createApiServer } from '../../packages/kube-apiserver/src/api-server.ts';
 import { serveApiServer, type ServedApi } from '../../packages/kube-apiserver/src/http/server.ts';
@@ -167,6 +167,24 @@ describe('forwarder process', () => {
     start();
     await publishedLine('curfew curfew.forwarder NodeChanged Added n1');
     expect(published).not.toContain('curfew curfew.forwarder NodeChanged Modified n1');
+  });
+
+  it('says that the API server is too old for it', async () => {
+    const old = createServer(({ url }, response) => {
+      response.writeHead(url === '/version' ? 200 : 503).end(JSON.stringify({ gitVersion: 'v1.29.15-eks-1' }));
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => {
+      old.close();
+      old.closeAllConnections();
+    });
+    await once(old, 'listening');
+    const address = old.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    const kubeconfig = join(directory, 'old');
+    writeFileSync(kubeconfig, api.kubeconfig().replace(/https?:\/\/[^\s"]+/, `http://127.0.0.1:${port}`));
+    const warning =
+      'The cluster runs Kubernetes v1.29.15-eks-1: Curfew needs 1.30 or newer and is not tested on older releases.';
+    expect(await start({ KUBECONFIG: kubeconfig }).logged(warning)).toMatchObject({ level: 40 });
   });
 
   it('refuses to start without its configuration, or without its cluster', async () => {

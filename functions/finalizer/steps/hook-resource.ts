@@ -3,11 +3,13 @@
  * and goes with it. A change of it is a heartbeat.
  */
 import type { HookAnswer } from '../../../shared/contract/hook-answer.ts';
+import { otherVersionsOf } from '../../../shared/cluster/other-versions.ts';
 import { ANNOTATIONS, CONFIG_MAP } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { isJsonObject } from '../../../shared/domain/json.ts';
 import type { KubernetesObject, ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
 import { parseApiVersion } from '../../../shared/domain/kubernetes-object.ts';
+import { notServed } from '../../../shared/domain/not-served.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
 import type { HookTarget, TerminationHook } from '../../../shared/domain/termination.ts';
 import { addDuration, toTimestamp } from '../../../shared/domain/time.ts';
@@ -49,8 +51,9 @@ export async function makeResource(
   if (!rendered.ok) return failed(rendered.message);
   const { manifest } = rendered;
   const { apiVersion, kind, metadata } = manifest;
-  const type = await kubernetes.resolve({ ...parseApiVersion(apiVersion), kind });
-  if (type === undefined) return failed(`the API server does not serve ${kind} in ${apiVersion}`);
+  const asked = { ...parseApiVersion(apiVersion), kind };
+  const type = await kubernetes.resolve(asked);
+  if (type === undefined) return failed(notServed(asked, await kubernetes.versionsOf(asked)));
   const { name = '', namespace } = metadata;
   const ref = { type, name, ...(namespace !== undefined && { namespace }) };
   const outcome = await kubernetes.create(type, manifest);
@@ -78,7 +81,10 @@ export async function followResource(
 ): Promise<ResourceAnswer> {
   const ref = { type: { group, version, resource }, name, ...(namespace !== undefined && { namespace }) };
   const found = await deps.kubernetes.get(ref);
-  return found === undefined ? failed(`${resource} ${name} was removed`) : answerOf(target, ref, found);
+  if (found !== undefined) return answerOf(target, ref, found);
+  const versions = await otherVersionsOf(deps.kubernetes, ref.type);
+  if (versions.length === 0) return failed(`${resource} ${name} was removed`);
+  return failed(`${resource} ${name} is out of sight: ${notServed(ref.type, versions)}`);
 }
 
 function answerOf(

@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { ANNOTATIONS, CONFIG_MAP } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { parseApiVersion, type KubernetesManifest, type ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
+import { notServed } from '../../../shared/domain/not-served.ts';
 import { addDuration, seconds } from '../../../shared/domain/time.ts';
 import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { RepairAttempt, ResourceName } from '../pass/pool.ts';
@@ -70,9 +71,10 @@ async function describe(
   if (rendered.kind === 'failed') return rendered;
   const { manifest } = rendered;
   const { apiVersion, kind, metadata } = manifest;
-  const { group, version } = parseApiVersion(apiVersion);
-  const type = await context.deps.kubernetes.resolve({ group, version, kind });
-  if (type === undefined) return later(context, `the API server does not serve ${kind} of ${apiVersion}`);
+  const { kubernetes } = context.deps;
+  const asked = { ...parseApiVersion(apiVersion), kind };
+  const type = await kubernetes.resolve(asked);
+  if (type === undefined) return later(context, notServed(asked, await kubernetes.versionsOf(asked)));
   const { name = '', namespace } = metadata;
   return { kind: 'known', ref: { type, name, ...(namespace !== undefined && { namespace }) }, manifest };
 }

@@ -3,6 +3,7 @@
  * or False at the remediator's end, annotated when its time is over, deleted by us once the node is well or gone.
  */
 import { deleteExactly } from '../../../shared/cluster/delete-exactly.ts';
+import { findInAnyVersion } from '../../../shared/cluster/other-versions.ts';
 import { ANNOTATIONS } from '../../../shared/contract/names.ts';
 import type { ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
 import { readConditions } from '../../../shared/domain/node.ts';
@@ -22,7 +23,8 @@ const refOf = ({ group, version, resource, namespace, name }: ResourceName): Obj
   ...(namespace !== undefined && { namespace }),
 });
 
-/** How the remediator says that it ended; undefined: not yet, and nothing is known of one that somebody removed. */
+/** How the remediator says that it ended; undefined: not yet, and nothing is known of one that somebody removed, or that is
+ * out of sight. */
 export async function remediationAnswer(
   { kubernetes }: Pick<ActionDeps, 'kubernetes'>,
   { resources }: Pick<RepairAttempt, 'resources'>,
@@ -46,11 +48,11 @@ export async function endRemediations(
   { resources = [] }: Pick<RepairAttempt, 'resources'>,
 ): Promise<void> {
   for (const made of resources) {
-    const object = await kubernetes.get(refOf(made));
-    if (object?.metadata.uid !== made.uid || object.metadata.annotations?.[TIMED_OUT_ANNOTATION] !== undefined)
-      continue;
+    const found = await findInAnyVersion(kubernetes, refOf(made));
+    const { uid, annotations: marks } = found?.object.metadata ?? {};
+    if (found === undefined || uid !== made.uid || marks?.[TIMED_OUT_ANNOTATION] !== undefined) continue;
     const annotations = { [TIMED_OUT_ANNOTATION]: toTimestamp(clock.now()) };
-    const outcome = await kubernetes.patch(refOf(made), {
+    const outcome = await kubernetes.patch(found.ref, {
       type: 'merge',
       body: { metadata: { uid: made.uid, annotations } },
     });
@@ -66,7 +68,7 @@ export async function madeBy(
 ): Promise<readonly MadeResource[]> {
   const made = [...resources];
   for (const name of mayHaveMade) {
-    const { uid, annotations } = (await kubernetes.get(refOf(name)))?.metadata ?? {};
+    const { uid, annotations } = (await findInAnyVersion(kubernetes, refOf(name)))?.object.metadata ?? {};
     const isOurs = nodeOfRequest(annotations?.[ANNOTATIONS.repair] ?? '') === node.uid;
     if (uid !== undefined && isOurs) made.push({ ...name, uid });
   }

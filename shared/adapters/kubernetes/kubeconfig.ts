@@ -14,8 +14,8 @@ import { takeExecPlugins } from './exec-plugin.ts';
 import { impersonationOf } from './impersonation.ts';
 import { takeClusters } from './take-clusters.ts';
 import { takeTokenFiles } from './token-file.ts';
+import { versionIn } from './server-version.ts';
 import type { Authenticator, Transport, TransportOptions } from './transport.ts';
-import { isJsonObject } from '../../domain/json.ts';
 
 export { ClusterAccessError };
 
@@ -78,13 +78,17 @@ export async function loadInCluster(): Promise<ClusterAccess> {
   return access(load, load());
 }
 
-/** Asks for the server's version, which anybody may. Throws `ClusterAccessError` when it does not answer or does not know us. */
-export async function checkReachable(transport: Transport, { options, context, proxy }: ClusterAccess): Promise<void> {
+/** The server's version, which anybody may ask for. Throws `ClusterAccessError` when it does not answer or does not know us. */
+export async function checkReachable(
+  transport: Transport,
+  { options, context, proxy }: ClusterAccess,
+): Promise<string> {
   const where = `${options.server} (context ${context}${proxy === undefined ? '' : `, through the proxy ${proxy}`})`;
   try {
     const answer = await transport.request({ method: 'GET', path: '/version', doing: 'asking for the version' });
-    if (answer.status === 200 && isVersion(answer.body)) return;
     if (answer.status === 200) {
+      const version = versionIn(answer.body);
+      if (version !== undefined) return version;
       throw new ClusterAccessError(`${where} is no Kubernetes API server: check the address in the kubeconfig`);
     }
     const { message } = parseApiFailure(answer.status, answer.body);
@@ -109,16 +113,6 @@ function adviceOnCredentials({ tls }: ClusterAccess['options']): string {
   const expiry = cert === undefined ? undefined : new X509Certificate(cert).validToDate;
   if (expiry === undefined || expiry.getTime() > Date.now()) return 'check the credentials in the kubeconfig';
   return `the client certificate in the kubeconfig expired at ${expiry.toISOString()}, renew it`;
-}
-
-/** The answer to `/version`; whatever else answers there, a web server or a proxy's page, is no API server. */
-function isVersion(body: string): boolean {
-  try {
-    const version: unknown = JSON.parse(body);
-    return isJsonObject(version) && typeof version['gitVersion'] === 'string';
-  } catch {
-    return false;
-  }
 }
 
 async function access(

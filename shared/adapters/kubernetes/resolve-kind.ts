@@ -1,6 +1,6 @@
 /** What serves a kind, by the API's discovery documents; every authenticated user may read them. */
 import { isJsonObject } from '../../domain/json.ts';
-import type { GroupKind, GroupVersionKind, ResourceType } from '../../domain/kubernetes-object.ts';
+import type { GroupKind, GroupResource, GroupVersionKind, ResourceType } from '../../domain/kubernetes-object.ts';
 import { isNotFound, parseApiFailure } from './api-failure.ts';
 import { toThrown } from './errors.ts';
 import { parseJson } from './objects.ts';
@@ -14,24 +14,20 @@ export async function resolveKind(
   signal?: AbortSignal,
 ): Promise<ResourceType | undefined> {
   const doing = `looking for the resource of ${kind} in ${group === '' ? version : `${group}/${version}`}`;
-  const path = collectionPath({ group, version, resource: '' }).replace(/\/$/, '');
-  const resources = listIn(await readDocument(transport, path, doing, signal), 'resources');
-  // Subresources are listed too, as `widgets/status`.
-  const found = resources.find(
-    each =>
-      isJsonObject(each) && each['kind'] === kind && typeof each['name'] === 'string' && !each['name'].includes('/'),
-  );
-  const name = isJsonObject(found) ? found['name'] : undefined;
-  return typeof name === 'string' ? { group, version, resource: name } : undefined;
+  const resources = await readResources(transport, { group, version }, doing, signal);
+  const found = resources.find(each => each.kind === kind);
+  return found === undefined ? undefined : { group, version, resource: found.resource };
 }
 
-/** The versions in which the kind is served, as the group prefers them. Throws as a list does. */
+/** The versions in which the kind or resource is served, as the group prefers them. Throws as a list does. */
 export async function versionsOf(
   transport: Transport,
-  { group, kind }: GroupKind,
+  what: GroupKind | GroupResource,
   signal?: AbortSignal,
 ): Promise<readonly string[]> {
-  const doing = `looking for the versions of ${kind} in ${group === '' ? 'the core group' : group}`;
+  const { group } = what;
+  const name = 'kind' in what ? what.kind : what.resource;
+  const doing = `looking for the versions of ${name} in ${group === '' ? 'the core group' : group}`;
   const listed = listIn(await readDocument(transport, groupPath(group), doing, signal), 'versions');
   // The core group names its versions alone.
   const versions = listed
@@ -39,9 +35,26 @@ export async function versionsOf(
     .filter(each => typeof each === 'string');
   const served: string[] = [];
   for (const version of versions) {
-    if ((await resolveKind(transport, { group, version, kind }, signal)) !== undefined) served.push(version);
+    const resources = await readResources(transport, { group, version }, doing, signal);
+    if (resources.some(each => name === ('kind' in what ? each.kind : each.resource))) served.push(version);
   }
   return served;
+}
+
+/** What a version of a group serves; nothing where it is not served. */
+async function readResources(
+  transport: Transport,
+  type: Pick<ResourceType, 'group' | 'version'>,
+  doing: string,
+  signal?: AbortSignal,
+): Promise<readonly { readonly kind: unknown; readonly resource: string }[]> {
+  const path = collectionPath({ ...type, resource: '' }).replace(/\/$/, '');
+  const resources = listIn(await readDocument(transport, path, doing, signal), 'resources');
+  return resources.flatMap(each => {
+    // Subresources are listed too, as `widgets/status`.
+    if (!isJsonObject(each) || typeof each['name'] !== 'string' || each['name'].includes('/')) return [];
+    return { kind: each['kind'], resource: each['name'] };
+  });
 }
 
 /** Undefined where the API server says that there is none. */

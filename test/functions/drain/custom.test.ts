@@ -59,11 +59,21 @@ describe('a custom drain', () => {
   });
 
   it('waits for its definition until the time-out', () => {
-    const notServed: SeenResource = { kind: 'notServed' };
+    const asked = { group: TYPE.group, version: TYPE.version, kind: 'DrainRequest' };
+    const notServed: SeenResource = { kind: 'notServed', asked, versions: [] };
     expect(on(notServed, { custom: undefined })).toMatchObject({
       kind: 'awaitResource',
       reason: 'ResourceNotServed',
+      message:
+        'the API server does not serve DrainRequest.nvsentinel.nvidia.com: its CustomResourceDefinition is waited for',
       until: addDuration(NOW, minutes(30)),
+    });
+    expect(on({ ...notServed, versions: ['v1', 'v1beta1'] })).toMatchObject({
+      kind: 'awaitResource',
+      reason: 'ResourceNotServed',
+      message:
+        'the API server serves DrainRequest of nvsentinel.nvidia.com in v1, v1beta1, not in v1alpha1: name a version that it serves',
+      custom: PROGRESS,
     });
     expect(on(notServed, { custom: undefined, after: 30 })).toMatchObject({
       kind: 'finish',

@@ -51,7 +51,7 @@ async function callsOfDrain(): Promise<{ readonly calls: readonly string[]; read
         delete: (ref, options) => (note('delete', ref.type.resource), deps.kubernetes.delete(ref, options)),
         evict: (ref, options) => (note('evict', ref.type.resource), deps.kubernetes.evict(ref, options)),
         resolve: kind => (note('resolve', kind.kind), deps.kubernetes.resolve(kind)),
-        versionsOf: kind => (note('versionsOf', kind.kind), deps.kubernetes.versionsOf(kind)),
+        versionsOf: what => (note('versionsOf', what.group), deps.kubernetes.versionsOf(what)),
       };
       return RECONCILERS[name]({
         ...deps,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { deleteExactly } from '../../../shared/cluster/delete-exactly.ts';
+import type { ObjectRef } from '../../../shared/domain/kubernetes-object.ts';
 import { RetryableError } from '../../../shared/errors.ts';
 import type { DeleteOutcome, KubernetesApi } from '../../../shared/ports/kubernetes-api.ts';
 
@@ -8,7 +9,7 @@ const CONFLICT: DeleteOutcome = { kind: 'conflict', message: 'the object has bee
 const metadata = { name: 'x', uid: 'u1', resourceVersion: '1' };
 
 function run(outcome: DeleteOutcome, object: object | undefined): Promise<void> {
-  const kubernetes = { delete: async () => outcome, get: async () => object };
+  const kubernetes = { delete: async () => outcome, get: async () => object, versionsOf: async () => ['v1'] };
   return deleteExactly(kubernetes as unknown as KubernetesApi, REF, 'u1');
 }
 
@@ -25,5 +26,19 @@ describe('deleting one object', () => {
 
   it('is tried again when a write came in between', async () => {
     await expect(run(CONFLICT, { metadata })).rejects.toThrow(RetryableError);
+  });
+
+  it.each<[string, readonly string[], readonly string[]]>([
+    ['is looked for in the version that is served instead', ['v2', 'v3'], ['v1', 'v2']],
+    ['is gone when its version is served', ['v2', 'v1'], ['v1']],
+    ['is gone when nothing of its kind is served', [], ['v1']],
+  ])('that is not found %s', async (_, versions, asked) => {
+    const calls: string[] = [];
+    const kubernetes = {
+      delete: async ({ type }: ObjectRef) => (calls.push(type.version), { kind: 'notFound' }),
+      versionsOf: async () => versions,
+    };
+    await deleteExactly(kubernetes as unknown as KubernetesApi, REF, 'u1');
+    expect(calls).toEqual(asked);
   });
 });

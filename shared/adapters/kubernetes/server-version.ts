@@ -1,0 +1,30 @@
+/** Which release an API server is of, and whether Curfew is tested on it. */
+import { isJsonObject } from '../../domain/json.ts';
+import type { Transport } from './transport.ts';
+
+/** The oldest release that the tests run on, as `kubeVersion` of the chart: 1.30. */
+const OLDEST_MINOR = 30;
+
+/** The release in an answer to `/version`, as `v1.36.3`; undefined for what is no such answer. */
+export function versionIn(body: string): string | undefined {
+  try {
+    const version: unknown = JSON.parse(body);
+    const gitVersion = isJsonObject(version) ? version['gitVersion'] : undefined;
+    return typeof gitVersion === 'string' ? gitVersion : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined where the API server does not say it. Throws as a request does. */
+export async function serverVersion(transport: Transport): Promise<string | undefined> {
+  const answer = await transport.request({ method: 'GET', path: '/version', doing: 'asking for the version' });
+  return answer.status === 200 ? versionIn(answer.body) : undefined;
+}
+
+/** What to say of a release that Curfew is not made for. */
+export function warningOn(version: string): string | undefined {
+  const minor = /^v?1\.(\d+)/.exec(version)?.[1];
+  if (minor === undefined || Number(minor) >= OLDEST_MINOR) return undefined;
+  return `The cluster runs Kubernetes ${version}: Curfew needs 1.${OLDEST_MINOR} or newer and is not tested on older releases.`;
+}
