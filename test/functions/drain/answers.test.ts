@@ -46,7 +46,7 @@ ${expectations.map(each => `    - ${each}`).join('\n')}
             publish(entries) {
               for (const { detailType, detail } of entries) {
                 if (detailType === 'DrainCompleted')
-                  answers.push(`${detail['id']} ${detail['status']} ${detail['reason']}`);
+                  answers.push([detail['id'], detail['status'], detail['reason']].join(' '));
               }
               return deps.bus.publish(entries);
             },
