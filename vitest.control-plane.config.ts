@@ -11,7 +11,7 @@ export default defineConfig({
       'test/contract/*.test.ts',
       'test/shared/adapters/dynamodb/record-store.test.ts',
     ],
-    globalSetup: 'test/control-plane/global-setup.ts',
+    globalSetup: ['test/own-environment.ts', 'test/control-plane/global-setup.ts'],
     fileParallelism: false,
     testTimeout: 60_000,
     hookTimeout: 60_000,
