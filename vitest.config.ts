@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
     exclude: ['test/control-plane/**', 'test/slurm/**', 'node_modules/**'],
-    globalSetup: 'test/temp-folder-of-run.ts',
+    globalSetup: ['test/own-environment.ts', 'test/temp-folder-of-run.ts'],
     setupFiles: 'test/own-temp-folder.ts',
     testTimeout: 120_000,
     hookTimeout: 120_000,

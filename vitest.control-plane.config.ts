@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 const SHARED = {
-  globalSetup: 'test/control-plane/global-setup.ts',
+  globalSetup: ['test/own-environment.ts', 'test/control-plane/global-setup.ts'],
   fileParallelism: false,
   testTimeout: 60_000,
   hookTimeout: 60_000,

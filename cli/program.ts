@@ -37,11 +37,25 @@ function refuseSilentMistakes(args: readonly string[]): void {
   if (twice !== undefined) throw new UsageError(`${twice} is given twice: give it once`);
 }
 
-function createProgram(output: CommandOutput, ends: (exitCode: number) => void): Command {
+/** Below the list of commands: what they all have in common. */
+const IN_COMMON = `
+"curfew COMMAND --help" has examples. Times are in UTC. Answers go to the
+standard output, everything else to the standard error.
+
+Exit codes:
+  0    done, or all is well
+  1    it is not: something is not valid, does not hold, is not there or failed
+  2    it cannot be done: arguments, a file, the cluster or the account are to be
+       put right, the message says how
+  130  Ctrl-C ended it before it was done (143: SIGTERM)`;
+
+/** The commands, with what they do. */
+export function createProgram(output: CommandOutput, ends: (exitCode: number) => void): Command {
   const program = new Command('curfew')
     .description('Serverless node-lifecycle controller for Kubernetes on AWS')
     .version(packageFile.version)
-    .showHelpAfterError()
+    .addHelpText('after', IN_COMMON)
+    .showHelpAfterError('("curfew --help" lists the commands, "curfew COMMAND --help" their options and examples)')
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({ writeOut: output.out, writeErr: output.error });

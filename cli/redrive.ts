@@ -1,6 +1,7 @@
 /** `curfew redrive`: dead letters of a function back into its inbox. */
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { QUEUE_URL_IS_A_NAME } from '../shared/adapters/sqs/connect.ts';
+import { onOneLine } from '../shared/domain/printable.ts';
 import type { CommandOutput } from './command-output.ts';
 import { reportingFailure } from './failure.ts';
 import { readDeployment } from './operate/deployment.ts';
@@ -46,7 +47,7 @@ export function redriveCommand(options: RedriveCommandOptions, output: CommandOu
 }
 
 function describe({ id, reason, body }: ParkedMessage): string {
-  return `${id} ${reason} ${subjectOf(body)}`.trimEnd();
+  return onOneLine(`${id} ${reason} ${subjectOf(body)}`.trimEnd());
 }
 
 /** `NodeChanged Node n1`; nothing of a body that is no event. */

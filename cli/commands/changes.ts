@@ -1,10 +1,10 @@
 /** Commands that change a cluster. */
 import { Option } from 'commander';
-import { onCluster, type Place } from './place.ts';
+import { onCluster, withExamples, type Place } from './place.ts';
 
 export function addChanges({ program, output, ends }: Place): void {
   program.commandsGroup('Change a cluster:');
-  onCluster(
+  const drain = onCluster(
     program
       .command('drain')
       .description('ask for the drain of a node, say what becomes of every pod, and follow it')
@@ -23,8 +23,13 @@ export function addChanges({ program, output, ends }: Place): void {
       process.once('SIGINT', () => interruption.abort());
       ends(await drainCommand(node, { ...options, interrupted: interruption.signal }, output));
     });
+  withExamples(drain, {
+    'curfew drain NODE --dry-run': 'every pod, what becomes of it, when, and what blocks it',
+    'curfew drain NODE': 'ask for it and follow it; Ctrl-C ends the following, not the drain',
+    'curfew drain NODE --cancel': 'take it back',
+  });
 
-  onCluster(
+  const uninstall = onCluster(
     program
       .command('uninstall')
       .description("take termination finalizers off what lives and give Karpenter's own back; after `curfew stop`"),
@@ -38,8 +43,12 @@ export function addChanges({ program, output, ends }: Place): void {
       const { uninstallCommand } = await import('../uninstall.ts');
       ends(await uninstallCommand(options, output));
     });
+  withExamples(uninstall, {
+    'curfew uninstall --dry-run': 'what it would take off which object',
+    'curfew uninstall --release-holds': 'before Curfew goes for good',
+  });
 
-  onCluster(
+  const republish = onCluster(
     program
       .command('republish')
       .description('have the forwarder publish every object again, for functions that missed events'),
@@ -47,4 +56,5 @@ export function addChanges({ program, output, ends }: Place): void {
     const { republishCommand } = await import('../republish.ts');
     ends(await republishCommand(options, output));
   });
+  withExamples(republish, { 'curfew republish': 'after queues or functions were deleted and deployed anew' });
 }

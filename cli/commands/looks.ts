@@ -1,10 +1,10 @@
 /** Commands that look at a cluster or at files, and change nothing. */
 import { Option } from 'commander';
-import { onCluster, type Place } from './place.ts';
+import { onCluster, withExamples, type Place } from './place.ts';
 
 export function addLooks({ program, output, ends }: Place): void {
   program.commandsGroup('Look, and change nothing:');
-  onCluster(
+  const explain = onCluster(
     program
       .command('explain')
       .description(
@@ -21,11 +21,16 @@ export function addLooks({ program, output, ends }: Place): void {
       const { explainCommand } = await import('../explain.ts');
       ends(await explainCommand(kind, name, options, output));
     });
+  withExamples(explain, {
+    'curfew explain node ip-10-0-1-2.ec2.internal': 'why a node is held, drained, repaired or not',
+    'curfew explain pod web-0 -n prod': 'whether a pod is protected, until when and by what',
+    'curfew explain node n1 --scenario my.yaml --at 12m': 'the same in a simulation, twelve minutes after its start',
+  });
 
-  program
+  const validate = program
     .command('validate')
     .description('say what Curfew would refuse: configurations, policies, FinalizerRules, drain templates, scenarios')
-    .argument('<paths...>', 'files and folders')
+    .argument('<paths...>', 'files and folders; - is standard input')
     .option('--template <file>', 'the drain template, in place of the one that the configuration names')
     .option('--event <file>', 'a HealthEvent (JSON or YAML) to render the template for (default: a sample)')
     .addOption(new Option('--output <form>', 'what to print').choices(['text', 'json']).default('text'))
@@ -33,16 +38,23 @@ export function addLooks({ program, output, ends }: Place): void {
       const { validateCommand } = await import('../validate.ts');
       ends(await validateCommand(paths, options, output));
     });
+  withExamples(validate, {
+    'curfew validate deploy/config policies/': 'each fault with its file and line',
+    'curfew validate config.toml --template drain.yaml --event event.json': 'with the drain resource as it would be',
+  });
 
-  onCluster(
+  const snapshot = onCluster(
     program
       .command('snapshot')
       .description('write a cluster as a scenario file; Secrets and environment values are never included'),
   )
-    .option('--output <file>', 'default: standard output')
+    .option('--output <file>', 'where to write it (default: standard output)')
     .option('--duration <duration>', 'how long the simulation runs; a Go duration (default: 24h)')
     .action(async (options: Record<string, string>) => {
       const { snapshotCommand } = await import('../snapshot.ts');
       ends(await snapshotCommand(options, output));
     });
+  withExamples(snapshot, {
+    'curfew snapshot --output snapshot.yaml': 'then edit a policy in it, and `curfew simulate snapshot.yaml`',
+  });
 }

@@ -1,10 +1,10 @@
 /** Commands that print what a user applies. */
 import { Argument } from 'commander';
-import { onCluster, type Place } from './place.ts';
+import { onCluster, withExamples, type Place } from './place.ts';
 
 export function addManifests({ program, output, ends }: Place): void {
   program.commandsGroup('Print what you apply:');
-  onCluster(
+  const admission = onCluster(
     program
       .command('policies')
       .description('print policies that are made of NodePools and NodeLifecyclePolicies, for kubectl apply -f -')
@@ -20,6 +20,11 @@ export function addManifests({ program, output, ends }: Place): void {
     const { admissionCommand } = await import('../policies.ts');
     ends(await admissionCommand(files, options, output));
   });
+  withExamples(admission, {
+    'curfew policies admission > admission.yaml':
+      'for the policies of your cluster; then kubectl apply -f admission.yaml',
+    'curfew policies admission policies/ nodepools.yaml': 'for files, without a cluster',
+  });
 
   const rbac = program.command('rbac').description('print the permissions that a user grants, for kubectl apply -f -');
   for (const [use, whose, given] of [
@@ -34,7 +39,7 @@ export function addManifests({ program, output, ends }: Place): void {
       'NodeLifecyclePolicies, the ConfigMap curfew-config and CustomResourceDefinitions (default: those of the cluster)',
     ],
   ] as const) {
-    rbac
+    const granting = rbac
       .command(use)
       .description(`those on ${whose}, for the forwarder and the finalizer function`)
       .argument('[files...]', `files and folders with ${given}`)
@@ -42,14 +47,17 @@ export function addManifests({ program, output, ends }: Place): void {
         '--kubeconfig <file>',
         'the cluster that serves the kinds (default without files: $KUBECONFIG, else ~/.kube/config)',
       )
-      .option('--context <name>', 'context of the kubeconfig')
+      .option('--context <name>', 'context of the kubeconfig (default: its current one)')
       .action(async (files: string[], options: Record<string, string>) => {
         const { rbacCommand } = await import('../rbac.ts');
         ends(await rbacCommand(use, files, options, output));
       });
+    withExamples(granting, {
+      [`curfew rbac ${use} > rbac.yaml`]: 'for those of your cluster; read it, then kubectl apply -f rbac.yaml',
+    });
   }
 
-  program
+  const crdPatch = program
     .command('crd-patch')
     .description("print the patch by which Karpenter's definition keeps the fields that Curfew reads")
     .addArgument(new Argument('<definition>', 'which definition').choices(['nodepool']))
@@ -57,4 +65,5 @@ export function addManifests({ program, output, ends }: Place): void {
       const { crdPatchCommand } = await import('../crd-patch.ts');
       ends(crdPatchCommand(output));
     });
+  withExamples(crdPatch, { 'curfew crd-patch nodepool > patch.json': 'for kubectl patch crd nodepools.karpenter.sh' });
 }

@@ -9,11 +9,17 @@ export interface Place {
   readonly ends: (exitCode: number) => void;
 }
 
+/** What its help ends with: whole command lines, each with what it is for. */
+export function withExamples(command: Command, examples: Readonly<Record<string, string>>): Command {
+  const lines = Object.entries(examples).map(([line, purpose]) => `  # ${purpose}\n  ${line}\n`);
+  return command.addHelpText('after', `\nExamples:\n${lines.join('')}`);
+}
+
 /** Options of the commands on a cluster. */
 export function onCluster(command: Command): Command {
   return command
     .option('--kubeconfig <file>', 'default: $KUBECONFIG, else ~/.kube/config')
-    .option('--context <name>', 'context of the kubeconfig');
+    .option('--context <name>', 'context of the kubeconfig (default: its current one)');
 }
 
 /** Options of the commands on a deployment in an AWS account. */

@@ -1,33 +1,44 @@
 /** Commands that run it on virtual time. */
 import { Option } from 'commander';
-import type { Place } from './place.ts';
+import { withExamples, type Place } from './place.ts';
 
 export function addSimulation({ program, output, ends }: Place): void {
   program.commandsGroup('Simulate it:');
-  program
+  const simulate = program
     .command('simulate')
     .description('run scenario files on virtual time')
-    .argument('<files...>', 'scenario files')
-    .option('--seed <number>', 'seed of every random choice')
+    .argument('<files...>', 'scenario files; - is standard input')
+    .option('--seed <number>', 'seed of every random choice (default: 1)')
     .option('--seeds <range>', 'run each seed of A..B')
     .addOption(new Option('--faults <mix>', 'faults to inject').choices(['none', 'light', 'heavy']).default('none'))
-    .addOption(new Option('--output <form>', 'what to print').choices(['text', 'json', 'jsonl']).default('text'))
+    .addOption(
+      new Option('--output <form>', 'what to print; json: a report a line for each run; jsonl: the trace')
+        .choices(['text', 'json', 'jsonl'])
+        .default('text'),
+    )
     .action(async (files: string[], options: Record<string, string>) => {
       const { simulateCommand } = await import('../simulate.ts');
       ends(await simulateCommand(files, options, output));
     });
+  withExamples(simulate, {
+    'curfew simulate examples/scenarios/repair-empty-block-means-on.yaml':
+      'what happens, and whether it is as expected',
+    'curfew simulate my.yaml --seeds 1..50 --faults heavy': 'the same under crashes, delays and lost answers',
+    'curfew simulate my.yaml --output jsonl': 'each write, Event and decision, one JSON object a line',
+  });
 
-  program
+  const explore = program
     .command('explore')
     .description('run two messages at once in every order, and look for one that ends wrongly')
-    .argument('[concerns...]', 'default: all')
+    .argument('[concerns...]', 'kernel, repair, grace-period, timer, finalizer or drain (default: all)')
     .option('--small', 'the size of npm test')
     .action(async (concerns: string[], options: { small?: boolean }) => {
       const { exploreCommand } = await import('../explore.ts');
       ends(await exploreCommand(concerns, options, output));
     });
+  withExamples(explore, { 'curfew explore repair --small': 'one function, half a minute' });
 
-  program
+  const swarm = program
     .command('swarm')
     .description('run random clusters under random faults and watch every invariant')
     .option('--seeds <range>', 'each seed of A..B (default: 1..200, with --mutants those of --ci)')
@@ -40,10 +51,16 @@ export function addSimulation({ program, output, ends }: Place): void {
     )
     .option('--ci', 'the fixed seeds of continuous integration, and every scenario that ever failed')
     .option('--mutants', 'prove that the invariants find mistakes: run with one mistake at a time until it is found')
-    .option('--jobs <number>', 'threads (default: one per core)')
-    .option('--failures <folder>', 'where to write what failed')
+    .option('--jobs <number>', 'threads (default: one a core)')
+    .option(
+      '--failures <folder>',
+      'where to write what failed (default: curfew-swarm in the folder for temporary files)',
+    )
     .action(async (options: Record<string, string>) => {
       const { swarmCommand } = await import('../swarm.ts');
       ends(await swarmCommand(options, output));
     });
+  withExamples(swarm, {
+    'curfew swarm --seeds 1..100': 'some minutes; a seed that fails is written as a small scenario',
+  });
 }

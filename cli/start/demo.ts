@@ -5,6 +5,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { parseTimestamp, seconds, toTimestamp } from '../../shared/domain/time.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { ApiStatusError } from '../../packages/kube-apiserver/src/types.ts';
+import { ENDING_SIGNALS } from './interruption.ts';
 import { startLocalStack, type LocalStack } from './local-stack.ts';
 import { narrateAudit, narrateWrite, readAuditLine, readProblem, type AuditLine } from './narrate.ts';
 import { HEALTHY_NODES, SICK_NODES, storyObjects, type SickNode } from './story.ts';
@@ -46,7 +47,7 @@ export async function playDemo(timeline: Timeline): Promise<number> {
       if (problem !== undefined) happened.problems.push(problem);
     },
   });
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort(new Error(signal)));
+  for (const signal of ENDING_SIGNALS) process.once(signal, () => interrupted.abort(new Error(signal)));
   try {
     observeWrites(stack, happened, timeline);
     const began = await setTheScene(stack, timeline);

@@ -45,7 +45,14 @@ export async function synthesize(
   clearTimeout(limit);
   if (child.signalCode === 'SIGKILL')
     throw new Error(`the CDK app was not synthesized within ${LIMIT_MS / 60_000} minutes:\n${output.trim()}`);
-  const missing = child.exitCode === 0 ? undefined : describeMissingPackage(output);
-  if (missing !== undefined) throw new UsageError(missing);
-  if (child.exitCode !== 0) throw new Error(`the CDK app cannot be synthesized:\n${output.trim()}`);
+  if (child.exitCode !== 0) throw synthesisFailure(output, outdir);
+}
+
+/** By what the app said: what the user can put right in one line, anything else as it is. */
+export function synthesisFailure(output: string, outdir: string): Error {
+  const missing = describeMissingPackage(output);
+  if (missing !== undefined) return new UsageError(missing);
+  if (/ENOSPC|no space left on device/.test(output))
+    return new UsageError(`no space is left for temporary files in ${outdir}: free some, or set TMPDIR`);
+  return new Error(`the CDK app cannot be synthesized:\n${output.trim()}`);
 }

@@ -2,6 +2,8 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { messageOf } from '../../shared/errors.ts';
+import { describeSystemError } from '../failure.ts';
 import { UsageError } from '../usage-error.ts';
 
 /** `curfew-run-PID-RANDOM`. */
@@ -23,10 +25,10 @@ export function createTempFolder(parent: string = tmpdir()): TempFolder {
     path = mkdtempSync(join(parent, `curfew-run-${process.pid}-`));
   } catch (error) {
     const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    if (!missing) throw error;
-    throw new UsageError(`the folder for temporary files ${parent} does not exist: create it, or set TMPDIR`, {
-      cause: error,
-    });
+    const reason = missing
+      ? `the folder for temporary files ${parent} does not exist: create it, or set TMPDIR`
+      : `there is no folder for temporary files: ${describeSystemError(error) ?? messageOf(error)}; set TMPDIR to one that can be written to`;
+    throw new UsageError(reason, { cause: error });
   }
   const remove = (): void => {
     process.off('exit', remove);

@@ -8,7 +8,7 @@ import { tellAnswers } from './answers.ts';
 import { isFree } from './cancellation.ts';
 import { deleteResource } from './custom-resource.ts';
 import type { DrainDecision } from './decision.ts';
-import type { ActiveDrain, DrainOutcome } from './model.ts';
+import type { ActiveDrain, DrainOutcome, DrainRecord } from './model.ts';
 import { answerNode, finishNode } from './node.ts';
 import type { Look } from './observe.ts';
 import { orLater } from './refused.ts';
@@ -67,12 +67,17 @@ export async function cancel(
   await report(parts, look, {
     decision: releases ? 'release' : 'cancel',
     reason: EVENT_REASONS.drainCancelled,
-    message: releases ? `${because}: nothing keeps the node any more` : because,
+    message: releases ? `${because}: nothing keeps the node any more` : `${because}${goesOn(record)}`,
     details: { ids: answers.map(({ id }) => id) },
   });
   run.taken = true;
   if (record.active?.end !== undefined) run.ended = record.active.id;
   return proceed(run);
+}
+
+function goesOn({ active }: DrainRecord): string {
+  if (active === undefined || active.end !== undefined) return '';
+  return `: drain ${active.id} goes on for ${active.requests.map(({ id }) => id).join(', ')}`;
 }
 
 /** Does the last acts of a drain, notes how it ended, and closes it. */
@@ -128,7 +133,7 @@ async function reportEnd(parts: Parts, active: ActiveDrain, outcome: DrainOutcom
   await report(parts, look, {
     decision: 'end',
     reason: event.reason,
-    message: `drain ${active.id}: ${message}`,
+    message: `drain ${active.id}${ids.includes(active.id) ? '' : `, which went on for ${ids.join(', ')}`}: ${message}`,
     details,
     metric: { name: 'DrainCompleted', dimensions: { status } },
     event: { type: event.type },

@@ -43,12 +43,16 @@ function withActive(record: DrainRecord, change: (active: ActiveDrain) => Active
   return record.active === undefined ? record : { ...record, active: change(record.active) };
 }
 
-/** The record as it fits into an item. */
-export function withinItem(record: DrainRecord): DrainRecord {
+/** The record as it fits into an item, as JSON: what is written is what was measured. Undefined values are null, so that what is read equals it. */
+export function toFittingJson(record: DrainRecord): string {
   let fitting = record;
+  let json = toJson(fitting);
   for (const spare of SPARED) {
-    if (bytesOf(fitting) <= MAX_RECORD_BYTES) break;
+    if (Buffer.byteLength(json) <= MAX_RECORD_BYTES) break;
     fitting = spare(fitting);
+    json = toJson(fitting);
   }
-  return fitting;
+  return json;
 }
+
+const toJson = (record: DrainRecord): string => JSON.stringify(record, (_, part: unknown) => part ?? null);

@@ -4,7 +4,7 @@ import * as z from '../../shared/contract/zod.ts';
 import { QUARANTINE_STATUSES } from '../../shared/domain/health-event.ts';
 import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import type { DrainRecord } from './model.ts';
-import { withinItem } from './record-size.ts';
+import { toFittingJson } from './record-size.ts';
 
 const orUndefined = <Schema extends z.ZodMiniType>(schema: Schema) =>
   z.pipe(
@@ -123,6 +123,5 @@ export const DRAIN_CODEC: RecordCodec<DrainRecord> = {
   schemaVersion: 2,
   // Version 1 knew nothing of the end of a quarantine.
   parse: state => schema.parse(state),
-  // Undefined values are kept as null, so that what is read equals what was written.
-  toState: value => JSON.parse(JSON.stringify(withinItem(value), (_, part: unknown) => part ?? null)),
+  toState: value => JSON.parse(toFittingJson(value)),
 };

@@ -4,7 +4,6 @@
  */
 import type { FunctionName } from '../contract/names.ts';
 import type { JsonObject } from '../domain/kubernetes-object.ts';
-import { printable } from '../domain/printable.ts';
 import type { ObjectEvent } from '../ports/event-recorder.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 
@@ -48,7 +47,7 @@ export function createReporter(owner: FunctionName, deps: Deps): BatchReporter {
       function: owner,
       decision,
       reason,
-      message: printable(message),
+      message,
       kind: about.kind,
       ...(namespace !== undefined && { namespace }),
       name,

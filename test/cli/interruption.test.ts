@@ -15,17 +15,42 @@ const SCRIPT = `
   process.on('message', () => { clearInterval(keepsAlive); console.log('stopped'); process.exit(); });
 `;
 
-it('SIGTERM that comes twice stops in order once', async () => {
+it.each(['SIGTERM', 'SIGHUP'] as const)('%s that comes twice stops in order once', async name => {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', SCRIPT], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   if (child.stdout === null) throw new Error('stdout is a pipe');
   const printed = text(child.stdout);
   await once(child, 'message');
-  child.kill('SIGTERM');
+  child.kill(name);
   await once(child, 'message');
-  child.kill('SIGTERM');
+  child.kill(name);
   child.send('stop');
   const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
   expect({ code, signal, printed: await printed }).toEqual({ code: 0, signal: null, printed: 'stopped\n' });
+});
+
+// SIGHUP: somebody closes the window of the terminal in the boot.
+it.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+  ['SIGHUP', 129],
+] as const)('%s ends a boot by way of `exit`, which removes what is on disk', async (name, expected) => {
+  const script = `
+    import { endWhenInterrupted } from ${JSON.stringify(MODULE)};
+    setInterval(() => undefined, 1000);
+    using _ = endWhenInterrupted();
+    process.on('exit', () => console.log('removed'));
+    process.send('ready');
+    await new Promise(() => undefined);
+  `;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  if (child.stdout === null) throw new Error('stdout is a pipe');
+  const printed = text(child.stdout);
+  await once(child, 'message');
+  child.kill(name);
+  const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
+  expect({ code, signal, printed: await printed }).toEqual({ code: expected, signal: null, printed: 'removed\n' });
 });

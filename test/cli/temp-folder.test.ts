@@ -23,5 +23,8 @@ it('removes its own folder, and those of runs that died, and no other', () => {
 });
 
 it('says what to do when there is nowhere to make it', () => {
-  expect(() => createTempFolder(join(parent, 'none'))).toThrow(/does not exist: create it, or set TMPDIR$/);
+  writeFileSync(join(parent, 'file'), '');
+  expect(() => createTempFolder(join(parent, 'file'))).toThrow(
+    /a part of the path is a file, not a folder; set TMPDIR to one that can be written to$/,
+  );
 });

@@ -1,8 +1,9 @@
 /**
  * Keeps each audit line small, of every function and on its way to any log: what a user can write into an object (an annotation of 250 KB)
- * must not fill the log. What is cut says so.
+ * must not fill the log, nor forge what a terminal shows of it. What is cut says so.
  */
 import type { JsonObject, JsonValue } from '../../domain/kubernetes-object.ts';
+import { printable } from '../../domain/printable.ts';
 import type { AuditLog, AuditRecord } from '../../ports/audit-log.ts';
 
 /** Of JSON, for the message and for all details together: with the short fields and what the logger adds a line stays below 8,000 bytes. */
@@ -10,7 +11,7 @@ const MAX_PART_BYTES = 3_000;
 /** Each of the short fields: names, UID, reason. */
 const MAX_FIELD_BYTES = 300;
 
-/** `log` with every line cut to 8,000 bytes. */
+/** `log` with every line cut to 8,000 bytes, and its message printable. */
 export function boundedAuditLog(log: AuditLog): AuditLog {
   return { write: record => log.write(bounded(record)) };
 }
@@ -20,7 +21,7 @@ function bounded({ message, details, namespace, uid, ...fields }: AuditRecord): 
     function: fields.function,
     decision: cutText(fields.decision, MAX_FIELD_BYTES),
     reason: cutText(fields.reason, MAX_FIELD_BYTES),
-    message: cutText(message, MAX_PART_BYTES),
+    message: cutText(printable(message), MAX_PART_BYTES),
     kind: cutText(fields.kind, MAX_FIELD_BYTES),
     ...(namespace !== undefined && { namespace: cutText(namespace, MAX_FIELD_BYTES) }),
     name: cutText(fields.name, MAX_FIELD_BYTES),

@@ -83,10 +83,13 @@ describe('curfew redrive', () => {
   // A run waits seconds for messages that do not come. Each of these has a function of its own, so they wait side by side.
   it.concurrent('moves what a function has parked back into its inbox', async () => {
     const { park, run } = await aFunction('repair');
-    for (const name of ['n1', 'n2']) await park(name, 'Bug');
+    // Anybody who may put events on the bus can have one parked.
+    const evil = 'n2\u001b[2J\nmoved x';
+    for (const name of ['n1', evil]) await park(name, 'Bug');
     const { code, out, inbox, dead } = await run();
-    expect([code, inbox.toSorted(), dead]).toEqual([0, [eventOf('n1'), eventOf('n2')], []]);
+    expect([code, inbox.toSorted(), dead]).toEqual([0, [eventOf('n1'), eventOf(evil)], []]);
     expect(out).toMatch(/moved [\w-]+ Bug NodeChanged Node n1\n/);
+    expect(out).toContain(String.raw`NodeChanged Node n2\u001b[2J\nmoved x`);
     expect(out).toContain('moved 2, left 0');
   });
 

@@ -112,6 +112,11 @@ describe.skipIf(skipped !== '')(`the chart${skipped}`, () => {
     expect(podOf(values)).toMatchObject(expected);
   });
 
+  // What stays when somebody takes the last line out from under `tolerations:`.
+  it.each(['tolerations', 'nodeSelector', 'podLabels', 'podAnnotations'])('takes an empty %s for the default', name => {
+    expect(podOf({ [name]: null })).toEqual(podOf({}));
+  });
+
   it('makes new pods of another setting, not of another configuration', () => {
     const pod = podOf({});
     const config = '[featureGates]\nnodeRepair = false\n';
@@ -158,6 +163,9 @@ describe.skipIf(skipped !== '')(`the chart${skipped}`, () => {
       "'/settings/RESYNC_HOURS': got number, want string",
     ],
     ['a digest that is none', withImage({ digest: 'latest' }), "at '/image/digest'"],
+    ['an empty block', { crds: null }, "missing property 'crds'"],
+    // Helm takes a null for a value that is not there: the definitions would be left out.
+    ['a switch without a position', { crds: { install: null } }, "at '/crds': missing property 'install'"],
   ])('refuses %s', (_, values, sentence) => {
     const { status, stderr } = helm(['template', CHART], { ...VALUES, ...values });
     expect([status, stderr]).toEqual([1, expect.stringContaining(sentence)]);

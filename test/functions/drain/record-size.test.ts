@@ -50,6 +50,15 @@ describe('the record of the drains of a node', () => {
     expect(admit(alone, request('e2', { message: 'x'.repeat(60_000) }))).toMatchObject({ kind: 'take' });
   });
 
+  it('fits into an item as it is written down, with all that nobody stated', () => {
+    const requests = Array.from({ length: 500 }, (_, index) => request(`e${index}`));
+    const bare: DrainRecord = { requests, finished: [], reported: '' };
+    const room = 390_000 - Buffer.byteLength(JSON.stringify(bare));
+    const record = { ...bare, reported: 'x'.repeat(room) };
+    expect(bytesOf(record)).toBeLessThan(ITEM_BYTES);
+    expect(DRAIN_CODEC.parse(DRAIN_CODEC.toState(record)).requests).toEqual(requests);
+  });
+
   it('fits into an item whatever is in it, and keeps each request and the newest ends', () => {
     const long = (id: string) => request(id, { message: 'x'.repeat(60_000) });
     const { finished } = remember(

@@ -55,6 +55,11 @@ const record = {
 } as const;
 
 describe('AuditLog', () => {
+  it('shows what a terminal would obey, or an eye not see, as escapes', async () => {
+    const [text = ''] = await printed({ ...record, message: 'the reason is \u001b[2J\u202Eevil\nat f' });
+    expect(JSON.parse(text)).toMatchObject({ message: String.raw`the reason is \u001b[2J\u202eevil` + '\nat f' });
+  });
+
   it('writes one JSON line that queries can select', async () => {
     const [text = ''] = await printed(record);
     expect(text.endsWith('}\n')).toBe(true);

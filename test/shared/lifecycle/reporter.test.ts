@@ -32,14 +32,3 @@ it('says line, metric and Event, in this order', async () => {
 it('records the Event alone of what was said before', async () => {
   expect(await saying({ ...REPORT, isRepeated: true })).toEqual(['Event NodeRepairBlocked', 'Event NodeRepairBlocked']);
 });
-
-it('writes no line that a terminal would obey', async () => {
-  const lines: AuditRecord[] = [];
-  const reporter = createReporter('repair', {
-    audit: { write: line => void lines.push(line) },
-    metrics: { count: () => undefined, milliseconds: () => undefined },
-    events: { record: async () => undefined },
-  });
-  await reporter.report({ ...REPORT, message: 'the reason is \u001b[2J\u202Eevil\nat f' });
-  expect(lines.map(({ message }) => message)).toEqual(['the reason is \\u001b[2J\\u202eevil\nat f']);
-});

@@ -36,6 +36,11 @@ export function unauthorized(): ApiStatusError {
   });
 }
 
+/** 403: only programs of this machine are served. */
+export function fromElsewhere(header: 'Origin' | 'Host', value: string): ApiStatusError {
+  return refuse(403, 'Forbidden', `the ${header} ${JSON.stringify(value)} is not this machine, which alone is served`);
+}
+
 /** 405 for a verb that a path does not have. */
 export function methodNotServed(): ApiStatusError {
   return refuse(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource');

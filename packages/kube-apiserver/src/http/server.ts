@@ -7,6 +7,7 @@ import { ApiStatusError, type ApiServerCore } from '../types.ts';
 import type { UserInfo } from '../authorization/attributes.ts';
 import { createAccess, type AuthorizationOptions } from './access.ts';
 import { send, statusAnswer, type Answer } from './answer.ts';
+import { refusePages } from './browsers.ts';
 import { answerDocument } from './documents.ts';
 import { methodNotServed, PathNotFound } from './http-errors.ts';
 import { kubeconfigFor } from './kubeconfig.ts';
@@ -61,6 +62,7 @@ async function answerRequest(
   response: ServerResponse,
   identified: (user: UserInfo) => void,
 ): Promise<Answer | undefined> {
+  refusePages(request.headers);
   // Not `new URL`: it takes `//api/v1` for a host, and throws on what should be a 404.
   const [pathname = '/', ...search] = (request.url ?? '/').split('?');
   const path = paths.get(pathname, () => parseRequestPath(pathname));

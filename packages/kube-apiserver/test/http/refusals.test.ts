@@ -64,7 +64,7 @@ describe('odd requests', () => {
     const { port } = new URL(served.api.url);
     const socket = connect(Number(port), '127.0.0.1');
     const head =
-      'PUT /api/v1/nodes/n1 HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{';
+      'PUT /api/v1/nodes/n1 HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{';
     await new Promise<void>(resolve => socket.write(head, () => resolve()));
     await new Promise<void>(resolve => {
       socket.on('close', () => resolve());
