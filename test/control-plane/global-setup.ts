@@ -1,5 +1,6 @@
 /** Before anything else: the real components are there, or are built once, or the run ends with what to do about it. */
 import { ControlPlaneUnavailableError, ensureControlPlaneBinaries, ensureHelm, ensureKarpenter } from './build.ts';
+import { HELM_MAJORS } from './go.ts';
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
@@ -7,7 +8,7 @@ export async function setup(): Promise<void> {
   try {
     await ensureControlPlaneBinaries(log);
     await ensureKarpenter(log);
-    await ensureHelm(log);
+    for (const major of HELM_MAJORS) await ensureHelm(log, major);
   } catch (error) {
     if (!(error instanceof ControlPlaneUnavailableError)) throw error;
     log(`\nnpm run test:control-plane cannot run here. ${error.message}\n`);
