@@ -1,5 +1,11 @@
 /** Before anything else: the real components are there, or are built once, or the run ends with what to do about it. */
-import { ControlPlaneUnavailableError, ensureControlPlaneBinaries, ensureHelm, ensureKarpenter } from './build.ts';
+import {
+  ControlPlaneUnavailableError,
+  ensureControlPlaneBinaries,
+  ensureHelm,
+  ensureKarpenter,
+  ensureOldestKubernetes,
+} from './build.ts';
 import { HELM_MAJORS } from './go.ts';
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
@@ -7,6 +13,7 @@ const log = (line: string): void => void process.stderr.write(`${line}\n`);
 export async function setup(): Promise<void> {
   try {
     await ensureControlPlaneBinaries(log);
+    if (!process.env['KUBEBUILDER_ASSETS']) await ensureOldestKubernetes(log);
     await ensureKarpenter(log);
     for (const major of HELM_MAJORS) await ensureHelm(log, major);
   } catch (error) {
