@@ -113,7 +113,7 @@ const AN_INSTANT = seconds(0.001);
 function actsOn(pod: PodView, mode: DrainMode, situation: PassSituation): readonly (PodAct | PodWait)[] {
   const { now, deleteTime, warned, evictionGracePeriod } = situation;
   if (mode === 'AllowCompletion') return [{ pod, because: 'Completion', until: undefined }];
-  const isWarned = mode === 'Immediate' || warned.includes(pod.uid);
+  const isWarned = warned.includes(pod.uid);
   const warning: PodAct = { kind: 'warn', pod, deleteTime: deleteTime > now ? deleteTime : now };
   if (mode === 'DeleteAfterTimeout' && !isDue(now, deleteTime)) {
     return [...(isWarned ? [] : [warning]), { pod, because: 'Deadline', until: deleteTime }];

@@ -107,7 +107,7 @@ function nextEnd(steps: readonly PodStep[]): EpochMs | undefined {
 function nextForceOf(steps: readonly PodStep[], now: EpochMs, deadline: EpochMs | undefined): EpochMs | undefined {
   let next: EpochMs | undefined;
   for (const step of steps) {
-    const forced = step.kind === 'force' ? undefined : forceTime(step.pod, deadline);
+    const forced = forceTime(step.pod, deadline);
     if (forced !== undefined && forced > now) next = earliest(next, forced);
   }
   return next;

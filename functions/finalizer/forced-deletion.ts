@@ -5,7 +5,7 @@
  *
  * Karpenter forces strictly later than `deadline - grace`; here that instant counts, as every due instant does.
  */
-import { isTerminating, type PodView } from '../../shared/domain/pod.ts';
+import type { PodView } from '../../shared/domain/pod.ts';
 import {
   addDuration,
   durationBetween,
@@ -44,7 +44,7 @@ const NOW = toEpochMs(Number.MIN_SAFE_INTEGER);
 export function isForced(pod: ForcedPod, deadline: EpochMs | undefined, now: EpochMs): boolean {
   const time = forceTime(pod, deadline);
   if (deadline === undefined || time === undefined || !isDue(now, time)) return false;
-  return !isTerminating(pod) || !endsBy(pod, addDuration(now, LEAST_GRACE));
+  return !endsBy(pod, addDuration(now, LEAST_GRACE));
 }
 
 const LEAST_GRACE = toDurationMs(MINIMUM_GRACE_SECONDS * 1000);

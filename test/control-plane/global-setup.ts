@@ -1,11 +1,18 @@
 /** Before anything else: the real components are there, or are built once, or the run ends with what to do about it. */
-import { ControlPlaneUnavailableError, ensureControlPlaneBinaries, ensureHelm, ensureKarpenter } from './build.ts';
+import {
+  ControlPlaneUnavailableError,
+  ensureControlPlaneBinaries,
+  ensureHelm,
+  ensureKarpenter,
+  ensureOldestKubernetes,
+} from './build.ts';
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
 export async function setup(): Promise<void> {
   try {
     await ensureControlPlaneBinaries(log);
+    if (!process.env['KUBEBUILDER_ASSETS']) await ensureOldestKubernetes(log);
     await ensureKarpenter(log);
     await ensureHelm(log);
   } catch (error) {

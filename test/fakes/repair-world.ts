@@ -169,10 +169,10 @@ export function createRepairWorld(identity: Identity = deployedIdentity('repair'
       now = toEpochMs(now + duration);
     },
     now: () => now,
-    /** Another run gets in between the next look at a record and its being written. */
-    beforeNextPut(interfere: () => Promise<unknown>) {
+    /** Another run gets in between the next look at a record and its being written. @param which record; absent: any */
+    beforeNextPut(interfere: () => Promise<unknown>, which: (record: NewRecord) => boolean = () => true) {
       meanwhile = interfere;
-      isAwaited = () => true;
+      isAwaited = which;
     },
     /** Another run gets in between the look at a record that is closed and its end. */
     beforeNextDelete(interfere: () => Promise<unknown>) {

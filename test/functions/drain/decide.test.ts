@@ -2,8 +2,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decide } from '../../../functions/drain/decide.ts';
+import { isForced } from '../../../functions/drain/admission.ts';
 import {
   NO_DRAINS,
+  type ActiveDrain,
   type DrainOutcome,
   type DrainRecord,
   type FinishedDrain,
@@ -59,6 +61,13 @@ describe('a request that needs no drain', () => {
       request('e2', {}, 'Quarantined'),
       'Cancelled ManuallyReleased',
     ],
+    ['released by a person, asked for by somebody else', { node: { released: true } }, request('e2'), 'begin'],
+    [
+      'quarantined anew after a release',
+      { node: { released: true, quarantine: ['e2'] } },
+      request('e2', {}, 'Quarantined'),
+      'begin',
+    ],
     ['Quarantined, annotation or not', {}, request('e2', {}, 'Quarantined'), 'begin'],
     [
       'a list that cannot be read',
@@ -94,6 +103,18 @@ describe('a request that needs no drain', () => {
   ])('E8c %s', (_, before, asked, expected) => {
     const given = { ...listed('e1', asked.id), rules: PARTIAL, record: { finished: [before] } };
     expect(answerOf(given, asked)).toBe(expected);
+  });
+
+  it('waits for a configuration, without which nothing says what covers it', () => {
+    const asked = request('e2', {}, 'AlreadyQuarantined');
+    const given = { ...listed('e1', 'e2'), rules: undefined, record: { finished: [finished('e1')] } };
+    expect(answerOf(given, asked)).toBe('take');
+  });
+
+  it('is not held by a list that cannot be read where one of those that wait needs none', () => {
+    const requests = [request('e1'), request('e2', {}, 'AlreadyQuarantined')];
+    const decision = decide(observation({ node: { quarantine: 'unreadable' }, record: { requests } }));
+    expect(decision).toMatchObject({ kind: 'begin' });
   });
 
   it('has its coverage looked at again when it waited', () => {
@@ -146,6 +167,18 @@ describe('two requests', () => {
     expect(on(reset('e2', ['A']))).toMatchObject({ kind: 'take', how: 'joins' });
     expect(on(reset('e2', ['B']))).toMatchObject({ kind: 'take', how: 'follows' });
     expect(on(request('e2'))).toMatchObject({ kind: 'take', how: 'follows' });
+  });
+
+  it('leave a forced drain forced, and make one that is not forced so', () => {
+    const forced = { drainOverrides: { force: true, skip: false } };
+    const forceAfter = (force: boolean, asked: ReturnType<typeof request>): unknown => {
+      const record = { active: active({ force }) };
+      const decision = decide(observation({ record, incoming: drain(asked) }));
+      return decision.kind === 'take' && decision.record.active?.force;
+    };
+    expect(forceAfter(true, request('e2'))).toBe(true);
+    expect(forceAfter(false, request('e2', forced))).toBe(true);
+    expect(forceAfter(false, request('e2'))).toBe(false);
   });
 
   it('that wait become one drain, wide enough for each', () => {
@@ -212,6 +245,26 @@ describe('the drain under way', () => {
     });
     expect(first({ unschedulable: true })).toMatchObject({ hold: { cordon: 'other' } });
     expect(first({ quarantine: ['e1'] })).toMatchObject({ hold: { cordon: 'none', quarantined: true } });
+    // By a run that died before it could note that down.
+    expect(first({ unschedulable: true, cordonMark: 'e1' })).toMatchObject({ hold: { cordon: 'own' } });
+  });
+
+  it('goes on in a quarantine without a cordon', () => {
+    const quarantined = active({ hold: { quarantined: true, cordon: 'none' } });
+    const node = { ...prepared(quarantined), unschedulable: false, cordonMark: undefined, quarantine: ['e1'] };
+    expect(decide(observation({ node, pods: [pod('a')], record: { active: quarantined } })).kind).toBe('drain');
+  });
+
+  it('I2: names the protection that it overrides, and none that is not there or is over', () => {
+    const annotated = (value: string): object => ({ annotations: { 'karpenter.sh/do-not-disrupt': value } });
+    const pods = [pod('a'), pod('b', annotated('1h')), pod('c', annotated('true'))];
+    const decision = step({ pods, protectionOverridden: true });
+    const acts = decision.kind === 'drain' ? decision.pass.acts : [];
+    expect(acts).toEqual([
+      expect.objectContaining({ kind: 'evict', overrides: undefined }),
+      expect.objectContaining({ kind: 'evict', overrides: undefined }),
+      expect.objectContaining({ kind: 'evict', overrides: expect.objectContaining({ kind: 'indefinite' }) }),
+    ]);
   });
 
   it('goes on when it is held no more: by as much later as it was held, and with new warnings', () => {
@@ -367,6 +420,45 @@ describe('what calls a drain off', () => {
     expect(on({ kind: 'withdrawn', id: 'e9' }).kind).not.toBe('cancel');
   });
 
+  describe('takes with it what only the request asked for', () => {
+    const forced = { drainOverrides: { force: true, skip: false } };
+    const after = (
+      requests: readonly ReturnType<typeof request>[],
+      scope: ActiveDrain['scope'] = FULL,
+      given: Pick<DrainObservation, 'rules'> = { rules: PARTIAL },
+    ) => {
+      const record = { active: active({ requests, scope, force: requests.some(isForced) }) };
+      const decision = on({ kind: 'cancelled', id: 'e2' }, { record, ...given });
+      const left = decision.kind === 'cancel' ? decision.record.active : undefined;
+      return left && { requests: left.requests.map(({ id }) => id), scope: left.scope, force: left.force };
+    };
+
+    it('the force, unless another one asks for it', () => {
+      expect(after([request('e1'), request('e2', forced)])).toMatchObject({ requests: ['e1'], force: false });
+      const others = [request('e1', forced), request('e2', forced), request('e3')];
+      expect(after(others)).toMatchObject({ requests: ['e1', 'e3'], force: true });
+    });
+
+    it('the pods beyond the GPU of the other one', () => {
+      expect(after([reset('e1', ['A']), request('e2')])).toMatchObject({ scope: GPU_A });
+    });
+
+    it('no pods where nothing says which ones the other one is about, or it is about more by now', () => {
+      expect(after([reset('e1', []), request('e2')])).toMatchObject({ scope: FULL });
+      expect(after([reset('e1', ['A']), request('e2')], FULL, { rules: undefined })).toMatchObject({ scope: FULL });
+      expect(after([request('e1'), reset('e2', ['A'])], GPU_A)).toMatchObject({ scope: GPU_A });
+    });
+  });
+
+  it('said twice is said once', () => {
+    const cancelled = on({ kind: 'cancelled', id: 'e9' }, { record: {} });
+    expect(cancelled).toMatchObject({ kind: 'cancel' });
+    const record = cancelled.kind === 'cancel' ? cancelled.record : {};
+    expect(on({ kind: 'cancelled', id: 'e9' }, { record }).kind).toBe('rest');
+    const recovered = { record: { finished: [finished('e1', { recovered: true })] } };
+    expect(on({ kind: 'cancelled', id: 'e1' }, recovered).kind).toBe('rest');
+  });
+
   it('takes our cordon back when nothing else holds the node', () => {
     const record = { finished: [finished('e1')] };
     const cordoned = { node: { cordonMark: 'e1' }, record };
@@ -387,6 +479,18 @@ describe('what calls a drain off', () => {
   });
 });
 
+describe('a node that a drain has left as it was', () => {
+  const tidied = (cordonMark: string | undefined, finishedDrain: FinishedDrain) =>
+    decide(observation({ node: { watched: true, cordonMark }, record: { finished: [finishedDrain] } }));
+
+  it('is uncordoned where the cordon is ours, and no fault stands behind it any more', () => {
+    expect(tidied('e1', finished('e1', { recovered: true }))).toMatchObject({ kind: 'tidy', uncordon: true });
+    expect(tidied('e1', finished('e1', { status: 'Cancelled' }))).toMatchObject({ kind: 'tidy', uncordon: true });
+    expect(tidied('e1', finished('e1'))).toMatchObject({ kind: 'tidy', uncordon: false });
+    expect(tidied(undefined, finished('e1', { recovered: true }))).toMatchObject({ kind: 'tidy', uncordon: false });
+  });
+});
+
 describe('the end of a quarantine', () => {
   const minutesAgo = (count: number) => addDuration(NOW, minutes(-count));
   const quarantineEnd = { saidTime: minutesAgo(10), time: minutesAgo(9) };
@@ -401,6 +505,9 @@ describe('the end of a quarantine', () => {
     const earlier: Incoming = { ...over, said: { sentTime: minutesAgo(11) } };
     expect(decide(observation({ record: { quarantineEnd }, incoming: earlier }))).toMatchObject({
       record: { quarantineEnd },
+    });
+    expect(decide(observation({ record: { quarantineEnd }, incoming: over }))).toMatchObject({
+      record: { quarantineEnd: { saidTime: minutesAgo(1), time: NOW } },
     });
     const late = addDuration(NOW, hours(24));
     expect(decide(observation({ now: late, record: { quarantineEnd } }))).toEqual({
@@ -489,10 +596,26 @@ describe('the end of a fault', () => {
     expect(decide(observation({ record: { recoveries }, incoming: earlier }))).toMatchObject({
       record: { recoveries },
     });
+    const later = { ...over, said: { createdTime: minutesAgo(9) } } as const;
+    expect(decide(observation({ record: { recoveries }, incoming: later }))).toMatchObject({
+      record: { recoveries: [{ fault, said: later.said, time: NOW }] },
+    });
     expect(decide(observation({ now: addDuration(NOW, hours(24)), record: { recoveries } }))).toEqual({
       kind: 'rest',
       record: expect.not.objectContaining({ recoveries }),
       until: undefined,
+    });
+  });
+
+  it('of a part leaves the earlier end of the whole as it is: that still tells which events are stale', () => {
+    const { event } = reset('h', ['A']);
+    const part: Incoming = { ...over, event: { ...event, isHealthy: true }, said: { createdTime: minutesAgo(5) } };
+    const decision = decide(observation({ record: { recoveries }, incoming: part }));
+    const record = 'record' in decision ? decision.record : {};
+    const stale = drain({ ...reset('e1', ['B']), said: { createdTime: minutesAgo(11) } });
+    expect(decide(observation({ record, incoming: stale }))).toMatchObject({
+      kind: 'answer',
+      answer: { reason: 'StaleEvent' },
     });
   });
 

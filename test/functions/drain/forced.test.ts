@@ -13,10 +13,17 @@ interface Others {
   readonly claim?: { readonly labels?: Readonly<Record<string, string>> };
   readonly node?: boolean;
   readonly time?: string;
+  readonly isDeleted?: boolean;
 }
 
-/** Of a Node whose NodeClaim is being deleted and has this deadline. */
-async function forced({ nodeName = 'n1', claim, node = false, time = '2024-11-01T14:30:00Z' }: Others = {}) {
+/** Of a Node whose NodeClaim has this deadline, and is being deleted unless the test says otherwise. */
+async function forced({
+  nodeName = 'n1',
+  claim,
+  node = false,
+  time = '2024-11-01T14:30:00Z',
+  isDeleted = true,
+}: Others = {}) {
   const core = createCluster({ now: () => NOW });
   const labels = { 'karpenter.sh/nodepool': 'default' };
   const object = core.seed({
@@ -32,7 +39,7 @@ async function forced({ nodeName = 'n1', claim, node = false, time = '2024-11-01
       name: 'c1',
       labels,
       finalizers: ['example.com/hold'],
-      deletionTimestamp: '2024-11-01T14:00:00Z',
+      ...(isDeleted && { deletionTimestamp: '2024-11-01T14:00:00Z' }),
       annotations: { 'karpenter.sh/nodeclaim-termination-timestamp': time },
     },
     status: { providerID: INSTANCE, nodeName },
@@ -51,6 +58,10 @@ describe('the termination of a NodeClaim ends the protection of pods', () => {
     expect(await forced()).toBe(true);
     expect(await forced({ time: '2024-11-01T15:00:01Z' })).toBe(false);
     expect(await forced({ time: 'soon' })).toBe(false);
+  });
+
+  it('not while the NodeClaim lives, whatever its annotation says', async () => {
+    expect(await forced({ isDeleted: false })).toBe(false);
   });
 
   it.each<[string, Others]>([

@@ -53,6 +53,22 @@ describe('a drain', () => {
     expect(plan([pod], { now: after(265), deadline }).steps).toMatchObject([{ kind: 'force', gracePeriodSeconds: 35 }]);
   });
 
+  it('I2: names the protection that it overrides, and none that is not there or is over', () => {
+    const pods = ['true', '1h', undefined].map((value, index) => aPod(value, { name: `p${index}` }));
+    const { steps } = plan(pods, { now: after(300), deadline: after(300) });
+    expect(steps).toEqual([
+      expect.objectContaining({ kind: 'force', overrides: expect.objectContaining({ kind: 'indefinite' }) }),
+      expect.objectContaining({ kind: 'force', overrides: undefined }),
+      expect.objectContaining({ kind: 'force', overrides: undefined }),
+    ]);
+  });
+
+  it('does not look again by a deadline at which there is nothing left to shorten', () => {
+    const stopping = aPod(undefined, { deletionTime: after(1) });
+    const { nextForce, nextLook } = plan([stopping], { deadline: T });
+    expect({ nextForce, nextLook }).toEqual({ nextForce: undefined, nextLook: after(61.001) });
+  });
+
   it('deletes at once what needs more grace than there is (N22)', () => {
     const pod = aPod('true', { terminationGracePeriod: seconds(300) });
     expect(plan([pod], { now: after(10), deadline: after(300) }).steps).toMatchObject([

@@ -3,6 +3,7 @@ import { withoutStrays } from '../../../functions/finalizer/instance-sharing.ts'
 import { createReconciler } from '../../../functions/finalizer/reconcile.ts';
 import type { ReconcilerFactory } from '../../../runtime/functions.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { formatFailures } from '../../../simulator/report.ts';
 import { runScenario } from '../../../simulator/run.ts';
 import { scenarioOf } from '../../builders/scenario.ts';
 
@@ -87,5 +88,100 @@ describe('of a NodeClaim that names its Node, the Nodes that go with it', () => 
     expect(namesOf(object('NodeClaim', 'c1', going), [object('Node', 'n1'), stray])).toEqual(['n1', 'old-name']);
     expect(namesOf(claim, [object('Node', 'n1', going), stray])).toEqual(['n1', 'old-name']);
     expect(namesOf(claim, [stray])).toEqual(['old-name']);
+  });
+});
+
+describe('an instance that two NodeClaims name', () => {
+  const ID = instance(1);
+  const held = 'finalizers: [example.com/custom]';
+  const claim = (name: string): string =>
+    `    - { apiVersion: karpenter.sh/v1, kind: NodeClaim, metadata: { name: ${name}, labels: ${labels}, ${held} }, status: { providerID: ${ID}, nodeName: n1 } }`;
+  const objects = [
+    '    - { apiVersion: karpenter.sh/v1, kind: NodePool, metadata: { name: default } }',
+    POLICY,
+    claim('c1'),
+    claim('c2'),
+    `    - { apiVersion: v1, kind: Node, metadata: { name: n1, labels: ${labels}, ${held} }, spec: { providerID: ${ID} } }`,
+    '    - { apiVersion: v1, kind: Pod, metadata: { namespace: ml, name: p1 }, spec: { nodeName: n1 }, status: { phase: Running } }',
+  ];
+  const deleted = (at: string, resource: string, name: string): string =>
+    `    - { at: ${at}, delete: { resource: ${resource}, name: ${name} } }`;
+  const touched = (at: string, name: string): string =>
+    `    - { at: ${at}, patch: { resource: nodeclaims, name: ${name}, merge: { metadata: { finalizers: [example.com/custom, example.com/other] } } } }`;
+  const protect =
+    '    - { at: 10s, apply: { apiVersion: v1, kind: Pod, metadata: { namespace: ml, name: p1, annotations: { karpenter.sh/do-not-disrupt: 5m } } } }';
+  const neither = [
+    '{ write: { verb: terminate }, times: 0 }',
+    '{ write: { verb: delete, resource: nodeclaims }, times: 0 }',
+    '{ final: { resource: nodeclaims, name: c1, exists: true } }',
+  ];
+
+  it.each<[string, readonly string[], readonly string[]]>([
+    [
+      'lives on, with its Node and its pods, while one of them does',
+      [deleted('1m', 'nodeclaims', 'c1')],
+      [
+        '{ at: 1m, within: 1m, write: { verb: patch, resource: nodeclaims, name: c1, body: { metadata: { finalizers: [] } } } }',
+        '{ write: { verb: evict }, times: 0 }',
+        '{ write: { verb: delete }, times: 0 }',
+        '{ final: { resource: nodeclaims, name: c1, exists: false } }',
+        '{ final: { resource: nodeclaims, name: c2, exists: true } }',
+        `{ final: { instance: ${ID}, state: running } }`,
+      ],
+    ],
+    [
+      'ends with the second one',
+      [deleted('1m', 'nodeclaims', 'c1'), deleted('5m', 'nodeclaims', 'c2')],
+      [
+        '{ before: 5m, write: { verb: terminate }, times: 0 }',
+        '{ write: { verb: terminate }, times: 1 }',
+        '{ final: { resource: nodes, name: n1, exists: false } }',
+        '{ final: { resource: nodeclaims, name: c2, exists: false } }',
+        `{ final: { instance: ${ID}, state: terminated } }`,
+      ],
+    ],
+    [
+      'ends once where both are deleted while the first one waits for its pods',
+      [protect, deleted('1m', 'nodeclaims', 'c1'), deleted('1m', 'nodeclaims', 'c2')],
+      [
+        '{ before: 5m, write: { verb: evict }, times: 0 }',
+        '{ write: { verb: terminate }, times: 1 }',
+        '{ final: { resource: nodes, name: n1, exists: false } }',
+        '{ final: { resource: nodeclaims, name: c1, exists: false } }',
+        '{ final: { resource: nodeclaims, name: c2, exists: false } }',
+      ],
+    ],
+    [
+      'is ended with neither where its Node is deleted, whichever of them is looked at meanwhile',
+      [protect, deleted('1m', 'nodes', 'n1'), touched('2m', 'c1')],
+      [...neither, '{ final: { resource: nodes, name: n1, exists: false } }'],
+    ],
+    [
+      'is not ended with its Node either while one of them is held by somebody else',
+      [
+        protect,
+        '    - { at: 30s, patch: { resource: nodeclaims, name: c2, merge: { metadata: { finalizers: [example.com/hold] } } } }',
+        deleted('40s', 'nodeclaims', 'c2'),
+        deleted('1m', 'nodes', 'n1'),
+        touched('2m', 'c1'),
+      ],
+      neither,
+    ],
+  ])('%s', async (_, steps, expectations) => {
+    const text = `
+apiVersion: curfew.dev/v1alpha1
+kind: Scenario
+metadata: { name: an-instance-of-two }
+spec:
+  start: "2024-11-01T15:00:00Z"
+  duration: 20m
+  objects:
+${objects.join('\n')}
+  steps:
+${steps.join('\n')}
+  expect:
+${expectations.map(each => `    - ${each}`).join('\n')}
+`;
+    expect(formatFailures(await runScenario(scenarioOf(text), {}))).toEqual([]);
   });
 });

@@ -156,6 +156,86 @@ describe('a place in the cluster', () => {
     expect(shared(world)?.state).toEqual({ schemaVersion: 2 });
   });
 
+  describe('while another pass writes in between', () => {
+    const isShared = ({ id }: { readonly id: string }): boolean => id === 'concurrent-repairs';
+
+    it('is not taken under limits that have changed since', async () => {
+      const world = aWorld({ maxConcurrentRepairsPerCluster: 2 });
+      world.beforeNextPut(async () => {
+        const type = RESOURCES.NodeLifecyclePolicy;
+        world.core.patch(
+          { type, name: 'all' },
+          { type: 'merge', body: { spec: { repairLimits: ONE } } },
+          { user: 'a' },
+        );
+        await world.look('g1');
+      }, isShared);
+      await world.look('n1');
+      await goOn(world, 1);
+      expect(deleted(world)).toEqual(['claim-g1']);
+    });
+
+    it('is asked for anew where the record has ended since', async () => {
+      const world = aWorld();
+      const basis = basisOf(world);
+      const state = { schemaVersion: 1, basis, reservations: [], waiting: [], freed: [], checkTime: world.now() };
+      await world.store.put(stored(world, state), 0);
+      world.beforeNextPut(async () => {
+        await world.store.delete({ owner: 'repair', id: 'concurrent-repairs' }, shared(world)?.version ?? 0);
+      }, isShared);
+      await world.look('n1');
+      expect(deleted(world)).toEqual(['claim-n1']);
+      expect(reservedIn(world)).toEqual([world.node('n1').metadata.uid]);
+    });
+
+    it('is kept for a pass that has reserved it and not yet written its own record, where the places are compared', async () => {
+      const world = aWorld();
+      const basis = basisOf(world);
+      const state = { schemaVersion: 1, basis, reservations: [], waiting: [], freed: [], checkTime: world.now() };
+      await world.store.put(stored(world, state), 0);
+      world.beforeNextIntent(async () => {
+        const { subject } = stored(world, state);
+        await world.reconcile({ kind: 'wakeUp', owner: 'repair', subject, wakeTime: world.now(), repeated: true });
+        await world.look('g1');
+      });
+      await world.look('n1');
+      expect(deleted(world)).toEqual(['claim-n1']);
+    });
+
+    it('is not there to be given back where the record has ended since', async () => {
+      const world = aWorld();
+      await world.look('n1');
+      const { uid } = world.node('n1').metadata;
+      end(world, 'n1');
+      world.advance(seconds(2));
+      world.beforeNextPut(async () => {
+        await world.store.delete({ owner: 'repair', id: 'concurrent-repairs' }, shared(world)?.version ?? 0);
+      }, isShared);
+      await world.look('n1', undefined, uid);
+      await goOn(world, 6);
+      expect(deleted(world)).toHaveLength(2);
+    });
+
+    it('is given back without what the other one has reserved', async () => {
+      const world = aWorld({ maxConcurrentRepairsPerCluster: 2 });
+      world.core.patch(
+        { type: RESOURCES.Node, name: 'n2' },
+        { type: 'merge', body: { metadata: { annotations: { 'curfew.dev/do-not-repair': 'true' } } } },
+        { user: 'a' },
+      );
+      await world.look('n1');
+      expect(deleted(world)).toEqual(['claim-n1']);
+      const { uid } = world.node('n1').metadata;
+      end(world, 'n1');
+      world.advance(seconds(2));
+      world.beforeNextPut(() => world.look('g1'), isShared);
+      await world.look('n1', undefined, uid);
+      await goOn(world, 1);
+      expect(deleted(world)).toEqual(['claim-n1', 'claim-g1']);
+      expect(reservedIn(world)).toEqual([world.node('g1').metadata.uid]);
+    });
+  });
+
   const sides = ['before', 'after'] as const;
   it.each(sides)('is neither lost nor given twice when the run of a repair dies %s any of its calls', async side => {
     for (let call = 1; ; call++) {
