@@ -1,4 +1,6 @@
 /** What a command says of whatever was thrown: one line that tells the user what to do, and an exit code. Never a stack trace. */
+import { existsSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
 import { messageOf, RetryableError, TerminalError } from '../shared/errors.ts';
 import type { CommandOutput } from './command-output.ts';
 import { describeMissingPackage } from './missing-package.ts';
@@ -62,7 +64,7 @@ export function describeSystemError(error: unknown): string | undefined {
 function describeCode(code: string, path: string, port: number | undefined): string | undefined {
   switch (code) {
     case 'ENOENT':
-      return `${path} does not exist`;
+      return `${path} does not exist${whereNpmLooks(path)}`;
     case 'ENOTDIR':
       return `${path}: a part of the path is a file, not a folder`;
     case 'EISDIR':
@@ -91,4 +93,12 @@ function describeCode(code: string, path: string, port: number | undefined): str
     default:
       return undefined;
   }
+}
+
+/** npm runs its scripts in the folder of package.json, wherever it was called from. Of a path that is missing there it says so. */
+export function whereNpmLooks(path: string, env: NodeJS.ProcessEnv = process.env): string {
+  const called = env['INIT_CWD'];
+  if (env['npm_lifecycle_event'] === undefined || called === undefined || called === process.cwd()) return '';
+  if (isAbsolute(path) || !existsSync(join(called, path))) return '';
+  return ` in ${process.cwd()}, where npm runs its scripts: give ${join(called, path)}, or use npx curfew`;
 }

@@ -1,3 +1,5 @@
+import { isCapable } from '../simulator/terminal-colors.ts';
+
 /** One line on a terminal that says what a long run is at. */
 export interface Progress {
   /** Replaces the line. `of` shows a percentage. */
@@ -24,7 +26,7 @@ export interface Terminal {
 
 /** Says nothing in the first two seconds: what is over by then needs no progress. Where the output is no terminal, a line every ten seconds. */
 export function createLateProgress(stream: Terminal, now: () => number = () => performance.now()): Progress {
-  if (stream.isTTY !== true) return createSeldomLines(stream, now);
+  if (!isCapable(stream)) return createSeldomLines(stream, now);
   const progress = createProgress(stream);
   const start = now();
   let said = false;
@@ -58,7 +60,7 @@ function percentOf(part: Parameters<Progress['say']>[1]): string {
 
 /** Nothing at all where the output is no terminal. */
 export function createProgress(stream: Terminal): Progress {
-  if (stream.isTTY !== true) return SILENT;
+  if (!isCapable(stream)) return SILENT;
   const { columns = 80 } = stream;
   let lastTime = -Infinity;
   let lastText = '';

@@ -2,7 +2,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../shared/errors.ts';
-import { describeSystemError } from '../failure.ts';
+import { describeSystemError, whereNpmLooks } from '../failure.ts';
 import { readBounded, readStream, sizeOf } from '../read-bounded.ts';
 import { UsageError } from '../usage-error.ts';
 
@@ -63,7 +63,8 @@ async function usable<Answer>(path: string, read: () => Promise<Answer>): Promis
   } catch (error) {
     if (error instanceof UsageError) throw error;
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'ENOENT') throw new UsageError(`${path}: there is no such file`, { cause: error });
+    if (code === 'ENOENT')
+      throw new UsageError(`${path}: there is no such file${whereNpmLooks(path)}`, { cause: error });
     throw new UsageError(describeSystemError(error)?.replace(/^the file/, path) ?? `${path}: ${messageOf(error)}`, {
       cause: error,
     });

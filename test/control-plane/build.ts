@@ -11,6 +11,7 @@ import {
   copyKarpenterCrds,
   copyKwokCrds,
   type GoModule,
+  type HelmMajor,
   isGoAvailable,
   type Pins,
   readPins,
@@ -39,13 +40,17 @@ export class ControlPlaneUnavailableError extends Error {
 
 const run = promisify(execFile);
 
+/** Whether the suite runs on the oldest release that Curfew promises; `vitest.control-plane.config.ts` says which do. */
+export const IS_OLDEST_RELEASE = process.env['CURFEW_TEST_RELEASE'] === 'oldest';
+
 /** Returns the real components, building them first when they are neither given nor cached. */
 export async function ensureControlPlaneBinaries(log: Log): Promise<ControlPlaneBinaries> {
   const pins = await readPins();
   const directory = assetsDirectory() ?? (await builtDirectory(pins, log));
+  const oldest = IS_OLDEST_RELEASE ? await ensureOldestKubernetes(log) : directory;
   const karpenterCrds = await findKarpenterCrds(pins, log);
-  const optional = (name: string): string | undefined =>
-    existsSync(join(directory, name)) ? join(directory, name) : undefined;
+  const inPlace = (name: string): string => join(existsSync(join(oldest, name)) ? oldest : directory, name);
+  const optional = (name: string): string | undefined => (existsSync(inPlace(name)) ? inPlace(name) : undefined);
   const controllerManager = optional('kube-controller-manager');
   const scheduler = optional('kube-scheduler');
   const kubectl = optional('kubectl');
@@ -54,8 +59,8 @@ export async function ensureControlPlaneBinaries(log: Log): Promise<ControlPlane
       `${directory} has no kube-controller-manager: no controller runs, so a PDB gets no status and nothing is collected`,
     );
   }
-  const apiserver = join(directory, 'kube-apiserver');
-  const etcd = join(directory, 'etcd');
+  const apiserver = inPlace('kube-apiserver');
+  const etcd = inPlace('etcd');
   return {
     apiserver,
     etcd,
@@ -91,9 +96,9 @@ export async function ensureKarpenter(log: Log): Promise<KarpenterBinaries | und
 }
 
 /** Returns the path of the pinned Helm, building it first when it is not cached; undefined where there is no Go to build it. */
-export async function ensureHelm(log: Log): Promise<string | undefined> {
+export async function ensureHelm(log: Log, major: HelmMajor): Promise<string | undefined> {
   const { helm, helmModule, go } = await readPins();
-  const program = { title: 'Helm', name: 'helm', version: helm, module: helmModule, minutes: 'three' };
+  const program = { title: 'Helm', name: 'helm', version: helm[major], module: helmModule[major], minutes: 'three' };
   const directory = await ensureProgram(program, go, log);
   return directory === undefined ? undefined : join(directory, 'helm');
 }
@@ -140,16 +145,30 @@ function assetsDirectory(): string | undefined {
   return directory;
 }
 
-async function builtDirectory(pins: Pins, log: Log): Promise<string> {
-  const name = `${pins.kubernetes}-${process.platform}-${process.arch}-${pins.controlPlane.digest}`;
-  return cached(name, log, async directory => {
+function builtDirectory({ kubernetes, etcd, controlPlane, go }: Pins, log: Log): Promise<string> {
+  return builtOnce(kubernetes, controlPlane, { go, what: `Kubernetes ${kubernetes} and etcd ${etcd}` }, log);
+}
+
+/** The directory with the API server, the controllers and the kubectl of the oldest release, built first when they are not cached. */
+export async function ensureOldestKubernetes(log: Log): Promise<string> {
+  const { oldestKubernetes, oldestModule, go } = await readPins();
+  return builtOnce(oldestKubernetes, oldestModule, { go, what: `Kubernetes ${oldestKubernetes}` }, log);
+}
+
+function builtOnce(
+  version: string,
+  module: GoModule,
+  { go, what }: { readonly go: string; readonly what: string },
+  log: Log,
+): Promise<string> {
+  return cached(`${version}-${process.platform}-${process.arch}-${module.digest}`, log, async directory => {
     if (!(await isGoAvailable())) {
       throw new ControlPlaneUnavailableError(
-        `There is no real control plane on this machine: set KUBEBUILDER_ASSETS to a directory with kube-apiserver and etcd, or install Go ${pins.go} or newer to build it once.`,
+        `There is no real control plane on this machine: set KUBEBUILDER_ASSETS to a directory with kube-apiserver and etcd, or install Go ${go} or newer to build it once.`,
       );
     }
-    log(`building Kubernetes ${pins.kubernetes} and etcd ${pins.etcd} once; this may take a quarter of an hour`);
-    await buildBinaries(directory, pins.controlPlane, log);
+    log(`building ${what} once; this may take a quarter of an hour`);
+    await buildBinaries(directory, module, log);
   });
 }
 

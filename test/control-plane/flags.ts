@@ -100,8 +100,13 @@ export function controllerManagerFlags(layout: Layout, controllers: readonly str
 
 /** ValidatingAdmissionPolicy is on in every supported release; MutatingAdmissionPolicy is v1 and on since 1.36. */
 function admissionPolicyFlags(kubernetes: string): string[] {
-  const minor = Number(/^v1\.(\d+)/.exec(kubernetes)?.[1] ?? 0);
+  const minor = minorOf(kubernetes);
   if (minor < 34) return [];
   const served = '--runtime-config=admissionregistration.k8s.io/v1beta1=true';
   return minor < 36 ? [served, '--feature-gates=MutatingAdmissionPolicy=true'] : [served];
+}
+
+/** 36 of `v1.36.3`. */
+export function minorOf(kubernetes: string): number {
+  return Number(/^v1\.(\d+)/.exec(kubernetes)?.[1] ?? 0);
 }

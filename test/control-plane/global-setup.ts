@@ -1,13 +1,21 @@
 /** Before anything else: the real components are there, or are built once, or the run ends with what to do about it. */
-import { ControlPlaneUnavailableError, ensureControlPlaneBinaries, ensureHelm, ensureKarpenter } from './build.ts';
+import {
+  ControlPlaneUnavailableError,
+  ensureControlPlaneBinaries,
+  ensureHelm,
+  ensureKarpenter,
+  ensureOldestKubernetes,
+} from './build.ts';
+import { HELM_MAJORS } from './go.ts';
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
 export async function setup(): Promise<void> {
   try {
     await ensureControlPlaneBinaries(log);
+    if (!process.env['KUBEBUILDER_ASSETS']) await ensureOldestKubernetes(log);
     await ensureKarpenter(log);
-    await ensureHelm(log);
+    for (const major of HELM_MAJORS) await ensureHelm(log, major);
   } catch (error) {
     if (!(error instanceof ControlPlaneUnavailableError)) throw error;
     log(`\nnpm run test:control-plane cannot run here. ${error.message}\n`);

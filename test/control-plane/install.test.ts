@@ -11,6 +11,8 @@ import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { FUNCTION_NAMES } from '../../shared/contract/names.ts';
 import { kubernetesGroupOf, PERMISSIONS } from '../../shared/contract/permissions.ts';
 import { RetryableError } from '../../shared/errors.ts';
+import { runCurfew } from '../cli/run-curfew.ts';
+import { SERVES_MUTATING_POLICIES } from './mutating-policies.ts';
 import { startControlPlane, type ControlPlane } from './start.ts';
 
 const DEPLOY = new URL('../../deploy', import.meta.url).pathname;
@@ -20,6 +22,13 @@ const PARTS = [...FUNCTIONS, 'forwarder'] as const;
 type Part = (typeof PARTS)[number];
 const userOf = (part: Part): string =>
   part === 'forwarder' ? 'system:serviceaccount:curfew:curfew-forwarder' : `arn:aws:sts:::assumed-role/${part}`;
+
+const ON_SERVER = ['apply', '--server-side', '--field-manager=argocd-controller'];
+const TERMINATION = JSON.stringify({
+  apiVersion: 'v1',
+  kind: 'List',
+  items: terminationPolicy({ pools: new Map(), others: { ...NO_FINALIZERS, nodes: 'a.example/f' } }),
+});
 
 let plane: ControlPlane;
 beforeAll(async () => {
@@ -85,21 +94,32 @@ describe('installing in a cluster', () => {
 
   // GitOps tools apply on the server, or change over to it. Where the server fills in part of what is owned as a whole, that conflicts.
   it('can change over to server-side apply', () => {
-    const termination = JSON.stringify({
-      apiVersion: 'v1',
-      kind: 'List',
-      items: terminationPolicy({ pools: new Map(), others: { ...NO_FINALIZERS, nodes: 'a.example/f' } }),
-    });
-    expect(kubectlWith(termination, 'apply', '-f', '-').stderr).toBe('');
-    const again = kubectlWith(termination, 'apply', '-f', '-');
-    expect(again.lines.filter(line => !line.endsWith(' unchanged'))).toEqual([]);
-    const onServer = ['apply', '--server-side', '--field-manager=argocd-controller'];
-    expect(kubectlWith(termination, ...onServer, '-f', '-').stderr).toBe('');
-    expect(kubectl(...onServer, '-k', DEPLOY).stderr).toBe('');
+    expect(kubectl(...ON_SERVER, '-k', DEPLOY).stderr).toBe('');
     const drift = kubectl('diff', '--server-side', '--field-manager=argocd-controller', '-k', DEPLOY);
     expect([drift.status, drift.stdout]).toEqual([0, '']);
-    expect(kubectlWith(termination, 'delete', '-f', '-').stderr).toBe('');
   });
+
+  it.skipIf(!SERVES_MUTATING_POLICIES)('can change the policy of terminations over to server-side apply', () => {
+    expect(kubectlWith(TERMINATION, 'apply', '-f', '-').stderr).toBe('');
+    const again = kubectlWith(TERMINATION, 'apply', '-f', '-');
+    expect(again.lines.filter(line => !line.endsWith(' unchanged'))).toEqual([]);
+    expect(kubectlWith(TERMINATION, ...ON_SERVER, '-f', '-').stderr).toBe('');
+    expect(kubectlWith(TERMINATION, 'delete', '-f', '-').stderr).toBe('');
+  });
+
+  it.skipIf(SERVES_MUTATING_POLICIES)(
+    'cannot take the policy of terminations before 1.36, and is told so',
+    async () => {
+      expect(kubectlWith(TERMINATION, 'apply', '-f', '-').stderr).toContain(
+        'no matches for kind "MutatingAdmissionPolicy"',
+      );
+      const { code, stderr } = await runCurfew(['policies', 'admission', '--kubeconfig', plane.adminKubeconfig]);
+      expect([code, stderr]).toEqual([
+        0,
+        expect.stringContaining('The cluster does not serve MutatingAdmissionPolicy'),
+      ]);
+    },
+  );
 
   it('lets the pod of the forwarder into its namespace', () => {
     const template = kubectl(

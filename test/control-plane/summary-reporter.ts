@@ -2,6 +2,10 @@
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 import { DIFFERENCES, type Difference } from '../contract/differences.ts';
 import { ensureControlPlaneBinaries } from './build.ts';
+import { readPins } from './go.ts';
+
+/** In `vitest.control-plane.config.ts`. */
+const OLDEST_PROJECT = 'oldest';
 
 /** Suites that are contracts, by the beginning of their names; what follows is the server. */
 const CONTRACTS = [
@@ -22,17 +26,23 @@ interface Counts {
 
 /** Cases by contract and server: `API server: embedded`. */
 export function countContractCases(
-  cases: Iterable<{ readonly suites: readonly string[]; readonly state: string }>,
+  cases: Iterable<{
+    readonly suites: readonly string[];
+    readonly state: string;
+    /** Of kube-apiserver, where it is not the newest. */
+    readonly release?: string;
+  }>,
 ): ReadonlyMap<string, ReadonlyMap<string, Counts>> {
   const counted = new Map<string, Map<string, Counts>>();
-  for (const { suites, state } of cases) {
+  for (const { suites, state, release } of cases) {
     for (const suite of suites) {
       const contract = CONTRACTS.find(name => suite.startsWith(`${name}: `));
       if (contract === undefined) continue;
       // KubernetesApi has a suite for each verb.
-      const server = suite
+      const name = suite
         .slice(contract.length + 2)
         .replace(/: (reading|creating|patching|deleting|evicting|custom resources|events)$/, '');
+      const server = release === undefined ? name : `${name} (${release})`;
       const servers = counted.get(contract) ?? new Map<string, Counts>();
       counted.set(contract, servers);
       const counts = servers.get(server) ?? { passed: 0, failed: 0, skipped: 0 };
@@ -74,10 +84,18 @@ const suitesOf = (test: TestCase): readonly string[] => {
 export default class SummaryReporter implements Reporter {
   async onTestRunEnd(modules: readonly TestModule[]): Promise<void> {
     const { versions } = await ensureControlPlaneBinaries(() => undefined);
+    const { oldestKubernetes } = await readPins();
     const cases = modules.flatMap(module => [...module.children.allTests()]);
-    const counted = countContractCases(cases.map(test => ({ suites: suitesOf(test), state: test.result().state })));
+    const isOldest = (test: TestCase): boolean => test.project.name === OLDEST_PROJECT;
+    const counted = countContractCases(
+      cases.map(test => ({
+        suites: suitesOf(test),
+        state: test.result().state,
+        ...(isOldest(test) && { release: oldestKubernetes }),
+      })),
+    );
     const named = {
-      'kube-apiserver': versions.kubernetes,
+      'kube-apiserver': [versions.kubernetes, ...(cases.some(isOldest) ? [oldestKubernetes] : [])].join(' and '),
       etcd: versions.etcd,
       "Karpenter's CRDs": versions.karpenter,
     };
