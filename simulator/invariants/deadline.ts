@@ -19,7 +19,7 @@ interface Known {
   readonly escalation?: number | undefined;
 }
 
-/** What was known last of each object that is being deleted, by UID. */
+/** What was known last of each object that is being deleted, by UID, and of each instance whose NodeClaim is, by providerID. */
 const known = new WeakMap<Mirror, Map<string, Known>>();
 
 /**
@@ -31,8 +31,9 @@ export function deadlineOf(object: KubernetesObject, mirror: Mirror): number | u
   const memory = known.get(mirror) ?? new Map<string, Known>();
   known.set(mirror, memory);
   const { uid, deletionTimestamp } = object.metadata;
-  // A Node that is deleted for its NodeClaim has the deadline that is kept there.
-  const before = memory.get(uid) ?? memory.get(claimOf(object, mirror)?.metadata.uid ?? '');
+  // A Node that is deleted for its NodeClaim has the deadline that is kept there, also where the NodeClaim goes in the same moment.
+  const instance = providerIDOf(object) ?? '';
+  const before = memory.get(uid) ?? memory.get(claimOf(object, mirror)?.metadata.uid ?? instance);
   const { deadline, escalation } = (deletionTimestamp === undefined ? undefined : before) ?? {};
   const current = currentDeadline(object, mirror);
   const isKept = deadline !== undefined && !isTakenBack(deadline.source, object, mirror);
@@ -41,6 +42,7 @@ export function deadlineOf(object: KubernetesObject, mirror: Mirror): number | u
     escalation: escalationOf(object, mirror) ?? escalation,
   };
   if (deletionTimestamp !== undefined) memory.set(uid, next);
+  if (deletionTimestamp !== undefined && object.kind === 'NodeClaim' && instance !== '') memory.set(instance, next);
   const least = Math.min(next.deadline?.time ?? Infinity, next.escalation ?? Infinity);
   return least === Infinity ? undefined : least;
 }

@@ -22,7 +22,7 @@ export function createHookJournal({ now, clockTolerance, mirror, objects, violat
   mirror.follow(resource => {
     if (resource === 'nodelifecyclepolicies') editTime = now();
   });
-  /** When each hook of an instance was noted down first. */
+  /** By the start of its run, when each hook of an instance was noted down first: its time counts from there. */
   const noted = new Map<string, number>();
   /** The custom resources of an instance's hooks, and whether they were seen to be done. */
   const resources = new Map<string, { readonly name: string; isDone: boolean }>();
@@ -37,16 +37,16 @@ export function createHookJournal({ now, clockTolerance, mirror, objects, violat
   };
   const answerOf = ({ outcome }: PortCall): unknown =>
     outcome.kind === 'answered' ? fieldsOf(outcome.value)['kind'] : undefined;
-  const noteHooks = (record: unknown): void => {
+  const noteHooks = (record: unknown, { startTime }: Run): void => {
     const instance = textOf(dig(record, 'state', 'providerID')) ?? '';
     for (const name of Object.keys(fieldsOf(dig(record, 'state', 'hooks')))) {
       const key = `${instance}/${name}`;
-      if (!noted.has(key)) noted.set(key, now());
+      if (!noted.has(key)) noted.set(key, startTime);
     }
   };
   return {
     onCall(call, run) {
-      if (call.port === 'records' && call.method === 'put') noteHooks(call.args[0]);
+      if (call.port === 'records' && call.method === 'put') noteHooks(call.args[0], run);
       if (isKubernetes(call, 'create') && targetOf(call).resource === HOOK_RESOURCES.split('.', 1)[0]) {
         const name = textOf(dig(call.args[1], 'metadata', 'name')) ?? '';
         const instance = textOf(dig(call.args[1], 'spec', 'instance')) ?? '';
