@@ -103,6 +103,7 @@ const attempt = z.madeOnce(() =>
     until: z.exactOptional(instant),
     retryTime: z.exactOptional(instant),
     answer: z.exactOptional(z.object({ kind: z.enum(['succeeded', 'failed', 'stopped']), message: z.string() })),
+    notTaken: z.exactOptional(z.literal(true)),
     wellTime: z.exactOptional(instant),
     terminationTimestamp: z.exactOptional(z.string()),
     previousTimestamp: z.exactOptional(z.string()),
@@ -136,7 +137,7 @@ export const poolCodec: RecordCodec<PoolState> = {
   owner: OWNER,
   schemaVersion: 4,
   // Version 1 had terminations alone, 2 no resources that may have been made, 3 nothing of what came before an observed action.
-  // A run that does not know `changed`, `calm` and `left` drops them; without the first two it looks at once.
+  // A run that does not know `changed`, `calm`, `left` and `notTaken` drops them; without the first two it looks at once.
   parse: state => poolSchema().parse(state),
   toState: ({ passTime, underWay, wanted, changed, calm, attempts, outages, ramp, repairs, left, said }) => {
     const state = {

@@ -142,7 +142,8 @@ export function sortAttempts(
         const { retryTime = now, until, answer } = attempt;
         if (!isNodeThere) drop(attempt);
         else if (until !== undefined && isDue(now, until)) {
-          kept.push({ ...attempt, phase: 'accepted', answer: { kind: 'failed', message: answer?.message ?? '' } });
+          const failed = { kind: 'failed', message: answer?.message ?? '' } as const;
+          kept.push({ ...attempt, phase: 'accepted', answer: failed, notTaken: true });
         } else if (isDue(now, retryTime)) stale.push(attempt);
         else wait(attempt, retryTime);
         continue;

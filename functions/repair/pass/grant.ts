@@ -8,6 +8,7 @@ import type { Awaited } from '../limits/concurrent.ts';
 import type { Gate } from './gate.ts';
 import { rungDeadline, rungsOf } from './attempts.ts';
 import { budgetHold, type Hold } from './guards.ts';
+import { hasBegun } from './place.ts';
 import type { CarriedOut, PoolState, Ramp, RepairAttempt } from './pool.ts';
 
 /** More than so many at once are granted by the passes that follow, one a second. */
@@ -117,7 +118,7 @@ function createAttempt({ node, due, rung, previous, stale }: Candidate, limits: 
     incident: due.incident,
     rung,
     action: step.type,
-    ...((previous !== undefined || stale?.escalates === true) && { escalates: true }),
+    ...(((previous !== undefined && hasBegun(previous)) || stale?.escalates === true) && { escalates: true }),
     ...(carriedOut && { carriedOut }),
     ...(until !== undefined && { until }),
     ...(step.type === 'Reboot' && node.bootID !== undefined && { bootID: node.bootID }),
@@ -128,8 +129,10 @@ function createAttempt({ node, due, rung, previous, stale }: Candidate, limits: 
   };
 }
 
-function carriedOutBy({ phase, rung, action, carriedOut }: RepairAttempt): CarriedOut | undefined {
-  return phase === 'observed' ? carriedOut : { rung, action };
+function carriedOutBy(attempt: RepairAttempt): CarriedOut | undefined {
+  const { phase, rung, action, carriedOut } = attempt;
+  if (phase === 'observed') return carriedOut;
+  return hasBegun(attempt) ? { rung, action } : undefined;
 }
 
 /** What a termination writes on the NodeClaim, and in place of what (I7). */

@@ -7,7 +7,7 @@ import { addDuration, minutes, toTimestamp, type EpochMs } from '../../../shared
 import { decide, vetoCheckTime, type DueNode, type NodeDecision, type RepairRules } from '../decide.ts';
 import type { Episode, RepairIncident } from '../incident.ts';
 import { rungsOf, staleOf, standingOf, type OpenAttempts } from './attempts.ts';
-import { placeBefore } from './place.ts';
+import { hasBegun, placeBefore } from './place.ts';
 import type { Candidate } from './grant.ts';
 import { BLOCKED_RETRY } from './guards.ts';
 import type { RepairAttempt } from './pool.ts';
@@ -74,7 +74,10 @@ function lookAfresh(context: LookContext, node: NodeView, hold: HoldOf): NodeLoo
 /** A node at which an attempt was made before: it may have helped, may still help, or the next rung's turn has come. */
 function lookAtRepaired(context: LookContext, node: NodeView, previous: RepairAttempt, hold: HoldOf): NodeLook {
   const { now } = context;
-  const decision = decideOn(context, node, isInPlace(previous) ? previous.incident : undefined);
+  const begun = hasBegun(previous);
+  const decision = decideOn(context, node, isInPlace(previous) && begun ? previous.incident : undefined);
+  if (decision.kind === 'tolerate' && isInPlace(previous) && !begun)
+    return { over: previous, ...lookOf(decision, node, now) };
   const isWell = isWellBy(decision);
   const waiting = lookAtSettling(previous, node, isWell, now);
   if (waiting !== undefined) return waiting;

@@ -179,7 +179,13 @@ function attemptAfter(attempt: RepairAttempt, { outcome, made, previous }: Carri
       return { ...attempt, ...made, phase: 'refused', retryTime: outcome.retryTime, answer };
     }
     case 'failed':
-      return { ...attempt, ...made, phase: 'accepted', answer: { kind: 'failed', message: outcome.why } };
+      return {
+        ...attempt,
+        ...made,
+        phase: 'accepted',
+        answer: { kind: 'failed', message: outcome.why },
+        notTaken: true,
+      };
     case 'unknown':
       return attempt;
   }

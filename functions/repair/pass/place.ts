@@ -10,6 +10,12 @@ export function placeBefore(stale: RepairAttempt, rungs: readonly Rung[]): Repai
   return before && placeAt(stale, before);
 }
 
+/**
+ * Whether anything of the repair was carried out, so that it goes on whatever ails the node by then. Until then another illness has its own
+ * toleration (I3).
+ */
+export const hasBegun = ({ escalates, notTaken }: RepairAttempt): boolean => escalates === true || notTaken !== true;
+
 /** The act that was carried out before this one. */
 export function actBefore({ rung, action, escalates }: RepairAttempt, rungs: readonly Rung[]): CarriedOut | undefined {
   const before = rungs[rung - 1];

@@ -30,7 +30,7 @@ export interface RepairAttempt {
   /** Place on the ladder `repair.actions`, from 0. */
   readonly rung: number;
   readonly action: RungType;
-  /** The rung before did not help: whatever condition the node has by now, this is still the same repair. */
+  /** An act before it was carried out and did not help: whatever condition the node has by now, this is still the same repair. */
   readonly escalates?: true | undefined;
   /** `observed`: the last act of this repair that mode `Observe` did not leave out; in mode `Enforce` the ladder goes on after it. */
   readonly carriedOut?: CarriedOut | undefined;
@@ -40,6 +40,8 @@ export interface RepairAttempt {
   readonly retryTime?: EpochMs | undefined;
   /** How the act itself ended, before `until`. */
   readonly answer?: RungAnswer | undefined;
+  /** Nothing was done: it was impossible, or refused until its time was over. */
+  readonly notTaken?: true | undefined;
   /** Since when the node is well, although the act has not shown yet. */
   readonly wellTime?: EpochMs | undefined;
   /** `Terminate`: the annotation's value that this attempt sets, so that it is known as ours (I7). */

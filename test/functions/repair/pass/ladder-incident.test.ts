@@ -98,3 +98,45 @@ describe('a node that stays ill', () => {
     }
   });
 });
+
+describe('a node at which no action was carried out yet', () => {
+  const bus = { kind: 'failed', message: 'NoTemplate' } as const;
+  const impossible = inPlace({ action: 'Reboot', phase: 'accepted', notTaken: true, answer: bus, until: later(10) });
+  const outOfTime = inPlace({ action: 'Reboot', phase: 'refused', retryTime: later(1), answer: bus, until: later(1) });
+
+  it.each([
+    ['cannot be carried out', impossible],
+    ['was refused until its time was over', outOfTime],
+  ])('goes on to the next action when the first one %s', (_, attempt) => {
+    const ill = aPoolNode('n1', aCondition('Ready', 'False'));
+    const { verdicts } = decidePass(aPass([ill], { rules, state: holding(attempt), now: later(2) }));
+    expect(verdicts).toMatchObject([{ kind: 'repair', attempt: { number: 2, action: 'Drain' } }]);
+  });
+
+  it.each([
+    ['cannot be carried out', impossible],
+    ['was refused until its time was over', outOfTime],
+  ])('tolerates another illness from its own beginning when the first one %s', (_, attempt) => {
+    const other = aPoolNode('n1', aCondition('Ready', 'Unknown', later(1)));
+    const whileTolerated = decidePass(aPass([other], { rules, state: holding(attempt), now: later(2) }));
+    expect(whileTolerated).toMatchObject({ verdicts: [], state: { attempts: [] } });
+    const { verdicts } = decidePass(aPass([other], { rules, state: whileTolerated.state, now: later(31) }));
+    expect(verdicts).toMatchObject([
+      { kind: 'repair', attempt: { number: 1, action: 'Reboot', incident: { lastTransitionTime: later(1) } } },
+    ]);
+  });
+
+  it('tolerates another illness that it gets before the second look at the next action, too', () => {
+    const ill = aPoolNode('n1', aCondition('Ready', 'False'));
+    const { state } = decidePass(aPass([ill], { rules, state: holding(impossible), now: later(2) }));
+    expect(state.attempts).toMatchObject([{ action: 'Drain' }]);
+    expect(state.attempts[0]).not.toHaveProperty('escalates');
+  });
+
+  it('keeps its place once an action before was carried out', () => {
+    const attempt = { ...impossible, rung: 0, number: 2, escalates: true as const };
+    const other = aPoolNode('n1', aCondition('Ready', 'Unknown', later(1)));
+    const { verdicts } = decidePass(aPass([other], { rules, state: holding(attempt), now: later(2) }));
+    expect(verdicts).toMatchObject([{ kind: 'repair', attempt: { number: 3, action: 'Drain', escalates: true } }]);
+  });
+});
