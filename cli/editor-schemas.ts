@@ -10,7 +10,7 @@ import { repairLimitsSchema } from '../shared/contract/repair-limits-schema.ts';
 import { repairSchema } from '../shared/contract/repair-schema.ts';
 import { terminationSchema } from '../shared/contract/termination-schema.ts';
 import * as z from '../shared/contract/zod.ts';
-import { scenarioSchema } from '../simulator/scenario/schema.ts';
+import { objectsAtStart, scenarioSchema } from '../simulator/scenario/schema.ts';
 
 /** An object of a kind of ours; what the API server adds to it is as good as anything. */
 const objectOf = (kind: string, spec: z.ZodMiniType) =>
@@ -37,6 +37,14 @@ const SCHEMAS: Readonly<Record<string, z.core.$ZodType>> = {
   finalizerrule: objectOf('FinalizerRule', finalizerRuleSchema()),
 };
 
+/** A List stands for its items (`simulator/scenario/lists.ts`). */
+function takeLists(objects: z.core.JSONSchema.BaseSchema): void {
+  const { items } = objects;
+  if (typeof items !== 'object' || Array.isArray(items)) return;
+  const properties = { apiVersion: { const: 'v1' }, kind: { const: 'List' }, items: { type: 'array' as const, items } };
+  objects.items = { anyOf: [items, { type: 'object', properties, required: Object.keys(properties) }] };
+}
+
 /** What a file may say, as JSON Schema 2020-12. Rules between fields, and texts that have to parse, are `curfew validate`'s. */
 export function schemaFiles(): readonly { readonly path: string; readonly text: string }[] {
   return Object.entries(SCHEMAS).map(([name, schema]) => {
@@ -47,6 +55,7 @@ export function schemaFiles(): readonly { readonly path: string; readonly text: 
         // A default is what the text stands for, in other units than a file has.
         delete jsonSchema.default;
         if (zodSchema === modeText) jsonSchema.enum = [...DRAIN_MODES];
+        if (zodSchema === objectsAtStart) takeLists(jsonSchema);
       },
     });
     return { path: `deploy/schemas/${name}.schema.json`, text: `${JSON.stringify(made, undefined, 2)}\n` };

@@ -1,6 +1,6 @@
 /**
  * What the forwarder publishes: a hint that an object changed, with its identity and the names of the projected parts that did.
- * Functions look at the live object; nothing here is acted on, but for `watch`, which only the forwarder knows.
+ * Functions look at the live object; nothing here is acted on, but for the state in `watch`, which only the forwarder knows.
  *
  * Evolution: forwarder and functions are rolled out apart. A forwarder writes version N; functions of version N read N and N + 1.
  * So a new version only adds optional fields, keeps the meaning of the others, and gives no field a new value that its enumeration

@@ -5,6 +5,7 @@ import { isMisspelling } from '../../shared/domain/nearest-name.ts';
 import { messageOf } from '../../shared/errors.ts';
 import { toScenario } from './document.ts';
 import { expectationByName } from './expectation-schema.ts';
+import { flattenLists } from './lists.ts';
 import { describeIssue, describeUnknown } from './messages.ts';
 import { placeOf, placeOfLooseAlias, type Path } from './places.ts';
 import { complainAboutDuplicates, complainAboutNames } from './complaints.ts';
@@ -76,17 +77,20 @@ function parseDocument(
   lines: LineCounter,
   catalog: ResourceCatalog,
 ): Scenario | ScenarioFault[] {
-  const locate: Locate = path => placeOf(file, document, lines, path);
+  const written: Locate = path => placeOf(file, document, lines, path);
   let value: unknown;
   try {
     value = document.toJS({ maxAliasCount: MAX_ALIASES });
   } catch (error) {
-    const place = placeOfLooseAlias(file, document, lines) ?? locate([]);
+    const place = placeOfLooseAlias(file, document, lines) ?? written([]);
     return [{ place, message: describeAliases(messageOf(error)) }];
   }
   const other = complainAboutKind(value);
-  if (other !== undefined) return [{ place: locate(['kind']), message: other }];
-  const result = scenarioSchema.safeParse(value, { error: describeIssue });
+  if (other !== undefined) return [{ place: written(['kind']), message: other }];
+  const flat = flattenLists(value);
+  if (flat.misplaced.length > 0) return flat.misplaced.map(({ path, message }) => ({ place: written(path), message }));
+  const locate: Locate = path => written(flat.origin(path));
+  const result = scenarioSchema.safeParse(flat.value, { error: describeIssue });
   if (!result.success) return result.error.issues.flatMap(issue => toFaults(issue, scenarioSchema, locate));
   const faults: ScenarioFault[] = [];
   const scenario = toScenario(result.data, file, locate, faults);

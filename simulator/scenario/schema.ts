@@ -42,6 +42,8 @@ const manifestWith = (entries: z.ZodType<Readonly<Record<string, string | null>>
     });
 
 const manifest = manifestWith(texts);
+/** Once their Lists are flattened. */
+export const objectsAtStart = z.array(manifest);
 const appliedManifest = manifestWith(z.record(z.string(), z.string().nullable()));
 
 const target = { resource: text, namespace: text.optional(), name: text };
@@ -74,7 +76,7 @@ const spec = {
   config: z.string().optional(),
   templates: texts.optional(),
   actors: z.array(z.enum(ACTORS)).optional(),
-  objects: z.array(manifest).optional(),
+  objects: objectsAtStart.optional(),
   steps: z.array(step).optional(),
   expect: z.array(expectation).optional(),
 };

@@ -40,6 +40,10 @@ describe('a scenario', () => {
     expect(scenario.safeParse(of({})).success).toBe(true);
     expect(scenario.safeParse(of({ expects: [] })).success).toBe(false);
     expect(scenario.safeParse(of({ actors: ['kubelets'] })).success).toBe(false);
+    const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } };
+    const listed = (item: object) => of({ objects: [node, { apiVersion: 'v1', kind: 'List', items: [item] }] });
+    expect(scenario.safeParse(listed(node)).success).toBe(true);
+    expect(scenario.safeParse(listed({ ...node, metadata: {} })).success).toBe(false);
   });
 });
 

@@ -11,6 +11,7 @@ import {
   copyKarpenterCrds,
   copyKwokCrds,
   type GoModule,
+  type HelmMajor,
   isGoAvailable,
   type Pins,
   readPins,
@@ -95,9 +96,9 @@ export async function ensureKarpenter(log: Log): Promise<KarpenterBinaries | und
 }
 
 /** Returns the path of the pinned Helm, building it first when it is not cached; undefined where there is no Go to build it. */
-export async function ensureHelm(log: Log): Promise<string | undefined> {
+export async function ensureHelm(log: Log, major: HelmMajor): Promise<string | undefined> {
   const { helm, helmModule, go } = await readPins();
-  const program = { title: 'Helm', name: 'helm', version: helm, module: helmModule, minutes: 'three' };
+  const program = { title: 'Helm', name: 'helm', version: helm[major], module: helmModule[major], minutes: 'three' };
   const directory = await ensureProgram(program, go, log);
   return directory === undefined ? undefined : join(directory, 'helm');
 }

@@ -6,6 +6,7 @@ import {
   ensureKarpenter,
   ensureOldestKubernetes,
 } from './build.ts';
+import { HELM_MAJORS } from './go.ts';
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
@@ -14,7 +15,7 @@ export async function setup(): Promise<void> {
     await ensureControlPlaneBinaries(log);
     if (!process.env['KUBEBUILDER_ASSETS']) await ensureOldestKubernetes(log);
     await ensureKarpenter(log);
-    await ensureHelm(log);
+    for (const major of HELM_MAJORS) await ensureHelm(log, major);
   } catch (error) {
     if (!(error instanceof ControlPlaneUnavailableError)) throw error;
     log(`\nnpm run test:control-plane cannot run here. ${error.message}\n`);

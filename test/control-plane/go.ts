@@ -13,14 +13,18 @@ export type Pins = {
   readonly oldestKubernetes: string;
   readonly etcd: string;
   readonly karpenter: string;
-  readonly helm: string;
+  readonly helm: Readonly<Record<HelmMajor, string>>;
   /** The oldest Go that builds them. */
   readonly go: string;
   readonly controlPlane: GoModule;
   readonly oldestModule: GoModule;
   readonly karpenterModule: GoModule;
-  readonly helmModule: GoModule;
+  readonly helmModule: Readonly<Record<HelmMajor, GoModule>>;
 };
+
+/** The releases of Helm that are in use. */
+export const HELM_MAJORS = [3, 4] as const;
+export type HelmMajor = (typeof HELM_MAJORS)[number];
 
 /** A folder with a go.mod, and what is built from it. */
 export type GoModule = {
@@ -37,8 +41,8 @@ const MODULE_DIRECTORY = import.meta.dirname;
 const OLDEST_DIRECTORY = join(MODULE_DIRECTORY, 'oldest');
 const KARPENTER = 'sigs.k8s.io/karpenter';
 const KARPENTER_DIRECTORY = join(MODULE_DIRECTORY, 'karpenter');
-const HELM = 'helm.sh/helm/v3';
-const HELM_DIRECTORY = join(MODULE_DIRECTORY, 'helm');
+const HELM = { 3: 'helm.sh/helm/v3', 4: 'helm.sh/helm/v4' } as const;
+const HELM_DIRECTORY = { 3: join(MODULE_DIRECTORY, 'helm'), 4: join(MODULE_DIRECTORY, 'helm4') } as const;
 const KUBERNETES_PIN = /^\s*(?:require )?k8s\.io\/kubernetes (v\S+)/m;
 const PROGRESS_PERIOD_MS = 30_000;
 const ERROR_TAIL_CHARACTERS = 2000;
@@ -54,31 +58,37 @@ const OLDEST_BINARIES = CONTROL_PLANE_BINARIES.filter(({ name }) =>
   ['kube-apiserver', 'kube-controller-manager', 'kubectl'].includes(name),
 );
 const KARPENTER_BINARIES: readonly Binary[] = [{ name: 'karpenter', package: `${KARPENTER}/kwok` }];
-const HELM_BINARIES: readonly Binary[] = [{ name: 'helm', package: `${HELM}/cmd/helm` }];
 
 /** Reads the pinned versions. */
 export async function readPins(): Promise<Pins> {
   const controlPlane = await readModule(MODULE_DIRECTORY);
   const oldest = await readModule(OLDEST_DIRECTORY);
   const karpenter = await readModule(KARPENTER_DIRECTORY);
-  const helm = await readModule(HELM_DIRECTORY);
+  const helm3 = await readHelm(3);
+  const helm4 = await readHelm(4);
   const kubernetes = controlPlane.pin(KUBERNETES_PIN);
   const oldestKubernetes = oldest.pin(KUBERNETES_PIN);
   const karpenterVersion = karpenter.pin(/^\s*(?:require )?sigs\.k8s\.io\/karpenter (v\S+)/m);
-  const helmVersion = helm.pin(/^\s*(?:require )?helm\.sh\/helm\/v3 (v\S+)/m);
-  const helmStamps = stampsOfHelm(helmVersion, helm.pin(/^\s*k8s\.io\/client-go v0\.(\d+)/m));
   return {
     kubernetes,
     oldestKubernetes,
     etcd: controlPlane.pin(/^\s*(?:require )?go\.etcd\.io\/etcd\/server\/v3 (v\S+)/m),
     karpenter: karpenterVersion,
-    helm: helmVersion,
+    helm: { 3: helm3.version, 4: helm4.version },
     go: controlPlane.pin(/^go (\S+)/m),
     controlPlane: controlPlane.building(CONTROL_PLANE_BINARIES, kubernetesStamps(kubernetes)),
     oldestModule: oldest.building(OLDEST_BINARIES, kubernetesStamps(oldestKubernetes), ['providerless']),
     karpenterModule: karpenter.building(KARPENTER_BINARIES, [`${KARPENTER}/pkg/operator.Version=${karpenterVersion}`]),
-    helmModule: helm.building(HELM_BINARIES, helmStamps),
+    helmModule: { 3: helm3.module, 4: helm4.module },
   };
+}
+
+async function readHelm(major: HelmMajor): Promise<{ readonly version: string; readonly module: GoModule }> {
+  const read = await readModule(HELM_DIRECTORY[major]);
+  const version = read.pin(new RegExp(`^\\s*(?:require )?${HELM[major].replaceAll('.', '\\.')} (v\\S+)`, 'm'));
+  const kubernetesMinor = read.pin(/^\s*k8s\.io\/client-go v0\.(\d+)/m);
+  const binaries = [{ name: 'helm', package: `${HELM[major]}/cmd/helm` }];
+  return { version, module: read.building(binaries, stampsOfHelm(major, version, kubernetesMinor)) };
 }
 
 async function readModule(directory: string): Promise<{
@@ -159,11 +169,11 @@ function kubernetesStamps(kubernetes: string): string[] {
   );
 }
 
-/** Helm takes the release of its client for the cluster's where it asks none, as the released ones do. */
-function stampsOfHelm(version: string, kubernetesMinor: string): string[] {
-  const packages = ['pkg/chartutil', 'pkg/lint/rules'].map(path => `${HELM}/${path}`);
+/** Helm takes the release of its client for the cluster's where it asks none, as the released ones do; Helm 4 knows it by itself. */
+function stampsOfHelm(major: HelmMajor, version: string, kubernetesMinor: string): string[] {
+  const packages = major === 3 ? ['pkg/chartutil', 'pkg/lint/rules'].map(path => `${HELM[3]}/${path}`) : [];
   return [
-    `${HELM}/internal/version.version=${version}`,
+    `${HELM[major]}/internal/version.version=${version}`,
     ...packages.flatMap(path => [`${path}.k8sVersionMajor=1`, `${path}.k8sVersionMinor=${kubernetesMinor}`]),
   ];
 }

@@ -4,8 +4,10 @@
  */
 import type { KindWatch } from '../../../shared/contract/cluster-event.ts';
 import { EVENT_REASONS } from '../../../shared/contract/reasons.ts';
+import { parseFinalizerRule } from '../../../shared/contract/finalizer-rule-schema.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { RetryableError } from '../../../shared/errors.ts';
 import { orRefused, type Refused } from '../../../shared/lifecycle/refused.ts';
 import type { Rounds } from '../../../shared/lifecycle/rounds.ts';
 import { DONE, settle, type Turn } from '../../../shared/lifecycle/settle.ts';
@@ -87,7 +89,7 @@ async function applyRule(
   const accepted = acceptedOf(standing);
   const news = watch !== undefined && isNews(watch, current) ? watch : undefined;
   const watching = news && watchingOf(news);
-  const resource = news?.state === 'Watching' ? news.resource : undefined;
+  const resource = news?.state === 'Watching' ? await resourceOf(deps, current) : undefined;
   const fields = {
     ...(resource !== undefined && { resource }),
     ...(news !== undefined && { [WATCH_TIME]: news.since }),
@@ -103,7 +105,24 @@ async function applyRule(
   return status === 'ok' || object.metadata.deletionTimestamp !== undefined ? turn : status;
 }
 
-/** @param message `resource`: the kind's, as the forwarder has just found it */
+/**
+ * The plural of the rule's kind. An event says that it is watched; what is of that kind the API server says, so that no event can make a rule
+ * that of other objects. Throws `RetryableError` while it does not know the kind that the forwarder has found.
+ */
+async function resourceOf(
+  { kubernetes }: Pick<RuleParts['deps'], 'kubernetes'>,
+  { metadata, spec }: KubernetesObject,
+): Promise<string | undefined> {
+  const rule = parseFinalizerRule(spec);
+  if (!rule.ok) return undefined;
+  const type = await kubernetes.resolve(rule.value);
+  if (type !== undefined) return type.resource;
+  throw new RetryableError(`FinalizerRule ${metadata.name}: ${rule.value.kind} is watched, but not served`, {
+    reason: 'NotServed',
+  });
+}
+
+/** @param message `resource`: the kind's, as it was just found */
 async function lookAtObjects(
   { deps, rules }: RuleEndParts,
   look: Look,

@@ -62,8 +62,7 @@ export async function makeResource(
       return answerOf(hook.target, ref, outcome.object);
     case 'exists': {
       const found = await kubernetes.get(ref);
-      const isOurs = found?.metadata.annotations?.[ANNOTATIONS.terminationHook] === key;
-      if (found !== undefined && isOurs) return answerOf(hook.target, ref, found);
+      if (found !== undefined && isMadeFor(found, key)) return answerOf(hook.target, ref, found);
       return failed(`${kind} ${name} was made by somebody else, and has the name of this hook's`);
     }
     case 'notFound':
@@ -73,16 +72,21 @@ export async function makeResource(
   }
 }
 
-/** How it stands now. */
+const isMadeFor = ({ metadata }: KubernetesObject, key: string): boolean =>
+  metadata.annotations?.[ANNOTATIONS.terminationHook] === key;
+
+/** How it stands now. One of its name that was not made for this hook says nothing (I10). */
 export async function followResource(
-  { deps }: TerminationContext,
-  target: ByResource,
+  context: TerminationContext,
+  hook: TerminationHook & { readonly target: ByResource },
   { group, version, resource, namespace, name }: NonNullable<HookProgress['resource']>,
 ): Promise<ResourceAnswer> {
   const ref = { type: { group, version, resource }, name, ...(namespace !== undefined && { namespace }) };
-  const found = await deps.kubernetes.get(ref);
-  if (found !== undefined) return answerOf(target, ref, found);
-  const versions = await otherVersionsOf(deps.kubernetes, ref.type);
+  const { kubernetes } = context.deps;
+  const found = await kubernetes.get(ref);
+  if (found !== undefined && isMadeFor(found, keyOfHook(context, hook))) return answerOf(hook.target, ref, found);
+  if (found !== undefined) return failed(`${resource} ${name} was removed, and somebody else's has its name`);
+  const versions = await otherVersionsOf(kubernetes, ref.type);
   if (versions.length === 0) return failed(`${resource} ${name} was removed`);
   return failed(`${resource} ${name} is out of sight: ${notServed(ref.type, versions)}`);
 }

@@ -131,9 +131,10 @@ async function follow(
   timeout: EpochMs,
 ): Promise<StepOutcome> {
   const { resource, firstInvokedTime } = progress;
+  const { target } = hook;
   const on = `hook ${hook.name} is at work`;
-  if (hook.target.kind !== 'customResource' || resource === undefined) return waitFor(on, timeout);
-  const answer = await followResource(context, hook.target, resource);
+  if (target.kind !== 'customResource' || resource === undefined) return waitFor(on, timeout);
+  const answer = await followResource(context, { ...hook, target }, resource);
   const isSame = answer.kind === 'pending' && answer.resource?.seenVersion === resource.seenVersion;
   if (!isSame) return keep(context, hook, progress, answer);
   const next = instanceLook(context, firstInvokedTime);

@@ -7,6 +7,7 @@ import { parseAllDocuments, stringify } from 'yaml';
 import { afterAll, expect } from 'vitest';
 import { z } from 'zod';
 import { ensureControlPlaneBinaries, ensureHelm } from '../build.ts';
+import { HELM_MAJORS, type HelmMajor } from '../go.ts';
 
 export const DEPLOY = join(import.meta.dirname, '..', '..', '..', 'deploy');
 export const CHART = join(DEPLOY, 'chart');
@@ -16,11 +17,7 @@ export const REPOSITORY = 'registry.example.com/curfew-forwarder';
 /** What has no default. */
 export const VALUES = { settings: SETTINGS, image: { repository: REPOSITORY } };
 
-const helmFile = await ensureHelm(() => undefined);
 const { kubectl: kubectlFile = 'kubectl' } = await ensureControlPlaneBinaries(() => undefined);
-/** For the title of a suite. */
-export const skipped = helmFile === undefined ? ' (skipped: building Helm needs Go)' : '';
-
 export const folder = realpathSync(mkdtempSync(join(tmpdir(), 'curfew-chart-')));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -39,12 +36,6 @@ function run(file: string, args: readonly string[], input = '') {
 
 export const kubectl = (...args: readonly string[]): Ran => run(kubectlFile, args);
 
-/** In the namespace `curfew`, unless `args` name another. */
-export function helm(args: readonly string[], values?: object): Ran {
-  const given = values === undefined ? [] : ['--values', '-'];
-  return run(helmFile ?? 'helm', ['--namespace', 'curfew', ...args, ...given], stringify(values));
-}
-
 /** What a run prints that went well, without a word about it. */
 export function done({ status, stdout, stderr }: Ran): string {
   expect([status, stderr]).toEqual([0, '']);
@@ -57,11 +48,33 @@ export const objectsOf = (text: string): readonly Rendered[] =>
     .filter(value => value !== null)
     .map(value => objectSchema.parse(value));
 
-/** The chart's objects by these values beside those that have no default. */
-export const rendered = (values: object): readonly Rendered[] =>
-  objectsOf(done(helm(['template', 'curfew', CHART], { ...VALUES, ...values })));
-
 export const find = (objects: readonly Rendered[], kind: string, name: string): Rendered | undefined =>
   objects.find(object => object.kind === kind && object.metadata.name === name);
 
 export const withSettings = (more: object) => ({ settings: { ...SETTINGS, ...more } });
+
+export interface Helm {
+  readonly major: HelmMajor;
+  /** For the title of a suite. */
+  readonly skipped: string;
+  /** In the namespace `curfew`, unless `args` name another. */
+  readonly helm: (args: readonly string[], values?: object) => Ran;
+  /** The chart's objects by these values beside those that have no default. */
+  readonly rendered: (values: object) => readonly Rendered[];
+}
+
+async function helmOf(major: HelmMajor): Promise<Helm> {
+  const file = await ensureHelm(() => undefined, major);
+  const helm: Helm['helm'] = (args, values) => {
+    const given = values === undefined ? [] : ['--values', '-'];
+    return run(file ?? 'helm', ['--namespace', 'curfew', ...args, ...given], stringify(values));
+  };
+  return {
+    major,
+    skipped: file === undefined ? ' (skipped: building Helm needs Go)' : '',
+    helm,
+    rendered: values => objectsOf(done(helm(['template', 'curfew', CHART], { ...VALUES, ...values }))),
+  };
+}
+
+export const HELMS: readonly Helm[] = await Promise.all(HELM_MAJORS.map(helmOf));

@@ -93,6 +93,28 @@ describe('a valid file', () => {
     expect(objects).toHaveLength(2);
   });
 
+  it('takes the items of a List, as `kubectl get --output yaml` prints it', () => {
+    const { objects } = good(`  objects:
+    - { apiVersion: v1, kind: Node, metadata: { name: n1 } }
+    - apiVersion: v1
+      items:
+      - apiVersion: v1
+        kind: Node
+        metadata: { name: n2 }
+      - { apiVersion: v1, kind: Pod, metadata: { name: a, namespace: ml } }
+      kind: List
+      metadata: { resourceVersion: "" }
+    - { apiVersion: v1, kind: List, items: [] }
+    - { apiVersion: v1, kind: Node, metadata: { name: n3 } }
+`);
+    expect(objects.map(({ manifest, place }) => `${place.line} ${place.path}: ${manifest.name}`)).toEqual([
+      '8 spec.objects[0]: n1',
+      '11 spec.objects[1].items[0]: n2',
+      '14 spec.objects[1].items[1]: a',
+      '18 spec.objects[3]: n3',
+    ]);
+  });
+
   it('takes another version of a kind that is served', () => {
     const { objects } = good(
       '  objects:\n    - { apiVersion: karpenter.sh/v1beta1, kind: NodePool, metadata: { name: p } }\n',
@@ -183,6 +205,31 @@ describe('a file that is not valid', () => {
       'an unknown kind',
       '  objects: [{ apiVersion: v1, kind: Knode, metadata: { name: x } }]\n',
       /spec\.objects\[0\]: the cluster serves no v1 Knode/,
+    ],
+    [
+      'an unknown kind in a List',
+      '  objects: [{ apiVersion: v1, kind: List, items: [{ apiVersion: v1, kind: Knode, metadata: { name: x } }] }]\n',
+      /spec\.objects\[0\]\.items\[0\]: the cluster serves no v1 Knode/,
+    ],
+    [
+      'an object of a List without a name',
+      '  objects: [{ apiVersion: v1, kind: List, items: [{ apiVersion: v1, kind: Node, metadata: {} }] }]\n',
+      /spec\.objects\[0\]\.items\[0\]\.metadata\.name: is missing/,
+    ],
+    [
+      'an object that is in a List, too',
+      '  objects: [{ apiVersion: v1, kind: Node, metadata: { name: x } }, { apiVersion: v1, kind: List, items: [{ apiVersion: v1, kind: Node, metadata: { name: x } }] }]\n',
+      /spec\.objects\[1\]\.items\[0\]: Node x stands at line 7 already/,
+    ],
+    [
+      'a List without items',
+      '  objects: [{ apiVersion: v1, kind: List, metadata: {} }]\n',
+      /spec\.objects\[0\]\.items: is missing; it must be a list/,
+    ],
+    [
+      'a List in a step',
+      '  steps: [{ at: 1m, apply: { apiVersion: v1, kind: List, items: [] } }]\n',
+      /spec\.steps\[0\]\.apply: is one object: give each item of the List its own step/,
     ],
     ['an unknown resource', '  expect: [{ write: { resource: node }, times: 0 }]\n', /serves no resource "node"/],
     [
