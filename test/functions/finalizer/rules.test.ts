@@ -6,6 +6,7 @@ import {
   decideRule,
   retryDelay,
   takeSlot,
+  type Entry,
   type RuleObservation,
 } from '../../../functions/finalizer/rules/decide.ts';
 import { addDuration, hours, minutes, seconds, type EpochMs } from '../../../shared/domain/time.ts';
@@ -72,6 +73,64 @@ describe('an object of a FinalizerRule', () => {
     expect(decideRule(seen({ object: { isHeld: false, deletionTime: NOW } }))).toEqual({ kind: 'orphan' });
     const entry = { phase: 'cleaned', attempts: 1, time: NOW } as const;
     expect(decideRule(seen({ object: undefined, entry }))).toEqual({ kind: 'close' });
+  });
+
+  const living = (isHeld: boolean): RuleObservation['object'] => ({ isHeld, deletionTime: undefined });
+  const going = (isHeld: boolean): RuleObservation['object'] => ({ isHeld, deletionTime: NOW });
+  const entryIn = (phase: Entry['phase'], more: Partial<Entry> = {}): Entry => ({
+    phase,
+    attempts: 1,
+    time: NOW,
+    ...more,
+  });
+  const soon = addDuration(NOW, seconds(1));
+  const deadline = { ...seen().rule, deadline: seconds(1) };
+
+  it.each<[string, Partial<RuleObservation>, string]>([
+    ['lives, held and in the ledger', { object: living(true) }, 'watch'],
+    ['lives, and somebody has taken the finalizer off', { object: living(false) }, 'hold'],
+    ['lives, and carries the finalizer by another hand', { object: living(true), entry: undefined }, 'hold'],
+    ['lives, held, and its rule ends', { object: living(true), ruleEnds: true }, 'free'],
+    ['lives, in the ledger alone, and its rule ends', { object: living(false), ruleEnds: true }, 'free'],
+    [
+      'lives, held by a run that died, and its rule ends',
+      { object: living(true), entry: undefined, ruleEnds: true },
+      'free',
+    ],
+    [
+      'lives, has nothing of ours, and its rule ends',
+      { object: living(false), entry: undefined, ruleEnds: true },
+      'ignore',
+    ],
+    ['goes, and has nothing of ours', { object: going(false), entry: undefined }, 'ignore'],
+    ['goes, and is known as a possible orphan', { object: going(false), entry: entryIn('orphaned') }, 'ignore'],
+    ['goes, cleaned and released', { object: going(false), entry: entryIn('cleaned') }, 'close'],
+    ['goes, and nobody has called yet', {}, 'intend'],
+    ['goes, and is not in the ledger', { entry: undefined }, 'intend'],
+    ['goes, and waits for its place', { entry: entryIn('held', { slotTime: soon }) }, 'wait'],
+    ['goes, and its place has come', { entry: entryIn('held', { slotTime: NOW }) }, 'intend'],
+    ['goes, and failed', { entry: entryIn('failed') }, 'wait'],
+    [
+      'goes, and is asked for by another run, whatever this one did before',
+      { entry: entryIn('pending'), ownIntent: true },
+      'wait',
+    ],
+    ['is gone, and is known as a possible orphan', { object: undefined, entry: entryIn('orphaned') }, 'watch'],
+    ['is gone, and nothing is known of it', { object: undefined, entry: undefined }, 'ignore'],
+  ])('that %s', (_, fields, kind) => {
+    expect(decideRule(seen(fields)).kind).toBe(kind);
+  });
+
+  it('that waits is looked at again at its deadline, and is overdue from then on', () => {
+    const entry = entryIn('failed');
+    const next = addDuration(NOW, seconds(5));
+    expect(decideRule(seen({ entry }))).toEqual({ kind: 'wait', until: next, overdue: false });
+    expect(decideRule(seen({ entry, rule: deadline }))).toEqual({ kind: 'wait', until: soon, overdue: false });
+    expect(decideRule(seen({ entry, rule: deadline, now: soon }))).toEqual({
+      kind: 'wait',
+      until: next,
+      overdue: true,
+    });
   });
 
   it('that is out of sight counts as nothing: its entry is kept, and looked for again', () => {

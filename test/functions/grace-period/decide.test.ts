@@ -185,3 +185,43 @@ describe('announcements', () => {
     expect(kept({ now, pods, record }).node).toMatchObject({ kind: 'hold', until: '2024-01-01T18:00:00Z' });
   });
 });
+
+describe('a change of the node that the API server refuses', () => {
+  const record = { announced: {}, effort: { kind: 'refused' as const, times: 1, lastTime: CREATED, message: 'no' } };
+  const held = { name: 'n1', uid: 'uid-n1', doNotDisrupt: 'true', protectedUntil: END };
+
+  it('is tried again, though no annotated pod is left: the node would stay held', () => {
+    const { node, outcome, announcements } = kept({ pods: [], node: held, record });
+    expect({ node, wakeTime: outcome.wakeTime }).toEqual({
+      node: { kind: 'leave' },
+      wakeTime: addDuration(CREATED, minutes(1)),
+    });
+    expect(announcements).toMatchObject([{ topic: 'refused', about: { kind: 'Node' } }]);
+    const later = addDuration(CREATED, minutes(1));
+    expect(check({ now: later, pods: [], node: held, record })).toMatchObject({
+      kind: 'close',
+      node: { kind: 'release' },
+    });
+  });
+
+  it('is forgotten when somebody else has made it', () => {
+    expect(check({ pods: [], record })).toMatchObject({ kind: 'close', node: { kind: 'leave' } });
+  });
+
+  it('is not said of one that waits because somebody removes the annotation again and again', () => {
+    const node = { ...held, doNotDisrupt: undefined };
+    const quarrel = { announced: {}, effort: { kind: 'restored' as const, times: 3, lastTime: CREATED } };
+    expect(kept({ node, record: quarrel })).toMatchObject({ node: { kind: 'leave' }, announcements: [] });
+  });
+});
+
+describe('in mode Observe', () => {
+  it('says what the node would carry, and nothing where it carries it already', () => {
+    const saidOf = (doNotDisrupt: string | undefined, protectedUntil: string | undefined) =>
+      kept({ observeOnly: true, node: { name: 'n1', uid: 'uid-n1', doNotDisrupt, protectedUntil } }).announcements;
+    expect(saidOf(undefined, undefined)).toMatchObject([{ topic: 'observed' }]);
+    expect(saidOf('true', undefined)).toEqual([]);
+    expect(saidOf('true', END)).toEqual([]);
+    expect(saidOf(undefined, END)).toEqual([]);
+  });
+});

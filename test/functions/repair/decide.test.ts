@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decide, holdsPastInstant } from '../../../functions/repair/decide.ts';
 import type { JsonObject } from '../../../shared/domain/kubernetes-object.ts';
-import type { NodeCondition } from '../../../shared/domain/node.ts';
-import { hours, minutes, toEpochMs, type DurationMs, type EpochMs } from '../../../shared/domain/time.ts';
+import type { NodeCondition, NodeView } from '../../../shared/domain/node.ts';
+import { hours, minutes, toEpochMs, toTimestamp, type DurationMs, type EpochMs } from '../../../shared/domain/time.ts';
 import { aCondition, aNode, aNodeClaim, anObservation, at, someRules, T } from '../../builders/repair.ts';
 
 const after = (duration: DurationMs): EpochMs => toEpochMs(T + duration);
@@ -164,6 +164,64 @@ describe('guards', () => {
   ])('a deadline has passed: %s', (_, value, expected) => {
     const claim = aNodeClaim({ annotations: value === undefined ? {} : { [ANNOTATION]: value } });
     expect(holdsPastInstant(claim, after(minutes(30)))).toBe(expected);
+  });
+});
+
+describe('a node without a NodeClaim', () => {
+  const owner = { kind: 'none', message: 'none' } as const;
+  const covered: JsonObject = { nodesWithoutNodeClaim: 'TerminateInAutoScalingGroup' };
+  const unmanaged: Partial<NodeView> = { providerID: 'aws:///us-west-2a/i-1', labels: {}, ownerClaim: undefined };
+
+  it.each<[string, JsonObject, Partial<NodeView>, string]>([
+    ['is due where the block covers those', covered, {}, 'due'],
+    ['is left alone where it does not', {}, {}, 'ignore'],
+    ['is left alone without an instance', covered, { providerID: undefined }, 'ignore'],
+    ['may wait for its NodeClaim: it has the label', covered, { labels: { 'karpenter.sh/nodepool': 'p' } }, 'ignore'],
+    ['may wait for its NodeClaim: it names it as its owner', covered, { ownerClaim: 'c' }, 'ignore'],
+  ])('%s', (_, block, overrides, kind) => {
+    const node = aNode([aCondition('Ready', 'False')], { ...unmanaged, ...overrides });
+    expect(decide(anObservation({ owner, rules: someRules(block), node })).kind).toBe(kind);
+  });
+});
+
+describe('a veto', () => {
+  const VETO = 'curfew.dev/do-not-repair';
+  const now = after(minutes(30));
+  const until = (minute: number): string => toTimestamp(after(minutes(minute)));
+  const decided = (values: { node?: string; claim?: string; pool?: string }) => {
+    const annotations = (value: string | undefined) => (value === undefined ? {} : { [VETO]: value });
+    const node = aNode([aCondition('Ready', 'False')], { annotations: annotations(values.node) });
+    const claim = aNodeClaim({ annotations: annotations(values.claim) });
+    const poolVeto = { kind: 'NodePool', name: 'default', uid: 'uid-p', value: values.pool } as const;
+    return decide(anObservation({ now, node, owner: { kind: 'claim', claim }, rules: someRules({}, { poolVeto }) }));
+  };
+
+  it.each([
+    ['on the node', { node: 'true' }, 'Node'],
+    ['on its NodeClaim', { claim: 'true' }, 'NodeClaim'],
+    ['on its NodePool', { pool: 'true' }, 'NodePool'],
+  ] as const)('holds %s', (_, values, kind) => {
+    expect(decided(values)).toMatchObject({ kind: 'vetoed', veto: { until: undefined, by: { kind } } });
+  });
+
+  it('holds until its instant, and not at it', () => {
+    expect(decided({ node: until(31) })).toMatchObject({ kind: 'vetoed', veto: { until: after(minutes(31)) } });
+    expect(decided({ node: until(30) }).kind).toBe('due');
+  });
+
+  it('holds without end where its value cannot be read (I6)', () => {
+    expect(decided({ node: 'false' })).toMatchObject({ kind: 'vetoed', veto: { until: undefined, invalid: true } });
+    expect(decided({ node: '' })).toMatchObject({ kind: 'vetoed', veto: { until: undefined, invalid: true } });
+  });
+
+  it('of several the one that holds longest', () => {
+    const kindOf = (values: Parameters<typeof decided>[0]): unknown => {
+      const decision = decided(values);
+      return decision.kind === 'vetoed' && decision.veto.by.kind;
+    };
+    expect(kindOf({ node: until(31), claim: until(33), pool: until(32) })).toBe('NodeClaim');
+    expect(kindOf({ node: until(31), claim: until(33), pool: 'true' })).toBe('NodePool');
+    expect(kindOf({ node: until(33), claim: until(32), pool: until(20) })).toBe('Node');
   });
 });
 

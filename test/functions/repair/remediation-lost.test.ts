@@ -121,3 +121,60 @@ it('I7, I9: is deleted as soon as admission lets it go, and said before, whereve
   }
   expect({ calls, wrong }).toEqual({ calls, wrong: [] });
 });
+
+const TIMED_OUT = 'remediation.medik8s.io/nhc-timed-out';
+const NODE_FIX = {
+  type: { group: 'ops.example.com', version: 'v1', resource: 'nodefixes' },
+  namespace: 'prod',
+  name: 'n1',
+};
+
+/** The node stays ill: after the time of the custom resource its NodeClaim is deleted. The run that makes it ends at the call. */
+async function illStory(crash: Crash | undefined, meanwhile?: (world: World) => void) {
+  const world = dueWorld();
+  const calls = await world.look('n1', crash);
+  const sweepFor = async (spans: readonly number[]): Promise<void> => {
+    for (const span of spans) {
+      world.advance(minutes(span));
+      await world.sweep();
+    }
+  };
+  world.advance(minutes(1));
+  await world.look('n1');
+  await sweepFor([1, 1, 5, 5]);
+  meanwhile?.(world);
+  await sweepFor([5, 1, 1, 5]);
+  const writes = (resource: string, verb: string): number =>
+    world.writes.filter(write => write.ref.type.resource === resource && write.verb === verb).length;
+  return {
+    calls,
+    created: writes('nodefixes', 'create'),
+    patched: writes('nodefixes', 'patch'),
+    claims: writes('nodeclaims', 'delete'),
+    timedOut: world.core.get(NODE_FIX).metadata.annotations?.[TIMED_OUT],
+  };
+}
+
+type World = ReturnType<typeof dueWorld>;
+
+it('I4: is made once, and told once that its time is over, wherever the run ended', async () => {
+  const { calls, ...undisturbed } = await illStory(undefined);
+  expect(undisturbed).toEqual({ created: 1, patched: 1, claims: 1, timedOut: expect.any(String) });
+  const wrong: unknown[] = [];
+  for (let call = 1; call <= calls; call++) {
+    for (const side of ['before', 'after'] as const) {
+      const { created, patched, claims, timedOut } = await illStory({ call, side });
+      if (created !== 1 || patched !== 1 || claims !== 1 || timedOut === undefined)
+        wrong.push({ call, side, created, patched, claims, timedOut });
+    }
+  }
+  expect({ calls, wrong }).toEqual({ calls, wrong: [] });
+});
+
+it('I10: is not taken for another one of its name, which keeps nothing from going on', async () => {
+  const { calls: _, ...after } = await illStory(undefined, world => {
+    world.core.delete(NODE_FIX, { user: 'x' });
+    world.seed({ apiVersion: 'ops.example.com/v1', kind: 'NodeFix', metadata: { namespace: 'prod', name: 'n1' } });
+  });
+  expect(after).toEqual({ created: 1, patched: 0, claims: 1, timedOut: undefined });
+});
