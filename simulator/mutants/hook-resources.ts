@@ -21,7 +21,7 @@ export const HOOK_RESOURCE_MUTANTS: readonly Mutant[] = [
     mistake: 'makes the custom resource of a hook, and takes it for done',
     breaks: ['I1'],
     scenario: 'finalizer-hook-resources.yaml#a-custom-resource-is-made-and-waited-for',
-    seed: 19,
+    seed: 94,
     mutation: withKubernetes('finalizer', api => ({
       async create(type, manifest) {
         const outcome = await api.create(type, manifest);

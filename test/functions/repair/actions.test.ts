@@ -71,6 +71,21 @@ describe('Reboot', () => {
     expect(reboots(lost)).toEqual([]);
   });
 
+  it('waits twice as long before each further try, a minute at most', async () => {
+    const world = dueWorld({ type: 'Reboot', timeout: '30m' });
+    world.cloud.fails = new RetryableError('throttled', { reason: 'RequestLimitExceeded' });
+    await world.look('n1');
+    for (const wait of [5, 10, 20, 40, 60, 60]) {
+      const pool = world.store.all().find(({ id }) => id.startsWith('pool/'));
+      expect(pool?.state).toMatchObject({
+        attempts: [{ phase: 'refused', retryTime: world.now() + seconds(wait) }],
+      });
+      world.advance(seconds(wait));
+      await world.sweep();
+    }
+    expect(reboots(world)).toEqual([]);
+  });
+
   it('gives way to the next action when the instance cannot be rebooted', async () => {
     const world = dueWorld({ type: 'Reboot', timeout: '30m' });
     world.cloud.outcome = { kind: 'refused', reason: 'IncorrectInstanceState', message: 'it is stopped' };

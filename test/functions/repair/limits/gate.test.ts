@@ -115,6 +115,24 @@ describe('how many may begin', () => {
   });
 });
 
+describe('whether limits are kept where places were taken, however they came to be', () => {
+  const [a0, a1, b0] = [nodeIn('a0', 'a'), nodeIn('a1', 'a'), nodeIn('b0', 'b')];
+  const nodes = [...nodesIn('a', 4), ...nodesIn('b', 4)];
+  const limits = [{ maxConcurrentRepairsPerZone: { count: 1 }, maxConcurrentRepairsPerCluster: { count: 3 } }];
+
+  it.each<[string, readonly NodeView[], readonly NodeView[], boolean]>([
+    ['none', [], [a0], true],
+    ['as many as there are', [a0, b0], [a0, b0], true],
+    ['too many in one zone of two', [a0, a1, b0], [a0, b0], false],
+    ['too many in another zone', [a0, a1], [b0], true],
+    ['too many in the cluster', [a0, b0, nodeIn('c0', 'c'), nodeIn('d0', 'd')], [b0], false],
+  ])('%s', (_, taken, places, isKept) => {
+    const gate = gateOf({ nodes, limits });
+    for (const node of taken) gate.take(node);
+    expect(gate.isKept(places)).toBe(isKept);
+  });
+});
+
 describe('who comes first', () => {
   const nodes = nodesIn('a', 4);
   const [node = nodeIn('a0')] = nodes;

@@ -121,6 +121,14 @@ describe('the budget', () => {
     expect(verdictsOf(pass)).toContain('blocked n3 ConcurrencyBudget');
   });
 
+  it('goes to them whatever their names are, and however many conditions others have', () => {
+    const late = aPoolNode('a', SICK, { conditions: [SICK, aCondition('StorageReady', 'False')] });
+    const later = aPoolNode('b');
+    const first = aPoolNode('z', aCondition('Ready', 'False', addDuration(T, minutes(-1))));
+    const one = someRules({ maxUnhealthy: '100%', maxConcurrentRepairs: 1 });
+    expect(granted(decidePass(aPass([late, later, first], { rules: one })))).toEqual(['z']);
+  });
+
   it('then to those that fare worse, then by name', () => {
     const worse = aPoolNode('z', SICK, { conditions: [SICK, aCondition('StorageReady', 'False')] });
     expect(granted(decidePass(aPass([aPoolNode('b'), aPoolNode('a'), worse], { rules })))).toEqual(['z', 'a']);
