@@ -157,7 +157,8 @@ function resolveDeadline(observation: TerminationObservation): {
         : endOf(grace, deletion);
   // Who takes the annotation off takes back what it asked for; one that cannot be read does not.
   const isTakenBack =
-    observation.takesBackDeadline || (storedDeadline?.source === ANNOTATION && terminationTimestamp === undefined);
+    observation.takesBackDeadline ||
+    (claim !== undefined && storedDeadline?.source === ANNOTATION && terminationTimestamp === undefined);
   return { deadline: deadlineInForce(isTakenBack ? undefined : storedDeadline, current), badTimestamp };
 }
 
