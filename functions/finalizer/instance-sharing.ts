@@ -37,7 +37,11 @@ export async function claimsOf(
   return claims.filter(claim => providerIDOf(claim) === providerID);
 }
 
-/** Other NodeClaims with the same providerID: the living ones; of one that lives itself, all. Read once something is being deleted. */
+/**
+ * Other NodeClaims with the same providerID: the living ones; of one that lives itself, all. Read once something is being deleted.
+ *
+ * @param pool whose NodeClaims are read; undefined: all
+ */
 async function claimsBeside(
   deps: Pick<Deps, 'kubernetes'>,
   claim: KubernetesObject,
@@ -82,19 +86,23 @@ export async function namedNodesOf(
   return nodes.filter(node => node !== undefined).filter(node => providerIDOf(node) === providerID);
 }
 
-/** All Nodes with the NodeClaim's providerID, by a list when a deletion begins, and the names of other NodeClaims with it. */
+/**
+ * All Nodes with the NodeClaim's providerID, by a list when a deletion begins, and the names of other NodeClaims with it: of all pools until
+ * Nodes of its own are known, and of its own from then on.
+ */
 export async function allThatShare(
   deps: Pick<Deps, 'kubernetes'>,
   claim: KubernetesObject,
   { namedNodes, pool, ...known }: KnownNodes & { namedNodes: readonly KubernetesObject[]; pool: string | undefined },
 ): Promise<readonly [readonly KubernetesObject[], readonly string[]]> {
   const providerID = providerIDOf(claim);
-  const begins = claim.metadata.deletionTimestamp !== undefined && knownNames(known).length === 0;
+  const isFirst = knownNames(known).length === 0;
+  const begins = claim.metadata.deletionTimestamp !== undefined && isFirst;
   const nodes =
     begins && providerID !== undefined
       ? (await listNodes(deps)).filter(node => providerIDOf(node) === providerID)
       : namedNodes;
-  return [nodes, await claimsBeside(deps, claim, nodes, pool)];
+  return [nodes, await claimsBeside(deps, claim, nodes, isFirst ? undefined : pool)];
 }
 
 /**

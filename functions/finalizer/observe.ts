@@ -15,7 +15,7 @@ import { effectiveProtection, type EffectiveProtection } from '../../shared/poli
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { ClaimHints } from './claim-hints.ts';
 import { allThatShare, claimsOf, isStray, namedNodesOf, withoutStrays } from './instance-sharing.ts';
-import { isLive, isMarked, providerIDOf } from './objects.ts';
+import { isMarked, providerIDOf } from './objects.ts';
 import { loadPool } from './pools.ts';
 import { EMPTY_TERMINATION, TERMINATION_CODEC, type TerminationRecord } from './record.ts';
 import { effectiveTermination, takesBackDeadline, type EffectiveTermination } from './settings.ts';
@@ -100,7 +100,7 @@ export function createObserver(deps: Deps, wakeUp: UsedWakeUp | undefined) {
     const [itsNodes, sharedWith] =
       kind === 'Node' || !isOurs ? [namedNodes, []] : await allThatShare(deps, object, { ...named, namedNodes, pool });
     // A Node that several NodeClaims name is a subject of its own: its deletion is that of none of them.
-    const nodes = isLive(object) && sharedWith.length > 0 ? [] : withoutStrays(object, itsNodes);
+    const nodes = sharedWith.length > 0 ? [] : withoutStrays(object, itsNodes);
     const look: Look = {
       now: deps.clock.now(),
       target,

@@ -91,16 +91,17 @@ describe('of a NodeClaim that names its Node, the Nodes that go with it', () => 
   });
 });
 
-describe('an instance that two NodeClaims name', () => {
+describe.each(['default', 'other'])('an instance that two NodeClaims name, the second one in pool %s', secondPool => {
   const ID = instance(1);
   const held = 'finalizers: [example.com/custom]';
-  const claim = (name: string): string =>
-    `    - { apiVersion: karpenter.sh/v1, kind: NodeClaim, metadata: { name: ${name}, labels: ${labels}, ${held} }, status: { providerID: ${ID}, nodeName: n1 } }`;
+  const claim = (name: string, pool = 'default'): string =>
+    `    - { apiVersion: karpenter.sh/v1, kind: NodeClaim, metadata: { name: ${name}, labels: { karpenter.sh/nodepool: ${pool} }, ${held} }, status: { providerID: ${ID}, nodeName: n1 } }`;
   const objects = [
     '    - { apiVersion: karpenter.sh/v1, kind: NodePool, metadata: { name: default } }',
     POLICY,
     claim('c1'),
-    claim('c2'),
+    '    - { apiVersion: karpenter.sh/v1, kind: NodePool, metadata: { name: other } }',
+    claim('c2', secondPool),
     `    - { apiVersion: v1, kind: Node, metadata: { name: n1, labels: ${labels}, ${held} }, spec: { providerID: ${ID} } }`,
     '    - { apiVersion: v1, kind: Pod, metadata: { namespace: ml, name: p1 }, spec: { nodeName: n1 }, status: { phase: Running } }',
   ];
