@@ -6,7 +6,7 @@ import { loadPodsOnNode, loadProtection } from '../../shared/cluster/protected-p
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
 import { DEFAULT_PROTECTION_POLICY } from '../../shared/domain/protection.ts';
-import { addDuration, isDue, minutes, parseTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import type { EpochMs } from '../../shared/domain/time.ts';
 import type { EffectiveProtection } from '../../shared/policies/protection-settings.ts';
 import { findSubject } from '../../shared/lifecycle/subject.ts';
 import type { Held } from '../../shared/lifecycle/record-codec.ts';
@@ -17,14 +17,11 @@ import { annotatedPods, type Announcement } from './announcements.ts';
 import type { Version } from './seen-objects.ts';
 import { withAnnouncements, type GracePeriodObservation } from './decide.ts';
 
-/** Pods of an older node have been there for events of their own; only a new node may have pods that came before it. */
-const NEW_FOR = minutes(10);
-
 export interface Target {
   readonly name: string;
   readonly uid: string | undefined;
-  /** `ifNew`: list the pods of a node that has just registered; `ifKnown`: only when there is a record or a mark of ours. */
-  readonly pods: 'always' | 'ifNew' | 'ifKnown';
+  /** `always`: list the pods of the node; `ifKnown`: only when there is a record or a mark of ours. */
+  readonly pods: 'always' | 'ifKnown';
   /** No mark of ours changed: without a record there is nothing to look at. */
   readonly onlyIfKnown?: boolean | undefined;
   /** When the timer was due that brought us here. */
@@ -79,10 +76,10 @@ export async function look(
   if (found.kind === 'gone') return found;
 
   const { object, record } = found;
-  const { uid, name, annotations = {}, creationTimestamp } = object.metadata;
+  const { uid, name, annotations = {} } = object.metadata;
   const held = found.held.kind === 'held' ? found.held.value : undefined;
   const known = held !== undefined || annotations[ANNOTATIONS.protectedUntil] !== undefined;
-  if (!known && !wantsPods(target, creationTimestamp, deps.clock.now())) return { kind: 'nothing' };
+  if (!known && target.pods === 'ifKnown') return { kind: 'nothing' };
   // After the Node, so that a change of the Node in between is a conflict and not a wrong decision.
   const surroundings = known ? await loadSurroundings(deps, object) : await loadIfAnnotated(deps, object);
   if (surroundings === undefined) return { kind: 'nothing' };
@@ -122,10 +119,4 @@ async function loadIfAnnotated(deps: Deps, node: KubernetesObject): Promise<Surr
   const pods = await loadPodsOnNode(deps, node.metadata.name);
   if (annotatedPods(pods, DEFAULT_PROTECTION_POLICY).length === 0) return undefined;
   return { pods, protection: await loadProtection(deps, node) };
-}
-
-function wantsPods({ pods }: Target, creationTimestamp: string, now: EpochMs): boolean {
-  if (pods !== 'ifNew') return pods === 'always';
-  const created = parseTimestamp(creationTimestamp);
-  return created === undefined || !isDue(now, addDuration(created, NEW_FOR));
 }

@@ -79,8 +79,9 @@ async function reconcileClusterEvent(deps: Deps, event: WatchedEvent): Promise<v
       // This process has already looked at that version.
       if (change === 'Modified' && event.resync !== true && deps.seen.has(subject.uid, resourceVersion)) return;
       if (change === 'Modified' && isOfOthers(changed)) return;
-      // Pods have events of their own; a node that only changes matters when it is known to carry annotated ones.
-      const pods = change === 'Added' && event.resync !== true ? 'ifNew' : 'ifKnown';
+      // Pods have events of their own, but those that came before their node; a node that only changes matters when it is known to carry
+      // annotated ones.
+      const pods = change === 'Added' && event.resync !== true ? 'always' : 'ifKnown';
       const onlyIfKnown = pods === 'ifKnown' && leavesAlone(event, 'protection');
       return reconcileNode(deps, { name: subject.name, uid: subject.uid, pods, onlyIfKnown });
     }
