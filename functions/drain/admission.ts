@@ -90,6 +90,9 @@ const TOO_MANY: DrainOutcome = {
   left: [],
 };
 
+/** Why an event asks for no drain, of those that are `AlreadyDrained`. */
+export const ASKS_NOTHING: readonly string[] = ['Recovered', 'Skipped'];
+
 /** The end of a request that no pod is touched for. */
 function immediateOutcome(
   { node, record, rules }: DrainObservation,

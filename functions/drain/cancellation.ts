@@ -1,7 +1,7 @@
 /** Which requests end because somebody takes them, or what they were for, back. Pure; part of `decide`. */
 import { isDrainState, STATE_LABEL } from '../../shared/domain/quarantine.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
-import { isForced, remember, toFinished } from './admission.ts';
+import { ASKS_NOTHING, isForced, remember, toFinished } from './admission.ts';
 import {
   faultOf,
   isEndedBy,
@@ -119,9 +119,12 @@ export function takenBack({ hold }: ActiveDrain, node: DrainedNode): DrainOutcom
   return undefined;
 }
 
-/** Whether no drain of the record stands for a fault that is still there. */
+/** Whether no drain of the record stands for a fault that is still there. An event that asked for no drain asked for no cordon either. */
 export function isFree({ finished }: Pick<DrainRecord, 'finished'>): boolean {
-  return finished.every(({ recovered, status }) => recovered || status === 'Cancelled');
+  return finished.every(({ recovered, status, reason }) => {
+    const asksNothing = status === 'AlreadyDrained' && ASKS_NOTHING.includes(reason);
+    return recovered || status === 'Cancelled' || asksNothing;
+  });
 }
 
 const REASONS = {
