@@ -44,7 +44,7 @@ export class ClusterAccess extends Construct {
   }
 }
 
-/** Whoever may associate roles with service accounts must not get this one elsewhere: by the tags of its session it is the forwarder's alone. */
+/** Who may associate roles with service accounts must not get this one elsewhere: by the tags of its session it is the forwarder's alone. */
 function createForwarderRole(scope: Construct, cluster: ClusterConnection, bus: EventBus): Role {
   const podIdentity = new ServicePrincipal('pods.eks.amazonaws.com', {
     conditions: {

@@ -1,4 +1,4 @@
-/** Tests see nothing of what whoever runs them has set up for AWS or Kubernetes: a profile, FIPS endpoints, a cluster. */
+/** Tests see nothing of what the user who runs them has set up for AWS or Kubernetes: a profile, FIPS endpoints, a cluster. */
 import { devNull } from 'node:os';
 
 /** Workers inherit what is left. */

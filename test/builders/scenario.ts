@@ -1,4 +1,6 @@
 /** Scenarios for tests, from their text. */
+import { formatFailures } from '../../simulator/report.ts';
+import { runScenario } from '../../simulator/run.ts';
 import { parseScenarios } from '../../simulator/scenario/parse.ts';
 import type { Scenario } from '../../simulator/scenario/scenario.ts';
 import { clusterCatalog } from '../../simulator/world.ts';
@@ -22,4 +24,36 @@ export function scenarioOf(text: string): Scenario {
   const [scenario] = parsed.scenarios;
   if (scenario === undefined) throw new Error('no scenario');
   return scenario;
+}
+
+/** A history of one cluster: of each list, entries as a file has them. */
+interface History {
+  readonly duration: string;
+  /** Other fields of `spec`, indented by two. */
+  readonly rest?: string;
+  readonly objects: readonly string[];
+  readonly steps: readonly string[];
+  readonly expect?: readonly string[];
+}
+
+/** Drains of all namespaces in this mode, and of parts; pods end as a kubelet ends them. Fields of `spec`. */
+export const drainsOf = (mode: string): string => `  actors: [kubelet]
+  config: |
+    partialDrainEnabled = true
+    [[userNamespaces]]
+    name = "*"
+    mode = "${mode}"
+`;
+
+/** The file of a history that begins at 15:00. */
+export function historyText({ duration, rest = '', objects, steps, expect = [] }: History): string {
+  const list = (name: string, entries: readonly string[]): string =>
+    `  ${name}:${entries.length === 0 ? ' []' : ''}\n${entries.map(each => `    - ${each}\n`).join('')}`;
+  const head = SCENARIO_HEAD.replace('duration: 2h', `duration: ${duration}`);
+  return `${head}${rest}${list('objects', objects)}${list('steps', steps)}${list('expect', expect)}`;
+}
+
+/** What does not hold in a history: its expectations, and the invariants. */
+export async function failuresOf(history: History): Promise<readonly string[]> {
+  return formatFailures(await runScenario(scenarioOf(historyText(history)), {}));
 }

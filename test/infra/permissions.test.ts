@@ -97,7 +97,7 @@ describe('cluster access', () => {
     });
   });
 
-  it('lets no other service account, namespace or cluster take that role, whoever associates it', () => {
+  it('lets no other service account, namespace or cluster take that role, no matter who associates it', () => {
     const [trust] = Object.values(template.findResources('AWS::IAM::Role'))
       .map(({ Properties }) => Properties.AssumeRolePolicyDocument.Statement)
       .filter(statements => JSON.stringify(statements).includes('pods.eks.amazonaws.com'));

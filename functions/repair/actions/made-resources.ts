@@ -23,8 +23,7 @@ const refOf = ({ group, version, resource, namespace, name }: ResourceName): Obj
   ...(namespace !== undefined && { namespace }),
 });
 
-/** How the remediator says that it ended; undefined: not yet, and nothing is known of one that somebody removed, or that is
- * out of sight. */
+/** How the remediator says that it ended; undefined: not yet. Nothing is known of one that somebody removed, or that is out of sight. */
 export async function remediationAnswer(
   { kubernetes }: Pick<ActionDeps, 'kubernetes'>,
   { resources }: Pick<RepairAttempt, 'resources'>,

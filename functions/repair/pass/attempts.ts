@@ -7,7 +7,7 @@ import type { NodeView } from '../../../shared/domain/node.ts';
 import type { RepairAction, RepairSettings } from '../../../shared/domain/repair-policy.ts';
 import { addDuration, isDue, latest, seconds, type EpochMs } from '../../../shared/domain/time.ts';
 import { holdsPastInstant, type RepairRules } from '../decide.ts';
-import { placeAfterObserving } from './place.ts';
+import { notTaken, placeAfterObserving } from './place.ts';
 import type { RepairAttempt, Rung } from './pool.ts';
 
 /** `DrainThenTerminate` is two rungs: a drain of at most its timeout, and the termination. */
@@ -142,8 +142,7 @@ export function sortAttempts(
         const { retryTime = now, until, answer } = attempt;
         if (!isNodeThere) drop(attempt);
         else if (until !== undefined && isDue(now, until)) {
-          const failed = { kind: 'failed', message: answer?.message ?? '' } as const;
-          kept.push({ ...attempt, phase: 'accepted', answer: failed, notTaken: true });
+          kept.push(notTaken(attempt, answer?.message ?? ''));
         } else if (isDue(now, retryTime)) stale.push(attempt);
         else wait(attempt, retryTime);
         continue;

@@ -74,10 +74,10 @@ function lookAfresh(context: LookContext, node: NodeView, hold: HoldOf): NodeLoo
 /** A node at which an attempt was made before: it may have helped, may still help, or the next rung's turn has come. */
 function lookAtRepaired(context: LookContext, node: NodeView, previous: RepairAttempt, hold: HoldOf): NodeLook {
   const { now } = context;
-  const begun = hasBegun(previous);
-  const decision = decideOn(context, node, isInPlace(previous) && begun ? previous.incident : undefined);
-  if (decision.kind === 'tolerate' && isInPlace(previous) && !begun)
-    return { over: previous, ...lookOf(decision, node, now) };
+  const inPlace = isInPlace(previous);
+  const decision = decideOn(context, node, inPlace && hasBegun(previous) ? previous.incident : undefined);
+  // A repair that has begun is not tolerated again.
+  if (inPlace && decision.kind === 'tolerate') return { over: previous, ...lookOf(decision, node, now) };
   const isWell = isWellBy(decision);
   const waiting = lookAtSettling(previous, node, isWell, now);
   if (waiting !== undefined) return waiting;

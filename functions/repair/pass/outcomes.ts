@@ -16,6 +16,7 @@ import type { PassDecision } from './decision.ts';
 import { CALM_SPACING, PASS_SPACING, type OpenPool, type PassDeps } from './deps.ts';
 import { withoutUndone } from './grant.ts';
 import { failureOf } from './guards.ts';
+import { notTaken } from './place.ts';
 import type { PoolState, RepairAttempt } from './pool.ts';
 import { count, countHeld, newsOf, noteAct, say, wakeTimeOf } from './say.ts';
 
@@ -179,13 +180,7 @@ function attemptAfter(attempt: RepairAttempt, { outcome, made, previous }: Carri
       return { ...attempt, ...made, phase: 'refused', retryTime: outcome.retryTime, answer };
     }
     case 'failed':
-      return {
-        ...attempt,
-        ...made,
-        phase: 'accepted',
-        answer: { kind: 'failed', message: outcome.why },
-        notTaken: true,
-      };
+      return notTaken({ ...attempt, ...made }, outcome.why);
     case 'unknown':
       return attempt;
   }

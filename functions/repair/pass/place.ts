@@ -16,6 +16,14 @@ export function placeBefore(stale: RepairAttempt, rungs: readonly Rung[]): Repai
  */
 export const hasBegun = ({ escalates, notTaken }: RepairAttempt): boolean => escalates === true || notTaken !== true;
 
+/** An attempt that is over, and of which nothing was done: the next rung follows it. @param message why not */
+export const notTaken = (attempt: RepairAttempt, message: string): RepairAttempt => ({
+  ...attempt,
+  phase: 'accepted',
+  answer: { kind: 'failed', message },
+  notTaken: true,
+});
+
 /** The act that was carried out before this one. */
 export function actBefore({ rung, action, escalates }: RepairAttempt, rungs: readonly Rung[]): CarriedOut | undefined {
   const before = rungs[rung - 1];

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { RECONCILERS } from '../../../runtime/functions.ts';
 import { formatFailures } from '../../../simulator/report.ts';
 import { runScenario } from '../../../simulator/run.ts';
-import { scenarioOf } from '../../builders/scenario.ts';
+import { drainsOf, historyText, scenarioOf } from '../../builders/scenario.ts';
 
 const NODE_DELETED = 'delete: { resource: nodes, name: n1 }';
 
@@ -13,29 +13,20 @@ async function answersTo(events: readonly string[], expectations: readonly strin
     const detail = `{ nodeName: n1, isFatal: true, ${what} }`;
     const step =
       what === NODE_DELETED ? what : `busEvent: { source: nvsentinel, detail-type: HealthEvent, detail: ${detail} }`;
-    return `    - { at: ${index + 1}m, ${step} }`;
+    return `{ at: ${index + 1}m, ${step} }`;
   });
-  const scenario = scenarioOf(`
-apiVersion: curfew.dev/v1alpha1
-kind: Scenario
-metadata: { name: answers }
-spec:
-  start: "2024-11-01T15:00:00Z"
-  duration: 10m
-  actors: [kubelet]
-  config: |
-    partialDrainEnabled = true
-    [[userNamespaces]]
-    name = "*"
-    mode = "AllowCompletion"
-  objects:
-    - { apiVersion: v1, kind: Node, metadata: { name: n1 } }
-    - { apiVersion: v1, kind: Pod, metadata: { namespace: ml, name: p1 }, spec: { nodeName: n1 }, status: { phase: Running } }
-  steps:
-${steps.join('\n')}
-  expect: ${expectations.length === 0 ? '[]' : ''}
-${expectations.map(each => `    - ${each}`).join('\n')}
-`);
+  const scenario = scenarioOf(
+    historyText({
+      duration: '10m',
+      rest: drainsOf('AllowCompletion'),
+      objects: [
+        '{ apiVersion: v1, kind: Node, metadata: { name: n1 } }',
+        '{ apiVersion: v1, kind: Pod, metadata: { namespace: ml, name: p1 }, spec: { nodeName: n1 }, status: { phase: Running } }',
+      ],
+      steps,
+      expect: expectations,
+    }),
+  );
   const answers: string[] = [];
   const result = await runScenario(scenario, {
     reconcilers: {

@@ -1,8 +1,6 @@
 /** What a drain does at its end: the cordon goes when nothing else wants it, and the pods that nobody waits for are evicted. */
 import { expect, it } from 'vitest';
-import { formatFailures } from '../../../simulator/report.ts';
-import { runScenario } from '../../../simulator/run.ts';
-import { scenarioOf } from '../../builders/scenario.ts';
+import { drainsOf, failuresOf } from '../../builders/scenario.ts';
 
 const event = (at: string, detail: string): string =>
   `{ at: ${at}, busEvent: { source: nvsentinel, detail-type: HealthEvent, detail: { nodeName: n1, isFatal: true, ${detail} } } }`;
@@ -11,29 +9,14 @@ const takenBack = (at: string, id: string): string =>
 const podAt = (at: string, more: string): string =>
   `{ at: ${at}, apply: { apiVersion: v1, kind: Pod, metadata: { namespace: ml, name: p1${more} }, spec: { nodeName: n1 } } }`;
 
-async function failuresOf(mode: string, steps: readonly string[], expectations: readonly string[]) {
-  const text = `
-apiVersion: curfew.dev/v1alpha1
-kind: Scenario
-metadata: { name: ends }
-spec:
-  start: "2024-11-01T15:00:00Z"
-  duration: 10m
-  actors: [kubelet]
-  config: |
-    partialDrainEnabled = true
-    [[userNamespaces]]
-    name = "*"
-    mode = "${mode}"
-  objects:
-    - { apiVersion: v1, kind: Node, metadata: { name: n1 } }
-  steps:
-${steps.map(step => `    - ${step}`).join('\n')}
-  expect:
-${expectations.map(each => `    - ${each}`).join('\n')}
-`;
-  return formatFailures(await runScenario(scenarioOf(text), {}));
-}
+const endsOf = (mode: string, steps: readonly string[], expect: readonly string[]): Promise<readonly string[]> =>
+  failuresOf({
+    duration: '10m',
+    rest: drainsOf(mode),
+    objects: ['{ apiVersion: v1, kind: Node, metadata: { name: n1 } }'],
+    steps,
+    expect,
+  });
 
 const UNCORDONED = 'write: { verb: patch, resource: nodes, name: n1, body: { spec: { unschedulable: null } } }';
 const CORDONED = '{ final: { resource: nodes, name: n1, match: { spec: { unschedulable: true } } } }';
@@ -56,12 +39,12 @@ it('leaves the cordon on for a request that waits', async () => {
     endedAt('5m', 'e2'),
     `{ at: 5m, ${UNCORDONED}, times: 1 }`,
   ];
-  expect(await failuresOf('AllowCompletion', steps, expectations)).toEqual([]);
+  expect(await endsOf('AllowCompletion', steps, expectations)).toEqual([]);
 });
 
 it('leaves the cordon on for a fault that was drained before and is still there', async () => {
   const steps = [event('1m', 'id: e1'), podAt('2m', ''), event('3m', 'id: e2'), takenBack('4m', 'e2')];
-  expect(await failuresOf('AllowCompletion', steps, [endedAt('4m', 'e2'), CORDONED])).toEqual([]);
+  expect(await endsOf('AllowCompletion', steps, [endedAt('4m', 'e2'), CORDONED])).toEqual([]);
 });
 
 it('evicts what it does not wait for', async () => {
@@ -72,5 +55,5 @@ it('evicts what it does not wait for', async () => {
     '{ at: 1m, write: { verb: evict, namespace: ml, name: p1 }, times: 1 }',
     '{ at: 1m, audit: { function: drain, decision: end, reason: DrainSucceeded } }',
   ];
-  expect(await failuresOf('Immediate', [pod, event('1m', 'id: e1')], expectations)).toEqual([]);
+  expect(await endsOf('Immediate', [pod, event('1m', 'id: e1')], expectations)).toEqual([]);
 });

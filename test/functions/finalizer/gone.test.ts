@@ -1,35 +1,21 @@
 /** A NodeClaim that goes before its Nodes: what was promised for it goes along with each of them that is being deleted. */
 import { expect, it } from 'vitest';
-import { formatFailures } from '../../../simulator/report.ts';
-import { runScenario } from '../../../simulator/run.ts';
-import { scenarioOf } from '../../builders/scenario.ts';
+import { failuresOf } from '../../builders/scenario.ts';
 
 const LABELS = 'labels: { karpenter.sh/nodepool: default }';
 const HELD = 'finalizers: [example.com/custom]';
 const ID = '"aws:///us-west-2a/i-1"';
 const STRIPPED = '{ patch: { resource: nodeclaims, name: c1, merge: { metadata: { finalizers: null } } }';
 
-async function failuresOf(steps: readonly string[], expectations: readonly string[]) {
-  const text = `
-apiVersion: curfew.dev/v1alpha1
-kind: Scenario
-metadata: { name: gone }
-spec:
-  start: "2024-11-01T15:00:00Z"
-  duration: 30m
-  objects:
-    - { apiVersion: karpenter.sh/v1, kind: NodePool, metadata: { name: default } }
-    - { apiVersion: curfew.dev/v1alpha1, kind: NodeLifecyclePolicy, metadata: { name: all }, spec: { termination: { finalizerName: example.com/custom, hooks: [{ name: deregister, at: before-drain, lambda: { functionName: f }, deadline: 10m }] } } }
-    - { apiVersion: karpenter.sh/v1, kind: NodeClaim, metadata: { name: c1, ${LABELS}, ${HELD} }, spec: { terminationGracePeriod: 20m }, status: { providerID: ${ID}, nodeName: n1, conditions: [{ type: Registered, status: "True" }] } }
-    - { apiVersion: v1, kind: Node, metadata: { name: n1, ${LABELS}, ${HELD} }, spec: { providerID: ${ID} } }
-    - { apiVersion: v1, kind: Pod, metadata: { namespace: ml, name: p1, annotations: { karpenter.sh/do-not-disrupt: "true" } }, spec: { nodeName: n1, terminationGracePeriodSeconds: 30 }, status: { phase: Running } }
-  steps:
-${steps.map(each => `    - ${each}`).join('\n')}
-  expect:
-${expectations.map(each => `    - ${each}`).join('\n')}
-`;
-  return formatFailures(await runScenario(scenarioOf(text), {}));
-}
+const OBJECTS = [
+  '{ apiVersion: karpenter.sh/v1, kind: NodePool, metadata: { name: default } }',
+  '{ apiVersion: curfew.dev/v1alpha1, kind: NodeLifecyclePolicy, metadata: { name: all }, spec: { termination: { finalizerName: example.com/custom, hooks: [{ name: deregister, at: before-drain, lambda: { functionName: f }, deadline: 10m }] } } }',
+  `{ apiVersion: karpenter.sh/v1, kind: NodeClaim, metadata: { name: c1, ${LABELS}, ${HELD} }, spec: { terminationGracePeriod: 20m }, status: { providerID: ${ID}, nodeName: n1, conditions: [{ type: Registered, status: "True" }] } }`,
+  `{ apiVersion: v1, kind: Node, metadata: { name: n1, ${LABELS}, ${HELD} }, spec: { providerID: ${ID} } }`,
+  '{ apiVersion: v1, kind: Pod, metadata: { namespace: ml, name: p1, annotations: { karpenter.sh/do-not-disrupt: "true" } }, spec: { nodeName: n1, terminationGracePeriodSeconds: 30 }, status: { phase: Running } }',
+];
+const failuresAfter = (steps: readonly string[], expect: readonly string[]): Promise<readonly string[]> =>
+  failuresOf({ duration: '30m', objects: OBJECTS, steps, expect });
 
 const deleted = '{ at: 1m, delete: { resource: nodeclaims, name: c1 } }';
 
@@ -41,7 +27,7 @@ it('its Node keeps the deadline, and no hook is called twice', async () => {
     '{ at: 20m30s, within: 5s, write: { verb: delete, resource: pods, namespace: ml, name: p1 }, times: 1 }',
     '{ final: { resource: nodes, name: n1, exists: false } }',
   ];
-  expect(await failuresOf(steps, expectations)).toEqual([]);
+  expect(await failuresAfter(steps, expectations)).toEqual([]);
 });
 
 it('another Node of that name has nothing of it (I10)', async () => {
@@ -57,5 +43,5 @@ it('another Node of that name has nothing of it (I10)', async () => {
     '{ after: 6m, write: { verb: delete, resource: pods, namespace: ml, name: p1 }, times: 0 }',
     '{ final: { resource: nodes, name: n1, exists: true } }',
   ];
-  expect(await failuresOf(steps, expectations)).toEqual([]);
+  expect(await failuresAfter(steps, expectations)).toEqual([]);
 });

@@ -3,19 +3,18 @@ import { withoutStrays } from '../../../functions/finalizer/instance-sharing.ts'
 import { createReconciler } from '../../../functions/finalizer/reconcile.ts';
 import type { ReconcilerFactory } from '../../../runtime/functions.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import { formatFailures } from '../../../simulator/report.ts';
 import { runScenario } from '../../../simulator/run.ts';
-import { scenarioOf } from '../../builders/scenario.ts';
+import { failuresOf, historyText, scenarioOf } from '../../builders/scenario.ts';
 
 const NODES = 12;
 const indexes = Array.from({ length: NODES }, (_, n) => n);
 const labels = '{ karpenter.sh/nodepool: default }';
 const instance = (n: number): string => `"aws:///us-west-2a/i-${n}"`;
 const claimOf = (n: number): string =>
-  `    - { apiVersion: karpenter.sh/v1, kind: NodeClaim, metadata: { name: c${n}, labels: ${labels}, finalizers: [karpenter.sh/termination] }, status: { providerID: ${instance(n)}, nodeName: n${n} } }`;
+  `{ apiVersion: karpenter.sh/v1, kind: NodeClaim, metadata: { name: c${n}, labels: ${labels}, finalizers: [karpenter.sh/termination] }, status: { providerID: ${instance(n)}, nodeName: n${n} } }`;
 const nodeOf = (n: number): string =>
-  `    - { apiVersion: v1, kind: Node, metadata: { name: n${n}, uid: u${n}, labels: ${labels}, finalizers: [karpenter.sh/termination] }, spec: { providerID: ${instance(n)} } }`;
-const POLICY = `    - { apiVersion: curfew.dev/v1alpha1, kind: NodeLifecyclePolicy, metadata: { name: all }, spec: { termination: { finalizerName: example.com/custom } } }`;
+  `{ apiVersion: v1, kind: Node, metadata: { name: n${n}, uid: u${n}, labels: ${labels}, finalizers: [karpenter.sh/termination] }, spec: { providerID: ${instance(n)} } }`;
+const POLICY = `{ apiVersion: curfew.dev/v1alpha1, kind: NodeLifecyclePolicy, metadata: { name: all }, spec: { termination: { finalizerName: example.com/custom } } }`;
 
 /** All NodeClaims are deleted at once. Answers the lists of each resource that the finalizer function asked for from then on. */
 async function listsOfStorm(policy: readonly string[]): Promise<{ nodes: number; nodeclaims: number }> {
@@ -35,21 +34,15 @@ async function listsOfStorm(policy: readonly string[]): Promise<{ nodes: number;
       },
     });
   };
-  const steps = indexes.map(n => `    - { at: 10s, delete: { resource: nodeclaims, name: c${n} } }`);
-  const text = `
-apiVersion: curfew.dev/v1alpha1
-kind: Scenario
-metadata: { name: a-storm-of-deletions }
-spec:
-  start: "2024-11-01T15:00:00Z"
-  duration: 30s
-  objects:
-    - { apiVersion: karpenter.sh/v1, kind: NodePool, metadata: { name: default } }
-${[...policy, ...indexes.flatMap(n => [claimOf(n), nodeOf(n)])].join('\n')}
-  steps:
-${steps.join('\n')}
-  expect: []
-`;
+  const text = historyText({
+    duration: '30s',
+    objects: [
+      '{ apiVersion: karpenter.sh/v1, kind: NodePool, metadata: { name: default } }',
+      ...policy,
+      ...indexes.flatMap(n => [claimOf(n), nodeOf(n)]),
+    ],
+    steps: indexes.map(n => `{ at: 10s, delete: { resource: nodeclaims, name: c${n} } }`),
+  });
   await runScenario(scenarioOf(text), { reconcilers: { finalizer: counted } });
   return lists;
 }
@@ -95,22 +88,22 @@ describe.each(['default', 'other'])('an instance that two NodeClaims name, the s
   const ID = instance(1);
   const held = 'finalizers: [example.com/custom]';
   const claim = (name: string, pool = 'default'): string =>
-    `    - { apiVersion: karpenter.sh/v1, kind: NodeClaim, metadata: { name: ${name}, labels: { karpenter.sh/nodepool: ${pool} }, ${held} }, status: { providerID: ${ID}, nodeName: n1 } }`;
+    `{ apiVersion: karpenter.sh/v1, kind: NodeClaim, metadata: { name: ${name}, labels: { karpenter.sh/nodepool: ${pool} }, ${held} }, status: { providerID: ${ID}, nodeName: n1 } }`;
   const objects = [
-    '    - { apiVersion: karpenter.sh/v1, kind: NodePool, metadata: { name: default } }',
+    '{ apiVersion: karpenter.sh/v1, kind: NodePool, metadata: { name: default } }',
     POLICY,
     claim('c1'),
-    '    - { apiVersion: karpenter.sh/v1, kind: NodePool, metadata: { name: other } }',
+    '{ apiVersion: karpenter.sh/v1, kind: NodePool, metadata: { name: other } }',
     claim('c2', secondPool),
-    `    - { apiVersion: v1, kind: Node, metadata: { name: n1, labels: ${labels}, ${held} }, spec: { providerID: ${ID} } }`,
-    '    - { apiVersion: v1, kind: Pod, metadata: { namespace: ml, name: p1 }, spec: { nodeName: n1 }, status: { phase: Running } }',
+    `{ apiVersion: v1, kind: Node, metadata: { name: n1, labels: ${labels}, ${held} }, spec: { providerID: ${ID} } }`,
+    '{ apiVersion: v1, kind: Pod, metadata: { namespace: ml, name: p1 }, spec: { nodeName: n1 }, status: { phase: Running } }',
   ];
   const deleted = (at: string, resource: string, name: string): string =>
-    `    - { at: ${at}, delete: { resource: ${resource}, name: ${name} } }`;
+    `{ at: ${at}, delete: { resource: ${resource}, name: ${name} } }`;
   const touched = (at: string, name: string): string =>
-    `    - { at: ${at}, patch: { resource: nodeclaims, name: ${name}, merge: { metadata: { finalizers: [example.com/custom, example.com/other] } } } }`;
+    `{ at: ${at}, patch: { resource: nodeclaims, name: ${name}, merge: { metadata: { finalizers: [example.com/custom, example.com/other] } } } }`;
   const protect =
-    '    - { at: 10s, apply: { apiVersion: v1, kind: Pod, metadata: { namespace: ml, name: p1, annotations: { karpenter.sh/do-not-disrupt: 5m } } } }';
+    '{ at: 10s, apply: { apiVersion: v1, kind: Pod, metadata: { namespace: ml, name: p1, annotations: { karpenter.sh/do-not-disrupt: 5m } } } }';
   const neither = [
     '{ write: { verb: terminate }, times: 0 }',
     '{ write: { verb: delete, resource: nodeclaims }, times: 0 }',
@@ -161,7 +154,7 @@ describe.each(['default', 'other'])('an instance that two NodeClaims name, the s
       'is not ended with its Node either while one of them is held by somebody else',
       [
         protect,
-        '    - { at: 30s, patch: { resource: nodeclaims, name: c2, merge: { metadata: { finalizers: [example.com/hold] } } } }',
+        '{ at: 30s, patch: { resource: nodeclaims, name: c2, merge: { metadata: { finalizers: [example.com/hold] } } } }',
         deleted('40s', 'nodeclaims', 'c2'),
         deleted('1m', 'nodes', 'n1'),
         touched('2m', 'c1'),
@@ -169,20 +162,6 @@ describe.each(['default', 'other'])('an instance that two NodeClaims name, the s
       neither,
     ],
   ])('%s', async (_, steps, expectations) => {
-    const text = `
-apiVersion: curfew.dev/v1alpha1
-kind: Scenario
-metadata: { name: an-instance-of-two }
-spec:
-  start: "2024-11-01T15:00:00Z"
-  duration: 20m
-  objects:
-${objects.join('\n')}
-  steps:
-${steps.join('\n')}
-  expect:
-${expectations.map(each => `    - ${each}`).join('\n')}
-`;
-    expect(formatFailures(await runScenario(scenarioOf(text), {}))).toEqual([]);
+    expect(await failuresOf({ duration: '20m', objects, steps, expect: expectations })).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
 import { deadlineOf } from '../../../simulator/invariants/deadline.ts';
-import type { Mirror } from '../../../simulator/invariants/mirror.ts';
+import { mirrorOf } from '../../builders/mirror.ts';
 
 const DELETED = {
   resourceVersion: '1',
@@ -21,15 +21,6 @@ const aNode = (name: string): KubernetesObject => ({
   metadata: { name, uid: `uid-of-${name}`, ...DELETED },
   spec: { providerID: `aws:///z/i-${name}` },
 });
-
-function mirrorOf(objects: Readonly<Record<string, KubernetesObject[]>>): Mirror {
-  return {
-    all: resource => new Map((objects[resource] ?? []).map(object => [object.metadata.uid, object])),
-    lastPools: () => new Map(),
-    changes: () => 0,
-    follow: () => {},
-  };
-}
 
 describe('the deadline of a Node whose NodeClaim went in the moment in which it was deleted', () => {
   it('is that of the NodeClaim', () => {

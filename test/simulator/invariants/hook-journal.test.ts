@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { addDuration, minutes, seconds, toDurationMs, toEpochMs } from '../../../shared/domain/time.ts';
 import { createHookJournal } from '../../../simulator/invariants/hook-journal.ts';
 import { CLOCK_LAG, type Run } from '../../../simulator/invariants/invariant.ts';
+import { mirrorOf } from '../../builders/mirror.ts';
 
 const INSTANCE = 'aws:///z/i-a';
 const STARTED = toEpochMs(Date.parse('2024-11-01T15:00:00Z'));
@@ -18,7 +19,7 @@ describe('the time of a hook whose resource could not be made', () => {
     let now = addDuration(STARTED, seconds(7));
     const journal = createHookJournal({
       now: () => now,
-      mirror: { all: () => new Map(), lastPools: () => new Map(), changes: () => 0, follow: () => {} },
+      mirror: mirrorOf({}),
       instanceState: () => 'running',
       objects: () => [],
       failsCleanup: () => false,

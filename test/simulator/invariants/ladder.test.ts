@@ -4,6 +4,7 @@ import { toEpochMs } from '../../../shared/domain/time.ts';
 import { createClimbers } from '../../../simulator/invariants/ladder.ts';
 import type { PortCall, Run } from '../../../simulator/invariants/invariant.ts';
 import type { Mirror } from '../../../simulator/invariants/mirror.ts';
+import { mirrorOf } from '../../builders/mirror.ts';
 
 const node: KubernetesObject = {
   apiVersion: 'v1',
@@ -23,14 +24,13 @@ const call = (port: PortCall['port'], method: string, ...args: readonly unknown[
 
 function climbersOfOneNode() {
   let scans = 0;
+  const nodes = mirrorOf({ nodes: [node] });
   const mirror: Mirror = {
+    ...nodes,
     all(resource) {
       scans += 1;
-      return new Map(resource === 'nodes' ? [['uid-a', node]] : []);
+      return nodes.all(resource);
     },
-    lastPools: () => new Map(),
-    changes: () => 0,
-    follow: () => {},
   };
   return { climbers: createClimbers({ mirror, now: () => now, quietSince: () => now }), scans: () => scans };
 }
