@@ -205,7 +205,10 @@ describe('the NodeClaims that are looked at for others with an instance', () => 
   });
 
   /** The selectors of the lists of NodeClaims. */
-  async function selectorsOf(record: TerminationRecord, nodes: readonly KubernetesObject[]): Promise<readonly unknown[]> {
+  async function selectorsOf(
+    record: TerminationRecord,
+    nodes: readonly KubernetesObject[],
+  ): Promise<readonly unknown[]> {
     const selectors: unknown[] = [];
     const list: KubernetesApi['list'] = (type, query = {}) => {
       if (type.resource === 'nodeclaims') selectors.push(query.labelSelector ?? 'all');
