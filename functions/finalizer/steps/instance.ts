@@ -140,7 +140,7 @@ async function failed(
   const delay = seconds(Math.min(5 * 2 ** Math.min(number - 1, 10), 60));
   const retryTime = addDuration(context.now, delay);
   // The attempt had no effect: it is dated so that it has settled when the next one is due, and not before, whatever wakes us.
-  const intendedTime = addDuration(retryTime, toDurationMs(-OUTCOME_SETTLES_AFTER));
+  const intendedTime = addDuration(context.now, toDurationMs(delay - OUTCOME_SETTLES_AFTER));
   await context.remember({ instance: { number, phase: 'accepted', intendedTime } });
   context.run.ownAttempt = undefined;
   await tell(context, {
