@@ -111,10 +111,12 @@ it('a Pod is read with what a drain needs', () => {
 });
 
 describe('a pod as the API server has it', () => {
+  const creationTimestamp = '2024-11-01T15:00:00Z';
+  const NAMED = { name: 'p', namespace: 'ml', uid: 'u', resourceVersion: '1', creationTimestamp };
   const podOf = (spec: JsonObject, ownerReferences: readonly OwnerReference[] = []): KubernetesObject => ({
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { name: 'p', namespace: 'ml', uid: 'u', resourceVersion: '1', ownerReferences },
+    metadata: { ...NAMED, ownerReferences },
     spec,
   });
   const tolerating = (fields: JsonObject): KubernetesObject =>
