@@ -13,7 +13,6 @@ import {
   seconds,
   toDurationMs,
   toTimestamp,
-  type DurationMs,
   type EpochMs,
 } from '../../../shared/domain/time.ts';
 import type { About } from '../../../shared/lifecycle/reporter.ts';
@@ -90,11 +89,8 @@ async function countRefusals(
   if (failures !== before) await context.remember({ refusedEvictions: failures });
   if (changed) return context.now;
   if (refused.length === 0) return undefined;
-  let asked: DurationMs = toDurationMs(0);
-  for (const { answer } of refused) {
-    if (answer.kind === 'blocked' && (answer.retryAfter ?? 0) > asked) asked = answer.retryAfter ?? asked;
-  }
-  return addDuration(context.now, evictionRetryDelay(failures, asked));
+  const asked = refused.map(({ answer }) => (answer.kind === 'blocked' ? (answer.retryAfter ?? 0) : 0));
+  return addDuration(context.now, evictionRetryDelay(failures, toDurationMs(Math.max(...asked))));
 }
 
 /** In words that stay the same while nothing changes, so that they are said once. */
