@@ -2,6 +2,7 @@
 import { kindManifests, type KindUse } from '../deploy/rule-kind-roles.ts';
 import { kindOfTemplate } from '../forwarder/wanted-templates.ts';
 import { CONFIG_MAP } from '../shared/contract/names.ts';
+import { SUBDOMAIN } from '../shared/contract/drain-fields.ts';
 import { parseFinalizerRule } from '../shared/contract/finalizer-rule-schema.ts';
 import { RESOURCES } from '../shared/contract/resources.ts';
 import { parseTerminationBlock } from '../shared/contract/termination-schema.ts';
@@ -15,6 +16,7 @@ import type { KubernetesApi } from '../shared/ports/kubernetes-api.ts';
 import type { CommandOutput } from './command-output.ts';
 import { reportFailure } from './failure.ts';
 import { onKubeconfig } from './on-kubeconfig.ts';
+import { warningsOn } from './rbac/sensitive-kinds.ts';
 import { readObjects } from './read-objects.ts';
 import { isJsonObject } from '../shared/domain/json.ts';
 
@@ -71,7 +73,14 @@ export async function rbacCommand(
       return 1;
     }
     if (result.types.length === 0) output.error(NOTHING[use]);
-    else output.out(kindManifests(use, result.types));
+    else {
+      output.error(
+        warningsOn(use, result.types)
+          .map(line => `${line}\n`)
+          .join(''),
+      );
+      output.out(kindManifests(use, result.types));
+    }
     return 0;
   } catch (error) {
     return reportFailure(error, output);
@@ -146,15 +155,19 @@ async function resolved(
   return { types: [...types].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, type]) => type), faults };
 }
 
+/** As the API server accepts them: no wildcard, and nothing that would add a line to a role. */
+const PLURAL = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
+
 /** What a CustomResourceDefinition among the objects says of the kind. */
 function definitionOf(
   { group, version, kind }: GroupVersionKind,
   objects: readonly KubernetesObject[],
 ): ResourceType | undefined {
+  if (group !== '' && !SUBDOMAIN.test(group)) return undefined;
   for (const { kind: own, spec } of objects) {
     if (own !== 'CustomResourceDefinition' || spec?.['group'] !== group) continue;
     const plural = fieldOf(spec['names'], 'plural');
-    if (fieldOf(spec['names'], 'kind') === kind && typeof plural === 'string') {
+    if (fieldOf(spec['names'], 'kind') === kind && typeof plural === 'string' && PLURAL.test(plural)) {
       return { group, version, resource: plural };
     }
   }

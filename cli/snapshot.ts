@@ -59,7 +59,10 @@ export async function snapshotCommand(
     const scenario = await onKubeconfig(options, cluster => takeSnapshot(cluster, duration));
     const text = `${HEAD}${stringify(scenario, { lineWidth: 0, aliasDuplicateObjects: false })}`;
     if (options.output === undefined) output.out(text);
-    else writeFileSync(options.output, text, { mode: 0o600 });
+    else {
+      writeFileSync(options.output, text, { mode: 0o600 });
+      output.error(warnOfReaders(options.output));
+    }
     if (Buffer.byteLength(text) > MAX_SCENARIO_BYTES) {
       output.error(
         `the snapshot has more than ${MAX_SCENARIO_BYTES / 1_000_000} MB, and simulate reads no more: take pods out of it\n`,
@@ -78,6 +81,14 @@ function checkWritable(file: string): void {
     throw new UsageError(`the folder ${folder} does not exist: create it, or choose another --output`);
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true)
     throw new UsageError(`${file} is a folder: give --output a file in it`);
+}
+
+/** A file that was there keeps its mode: the user's own choice, or an oversight. Empty: only its owner reads it, or it is no file. */
+function warnOfReaders(file: string): string {
+  const status = statSync(file);
+  const mode = status.mode & 0o777;
+  const isShared = process.platform !== 'win32' && status.isFile() && (mode & 0o044) !== 0;
+  return isShared ? `${file} was there and keeps its mode ${mode.toString(8)}: others can read the snapshot\n` : '';
 }
 
 /** The cluster as it is now, as a scenario that starts now. */

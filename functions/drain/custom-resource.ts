@@ -9,6 +9,7 @@ import {
   type GroupVersionKind,
   type KubernetesObject,
   type ObjectRef,
+  type ResourceType,
 } from '../../shared/domain/kubernetes-object.ts';
 import type { About } from '../../shared/lifecycle/reporter.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
@@ -26,7 +27,10 @@ const NODE_LABEL = 'nvsentinel.nvidia.com/node-name';
 const DRAIN_ANNOTATION = 'curfew.dev/drain';
 const MAX_LABEL_LENGTH = 63;
 
-/** Looks for it under the name that it has, or will have. */
+/**
+ * Looks for it under the name that it has, or will have. What is not seen in the version in which it is known may be there in the one that the
+ * configuration names now: it is the same object.
+ */
 export async function findResource(
   { kubernetes }: Deps,
   settings: CustomDrainSettings | undefined,
@@ -36,18 +40,34 @@ export async function findResource(
   if (settings === undefined || active === undefined) return { kind: 'notAsked' };
   const { apiGroup: group, version, kind, resource, namespace } = settings;
   const { custom } = active;
-  const type =
-    custom !== undefined
-      ? { group: custom.group, version: custom.version, resource: custom.resource }
-      : resource === undefined
-        ? await kubernetes.resolve({ group, version, kind })
-        : { group, version, resource };
-  if (type === undefined) return await notServed({ kubernetes }, { group, version, kind });
-  const name = custom?.name ?? drainResourceName(nodeName, active.id);
-  const object = await kubernetes.get({ type, namespace: custom?.namespace ?? namespace, name });
+  if (custom === undefined) {
+    const asked = { group, version, kind };
+    const type = resource === undefined ? await kubernetes.resolve(asked) : { group, version, resource };
+    if (type === undefined) return await notServed({ kubernetes }, asked);
+    return await lookIn(
+      { kubernetes },
+      type,
+      { kind, namespace, name: drainResourceName(nodeName, active.id) },
+      active,
+    );
+  }
+  const known = { group: custom.group, version: custom.version, resource: custom.resource };
+  const seen = await lookIn({ kubernetes }, known, custom, active);
+  const isRenamed = custom.group === group && custom.kind === kind && custom.version !== version;
+  if (seen.kind === 'present' || !isRenamed) return seen;
+  return await lookIn({ kubernetes }, { ...known, version }, custom, active);
+}
+
+async function lookIn(
+  { kubernetes }: Deps,
+  type: ResourceType,
+  { kind, namespace, name }: Pick<CustomProgress, 'kind' | 'namespace' | 'name'>,
+  active: ActiveDrain,
+): Promise<SeenResource> {
+  const object = await kubernetes.get({ type, namespace, name });
   if (object !== undefined) return { kind: 'present', name, type, object, ours: isOurs(object, active) };
   // Not found is said of the object and of its kind alike.
-  const asked = { group: type.group, version: type.version, kind: custom?.kind ?? kind };
+  const asked = { group: type.group, version: type.version, kind };
   const served = await kubernetes.resolve(asked);
   return served === undefined ? await notServed({ kubernetes }, asked) : { kind: 'absent', name, type };
 }

@@ -106,15 +106,15 @@ export function decideCustom({ now, active, settings, resource, pass }: CustomSi
   if (resource.kind === 'absent') {
     if (custom?.uid === undefined) {
       const { name } = resource;
-      const first = custom ?? firstOf(resource.type, customDrain, name, now);
+      const first = { ...(custom ?? firstOf(customDrain, name, now)), ...resource.type };
       return { kind: 'createResource', active, custom: first, noted: custom !== undefined };
     }
     if (custom.recreated >= RECREATIONS) return fails('ResourceRemoved', `${kind} ${resource.name} was removed again`);
-    const { uid: _, seen: __, ...again } = custom;
+    const { uid: _, seen: __, ...again } = { ...custom, ...resource.type };
     return { kind: 'createResource', active, custom: { ...again, recreated: custom.recreated + 1 }, noted: false };
   }
   const { uid, resourceVersion } = resource.object.metadata;
-  const base = custom ?? firstOf(resource.type, customDrain, resource.name, now);
+  const base: CustomProgress = { ...(custom ?? firstOf(customDrain, resource.name, now)), ...resource.type };
   const isSame = base.uid === uid && base.seen?.resourceVersion === resourceVersion;
   const seen = isSame && base.seen !== undefined ? base.seen : { resourceVersion, since: now };
   const beat = customDrain.heartbeat === undefined ? undefined : addDuration(seen.since, customDrain.heartbeat);
@@ -134,14 +134,11 @@ export function decideCustom({ now, active, settings, resource, pass }: CustomSi
   };
 }
 
-function firstOf(
-  type: ResourceType,
+const firstOf = (
   { kind, namespace }: CustomDrainSettings,
   name: string,
   createdTime: EpochMs,
-): CustomProgress {
-  return { name, namespace, ...type, kind, createdTime, recreated: 0 };
-}
+): Omit<CustomProgress, keyof ResourceType> => ({ name, namespace, kind, createdTime, recreated: 0 });
 
 /** Complete before failed: a controller that says both has emptied the node. */
 function conditionsOf(

@@ -87,8 +87,8 @@ export async function namedNodesOf(
 }
 
 /**
- * All Nodes with the NodeClaim's providerID, by a list when a deletion begins, and the names of other NodeClaims with it: of all pools until
- * Nodes of its own are known, and of its own from then on.
+ * All Nodes with the NodeClaim's providerID, by a list when a deletion begins, and the names of other NodeClaims with it: of all pools before
+ * what cannot be undone, of its own meanwhile.
  */
 export async function allThatShare(
   deps: Pick<Deps, 'kubernetes'>,
@@ -102,8 +102,13 @@ export async function allThatShare(
     begins && providerID !== undefined
       ? (await listNodes(deps)).filter(node => providerIDOf(node) === providerID)
       : namedNodes;
-  return [nodes, await claimsBeside(deps, claim, nodes, isFirst ? undefined : pool)];
+  const isEverywhere = isFirst || comesToACall(known, nodes);
+  return [nodes, await claimsBeside(deps, claim, nodes, isEverywhere ? undefined : pool)];
 }
+
+/** Whether the deletion of a Node, which empties it, or the end of the instance comes next: a NodeClaim that came meanwhile must be seen (I6). */
+const comesToACall = ({ stored }: KnownNodes, nodes: readonly KubernetesObject[]): boolean =>
+  nodes.some(isLive) || stored?.instance?.phase === 'intended';
 
 /**
  * Of a NodeClaim that lives, without Nodes that are deleted while the one that it names lives: they merely state its instance (an old name of

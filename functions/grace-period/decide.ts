@@ -18,9 +18,9 @@ export const CLAIM_SETTLES_AFTER = seconds(30);
 const SAID_TOGETHER_WITHIN = seconds(1);
 /**
  * A wake-up that comes this late has many others with it: their nodes are released before anything is said (ADR 0020). Until then a node is
- * released and its Events are said in one run, which costs half as much (ADR 0021).
+ * released and its Events are said in one run, which costs half as much (ADR 0034).
  */
-const BEHIND_AFTER = seconds(3);
+const BEHIND_AFTER = seconds(4);
 /** A node with annotated pods and nothing due is looked at this often, so that none is ever out of sight (I5). */
 export const IDLE_CHECK = hours(24);
 

@@ -125,9 +125,13 @@ export class FunctionWithInbox extends Construct {
     const { records, readsDueIndex } = this.permissions;
     if (records.length > 0 || readsDueIndex) this.function.addEnvironment(ENV.tableName, table.tableName);
     if (records.length > 0) {
-      this.allow(['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:DeleteItem'], [table.tableArn], {
-        'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': records.map(owner => `${partitionKeyPrefix(owner)}*`) },
-      });
+      this.allow(
+        ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:DeleteItem'],
+        [table.tableArn],
+        {
+          'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': records.map(owner => `${partitionKeyPrefix(owner)}*`) },
+        },
+      );
     }
     if (readsDueIndex) this.allow(['dynamodb:Query'], [`${table.tableArn}/index/${TABLE.dueIndex.name}`]);
   }

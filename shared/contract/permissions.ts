@@ -77,6 +77,8 @@ export const PERMISSIONS: Readonly<Record<Part, Permissions>> = {
       on('NodeLifecyclePolicy', ['get', 'list']),
       on('FinalizerRule', ['get', 'list', 'patch']),
       on('FinalizerRule', ['patch'], { subresource: 'status' }),
+      // Whether a kind of a rule that is not served is there all the same, with its objects.
+      on('CustomResourceDefinition', ['get']),
       // Templates of hooks; their kinds are granted by the user, with `get` and `create`.
       on('ConfigMap', ['get'], { namespace: CONFIG_MAP.namespace, names: [CONFIG_MAP.name] }),
       EVENTS,

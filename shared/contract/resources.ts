@@ -20,6 +20,7 @@ export const RESOURCES = {
   NodePool: resource('karpenter.sh', 'v1', 'nodepools'),
   NodeLifecyclePolicy: resource('curfew.dev', 'v1alpha1', 'nodelifecyclepolicies'),
   FinalizerRule: resource('curfew.dev', 'v1alpha1', 'finalizerrules'),
+  CustomResourceDefinition: resource('apiextensions.k8s.io', 'v1', 'customresourcedefinitions'),
 } as const;
 export type KnownKind = keyof typeof RESOURCES;
 

@@ -5,19 +5,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { rbacCommand } from '../../cli/rbac.ts';
 
-const rule = (kind: string, fields = ''): string => `
+const rule = (kind: string, fields = '', group = 'example.com'): string => `
 ---
 apiVersion: curfew.dev/v1alpha1
 kind: FinalizerRule
 metadata: { name: ${kind.toLowerCase()} }
-spec: { group: example.com, version: v1, kind: ${kind}, finalizerName: example.com/cleanup, cleanup: { builtin: { name: None } }${fields} }
+spec: { group: "${group}", version: v1, kind: ${kind}, finalizerName: example.com/cleanup, cleanup: { builtin: { name: None } }${fields} }
 `;
-const definition = (kind: string, plural: string): string => `
+const definition = (kind: string, plural: string, group = 'example.com'): string => `
 ---
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: { name: ${plural}.example.com }
-spec: { group: example.com, scope: Namespaced, names: { kind: ${kind}, plural: ${plural} }, versions: [{ name: v1 }] }
+metadata: { name: "${plural}.${group}" }
+spec: { group: "${group}", scope: Namespaced, names: { kind: ${kind}, plural: "${plural}" }, versions: [{ name: v1 }] }
 `;
 
 let folder: string;
@@ -72,6 +72,53 @@ describe('curfew rbac finalizerrules', () => {
     expect([code, objects]).toEqual([1, []]);
     expect(error).toContain('FinalizerRule queue: what serves Queue in example.com/v1 is not known');
     expect(error).toContain('FinalizerRule other: spec.onDeadline');
+  });
+});
+
+describe('what curfew rbac prints for kinds that give away more than their objects', () => {
+  it.each([
+    ['Secret', 'secrets', '', 'secrets: Secrets hold passwords'],
+    ['Pod', 'pods', '', 'pods: such objects run code'],
+    ['Job', 'jobs', 'batch', 'jobs.batch: such objects run code'],
+    [
+      'ClusterRole',
+      'clusterroles',
+      'rbac.authorization.k8s.io',
+      'clusterroles.rbac.authorization.k8s.io: such objects decide',
+    ],
+  ])('comes with a warning for a rule on %s', async (kind, plural, group, warning) => {
+    const text =
+      rule('Queue') + rule(kind, '', group) + definition('Queue', 'queues') + definition(kind, plural, group);
+    const { code, error, objects } = await rbac(text);
+    expect([code, objects.length]).toEqual([0, 4]);
+    expect(error.split('\n')).toEqual([expect.stringContaining(`warning: ${warning}`), '']);
+    expect(error).toContain('read and patch every one in the cluster');
+    expect(error).toContain('docs/security.md');
+  });
+
+  it.each([
+    ['*', 'example.com'],
+    ['queues/status', 'example.com'],
+    ['queues, secrets', 'example.com'],
+    ['queues]\\n    verbs: [create', 'example.com'],
+    ['queues', '*'],
+    ['queues', 'example.com]\\n    verbs: [create'],
+  ])('is nothing where a definition has the plural %s in group %s', async (plural, group) => {
+    const { code, error, objects } = await rbac(rule('Queue', '', group) + definition('Queue', plural, group));
+    expect([code, objects]).toEqual([1, []]);
+    expect(error).toContain('is not known');
+  });
+
+  it('comes with a warning for a hook', async () => {
+    const job = CONFIG.replace('example.com/v1', 'batch/v1').replace('Deregistration', 'Job');
+    const { code, error } = await rbac(policy('deregister.yaml') + job + definition('Job', 'jobs', 'batch'), 'hooks');
+    expect(code).toBe(0);
+    expect(error).toContain('warning: jobs.batch: such objects run code');
+    expect(error).toContain('by templates of whoever may write the ConfigMap');
+  });
+
+  it('comes without one for kinds of your own', async () => {
+    expect((await rbac(rule('Queue') + definition('Queue', 'queues'))).error).toBe('');
   });
 });
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -98,6 +98,26 @@ describe('a snapshot', () => {
     expect(snapshot).not.toContain(btoa(PRIVATE));
     expect(snapshot).not.toContain('PASSWORD');
     expect(snapshot).not.toContain('last-applied');
+  });
+
+  it.each([
+    [0o644, 'keeps its mode 644: others can read the snapshot\n'],
+    [0o640, 'keeps its mode 640: others can read the snapshot\n'],
+    [0o600, ''],
+    [undefined, ''],
+  ])('says that others can read it where a file was there with mode %o', async (mode, said) => {
+    const output = join(folder, `mode-${mode}.yaml`);
+    if (mode !== undefined) {
+      writeFileSync(output, '');
+      chmodSync(output, mode);
+    }
+    let error = '';
+    const code = await snapshotCommand(
+      { kubeconfig: join(folder, 'kubeconfig'), output },
+      { out: () => undefined, error: text => (error += text) },
+    );
+    expect([code, error.slice(-said.length || error.length)]).toEqual([0, said]);
+    expect(statSync(output).mode & 0o777).toBe(mode ?? 0o600);
   });
 
   it('can be simulated: it says what the policies would do to the cluster', async () => {

@@ -58,6 +58,13 @@ export function defineRecordStoreContract(name: string, makeSubject: () => Promi
       expect(await records.get({ owner: 'repair', id: 'node/never' })).toBeUndefined();
     });
 
+    it('answers each of several reads at once with its own record', async () => {
+      const { records } = await makeSubject();
+      const [one, other] = [await written(records, aRecord()), await written(records, aRecord())];
+      const keys = [one, { owner: one.owner, id: 'node/never' }, other, one];
+      expect(await Promise.all(keys.map(key => records.get(key)))).toEqual([one, undefined, other, one]);
+    });
+
     it('returns what was written, as it was written', async () => {
       const { records } = await makeSubject();
       const record = aRecord({

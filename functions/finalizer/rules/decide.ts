@@ -27,7 +27,7 @@ export interface RuleObservation {
   readonly rule: FinalizerRule;
   /** The rule itself is being deleted: living objects are set free. */
   readonly ruleEnds: boolean;
-  /** undefined: it is gone. `hidden`: its kind is not served in the version that the rule names, but in another one. */
+  /** undefined: it is gone. `hidden`: its kind is defined, and not served in the version that the rule names. */
   readonly object: { readonly isHeld: boolean; readonly deletionTime: EpochMs | undefined } | 'hidden' | undefined;
   readonly entry: Entry | undefined;
   /** Whether this run noted the intended call down. */

@@ -33,8 +33,9 @@ export interface SoughtObject {
 /** One look. `over`: the entry is a newer version's. */
 export async function observeObject(
   { kubernetes, clock }: Pick<TerminationDeps, 'kubernetes' | 'clock'>,
-  { subject, inForce, type, record, ownAttempt }: SoughtObject,
+  sought: SoughtObject,
 ): Promise<Observed<ObjectLook>> {
+  const { subject, inForce, type, record, ownAttempt } = sought;
   const held = await record.load();
   if (held.kind === 'newer') return { kind: 'over' };
   const entry = held.kind === 'held' ? held.value : undefined;
@@ -44,7 +45,13 @@ export async function observeObject(
   const { rule } = inForce;
   const ref = { type, name, ...(namespace !== undefined && { namespace }) };
   const read = await kubernetes.get(ref);
-  const found = read === undefined && entry !== undefined ? await lookForMissing({ kubernetes }, ref, rule) : read;
+  const isOther = read !== undefined && read.kind !== rule.kind;
+  const isMissing = read === undefined && entry !== undefined;
+  // The plural is what the rule's status says, which others may have written: the kind decides.
+  const served = isOther || isMissing ? await kubernetes.resolve(rule) : undefined;
+  if (served !== undefined && served.resource !== type.resource)
+    return observeObject({ kubernetes, clock }, { ...sought, type: served });
+  const found = isOther ? 'hidden' : isMissing ? await lookForMissing({ kubernetes }, ref, rule) : read;
   const object = found !== 'hidden' && found?.metadata.uid === subject.uid ? found : undefined;
   const deletion = object?.metadata.deletionTimestamp;
   const seen = object && {

@@ -131,8 +131,11 @@ async function lookAtObjects(
 ): Promise<Turn> {
   const { name, deletionTimestamp } = look.object.metadata;
   if (standing.kind !== 'inForce') return endUnused(deps, look);
-  const type = resource === undefined ? standing.value.type : { ...standing.value.rule, resource };
-  if (type === undefined) return endUnused(deps, look);
+  const known = resource === undefined ? standing.value.type : { ...standing.value.rule, resource };
+  if (known === undefined) return endUnused(deps, look);
+  // Nothing looks after its objects once it is gone: which they are is asked anew, for others may have written its status.
+  const served = deletionTimestamp === undefined ? undefined : await deps.kubernetes.resolve(standing.value.rule);
+  const type = served ?? known;
   const inForce = { ...standing.value, type: { group: type.group, version: type.version, resource: type.resource } };
   if (concernsObjects || timer !== undefined) await rules.request(name);
   return deletionTimestamp === undefined ? DONE : endWhenFree(deps, look, inForce);

@@ -8,7 +8,7 @@ import { seconds } from '../../../shared/domain/time.ts';
 import type { Scopes } from '../../../shared/lifecycle/next-round.ts';
 import { createRounds, type Rounds } from '../../../shared/lifecycle/rounds.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
-import { isServedElsewhere } from './hidden.ts';
+import { isOutOfSight } from './hidden.ts';
 import { isCarrying, loadRules, standingOf, type RuleInForce } from './rule-set.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
@@ -54,7 +54,7 @@ export async function objectsOf(
   });
   const found = await kubernetes.list(type, {}, { project });
   if (found !== undefined) return found;
-  return (await isServedElsewhere({ kubernetes }, rule)) ? 'hidden' : [];
+  return (await isOutOfSight({ kubernetes }, rule, type)) ? 'hidden' : [];
 }
 
 /**

@@ -21,7 +21,7 @@ export const deleteObjects = {
     }
     if (!isRegistered(claim)) return stepDone;
     for (const node of nodes.filter(isLive)) {
-      const held = await hold(context, node);
+      const held = await hold(context, node, claim);
       if (held !== undefined) return held;
       return await remove(context, node);
     }
@@ -53,11 +53,28 @@ async function remove(context: TerminationContext, { kind, metadata }: Kubernete
   return lookAgain(context, `${kind} ${name} was deleted`);
 }
 
-async function hold(context: TerminationContext, node: KubernetesObject): Promise<StepOutcome | undefined> {
-  const { settings } = context;
-  const object = toTerminated(node);
-  if (isOurs(context, node) || settings === undefined || settings.scope === 'None') return undefined;
-  const { finalizerName } = settings;
-  await setFinalizers(context.deps, node, [...object.finalizers, finalizerName], finalizerName);
-  return lookAgain(context, `Node ${object.name} got the finalizer`);
+async function hold(
+  context: TerminationContext,
+  node: KubernetesObject,
+  claim: KubernetesObject,
+): Promise<StepOutcome | undefined> {
+  const { name, finalizers } = toTerminated(node);
+  const finalizerName = isOurs(context, node) ? undefined : nameToHold(context, finalizers, claim);
+  if (finalizerName === undefined) return undefined;
+  await setFinalizers(context.deps, node, [...finalizers, finalizerName], finalizerName);
+  return lookAgain(context, `Node ${name} got the finalizer`);
+}
+
+/**
+ * What is in force; where nothing asks for it any more, the one that still keeps the NodeClaim, for a deletion runs our steps then too
+ * (I1, I2). A Node that Karpenter's keeps does not go before it is drained.
+ */
+function nameToHold(
+  { settings, finalizerNames }: TerminationContext,
+  finalizers: readonly string[],
+  claim: KubernetesObject,
+): string | undefined {
+  if (settings !== undefined && settings.scope !== 'None') return settings.finalizerName;
+  if (finalizers.includes(KARPENTER_FINALIZER)) return undefined;
+  return claim.metadata.finalizers?.find(name => finalizerNames.includes(name));
 }

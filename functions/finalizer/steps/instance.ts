@@ -10,6 +10,7 @@ import {
   minutes,
   parseTimestamp,
   seconds,
+  toDurationMs,
   type EpochMs,
 } from '../../../shared/domain/time.ts';
 import { messageOf, RetryableError } from '../../../shared/errors.ts';
@@ -51,7 +52,11 @@ export const terminateInstance = {
     if (instance !== undefined && context.run.ownAttempt !== instance.number) {
       const settled = addDuration(instance.intendedTime, OUTCOME_SETTLES_AFTER);
       if (!isDue(now, settled)) {
-        return waitFor(`attempt ${instance.number} to end instance ${providerID} may be under way`, settled);
+        const attempt = `attempt ${instance.number} to end instance ${providerID}`;
+        return waitFor(
+          instance.phase === 'intended' ? `${attempt} may be under way` : `the instance runs after ${attempt}`,
+          settled,
+        );
       }
     }
     if (instance?.phase === 'intended' && context.run.ownAttempt === instance.number) {
@@ -134,9 +139,9 @@ async function failed(
 ): Promise<StepOutcome> {
   const delay = seconds(Math.min(5 * 2 ** Math.min(number - 1, 10), 60));
   const retryTime = addDuration(context.now, delay);
-  // The attempt had no effect: so that the next one need not wait for it to settle, it is dated back.
-  const settled = addDuration(context.now, seconds(-60));
-  await context.remember({ instance: { number, phase: 'accepted', intendedTime: settled } });
+  // The attempt had no effect: it is dated so that it has settled when the next one is due, and not before, whatever wakes us.
+  const intendedTime = addDuration(context.now, toDurationMs(delay - OUTCOME_SETTLES_AFTER));
+  await context.remember({ instance: { number, phase: 'accepted', intendedTime } });
   context.run.ownAttempt = undefined;
   await tell(context, {
     decision: 'retry',

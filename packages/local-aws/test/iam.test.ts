@@ -1,4 +1,4 @@
-import { DynamoDBClient, PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { BatchGetItemCommand, DynamoDBClient, PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -22,7 +22,7 @@ const statements = (...Statement: readonly object[]): readonly Statement[] =>
 const POLICY = statements(
   {
     Effect: 'Allow',
-    Action: ['dynamodb:GetItem', 'dynamodb:PutItem'],
+    Action: ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:PutItem'],
     Resource: TABLE,
     Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['repair/*'] } },
   },
@@ -167,10 +167,19 @@ describe('the endpoints', () => {
       client.send(
         new QueryCommand({ TableName: 'Records', KeyConditionExpression: 'x = y', ...(IndexName && { IndexName }) }),
       );
+    const keys = (...pks: readonly string[]) => ({ Keys: pks.map(pk => ({ pk: { S: pk } })) });
+    const read = (RequestItems: Record<string, ReturnType<typeof keys>>) =>
+      client.send(new BatchGetItemCommand({ RequestItems }));
     const refused = (action: string) => ({ name: 'AccessDeniedException', message: denied(action, TABLE) });
     await expect(put('timer/n1')).rejects.toMatchObject(refused('dynamodb:PutItem'));
+    await expect(read({ Records: keys('repair/n1', 'timer/n1') })).rejects.toMatchObject(
+      refused('dynamodb:BatchGetItem'),
+    );
+    await expect(read({ Records: keys('repair/n1'), Others: keys('repair/n1') })).rejects.toMatchObject({
+      name: 'AccessDeniedException',
+    });
     await expect(query()).rejects.toMatchObject(refused('dynamodb:Query'));
-    for (const allowed of [put('repair/n1'), query('due')])
+    for (const allowed of [put('repair/n1'), query('due'), read({ Records: keys('repair/n1', 'repair/n2') })])
       await expect(allowed).rejects.toMatchObject({ code: 'ECONNRESET' });
     client.destroy();
   });

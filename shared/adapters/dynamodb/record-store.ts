@@ -13,7 +13,6 @@ import { randomInt, randomUUID } from 'node:crypto';
 import {
   ConditionalCheckFailedException,
   DeleteItemCommand,
-  GetItemCommand,
   PutItemCommand,
   QueryCommand,
   type DynamoDBClient,
@@ -25,7 +24,8 @@ import { fromAwsError } from '../aws-errors.ts';
 import { fromAttributes, type Attributes } from './attributes.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { fromDueItem, fromItem, toItem, toRecord } from './items.ts';
-import { deleteRequest, getRequest, putRequest, queryDueRequest } from './requests.ts';
+import { createItemReader } from './joined-reads.ts';
+import { deleteRequest, putRequest, queryDueRequest } from './requests.ts';
 
 /** Leaves 2^53 - 2^40 writes to one record. */
 const FIRST_VERSIONS = 2 ** 40;
@@ -37,17 +37,16 @@ export interface DynamoOptions {
 
 /** Reads are consistent. Throws as `fromAwsError` says, and a `TerminalError` for an item that cannot be read. */
 export function createRecordStore({ client, tableName }: DynamoOptions): RecordStore {
-  async function read(partitionKey: string, doing: string) {
-    const answer = await attempt({ doing, write: false }, () =>
-      client.send(new GetItemCommand(getRequest(tableName, partitionKey))),
-    );
-    return answer.Item === undefined ? undefined : fromItem(fromAttributes(answer.Item));
+  const readItem = createItemReader(client, tableName);
+
+  async function read(partitionKey: string) {
+    const item = await readItem(partitionKey);
+    return item === undefined ? undefined : fromItem(fromAttributes(item));
   }
 
   return {
     async get(key) {
-      const partitionKey = toPartitionKey(key);
-      return (await read(partitionKey, `reading record ${partitionKey}`))?.record;
+      return (await read(toPartitionKey(key)))?.record;
     },
 
     async put(record, expectedVersion) {
@@ -61,7 +60,7 @@ export function createRecordStore({ client, tableName }: DynamoOptions): RecordS
       const written = toRecord(item);
       if (refusal === undefined) return { kind: 'written', record: written };
       // A store that does not return the old item (or there is none): look.
-      const current = refusal.old === undefined ? await read(item.pk, doing) : fromItem(fromAttributes(refusal.old));
+      const current = refusal.old === undefined ? await read(item.pk) : fromItem(fromAttributes(refusal.old));
       if (current === undefined) return { kind: 'lostRace' };
       // The answer of our first try was lost and the client sent it again: what stands there is ours.
       if (current.writeId === item.writeId) return { kind: 'written', record: written };
@@ -75,8 +74,7 @@ export function createRecordStore({ client, tableName }: DynamoOptions): RecordS
         client.send(new DeleteItemCommand(deleteRequest(tableName, partitionKey, expectedVersion))),
       );
       if (refusal === undefined) return { kind: 'deleted' };
-      const current =
-        refusal.old === undefined ? await read(partitionKey, doing) : fromItem(fromAttributes(refusal.old));
+      const current = refusal.old === undefined ? await read(partitionKey) : fromItem(fromAttributes(refusal.old));
       return current === undefined ? { kind: 'deleted' } : { kind: 'lostRace', current: current.record };
     },
   };

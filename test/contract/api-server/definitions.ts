@@ -80,6 +80,21 @@ export function defineDefinitions(makeSubject: MakeSubject): void {
       );
     });
 
+    it('keep their objects while they serve none of their versions', async () => {
+      const subject = await makeSubject();
+      const { group, path, make } = await ownGadgets(subject);
+      await make('a', { size: 1 });
+      const serve = async (isServed: boolean): Promise<number> => {
+        const body = [{ op: 'replace', path: '/spec/versions/0/served', value: isServed }];
+        const type = 'application/json-patch+json';
+        return (await subject.http.call('PATCH', `${CRDS}/gadgets.${group}`, { body, type })).status;
+      };
+      expect(await serve(false)).toBe(200);
+      await vi.waitFor(async () => expect((await subject.http.call('GET', path)).status).toBe(404), EVENTUALLY);
+      expect(await serve(true)).toBe(200);
+      await vi.waitFor(async () => expect(namesIn(await read(subject, path))).toEqual(['a']), EVENTUALLY);
+    });
+
     it('serve no more when they are deleted, and their objects are gone', async () => {
       const subject = await makeSubject();
       const { group, path, make } = await ownGadgets(subject);

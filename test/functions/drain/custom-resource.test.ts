@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { deleteResource } from '../../../functions/drain/custom-resource.ts';
+import { deleteResource, findResource } from '../../../functions/drain/custom-resource.ts';
 import { createApiServer } from '../../../packages/kube-apiserver/src/api-server.ts';
 import { createInProcessKubernetesApi } from '../../../runtime/in-process/kubernetes-api.ts';
-import { active, NOW } from './observations.ts';
+import { active, CUSTOM as CONFIGURED, NOW, rulesOf } from './observations.ts';
 
 const TYPE = { group: 'nvsentinel.nvidia.com', version: 'v1alpha1', resource: 'drainrequests' };
 const CUSTOM = {
@@ -14,7 +14,7 @@ const CUSTOM = {
   recreated: 0,
 };
 
-function cluster(drain: string) {
+function cluster(drain: string, versions: readonly string[] = ['v1alpha1']) {
   const core = createApiServer({ clock: { now: () => NOW } });
   core.seed({
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -24,18 +24,16 @@ function cluster(drain: string) {
       group: TYPE.group,
       names: { kind: 'DrainRequest', listKind: 'DrainRequestList', plural: 'drainrequests', singular: 'drainrequest' },
       scope: 'Namespaced',
-      versions: [
-        {
-          name: 'v1alpha1',
-          served: true,
-          storage: true,
-          schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-        },
-      ],
+      versions: versions.map((name, index) => ({
+        name,
+        served: true,
+        storage: index === 0,
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      })),
     },
   });
   core.seed({
-    apiVersion: 'nvsentinel.nvidia.com/v1alpha1',
+    apiVersion: `${TYPE.group}/${versions[0]}`,
     kind: 'DrainRequest',
     metadata: {
       namespace: 'nvsentinel',
@@ -44,7 +42,7 @@ function cluster(drain: string) {
       annotations: { 'curfew.dev/drain': drain },
     },
   });
-  const left = (): number => core.list(TYPE).items.length;
+  const left = (): number => core.list({ ...TYPE, version: versions[0] ?? '' }).items.length;
   return { deps: { kubernetes: createInProcessKubernetesApi(core, 'curfew:drain') }, left };
 }
 
@@ -68,4 +66,17 @@ it('does not take a conflict for the end of the custom resource', async () => {
   const busy = { ...deps.kubernetes, delete: async () => ({ kind: 'conflict', message: 'busy' }) as const };
   await expect(deleteResource({ kubernetes: busy }, active({ custom: CUSTOM }))).rejects.toThrow('busy');
   expect(left()).toBe(1);
+});
+
+it.each<[string, readonly string[], string, object]>([
+  ['in its own version while that is served', ['v1alpha1', 'v1'], 'v1', { kind: 'present', type: TYPE }],
+  ['in the version that is configured now, else', ['v1'], 'v1', { kind: 'present', type: { ...TYPE, version: 'v1' } }],
+  ['in no version that nobody named', ['v1'], 'v1alpha1', { kind: 'notServed', versions: ['v1'] }],
+  ['in its own version when the configured one is not served', ['v1alpha1'], 'v7', { kind: 'present', type: TYPE }],
+])('finds the custom resource of a drain under way %s', async (_, versions, configured, found) => {
+  const { deps } = cluster('e1', versions);
+  const { customDrain } = rulesOf(CONFIGURED).settings;
+  const settings = customDrain && { ...customDrain, version: configured };
+  const drain = active({ custom: { ...CUSTOM, uid: 'uid-cr' } });
+  expect(await findResource(deps, settings, drain, 'n1')).toMatchObject(found);
 });

@@ -18,10 +18,10 @@ const PROGRESS: CustomProgress = {
   createdTime: NOW,
   recreated: 0,
 };
-const seen = (conditions: JsonValue = [], ours = true, resourceVersion = '5'): SeenResource => ({
+const seen = (conditions: JsonValue = [], ours = true, resourceVersion = '5', type = TYPE): SeenResource => ({
   kind: 'present',
   name: 'drain-n1-e1',
-  type: TYPE,
+  type,
   ours,
   object: {
     apiVersion: 'nvsentinel.nvidia.com/v1alpha1',
@@ -56,6 +56,16 @@ describe('a custom drain', () => {
     });
     const { uid: _, ...noted } = PROGRESS;
     expect(on(ABSENT, { custom: noted })).toMatchObject({ kind: 'createResource', noted: true });
+  });
+
+  it('goes on in the version in which its custom resource was looked for', () => {
+    const type = { ...TYPE, version: 'v1' };
+    const { uid: _, ...noted } = PROGRESS;
+    const absent: SeenResource = { kind: 'absent', name: PROGRESS.name, type };
+    const inV1 = { custom: { version: 'v1', createdTime: PROGRESS.createdTime } };
+    expect(on(seen([], true, '5', type))).toMatchObject({ kind: 'awaitResource', ...inV1 });
+    expect(on(absent)).toMatchObject({ kind: 'createResource', ...inV1 });
+    expect(on(absent, { custom: noted })).toMatchObject(inV1);
   });
 
   it('waits for its definition until the time-out', () => {

@@ -5,9 +5,17 @@ import { createInProcessKubernetesApi } from '../../../runtime/in-process/kubern
 import { createMemoryRecordStore } from '../../../runtime/memory/record-store.ts';
 import { portsWithin } from '../../../runtime/permissions/ports.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
-import { addDuration, minutes, toEpochMs, type DurationMs } from '../../../shared/domain/time.ts';
-import { TerminalError } from '../../../shared/errors.ts';
+import {
+  addDuration,
+  durationBetween,
+  minutes,
+  seconds,
+  toEpochMs,
+  type DurationMs,
+} from '../../../shared/domain/time.ts';
+import { RetryableError, TerminalError } from '../../../shared/errors.ts';
 import { REFUSED_CHECK } from '../../../shared/lifecycle/refused.ts';
+import type { InstanceOutcome } from '../../../shared/ports/instances.ts';
 import { createCluster } from '../../../simulator/world.ts';
 import { clusterEvent } from '../../builders/cluster-event.ts';
 import { deployedIdentity } from '../../fakes/deployed-identity.ts';
@@ -16,7 +24,15 @@ const START = toEpochMs(Date.UTC(2024, 10, 1, 15));
 const CLAIM = { type: RESOURCES.NodeClaim, name: 'nc1' };
 const PROVIDER_ID = 'fargate://i-0abc';
 
-function createWorld(gracePeriod?: string) {
+/** An instance that runs, and what EC2 answers to each call that is to end it. */
+type Endings = readonly (() => Promise<InstanceOutcome>)[];
+
+function createWorld(gracePeriod?: string, endings?: Endings) {
+  const calls: DurationMs[] = [];
+  const end = async (): Promise<InstanceOutcome> => {
+    calls.push(durationBetween(START, now));
+    return (await endings?.[calls.length - 1]?.()) ?? { kind: 'ok' };
+  };
   let now = START;
   const core = createCluster({ now: () => now });
   const termination = {
@@ -54,8 +70,8 @@ function createWorld(gracePeriod?: string) {
     records,
     wakeUps: { send: async () => undefined },
     instances: {
-      describe: () => refused('describing'),
-      terminate: () => refused('terminating'),
+      describe: async () => (endings === undefined ? refused('describing') : { state: 'running' }),
+      terminate: endings === undefined ? () => refused('terminating') : end,
       reboot: () => refused('rebooting'),
       terminateInAutoScalingGroup: () => refused('terminating'),
       list: async () => [],
@@ -74,6 +90,7 @@ function createWorld(gracePeriod?: string) {
   return {
     events,
     lines,
+    calls,
     finalizers: () => core.get(CLAIM).metadata.finalizers,
     /** Somebody takes the finalizer off by hand. */
     strip() {
@@ -118,5 +135,37 @@ describe('an instance that EC2 refuses to look at', () => {
     await world.look(minutes(1));
     expect(world.events.at(-1)).toBe('PossibleOrphan NodeClaim');
     expect(world.records()).toEqual([`instance/${PROVIDER_ID}`]);
+  });
+});
+
+describe('an instance that EC2 does not end', () => {
+  const refused = async (): Promise<InstanceOutcome> => ({
+    kind: 'refused',
+    reason: 'OperationNotPermitted',
+    message: 'it is protected from termination',
+  });
+  const throttled = () => Promise.reject(new RetryableError('slow down', { reason: 'RequestLimitExceeded' }));
+  const unanswered = () => Promise.reject(new RetryableError('no answer', { outcomeUnknown: true }));
+
+  it.for([
+    ['refused', refused],
+    ['throttled', throttled],
+  ] as const)('and answers %s: it is said, and asked again after 5 s, 10 s, 20 s … 60 s', async ([, answer]) => {
+    const world = createWorld(
+      undefined,
+      Array.from({ length: 6 }, () => answer),
+    );
+    for (let i = 0; i < 200; i++) await world.look(seconds(1));
+    expect(world.calls.map(call => call / 1000)).toEqual([1, 6, 16, 36, 76, 136, 196]);
+    expect(world.lines.filter(reason => reason === 'InstanceTerminationFailed')).toHaveLength(6);
+    expect(world.lines.filter(reason => reason === 'InstanceTerminating')).toHaveLength(1);
+    expect(world.finalizers()).toEqual(['example.com/custom']);
+  });
+
+  it('and does not answer: it is looked at, and not asked again while the call may act (I4)', async () => {
+    const world = createWorld(undefined, [unanswered]);
+    await expect(world.look(seconds(1))).rejects.toThrow('no answer');
+    for (let i = 0; i < 70; i++) await world.look(seconds(1));
+    expect(world.calls.map(call => call / 1000)).toEqual([1, 61]);
   });
 });

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { withoutStrays } from '../../../functions/finalizer/instance-sharing.ts';
+import { allThatShare, withoutStrays } from '../../../functions/finalizer/instance-sharing.ts';
 import { createReconciler } from '../../../functions/finalizer/reconcile.ts';
+import { EMPTY_TERMINATION, type TerminationRecord } from '../../../functions/finalizer/record.ts';
 import type { ReconcilerFactory } from '../../../runtime/functions.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
+import { toEpochMs } from '../../../shared/domain/time.ts';
+import type { KubernetesApi } from '../../../shared/ports/kubernetes-api.ts';
 import { runScenario } from '../../../simulator/run.ts';
 import { failuresOf, historyText, scenarioOf } from '../../builders/scenario.ts';
 
@@ -163,5 +166,71 @@ describe.each(['default', 'other'])('an instance that two NodeClaims name, the s
     ],
   ])('%s', async (_, steps, expectations) => {
     expect(await failuresOf({ duration: '20m', objects, steps, expect: expectations })).toEqual([]);
+  });
+
+  it('is not ended with the first one where the second one names it, with a Node of its own, while the first waits for its pods', async () => {
+    const second = [
+      `{ at: 3m, apply: ${claim('c2', secondPool).replace('nodeName: n1', 'nodeName: n2')} }`,
+      `{ at: 3m, apply: { apiVersion: v1, kind: Node, metadata: { name: n2, labels: ${labels}, ${held} }, spec: { providerID: ${ID} } } }`,
+    ];
+    const expectations = [
+      '{ write: { verb: terminate }, times: 0 }',
+      '{ final: { resource: nodeclaims, name: c1, exists: false } }',
+      '{ final: { resource: nodeclaims, name: c2, exists: true } }',
+      '{ final: { resource: nodes, name: n2, exists: true } }',
+      `{ final: { instance: ${ID}, state: running } }`,
+    ];
+    const steps = [protect, deleted('1m', 'nodeclaims', 'c1'), ...second];
+    const onlyFirst = objects.filter(text => !text.includes('name: c2'));
+    expect(await failuresOf({ duration: '20m', objects: onlyFirst, steps, expect: expectations })).toEqual([]);
+  });
+});
+
+describe('the NodeClaims that are looked at for others with an instance', () => {
+  const POOL = 'default';
+  const object = (kind: string, name: string, metadata: object, rest: object): KubernetesObject => ({
+    apiVersion: 'v1',
+    kind,
+    metadata: { name, uid: name, resourceVersion: '1', creationTimestamp: '2024-11-01T14:00:00Z', ...metadata },
+    ...rest,
+  });
+  const ID = 'aws:///us-west-2a/i-1';
+  const going = { deletionTimestamp: '2024-11-01T15:00:00Z' };
+  const node = (metadata: object): KubernetesObject => object('Node', 'n1', metadata, { spec: { providerID: ID } });
+  const claim = object('NodeClaim', 'c1', going, { status: { providerID: ID, nodeName: 'n1' } });
+  const stored: TerminationRecord = { ...EMPTY_TERMINATION, nodes: { n1: { name: 'n1' } } };
+  const attempt = (phase: 'intended' | 'accepted'): TerminationRecord => ({
+    ...stored,
+    instance: { number: 1, phase, intendedTime: toEpochMs(0) },
+  });
+
+  /** The selectors of the lists of NodeClaims. */
+  async function selectorsOf(
+    record: TerminationRecord,
+    nodes: readonly KubernetesObject[],
+  ): Promise<readonly unknown[]> {
+    const selectors: unknown[] = [];
+    const list: KubernetesApi['list'] = (type, query = {}) => {
+      if (type.resource === 'nodeclaims') selectors.push(query.labelSelector ?? 'all');
+      return Promise.resolve([]);
+    };
+    const kubernetes = { list } as unknown as KubernetesApi;
+    await allThatShare({ kubernetes }, claim, { stored: record, viaNode: undefined, namedNodes: nodes, pool: POOL });
+    return selectors;
+  }
+
+  it.each([
+    ['when its Nodes are not known yet', EMPTY_TERMINATION, [node({})]],
+    ['while a Node of it lives, whose deletion comes next', stored, [node({})]],
+    ['when the end of the instance is noted down, and comes next', attempt('intended'), [node(going)]],
+  ])('are those of all pools %s', async (_, record, nodes) => {
+    expect(await selectorsOf(record, nodes)).toEqual(['all']);
+  });
+
+  it.each([
+    ['while its Nodes are emptied', stored, [node(going)]],
+    ['while the instance ends', attempt('accepted'), [node(going)]],
+  ])('are those of its pool %s', async (_, record, nodes) => {
+    expect(await selectorsOf(record, nodes)).toEqual([`karpenter.sh/nodepool=${POOL}`]);
   });
 });

@@ -157,10 +157,10 @@ describe('announcements', () => {
   });
 
   const held = { name: 'n1', uid: 'uid-n1', doNotDisrupt: 'true', protectedUntil: END };
-  const late = { now: addDuration(now, seconds(3)), dueTime: now, node: held };
+  const late = { now: addDuration(now, seconds(4)), dueTime: now, node: held };
   it.each([
-    ['a wake-up that is three seconds late', {}, 'releaseFirst'],
-    ['one that is less late', { now: addDuration(now, toDurationMs(2999)) }, 'keep'],
+    ['a wake-up that is four seconds late', {}, 'releaseFirst'],
+    ['one that is less late', { now: addDuration(now, toDurationMs(3999)) }, 'keep'],
     ['another message', { dueTime: undefined }, 'keep'],
     ['a node that is released', { node: { ...held, doNotDisrupt: undefined, protectedUntil: undefined } }, 'keep'],
     ['a node that stays held', { pods: [aPod('4h'), aPod('8h', { name: 'late' })] }, 'keep'],

@@ -21,25 +21,31 @@ export interface DefinitionContext {
 
 /** The rules of CustomResourceDefinitions. */
 export function definitionRules(context: DefinitionContext): Partial<ResourceRules> {
+  const storages: Storages = new Map();
   return {
     prepare: prepareDefinition,
     validate: ({ next, old }) => complainAboutDefinition(next, old),
-    stored: object => serve(context, object),
-    removed: object => stopServing(context, object),
+    stored: object => serve(context, storages, object),
+    removed: object => stopServing(context, storages, object),
   };
 }
 
-function serve({ registry, store, skipped }: DefinitionContext, object: JsonObject): void {
+/** By name of the definition, also of one that serves none of its versions. */
+type Storages = Map<string, ReturnType<ObjectStore['newStorage']>>;
+
+function serve({ registry, store, skipped }: DefinitionContext, storages: Storages, object: JsonObject): void {
   const definition = readDefinition(object);
-  const { group, plural } = definition;
-  const storage = registry.find(group, plural)?.storage ?? store.newStorage();
+  const { name, group, plural } = definition;
+  const storage = storages.get(name) ?? store.newStorage();
+  storages.set(name, storage);
   registry.stopServing(group, plural);
   registry.serve(customResources(definition, storage, skipped));
 }
 
-function stopServing({ registry, store }: DefinitionContext, object: JsonObject): void {
-  const { group, plural } = readDefinition(object);
-  const storage = registry.find(group, plural)?.storage;
+function stopServing({ registry, store }: DefinitionContext, storages: Storages, object: JsonObject): void {
+  const { name, group, plural } = readDefinition(object);
+  const storage = storages.get(name);
+  storages.delete(name);
   registry.stopServing(group, plural);
   if (storage !== undefined) store.endWatches(storage, expired('the custom resource definition is gone').status);
 }

@@ -11,10 +11,11 @@ const bodySchema = z.object({
   IndexName: z.string().optional(),
   Key: attributes.optional(),
   Item: attributes.optional(),
+  RequestItems: z.record(z.string(), z.object({ Keys: z.array(attributes) })).optional(),
 });
 
 /**
- * One table and at most one item; a call on several tables (`TransactWriteItems`) names no table here, and no statement allows that.
+ * One table and its items; a call on several tables (`TransactWriteItems`) names no table here, and no statement allows that.
  * Keys of a `Query` stand in an expression that is not read: it has no leading keys.
  */
 export function toDynamoDbRequest(
@@ -23,13 +24,17 @@ export function toDynamoDbRequest(
   { region, account, tables }: Pick<AwsModel, 'region' | 'account' | 'tables'>,
 ): AccessRequest {
   const operation = target.slice(target.lastIndexOf('.') + 1);
-  const { TableName, IndexName, Key, Item } = bodySchema.safeParse(body).data ?? { TableName: '' };
+  const { TableName, IndexName, Key, Item, RequestItems = {} } = bodySchema.safeParse(body).data ?? { TableName: '' };
+  const [[batchTable, batch] = [], ...otherTables] = Object.entries(RequestItems);
+  const given = batchTable !== undefined && otherTables.length === 0 ? batchTable : TableName;
   // A table may be given by its ARN.
-  const name = TableName.slice(TableName.lastIndexOf('/') + 1);
+  const name = given.slice(given.lastIndexOf('/') + 1);
   const table = `arn:aws:dynamodb:${region}:${account}:table/${name}`;
   const hash = tables.find(each => each.TableName === name)?.KeySchema.find(({ KeyType }) => KeyType === 'HASH');
-  const value = hash && (Key ?? Item)?.[hash.AttributeName];
-  const leading = Object.values(value ?? {}).filter(each => typeof each === 'string');
+  const items = batch?.Keys ?? [Key ?? Item];
+  const leading = items
+    .flatMap(item => Object.values((hash && item?.[hash.AttributeName]) ?? {}))
+    .filter(value => typeof value === 'string');
   return {
     action: `dynamodb:${operation}`,
     resource: IndexName === undefined ? table : `${table}/index/${IndexName}`,
