@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { drainGroupOf, drainStanding, toleratesDisruption } from '../../../shared/domain/drainable-pod.ts';
+import type { JsonObject, KubernetesObject, OwnerReference } from '../../../shared/domain/kubernetes-object.ts';
 import type { PodView, Toleration } from '../../../shared/domain/pod.ts';
 import { readPod } from '../../../shared/domain/pod.ts';
 import { addDuration, seconds, toDurationMs } from '../../../shared/domain/time.ts';
@@ -107,4 +108,41 @@ it('a Pod is read with what a drain needs', () => {
     volumeClaims: ['data-db-0', 'db-0-scratch'],
   });
   expect(pod.tolerations[0]).toEqual({ key: undefined, operator: 'Exists', value: '', effect: undefined });
+});
+
+describe('a pod as the API server has it', () => {
+  const creationTimestamp = '2024-11-01T15:00:00Z';
+  const NAMED = { name: 'p', namespace: 'ml', uid: 'u', resourceVersion: '1', creationTimestamp };
+  const podOf = (spec: JsonObject, ownerReferences: readonly OwnerReference[] = []): KubernetesObject => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { ...NAMED, ownerReferences },
+    spec,
+  });
+  const tolerating = (fields: JsonObject): KubernetesObject =>
+    podOf({ tolerations: [{ key: 'karpenter.sh/disrupted', ...fields }] });
+  const ownedBy = (apiVersion: string, kind: string): KubernetesObject =>
+    podOf({}, [{ apiVersion, kind, name: 'o', uid: 'o' }]);
+  const stays = (because: string) => ({ kind: 'passedOver', because });
+  const counts = { kind: 'counts', group: 'NonCritical' };
+
+  it.each<[string, KubernetesObject, object]>([
+    ['tolerates the taint with the operator left out, which is Equal', tolerating({}), stays('ToleratesDisruption')],
+    ['does not tolerate it with another value', tolerating({ operator: 'Equal', value: 'x' }), counts],
+    ['does not tolerate it where only numbers are compared', tolerating({ operator: 'Gt' }), counts],
+    ['is static where the Node owns it', ownedBy('v1', 'Node'), stays('Static')],
+    ['is not where something else of the core group does', ownedBy('v1', 'ReplicationController'), counts],
+    ['is not where a Node of another group does', ownedBy('example.com/v1', 'Node'), counts],
+  ])('%s', (_, object, standing) => {
+    expect(drainStanding(readPod(object), NOW)).toEqual(standing);
+  });
+
+  it('has the resources that some container is limited to more than none of', () => {
+    const limited = (limits: JsonObject): JsonObject => ({ resources: { limits } });
+    const pod = podOf({
+      initContainers: [limited({ 'nvidia.com/gpu': '1' })],
+      containers: [limited({ cpu: '100m', 'amd.com/gpu': '0' })],
+    });
+    expect(readPod(pod).limitedResources).toEqual(['nvidia.com/gpu', 'cpu']);
+  });
 });

@@ -118,12 +118,14 @@ describe('a repair that was reserved', () => {
       },
     ],
   ])('is called off where %s by then (I3, I10)', async (_, change) => {
-    const world = dueWorld({ defaultTolerationDuration: '0s' });
+    const world = dueWorld({ defaultTolerationDuration: '0s', futility: { repairs: 1, window: '6h' } });
     world.beforeNextIntent(async () => change(world));
     await world.look('n1');
     expect(verbs(world)).toEqual([]);
     const pool = world.store.all().find(({ id }) => id.startsWith('pool/'));
     expect(pool?.state['attempts'] ?? []).toEqual([]);
+    // What was never carried out has not failed to help.
+    expect(pool?.state['repairs'] ?? []).toEqual([]);
   });
 
   it('I7: takes the annotation of a run that died back where it is called off', async () => {
