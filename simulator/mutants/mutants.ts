@@ -12,6 +12,7 @@ import { LADDER_MUTANTS } from './ladder.ts';
 import type { Mutation } from '../swarm/seed.ts';
 import type { Mutant } from './mutant.ts';
 import { PERMISSION_MUTANTS } from './permissions.ts';
+import { POLICY_TIE_MUTANTS } from './policy-ties.ts';
 import { REPAIR_MUTANTS } from './repair.ts';
 import { REPAIR_LIMITS_MUTANTS } from './repair-limits.ts';
 import { REPAIR_PAST_MUTANTS } from './repair-past.ts';
@@ -35,6 +36,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...TIMER_MUTANTS,
   ...DENIAL_MUTANTS,
   ...DRAIN_LEFT_MUTANTS,
+  ...POLICY_TIE_MUTANTS,
   ...FORWARDER_MUTANTS,
   ...PERMISSION_MUTANTS,
 ];

@@ -26,6 +26,7 @@ import { FOCUSES, type Focus } from './focus.ts';
 import { drawHookWork } from './hook-resources.ts';
 import { GENERATED, type Draft, type Model } from './model.ts';
 import { names } from './settings.ts';
+import { drawUpheavals } from './upheavals.ts';
 
 const START = parseTimestamp('2024-11-01T15:00:00Z') ?? toEpochMs(0);
 export function generateScenario(seed: number): Scenario {
@@ -61,6 +62,7 @@ export function generateScenario(seed: number): Scenario {
     ...drawCleanupWorkers(root.stream('workers'), model, START, span),
     ...drawHookWork(root.stream('hook work'), model, START, span),
     ...drawRuleDeletions(root.stream('rules'), model, START, span),
+    ...drawUpheavals(root.stream('upheavals'), model, START, span),
   ];
   return {
     name: `seed-${seed}`,

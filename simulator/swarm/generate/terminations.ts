@@ -54,7 +54,7 @@ export function drawDisruption(random: Random, model: Model): JsonObject {
 /** A repair that comes soon: it is forceful whatever the grace. */
 const SOON: JsonObject = { defaultTolerationDuration: '30s', maxUnhealthy: '100%', freeze: 'Off', zoneOutage: 'Off' };
 
-function drawTerminatingPolicy(random: Random, model: Model, name: string): Manifest {
+export function drawTerminatingPolicy(random: Random, model: Model, name: string): Manifest {
   return toManifest(
     {
       apiVersion: 'curfew.dev/v1alpha1',
@@ -71,7 +71,7 @@ function drawTerminatingPolicy(random: Random, model: Model, name: string): Mani
   );
 }
 
-function drawTerminatingPool(random: Random, model: Model, name: string): Manifest {
+export function drawTerminatingPool(random: Random, model: Model, name: string): Manifest {
   const disruption = Object.fromEntries(
     Object.entries(drawDisruption(random, model)).filter(([, value]) => value !== null),
   );

@@ -88,6 +88,14 @@ describe('a generated scenario', () => {
     expect(steps).toContain('"kind":"delete","target":{"resource":"finalizerrules"');
   });
 
+  it('has, in some of the seeds, what turns over: a second policy, a NodePool that goes, a pod that may take a day, a tidied node', () => {
+    const steps = JSON.stringify(SEEDS.map(seed => generateScenario(seed).steps.map(({ action }) => action)));
+    expect(steps).toMatch(/"name":"(another|zulu)-\d+"/);
+    expect(steps).toContain('"kind":"delete","target":{"resource":"nodepools"');
+    expect(steps).toMatch(/"terminationGracePeriodSeconds":(3600|86400)/);
+    expect(steps).toContain('"merge":{"spec":{"taints":null}}');
+  });
+
   it('has from 1 to 150 nodes and up to 4 NodePools at its start', () => {
     for (const { objects } of SEEDS.map(generateScenario)) {
       const count = (kind: string): number => objects.filter(({ manifest }) => manifest.kind === kind).length;
