@@ -19,6 +19,8 @@ import { isKubernetes, lastList, targetOf } from './run-journal.ts';
 
 /** What a run that died may have taken off the time of an action before it was tried again; ms. */
 const DISTURBED_SLACK = 3 * 60_000;
+/** Of a repair that begins, and of a ladder that was edited so that the action of a node's place is another one. */
+const BEFORE_ALL = -1;
 /** Rungs that may be left out without a trace: the custom resource could not be made. */
 const SKIPPED: readonly ActKind[] = ['CustomResource'];
 
@@ -102,11 +104,12 @@ export const checkLadder: MakeCheck = context => {
       // A repair begins with what is intended: its node's place in an earlier one says nothing.
       const isFirst = climb?.acts.length === 1 && last?.calls.length === 0;
       const place = last === undefined || isFirst ? undefined : places.get(uid);
-      const rung = nextRung(ladder.rungs, act.kind, place?.rung ?? -1);
+      const standing = place && last && ladder.rungs[place.rung]?.kind === last.kind ? place.rung : BEFORE_ALL;
+      const rung = nextRung(ladder.rungs, act.kind, standing);
       const isAgain = last?.kind === act.kind && (act.kind === 'Reboot' ? isOpen(last) : last.id === act.id);
       if (!isAgain) judge(uid, act, climb, { ...ladder, rung });
       if (!isAgain || place === undefined) {
-        places.set(uid, { ...ladder, rung: rung >= 0 ? rung : placeOf(ladder.rungs, act.kind, place?.rung ?? -1) });
+        places.set(uid, { ...ladder, rung: rung >= 0 ? rung : placeOf(ladder.rungs, act.kind, standing) });
       }
       climbers.onCall(call, run);
     },
