@@ -30,9 +30,9 @@ const GROUPS_OF_PERMISSIONS: ReadonlySet<string> = new Set([
 
 /** What each use lets Curfew do with the objects, and who steers that. */
 const GRANTED: Readonly<Record<KindUse, string>> = {
-  finalizerrules: 'Curfew can read and patch every one in the cluster, by rules of whoever may write FinalizerRules',
+  finalizerrules: 'Curfew can read and patch every one in the cluster, by rules of anyone who may write FinalizerRules',
   hooks:
-    'Curfew can read and create them in every namespace, by templates of whoever may write the ConfigMap curfew-config',
+    'Curfew can read and create them in every namespace, by templates of anyone who may write the ConfigMap curfew-config',
 };
 
 /** A line for each kind that a grant should make somebody think about. */

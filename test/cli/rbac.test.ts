@@ -114,7 +114,7 @@ describe('what curfew rbac prints for kinds that give away more than their objec
     const { code, error } = await rbac(policy('deregister.yaml') + job + definition('Job', 'jobs', 'batch'), 'hooks');
     expect(code).toBe(0);
     expect(error).toContain('warning: jobs.batch: such objects run code');
-    expect(error).toContain('by templates of whoever may write the ConfigMap');
+    expect(error).toContain('by templates of anyone who may write the ConfigMap');
   });
 
   it('comes without one for kinds of your own', async () => {

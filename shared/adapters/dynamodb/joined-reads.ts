@@ -5,7 +5,7 @@
 import { BatchGetItemCommand, GetItemCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import DataLoader from 'dataloader';
 import { TABLE } from '../../contract/table.ts';
-import { messageOf, RetryableError } from '../../errors.ts';
+import { RetryableError } from '../../errors.ts';
 import { fromAwsError } from '../aws-errors.ts';
 import type { Attributes } from './attributes.ts';
 import { batchGetRequest, getRequest } from './requests.ts';
@@ -18,11 +18,12 @@ export type ReadItem = (partitionKey: string) => Promise<Attributes | undefined>
 
 /** Nothing is kept: what is asked for after the call has left is read again. */
 export function createItemReader(client: DynamoDBClient, tableName: string): ReadItem {
-  async function readOne(partitionKey: string): Promise<Attributes | undefined> {
+  /** The loader gives an `Error` among the answers to who asked for that key alone. */
+  async function readOne(partitionKey: string): Promise<Attributes | undefined | Error> {
     try {
       return (await client.send(new GetItemCommand(getRequest(tableName, partitionKey)))).Item;
     } catch (error) {
-      throw fromAwsError(error, { doing: `reading record ${partitionKey}`, write: false });
+      return fromAwsError(error, { doing: `reading record ${partitionKey}`, write: false });
     }
   }
 
@@ -46,7 +47,7 @@ export function createItemReader(client: DynamoDBClient, tableName: string): Rea
       const keys = [...new Set(asked)];
       const found = keys.length === 1 ? new Map<string, undefined>() : await readTogether(keys);
       const alone = new Map(keys.filter(key => !found.has(key)).map(key => [key, readOne(key)]));
-      return Promise.all(asked.map(async key => (await alone.get(key)?.catch(toError)) ?? found.get(key)));
+      return Promise.all(asked.map(async key => (await alone.get(key)) ?? found.get(key)));
     },
     { cache: false, maxBatchSize: MAX_KEYS },
   );
@@ -54,6 +55,3 @@ export function createItemReader(client: DynamoDBClient, tableName: string): Rea
 }
 
 const keyOf = (attributes: Readonly<Attributes>): string => attributes[TABLE.partitionKey]?.S ?? '';
-
-/** The loader gives an `Error` among the answers to who asked for that key alone. */
-const toError = (error: unknown): Error => (error instanceof Error ? error : new Error(messageOf(error)));
