@@ -10,7 +10,6 @@ import { createHookAnswers } from './hooks.ts';
 import { createOutages } from './outages.ts';
 import { createReboots } from './reboots.ts';
 import type { Scenario } from './scenario/scenario.ts';
-import { createTimeline } from './timeline.ts';
 import { createTrace } from './trace.ts';
 import { createWorld } from './world.ts';
 
@@ -28,21 +27,20 @@ export function createParts(
 ) {
   const world = createWorld(scenario, time);
   const { core } = world;
-  const timeline = createTimeline(() => time.now());
+  const trace = createTrace(() => time.now());
   return {
     world,
     core,
     watch: createInProcessClusterWatch(core, time),
     outages: createOutages(time),
     store: withDueIndex(createMemoryRecordStore()),
-    cloud: createCloud(time, onInstance),
+    cloud: createCloud(time, (providerID, state) => {
+      trace.addInstance(providerID, state);
+      onInstance(providerID, state);
+    }),
     reboot: createReboots(core, time),
     cleanups: createCleanupAnswers(),
     hooks: createHookAnswers(),
-    timeline,
-    trace: createTrace(
-      () => time.now(),
-      entry => timeline.addTrace(entry),
-    ),
+    trace,
   };
 }

@@ -8,15 +8,16 @@ import { formatOutcome, objectOf, outcomeOf } from './outcome.ts';
 import type { Verdict } from './expect.ts';
 import type { RunResult } from './run.ts';
 import type { ScenarioFault } from './scenario/scenario.ts';
+import { timelineOf } from './timeline.ts';
 
 const BY_WIDTH = 10;
 
 export function formatRun(result: RunResult): string {
-  const { scenario, timeline, verdicts } = result;
+  const { scenario, trace, verdicts } = result;
   const { name, start, end, file } = scenario;
   const span = `${toIsoText(start)}, ${formatDuration(durationBetween(start, end))}`;
   const lines = [`${pc.bold(name)}  ${pc.dim(`${file}, ${span}`)}`];
-  for (const { time, by, text } of timeline) {
+  for (const { time, by, text } of timelineOf(trace)) {
     lines.push(`  ${formatOffset(start, time)}  ${pc.cyan(by.padEnd(BY_WIDTH))}  ${onOneLine(text)}`);
   }
   if (verdicts.length > 0) lines.push('', ...verdicts.flatMap(formatVerdict));
