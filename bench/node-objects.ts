@@ -1,11 +1,10 @@
 /**
- * Nodes and pods as an EKS cluster has them: with the labels, images, probes, volumes, conditions and managed fields that make a real
+ * Nodes as an EKS cluster has them: with the labels, images, probes, volumes, conditions and managed fields that make a real
  * object some kilobytes large. A cache of whole objects keeps all of it, so a smaller object would flatter it.
  */
-import type { JsonObject, KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
-import { toEpochMs, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
+import type { JsonObject, KubernetesManifest } from '../shared/domain/kubernetes-object.ts';
+import { toEpochMs, toTimestamp, type EpochMs } from '../shared/domain/time.ts';
 
-export const NAMESPACE = 'default';
 /** Objects were created then; heartbeats come later. */
 export const CREATION_TIME = toEpochMs(Date.UTC(2026, 0, 5, 9, 0, 0));
 const ZONES = ['us-west-2a', 'us-west-2b', 'us-west-2c'] as const;
@@ -13,11 +12,6 @@ const ZONES = ['us-west-2a', 'us-west-2b', 'us-west-2c'] as const;
 export const nodeName = (index: number): string => {
   const [high, low] = [Math.floor(index / 250), index % 250];
   return `ip-10-${Math.floor(high / 250)}-${high % 250}-${low + 1}.us-west-2.compute.internal`;
-};
-
-export const podName = (index: number, generation: number): string => {
-  const suffix = (index * 2_654_435_761 + generation).toString(36).slice(-5).padStart(5, '0');
-  return `service-${index % 400}-7d9c8b6f5d-${suffix}-${index}`;
 };
 
 export interface NodeState {
@@ -135,7 +129,7 @@ export function nodeManifest(index: number): KubernetesManifest {
 
 /** What a kubelet and a program on the node make of an id: 17 hexadecimal digits. */
 const instanceId = (index: number): string => `i-0${index.toString(16).padStart(16, '0')}`;
-export const digest = (index: number): string => index.toString(16).padStart(64, 'a');
+const digest = (index: number): string => index.toString(16).padStart(64, 'a');
 
 interface FieldManager {
   readonly manager: string;
@@ -144,7 +138,7 @@ interface FieldManager {
 }
 
 /** What the API server notes of who wrote which field, with as many leaves as such an object has. */
-export function managedBy(...managers: readonly FieldManager[]): { readonly managedFields: readonly JsonObject[] } {
+function managedBy(...managers: readonly FieldManager[]): { readonly managedFields: readonly JsonObject[] } {
   const leaves = Object.fromEntries(['f:key', 'f:name', 'f:value', 'f:status', 'f:type'].map(name => [name, {}]));
   return {
     managedFields: managers.map(({ manager, fields, subresource }) => ({
