@@ -1,7 +1,7 @@
 /** Mistakes in how a node that is terminated is emptied, and in the hooks around that. */
 import { TERMINATION_STEPS } from '../../functions/finalizer/terminate.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import type { Mutation } from '../swarm/seed.ts';
+import type { Mutation } from '../../simulator/swarm/seed.ts';
 import {
   annotated,
   withFinalizerRules,

@@ -5,7 +5,7 @@ import type { NodeClaimView } from '../../shared/domain/node-claim.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import type { RepairSettings } from '../../shared/domain/repair-policy.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
-import type { Mutation } from '../swarm/seed.ts';
+import type { Mutation } from '../../simulator/swarm/seed.ts';
 import { withRepairRules } from './mutant.ts';
 
 interface Changes {

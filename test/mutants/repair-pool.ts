@@ -1,7 +1,7 @@
 /** Mistakes in what a pool allows: threshold, budget, outages, and whose node it is. */
 import type { NodeView } from '../../shared/domain/node.ts';
 import { resolveNodeCount, type RepairSettings } from '../../shared/domain/repair-policy.ts';
-import type { Mutation } from '../swarm/seed.ts';
+import type { Mutation } from '../../simulator/swarm/seed.ts';
 import type { Mutant } from './mutant.ts';
 import { passSeeing, seeing, withSettings } from './repair-seeing.ts';
 

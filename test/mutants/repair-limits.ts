@@ -5,7 +5,7 @@ import { ZONE_LABEL } from '../../shared/domain/node.ts';
 import { resolveNodeCount, type NodeCount } from '../../shared/domain/repair-policy.ts';
 import type { JsonValue } from '../../shared/domain/kubernetes-object.ts';
 import type { NewRecord } from '../../shared/ports/record-store.ts';
-import type { Mutation } from '../swarm/seed.ts';
+import type { Mutation } from '../../simulator/swarm/seed.ts';
 import { withRecords, type Mutant } from './mutant.ts';
 import { passSeeing } from './repair-seeing.ts';
 

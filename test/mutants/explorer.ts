@@ -6,7 +6,7 @@ import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { RecordStore, StoredRecord } from '../../shared/ports/record-store.ts';
 import type { ReconcilerFactory } from '../../runtime/functions.ts';
-import { methodsOf } from '../mutants/mutant.ts';
+import { methodsOf } from './mutant.ts';
 
 type Ports = Pick<FunctionDeps, 'records' | 'kubernetes' | 'clock'>;
 

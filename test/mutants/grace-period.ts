@@ -1,7 +1,7 @@
 /** Mistakes in the protection of pods. */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration, parseTimestamp, seconds, toTimestamp, type DurationMs } from '../../shared/domain/time.ts';
-import type { Mutation } from '../swarm/seed.ts';
+import type { Mutation } from '../../simulator/swarm/seed.ts';
 import { firstListsFail } from './fault.ts';
 import {
   annotated,

@@ -9,8 +9,8 @@ import { decidePass } from '../../functions/repair/pass/decide.ts';
 import { createReconciler as createRepair, type Rules as RepairRuleSet } from '../../functions/repair/reconcile.ts';
 import { RECONCILERS, type ReconcilerFactory } from '../../runtime/functions.ts';
 import type { ForwarderPorts } from '../../runtime/system-parts.ts';
-import type { InvariantName } from '../invariants/invariant.ts';
-import type { Mutation } from '../swarm/seed.ts';
+import type { InvariantName } from '../../simulator/invariants/invariant.ts';
+import type { Mutation } from '../../simulator/swarm/seed.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject, ObjectRef, ResourceType } from '../../shared/domain/kubernetes-object.ts';
@@ -24,7 +24,7 @@ export interface Mutant {
   readonly mistake: string;
   /** Which invariants it breaks: the first violation of a run is of one of them. */
   readonly breaks: readonly InvariantName[];
-  /** A seed of the swarm that finds it; absent: none is known yet, `--mutants` looks for one. */
+  /** A seed of the swarm that finds it; absent: none is known yet, `npm run mutants` looks for one. */
   readonly seed?: number;
   /** `FILE#NAME` of an example scenario that finds it: by `breaks`, or by an expectation of its own. */
   readonly scenario?: string;

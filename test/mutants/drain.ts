@@ -4,7 +4,7 @@ import { decide } from '../../functions/drain/decide.ts';
 import type { DrainDecision, Preparation } from '../../functions/drain/decision.ts';
 import type { DrainObservation, DrainRules } from '../../functions/drain/observation.ts';
 import { hours, seconds } from '../../shared/domain/time.ts';
-import type { Mutation } from '../swarm/seed.ts';
+import type { Mutation } from '../../simulator/swarm/seed.ts';
 import { firstListsFail } from './fault.ts';
 import { annotated, withKubernetes, withListed, withoutErrors, withPorts, type Mutant } from './mutant.ts';
 

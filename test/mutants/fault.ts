@@ -2,7 +2,7 @@
 import type { FunctionName } from '../../shared/contract/names.ts';
 import { addDuration, isDue, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
-import type { Mutation } from '../swarm/seed.ts';
+import type { Mutation } from '../../simulator/swarm/seed.ts';
 import { isA, methodsOf, original, type Fault, type ResourceName } from './mutant.ts';
 
 type FunctionFault = Exclude<Fault, { of: 'forwarder' }>;

@@ -4,7 +4,7 @@ import { TERMINATION_STEPS } from '../../functions/finalizer/terminate.ts';
 import { releaseObjects } from '../../functions/finalizer/steps/release.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import type { ObjectPatch } from '../../shared/ports/kubernetes-api.ts';
-import type { Mutation } from '../swarm/seed.ts';
+import type { Mutation } from '../../simulator/swarm/seed.ts';
 import { firstListsFail, firstDeletionIsUnknown } from './fault.ts';
 import {
   isA,

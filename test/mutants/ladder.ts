@@ -3,7 +3,7 @@ import type { PassDecision, PassObservation } from '../../functions/repair/pass/
 import type { RepairAttempt } from '../../functions/repair/pass/pool.ts';
 import type { NodeView } from '../../shared/domain/node.ts';
 import { addDuration, isDue, minutes, toEpochMs } from '../../shared/domain/time.ts';
-import type { Mutation } from '../swarm/seed.ts';
+import type { Mutation } from '../../simulator/swarm/seed.ts';
 import { withKubernetes, withPorts, withRepairRules, type Mutant } from './mutant.ts';
 
 const REBOOTS = 'repair-reboots-first.yaml';

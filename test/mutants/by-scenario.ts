@@ -1,10 +1,10 @@
 /** Finds a mistake by an example scenario: the invariants notice it, or an expectation of the file that holds without the mistake. */
 import { readFileSync } from 'node:fs';
 import { invariant } from '../../shared/errors.ts';
-import { runScenario, type RunResult } from '../run.ts';
-import { parseScenarios } from '../scenario/parse.ts';
-import type { Scenario } from '../scenario/scenario.ts';
-import { clusterCatalog } from '../world.ts';
+import { runScenario, type RunResult } from '../../simulator/run.ts';
+import { parseScenarios } from '../../simulator/scenario/parse.ts';
+import type { Scenario } from '../../simulator/scenario/scenario.ts';
+import { clusterCatalog } from '../../simulator/world.ts';
 import { withFault } from './fault.ts';
 import type { Mutant } from './mutant.ts';
 

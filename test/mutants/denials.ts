@@ -2,7 +2,7 @@
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { FunctionName } from '../../shared/contract/names.ts';
 import type { NewRecord } from '../../shared/ports/record-store.ts';
-import type { Mutation } from '../swarm/seed.ts';
+import type { Mutation } from '../../simulator/swarm/seed.ts';
 import { withoutTimer, withPorts, type Mutant } from './mutant.ts';
 
 const withoutEvents = (name: FunctionName, ...reasons: readonly string[]): Mutation =>

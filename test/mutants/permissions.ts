@@ -2,7 +2,7 @@
 import type { Mutant } from './mutant.ts';
 import { PERMISSIONS, type KubernetesVerb, type Part, type Permissions } from '../../shared/contract/permissions.ts';
 import { RESOURCES, type KnownKind } from '../../shared/contract/resources.ts';
-import type { Mutation } from '../swarm/seed.ts';
+import type { Mutation } from '../../simulator/swarm/seed.ts';
 
 /** The table without one verb on one kind. */
 function without(part: Part, verb: KubernetesVerb, kind: KnownKind): Mutation {

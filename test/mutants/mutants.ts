@@ -9,7 +9,7 @@ import { FORWARDER_MUTANTS } from './forwarder.ts';
 import { GRACE_PERIOD_MUTANTS } from './grace-period.ts';
 import { HOOK_RESOURCE_MUTANTS } from './hook-resources.ts';
 import { LADDER_MUTANTS } from './ladder.ts';
-import type { Mutation } from '../swarm/seed.ts';
+import type { Mutation } from '../../simulator/swarm/seed.ts';
 import type { Mutant } from './mutant.ts';
 import { PERMISSION_MUTANTS } from './permissions.ts';
 import { POLICY_TIE_MUTANTS } from './policy-ties.ts';
