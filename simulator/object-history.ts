@@ -56,7 +56,7 @@ export function recordObjects(
     recordPolicy(object, isGone, before);
   };
   const recordPolicy = (object: KubernetesObject, isGone: boolean, before: JsonObject | undefined): void => {
-    const { kind = '', metadata } = object;
+    const { kind, metadata } = object;
     if (!POLICY_KINDS.has(kind) && !isConfiguration(object)) return;
     const text = policyText(object);
     if (!isGone && before !== undefined && text === policyText(before)) return;
