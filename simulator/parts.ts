@@ -9,9 +9,13 @@ import { withDueIndex } from './due-index.ts';
 import { createHookAnswers } from './hooks.ts';
 import { createOutages } from './outages.ts';
 import { createReboots } from './reboots.ts';
+import { createRefusals } from './refusals.ts';
 import type { Scenario } from './scenario/scenario.ts';
 import { createTrace } from './trace.ts';
 import { createWorld } from './world.ts';
+
+/** Who Curfew's parts are to the API server. */
+export const CURFEW_USER = 'curfew:';
 
 export type SimulatedParts = ReturnType<typeof createParts>;
 
@@ -28,11 +32,15 @@ export function createParts(
   const world = createWorld(scenario, time);
   const { core } = world;
   const trace = createTrace(() => time.now());
+  const refusals = createRefusals(time, scenario.end);
+  const watch = createInProcessClusterWatch(refusals.guard(core, 'forwarder', `${CURFEW_USER}forwarder`), time);
+  refusals.onWatchRefused(isRefused => watch.endWatches(isRefused));
   return {
     world,
     core,
-    watch: createInProcessClusterWatch(core, time),
+    watch,
     outages: createOutages(time),
+    refusals,
     store: withDueIndex(createMemoryRecordStore()),
     cloud: createCloud(time, (providerID, state) => {
       trace.addInstance(providerID, state);
