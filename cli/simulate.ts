@@ -13,6 +13,7 @@ import {
 import { runScenario, type RunResult } from '../simulator/run.ts';
 import { parseScenarios } from '../simulator/scenario/parse.ts';
 import type { Scenario, ScenarioFault } from '../simulator/scenario/scenario.ts';
+import { dayOf } from '../simulator/day-of.ts';
 import { formatLine } from '../simulator/trace.ts';
 import { linesOf } from '../simulator/trace-lines.ts';
 import { outcomeOf } from '../simulator/outcome.ts';
@@ -57,7 +58,11 @@ export function simulateCommand(
     const runs = scenarios.flatMap(scenario => seeds.map(seed => ({ scenario, seed })));
     let good = true;
     for (const run of runs) {
-      const result = await runOne(run, { faults, recordsObjects: options.output === 'jsonl' }, process.stderr);
+      const result = await runOne(
+        run,
+        { faults, recordsObjects: options.output === 'jsonl' || (runs.length === 1 && options.output !== 'json') },
+        process.stderr,
+      );
       good &&= isGood(result);
       print(result, { form: options.output, isOnly: runs.length === 1, output });
     }
@@ -114,7 +119,7 @@ function print(result: RunResult, { form, isOnly, output }: Printing): void {
   } else if (form === 'json') {
     output.out(`${JSON.stringify({ ...toReport(result), outcome: outcomeOf(result.trace) })}\n`);
   } else if (isOnly) {
-    output.out(`${formatRun(result)}\n`);
+    output.out(`${formatRun(result, dayOf(result))}\n`);
   } else {
     output.out(`${formatSummary(result)}\n`);
     for (const line of remarks) output.out(`    ${line}\n`);

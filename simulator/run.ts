@@ -22,6 +22,7 @@ import type { Outages } from './outages.ts';
 import type { Refusals } from './refusals.ts';
 import { createParts, CURFEW_USER } from './parts.ts';
 import { createRandom, type Random } from './random.ts';
+import { recordRules } from './rules-in-force.ts';
 import { GENERATED_ANNOTATION, type Actor, type Scenario, type ScenarioFault } from './scenario/scenario.ts';
 import { createSimulatedSystem, type Replacements } from './simulated-system.ts';
 import { carryOut, describeStep, REFUSED, type StepTargets } from './steps.ts';
@@ -121,6 +122,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
   });
 
   if (options.recordsObjects === true) recordObjects(core, trace, scenario);
+  recordRules(core, trace);
 
   const system = createSimulatedSystem(parts, {
     scenario,

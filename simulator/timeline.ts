@@ -37,6 +37,7 @@ function textOfLine(kind: TraceEntry['kind'], line: TraceEntry['line']): string 
     case 'instance':
     case 'object':
     case 'policy':
+    case 'rules':
       return undefined;
   }
 }

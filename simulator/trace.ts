@@ -54,6 +54,7 @@ export interface Trace {
       ),
   ): void;
   addPolicy(policy: JsonObject): void;
+  addRules(rules: JsonObject): void;
 }
 
 const EVENT_GROUPS: readonly string[] = ['', 'events.k8s.io'];
@@ -110,6 +111,7 @@ export function createTrace(now: () => EpochMs): Trace {
     addBuried: ({ function: by, reason, explanation }) => add('buried', '', { by, reason, message: explanation }),
     addObject: ({ group, ...fields }) => add('object', group, { group, ...fields }),
     addPolicy: policy => add('policy', '', policy),
+    addRules: rules => add('rules', '', rules),
   };
 }
 

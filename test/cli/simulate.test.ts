@@ -111,7 +111,7 @@ describe('curfew simulate', () => {
     expect(lines.at(0)).toMatchObject({ kind: 'trace', version: 1, source: 'simulation', name: 'bad' });
     expect(lines.at(-1)).toMatchObject({ kind: 'end', ok: false });
     expect(new Set(lines.map(({ kind }) => kind))).toEqual(
-      new Set(['trace', 'object', 'policy', 'instance', 'write', 'event', 'audit', 'actor', 'end']),
+      new Set(['trace', 'object', 'policy', 'rules', 'instance', 'write', 'event', 'audit', 'actor', 'end']),
     );
     expect(error).toMatch(/expected no write/);
   });

@@ -102,6 +102,23 @@ const policy = z.looseObject({
   gone: z.literal(true).optional(),
 });
 
+/** The settings of repair that are in force for a pool from now on, whichever policy or NodePool they stand in. */
+const rules = z.looseObject({
+  t: instant,
+  kind: z.literal('rules'),
+  /** Missing: for nodes without a NodePool. */
+  pool: z.string().optional(),
+  mode: z.string(),
+  /** `NodeLifecyclePolicy web`; missing: no block applies, and nothing is repaired. */
+  source: z.string().optional(),
+  /** The feature gate of repair. */
+  gateOpen: z.boolean(),
+  maxUnhealthy: z.string().optional(),
+  maxConcurrentRepairs: z.string().optional(),
+  maxConcurrentRepairsPerCluster: z.string().optional(),
+  maxConcurrentRepairsPerZone: z.string().optional(),
+});
+
 /** A change of Curfew that the API server, the cloud, a hook or a clean-up accepted. */
 const write = z.looseObject({
   t: instant,
@@ -164,6 +181,7 @@ export const traceLine = z.discriminatedUnion('kind', [
   instance,
   object,
   policy,
+  rules,
   write,
   status,
   event,
