@@ -18,7 +18,12 @@ const condition = (status: string, minute: number) => ({
   status: { conditions: [{ type: 'Ready', status, lastTransitionTime: at(minute) }] },
 });
 const node = (name: string, zone = 'a') => ({
-  ...{ t: at(0), kind: 'object', group: '', version: 'v1', resource: 'nodes', name },
+  t: at(0),
+  kind: 'object',
+  group: '',
+  version: 'v1',
+  resource: 'nodes',
+  name,
   object: {
     metadata: {
       name,
@@ -48,7 +53,13 @@ const gone = (name: string, minute: number) => ({
   gone: true,
 });
 const audit = (minute: number, decision: string, reason: string, details: object = {}, by = 'repair', name = 'n1') => ({
-  ...{ t: at(minute), kind: 'audit', function: by, decision, reason, message: `${reason} said`, name },
+  t: at(minute),
+  kind: 'audit',
+  function: by,
+  decision,
+  reason,
+  message: `${reason} said`,
+  name,
   details,
   about: { kind: 'Node', name },
 });
