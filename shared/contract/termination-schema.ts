@@ -50,7 +50,7 @@ const QUALIFIED_NAME =
 const DOMAINS_OF_OTHERS = /^(kubernetes\.io|[^/]+\.kubernetes\.io|[^/]+\.k8s\.io|karpenter\.sh)\//;
 
 /** Whether a finalizer of this name belongs to Kubernetes or to Karpenter. */
-export const isFinalizerOfOthers = (name: string): boolean => DOMAINS_OF_OTHERS.test(name);
+const isFinalizerOfOthers = (name: string): boolean => DOMAINS_OF_OTHERS.test(name);
 
 /** A finalizer of the user's choice. */
 export const finalizerNameSchema = z.string().check(
