@@ -4,6 +4,7 @@ import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { DEFAULT_TERMINATION_FINALIZER } from '../../shared/domain/termination.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
+import { objectsOf } from '../../shared/ports/read-answer.ts';
 
 const KINDS = ['NodeClaim', 'Node'] as const;
 
@@ -20,7 +21,7 @@ export interface Marked {
 export async function markedObjects(kubernetes: Pick<KubernetesApi, 'list'>): Promise<readonly Marked[]> {
   const marked: Marked[] = [];
   for (const kind of KINDS) {
-    for (const { metadata } of (await kubernetes.list(RESOURCES[kind])) ?? []) {
+    for (const { metadata } of objectsOf(await kubernetes.list(RESOURCES[kind]), { notServed: 'none' })) {
       const isDefault = metadata.finalizers?.includes(DEFAULT_TERMINATION_FINALIZER) === true;
       const noted = metadata.annotations?.[ANNOTATIONS.terminationFinalizer];
       const mark = noted ?? (isDefault ? DEFAULT_TERMINATION_FINALIZER : undefined);

@@ -12,6 +12,7 @@ import { inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import { showVolumesLeft } from '../conditions.ts';
 import { leaving, safetyLook, stepDone, waitFor, type TerminationContext, type TerminationDeps } from './context.ts';
+import { objectOf, objectsOf } from '../../../shared/ports/read-answer.ts';
 
 export const awaitVolumes = {
   name: 'DetachVolumes',
@@ -32,7 +33,9 @@ async function describeAttached(context: TerminationContext): Promise<string | u
   const { deps, now } = context;
   const nodes = new Map(leaving(context).map(node => [node.metadata.name, node]));
   const names = new Set(nodes.keys());
-  const attachments = ((await deps.kubernetes.list(RESOURCES.VolumeAttachment)) ?? []).filter(attachment => {
+  const attachments = objectsOf(await deps.kubernetes.list(RESOURCES.VolumeAttachment), {
+    notServed: 'notKnown',
+  }).filter(attachment => {
     const nodeName = attachment.spec?.['nodeName'];
     const node = typeof nodeName === 'string' ? nodes.get(nodeName) : undefined;
     return node !== undefined && !isOlder(attachment, node);
@@ -82,7 +85,9 @@ async function volumesThatStay(
 
 /** A claim that is gone is skipped (N38); any other failure goes up. */
 async function volumeOfClaim({ kubernetes }: TerminationDeps, { namespace }: PodView, name: string) {
-  const claim = await kubernetes.get({ type: RESOURCES.PersistentVolumeClaim, namespace, name });
+  const claim = objectOf(await kubernetes.get({ type: RESOURCES.PersistentVolumeClaim, namespace, name }), {
+    notServed: 'notKnown',
+  });
   const volume = claim?.spec?.['volumeName'];
   return typeof volume === 'string' ? volume : undefined;
 }
