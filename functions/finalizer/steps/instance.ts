@@ -89,11 +89,11 @@ export const isGone = (state: SeenState | undefined): boolean => state === undef
 const KNOWN_AFTER = minutes(5);
 
 /** Until when "not found" is no answer about an instance. @param launchTime undefined: not known, and long ago */
-export const unknownUntil = (launchTime: EpochMs | undefined): EpochMs | undefined =>
+const unknownUntil = (launchTime: EpochMs | undefined): EpochMs | undefined =>
   launchTime === undefined ? undefined : addDuration(launchTime, KNOWN_AFTER);
 
 /** Whether "not found" says nothing yet about an instance that was launched then. */
-export function isUnknownYet(launchTime: EpochMs | undefined, now: EpochMs): boolean {
+function isUnknownYet(launchTime: EpochMs | undefined, now: EpochMs): boolean {
   const until = unknownUntil(launchTime);
   return until !== undefined && !isDue(now, until);
 }
