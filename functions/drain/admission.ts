@@ -1,19 +1,21 @@
 /** What becomes of a request: answered at once, queued, joined, begun. Pure; part of `decide`. */
-import { addDuration, isDue, type EpochMs } from '../../shared/domain/time.ts';
+import { addDuration, minutes, toDurationMs, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
+import { tooOld } from './age.ts';
+import { endOf, remember } from './ends.ts';
+import { faultOf } from './faults.ts';
 import { withoutHold } from './held.ts';
 import {
   CLOCKS_DIFFER,
-  faultOf,
-  REMEMBERED_FOR,
   type ActiveDrain,
   type DrainOutcome,
   type DrainRecord,
   type DrainRequest,
   type FinishedDrain,
+  type Incoming,
 } from './model.ts';
-import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
+import type { DrainObservation, DrainRules } from './observation.ts';
 import { staleOutcome } from './overtaken.ts';
-import { bytesOf, newestOf } from './record-size.ts';
+import { bytesOf } from './record-size.ts';
 import { covers, FULL, formatScope, scopeOf, scopeOfAll, type DrainScope } from './scope.ts';
 
 export type Admission =
@@ -24,6 +26,8 @@ export type Admission =
       readonly answer: FinishedDrain;
       /** It ended before, and a repeated request is answered again. */
       readonly repeated: boolean;
+      /** It is older than `maxEventAge`. */
+      readonly isOld?: true;
     }
   | {
       readonly kind: 'take';
@@ -32,50 +36,56 @@ export type Admission =
       readonly how: 'next' | 'joins' | 'follows';
     };
 
-/** The newest ones. */
-const MAX_FINISHED = 100;
-/** Of JSON: for the ends, and for the requests that wait. A record, with all else that is in it, holds 400 KB. */
+/** Of JSON, for the requests that wait. A record, with all else that is in it, holds 400 KB. */
 const MAX_BYTES = 131_072;
 /** Requests of one node that wait at once: more than its monitors have checks. */
 const MAX_REQUESTS = 50;
-
-/** Whether a drain that has ended is still remembered: its request stands on the Node still, or it ended a short time ago. */
-export function isRemembered(
-  { id, endTime }: FinishedDrain,
-  { quarantine, requested }: DrainedNode,
-  now: EpochMs,
-): boolean {
-  if (id === requested) return true;
-  return (
-    (quarantine !== undefined && quarantine !== 'unreadable' && quarantine.includes(id)) ||
-    !isDue(now, addDuration(endTime, REMEMBERED_FOR))
-  );
-}
 
 /** What lies ahead by more than clocks differ says nothing. */
 const startOf = ({ time }: DrainRequest, now: EpochMs): EpochMs =>
   time === undefined || time > addDuration(now, CLOCKS_DIFFER) ? now : time;
 
+/** A deletion that is overdue when its drain begins waits so long, at most. */
+const OVERDUE_WAITS = minutes(10);
+
+/** Owners are warned first: a request whose deletion is overdue counts so that `min(timeout, 10 min)` are left. */
+function notOverdue(request: DrainRequest, timeout: DurationMs, now: EpochMs): DrainRequest {
+  if (request.time === undefined || addDuration(request.time, timeout) > now) return request;
+  const left = Math.min(timeout, OVERDUE_WAITS);
+  return { ...request, time: addDuration(now, toDurationMs(left - timeout)) };
+}
+
 /** Undefined: the request is already under way. */
-export function admit(observation: DrainObservation, asked: DrainRequest): Admission | undefined {
-  const request = { ...asked, time: startOf(asked, observation.now) };
-  const { record, rules } = observation;
-  const { active, requests, finished } = record;
-  const before = finished.find(({ id }) => id === request.id);
+export function admit(
+  observation: DrainObservation,
+  incoming: Extract<Incoming, { kind: 'drain' }>,
+): Admission | undefined {
+  const { now, node, record, rules } = observation;
+  const { request: asked } = incoming;
+  const request = { ...asked, said: asked.said ?? { sentTime: now }, time: startOf(asked, now) };
+  const { active, requests } = record;
+  const before = endOf(record, request.id);
   if (before !== undefined) return { kind: 'answer', record, answer: before, repeated: true };
   const waiting = [...requests, ...(active?.requests ?? [])];
   if (waiting.some(({ id }) => id === request.id)) return undefined;
   const isFull = waiting.length >= MAX_REQUESTS || (waiting.length > 0 && bytesOf([...waiting, request]) > MAX_BYTES);
+  const standing = { now, scope: FULL, drained: 0 };
+  const old = request.event.drainOverrides?.skip === true ? undefined : tooOld(observation, incoming);
+  // Whether the Node shows that it still stands is asked anew when it comes again.
+  if (old !== undefined) {
+    return { kind: 'answer', record, answer: toFinished(request, old, standing), repeated: false, isOld: true };
+  }
   const outcome = isFull ? TOO_MANY : (staleOutcome(observation, request) ?? immediateOutcome(observation, request));
   if (outcome !== undefined) {
-    const answer = toFinished(request, outcome, { now: observation.now, scope: FULL, drained: 0 });
-    return { kind: 'answer', record: remember(record, [answer]), answer, repeated: false };
+    const answer = toFinished(request, outcome, standing);
+    return { kind: 'answer', record: remember(record, [answer], node), answer, repeated: false };
   }
   const wanted = rules && scopeOf(request.event, rules.settings.partialDrain);
-  if (active !== undefined && active.end === undefined && wanted !== undefined && wanted.kind !== 'unusable') {
+  if (active !== undefined && active.end === undefined && rules !== undefined && wanted && wanted.kind !== 'unusable') {
     if (covers(active.scope, wanted)) {
       const force = active.force || isForced(request);
-      const joined = { ...active, requests: [...active.requests, request], force };
+      const counted = notOverdue(request, rules.settings.deleteAfterTimeout, now);
+      const joined = { ...active, requests: [...active.requests, counted], force };
       return { kind: 'take', record: { ...record, active: joined }, request, how: 'joins' };
     }
   }
@@ -90,8 +100,13 @@ const TOO_MANY: DrainOutcome = {
   left: [],
 };
 
-/** Why an event asks for no drain, of those that are `AlreadyDrained`. */
-export const ASKS_NOTHING: readonly string[] = ['Recovered', 'Skipped'];
+/** The answer to an event that reports a recovery. */
+const RECOVERED: DrainOutcome = {
+  status: 'AlreadyDrained',
+  reason: 'Recovered',
+  message: 'the event reports a recovery',
+  left: [],
+};
 
 /** The end of a request that no pod is touched for. */
 function immediateOutcome(
@@ -104,7 +119,7 @@ function immediateOutcome(
     message,
     left: [],
   });
-  if (event.isHealthy) return ends('AlreadyDrained', 'Recovered', 'the event reports a recovery');
+  if (event.isHealthy) return RECOVERED;
   if (event.drainOverrides?.skip === true) return ends('AlreadyDrained', 'Skipped', 'drainOverrides.skip is set');
   const scope = rules && scopeOf(event, rules.settings.partialDrain);
   if (scope?.kind === 'unusable') return ends('Failed', 'NoSupportedEntity', scope.message);
@@ -134,15 +149,16 @@ export function begin(
   observation: DrainObservation,
   { settings }: DrainRules,
 ): { readonly kind: 'begin'; readonly record: DrainRecord; readonly active: ActiveDrain } | Admission {
-  const { now, record } = observation;
+  const { now, node, record } = observation;
   for (const request of record.requests) {
     const outcome = immediateOutcome(observation, request);
     if (outcome === undefined) continue;
     const answer = toFinished(request, outcome, { now, scope: FULL, drained: 0 });
     const rest = { ...record, requests: record.requests.filter(each => each !== request) };
-    return { kind: 'answer', record: remember(rest, [answer]), answer, repeated: false };
+    return { kind: 'answer', record: remember(rest, [answer], node), answer, repeated: false };
   }
-  const { requests, ...rest } = withoutHold(record, now);
+  const { requests: waiting, ...rest } = withoutHold(record, now);
+  const requests = waiting.map(request => notOverdue(request, settings.deleteAfterTimeout, now));
   const [first] = requests;
   if (first === undefined) throw new RangeError('no request waits');
   const active: ActiveDrain = {
@@ -168,13 +184,4 @@ export function toFinished(
 ): FinishedDrain {
   const ended = { id, status, reason, message, left, scope, drained, startTime, endTime: now };
   return { ...ended, fault: faultOf(event), recovered: false, ...(said !== undefined && { said }) };
-}
-
-/** The record with these ends; the oldest ones are forgotten first. */
-export function remember(record: DrainRecord, ended: readonly FinishedDrain[]): DrainRecord {
-  if (ended.length === 0) return record;
-  return {
-    ...record,
-    finished: newestOf([...record.finished, ...ended], { count: MAX_FINISHED, maxBytes: MAX_BYTES }),
-  };
 }

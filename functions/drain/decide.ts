@@ -5,19 +5,13 @@
  * One drain at a time per node. A request of the same or a narrower scope joins it and ends with it; a wider one follows it.
  */
 import { DRAIN_STATES, QUARANTINE_ANNOTATION, REMEDIATING, STATE_LABEL } from '../../shared/domain/quarantine.ts';
-import { addDuration, earliest, type EpochMs } from '../../shared/domain/time.ts';
-import { admit, begin, isRemembered } from './admission.ts';
-import { cancelledBy, isFree, takenBack } from './cancellation.ts';
+import { addDuration, type EpochMs } from '../../shared/domain/time.ts';
+import { admit, begin } from './admission.ts';
+import { cancelledBy, isCordonKnown, takenBack } from './cancellation.ts';
 import { decideCustom } from './custom.ts';
 import type { DrainDecision } from './decision.ts';
-import {
-  REMEMBERED_FOR,
-  type ActiveDrain,
-  type DrainOutcome,
-  type DrainRequest,
-  type Hold,
-  type Incoming,
-} from './model.ts';
+import { forget, isFree } from './ends.ts';
+import type { ActiveDrain, DrainOutcome, Hold, Incoming } from './model.ts';
 import { withoutHold } from './held.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
 import { planPass, type DrainPass } from './pass.ts';
@@ -31,7 +25,7 @@ export function decide(seen: DrainObservation): DrainDecision {
   const observation = withEnds(seen);
   const { record, incoming, rules, mode } = observation;
   if (incoming !== undefined) {
-    const decision = incoming.kind === 'drain' ? take(observation, incoming.request) : endOf(observation, incoming);
+    const decision = incoming.kind === 'drain' ? take(observation, incoming) : endOf(observation, incoming);
     if (decision !== undefined) return decision;
   }
   const { active } = record;
@@ -83,8 +77,11 @@ function until(active: ActiveDrain, deleteTime: EpochMs): ActiveDrain {
 }
 
 /** A request that nothing blocks begins in the same write. */
-function take(observation: DrainObservation, asked: DrainRequest): DrainDecision | undefined {
-  const admission = admit(observation, asked);
+function take(
+  observation: DrainObservation,
+  incoming: Extract<Incoming, { kind: 'drain' }>,
+): DrainDecision | undefined {
+  const admission = admit(observation, incoming);
   if (admission?.kind !== 'take' || admission.how !== 'next') return admission;
   const { rules, mode } = observation;
   const taken = { ...observation, record: admission.record };
@@ -117,15 +114,8 @@ export function podRules(active: ActiveDrain, rules: DrainRules, node: Pick<Drai
   };
 }
 
-function rest({ now, node, record: before }: DrainObservation): DrainDecision {
-  const record = withoutHold(before, now);
-  const finished = record.finished.filter(each => isRemembered(each, node, now));
-  let until: EpochMs | undefined;
-  for (const { endTime } of finished) {
-    const end = addDuration(endTime, REMEMBERED_FOR);
-    until = earliest(until, end > now ? end : addDuration(now, REMEMBERED_FOR));
-  }
-  const kept = finished.length === record.finished.length ? record : { ...record, finished };
+function rest({ now, node, record }: DrainObservation): DrainDecision {
+  const { record: kept, until } = forget(withoutHold(record, now), node, now);
   return { kind: 'rest', ...rememberEnds(kept, until, now) };
 }
 
@@ -137,7 +127,7 @@ function idle(observation: DrainObservation): DrainDecision {
 
 function tidy({ node, record }: DrainObservation): DrainDecision {
   const last = record.finished.findLast(({ status }) => status !== 'AlreadyDrained');
-  const uncordon = node.cordonMark !== undefined && isFree(record);
+  const uncordon = isCordonKnown(record, node) && isFree(record);
   return { kind: 'tidy', status: last?.status ?? 'Cancelled', uncordon };
 }
 
@@ -165,7 +155,9 @@ function endOf(
   incoming: Exclude<Incoming, { kind: 'drain' }>,
 ): DrainDecision | undefined {
   const cancelled = cancelledBy(observation, incoming);
-  return cancelled && { kind: 'cancel', ...cancelled };
+  if (cancelled !== undefined) return { kind: 'cancel', ...cancelled };
+  const { asked } = incoming.kind === 'recovered' ? incoming : {};
+  return asked && take(observation, { kind: 'drain', request: asked });
 }
 
 /** A node that nobody keeps new pods away from is cordoned by the drain. */

@@ -4,6 +4,7 @@ import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { loadNodePool, loadPolicies, nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import { isWatchedFor } from '../../shared/cluster/pod-watchers.ts';
 import { loadPodsOnNode } from '../../shared/cluster/protected-pods.ts';
+import { DEFAULT_CONFIG } from '../../shared/contract/config-schema.ts';
 import { ANNOTATIONS, NVSENTINEL } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
@@ -20,8 +21,9 @@ import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { findResource } from './custom-resource.ts';
 import { isForced } from './forced.ts';
 import { NO_DRAINS, type DrainRecord, type Incoming } from './model.ts';
-import { requestedId, requestOnNode } from './node-request.ts';
+import { readAnswer, requestedId, requestOnNode } from './node-request.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
+import { listedFaults, quarantineIds } from './quarantine-list.ts';
 import { DRAIN_CODEC, recordIdOf } from './record.ts';
 import { isSentBefore } from './requests.ts';
 import { compileSettings } from './settings.ts';
@@ -29,7 +31,7 @@ import { objectOf } from '../../shared/ports/read-answer.ts';
 
 export type DrainDeps = Pick<
   FunctionDeps,
-  'kubernetes' | 'records' | 'wakeUps' | 'bus' | 'events' | 'audit' | 'metrics' | 'clock'
+  'kubernetes' | 'records' | 'wakeUps' | 'bus' | 'events' | 'audit' | 'metrics' | 'clock' | 'cluster'
 >;
 
 export interface Target {
@@ -99,6 +101,7 @@ export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) 
       now: deps.clock.now(),
       node,
       rules: undefined,
+      maxEventAge: DEFAULT_CONFIG.healthEvents.maxEventAge,
       template: undefined,
       mode: 'Enforce',
       pods: [],
@@ -136,7 +139,9 @@ async function lookAround(deps: DrainDeps, base: Look): Promise<Look> {
   const resource = isCustom
     ? await findResource(deps, rules.settings.customDrain, record.active, view.name)
     : ({ kind: 'notAsked' } as const);
-  return { ...base, rules, mode, pods, protection, protectionOverridden, resource, template: config.template };
+  const { template, healthEvents } = config;
+  const { maxEventAge } = healthEvents;
+  return { ...base, rules, maxEventAge, mode, pods, protection, protectionOverridden, resource, template };
 }
 
 const compilations = new WeakMap<DrainSettings, DrainRules>();
@@ -160,24 +165,11 @@ function toDrainedNode(object: KubernetesObject): DrainedNode {
     unschedulable: spec?.['unschedulable'] === true,
     cordonMark: annotations[ANNOTATIONS.cordonedByDrain],
     quarantine: text === undefined || text === '' ? undefined : quarantineIds(text),
+    quarantineFaults: () => listedFaults(text),
     released: NVSENTINEL.releasedAnnotations.some(name => annotations[name]?.toLowerCase() === 'true'),
     underWay: annotations[ANNOTATIONS.drainUnderWay],
     requested: requestedId(annotations[ANNOTATIONS.drainRequested]),
+    answered: readAnswer(annotations[ANNOTATIONS.drainAnswer]),
     watched: isWatchedFor(object, 'drain'),
   };
-}
-
-/** Ids of the HealthEvents in the annotation; entries without one name none. */
-function quarantineIds(text: string): readonly string[] | 'unreadable' {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return 'unreadable';
-  }
-  if (!Array.isArray(value)) return 'unreadable';
-  return (value as readonly unknown[]).flatMap(each => {
-    const id = typeof each === 'object' && each !== null && 'id' in each ? each.id : undefined;
-    return typeof id === 'string' && id !== '' ? [id] : [];
-  });
 }

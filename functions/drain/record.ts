@@ -1,9 +1,8 @@
 /** What is remembered of the drains of one node. */
 import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
-import { QUARANTINE_STATUSES } from '../../shared/domain/health-event.ts';
 import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
-import type { DrainRecord } from './model.ts';
+import type { AnsweredRequest, DrainRecord } from './model.ts';
 import { toFittingJson } from './record-size.ts';
 
 const orUndefined = <Schema extends z.ZodMiniType>(schema: Schema) =>
@@ -24,6 +23,7 @@ const event = z.object({
   isHealthy: z.boolean(),
   message: z.string(),
   recommendedAction: z.number(),
+  recommendedActionName: z.exactOptional(z.string()),
   customRecommendedAction: z.string(),
   errorCode: z.array(z.string()),
   entitiesImpacted: z.array(z.object({ entityType: z.string(), entityValue: z.string() })),
@@ -36,13 +36,14 @@ const event = z.object({
 const said = z.object({
   generatedTime: z.exactOptional(instant),
   createdTime: z.exactOptional(instant),
+  exportedTime: z.exactOptional(instant),
   sentTime: z.exactOptional(instant),
 });
 const request = z.object({
   id: z.string(),
   requestedBy: z.string(),
   event,
-  quarantine: orUndefined(z.enum(QUARANTINE_STATUSES)),
+  quarantine: orUndefined(z.string()),
   time: z.exactOptional(instant),
   said: z.exactOptional(said),
 });
@@ -93,7 +94,9 @@ const fault = z.object({
   componentClass: z.string(),
   checkName: z.string(),
   entities: z.array(z.string()),
+  codes: z.exactOptional(z.array(z.string())),
 });
+const status = outcome.status;
 const finished = z.object({
   ...outcome,
   id: z.string(),
@@ -105,14 +108,29 @@ const finished = z.object({
   recovered: z.boolean(),
   said: z.exactOptional(said),
 });
+/** Short, for there are thousands: id, status, end. */
+const answered = z.pipe(
+  z.tuple([z.string(), status, instant]),
+  z.transform(([id, ended, endTime]): AnsweredRequest => ({ id, status: ended, endTime })),
+);
+/** Version 2 had one time alone. */
+const quarantineEnd = z.union([
+  z.object({ said, time: instant }),
+  z.pipe(
+    z.object({ saidTime: instant, time: instant }),
+    z.transform(({ saidTime, time }) => ({ said: { createdTime: saidTime, sentTime: saidTime }, time })),
+  ),
+]);
 const schema = z.object({
   active: z.exactOptional(active),
   requests: z.array(request),
   finished: z.array(finished),
+  answered: z.exactOptional(z.array(answered)),
   reported: z.exactOptional(z.string()),
   heldSince: z.exactOptional(instant),
-  quarantineEnd: z.exactOptional(z.object({ saidTime: instant, time: instant })),
+  quarantineEnd: z.exactOptional(quarantineEnd),
   recoveries: z.exactOptional(z.array(z.object({ fault, said, time: instant }))),
+  staleSaid: z.exactOptional(instant),
 });
 
 /** Of the drains of the node with this UID. */
@@ -120,8 +138,8 @@ export const recordIdOf = (nodeUid: string): string => `node/${nodeUid}`;
 
 export const DRAIN_CODEC: RecordCodec<DrainRecord> = {
   owner: 'drain',
-  schemaVersion: 2,
-  // Version 1 knew nothing of the end of a quarantine.
+  schemaVersion: 3,
+  // Version 1 knew nothing of the end of a quarantine; version 2 nothing of error codes, and kept a hundred ends.
   parse: state => schema.parse(state),
   toState: value => JSON.parse(toFittingJson(value)),
 };

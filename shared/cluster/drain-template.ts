@@ -62,8 +62,14 @@ export function renderDrainResource(
   data: DrainTemplateData,
   name: string,
 ): RenderedResource {
-  const rendered = renderObject(template, templateData(data), gotemplate.TEMPLATE_DATA);
+  const rendered = renderObject(template, templateData(data), typeOf(data.event));
   return rendered.ok ? { ok: true, manifest: complete(settings, rendered.value, name) } : rendered;
+}
+
+/** An action whose name has no number here prints by that name. */
+function typeOf({ recommendedAction, recommendedActionName: name }: HealthEvent): typeof gotemplate.TEMPLATE_DATA {
+  const { TEMPLATE_DATA, templateDataWith } = gotemplate;
+  return name === undefined ? TEMPLATE_DATA : templateDataWith({ [recommendedAction]: name });
 }
 
 /**

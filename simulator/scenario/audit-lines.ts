@@ -66,6 +66,7 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
     fallBack: ['CustomDrainFellBack'],
     end: ['DrainCancelled', 'DrainFailed', 'DrainSucceeded'],
     answer: [
+      'AnsweredBefore',
       'Covered',
       'CustomDrainComplete',
       'CustomDrainCompleteWithPodsLeft',
@@ -75,6 +76,8 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
       'ManuallyReleased',
       'NoSupportedEntity',
       'NodeGone',
+      'NotQuarantined',
+      'OtherCluster',
       'Recovered',
       'RenderedYamlInvalid',
       'Skipped',

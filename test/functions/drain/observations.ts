@@ -7,7 +7,7 @@ import { formatConfigFaults, parseConfig } from '../../../shared/contract/config
 import type { HealthEvent } from '../../../shared/domain/health-event.ts';
 import { readPod, type PodView } from '../../../shared/domain/pod.ts';
 import { DEFAULT_PROTECTION_POLICY } from '../../../shared/domain/protection.ts';
-import { toEpochMs } from '../../../shared/domain/time.ts';
+import { hours, toEpochMs } from '../../../shared/domain/time.ts';
 
 export const NOW = toEpochMs(Date.UTC(2024, 10, 1, 15));
 
@@ -106,6 +106,7 @@ export function observation(
     now: NOW,
     incoming: undefined,
     rules: modes('Immediate'),
+    maxEventAge: hours(1),
     mode: 'Enforce',
     pods: [],
     protection: DEFAULT_PROTECTION_POLICY,

@@ -74,12 +74,20 @@ const RECORD: DrainRecord = {
   reported: 'NoConfiguration …',
 };
 
-it('reads version 1, and writes version 2', () => {
+it('reads versions 1 and 2, and writes version 3', () => {
   const stored = (version: number): unknown => JSON.parse(readFileSync(fixture(version), 'utf8'));
   expect(DRAIN_CODEC.parse({ ...Object(stored(1)) })).toEqual(RECORD);
-  const second = { ...RECORD, quarantineEnd: { saidTime: addDuration(time, minutes(-2)), time } };
-  expect(DRAIN_CODEC.parse({ ...Object(stored(2)) })).toEqual(second);
-  expect({ schemaVersion: DRAIN_CODEC.schemaVersion, ...DRAIN_CODEC.toState(second) }).toEqual(stored(2));
+  const saidTime = addDuration(time, minutes(-2));
+  const said = { createdTime: saidTime, sentTime: saidTime };
+  expect(DRAIN_CODEC.parse({ ...Object(stored(2)) })).toEqual({ ...RECORD, quarantineEnd: { said, time } });
+  const third: DrainRecord = {
+    ...RECORD,
+    quarantineEnd: { said: { exportedTime: saidTime, sentTime: saidTime }, time },
+    answered: [{ id: 'e0', status: 'AlreadyDrained', endTime: saidTime }],
+    staleSaid: time,
+  };
+  expect(DRAIN_CODEC.parse({ ...Object(stored(3)) })).toEqual(third);
+  expect({ schemaVersion: DRAIN_CODEC.schemaVersion, ...DRAIN_CODEC.toState(third) }).toEqual(stored(3));
 });
 
 it('reads back exactly what it wrote, what is absent included', () => {
