@@ -30,6 +30,7 @@ export function createParts(
   const { core } = world;
   const timeline = createTimeline(() => time.now());
   return {
+    time,
     world,
     core,
     watch: createInProcessClusterWatch(core, time),

@@ -18,7 +18,7 @@ import { createInvariantWatcher } from './invariants/watcher.ts';
 import { notesOf } from './never-there.ts';
 import { warningNotes } from './notes.ts';
 import type { Outages } from './outages.ts';
-import { createParts } from './parts.ts';
+import { createParts, type SimulatedParts } from './parts.ts';
 import { createRandom, type Random } from './random.ts';
 import { GENERATED_ANNOTATION, type Actor, type Scenario, type ScenarioFault } from './scenario/scenario.ts';
 import { createSimulatedSystem, CURFEW_USER, type Replacements } from './simulated-system.ts';
@@ -54,6 +54,8 @@ export interface RunOptions extends Replacements {
   readonly stopAtViolation?: boolean;
   /** More actions than this at one instant go round in circles. Default: some 200,000, by the size of the scenario. */
   readonly maxActionsPerInstant?: number;
+  /** Changes what the run is made of, before it begins: a test puts records into the store, or watches what is written to it. */
+  readonly parts?: (parts: SimulatedParts) => SimulatedParts;
   /** Called before each action, so often, with the virtual time and that of the run's end. */
   readonly onProgress?: (now: EpochMs, end: EpochMs) => void;
 }
@@ -91,7 +93,8 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     maxActionsPerInstant: options.maxActionsPerInstant ?? actionsAtOnce(scenario),
     ...(injector && { tieBreak: tieBreaker(injector, random) }),
   });
-  const parts = createParts(scenario, time, (providerID, state) => system.publish(instanceEvent(providerID, state)));
+  const made = createParts(scenario, time, (providerID, state) => system.publish(instanceEvent(providerID, state)));
+  const parts = options.parts?.(made) ?? made;
   const { world, core, cloud, outages, cleanups, hooks, timeline, trace } = parts;
   const buried: BuriedMessage[] = [];
   outages.onBegin('api', error => parts.watch.breakWatches(error));
