@@ -93,7 +93,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     ...(injector && { tieBreak: tieBreaker(injector, random) }),
   });
   const parts = createParts(scenario, time, (providerID, state) => system.publish(instanceEvent(providerID, state)));
-  const { world, core, cloud, outages, refusals, cleanups, hooks, timeline, trace } = parts;
+  const { world, core, cloud, launches, outages, refusals, cleanups, hooks, timeline, trace } = parts;
   const buried: BuriedMessage[] = [];
   outages.onBegin('api', error => parts.watch.breakWatches(error));
   const invariants = createInvariantWatcher({
@@ -110,6 +110,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
   core.observe(write => {
     if (!write.user.startsWith(CURFEW_USER)) return timeline.addWrite(write);
     const by = write.user.slice(CURFEW_USER.length);
+    launches.written(write);
     trace.addWrite(write, by);
     invariants.written(write, by);
   });
@@ -136,12 +137,12 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
   const refusedSteps: ScenarioFault[] = [];
   for (const step of scenario.steps) {
     time.at(step.time, () => {
-      const problem = carryOut(step, { world, cloud, outages, refusals, cleanups, hooks, system: heard });
+      const problem = carryOut(step, { world, cloud, launches, outages, refusals, cleanups, hooks, system: heard });
       timeline.addStep(describeStep(step), problem);
       if (problem?.startsWith(REFUSED) === true) refusedSteps.push({ place: step.place, message: problem });
     });
   }
-  for (const actor of scenario.actors) ACTOR_STARTS[actor]({ core, scheduler: time, cloud });
+  for (const actor of scenario.actors) ACTOR_STARTS[actor]({ core, scheduler: time, cloud, launches });
   sendBookmarks(core, time);
   if (injector !== undefined) {
     planDisturbances(injector, random, {

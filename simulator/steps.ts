@@ -6,6 +6,7 @@ import type { System } from '../runtime/system-parts.ts';
 import type { CleanupAnswers } from './cleanups.ts';
 import type { HookAnswers } from './hooks.ts';
 import type { Cloud } from './cloud.ts';
+import type { Launches } from './launches.ts';
 import type { Outages } from './outages.ts';
 import type { Refusals } from './refusals.ts';
 import { CLUSTER_NAME, type Refusal, type Step, type StepAction, type TargetRef } from './scenario/scenario.ts';
@@ -14,6 +15,7 @@ import type { World } from './world.ts';
 export interface StepTargets {
   readonly world: World;
   readonly cloud: Cloud;
+  readonly launches: Launches;
   readonly outages: Outages;
   readonly refusals: Refusals;
   readonly cleanups: CleanupAnswers;
@@ -36,7 +38,7 @@ export function carryOut({ action }: Step, targets: StepTargets): string | undef
 
 function perform(
   action: StepAction,
-  { world, cloud, outages, refusals, cleanups, hooks, system }: StepTargets,
+  { world, cloud, launches, outages, refusals, cleanups, hooks, system }: StepTargets,
 ): string | undefined {
   switch (action.kind) {
     case 'apply':
@@ -44,6 +46,11 @@ function perform(
       return undefined;
     case 'patch':
       return world.patch(action.target, action.merge) ? undefined : 'no effect: it does not exist';
+    case 'condition':
+      return world.setCondition(action.node, action.condition) ? undefined : 'no effect: it does not exist';
+    case 'launch':
+      launches.set(action.nodePool, action.result);
+      return undefined;
     case 'delete':
       return world.remove(action.target, action.gracePeriodSeconds) ? undefined : 'no effect: it does not exist';
     case 'busEvent': {
@@ -88,6 +95,12 @@ export function describeStep({ action }: Step): string {
     }
     case 'patch':
       return `patch ${nameOf(action.target)} ${JSON.stringify(action.merge)}`;
+    case 'condition': {
+      const { type, status, reason } = action.condition;
+      return `condition ${type}=${status}${reason === undefined ? '' : ` (${reason})`} of nodes ${action.node}`;
+    }
+    case 'launch':
+      return `launches for ${action.nodePool}: ${action.result}`;
     case 'delete':
       return `delete ${nameOf(action.target)}`;
     case 'busEvent':
