@@ -36,10 +36,3 @@ export function effectiveProtection(pool: KubernetesObject | undefined, policySe
   const block = parseProtectionBlock(holder.spec?.['protection'], 'spec.protection');
   return { policy: block.ok ? block.value : UNREADABLE, mode, source: nameOf(holder) };
 }
-
-/** What is wrong with the protection block of a policy, as a message for its author; undefined when there is nothing. */
-export function protectionFault(object: KubernetesObject): string | undefined {
-  if (!hasBlock(object)) return undefined;
-  const block = parseProtectionBlock(object.spec?.['protection'], 'spec.protection');
-  return block.ok ? undefined : block.message;
-}

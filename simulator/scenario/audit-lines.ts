@@ -85,6 +85,7 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
     cancel: ['DrainCancelled'],
     release: ['DrainCancelled'],
     close: ['SubjectGone'],
+    refuse: ['InvalidDrainConfiguration', 'NodeLifecyclePolicyConflict'],
   },
   finalizer: {
     prepare: ['FinalizerAdded'],

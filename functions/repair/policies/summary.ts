@@ -51,7 +51,7 @@ export interface PolicySummary {
 
 /** A status lists so many pools; the sums count all. */
 const LISTED_POOLS = 100;
-const BLOCKS = ['repair', 'repairLimits', 'termination', 'protection'] as const;
+const BLOCKS = ['repair', 'repairLimits', 'drain', 'termination', 'protection'] as const;
 /** Of these one policy is in force for a pool. */
 const EXCLUSIVE: readonly string[] = BLOCKS.filter(block => block !== 'repairLimits');
 
