@@ -7,7 +7,7 @@ import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { seconds } from '../../shared/domain/time.ts';
 import type { AuditRecord } from '../../shared/ports/audit-log.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
-import { nodeName } from '../forward/objects.ts';
+import { nodeName } from '../node-objects.ts';
 import { answerQuestions } from '../measure/answering.ts';
 import { repairPorts } from '../measure/repair-ports.ts';
 import { readUsage } from '../measure/usage.ts';
@@ -43,9 +43,10 @@ function withWholeLists(api: KubernetesApi): KubernetesApi {
   return {
     ...api,
     async list(type, query, options) {
-      const objects = await api.list(type, query);
+      const answer = await api.list(type, query);
       const { project } = options ?? {};
-      return project === undefined ? objects : objects?.map(project);
+      if (project === undefined || answer.kind !== 'there') return answer;
+      return { kind: 'there', objects: answer.objects.map(project) };
     },
   };
 }

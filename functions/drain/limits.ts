@@ -45,6 +45,7 @@ export async function reportDrainFaults(
     reason: EVENT_REASONS.invalidDrainConfiguration,
     effect:
       'until it is valid no drain begins where it may apply, but those that repair, a termination or a person asks for',
+    isRepeated,
   } as const;
-  await reportBlockFaults(reporter, found.object, set, block, isRepeated);
+  await reportBlockFaults(reporter, found.object, set, block);
 }

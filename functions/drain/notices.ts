@@ -1,7 +1,7 @@
 /** What a drain says while it waits; each sentence once, until it changes. */
 import { EVENT_REASONS } from '../../shared/contract/reasons.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
-import { toTimestamp } from '../../shared/domain/time.ts';
+import { durationBetween, toTimestamp } from '../../shared/domain/time.ts';
 import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { nameOf, type PassResult } from './act.ts';
 import type { ActiveDrain } from './model.ts';
@@ -68,7 +68,8 @@ export async function saidStuck(
   const { progress = { pods: 0, time: active.startTime } } = active;
   const since = active.custom?.seen?.since ?? progress.time;
   const blocked = notices.map(({ message }) => message).join('; ');
-  const message = `nothing has moved since ${toTimestamp(since)}: ${blocked || 'pods do not go'}`;
+  const hours = Math.floor(durationBetween(since, look.now) / 3_600_000);
+  const message = `nothing has moved for ${hours} h, since ${toTimestamp(since)}: ${blocked || 'pods do not go'}`;
   const reason = EVENT_REASONS.drainStuck;
   await reporter.report({ about: look.object, decision: 'wait', reason, message, event: { type: 'Warning' } });
   return { ...active, progress: { ...progress, saidTime: look.now } };

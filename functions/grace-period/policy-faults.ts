@@ -6,6 +6,7 @@ import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
 import { createReporter } from '../../shared/lifecycle/reporter.ts';
 import { reportBlockFaults } from '../../shared/policies/block-faults.ts';
+import { objectOf } from '../../shared/ports/read-answer.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { OWNER } from './record.ts';
 
@@ -16,13 +17,15 @@ type Deps = Pick<FunctionDeps, 'kubernetes' | 'events' | 'audit' | 'metrics'>;
  * @param isRepeated it is only published again: the Event alone is recorded once more
  */
 export async function reportProtectionFaults(deps: Deps, subject: Subject, isRepeated: boolean): Promise<void> {
-  const object = await deps.kubernetes.get({ type: RESOURCES.NodeLifecyclePolicy, name: subject.name });
+  const answer = await deps.kubernetes.get({ type: RESOURCES.NodeLifecyclePolicy, name: subject.name });
+  const object = objectOf(answer, { notServed: 'none' });
   if (object?.spec?.['protection'] === undefined) return;
   const block = {
     name: 'protection',
     parse: parseProtectionBlock,
     reason: EVENT_REASONS.invalidProtectionConfiguration,
     effect: 'until it is valid no cap holds, and what any rule set protects is protected',
+    isRepeated,
   } as const;
-  await reportBlockFaults(createReporter(OWNER, deps), object, await loadPolicies(deps), block, isRepeated);
+  await reportBlockFaults(createReporter(OWNER, deps), object, await loadPolicies(deps), block);
 }

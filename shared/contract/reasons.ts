@@ -82,7 +82,7 @@ export const EVENT_REASONS = {
   drainFailed: 'DrainFailed',
   /** Normal on a Node: the quarantine was taken back, or the fault is over. */
   drainCancelled: 'DrainCancelled',
-  /** Warning on a Node: no configuration says how, the policy says `Observe`, or the list of what keeps it quarantined cannot be read. */
+  /** Warning on a Node: no configuration says how, the policy says `Observe`, or its `drain` block or the list of what keeps it quarantined cannot be read. */
   drainHeld: 'DrainHeld',
   /** Normal on a Node: as many nodes of its pool are drained as a policy allows; it is cordoned and waits. */
   drainWaits: 'DrainWaits',

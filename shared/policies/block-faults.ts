@@ -13,18 +13,18 @@ export interface ReadBlock {
   readonly reason: string;
   /** What holds until it can be read. */
   readonly effect: string;
+  /** The policy is only published again: the Event alone is recorded once more. */
+  readonly isRepeated: boolean;
 }
 
 /**
  * Reports what is wrong with this block of a live policy: Warning Event and audit line. A policy without the block is passed over.
- * @param isRepeated the policy is only published again: the Event alone is recorded once more
  */
 export async function reportBlockFaults(
   reporter: Reporter,
   object: KubernetesObject,
   set: PolicySet,
-  { name, parse, reason, effect }: ReadBlock,
-  isRepeated: boolean,
+  { name, parse, reason, effect, isRepeated }: ReadBlock,
 ): Promise<void> {
   const block = object.spec?.[name];
   if (block === undefined) return;

@@ -1,0 +1,81 @@
+/** Mistakes in the clean-ups of FinalizerRules. */
+import { decideRule } from '../../functions/finalizer/rules/decide.ts';
+import { addDuration, hours } from '../../shared/domain/time.ts';
+import { isA, withFinalizerRules, withKubernetes, withPorts, type Mutant } from './mutant.ts';
+
+export const FINALIZER_RULE_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'rule-never-goes',
+    mistake: 'keeps a FinalizerRule that is deleted for good',
+    breaks: ['I5'],
+    seed: 17,
+    mutation: withKubernetes('finalizer', api => ({
+      async patch(ref, patch, options) {
+        const seen = isA('FinalizerRule', ref) && options?.subresource === undefined ? await api.get(ref) : undefined;
+        const rule = seen?.kind === 'there' ? seen.object : undefined;
+        const isEnd = rule?.metadata.deletionTimestamp !== undefined && JSON.stringify(patch).includes('"finalizers":');
+        return rule !== undefined && isEnd ? { kind: 'ok', object: rule } : await api.patch(ref, patch, options);
+      },
+    })),
+  },
+  {
+    name: 'finalizer-off-at-once',
+    mistake: 'takes a failed clean-up for a done one',
+    breaks: ['I1'],
+    scenario: 'finalizer-rule.yaml#a-failed-clean-up-keeps-the-finalizer',
+    mutation: withPorts('finalizer', ({ hooks }) => ({
+      hooks: {
+        async invoke(call) {
+          const answer = await hooks.invoke(call);
+          return call.purpose === 'cleanup' && answer.kind === 'failed' ? { kind: 'succeeded' } : answer;
+        },
+      },
+    })),
+  },
+  {
+    name: 'finalizer-off-at-any-deadline',
+    mistake: 'releases at the deadline of a FinalizerRule that says Keep',
+    breaks: ['I1'],
+    scenario: 'finalizer-rule.yaml#a-deadline-that-keeps',
+    mutation: withFinalizerRules({
+      decideRule: seen => decideRule({ ...seen, rule: { ...seen.rule, onDeadline: 'Release' } }),
+    }),
+  },
+  {
+    name: 'finalizer-cleanup-without-intent',
+    mistake: 'calls a clean-up before it has noted that down',
+    breaks: ['I4', 'I1'],
+    seed: 5,
+    mutation: withFinalizerRules({
+      decideRule: seen => {
+        const decision = decideRule(seen);
+        return decision.kind === 'intend' ? { kind: 'call' } : decision;
+      },
+    }),
+  },
+  {
+    name: 'finalizer-gives-up-a-cleanup',
+    mistake: 'does not try a clean-up again that has failed twice',
+    breaks: ['I5'],
+    scenario: 'finalizer-rule.yaml#a-failed-clean-up-keeps-the-finalizer',
+    mutation: withFinalizerRules({
+      decideRule: seen => {
+        const decision = decideRule(seen);
+        const isSpent = decision.kind === 'intend' && (seen.entry?.attempts ?? 0) >= 2;
+        return isSpent ? { kind: 'wait', until: addDuration(seen.now, hours(6)), overdue: false } : decision;
+      },
+    }),
+  },
+  {
+    name: 'ledger-forgets-the-stripped',
+    mistake: 'closes the entry of an object that went without its clean-up',
+    breaks: ['I1', 'I9'],
+    scenario: 'finalizer-rule.yaml#a-finalizer-stripped-by-hand-is-noticed',
+    mutation: withFinalizerRules({
+      decideRule(observation) {
+        const decision = decideRule(observation);
+        return decision.kind === 'orphan' ? { kind: 'close' } : decision;
+      },
+    }),
+  },
+];
