@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { ensureControlPlaneBinaries } from '../test/control-plane/build.ts';
 import { missingForKarpenter } from '../test/control-plane/karpenter/start.ts';
 import type { Bench, BenchContext, BenchOutcome } from './bench.ts';
-import { LARGE, QUICK, SMALL, type Burst, type Layout } from './karpenter/layouts.ts';
+import { FULL, QUICK, type Burst, type Layout } from './karpenter/layouts.ts';
 import { startMeasuredProcess, type MeasuredProcess } from './measure/measured-process.ts';
 import { atMost, numberRow, ratioRow, type Row } from './report/row.ts';
 
@@ -16,23 +16,12 @@ const MANY_RATIO_MAX = 1;
 const DELETES_MAX = 1;
 const processFile = (name: string): string => join(import.meta.dirname, 'karpenter', `${name}-process.ts`);
 
-/** Each ends within a quarter of an hour. */
-export const karpenter = repairsWith(SMALL, 'beside 100 nodes');
-export const karpenterLarge = repairsWith(LARGE, 'beside 400 nodes');
-export const karpenterThreshold: Bench = {
-  summary:
-    'a threshold that opens, to the last deletion, beside a real Karpenter, which looks again after five minutes',
+/** Ends within a quarter of an hour. */
+export const karpenter: Bench = {
+  summary: "repairs beside 100 nodes of a real Karpenter: due to deleted, against Karpenter's own node repair",
   runsOnControlPlane: false,
-  run: runThreshold,
+  run: runRepairs,
 };
-
-function repairsWith(layout: Layout, where: string): Bench {
-  return {
-    summary: `repairs ${where} of a real Karpenter: due to deleted, against Karpenter's own node repair`,
-    runsOnControlPlane: false,
-    run: context => runRepairs(context.quick ? QUICK : layout, context),
-  };
-}
 
 type Party = 'karpenter' | 'curfew';
 const PARTIES: readonly Party[] = ['karpenter', 'curfew'];
@@ -58,7 +47,6 @@ const burstSchema = z.object({
   deletesByCurfew: z.number(),
 });
 type BurstSample = z.infer<typeof burstSchema>;
-const thresholdSchema = z.object({ firstMs: z.number(), lastMs: z.number() });
 
 interface Sample extends BurstSample {
   readonly nodes: number;
@@ -66,7 +54,8 @@ interface Sample extends BurstSample {
   readonly size: Size;
 }
 
-async function runRepairs(layout: Layout, context: BenchContext): Promise<BenchOutcome> {
+async function runRepairs(context: BenchContext): Promise<BenchOutcome> {
+  const layout = context.quick ? QUICK : FULL;
   const bursts = context.quick ? QUICK_BURSTS : FULL_BURSTS;
   const samples: Sample[] = [];
   const problems = await inTurns(layout, context, async (cluster, party) => {
@@ -75,24 +64,11 @@ async function runRepairs(layout: Layout, context: BenchContext): Promise<BenchO
   return { settings: { bursts, layout }, rows: rowsOf(layout, samples), samples: { samples, problems } };
 }
 
-async function runThreshold(context: BenchContext): Promise<BenchOutcome> {
-  const layout = QUICK;
-  const opened: Partial<Record<Party, z.infer<typeof thresholdSchema>>> = {};
-  // Nothing shortens Karpenter's five minutes.
-  const parties = context.quick ? (['curfew'] as const) : PARTIES;
-  const ask = async (cluster: MeasuredProcess, party: Party): Promise<void> => {
-    opened[party] = await cluster.ask('threshold', thresholdSchema, { burst: layout.tooMany, by: party });
-  };
-  const problems = await inTurns(layout, context, ask, parties);
-  return { settings: { layout }, rows: thresholdRows(opened), samples: { opened, problems } };
-}
-
 /** One after the other on the same cluster. Answers what Curfew has failed at. */
 async function inTurns(
   layout: Layout,
   { progress }: BenchContext,
   take: (cluster: MeasuredProcess, party: Party) => Promise<void>,
-  parties = PARTIES,
 ): Promise<readonly string[]> {
   const missing = await missingForKarpenter(await ensureControlPlaneBinaries(line => progress.say(line)));
   if (missing !== undefined) throw new Error(`there is no Karpenter to compare with: ${missing}`);
@@ -104,8 +80,8 @@ async function inTurns(
   parts.defer(async () => void (await cluster.ask('stop', z.unknown())));
   await cluster.ask('karpenter', z.unknown(), { nodeRepair: false });
   await cluster.ask('layout', z.unknown(), layout);
-  for (const [index, party] of parties.entries()) {
-    progress.say(`karpenter: ${party} repairs, ${layout.nodes} nodes`, { done: index, of: parties.length });
+  for (const [index, party] of PARTIES.entries()) {
+    progress.say(`karpenter: ${party} repairs, ${layout.nodes} nodes`, { done: index, of: PARTIES.length });
     await cluster.ask('karpenter', z.unknown(), { nodeRepair: party === 'karpenter' });
     await using curfew = party === 'curfew' ? await startCurfew(access) : undefined;
     await take(cluster, party);
@@ -187,14 +163,4 @@ function rowsOf({ nodes, bursts }: Layout, all: readonly Sample[]): readonly Row
       limit: atMost(DELETES_MAX),
     }),
   ];
-}
-
-function thresholdRows({
-  curfew,
-  karpenter: reference,
-}: Partial<Record<Party, z.infer<typeof thresholdSchema>>>): readonly Row[] {
-  if (curfew === undefined) return [];
-  const name = 'threshold opened to the last deletion';
-  if (reference === undefined) return [numberRow({ name, unit: 'ms', ours: curfew.lastMs })];
-  return [ratioRow({ name, unit: 'ms', ours: [curfew.lastMs], reference: [reference.lastMs], limit: atMost(1) })];
 }

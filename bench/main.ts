@@ -10,16 +10,11 @@ import { formatOther, formatTable } from './report/table.ts';
 /** Each loads when it runs: no bench pays for another's imports. */
 const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   init: async () => (await import('./init.ts')).init,
-  timers: async () => (await import('./timers.ts')).timers,
-  react: async () => (await import('./react.ts')).react,
   simulate: async () => (await import('./simulate.ts')).simulate,
-  forward: async () => (await import('./forward.ts')).forward,
   protect: async () => (await import('./protect.ts')).protect,
   storm: async () => (await import('./storm.ts')).storm,
   memory: async () => (await import('./memory.ts')).memory,
   karpenter: async () => (await import('./karpenter.ts')).karpenter,
-  'karpenter-400': async () => (await import('./karpenter.ts')).karpenterLarge,
-  'karpenter-threshold': async () => (await import('./karpenter.ts')).karpenterThreshold,
   scale: async () => (await import('./scale.ts')).scale,
   'scale-storm': async () => (await import('./scale.ts')).scaleStorm,
   terminate: async () => (await import('./terminate.ts')).terminate,

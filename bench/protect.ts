@@ -15,7 +15,7 @@ import { startWriteCounter } from './protect/write-counter.ts';
 import { atMost, numberRow, type Row } from './report/row.ts';
 
 const LATENESS_MAX_MS = 2000;
-const BURST_LATENESS_MAX_MS = 5000;
+const BURST_LATENESS_MAX_MS = 60_000;
 const POLL = seconds(0.2);
 
 interface Plan {

@@ -21,7 +21,6 @@ export interface SwarmOptions {
   readonly seeds?: string;
   readonly faults?: string;
   readonly ci?: boolean;
-  readonly mutants?: boolean;
   readonly jobs?: string;
   /** Folder for what failed; default: a folder in the system's for temporary files. */
   readonly failures?: string;
@@ -33,10 +32,10 @@ const REGRESSIONS = fileURLToPath(new URL('../examples/regressions', import.meta
 const SHRINK_RUNS = 800;
 const MAX_JOBS = 64;
 
-/** Exit code 0: every invariant held. 1: one did not, or a mutant was not found. 2: an option is not valid. */
+/** Exit code 0: every invariant held. 1: one did not. 2: an option is not valid. */
 export async function swarmCommand(options: SwarmOptions, output: CommandOutput): Promise<number> {
   const ciSeeds = `${CI_SEEDS.from}..${CI_SEEDS.to}`;
-  const usualSeeds = options.ci === true || options.mutants === true ? ciSeeds : DEFAULT_SEEDS;
+  const usualSeeds = options.ci === true ? ciSeeds : DEFAULT_SEEDS;
   const seeds = parseSeeds({ seeds: options.seeds ?? usualSeeds });
   if (seeds === undefined || (options.ci === true && options.seeds !== undefined)) {
     output.error(`--seeds takes a range A..B of whole numbers, ${SEEDS_RULE}; --ci has its own\n`);
@@ -51,10 +50,6 @@ export async function swarmCommand(options: SwarmOptions, output: CommandOutput)
   if (!Number.isInteger(jobs) || jobs < 1 || jobs > MAX_JOBS) {
     output.error(`--jobs takes a whole number from 1 to ${MAX_JOBS}\n`);
     return 2;
-  }
-  if (options.mutants === true) {
-    const { findMutants } = await import('./swarm/mutants.ts');
-    return findMutants({ seeds, jobs }, output, process.stderr);
   }
   const folder = options.failures ?? join(tmpdir(), 'curfew-swarm');
   // Before the seeds run: that takes minutes, and what failed would be lost.

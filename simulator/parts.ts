@@ -9,10 +9,14 @@ import { withDueIndex } from './due-index.ts';
 import { createHookAnswers } from './hooks.ts';
 import { createOutages } from './outages.ts';
 import { createReboots } from './reboots.ts';
+import { createRefusals } from './refusals.ts';
 import type { Scenario } from './scenario/scenario.ts';
 import { createTimeline } from './timeline.ts';
 import { createTrace } from './trace.ts';
 import { createWorld } from './world.ts';
+
+/** Who Curfew's parts are to the API server. */
+export const CURFEW_USER = 'curfew:';
 
 export type SimulatedParts = ReturnType<typeof createParts>;
 
@@ -29,11 +33,15 @@ export function createParts(
   const world = createWorld(scenario, time);
   const { core } = world;
   const timeline = createTimeline(() => time.now());
+  const refusals = createRefusals(time, scenario.end);
+  const watch = createInProcessClusterWatch(refusals.guard(core, 'forwarder', `${CURFEW_USER}forwarder`), time);
+  refusals.onWatchRefused(isRefused => watch.endWatches(isRefused));
   return {
     world,
     core,
-    watch: createInProcessClusterWatch(core, time),
+    watch,
     outages: createOutages(time),
+    refusals,
     store: withDueIndex(createMemoryRecordStore()),
     cloud: createCloud(time, onInstance),
     reboot: createReboots(core, time),

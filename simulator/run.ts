@@ -18,10 +18,11 @@ import { createInvariantWatcher } from './invariants/watcher.ts';
 import { notesOf } from './never-there.ts';
 import { warningNotes } from './notes.ts';
 import type { Outages } from './outages.ts';
-import { createParts } from './parts.ts';
+import type { Refusals } from './refusals.ts';
+import { createParts, CURFEW_USER } from './parts.ts';
 import { createRandom, type Random } from './random.ts';
 import { GENERATED_ANNOTATION, type Actor, type Scenario, type ScenarioFault } from './scenario/scenario.ts';
-import { createSimulatedSystem, CURFEW_USER, type Replacements } from './simulated-system.ts';
+import { createSimulatedSystem, type Replacements } from './simulated-system.ts';
 import { carryOut, describeStep, REFUSED, type StepTargets } from './steps.ts';
 import type { TimelineEntry } from './timeline.ts';
 import type { TraceEntry } from './trace.ts';
@@ -92,7 +93,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     ...(injector && { tieBreak: tieBreaker(injector, random) }),
   });
   const parts = createParts(scenario, time, (providerID, state) => system.publish(instanceEvent(providerID, state)));
-  const { world, core, cloud, outages, cleanups, hooks, timeline, trace } = parts;
+  const { world, core, cloud, outages, refusals, cleanups, hooks, timeline, trace } = parts;
   const buried: BuriedMessage[] = [];
   outages.onBegin('api', error => parts.watch.breakWatches(error));
   const invariants = createInvariantWatcher({
@@ -102,7 +103,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     failsInstance: providerID => cloud.fails(providerID),
     failsCleanup: rule => cleanups.of(rule).result === 'fail',
     clockTolerance: mix?.clockSkew.ahead ?? seconds(0),
-    quietSince: () => quietSince(scenario, outages, injector),
+    quietSince: () => quietSince(scenario, outages, refusals, injector),
     isGenerated: scenario.annotations[GENERATED_ANNOTATION] === 'true',
   });
 
@@ -135,7 +136,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
   const refusedSteps: ScenarioFault[] = [];
   for (const step of scenario.steps) {
     time.at(step.time, () => {
-      const problem = carryOut(step, { world, cloud, outages, cleanups, hooks, system: heard });
+      const problem = carryOut(step, { world, cloud, outages, refusals, cleanups, hooks, system: heard });
       timeline.addStep(describeStep(step), problem);
       if (problem?.startsWith(REFUSED) === true) refusedSteps.push({ place: step.place, message: problem });
     });
@@ -193,10 +194,12 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
 function quietSince(
   { start, end }: Scenario,
   outages: Pick<Outages, 'anyOut' | 'lastEnd'>,
+  refusals: Pick<Refusals, 'lastEnd'>,
   injector: FaultInjector | undefined,
 ): EpochMs | undefined {
-  if (outages.anyOut() || injector?.active === true) return undefined;
-  return latest(outages.lastEnd(), injector === undefined ? start : end);
+  const refusedUntil = refusals.lastEnd();
+  if (outages.anyOut() || refusedUntil === undefined || injector?.active === true) return undefined;
+  return latest(latest(outages.lastEnd(), refusedUntil), injector === undefined ? start : end);
 }
 
 /** Actions of one instant run in any order while faults are on. */

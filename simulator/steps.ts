@@ -1,4 +1,5 @@
 /** Carries out a scenario's steps. */
+import type { DurationMs } from '../shared/domain/time.ts';
 import { messageOf } from '../shared/errors.ts';
 import { ApiStatusError } from '../packages/kube-apiserver/src/types.ts';
 import type { System } from '../runtime/system-parts.ts';
@@ -6,13 +7,15 @@ import type { CleanupAnswers } from './cleanups.ts';
 import type { HookAnswers } from './hooks.ts';
 import type { Cloud } from './cloud.ts';
 import type { Outages } from './outages.ts';
-import { CLUSTER_NAME, type Step, type StepAction, type TargetRef } from './scenario/scenario.ts';
+import type { Refusals } from './refusals.ts';
+import { CLUSTER_NAME, type Refusal, type Step, type StepAction, type TargetRef } from './scenario/scenario.ts';
 import type { World } from './world.ts';
 
 export interface StepTargets {
   readonly world: World;
   readonly cloud: Cloud;
   readonly outages: Outages;
+  readonly refusals: Refusals;
   readonly cleanups: CleanupAnswers;
   readonly hooks: HookAnswers;
   readonly system: Pick<System, 'publish' | 'restartForwarder'>;
@@ -33,7 +36,7 @@ export function carryOut({ action }: Step, targets: StepTargets): string | undef
 
 function perform(
   action: StepAction,
-  { world, cloud, outages, cleanups, hooks, system }: StepTargets,
+  { world, cloud, outages, refusals, cleanups, hooks, system }: StepTargets,
 ): string | undefined {
   switch (action.kind) {
     case 'apply':
@@ -64,6 +67,9 @@ function perform(
     case 'hook':
       hooks.set(action.name, { result: action.result, message: action.message ?? '' });
       return undefined;
+    case 'refuse':
+      refusals.begin(action.refusal, action.for);
+      return undefined;
     case 'outage':
       outages.begin(action.of, action.for);
       return undefined;
@@ -92,11 +98,25 @@ export function describeStep({ action }: Step): string {
       return `clean-up of ${action.rule} answers ${action.result}`;
     case 'hook':
       return `hook ${action.name} answers ${action.result}`;
+    case 'refuse':
+      return describeRefusal(action.refusal, action.for);
     case 'outage':
       return `outage of ${action.of} for ${action.for / 1000} s`;
     case 'restart':
       return `restart ${action.part}`;
   }
+}
+
+function describeRefusal(
+  { verb, resource, namespace, name, by, as }: Refusal,
+  duration: DurationMs | undefined,
+): string {
+  const object =
+    name === undefined ? namespace && `in ${namespace}` : `${namespace === undefined ? '' : `${namespace}/`}${name}`;
+  const what = [verb, resource, object].filter(each => each !== undefined).join(' ');
+  const to = by === undefined ? '' : ` to ${by}`;
+  const how = 'notServed' in as ? 'as a kind that is not served' : `with ${as.status}`;
+  return `refuse ${what}${to} ${how}${duration === undefined ? '' : ` for ${duration / 1000} s`}`;
 }
 
 const nameOf = ({ resource, namespace, name }: TargetRef): string =>

@@ -30,8 +30,6 @@ const LEAD_PER_NODE_MS = 50;
 const PATIENCE_MS = 180_000;
 const PATIENCE = { pollMs: 20, patienceMs: PATIENCE_MS };
 const PATIENCE_PER_NODE_MS = 500;
-/** Karpenter looks at a blocked pool again after five minutes. */
-const THRESHOLD_PATIENCE_MS = 400_000;
 const CONTROLLERS = ['deployment-controller', 'replicaset-controller'];
 const KWOK_CLASSES: ResourceType = { group: 'karpenter.kwok.sh', version: 'v1alpha1', resource: 'kwoknodeclasses' };
 const DEPLOYMENTS: ResourceType = { group: 'apps', version: 'v1', resource: 'deployments' };
@@ -121,27 +119,6 @@ answerQuestions({
       bytes,
       deletesByCurfew: deletes.filter(request => partyOf(cluster, request) === 'curfew').length,
     };
-  },
-
-  /** One node too many: nothing is repaired. Then one of them is well again. Answers the time from there to the first and last deletion. */
-  async threshold(argument) {
-    const { burst } = burstSchema.parse(argument);
-    const { tally, cluster } = running();
-    const due = dueTime(burst);
-    const claims = await breakNodes(burst, due);
-    await sleep(due - Date.now() + 10_000);
-    invariant(!claims.some(({ uid }) => tally.deletions.has(uid)), 'the threshold holds repairs');
-    const [well, ...ill] = claims;
-    invariant(well !== undefined, 'a node is ill');
-    const opened = Date.now();
-    await setReady(cluster, well.node, 'True', opened);
-    await until('all deletions', () => ill.every(({ uid }) => tally.deletions.has(uid)), {
-      ...PATIENCE,
-      patienceMs: THRESHOLD_PATIENCE_MS,
-    });
-    const times = ill.map(({ uid }) => (tally.deletions.get(uid) ?? NaN) - opened);
-    await until('all nodes gone', () => ill.every(({ node }) => tally.gone.has(node)), PATIENCE);
-    return { firstMs: Math.min(...times), lastMs: Math.max(...times) };
   },
 
   async stop() {

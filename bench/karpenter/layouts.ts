@@ -11,8 +11,6 @@ export interface Layout {
   readonly nodes: number;
   readonly pools: readonly Pool[];
   readonly bursts: { readonly one: Burst; readonly ten: Burst; readonly many: Burst };
-  /** One more than the threshold of the main pool lets pass. */
-  readonly tooMany: Burst;
 }
 
 export const MAIN = 'main';
@@ -31,11 +29,9 @@ function layoutOf(main: number, small: { readonly pools: number; readonly nodes:
     nodes: main + small.pools * small.nodes,
     pools: [{ name: MAIN, nodes: main }, ...smallPools],
     bursts: { one: { [MAIN]: 1 }, ten: { [MAIN]: 10 }, many },
-    tooMany: { [MAIN]: ceilOf20Percent(main) + 1 },
   };
 }
 
-/** 60 of 100 nodes and 100 of 400 at once: Karpenter's threshold, which cannot be set, lets no more pass. */
-export const SMALL = layoutOf(50, { pools: 50, nodes: 1 });
-export const LARGE = layoutOf(125, { pools: 25, nodes: 11 });
+/** 60 of 100 nodes fail at once: Karpenter's threshold, which cannot be set, lets no more pass. */
+export const FULL = layoutOf(50, { pools: 50, nodes: 1 });
 export const QUICK = layoutOf(50, { pools: 5, nodes: 2 });

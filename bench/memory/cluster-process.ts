@@ -7,7 +7,7 @@ import { CONFIG_MAP } from '../../shared/contract/names.ts';
 import type { JsonObject, KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
 import { toEpochMs, toTimestamp } from '../../shared/domain/time.ts';
 import { customResourceDefinitions } from '../../simulator/custom-resource-definitions.ts';
-import { CREATION_TIME, nodeConditions, nodeManifest } from '../forward/objects.ts';
+import { CREATION_TIME, nodeConditions, nodeManifest } from '../node-objects.ts';
 import { answerQuestions } from '../measure/answering.ts';
 import { configMap } from '../objects.ts';
 

@@ -7,7 +7,7 @@ import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { seconds } from '../../shared/domain/time.ts';
 import type { AuditRecord } from '../../shared/ports/audit-log.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
-import { nodeName } from '../forward/objects.ts';
+import { nodeName } from '../node-objects.ts';
 import { answerQuestions } from '../measure/answering.ts';
 import { repairPorts } from '../measure/repair-ports.ts';
 import { readUsage } from '../measure/usage.ts';

@@ -1,4 +1,4 @@
-/** What a run leaves behind: `bench/results/NAME.json`. */
+/** What a run leaves behind: its rows in `bench/results/NAME.json`, its raw samples in `.cache/bench/NAME.json`, which Git ignores. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
@@ -9,6 +9,7 @@ import { isKept, rowSchema } from './row.ts';
 
 const REPOSITORY = join(import.meta.dirname, '..', '..');
 export const RESULTS_FOLDER = join(REPOSITORY, 'bench', 'results');
+const SAMPLES_FOLDER = join(REPOSITORY, '.cache', 'bench');
 
 /** Where the run took place. Numbers of two machines are not comparable; ratios nearly are. */
 export interface Environment {
@@ -54,18 +55,27 @@ export interface Run {
   readonly outcome: BenchOutcome;
 }
 
-/** The file's text: the same run always gives the same text. */
+/** The text of the file of results: the same run always gives the same text. */
 export function formatRun({ name, measuredTime, environment, outcome }: Run): string {
-  const { settings, rows, samples } = outcome;
+  const { settings, rows } = outcome;
   const judged = rows.map(row => ({ ...row, ok: isKept(row) }));
-  const file = { bench: name, measuredTime: measuredTime.toISOString(), environment, settings, rows: judged, samples };
-  return `${JSON.stringify(file, (_key, value: unknown) => (typeof value === 'number' ? rounded(value) : value), 2)}\n`;
+  return formatJson({ bench: name, measuredTime: measuredTime.toISOString(), environment, settings, rows: judged });
 }
 
 export function writeRun(run: Run): void {
-  mkdirSync(RESULTS_FOLDER, { recursive: true });
-  writeFileSync(join(RESULTS_FOLDER, `${run.name}.json`), formatRun(run));
+  const { name, measuredTime, outcome } = run;
+  const samples = formatJson({ bench: name, measuredTime: measuredTime.toISOString(), samples: outcome.samples });
+  for (const [folder, text] of [
+    [RESULTS_FOLDER, formatRun(run)],
+    [SAMPLES_FOLDER, samples],
+  ] as const) {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, `${name}.json`), text);
+  }
 }
+
+const formatJson = (value: unknown): string =>
+  `${JSON.stringify(value, (_key, each: unknown) => (typeof each === 'number' ? rounded(each) : each), 2)}\n`;
 
 const fileSchema = z.object({ measuredTime: z.string(), rows: z.array(rowSchema) });
 /** What a file of results says of its run. */

@@ -2,7 +2,7 @@
 import { CONFIG_MAP, KARPENTER } from '../../shared/contract/names.ts';
 import type { JsonObject, KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
-import { CREATION_TIME, nodeConditions, nodeManifest } from '../forward/objects.ts';
+import { CREATION_TIME, nodeConditions, nodeManifest } from '../node-objects.ts';
 import { CLAIM_SPEC, configMap } from '../objects.ts';
 
 export const POOL = 'bench';

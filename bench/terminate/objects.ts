@@ -1,7 +1,7 @@
 /** A node with its NodeClaim and its pods, for Curfew or for the bare loop to terminate. Pure. */
 import { KARPENTER } from '../../shared/contract/names.ts';
 import type { KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
-import { CREATION_TIME, nodeConditions } from '../forward/objects.ts';
+import { CREATION_TIME, nodeConditions } from '../node-objects.ts';
 import { CLAIM_SPEC } from '../objects.ts';
 
 /** Who terminates a node. */

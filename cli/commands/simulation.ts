@@ -41,7 +41,7 @@ export function addSimulation({ program, output, ends }: Place): void {
   const swarm = program
     .command('swarm')
     .description('run random clusters under random faults and watch every invariant')
-    .option('--seeds <range>', 'each seed of A..B (default: 1..200, with --mutants those of --ci)')
+    .option('--seeds <range>', 'each seed of A..B (default: 1..200)')
     .addOption(
       new Option('--faults <mix>', 'one mix for all; each seed draws its own otherwise').choices([
         'none',
@@ -50,7 +50,6 @@ export function addSimulation({ program, output, ends }: Place): void {
       ]),
     )
     .option('--ci', 'the fixed seeds of continuous integration, and every scenario that ever failed')
-    .option('--mutants', 'prove that the invariants find mistakes: run with one mistake at a time until it is found')
     .option('--jobs <number>', 'threads (default: one a core)')
     .option(
       '--failures <folder>',

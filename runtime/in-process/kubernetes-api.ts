@@ -18,8 +18,14 @@ import {
 import type { KubernetesApi, ObjectProjection } from '../../shared/ports/kubernetes-api.ts';
 import { ApiStatusError, type ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
 
+/** What the adapters of this folder use of the server. */
+export type InProcessServer = Pick<
+  ApiServerCore,
+  'get' | 'list' | 'create' | 'patch' | 'delete' | 'evict' | 'watch' | 'resources' | 'resourceForKind'
+>;
+
 /** @param user whom the API server sees as the writer */
-export function createInProcessKubernetesApi(core: ApiServerCore, user: string): KubernetesApi {
+export function createInProcessKubernetesApi(core: InProcessServer, user: string): KubernetesApi {
   return {
     async get(ref) {
       try {
@@ -84,7 +90,10 @@ export function createInProcessKubernetesApi(core: ApiServerCore, user: string):
 }
 
 /** The versions that serve a kind or resource, the preferred one first. */
-export const versionsIn = (core: ApiServerCore, what: GroupKind | GroupResource): readonly string[] =>
+export const versionsIn = (
+  core: Pick<InProcessServer, 'resources'>,
+  what: GroupKind | GroupResource,
+): readonly string[] =>
   core
     .resources()
     .filter(

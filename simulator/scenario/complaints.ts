@@ -5,9 +5,17 @@ import { conditionsWithoutText } from './condition-texts.ts';
 import { ofExpectation } from './expectation-complaints.ts';
 import { emptyFields, misspeltFields, writtenFields } from './object-fields.ts';
 import type { Path } from './places.ts';
-import { ofManifest, ofTarget, toDoubt, type Complaint, type Names } from './resource-complaints.ts';
+import { ofManifest, ofResource, ofTarget, toDoubt, type Complaint, type Names } from './resource-complaints.ts';
 import { resourcesNamed, resourcesOf, type ResourceCatalog } from './resource-names.ts';
-import type { Manifest, Place, PlacedManifest, Scenario, ScenarioFault, TargetRef } from './scenario.ts';
+import type {
+  Manifest,
+  Place,
+  PlacedManifest,
+  RefusedRequests,
+  Scenario,
+  ScenarioFault,
+  TargetRef,
+} from './scenario.ts';
 
 /** @param locate where a path of the scenario's document stands */
 export function complainAboutNames(
@@ -33,6 +41,7 @@ export interface DocumentStep {
   readonly apply?: Manifest | undefined;
   readonly patch?: (TargetRef & { readonly merge: JsonObject }) | undefined;
   readonly delete?: TargetRef | undefined;
+  readonly refuse?: RefusedRequests | undefined;
 }
 
 /** In what is applied, null takes a field away. */
@@ -41,9 +50,10 @@ const ofObject = (manifest: Manifest, path: Path, names: Names): Complaint[] => 
   ...emptyFields(manifest).map(each => toDoubt({ ...each, path: [...path, ...each.path] }, names.locate)),
 ];
 
-function ofStep({ apply, patch, delete: deletion }: DocumentStep, path: Path, names: Names): Complaint[] {
+function ofStep({ apply, patch, delete: deletion, refuse }: DocumentStep, path: Path, names: Names): Complaint[] {
   if (apply !== undefined) return ofManifest(apply, [...path, 'apply'], names);
   if (deletion !== undefined) return ofTarget(deletion, [...path, 'delete'], names);
+  if (refuse !== undefined) return ofRefusal(refuse, [...path, 'refuse'], names);
   if (patch === undefined) return [];
   const at = [...path, 'patch'];
   const [resource] = resourcesNamed(patch.resource, names.known);
@@ -53,6 +63,17 @@ function ofStep({ apply, patch, delete: deletion }: DocumentStep, path: Path, na
     ...conditionsWithoutText(patch.merge, merge),
   ];
   return [...ofTarget(patch, at, names), ...fields.map(each => toDoubt(each, names.locate))];
+}
+
+/** A refusal that no request can meet would never fail a run. */
+function ofRefusal({ verb, resource, namespace }: RefusedRequests, path: Path, names: Names): Complaint[] {
+  if (resource === undefined) return [];
+  const [plural] = resource.split('.');
+  const noPod = verb === 'evict' && plural !== 'pods';
+  return [
+    ...ofResource(resource, namespace, path, names),
+    ...(noPod ? [{ place: names.locate(path), message: `nothing evicts ${plural}: only pods are evicted` }] : []),
+  ];
 }
 
 /** The same object twice in `objects`: the second would silently replace the first. */

@@ -80,7 +80,7 @@ export function toScenario(
 type StepDocument = NonNullable<ScenarioDocument['spec']['steps']>[number];
 
 function toAction(step: StepDocument): StepAction {
-  const { apply, patch, delete: deletion, busEvent, cloud, cleanup, hook, outage } = step;
+  const { apply, patch, delete: deletion, busEvent, cloud, cleanup, hook, refuse, outage } = step;
   if (apply !== undefined) return { kind: 'apply', manifest: apply };
   if (patch !== undefined) {
     const { merge, ...target } = patch;
@@ -96,6 +96,11 @@ function toAction(step: StepDocument): StepAction {
   if (cloud !== undefined) return { kind: 'cloud', ...cloud };
   if (cleanup !== undefined) return { kind: 'cleanup', ...cleanup };
   if (hook !== undefined) return { kind: 'hook', ...hook };
+  if (refuse !== undefined) {
+    const { status, notServed: _, for: duration, ...requests } = refuse;
+    const as = status === undefined ? { notServed: true as const } : { status };
+    return { kind: 'refuse', refusal: { ...requests, as }, for: duration };
+  }
   if (outage !== undefined) return { kind: 'outage', of: outage.of, for: outage.for };
   return { kind: 'restart', part: 'forwarder' };
 }

@@ -58,6 +58,17 @@ function toStep(action: StepAction): JsonObject {
       const { name, result, message } = action;
       return { hook: { name, result, ...(message !== undefined && { message }) } };
     }
+    case 'refuse': {
+      const { as, ...requests } = action.refusal;
+      const stated = Object.entries(requests).filter(([, value]) => value !== undefined);
+      return {
+        refuse: {
+          ...(Object.fromEntries(stated) as JsonObject),
+          ...as,
+          ...(action.for !== undefined && { for: formatDuration(action.for) }),
+        },
+      };
+    }
     case 'outage':
       return { outage: { of: action.of, for: formatDuration(action.for) } };
     case 'restart':

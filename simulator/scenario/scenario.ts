@@ -1,5 +1,6 @@
 /** A scenario, parsed: what exists, what happens when, and what is expected (docs/scenarios.md). */
 import type { JsonObject, JsonValue } from '../../shared/domain/kubernetes-object.ts';
+import type { Part } from '../../shared/contract/permissions.ts';
 import type { DurationMs, EpochMs } from '../../shared/domain/time.ts';
 import type { InstanceState } from '../../shared/ports/instances.ts';
 
@@ -68,6 +69,25 @@ export type HookResult = (typeof HOOK_RESULTS)[number];
 export const OUTAGE_PARTS = ['api', 'bus', 'store'] as const;
 export type OutagePart = (typeof OUTAGE_PARTS)[number];
 
+export const REFUSABLE_VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'evict'] as const;
+export type RefusableVerb = (typeof REFUSABLE_VERBS)[number];
+
+/** Which requests are refused: those that agree with every field that is there; at least `verb` or `resource` is. */
+export interface RefusedRequests {
+  readonly verb?: RefusableVerb | undefined;
+  /** A plural, `.group` added where two share it. */
+  readonly resource?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+  /** The part of Curfew that asks; undefined: all. */
+  readonly by?: Part | undefined;
+}
+
+export type Refusal = RefusedRequests & { readonly as: RefusedAs };
+
+/** By an HTTP status, or as the 404 of a kind that the server does not serve. */
+export type RefusedAs = { readonly status: number } | { readonly notServed: true };
+
 export type StepAction =
   | { readonly kind: 'apply'; readonly manifest: Manifest }
   | { readonly kind: 'patch'; readonly target: TargetRef; readonly merge: JsonObject }
@@ -90,6 +110,12 @@ export type StepAction =
       readonly name: string;
       readonly result: HookResult;
       readonly message?: string | undefined;
+    }
+  | {
+      readonly kind: 'refuse';
+      readonly refusal: Refusal;
+      /** undefined: to the end. */
+      readonly for: DurationMs | undefined;
     }
   | { readonly kind: 'outage'; readonly of: OutagePart; readonly for: DurationMs }
   | { readonly kind: 'restart'; readonly part: 'forwarder' };

@@ -1,7 +1,16 @@
 /** The scenario format (docs/scenarios.md) as a schema. Strict: a field that is not known is an error, so that a typo never passes. */
 import * as z from 'zod';
 import { expectation } from './expectation-schema.ts';
-import { ACTORS, CLEANUP_RESULTS, CLOUD_FAILURES, HOOK_RESULTS, OUTAGE_PARTS, type Manifest } from './scenario.ts';
+import { FUNCTION_NAMES } from '../../shared/contract/names.ts';
+import {
+  ACTORS,
+  CLEANUP_RESULTS,
+  CLOUD_FAILURES,
+  HOOK_RESULTS,
+  OUTAGE_PARTS,
+  REFUSABLE_VERBS,
+  type Manifest,
+} from './scenario.ts';
 import {
   duration,
   exactlyOneOf,
@@ -10,6 +19,7 @@ import {
   jsonValue,
   moment,
   optionals,
+  positiveDuration,
   text,
   texts,
   timestamp,
@@ -48,6 +58,24 @@ const appliedManifest = manifestWith(z.record(z.string(), z.string().nullable())
 
 const target = { resource: text, namespace: text.optional(), name: text };
 
+/** An answer that is no success: redirects, refusals, failures. */
+const REFUSED_STATUS = 'must be an HTTP status from 300 to 599';
+const refusedStatus = z.int().min(300, REFUSED_STATUS).max(599, REFUSED_STATUS);
+
+const refuse = z
+  .strictObject({
+    verb: z.enum(REFUSABLE_VERBS).optional(),
+    resource: text.optional(),
+    namespace: text.optional(),
+    name: text.optional(),
+    by: z.enum([...FUNCTION_NAMES, 'forwarder']).optional(),
+    status: refusedStatus.optional(),
+    notServed: z.literal(true).optional(),
+    for: positiveDuration.optional(),
+  })
+  .refine(({ verb, resource }) => verb !== undefined || resource !== undefined, 'must have `verb` or `resource`')
+  .superRefine(exactlyOneOf(['status', 'notServed']));
+
 export const STEP_ACTIONS = {
   apply: appliedManifest,
   patch: z.strictObject({ ...target, merge: jsonObject }),
@@ -62,6 +90,7 @@ export const STEP_ACTIONS = {
     .refine(({ fail, state }) => fail !== undefined || state !== undefined, 'must have `fail` or `state`'),
   cleanup: z.strictObject({ rule: text, result: z.enum(CLEANUP_RESULTS), message: z.string().optional() }),
   hook: z.strictObject({ name: text, result: z.enum(HOOK_RESULTS), message: z.string().optional() }),
+  refuse,
   outage: z.strictObject({ of: z.enum(OUTAGE_PARTS), for: duration }),
   restart: z.literal('forwarder'),
 };

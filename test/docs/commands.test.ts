@@ -29,6 +29,7 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^npx node examples\/managed-database\//, 'needs its PostgreSQL: test/control-plane/managed-database.test.ts'],
   [/^npm run --silent simulate -- examples\//, 'half a minute: test/examples runs every scenario'],
   [/^npm run simulate:swarm\b/, 'minutes: test/simulator/swarm'],
+  [/^npm run mutants\b/, 'an hour: test/simulator/mutants.test.ts has each with its known seed'],
   [/^npm run (--silent )?explore\b/, 'half a minute: test/simulator/explorer'],
   [
     /^npm run (simulate|generate)$|^npm run curfew -- …|^npx curfew$|^npm run curfew --$|\[--|^go mod tidy$|gotemplate:vectors/,

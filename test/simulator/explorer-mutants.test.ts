@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { RECONCILERS } from '../../runtime/functions.ts';
 import { explore, SMALL_BOUNDS } from '../../simulator/explorer/explore.ts';
-import { EXPLORER_MUTANTS, mutated } from '../../simulator/explorer/mutants.ts';
+import { EXPLORER_MUTANTS, mutated } from '../mutants/explorer.ts';
 import { describeFailure } from '../../simulator/explorer/print.ts';
 import { SITUATIONS } from '../../simulator/explorer/situations/situations.ts';
 import { invariant } from '../../shared/errors.ts';

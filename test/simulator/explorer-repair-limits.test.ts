@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { invariant } from '../../shared/errors.ts';
 import { explore, SMALLEST_BOUNDS } from '../../simulator/explorer/explore.ts';
 import { REPAIR_LIMITS_SITUATIONS } from '../../simulator/explorer/situations/repair-limits.ts';
-import { RESERVES_WITHOUT_PRECONDITION } from '../../simulator/mutants/repair-limits.ts';
+import { RESERVES_WITHOUT_PRECONDITION } from '../mutants/repair-limits.ts';
 
 const TIMEOUT_MS = 60_000;
 

@@ -1,17 +1,17 @@
 /**
- * The checks can fail: realistic mistakes are put in one at a time, and the swarm finds each. `npm run simulate:swarm -- --mutants`
+ * The checks can fail: realistic mistakes are put in one at a time, and the swarm finds each. `npm run mutants`
  * tells the first seed for each, among the seeds of continuous integration.
  */
 import { describe, expect, it } from 'vitest';
 import { CI_SEEDS } from '../../simulator/swarm/ci.ts';
 import { runTrial, trialOf, type Failure } from '../../simulator/swarm/seed.ts';
-import { findByScenario } from '../../simulator/mutants/by-scenario.ts';
-import { MUTANTS, mutationOf } from '../../simulator/mutants/mutants.ts';
+import { findByScenario } from '../mutants/by-scenario.ts';
+import { MUTANTS, mutationOf } from '../mutants/mutants.ts';
 import { withoutStacks } from '../builders/without-stacks.ts';
 
 withoutStacks();
 
-/** Those with a seed that finds them. `--mutants` looks for seeds of the others and names those that it did not find. */
+/** Those with a seed that finds them. `npm run mutants` looks for seeds of the others and names those that it did not find. */
 const KNOWN = MUTANTS.flatMap(mutant => (mutant.seed === undefined ? [] : [{ ...mutant, seed: mutant.seed }]));
 /** Where the known seed does not find it any more, because the code draws its chances in another order, another mutant's may. */
 const SEEDS = [...new Set(KNOWN.map(({ seed }) => seed))];
@@ -30,7 +30,7 @@ describe('the swarm finds a Curfew that', () => {
     '%s',
     async (_mistake, mutant) => {
       const failure = await find(mutant);
-      expect(failure?.message ?? `nothing found: look for a seed with --mutants`).not.toMatch(/^nothing found/);
+      expect(failure?.message ?? `nothing found: look for a seed with npm run mutants`).not.toMatch(/^nothing found/);
       expect(mutant.breaks).toContain(failure?.invariant);
     },
     TIMEOUT_MS,

@@ -6,7 +6,7 @@ import { createReconciler } from '../../functions/repair/reconcile.ts';
 import type { ReconcilerFactory } from '../../runtime/functions.ts';
 import { toIsoText } from '../../shared/domain/time.ts';
 import { RetryableError, TerminalError } from '../../shared/errors.ts';
-import { methodsOf } from '../../simulator/mutants/mutant.ts';
+import { methodsOf } from '../mutants/mutant.ts';
 import { complaints, GATE, nodeObjects, simulate } from './simulate.ts';
 
 const SICK = `${GATE}  objects:\n${nodeObjects('a')}`;

@@ -12,17 +12,16 @@ const environment: Environment = {
 };
 
 describe('formatRun', () => {
-  it('keeps the sizes, the rows with their verdicts, and the samples, rounded to four decimals', () => {
-    const row = numberRow({ name: 'lost', unit: '1', ours: 0, limit: atMost(0) });
+  it('keeps the sizes and the rows with their verdicts, rounded to four decimals, and leaves the samples out', () => {
+    const row = numberRow({ name: 'calls', unit: '1', ours: 1.234567, limit: atMost(2) });
     const outcome = { settings: { rounds: 2 }, rows: [row], samples: { wallMs: [1.234567, 2] } };
-    const text = formatRun({ name: 'timers', measuredTime: new Date(0), environment, outcome });
+    const text = formatRun({ name: 'storm', measuredTime: new Date(0), environment, outcome });
     expect(JSON.parse(text)).toEqual({
-      bench: 'timers',
+      bench: 'storm',
       measuredTime: '1970-01-01T00:00:00.000Z',
       environment,
       settings: { rounds: 2 },
-      rows: [{ ...row, ok: true }],
-      samples: { wallMs: [1.2346, 2] },
+      rows: [{ ...row, ours: { unit: '1', median: 1.2346 }, judged: { unit: '1', median: 1.2346 }, ok: true }],
     });
   });
 });

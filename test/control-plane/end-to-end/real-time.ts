@@ -37,6 +37,7 @@ export function moveTo(scenario: Scenario, start: EpochMs): Scenario {
       case 'cloud':
       case 'cleanup':
       case 'hook':
+      case 'refuse':
       case 'outage':
       case 'restart':
         return each;

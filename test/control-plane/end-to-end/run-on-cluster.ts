@@ -178,6 +178,8 @@ async function carryOut(action: StepAction, targets: Targets): Promise<void> {
       return;
     case 'outage':
       return outages.begin(action.of, action.for);
+    case 'refuse':
+      throw new Error('a real API server is not told what to refuse: this scenario runs on virtual time alone');
     case 'restart':
       return system.restartForwarder();
     case 'cleanup':

@@ -1,7 +1,7 @@
 /** The checks of I3 and I5 cover nodes without NodeClaims, too: they notice these mistakes themselves, not an expectation of a file. */
 import { expect, it } from 'vitest';
-import { findByScenario } from '../../../simulator/mutants/by-scenario.ts';
-import { MUTANTS } from '../../../simulator/mutants/mutants.ts';
+import { findByScenario } from '../../mutants/by-scenario.ts';
+import { MUTANTS } from '../../mutants/mutants.ts';
 import { withoutStacks } from '../../builders/without-stacks.ts';
 
 withoutStacks();

@@ -1,7 +1,7 @@
 /** What an admission policy denies is waited for as long as it does, tried again within five minutes, and said; so is what holds a repair. */
 import { describe, expect, it } from 'vitest';
-import { findByScenario } from '../../../simulator/mutants/by-scenario.ts';
-import { DENIAL_MUTANTS } from '../../../simulator/mutants/denials.ts';
+import { findByScenario } from '../../mutants/by-scenario.ts';
+import { DENIAL_MUTANTS } from '../../mutants/denials.ts';
 
 const WORDS: Readonly<Record<string, RegExp>> = {
   'refused-in-silence': /^I6: grace-period patches nodes n1 is denied since .*, and no Event says so: Valid.* 'keep'/,

@@ -5,7 +5,7 @@ import { toEpochMs } from '../../../shared/domain/time.ts';
 import type { CheckContext, PortCall } from '../../../simulator/invariants/invariant.ts';
 import type { Mirror } from '../../../simulator/invariants/mirror.ts';
 import { checkRamp } from '../../../simulator/invariants/ramp.ts';
-import { mutationOf } from '../../../simulator/mutants/mutants.ts';
+import { mutationOf } from '../../mutants/mutants.ts';
 import type { RunOptions } from '../../../simulator/run.ts';
 import { GATE, simulate } from '../simulate.ts';
 

@@ -1,6 +1,6 @@
 /** What repair must remember: the checks bite by themselves, whatever the scenario expects, and let the real rules pass. */
 import { describe, expect, it } from 'vitest';
-import { mutationOf } from '../../../simulator/mutants/mutants.ts';
+import { mutationOf } from '../../mutants/mutants.ts';
 import { GATE, nodeObjects, simulate } from '../simulate.ts';
 
 const flip = (minute: number, status: string): string => {

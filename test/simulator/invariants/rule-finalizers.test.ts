@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { addDuration, minutes } from '../../../shared/domain/time.ts';
-import { mutationOf } from '../../../simulator/mutants/mutants.ts';
+import { mutationOf } from '../../mutants/mutants.ts';
 import { runScenario } from '../../../simulator/run.ts';
 import { parseScenarios } from '../../../simulator/scenario/parse.ts';
 import { clusterCatalog } from '../../../simulator/world.ts';

@@ -1,0 +1,52 @@
+/** Finds a mistake by an example scenario: the invariants notice it, or an expectation of the file that holds without the mistake. */
+import { readFileSync } from 'node:fs';
+import { invariant } from '../../shared/errors.ts';
+import { runScenario, type RunResult } from '../../simulator/run.ts';
+import { parseScenarios } from '../../simulator/scenario/parse.ts';
+import type { Scenario } from '../../simulator/scenario/scenario.ts';
+import { clusterCatalog } from '../../simulator/world.ts';
+import { withFault } from './fault.ts';
+import type { Mutant } from './mutant.ts';
+
+const FOLDER = new URL('../../examples/scenarios/', import.meta.url);
+
+/** Of the examples, none has as many: what goes round in circles is found within a second. */
+const ACTIONS_AT_ONCE = 1_000;
+
+/** What noticed the mistake, in words; undefined when nothing did, or when no scenario is known for it. */
+export async function findByScenario(mutant: Mutant): Promise<string | undefined> {
+  const { breaks, mutation } = mutant;
+  if (mutant.scenario === undefined) return undefined;
+  const scenario = read(mutant.scenario);
+  const excused = await failingByFault(scenario, mutant.fault);
+  const { violations, verdicts } = await run(scenario, mutant.fault, mutation);
+  const [violation] = violations;
+  if (violation !== undefined) {
+    const { invariant: broken, message } = violation;
+    return breaks.includes(broken) ? `${broken}: ${message}` : undefined;
+  }
+  const failed = verdicts.find(({ holds, title }) => !holds && !excused.includes(title));
+  return failed === undefined ? undefined : `expected: ${failed.title}`;
+}
+
+/** Titles of what does not hold because of the fault alone: what must happen at once happens later then. */
+async function failingByFault(scenario: Scenario, fault: Mutant['fault']): Promise<readonly string[]> {
+  if (fault === undefined) return [];
+  const { violations, verdicts } = await run(scenario, fault, {});
+  invariant(violations.length === 0, `${scenario.name}: the fault alone breaks nothing`);
+  return verdicts.filter(({ holds }) => !holds).map(({ title }) => title);
+}
+
+function run(scenario: Scenario, fault: Mutant['fault'], mutation: Mutant['mutation']): Promise<RunResult> {
+  const options = { stopAtViolation: true, maxActionsPerInstant: ACTIONS_AT_ONCE };
+  return runScenario(scenario, { ...options, ...(fault === undefined ? mutation : withFault(mutation, fault())) });
+}
+
+function read(reference: string): Scenario {
+  const [file = '', name] = reference.split('#');
+  const parsed = parseScenarios(readFileSync(new URL(file, FOLDER), 'utf8'), file, clusterCatalog());
+  invariant(parsed.ok, `${file} is a valid file`);
+  const found = parsed.scenarios.find(scenario => scenario.name === name);
+  invariant(found !== undefined, `${file} has a scenario ${name ?? ''}`);
+  return found;
+}

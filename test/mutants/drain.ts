@@ -1,0 +1,216 @@
+/** Mistakes in drains. */
+import { createReconciler } from '../../functions/drain/reconcile.ts';
+import { decide } from '../../functions/drain/decide.ts';
+import type { DrainDecision, Preparation } from '../../functions/drain/decision.ts';
+import type { DrainObservation, DrainRules } from '../../functions/drain/observation.ts';
+import { hours, seconds } from '../../shared/domain/time.ts';
+import type { Mutation } from '../../simulator/swarm/seed.ts';
+import { firstListsFail } from './fault.ts';
+import { annotated, withKubernetes, withListed, withoutErrors, withPorts, type Mutant } from './mutant.ts';
+
+const deciding = (change: (decision: DrainDecision, seen: DrainObservation) => DrainDecision): Mutation => ({
+  reconcilers: { drain: deps => createReconciler(deps, { decide: seen => change(decide(seen), seen) }) },
+});
+
+const seeing = (change: (seen: DrainObservation) => DrainObservation): Mutation => ({
+  reconcilers: { drain: deps => createReconciler(deps, { decide: seen => decide(change(seen)) }) },
+});
+
+const withRules = (change: (rules: DrainRules) => DrainRules): Mutation =>
+  seeing(seen => ({ ...seen, rules: seen.rules && change(seen.rules) }));
+
+const withSettings = (change: Partial<DrainRules['settings']>): Mutation =>
+  withRules(rules => ({ ...rules, settings: { ...rules.settings, ...change } }));
+
+const uncordoned = (prepare: Preparation): Preparation => ({ ...prepare, hold: { ...prepare.hold, cordon: 'none' } });
+
+export const DRAIN_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'drain-ignores-protection',
+    mistake: 'does not look at do-not-disrupt',
+    breaks: ['I2'],
+    seed: 106,
+    mutation: withListed('drain', 'Pod', pod => annotated(pod, { 'karpenter.sh/do-not-disrupt': undefined })),
+  },
+  {
+    name: 'drain-ignores-modes',
+    mistake: 'evicts at once, whatever the mode of the namespace',
+    breaks: ['I2'],
+    seed: 54,
+    mutation: withRules(rules => ({
+      ...rules,
+      modeOf: pod => (rules.modeOf(pod) === undefined ? undefined : 'Immediate'),
+    })),
+  },
+  {
+    name: 'drain-of-every-namespace',
+    mistake: 'takes pods along whose namespace no rule is about',
+    breaks: ['I2'],
+    seed: 112,
+    mutation: withRules(rules => ({ ...rules, modeOf: pod => rules.modeOf(pod) ?? 'Immediate' })),
+  },
+  {
+    name: 'drain-of-daemons',
+    mistake: 'evicts the pods of DaemonSets, which come back at once',
+    breaks: ['I2'],
+    seed: 67,
+    mutation: withListed('drain', 'Pod', pod => {
+      const { ownerReferences: _, ...metadata } = pod.metadata;
+      return { ...pod, metadata };
+    }),
+  },
+  {
+    name: 'drain-deletes-early',
+    mistake: 'deletes what has until a deadline at once',
+    breaks: ['I2'],
+    seed: 112,
+    mutation: withSettings({ deleteAfterTimeout: seconds(0) }),
+  },
+  {
+    name: 'drain-deletes-unwarned',
+    mistake: 'deletes without a warning',
+    breaks: ['I2'],
+    scenario: 'drain-modes-are-independent.yaml#drain-modes-are-independent',
+    mutation: withPorts('drain', ({ events }) => ({
+      events: {
+        record: async event => (event.reason === 'DrainDeletionScheduled' ? undefined : events.record(event)),
+      },
+    })),
+  },
+  {
+    name: 'drain-deletes-instead-of-evicting',
+    mistake: 'deletes pods where it should evict them, past every PodDisruptionBudget',
+    breaks: ['I2'],
+    seed: 67,
+    mutation: withKubernetes('drain', api => ({ evict: (ref, options) => api.delete(ref, options) })),
+  },
+  {
+    name: 'drain-evicts-without-uid',
+    mistake: 'evicts the pod of that name, whichever it is',
+    breaks: ['I10'],
+    seed: 31,
+    mutation: withKubernetes('drain', api => ({
+      evict: (ref, options) => api.evict(ref, { ...options, preconditions: {} }),
+    })),
+  },
+  {
+    name: 'drain-without-a-cordon',
+    mistake: 'does not cordon the node',
+    breaks: ['I7'],
+    scenario: 'drain-asked-on-the-node.yaml#drain-asked-on-the-node',
+    mutation: deciding(decision => {
+      if (decision.kind === 'prepare') return uncordoned(decision);
+      return decision.kind === 'begin' && decision.next ? { ...decision, next: uncordoned(decision.next) } : decision;
+    }),
+  },
+  {
+    name: 'drain-despite-a-hand',
+    mistake: 'goes on although somebody has uncordoned the node',
+    breaks: ['I7'],
+    scenario: 'drain-is-cancelled.yaml#drain-is-cancelled-by-hand',
+    mutation: seeing(seen =>
+      seen.record.active?.hold === undefined ? seen : { ...seen, node: { ...seen.node, unschedulable: true } },
+    ),
+  },
+  {
+    name: 'drain-despite-a-recovery',
+    mistake: 'does not listen when the fault is over',
+    breaks: ['I2', 'I5'],
+    scenario: 'drain-is-cancelled.yaml#drain-is-cancelled-by-recovery',
+    mutation: seeing(seen => {
+      const { incoming, ...rest } = seen;
+      return incoming === undefined || incoming.kind === 'drain' ? seen : { ...rest, incoming: undefined };
+    }),
+  },
+  {
+    name: 'drain-of-the-skipped',
+    mistake: 'does not read drainOverrides.skip',
+    breaks: ['I2'],
+    scenario: 'drain-covers.yaml#drain-covers',
+    mutation: seeing(seen => {
+      const { incoming } = seen;
+      if (incoming?.kind !== 'drain') return seen;
+      const { request } = incoming;
+      const event = { ...request.event, drainOverrides: undefined };
+      return { ...seen, incoming: { ...incoming, request: { ...request, event } } };
+    }),
+  },
+  {
+    name: 'drain-in-observe-mode',
+    mistake: 'acts where the mode is Observe',
+    breaks: ['I2'],
+    seed: 67,
+    mutation: seeing(seen => ({ ...seen, mode: 'Enforce' })),
+  },
+  {
+    name: 'drain-succeeds-too-soon',
+    mistake: 'calls a node drained when every pod was asked to go',
+    breaks: ['I2'],
+    seed: 112,
+    mutation: deciding(decision => {
+      if (decision.kind !== 'drain') return decision;
+      const { active, pass } = decision;
+      return {
+        kind: 'finish',
+        active,
+        pass,
+        outcome: { status: 'Succeeded', reason: 'Drained', message: '', left: [] },
+      };
+    }),
+  },
+  {
+    name: 'drain-beside-the-custom-one',
+    mistake: 'evicts pods that the custom drain is to end',
+    breaks: ['I2'],
+    seed: 54,
+    mutation: withRules(rules => ({ ...rules, isCustom: () => false, modeOf: () => 'Immediate' })),
+  },
+  {
+    name: 'drain-of-a-foreign-resource',
+    mistake: 'takes a custom resource of its name for its own',
+    breaks: ['I7'],
+    seed: 86,
+    mutation: seeing(seen =>
+      seen.resource.kind === 'present' ? { ...seen, resource: { ...seen.resource, ours: true } } : seen,
+    ),
+  },
+  {
+    name: 'drain-leaves-its-resource',
+    mistake: 'does not delete the custom resource when the drain is over',
+    breaks: ['I5'],
+    seed: 29,
+    mutation: withKubernetes('drain', api => ({
+      delete: (ref, options) =>
+        ref.type.resource === 'drainrequests' ? Promise.resolve({ kind: 'ok' }) : api.delete(ref, options),
+    })),
+  },
+  {
+    name: 'drain-waits-for-ever',
+    mistake: 'does not enforce the time-out of a custom drain',
+    breaks: ['I5'],
+    scenario: 'drain-custom-ends.yaml#drain-custom-fails-out-of-time',
+    mutation: withRules(rules => {
+      const { customDrain } = rules.settings;
+      if (customDrain === undefined) return rules;
+      return { ...rules, settings: { ...rules.settings, customDrain: { ...customDrain, timeout: hours(24) } } };
+    }),
+  },
+  {
+    name: 'drain-takes-errors-for-nothing',
+    mistake: 'takes an error of the API server for a node without pods',
+    breaks: ['I2', 'I5', 'I6'],
+    scenario: 'drain-evicts-at-once.yaml#drain-evicts-at-once',
+    fault: () => firstListsFail('drain', 'Pod', 4),
+    mutation: withKubernetes('drain', api => ({
+      list: (type, query, options) => api.list(type, query, options).catch(() => []),
+    })),
+  },
+  {
+    name: 'drain-swallows-errors',
+    mistake: 'logs what went wrong and reports success',
+    breaks: ['I5'],
+    scenario: 'drain-protects.yaml#drain-protects-until-the-node-claim-is-forced',
+    fault: () => firstListsFail('drain', 'Pod'),
+    mutation: withoutErrors('drain'),
+  },
+];

@@ -1,0 +1,49 @@
+/** All mistakes that the swarm must find. */
+import { DENIAL_MUTANTS } from './denials.ts';
+import { DRAIN_LEFT_MUTANTS } from './drain-left.ts';
+import { DRAIN_MUTANTS } from './drain.ts';
+import { FINALIZER_MUTANTS } from './finalizer.ts';
+import { FINALIZER_DRAIN_MUTANTS } from './finalizer-drain.ts';
+import { FINALIZER_RULE_MUTANTS } from './finalizer-rules.ts';
+import { FORWARDER_MUTANTS } from './forwarder.ts';
+import { GRACE_PERIOD_MUTANTS } from './grace-period.ts';
+import { HOOK_RESOURCE_MUTANTS } from './hook-resources.ts';
+import { LADDER_MUTANTS } from './ladder.ts';
+import type { Mutation } from '../../simulator/swarm/seed.ts';
+import type { Mutant } from './mutant.ts';
+import { PERMISSION_MUTANTS } from './permissions.ts';
+import { POLICY_TIE_MUTANTS } from './policy-ties.ts';
+import { REPAIR_MUTANTS } from './repair.ts';
+import { REPAIR_LIMITS_MUTANTS } from './repair-limits.ts';
+import { REPAIR_PAST_MUTANTS } from './repair-past.ts';
+import { REPAIR_POOL_MUTANTS } from './repair-pool.ts';
+import { REPAIR_RULE_MUTANTS } from './repair-rule.ts';
+import { TIMER_MUTANTS } from './timer.ts';
+
+export const MUTANTS: readonly Mutant[] = [
+  ...REPAIR_RULE_MUTANTS,
+  ...REPAIR_POOL_MUTANTS,
+  ...REPAIR_PAST_MUTANTS,
+  ...REPAIR_MUTANTS,
+  ...REPAIR_LIMITS_MUTANTS,
+  ...LADDER_MUTANTS,
+  ...FINALIZER_MUTANTS,
+  ...FINALIZER_DRAIN_MUTANTS,
+  ...FINALIZER_RULE_MUTANTS,
+  ...HOOK_RESOURCE_MUTANTS,
+  ...DRAIN_MUTANTS,
+  ...GRACE_PERIOD_MUTANTS,
+  ...TIMER_MUTANTS,
+  ...DENIAL_MUTANTS,
+  ...DRAIN_LEFT_MUTANTS,
+  ...POLICY_TIE_MUTANTS,
+  ...FORWARDER_MUTANTS,
+  ...PERMISSION_MUTANTS,
+];
+
+/** The mistake of that name. Throws for a name that is not known. */
+export function mutationOf(name: string): Mutation {
+  const mutant = MUTANTS.find(known => known.name === name);
+  if (mutant === undefined) throw new Error(`there is no mutant ${name}`);
+  return mutant.mutation;
+}
