@@ -18,6 +18,7 @@ import { decidePass } from '../../functions/repair/pass/decide.ts';
 import { poolOf } from '../../functions/repair/pass/look.ts';
 import { effectiveRepair } from '../../functions/repair/settings.ts';
 import { drainsHeld, heldByMode, observedBy } from './modes.ts';
+import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
 
 export interface RepairExplanation {
   /** As the rule of repair decides it (`functions/repair/decide.ts`), `blocked` also by what a whole pool allows. */
@@ -80,26 +81,29 @@ export interface LifecycleCluster {
  */
 export async function observeLifecycle(kubernetes: KubernetesApi): Promise<LifecycleCluster> {
   const { namespace, name } = CONFIG_MAP;
-  const [nodes, claims, policies, pools, configMap] = await Promise.all([
+  const [nodes, claims, policyList, poolList, answer] = await Promise.all([
     kubernetes.list(RESOURCES.Node),
     kubernetes.list(RESOURCES.NodeClaim),
     kubernetes.list(RESOURCES.NodeLifecyclePolicy),
     kubernetes.list(RESOURCES.NodePool),
     kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name }),
   ]);
+  const configMap = objectOf(answer, { notServed: 'notKnown' });
+  const policies = objectsOf(policyList, { notServed: 'none' });
+  const pools = objectsOf(poolList, { notServed: 'none' });
   const data = configMap?.['data'];
   const text: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, CONFIG_MAP.key) : undefined;
   const config = parseConfig(typeof text === 'string' ? text : '');
   const [fault] = config.ok ? [] : config.faults;
   return {
-    nodes: (nodes ?? []).map(readNode),
-    claims: (claims ?? []).map(readNodeClaim),
-    policies: readPolicies(policies ?? []),
-    policyObjects: policies ?? [],
+    nodes: objectsOf(nodes, { notServed: 'notKnown' }).map(readNode),
+    claims: objectsOf(claims, { notServed: 'none' }).map(readNodeClaim),
+    policies: readPolicies(policies),
+    policyObjects: policies,
     // Of a configuration that is not valid nobody can tell here; who asks wants to know what else there is.
     gateOpen: config.ok ? config.value.featureGates.nodeRepair : true,
     configurationFault: fault && `line ${fault.line}: ${fault.key === '' ? '' : `${fault.key}: `}${fault.message}`,
-    pools: new Map((pools ?? []).map(pool => [pool.metadata.name, pool])),
+    pools: new Map(pools.map(pool => [pool.metadata.name, pool])),
   };
 }
 

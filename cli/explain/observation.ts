@@ -12,6 +12,7 @@ import type { EffectiveProtection } from '../../shared/policies/protection-setti
 import { drainsHeld } from './modes.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
+import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
 
 export interface NodeObservation {
   readonly node: NodeView;
@@ -30,7 +31,7 @@ export interface NodeObservation {
 /** Undefined when there is no such node. */
 export async function observeNode(kubernetes: KubernetesApi, name: string): Promise<NodeObservation | undefined> {
   const deps = { kubernetes };
-  const object = await kubernetes.get({ type: RESOURCES.Node, name });
+  const object = objectOf(await kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
   if (object === undefined) return undefined;
   const node = readNode(object);
   const nodePool = nodePoolOf(node);
@@ -49,7 +50,9 @@ export async function observeNode(kubernetes: KubernetesApi, name: string): Prom
     pods,
     protection,
     drainsHeld: drainsHeld(pool, policies),
-    budgets: (budgets ?? []).map(readDisruptionBudget).filter(budget => budget !== undefined),
+    budgets: objectsOf(budgets, { notServed: 'notKnown' })
+      .map(readDisruptionBudget)
+      .filter(budget => budget !== undefined),
     nodeClaims,
     terminationGracePeriod: termination.kind === 'custom' ? termination.settings.gracePeriod?.period : undefined,
   };

@@ -3,6 +3,7 @@ import { ANNOTATIONS, KARPENTER } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
+import { objectsOf } from '../../shared/ports/read-answer.ts';
 
 const KINDS = ['NodeClaim', 'Node'] as const;
 
@@ -19,7 +20,7 @@ export interface Marked {
 export async function markedObjects(kubernetes: Pick<KubernetesApi, 'list'>): Promise<readonly Marked[]> {
   const marked: Marked[] = [];
   for (const kind of KINDS) {
-    for (const { metadata } of (await kubernetes.list(RESOURCES[kind])) ?? []) {
+    for (const { metadata } of objectsOf(await kubernetes.list(RESOURCES[kind]), { notServed: 'none' })) {
       const mark = metadata.annotations?.[ANNOTATIONS.terminationFinalizer];
       if (mark === undefined) continue;
       const isTerminating = metadata.deletionTimestamp !== undefined;

@@ -26,6 +26,7 @@ import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts
 import { DRAIN_CODEC, recordIdOf } from './record.ts';
 import { isSentBefore } from './requests.ts';
 import { compileSettings } from './settings.ts';
+import { objectOf } from '../../shared/ports/read-answer.ts';
 
 export type DrainDeps = Pick<
   FunctionDeps,
@@ -113,7 +114,7 @@ export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) 
 
 /** Throws when the Node is there: its record is a newer version's, and the message must not be lost. */
 async function assertGone({ kubernetes }: DrainDeps, { name, uid }: Target): Promise<void> {
-  const object = await kubernetes.get({ type: RESOURCES.Node, name });
+  const object = objectOf(await kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
   if (object === undefined || (uid !== undefined && object.metadata.uid !== uid)) return;
   throw new RetryableError(`the record of node ${name} was written by a newer version`, { reason: 'NewerRecord' });
 }

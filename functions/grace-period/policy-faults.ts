@@ -10,6 +10,7 @@ import { OWNER } from './record.ts';
 import { loadPolicies } from '../../shared/cluster/node-pool.ts';
 import { protectionFault } from '../../shared/policies/protection-settings.ts';
 import { tiesOf } from '../../shared/policies/policy-ties.ts';
+import { objectOf } from '../../shared/ports/read-answer.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'events' | 'audit' | 'metrics'>;
 
@@ -28,7 +29,9 @@ export async function reportProtectionFaults(deps: Deps, subject: Subject, isRep
       event: { type: 'Warning' },
     });
 
-  const object = await deps.kubernetes.get({ type: RESOURCES.NodeLifecyclePolicy, name: subject.name });
+  const object = objectOf(await deps.kubernetes.get({ type: RESOURCES.NodeLifecyclePolicy, name: subject.name }), {
+    notServed: 'none',
+  });
   if (object?.spec?.['protection'] === undefined) return;
   const frame = parsePolicyFrame(object.spec);
   const faults = [frame.ok ? undefined : frame.message, protectionFault(object)].filter(fault => fault !== undefined);

@@ -84,8 +84,8 @@ describe('import direction', () => {
     expect(violations(/^shared\/domain\//, [domain])).toEqual([]);
   });
 
-  it('ports import domain and contract', () => {
-    expect(violations(/^shared\/ports\//, [domain, contract, ports])).toEqual([]);
+  it('ports import domain, contract and errors', () => {
+    expect(violations(/^shared\/ports\//, [domain, contract, ports, errors])).toEqual([]);
   });
 
   it('the forwarder knows nothing of functions and of DynamoDB', () => {

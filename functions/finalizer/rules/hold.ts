@@ -11,6 +11,7 @@ import type { ObjectLook } from './observe-object.ts';
 import type { LedgerEntry } from './record.ts';
 import { reportObject } from './report.ts';
 import { isCarrying } from './rule-set.ts';
+import { objectOf } from '../../../shared/ports/read-answer.ts';
 
 interface Parts {
   readonly deps: TerminationDeps;
@@ -45,7 +46,7 @@ export async function strip(
   object: KubernetesObject,
 ): Promise<'ok' | 'changed'> {
   // A condition may just have been taken off it.
-  const now = await deps.kubernetes.get(ref);
+  const now = objectOf(await deps.kubernetes.get(ref), { notServed: 'none' });
   const { metadata } = now?.metadata.uid === object.metadata.uid ? now : object;
   const { uid, resourceVersion, finalizers = [] } = metadata;
   const kept = finalizers.filter(name => name !== inForce.rule.finalizerName);

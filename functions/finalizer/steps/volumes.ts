@@ -12,6 +12,7 @@ import { inParallel } from '../../../shared/cluster/in-parallel.ts';
 import { loadPodsOnNode } from '../../../shared/cluster/protected-pods.ts';
 import { showVolumesLeft } from '../conditions.ts';
 import { leaving, safetyLook, stepDone, waitFor, type TerminationContext, type TerminationDeps } from './context.ts';
+import { objectOf, objectsOf } from '../../../shared/ports/read-answer.ts';
 
 export const awaitVolumes = {
   name: 'DetachVolumes',
@@ -31,7 +32,9 @@ export const awaitVolumes = {
 async function describeAttached(context: TerminationContext): Promise<string | undefined> {
   const { deps, now } = context;
   const names = new Set(leaving(context).map(({ metadata }) => metadata.name));
-  const attachments = ((await deps.kubernetes.list(RESOURCES.VolumeAttachment)) ?? []).filter(({ spec }) => {
+  const attachments = objectsOf(await deps.kubernetes.list(RESOURCES.VolumeAttachment), {
+    notServed: 'notKnown',
+  }).filter(({ spec }) => {
     const nodeName = spec?.['nodeName'];
     return typeof nodeName === 'string' && names.has(nodeName);
   });
@@ -74,7 +77,9 @@ async function volumesThatStay(
 
 /** A claim that is gone is skipped (N38); any other failure goes up. */
 async function volumeOfClaim({ kubernetes }: TerminationDeps, { namespace }: PodView, name: string) {
-  const claim = await kubernetes.get({ type: RESOURCES.PersistentVolumeClaim, namespace, name });
+  const claim = objectOf(await kubernetes.get({ type: RESOURCES.PersistentVolumeClaim, namespace, name }), {
+    notServed: 'notKnown',
+  });
   const volume = claim?.spec?.['volumeName'];
   return typeof volume === 'string' ? volume : undefined;
 }
