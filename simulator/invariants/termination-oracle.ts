@@ -88,6 +88,15 @@ export function countsForDrain(pod: KubernetesObject, now: number): boolean {
   return end === undefined || now <= end + MINUTE;
 }
 
+/** Whether the VolumeAttachment is that of this very Node: an older one is of an earlier Node of the name (I10). */
+export function isAttachedTo(attachment: KubernetesObject, { metadata }: KubernetesObject): boolean {
+  const isIts = dig(attachment, 'spec', 'nodeName') === metadata.name;
+  const [attached, begun] = [attachment.metadata, metadata].map(({ creationTimestamp }) =>
+    instantOf(creationTimestamp),
+  );
+  return isIts && !(attached !== undefined && begun !== undefined && attached < begun);
+}
+
 /** The generator knows this toleration alone. */
 const toleratesEverything = (pod: KubernetesObject): boolean =>
   listOf(dig(pod, 'spec', 'tolerations')).some(
