@@ -1,9 +1,10 @@
 /** `KubernetesApi` on the embedded API server in the same process: the same table of refusals as over HTTP, without the HTTP. */
-import { toApiFailure } from '../../shared/adapters/kubernetes/api-failure.ts';
+import { isNotFound, toApiFailure } from '../../shared/adapters/kubernetes/api-failure.ts';
 import {
   toCreateOutcome,
   toDeleteOutcome,
   toEvictOutcome,
+  toObjectAnswer,
   toThrown,
   toWriteOutcome,
 } from '../../shared/adapters/kubernetes/errors.ts';
@@ -29,20 +30,19 @@ export function createInProcessKubernetesApi(core: InProcessServer, user: string
   return {
     async get(ref) {
       try {
-        return core.get(ref);
+        return { kind: 'there', object: core.get(ref) };
       } catch (error) {
-        const failure = failureOf(error);
-        if (failure.status === 404) return undefined;
-        throw toThrown(failure, { doing: describeCall('reading', ref), write: false });
+        return toObjectAnswer(failureOf(error), ref, describeCall('reading', ref));
       }
     },
     async list(type, query = {}, { project } = {}) {
       try {
         const { items } = core.list(type, query);
-        return project === undefined ? items : items.map(item => projectedOnce(item, project));
+        const objects = project === undefined ? items : items.map(item => projectedOnce(item, project));
+        return { kind: 'there', objects };
       } catch (error) {
         const failure = failureOf(error);
-        if (failure.status === 404) return undefined;
+        if (isNotFound(failure)) return { kind: 'notServed', type };
         throw toThrown(failure, { doing: `listing ${type.resource}`, write: false });
       }
     },
