@@ -20,6 +20,7 @@ import { reportFailure } from './failure.ts';
 import type { CommandOutput } from './command-output.ts';
 import type { Cluster, Look } from './cluster.ts';
 import { UsageError } from './usage-error.ts';
+import { objectOf } from '../shared/ports/read-answer.ts';
 
 export interface ExplainOptions {
   /** Default: `$KUBECONFIG`, else `~/.kube/config`. */
@@ -74,7 +75,10 @@ async function explain(
     const lifecycle = await withDrain(kubernetes, withTermination(known, observation, node, now), observation, now);
     return asJson ? json({ ...node, lifecycle }) : renderNode(node, lifecycle);
   }
-  const object = await kubernetes.get({ type: RESOURCES.Pod, namespace: subject.namespace, name: subject.name });
+  const object = objectOf(
+    await kubernetes.get({ type: RESOURCES.Pod, namespace: subject.namespace, name: subject.name }),
+    { notServed: 'notKnown' },
+  );
   if (object === undefined) return undefined;
   const pod = readPod(object);
   const observation = pod.nodeName === undefined ? undefined : await observeNode(kubernetes, pod.nodeName);

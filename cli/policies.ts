@@ -9,6 +9,7 @@ import { reportFailure } from './failure.ts';
 import { onKubeconfig } from './on-kubeconfig.ts';
 import { isEmptyTable, terminationPolicy } from './policies/termination-policy.ts';
 import { terminationTable } from './policies/termination-settings.ts';
+import { objectsOf } from '../shared/ports/read-answer.ts';
 
 export interface AdmissionOptions {
   /** Default: `$KUBECONFIG`, else `~/.kube/config`. Not with files. */
@@ -64,8 +65,8 @@ export async function admissionCommand(
 
 async function fromCluster(options: AdmissionOptions): Promise<Source> {
   return onKubeconfig(options, async ({ kubernetes }) => {
-    const pools = (await kubernetes.list(RESOURCES.NodePool)) ?? [];
-    const policies = (await kubernetes.list(RESOURCES.NodeLifecyclePolicy)) ?? [];
+    const pools = objectsOf(await kubernetes.list(RESOURCES.NodePool), { notServed: 'none' });
+    const policies = objectsOf(await kubernetes.list(RESOURCES.NodeLifecyclePolicy), { notServed: 'none' });
     // The items of a list need not name their kind.
     const objects = [
       ...pools.map(pool => ({ ...pool, kind: 'NodePool' })),

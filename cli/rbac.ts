@@ -19,6 +19,7 @@ import { onKubeconfig } from './on-kubeconfig.ts';
 import { warningsOn } from './rbac/sensitive-kinds.ts';
 import { readObjects } from './read-objects.ts';
 import { isJsonObject } from '../shared/domain/json.ts';
+import { objectOf, objectsOf } from '../shared/ports/read-answer.ts';
 
 export interface RbacOptions {
   /** Default without files: `$KUBECONFIG`, else `~/.kube/config`. With files: asked for kinds that they do not define. */
@@ -93,9 +94,14 @@ async function holdersOf(
   kubernetes: Pick<KubernetesApi, 'get' | 'list'>,
 ): Promise<readonly KubernetesObject[]> {
   const kind = use === 'hooks' ? 'NodeLifecyclePolicy' : 'FinalizerRule';
-  const items = ((await kubernetes.list(RESOURCES[kind])) ?? []).map(item => ({ ...item, kind }));
+  const items = objectsOf(await kubernetes.list(RESOURCES[kind]), { notServed: 'none' }).map(item => ({
+    ...item,
+    kind,
+  }));
   if (use === 'finalizerrules') return items;
-  const configMap = await kubernetes.get({ type: RESOURCES.ConfigMap, ...CONFIG_MAP });
+  const configMap = objectOf(await kubernetes.get({ type: RESOURCES.ConfigMap, ...CONFIG_MAP }), {
+    notServed: 'notKnown',
+  });
   return configMap === undefined ? items : [...items, { ...configMap, kind: 'ConfigMap' }];
 }
 

@@ -15,6 +15,7 @@ import { onKubeconfig } from './on-kubeconfig.ts';
 import { MAX_SCENARIO_BYTES } from './scenario-file.ts';
 import { toSnapshotObject } from './snapshot/projection.ts';
 import { textsOf } from './texts-of.ts';
+import { objectOf, objectsOf } from '../shared/ports/read-answer.ts';
 
 export interface SnapshotOptions {
   /** Default: `$KUBECONFIG`, else `~/.kube/config`. */
@@ -96,11 +97,13 @@ export async function takeSnapshot({ kubernetes, now }: Cluster, duration: strin
   const objects: JsonObject[] = [];
   for (const type of TYPES) {
     // A resource that is not served has no objects.
-    const list = (await kubernetes.list(type)) ?? [];
+    const list = objectsOf(await kubernetes.list(type), { notServed: 'none' });
     objects.push(...list.filter(isWorthIt).map(toSnapshotObject));
   }
   const { namespace, name, key } = CONFIG_MAP;
-  const configMap = await kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name });
+  const configMap = objectOf(await kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name }), {
+    notServed: 'notKnown',
+  });
   // The configuration, and the templates that it and the policies name.
   const { [key]: config, ...templates } = textsOf(configMap?.['data']);
   return {

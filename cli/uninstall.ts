@@ -14,6 +14,7 @@ import { onKubeconfig } from './on-kubeconfig.ts';
 import { TERMINATION_POLICY } from './policies/termination-policy.ts';
 import { giveBack, markedObjects, type Marked } from './uninstall/give-back.ts';
 import { releaseOf } from './uninstall/release.ts';
+import { objectOf, objectsOf } from '../shared/ports/read-answer.ts';
 
 export interface UninstallOptions {
   /** Default: `$KUBECONFIG`, else `~/.kube/config`. */
@@ -108,7 +109,7 @@ async function isPolicyDeleted(kubernetes: Kubernetes, { dryRun, say }: Run): Pr
   let isDeleted = false;
   for (const type of POLICIES) {
     const ref = { type, name: TERMINATION_POLICY };
-    const found = await kubernetes.get(ref);
+    const found = objectOf(await kubernetes.get(ref), { notServed: 'none' });
     if (found === undefined) continue;
     const { uid, resourceVersion } = found.metadata;
     if (!dryRun) await kubernetes.delete(ref, { preconditions: { uid, resourceVersion } });
@@ -133,7 +134,7 @@ async function release(kubernetes: Kubernetes, before: Remains, run: Run): Promi
   const held = await inPasses(run, async () => {
     cordoned = [];
     const changed: string[] = [];
-    for (const node of (await kubernetes.list(RESOURCES.Node)) ?? []) {
+    for (const node of objectsOf(await kubernetes.list(RESOURCES.Node), { notServed: 'notKnown' })) {
       const { taken, isUncordoned, staysCordoned, body } = releaseOf(node);
       const { name } = node.metadata;
       if (before.left.includes(`Node ${name}`)) continue;
@@ -147,7 +148,7 @@ async function release(kubernetes: Kubernetes, before: Remains, run: Run): Promi
     }
     return changed;
   });
-  const rules = (await kubernetes.list(RESOURCES.FinalizerRule)) ?? [];
+  const rules = objectsOf(await kubernetes.list(RESOURCES.FinalizerRule), { notServed: 'none' });
   const names = rules.map(({ metadata }) => metadata.name);
   return { ...before, held: [...before.held, ...held], rules: names, cordoned };
 }

@@ -21,6 +21,7 @@ import type { KubernetesApi } from '../shared/ports/kubernetes-api.ts';
 import { fieldAt, textAt } from './fields.ts';
 import type { Log } from './log.ts';
 import { guardSilence, orAborted } from './silence.ts';
+import { objectOf } from '../shared/ports/read-answer.ts';
 
 const LEASES: ResourceType = { group: 'coordination.k8s.io', version: 'v1', resource: 'leases' };
 
@@ -96,7 +97,7 @@ export function createLease({ kubernetes, clock, log, settings }: LeaseDeps): Le
 
   /** One attempt to get or to keep the lease. */
   async function attempt(): Promise<boolean> {
-    const lease = await kubernetes.get(ref);
+    const lease = objectOf(await kubernetes.get(ref), { notServed: 'none' });
     if (lease === undefined) {
       const spec = { ...ours(), acquireTime: microTime(clock.now()), leaseTransitions: 0 };
       const manifest = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { namespace, name }, spec };
@@ -163,7 +164,7 @@ export function createLease({ kubernetes, clock, log, settings }: LeaseDeps): Le
     },
     async release() {
       try {
-        const lease = await kubernetes.get(ref);
+        const lease = objectOf(await kubernetes.get(ref), { notServed: 'none' });
         if (lease === undefined || textAt(lease, 'spec', 'holderIdentity') !== identity) return;
         await write(lease, { ...ours(), holderIdentity: '', leaseDurationSeconds: 1 });
         log.info(about, 'lease released');

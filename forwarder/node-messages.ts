@@ -4,8 +4,7 @@
  */
 import { DRAINED_NODE_CHANGED, NODE_PODS_CHANGED, NODE_PROTECTION_CHANGED } from '../shared/contract/names.ts';
 import type { Clock } from '../shared/ports/clock.ts';
-import type { ChangeQueue } from './queue.ts';
-import { keyOfChange, type ObjectChange, type Tracker } from './tracker.ts';
+import type { ObjectChange, Tracker } from './tracker.ts';
 import type { WatchedNodes } from './watched-nodes.ts';
 
 /** Nothing changed but these parts. */
@@ -24,7 +23,6 @@ const isOfDrainsAlone = (change: ObjectChange): boolean =>
   change.subject.kind === 'Node' && changedOnly(PARTS_OF_DRAINS, change);
 
 export interface NodeMessagesDeps {
-  readonly queue: Pick<ChangeQueue, 'awaits'>;
   readonly clock: Clock;
   readonly nodes: () => WatchedNodes;
   /** Of the Nodes. */
@@ -34,14 +32,12 @@ export interface NodeMessagesDeps {
 export interface NodeMessages {
   /** What is published of a change. */
   toPublish(change: ObjectChange): readonly ObjectChange[];
-  /** Whether news of the pods of this node waits to be published. */
-  isTold(nodeName: string): boolean;
   /** For the functions that wait for its pods. undefined: the Node is not there. */
   nodeChange(nodeName: string, part: 'pods' | 'podsWatched'): ObjectChange | undefined;
 }
 
 /** `nodes` and `trackers` are read at each call, so they may be made after this. */
-export function createNodeMessages({ queue, clock, nodes, trackers }: NodeMessagesDeps): NodeMessages {
+export function createNodeMessages({ clock, nodes, trackers }: NodeMessagesDeps): NodeMessages {
   /**
    * Of many pods that go together, each function that waits for them gets a few events, as one change of their node. A pod with an
    * annotation concerns the protections everywhere, and the functions that empty nodes only on a watched one.
@@ -55,14 +51,6 @@ export function createNodeMessages({ queue, clock, nodes, trackers }: NodeMessag
     if (!concernsNode || nodeName === undefined || !nodes().names.has(nodeName)) return [change];
     const ofNode = nodeChange(nodeName, 'pods') ?? { ...change, detailType: NODE_PODS_CHANGED };
     return interest === 'node' ? [ofNode] : [change, ofNode];
-  }
-
-  function isTold(nodeName: string): boolean {
-    const detailType = detailTypeOfPods(nodeName);
-    return trackers().some(tracker => {
-      const uid = tracker.uidNamed(nodeName);
-      return uid !== undefined && queue.awaits(keyOfChange({ detailType, subject: { uid } }), 'pods');
-    });
   }
 
   function nodeChange(nodeName: string, part: 'pods' | 'podsWatched'): ObjectChange | undefined {
@@ -80,5 +68,5 @@ export function createNodeMessages({ queue, clock, nodes, trackers }: NodeMessag
   const detailTypeOfPods = (nodeName: string): string =>
     nodes().onlyWaiter(nodeName) === 'drain' ? DRAINED_NODE_CHANGED : NODE_PODS_CHANGED;
 
-  return { toPublish, isTold, nodeChange };
+  return { toPublish, nodeChange };
 }

@@ -33,8 +33,6 @@ export interface ChangeQueue {
   offer(change: ObjectChange, signal: AbortSignal): Promise<'queued' | 'merged'>;
   /** Up to `limit` changes, oldest first. Each must end in `published` or `giveBack`. */
   take(limit: number, now: EpochMs): readonly QueuedChange[];
-  /** Whether a change of this slot waits that names the part: what happens until it is taken goes with it. */
-  awaits(key: string, part: string): boolean;
   published(key: string, now: EpochMs): void;
   /**
    * Puts a taken change back: in its place, or, with `notBefore`, at the end and not to be taken before then, so that changes
@@ -121,7 +119,6 @@ export function createChangeQueue(objectsMax: number, publishFloor?: PublishFloo
       }
       return taken;
     },
-    awaits: (key, part) => slots.get(key)?.waiting?.changed.includes(part) === true,
     published(key, now) {
       const slot = slots.get(key);
       if (slot?.inFlight === undefined) return;

@@ -46,11 +46,6 @@ export function queueingConsumer(deps: QueueingConsumerDeps): ObjectConsumer {
       listener?.present(object);
       return offer(tracker.observe(object, clock.now(), initial), signal);
     },
-    skips(text) {
-      const skips = tracker.skips(text);
-      if (skips) count('EventsSuppressed');
-      return skips;
-    },
     gone(object, signal) {
       listener?.gone(object.metadata.uid);
       return offer(tracker.removeObject(object, clock.now()), signal);

@@ -34,7 +34,6 @@ import {
   projectRemediation,
 } from './project-custom-resource.ts';
 import type { Parts, PodInterest, Project } from './projection.ts';
-import { podKeyOfEvent, podKeyOfObject, tellsOfGoingPod, type Unread } from './unread.ts';
 
 export interface WatchedResource {
   /** The objects' kind; items of a list do not carry it. */
@@ -48,7 +47,7 @@ export interface WatchedResource {
    * its node is watched. Without it, all are of interest.
    */
   readonly interest?: (object: KubernetesObject, interest: PodInterest) => 'itself' | 'node' | undefined;
-  /** Of an object in such a state, which is of interest because of its node alone, only the end is awaited. `unread` says the same of a text. */
+  /** Of an object in such a state, which is of interest because of its node alone, only the end is awaited. */
   readonly awaitsEnd?: (object: KubernetesObject) => boolean;
   /** Which changed states are published; deletions always are. Without it, all. */
   readonly isNews?: (parts: Parts) => boolean;
@@ -58,17 +57,7 @@ export interface WatchedResource {
   readonly quietAtFirst?: true;
   /** Of its events on the bus; `<Kind>Changed` without it. */
   readonly detailType?: string;
-  /** Which of its events need not even be parsed. */
-  readonly unread?: Unread;
 }
-
-/**
- * What a heartbeat changes of a node: the heartbeat of each condition, the time at which its manager wrote, the version. None of
- * it is in a projection, and a node has no other fields of these names.
- */
-const NODE_HEARTBEAT = /"(?:lastHeartbeatTime|time|resourceVersion)":"[^"]*"/g;
-/** In the name of the annotation without which a pod matters only on a watched node. */
-const POD_MARK = 'do-not-disrupt';
 
 export const WATCHED_RESOURCES: readonly WatchedResource[] = [
   {
@@ -76,7 +65,6 @@ export const WATCHED_RESOURCES: readonly WatchedResource[] = [
     type: RESOURCES.Node,
     project: projectNode,
     timedPart: { name: 'protection', endOf: endOfProtection },
-    unread: { kind: 'heartbeat', unprojected: NODE_HEARTBEAT },
   },
   { kind: 'NodeClaim', type: RESOURCES.NodeClaim, project: projectNodeClaim },
   { kind: 'NodePool', type: RESOURCES.NodePool, project: projectNodePool },
@@ -94,13 +82,6 @@ export const WATCHED_RESOURCES: readonly WatchedResource[] = [
     project: projectPod,
     interest: podInterest,
     awaitsEnd: isGoingPod,
-    unread: {
-      kind: 'unmarked',
-      mark: POD_MARK,
-      keyOfEvent: podKeyOfEvent,
-      keyOfObject: podKeyOfObject,
-      awaitsEnd: tellsOfGoingPod,
-    },
   },
 ];
 

@@ -1,4 +1,4 @@
-/** The memory of a tracker: the objects of one resource that were published, by UID, by name, and by the text of their events. */
+/** The memory of a tracker: the objects of one resource that were published, by UID and by name. */
 import type { EpochMs } from '../shared/domain/time.ts';
 import type { Fingerprint } from './fingerprint.ts';
 import type { Hints } from './projection.ts';
@@ -11,8 +11,6 @@ export interface Tracked {
   readonly fingerprint: Fingerprint;
   readonly hints: Hints;
   readonly interest: 'itself' | 'node';
-  /** Of the text that an event about this state has; undefined where events of the resource are always read. */
-  readonly textKey: string | undefined;
   /** Of its timed part. */
   readonly endTime: EpochMs | undefined;
 }
@@ -20,8 +18,6 @@ export interface Tracked {
 export interface TrackedObjects {
   get(uid: string): Tracked | undefined;
   has(uid: string): boolean;
-  /** Whether an event with this key of its text is about an object as it is known. */
-  hasText(key: string): boolean;
   keep(uid: string, state: Tracked): void;
   forget(uid: string): void;
   /** Forgets what is of interest only on this node. */
@@ -33,17 +29,13 @@ export interface TrackedObjects {
   size(): number;
 }
 
-/** @param byText whether they are asked for by the text of their events */
-export function createTrackedObjects(byText: boolean): TrackedObjects {
+export function createTrackedObjects(): TrackedObjects {
   const tracked = new Map<string, Tracked>();
   /** The newest object of each name: cluster-scoped ones alone can be asked for by it. */
   const named = new Map<string, string>();
-  /** Each tracked object's; another text of the object replaces it. */
-  const textKeys = new Set<string>();
 
   function forget(uid: string): void {
-    const { textKey: key, name = '' } = tracked.get(uid) ?? {};
-    if (key !== undefined) textKeys.delete(key);
+    const { name = '' } = tracked.get(uid) ?? {};
     if (named.get(name) === uid) named.delete(name);
     tracked.delete(uid);
   }
@@ -51,11 +43,9 @@ export function createTrackedObjects(byText: boolean): TrackedObjects {
   return {
     get: uid => tracked.get(uid),
     has: uid => tracked.has(uid),
-    hasText: key => textKeys.has(key),
     keep(uid, state) {
       tracked.set(uid, state);
       if (state.namespace === undefined) named.set(state.name, uid);
-      if (byText && state.textKey !== undefined) textKeys.add(state.textKey);
     },
     forget,
     forgetOnNode(nodeName) {
@@ -66,7 +56,6 @@ export function createTrackedObjects(byText: boolean): TrackedObjects {
     clear() {
       tracked.clear();
       named.clear();
-      textKeys.clear();
     },
     uids: () => tracked.keys(),
     uidNamed: name => named.get(name),

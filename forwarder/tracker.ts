@@ -10,8 +10,6 @@ import { changedParts, fingerprintOf, presentParts } from './fingerprint.ts';
 import type { Hints, Parts, PodInterest } from './projection.ts';
 import type { WatchedResource } from './resources.ts';
 import { createTrackedObjects, type Tracked } from './tracked-objects.ts';
-import { keyOfObject } from './unread.ts';
-import { createUnreadEvents } from './unread-events.ts';
 
 /** What happened to one object, to be published. */
 export interface ObjectChange {
@@ -41,8 +39,6 @@ export interface Tracker {
   observe(object: KubernetesObject, now: EpochMs, initial?: boolean): ObjectChange | undefined;
   /** Remembers an object that is of interest only on its node as if it had been published, unless it is known. */
   seed(object: KubernetesObject): void;
-  /** Whether the watch event with this text says nothing new, so that it need not be read (and what is gone is forgotten). False: it must be. */
-  skips(text: string): boolean;
   /** The object of this UID is gone. Undefined: it was never published. */
   remove(uid: string, now: EpochMs, resourceVersion?: string): ObjectChange | undefined;
   /** The object is gone, and was like this at the end: also one that was never published, if it is of interest. */
@@ -60,15 +56,8 @@ export interface Tracker {
   size(): number;
 }
 
-/** @param isTold whether somebody is about to look at all pods of this node, so that one more that is gone changes nothing */
-export function createTracker(
-  resource: WatchedResource,
-  interest: PodInterest,
-  isTold: (nodeName: string) => boolean = () => false,
-): Tracker {
-  const tracked = createTrackedObjects(resource.unread?.kind === 'heartbeat');
-  const { unread } = resource;
-  const events = createUnreadEvents({ unread, tracked, watchedNodes: interest.watchedNodes, isTold });
+export function createTracker(resource: WatchedResource, interest: PodInterest): Tracker {
+  const tracked = createTrackedObjects();
   const apiVersion = apiVersionOf(resource.type);
   const detailType = resource.detailType ?? detailTypeFor(resource.kind);
 
@@ -97,15 +86,9 @@ export function createTracker(
   function stateOf(object: KubernetesObject, why: 'itself' | 'node') {
     const { name, namespace, resourceVersion } = object.metadata;
     const { parts, hints } = resource.project(object, interest);
-    const textKey =
-      unread?.kind === 'heartbeat'
-        ? keyOfObject(object, unread.unprojected)
-        : why === 'node'
-          ? unread?.keyOfObject(object)
-          : undefined;
     const fingerprint = fingerprintOf(parts);
     const endTime = resource.timedPart?.endOf(object);
-    return { parts, state: { name, namespace, resourceVersion, fingerprint, hints, interest: why, textKey, endTime } };
+    return { parts, state: { name, namespace, resourceVersion, fingerprint, hints, interest: why, endTime } };
   }
 
   /** Only the timed part is gone, and its time is over. */
@@ -126,12 +109,11 @@ export function createTracker(
   return {
     observe(object, now, initial = false) {
       const { uid, resourceVersion } = object.metadata;
-      events.isRead(uid);
       const before = tracked.get(uid);
       if (before !== undefined && before.resourceVersion === resourceVersion) return undefined;
       const why = interestIn(object);
       if (before === undefined && why === undefined) return undefined;
-      // As an event that is not read: whether it is depends on what it came with.
+      // Whoever empties the node waits for the pod's end and for nothing before it.
       if (before?.interest === 'node' && why === 'node' && resource.awaitsEnd?.(object) === true) return undefined;
 
       const { parts, state } = stateOf(object, why ?? 'node');
@@ -159,7 +141,6 @@ export function createTracker(
     remove,
     removeObject(object, now) {
       const { uid, resourceVersion } = object.metadata;
-      events.isRead(uid);
       if (tracked.has(uid)) return remove(uid, now, resourceVersion);
       const why = interestIn(object);
       if (why === undefined) return undefined;
@@ -170,12 +151,8 @@ export function createTracker(
       if (state?.interest !== 'itself') return undefined;
       return changeOf(uid, state, { change: 'Modified', changed, observedTime: now, resync });
     },
-    skips: text => events.skips(text),
     releaseNode: nodeName => tracked.forgetOnNode(nodeName),
-    clear() {
-      tracked.clear();
-      events.clear();
-    },
+    clear: () => tracked.clear(),
     uids: () => tracked.uids(),
     uidNamed: name => tracked.uidNamed(name),
     size: () => tracked.size(),

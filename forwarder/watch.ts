@@ -28,8 +28,6 @@ import { createStanding, type WatchStatus } from './watch-standing.ts';
 export interface ObjectConsumer {
   /** `initial`: found by the first list, so it was probably there before this process. */
   present(object: KubernetesObject, signal: AbortSignal, initial: boolean): Promise<void>;
-  /** Whether the watch event with this text says nothing new, so that it need not be parsed. */
-  skips(text: string): boolean;
   gone(object: KubernetesObject, signal: AbortSignal): Promise<void>;
   /** A list was read to its end: whatever else was known is gone. Answers how many that were. */
   onlyPresent(uids: ReadonlySet<string>, signal: AbortSignal): Promise<number>;
@@ -130,18 +128,6 @@ export function createWatchSupervisor(deps: WatchDeps): WatchSupervisor {
         resourceVersion: from,
         timeoutSeconds: Math.ceil((timings.watchTimeout * (1 + (deps.random?.() ?? 0) / 5)) / 1000),
         signal: guard.signal,
-        skip(text) {
-          const skipped = consumer.skips(text);
-          if (skipped) {
-            // Not read, but a sign of life like any other.
-            messages += 1;
-            failures = 0;
-            count('EventsSeen');
-            standing.contact();
-            guard.alive();
-          }
-          return skipped;
-        },
       });
       for await (const event of guardedMessages(stream, guard)) {
         messages += 1;

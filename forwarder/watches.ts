@@ -68,7 +68,6 @@ export function createWatches(deps: WatchesDeps): Watches {
   const running = new Set<Watch>();
   let whole: AbortSignal | undefined;
   const messages = createNodeMessages({
-    queue,
     clock,
     nodes: () => nodePods.nodes,
     trackers: () => trackersOf('Node'),
@@ -79,9 +78,7 @@ export function createWatches(deps: WatchesDeps): Watches {
     options: { listener?: ObjectListener | undefined; onStatus?: (status: WatchStatus) => void; dynamic?: true } = {},
   ): Watch {
     const timings = options.dynamic === true ? { ...settings.watch, ...settings.customResources } : settings.watch;
-    const tracker = createTracker(resource, { watchedNodes: nodePods.nodes.names }, nodeName =>
-      messages.isTold(nodeName),
-    );
+    const tracker = createTracker(resource, { watchedNodes: nodePods.nodes.names });
     const consumer = queueingConsumer({
       resource,
       tracker,

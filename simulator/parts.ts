@@ -7,12 +7,16 @@ import { createCleanupAnswers } from './cleanups.ts';
 import { createCloud } from './cloud.ts';
 import { withDueIndex } from './due-index.ts';
 import { createHookAnswers } from './hooks.ts';
+import { createLaunches } from './launches.ts';
 import { createOutages } from './outages.ts';
 import { createReboots } from './reboots.ts';
+import { createRefusals } from './refusals.ts';
 import type { Scenario } from './scenario/scenario.ts';
-import { createTimeline } from './timeline.ts';
 import { createTrace } from './trace.ts';
 import { createWorld } from './world.ts';
+
+/** Who Curfew's parts are to the API server. */
+export const CURFEW_USER = 'curfew:';
 
 export type SimulatedParts = ReturnType<typeof createParts>;
 
@@ -28,22 +32,26 @@ export function createParts(
 ) {
   const world = createWorld(scenario, time);
   const { core } = world;
-  const timeline = createTimeline(() => time.now());
+  const trace = createTrace(() => time.now());
+  const refusals = createRefusals(time, scenario.end);
+  const watch = createInProcessClusterWatch(refusals.guard(core, 'forwarder', `${CURFEW_USER}forwarder`), time);
+  refusals.onWatchRefused(isRefused => watch.endWatches(isRefused));
   return {
     time,
     world,
     core,
-    watch: createInProcessClusterWatch(core, time),
+    watch,
     outages: createOutages(time),
+    refusals,
     store: withDueIndex(createMemoryRecordStore()),
-    cloud: createCloud(time, onInstance),
+    cloud: createCloud(time, (providerID, state) => {
+      trace.addInstance(providerID, state);
+      onInstance(providerID, state);
+    }),
     reboot: createReboots(core, time),
+    launches: createLaunches(),
     cleanups: createCleanupAnswers(),
     hooks: createHookAnswers(),
-    timeline,
-    trace: createTrace(
-      () => time.now(),
-      entry => timeline.addTrace(entry),
-    ),
+    trace,
   };
 }

@@ -16,14 +16,16 @@ import { FAULT_MIXES, type FaultKind, type FaultMix, type FaultMixName } from '.
 import type { Violation } from './invariants/invariant.ts';
 import { createInvariantWatcher } from './invariants/watcher.ts';
 import { notesOf } from './never-there.ts';
+import { recordObjects } from './object-history.ts';
 import { warningNotes } from './notes.ts';
 import type { Outages } from './outages.ts';
-import { createParts, type SimulatedParts } from './parts.ts';
+import type { Refusals } from './refusals.ts';
+import { createParts, CURFEW_USER, type SimulatedParts } from './parts.ts';
 import { createRandom, type Random } from './random.ts';
+import { recordRules } from './rules-in-force.ts';
 import { GENERATED_ANNOTATION, type Actor, type Scenario, type ScenarioFault } from './scenario/scenario.ts';
-import { createSimulatedSystem, CURFEW_USER, type Replacements } from './simulated-system.ts';
+import { createSimulatedSystem, type Replacements } from './simulated-system.ts';
 import { carryOut, describeStep, REFUSED, type StepTargets } from './steps.ts';
-import type { TimelineEntry } from './timeline.ts';
 import type { TraceEntry } from './trace.ts';
 import { createVirtualTime, MAX_ACTIONS_PER_INSTANT, Standstill } from './virtual-time.ts';
 
@@ -33,6 +35,9 @@ const ACTOR_STARTS: Readonly<Record<Actor, StartActor>> = {
   karpenter: startKarpenter,
   disruption: startDisruption,
 };
+
+/** Who an actor is to the API server, before its name. */
+const ACTOR_USER = 'actor:';
 
 /** API servers send a bookmark about once a minute. */
 const BOOKMARK_PERIOD = minutes(1);
@@ -56,6 +61,8 @@ export interface RunOptions extends Replacements {
   readonly maxActionsPerInstant?: number;
   /** Changes what the run is made of, before it begins: a test puts records into the store, or watches what is written to it. */
   readonly parts?: (parts: SimulatedParts) => SimulatedParts;
+  /** Records what becomes of each object, which `explain` at an instant needs; default: no. */
+  readonly recordsObjects?: boolean;
   /** Called before each action, so often, with the virtual time and that of the run's end. */
   readonly onProgress?: (now: EpochMs, end: EpochMs) => void;
 }
@@ -64,7 +71,6 @@ export interface RunResult {
   readonly scenario: Scenario;
   readonly seed: number;
   readonly trace: readonly TraceEntry[];
-  readonly timeline: readonly TimelineEntry[];
   readonly verdicts: readonly Verdict[];
   /** Refused configurations and policies that no expectation asks for. */
   readonly refusals: readonly TraceEntry[];
@@ -95,7 +101,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
   });
   const made = createParts(scenario, time, (providerID, state) => system.publish(instanceEvent(providerID, state)));
   const parts = options.parts?.(made) ?? made;
-  const { world, core, cloud, outages, cleanups, hooks, timeline, trace } = parts;
+  const { world, core, cloud, launches, outages, refusals, cleanups, hooks, trace } = parts;
   const buried: BuriedMessage[] = [];
   outages.onBegin('api', error => parts.watch.breakWatches(error));
   const invariants = createInvariantWatcher({
@@ -105,16 +111,22 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     failsInstance: providerID => cloud.fails(providerID),
     failsCleanup: rule => cleanups.of(rule).result === 'fail',
     clockTolerance: mix?.clockSkew.ahead ?? seconds(0),
-    quietSince: () => quietSince(scenario, outages, injector),
+    quietSince: () => quietSince(scenario, outages, refusals, injector),
     isGenerated: scenario.annotations[GENERATED_ANNOTATION] === 'true',
   });
 
   core.observe(write => {
-    if (!write.user.startsWith(CURFEW_USER)) return timeline.addWrite(write);
+    const actor = write.user.startsWith(ACTOR_USER) ? write.user.slice(ACTOR_USER.length) : undefined;
+    if (actor !== undefined) trace.addActor(write, actor);
+    if (!write.user.startsWith(CURFEW_USER)) return;
     const by = write.user.slice(CURFEW_USER.length);
+    launches.written(write);
     trace.addWrite(write, by);
     invariants.written(write, by);
   });
+
+  if (options.recordsObjects === true) recordObjects(core, trace, scenario);
+  recordRules(core, trace);
 
   const system = createSimulatedSystem(parts, {
     scenario,
@@ -123,7 +135,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     invariants,
     onBuried(message) {
       buried.push(message);
-      timeline.addBuried(message);
+      trace.addBuried(message);
     },
     faults: injector && { injector, random },
   });
@@ -138,12 +150,12 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
   const refusedSteps: ScenarioFault[] = [];
   for (const step of scenario.steps) {
     time.at(step.time, () => {
-      const problem = carryOut(step, { world, cloud, outages, cleanups, hooks, system: heard });
-      timeline.addStep(describeStep(step), problem);
+      const problem = carryOut(step, { world, cloud, launches, outages, refusals, cleanups, hooks, system: heard });
+      trace.addStep({ ...describeStep(step), problem });
       if (problem?.startsWith(REFUSED) === true) refusedSteps.push({ place: step.place, message: problem });
     });
   }
-  for (const actor of scenario.actors) ACTOR_STARTS[actor]({ core, scheduler: time, cloud });
+  for (const actor of scenario.actors) ACTOR_STARTS[actor]({ core, scheduler: time, cloud, launches });
   sendBookmarks(core, time);
   if (injector !== undefined) {
     planDisturbances(injector, random, {
@@ -175,7 +187,6 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
     scenario,
     seed,
     trace: trace.entries,
-    timeline: timeline.entries,
     verdicts: evaluate(scenario.expectations, trace.entries, final),
     refusals: complaints.refusals,
     violations: invariants.violations,
@@ -196,10 +207,12 @@ export async function runScenario(scenario: Scenario, options: RunOptions = {}):
 function quietSince(
   { start, end }: Scenario,
   outages: Pick<Outages, 'anyOut' | 'lastEnd'>,
+  refusals: Pick<Refusals, 'lastEnd'>,
   injector: FaultInjector | undefined,
 ): EpochMs | undefined {
-  if (outages.anyOut() || injector?.active === true) return undefined;
-  return latest(outages.lastEnd(), injector === undefined ? start : end);
+  const refusedUntil = refusals.lastEnd();
+  if (outages.anyOut() || refusedUntil === undefined || injector?.active === true) return undefined;
+  return latest(latest(outages.lastEnd(), refusedUntil), injector === undefined ? start : end);
 }
 
 /** Actions of one instant run in any order while faults are on. */

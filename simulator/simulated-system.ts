@@ -12,12 +12,9 @@ import { faultyEnvironment, faultyForwarder } from './faults/ports.ts';
 import { isLeftOut, withGrantedKinds } from './granted-kinds.ts';
 import { aboutOf } from './hooks.ts';
 import type { InvariantWatcher } from './invariants/watcher.ts';
-import type { SimulatedParts } from './parts.ts';
+import { CURFEW_USER, type SimulatedParts } from './parts.ts';
 import type { Random } from './random.ts';
 import { CLUSTER_NAME, type Scenario } from './scenario/scenario.ts';
-
-/** Who Curfew's parts are to the API server. */
-export const CURFEW_USER = 'curfew:';
 
 /** Other parts than the real ones, for tests that prove what a mistake would do. */
 export interface Replacements {
@@ -42,7 +39,7 @@ export interface SimulatedRun {
 }
 
 export function createSimulatedSystem(
-  { core, watch, outages, store, cloud, reboot, cleanups, hooks, trace }: SimulatedParts,
+  { core, watch, outages, refusals, store, cloud, reboot, cleanups, hooks, trace }: SimulatedParts,
   { scenario, replacements, time, invariants, onBuried, faults }: SimulatedRun,
 ): ReturnType<typeof createSystem> {
   const injector = faults?.injector;
@@ -50,7 +47,10 @@ export function createSimulatedSystem(
   return createSystem({
     cluster: CLUSTER_NAME,
     scheduler: time,
-    kubernetes: by => outages.guard('api', createInProcessKubernetesApi(core, `${CURFEW_USER}${by}`)),
+    kubernetes(by) {
+      const user = `${CURFEW_USER}${by}`;
+      return outages.guard('api', createInProcessKubernetesApi(refusals.guard(core, by, user), user));
+    },
     watch: outages.guardWatch(watch),
     records: outages.guard('store', invariants.observeRecords(store.records)),
     dueIndex: outages.guard('store', store.dueIndex),

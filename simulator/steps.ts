@@ -1,18 +1,25 @@
 /** Carries out a scenario's steps. */
+import type { DurationMs } from '../shared/domain/time.ts';
 import { messageOf } from '../shared/errors.ts';
 import { ApiStatusError } from '../packages/kube-apiserver/src/types.ts';
 import type { System } from '../runtime/system-parts.ts';
 import type { CleanupAnswers } from './cleanups.ts';
 import type { HookAnswers } from './hooks.ts';
 import type { Cloud } from './cloud.ts';
+import type { Launches } from './launches.ts';
 import type { Outages } from './outages.ts';
-import { CLUSTER_NAME, type Step, type StepAction, type TargetRef } from './scenario/scenario.ts';
+import type { RecordedStep } from './trace.ts';
+import type { Refusals } from './refusals.ts';
+import { CLUSTER_NAME, type Refusal, type Step, type StepAction, type TargetRef } from './scenario/scenario.ts';
 import type { World } from './world.ts';
+import type { JsonObject } from '../shared/domain/kubernetes-object.ts';
 
 export interface StepTargets {
   readonly world: World;
   readonly cloud: Cloud;
+  readonly launches: Launches;
   readonly outages: Outages;
+  readonly refusals: Refusals;
   readonly cleanups: CleanupAnswers;
   readonly hooks: HookAnswers;
   readonly system: Pick<System, 'publish' | 'restartForwarder'>;
@@ -33,7 +40,7 @@ export function carryOut({ action }: Step, targets: StepTargets): string | undef
 
 function perform(
   action: StepAction,
-  { world, cloud, outages, cleanups, hooks, system }: StepTargets,
+  { world, cloud, launches, outages, refusals, cleanups, hooks, system }: StepTargets,
 ): string | undefined {
   switch (action.kind) {
     case 'apply':
@@ -41,6 +48,11 @@ function perform(
       return undefined;
     case 'patch':
       return world.patch(action.target, action.merge) ? undefined : 'no effect: it does not exist';
+    case 'condition':
+      return world.setCondition(action.node, action.condition) ? undefined : 'no effect: it does not exist';
+    case 'launch':
+      launches.set(action.nodePool, action.result);
+      return undefined;
     case 'delete':
       return world.remove(action.target, action.gracePeriodSeconds) ? undefined : 'no effect: it does not exist';
     case 'busEvent': {
@@ -64,6 +76,9 @@ function perform(
     case 'hook':
       hooks.set(action.name, { result: action.result, message: action.message ?? '' });
       return undefined;
+    case 'refuse':
+      refusals.begin(action.refusal, action.for);
+      return undefined;
     case 'outage':
       outages.begin(action.of, action.for);
       return undefined;
@@ -73,8 +88,12 @@ function perform(
   }
 }
 
-/** A step in a few words. */
-export function describeStep({ action }: Step): string {
+/** A step in a few words, and what it is about. */
+export function describeStep({ action }: Step): Omit<RecordedStep, 'problem'> {
+  return { action: action.kind, text: textOf(action), about: aboutOf(action) };
+}
+
+function textOf(action: StepAction): string {
   switch (action.kind) {
     case 'apply': {
       const { kind, namespace, name } = action.manifest;
@@ -82,6 +101,12 @@ export function describeStep({ action }: Step): string {
     }
     case 'patch':
       return `patch ${nameOf(action.target)} ${JSON.stringify(action.merge)}`;
+    case 'condition': {
+      const { type, status, reason } = action.condition;
+      return `condition ${type}=${status}${reason === undefined ? '' : ` (${reason})`} of nodes ${action.node}`;
+    }
+    case 'launch':
+      return `launches for ${action.nodePool}: ${action.result}`;
     case 'delete':
       return `delete ${nameOf(action.target)}`;
     case 'busEvent':
@@ -92,11 +117,56 @@ export function describeStep({ action }: Step): string {
       return `clean-up of ${action.rule} answers ${action.result}`;
     case 'hook':
       return `hook ${action.name} answers ${action.result}`;
+    case 'refuse':
+      return describeRefusal(action.refusal, action.for);
     case 'outage':
       return `outage of ${action.of} for ${action.for / 1000} s`;
     case 'restart':
       return `restart ${action.part}`;
   }
+}
+
+function aboutOf(action: StepAction): JsonObject | undefined {
+  switch (action.kind) {
+    case 'apply': {
+      const { kind, namespace, name, body } = action.manifest;
+      return { kind, namespace, name, change: body };
+    }
+    case 'patch':
+      return { ...action.target, change: action.merge };
+    case 'condition':
+      return { resource: 'nodes', name: action.node, change: { status: { conditions: [{ ...action.condition }] } } };
+    case 'launch':
+      return { resource: 'nodepools', name: action.nodePool, launch: action.result };
+    case 'delete':
+      return { ...action.target };
+    case 'busEvent':
+      return { source: action.source, detailType: action.detailType, detail: action.detail };
+    case 'cloud':
+      return { providerID: action.providerID, state: action.state, fail: action.fail };
+    case 'cleanup':
+      return { resource: 'cleanups', name: action.rule, result: action.result };
+    case 'hook':
+      return { resource: 'hooks', name: action.name, result: action.result };
+    case 'outage':
+      return { outage: action.of, seconds: action.for / 1000 };
+    case 'refuse':
+      return { refuse: describeRefusal(action.refusal, action.for) };
+    case 'restart':
+      return { restart: action.part };
+  }
+}
+
+function describeRefusal(
+  { verb, resource, namespace, name, by, as }: Refusal,
+  duration: DurationMs | undefined,
+): string {
+  const object =
+    name === undefined ? namespace && `in ${namespace}` : `${namespace === undefined ? '' : `${namespace}/`}${name}`;
+  const what = [verb, resource, object].filter(each => each !== undefined).join(' ');
+  const to = by === undefined ? '' : ` to ${by}`;
+  const how = 'notServed' in as ? 'as a kind that is not served' : `with ${as.status}`;
+  return `refuse ${what}${to} ${how}${duration === undefined ? '' : ` for ${duration / 1000} s`}`;
 }
 
 const nameOf = ({ resource, namespace, name }: TargetRef): string =>

@@ -56,7 +56,7 @@ answerQuestions({
     const http = createHttpClient({ url: plane.url, ca: plane.caPem, token: plane.tokenFor(ADMIN) });
     await applyFiles(http, await kwokCrds());
     http.close();
-    while ((await admin.kubernetes.list(KWOK_CLASSES)) === undefined) await sleep(100);
+    while ((await admin.kubernetes.list(KWOK_CLASSES)).kind === 'notServed') await sleep(100);
     started = {
       cluster,
       kubelets: await startKubelets(admin.kubernetes, admin.watch),

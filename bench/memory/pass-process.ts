@@ -43,9 +43,10 @@ function withWholeLists(api: KubernetesApi): KubernetesApi {
   return {
     ...api,
     async list(type, query, options) {
-      const objects = await api.list(type, query);
+      const answer = await api.list(type, query);
       const { project } = options ?? {};
-      return project === undefined ? objects : objects?.map(project);
+      if (project === undefined || answer.kind !== 'there') return answer;
+      return { kind: 'there', objects: answer.objects.map(project) };
     },
   };
 }

@@ -42,9 +42,9 @@ export async function readsOfPass(plan: { nodes: number; ill: number; allowed: b
   const kubernetes: KubernetesApi = {
     ...api,
     async list(...query) {
-      const objects = await api.list(...query);
-      objectsListed += objects?.length ?? 0;
-      return objects;
+      const answer = await api.list(...query);
+      if (answer.kind === 'there') objectsListed += answer.objects.length;
+      return answer;
     },
   };
   const ports = repairPorts(kubernetes);

@@ -8,6 +8,7 @@ import { answerQuestions } from '../measure/answering.ts';
 import { readUsage } from '../measure/usage.ts';
 import { connect } from './connect.ts';
 import { accessSchema, NAMESPACE } from './objects.ts';
+import { objectsOf } from '../../shared/ports/read-answer.ts';
 
 /** As many as the runs of the drain function at the same time have under way together. */
 const AT_ONCE = MAX_CONCURRENCY * EVICTIONS_AT_ONCE;
@@ -19,7 +20,7 @@ answerQuestions({
   usage: readUsage,
 
   async ready() {
-    const all = (await kubernetes.list(RESOURCES.Pod)) ?? [];
+    const all = objectsOf(await kubernetes.list(RESOURCES.Pod), { notServed: 'notKnown' });
     pods = all.map(({ metadata: { name, uid } }) => ({ name, uid }));
   },
 

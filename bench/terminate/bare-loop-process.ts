@@ -15,6 +15,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { readNodeClaim } from '../../shared/domain/node-claim.ts';
 import { answerQuestions } from '../measure/answering.ts';
 import { FINALIZERS, NAMESPACE } from './objects.ts';
+import { objectsOf } from '../../shared/ports/read-answer.ts';
 
 const [server = ''] = process.argv.slice(2);
 const transport = createTransport({ server, clock: systemClock, userAgent: 'bare-loop' });
@@ -70,7 +71,9 @@ async function terminate(claim: KubernetesObject): Promise<void> {
 /** Evicts the pods and lists them until they are gone. */
 async function drain(nodeName: string): Promise<void> {
   const podsLeft = async () =>
-    (await kubernetes.list(RESOURCES.Pod, { fieldSelector: `spec.nodeName=${nodeName}` })) ?? [];
+    objectsOf(await kubernetes.list(RESOURCES.Pod, { fieldSelector: `spec.nodeName=${nodeName}` }), {
+      notServed: 'notKnown',
+    });
   const pods = await podsLeft();
   for (let start = 0; start < pods.length; start += AT_ONCE) {
     const batch = pods.slice(start, start + AT_ONCE);

@@ -5,6 +5,7 @@ import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts'
 import { isFinished, readPod } from '../../shared/domain/pod.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
+import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
 
 export type Followed =
   | { readonly kind: 'answered'; readonly status: string; readonly message: string; readonly left: readonly string[] }
@@ -66,7 +67,7 @@ function createLook(
   return async () => {
     // Those of before are not news.
     said ??= new Set((await eventsOf(kubernetes, name)).map(lineOf));
-    const node = await kubernetes.get({ type: RESOURCES.Node, name });
+    const node = objectOf(await kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
     if (node === undefined || node.metadata.uid !== uid) return { kind: 'gone' };
     for (const line of (await eventsOf(kubernetes, name)).map(lineOf)) {
       if (said.has(line)) continue;
@@ -95,7 +96,7 @@ function createLook(
 
 async function eventsOf(kubernetes: KubernetesApi, name: string): Promise<readonly KubernetesObject[]> {
   const fieldSelector = `involvedObject.kind=Node,involvedObject.name=${name}`;
-  const events = (await kubernetes.list(RESOURCES.Event, { fieldSelector })) ?? [];
+  const events = objectsOf(await kubernetes.list(RESOURCES.Event, { fieldSelector }), { notServed: 'notKnown' });
   return events.toSorted((a, b) => writtenAs(a) - writtenAs(b));
 }
 
@@ -108,7 +109,9 @@ function lineOf(event: KubernetesObject): string {
 }
 
 async function podsLeft(kubernetes: KubernetesApi, name: string): Promise<number> {
-  const pods = (await kubernetes.list(RESOURCES.Pod, { fieldSelector: `spec.nodeName=${name}` })) ?? [];
+  const pods = objectsOf(await kubernetes.list(RESOURCES.Pod, { fieldSelector: `spec.nodeName=${name}` }), {
+    notServed: 'notKnown',
+  });
   return pods.filter(pod => !isFinished(readPod(pod))).length;
 }
 

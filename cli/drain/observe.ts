@@ -5,6 +5,7 @@ import { CONFIG_MAP } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { textsOf } from '../texts-of.ts';
+import { objectOf } from '../../shared/ports/read-answer.ts';
 
 /** The configuration as it is in the cluster. The last valid one is in Curfew's table, which is not read. */
 export type LiveConfiguration =
@@ -18,7 +19,9 @@ export type LiveConfiguration =
  */
 export async function loadConfiguration(kubernetes: Pick<KubernetesApi, 'get'>): Promise<LiveConfiguration> {
   const { namespace, name, key } = CONFIG_MAP;
-  const configMap = await kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name });
+  const configMap = objectOf(await kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name }), {
+    notServed: 'notKnown',
+  });
   const data: unknown = configMap?.['data'];
   if (typeof data !== 'object' || data === null || !Object.hasOwn(data, key)) return { kind: 'none' };
   const read = readConfiguration(textsOf(data));

@@ -9,6 +9,7 @@ import type { NodeView } from '../../shared/domain/node.ts';
 import { addDuration, isDue, minutes, parseTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import type { LifecycleExplanation } from './lifecycle.ts';
+import { objectsOf } from '../../shared/ports/read-answer.ts';
 
 /** Older than this it is not so any more: five minutes, and the time that a pass takes. */
 const HOLDS_FOR = minutes(6);
@@ -23,7 +24,7 @@ export async function withHold(
   const { repair } = lifecycle;
   if (repair.kind !== 'due') return lifecycle;
   const fieldSelector = `involvedObject.kind=Node,involvedObject.name=${name},reason=${EVENT_REASONS.nodeRepairBlocked}`;
-  const events = (await kubernetes.list(RESOURCES.Event, { fieldSelector })) ?? [];
+  const events = objectsOf(await kubernetes.list(RESOURCES.Event, { fieldSelector }), { notServed: 'notKnown' });
   const held = events.find(event => isAbout(event, uid) && isFresh(event, now));
   if (held === undefined) return lifecycle;
   const message = `${repair.message}; held: ${textOf(held['message'])}`;

@@ -17,6 +17,8 @@ import { indexOwners, ownerOf } from '../../shared/domain/node-owner.ts';
 import { decidePass } from '../../functions/repair/pass/decide.ts';
 import { poolOf } from '../../functions/repair/pass/look.ts';
 import { effectiveRepair } from '../../functions/repair/settings.ts';
+import { drainsHeld, heldByMode, observedBy } from './modes.ts';
+import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
 
 export interface RepairExplanation {
   /** As the rule of repair decides it (`functions/repair/decide.ts`), `blocked` also by what a whole pool allows. */
@@ -26,9 +28,13 @@ export interface RepairExplanation {
   readonly dueTime: EpochMs | undefined;
   readonly source: string | undefined;
   readonly mode: 'Enforce' | 'Observe';
+  /** Behind the mode `Observe`: whose it is. */
+  readonly observedBy: string;
 }
 
 export interface DrainExplanation {
+  /** Why a drain that is asked for now does not begin. */
+  readonly held: string | undefined;
   /** The drain that has cordoned the node. */
   readonly cordonedBy: string | undefined;
   /** A person asks for a drain with this id. */
@@ -75,26 +81,29 @@ export interface LifecycleCluster {
  */
 export async function observeLifecycle(kubernetes: KubernetesApi): Promise<LifecycleCluster> {
   const { namespace, name } = CONFIG_MAP;
-  const [nodes, claims, policies, pools, configMap] = await Promise.all([
+  const [nodes, claims, policyList, poolList, answer] = await Promise.all([
     kubernetes.list(RESOURCES.Node),
     kubernetes.list(RESOURCES.NodeClaim),
     kubernetes.list(RESOURCES.NodeLifecyclePolicy),
     kubernetes.list(RESOURCES.NodePool),
     kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name }),
   ]);
+  const configMap = objectOf(answer, { notServed: 'notKnown' });
+  const policies = objectsOf(policyList, { notServed: 'none' });
+  const pools = objectsOf(poolList, { notServed: 'none' });
   const data = configMap?.['data'];
   const text: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, CONFIG_MAP.key) : undefined;
   const config = parseConfig(typeof text === 'string' ? text : '');
   const [fault] = config.ok ? [] : config.faults;
   return {
-    nodes: (nodes ?? []).map(readNode),
-    claims: (claims ?? []).map(readNodeClaim),
-    policies: readPolicies(policies ?? []),
-    policyObjects: policies ?? [],
+    nodes: objectsOf(nodes, { notServed: 'notKnown' }).map(readNode),
+    claims: objectsOf(claims, { notServed: 'none' }).map(readNodeClaim),
+    policies: readPolicies(policies),
+    policyObjects: policies,
     // Of a configuration that is not valid nobody can tell here; who asks wants to know what else there is.
     gateOpen: config.ok ? config.value.featureGates.nodeRepair : true,
     configurationFault: fault && `line ${fault.line}: ${fault.key === '' ? '' : `${fault.key}: `}${fault.message}`,
-    pools: new Map((pools ?? []).map(pool => [pool.metadata.name, pool])),
+    pools: new Map(pools.map(pool => [pool.metadata.name, pool])),
   };
 }
 
@@ -116,11 +125,14 @@ export function explainLifecycle(cluster: LifecycleCluster, node: NodeView, now:
       source: termination.kind === 'none' ? undefined : termination.source,
       message: terminationText(termination),
       since,
-      held: isObserved ? 'mode is Observe: nothing is done, the deletion waits' : undefined,
+      held: isObserved
+        ? `${heldByMode(pool, 'termination', cluster.policies) ?? ''}: nothing is done, the deletion waits`
+        : undefined,
       waitsFor: since === undefined || isObserved ? undefined : progress?.message,
       pods: undefined,
     },
     drain: {
+      held: drainsHeld(pool, cluster.policies),
       cordonedBy: node.annotations[ANNOTATIONS.cordonedByDrain],
       requested: node.annotations[ANNOTATIONS.drainRequested],
       state: node.labels[NVSENTINEL.stateLabel],
@@ -149,7 +161,8 @@ function explainRepair(
   const dueTime = 'incident' in decision ? decision.incident.dueTime : undefined;
   const message = withoutDueTime(decision.message, dueTime);
   const aside = elsewhere(cluster, decision.kind, source);
-  const own = { kind: decision.kind, message: `${message}${aside}`, dueTime, source, mode };
+  const observed = observedBy(pool === undefined ? undefined : cluster.pools.get(pool), 'repair', cluster.policies);
+  const own = { kind: decision.kind, message: `${message}${aside}`, dueTime, source, mode, observedBy: observed };
   if (decision.kind !== 'due') return own;
   const state = { passTime: now, attempts: [], outages: [], repairs: [], said: { againTime: now, nodes: {} } };
   const { verdicts } = decidePass({ now, pool, rules, nodes, claims, episodes: new Map(), state });

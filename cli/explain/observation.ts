@@ -9,14 +9,18 @@ import { effectiveTermination } from '../../functions/finalizer/settings.ts';
 import type { DurationMs } from '../../shared/domain/time.ts';
 import { loadPodsOnNode, loadProtection } from '../../shared/cluster/protected-pods.ts';
 import type { EffectiveProtection } from '../../shared/policies/protection-settings.ts';
+import { drainsHeld } from './modes.ts';
 import { nodePoolOf } from '../../shared/cluster/node-pool.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
+import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
 
 export interface NodeObservation {
   readonly node: NodeView;
   readonly nodePool: string | undefined;
   readonly pods: readonly PodView[];
   readonly protection: EffectiveProtection;
+  /** Why drains that would begin are held: whose mode is Observe. */
+  readonly drainsHeld?: string | undefined;
   readonly budgets: readonly DisruptionBudget[];
   /** One as a rule; none for nodes that Karpenter does not manage. */
   readonly nodeClaims: readonly NodeClaimView[];
@@ -27,7 +31,7 @@ export interface NodeObservation {
 /** Undefined when there is no such node. */
 export async function observeNode(kubernetes: KubernetesApi, name: string): Promise<NodeObservation | undefined> {
   const deps = { kubernetes };
-  const object = await kubernetes.get({ type: RESOURCES.Node, name });
+  const object = objectOf(await kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
   if (object === undefined) return undefined;
   const node = readNode(object);
   const nodePool = nodePoolOf(node);
@@ -45,7 +49,10 @@ export async function observeNode(kubernetes: KubernetesApi, name: string): Prom
     nodePool,
     pods,
     protection,
-    budgets: (budgets ?? []).map(readDisruptionBudget).filter(budget => budget !== undefined),
+    drainsHeld: drainsHeld(pool, policies),
+    budgets: objectsOf(budgets, { notServed: 'notKnown' })
+      .map(readDisruptionBudget)
+      .filter(budget => budget !== undefined),
     nodeClaims,
     terminationGracePeriod: termination.kind === 'custom' ? termination.settings.gracePeriod?.period : undefined,
   };

@@ -3,6 +3,7 @@ import { RESOURCES } from '../../shared/contract/resources.ts';
 import { didYouMean, nearestName, suggestion } from '../../shared/domain/nearest-name.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { UsageError } from '../usage-error.ts';
+import { orNotKnown } from '../../shared/ports/read-answer.ts';
 
 /** What can be explained. */
 export type ExplainSubject =
@@ -51,7 +52,8 @@ const TYPES = {
 /** That there is no such object, and which is near; a pod of that name in another namespace is nearest. */
 export async function describeMissing(kubernetes: KubernetesApi, subject: ExplainSubject): Promise<string> {
   // Who may get one object and not list all gets no hint.
-  const objects = (await kubernetes.list(TYPES[subject.kind]).catch(() => undefined)) ?? [];
+  const answer = await orNotKnown(kubernetes.list(TYPES[subject.kind]));
+  const objects = answer.kind === 'there' ? answer.objects : [];
   if (subject.kind !== 'pod') {
     const names = objects.map(({ metadata }) => metadata.name);
     return `${subject.kind} ${subject.name} does not exist${suggestion(subject.name, names) || listed(names)}`;

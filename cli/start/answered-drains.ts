@@ -5,10 +5,11 @@ import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { readAnswer } from '../drain/follow.ts';
 import { UsageError } from '../usage-error.ts';
+import { objectsOf } from '../../shared/ports/read-answer.ts';
 
 /** Throws `UsageError` that names the Nodes: each would be cordoned and drained once more, even if it is in use again since. */
 export async function refuseAnsweredDrains(kubernetes: Pick<KubernetesApi, 'list'>): Promise<void> {
-  const names = ((await kubernetes.list(RESOURCES.Node)) ?? [])
+  const names = objectsOf(await kubernetes.list(RESOURCES.Node), { notServed: 'notKnown' })
     .filter(({ metadata: { annotations = {} } }) => {
       const requested = requestedId(annotations[ANNOTATIONS.drainRequested]);
       return requested !== undefined && readAnswer(annotations[ANNOTATIONS.drainAnswer])?.id === requested;

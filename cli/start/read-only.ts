@@ -26,8 +26,9 @@ export interface WithheldWrite {
 export function toReadOnly(api: KubernetesApi, onWrite: (write: WithheldWrite) => void): KubernetesApi {
   /** The object the write would hit, or the outcome that would keep it from happening. */
   async function find(ref: ObjectRef, expected: Preconditions) {
-    const object = await api.get(ref);
-    if (object === undefined) return { kind: 'notFound' } as const;
+    const answer = await api.get(ref);
+    if (answer.kind !== 'there') return { kind: 'notFound' } as const;
+    const { object } = answer;
     const { uid, resourceVersion } = object.metadata;
     if ((expected.uid ?? uid) !== uid) return { kind: 'conflict', message: `the UID is ${uid}` } as const;
     if ((expected.resourceVersion ?? resourceVersion) !== resourceVersion) {
@@ -45,7 +46,10 @@ export function toReadOnly(api: KubernetesApi, onWrite: (write: WithheldWrite) =
     async create(type, manifest) {
       const { namespace, name = `${manifest.metadata.generateName ?? ''}00000` } = manifest.metadata;
       const ref = { type, ...(namespace === undefined ? {} : { namespace }), name };
-      if ((await api.get(ref)) !== undefined) return { kind: 'exists' };
+      const { kind } = await api.get(ref);
+      if (kind === 'there') return { kind: 'exists' };
+      // As the API server answers where the kind is missing; that a namespace is there, nobody has looked.
+      if (kind === 'notServed') return { kind: 'notFound' };
       onWrite({ verb: 'create', ref, body: manifest });
       const metadata = { uid: '', resourceVersion: '', creationTimestamp: '', ...manifest.metadata, name };
       return { kind: 'ok', object: { ...manifest, metadata } };

@@ -16,6 +16,7 @@ import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import type { SeenResource } from './custom.ts';
 import type { ActiveDrain, CustomProgress } from './model.ts';
 import type { PodView } from '../../shared/domain/pod.ts';
+import { objectOf } from '../../shared/ports/read-answer.ts';
 
 interface Deps {
   readonly kubernetes: Pick<KubernetesApi, 'get' | 'create' | 'delete' | 'resolve' | 'versionsOf'>;
@@ -64,7 +65,7 @@ async function lookIn(
   { kind, namespace, name }: Pick<CustomProgress, 'kind' | 'namespace' | 'name'>,
   active: ActiveDrain,
 ): Promise<SeenResource> {
-  const object = await kubernetes.get({ type, namespace, name });
+  const object = objectOf(await kubernetes.get({ type, namespace, name }), { notServed: 'none' });
   if (object !== undefined) return { kind: 'present', name, type, object, ours: isOurs(object, active) };
   // Not found is said of the object and of its kind alike.
   const asked = { group: type.group, version: type.version, kind };

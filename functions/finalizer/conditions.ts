@@ -8,6 +8,7 @@ import type { StepsOutcome } from '../../shared/lifecycle/steps.ts';
 import { KARPENTER_FINALIZER } from './decide.ts';
 import { setConditions, type Condition } from './set-condition.ts';
 import type { TerminationContext } from './steps/context.ts';
+import { objectOf } from '../../shared/ports/read-answer.ts';
 
 /** On NodeClaim and Node: status `True` while the termination is under way, the step as reason, what it waits on as message. */
 export const TERMINATING_CONDITION = 'curfew.dev/Terminating';
@@ -71,6 +72,6 @@ async function write(
   const { name, uid } = seen.metadata;
   const ref = { type: seen.kind === 'Node' ? RESOURCES.Node : RESOURCES.NodeClaim, name };
   // Read again: the steps have changed it, and a kubelet writes conditions, too.
-  const object = await deps.kubernetes.get(ref);
+  const object = objectOf(await deps.kubernetes.get(ref), { notServed: 'none' });
   if (object?.metadata.uid === uid) await setConditions(deps, ref, object, { conditions: shown, now });
 }

@@ -8,6 +8,7 @@ import type { Reporter } from '../../shared/lifecycle/reporter.ts';
 import { tiesOf } from '../../shared/policies/policy-ties.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { terminationFault } from './settings.ts';
+import { objectOf } from '../../shared/ports/read-answer.ts';
 
 interface Parts {
   readonly deps: Pick<FunctionDeps, 'kubernetes'>;
@@ -21,7 +22,7 @@ export async function reportTerminationFaults(
   isRepeated: boolean,
 ): Promise<void> {
   const type = kind === 'NodePool' ? RESOURCES.NodePool : RESOURCES.NodeLifecyclePolicy;
-  const object = await deps.kubernetes.get({ type, name });
+  const object = objectOf(await deps.kubernetes.get({ type, name }), { notServed: 'none' });
   if (object === undefined) return;
   const report = (about: KubernetesObject, reason: string, message: string): Promise<void> =>
     reporter.report({ about, decision: 'refuse', reason, message, isRepeated, event: { type: 'Warning' } });

@@ -7,6 +7,7 @@ import { reconcileInstance } from './orphans/reconcile.ts';
 import { openNodeRecord, type Look, type Seen, type Target } from './observe.ts';
 import type { TerminationRecord } from './record.ts';
 import type { TerminationDeps } from './steps/context.ts';
+import { objectOf } from '../../shared/ports/read-answer.ts';
 
 type Gone = Extract<Seen, { kind: 'gone' }>;
 
@@ -25,7 +26,7 @@ export async function handOver({ deps }: Parts, { value: held, subject }: Gone):
   const value: TerminationRecord = { ...held, ...(keyUid !== undefined && { keyUid }) };
   if (!hasBegun(value) || value.orphanedTime !== undefined || value.unheld === true) return left;
   for (const [uid, { name }] of Object.entries(value.nodes)) {
-    const node = await deps.kubernetes.get({ type: RESOURCES.Node, name });
+    const node = objectOf(await deps.kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
     if (node?.metadata.uid !== uid || node.metadata.deletionTimestamp === undefined) continue;
     const record = openNodeRecord(deps, uid);
     if ((await record.load()).kind === 'none') {

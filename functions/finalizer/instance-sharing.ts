@@ -11,6 +11,7 @@ import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { ClaimHints } from './claim-hints.ts';
 import { isLive, isMarked, providerIDOf } from './objects.ts';
 import type { TerminationRecord } from './record.ts';
+import { objectOf } from '../../shared/ports/read-answer.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'clock'>;
 
@@ -29,7 +30,9 @@ export async function claimsOf(
   const likely = owner?.name ?? hints.nameOf(providerID);
   const now = deps.clock.now();
   if (likely !== undefined && (isLive(node) || !isMarked(node))) {
-    const claim = await deps.kubernetes.get({ type: RESOURCES.NodeClaim, name: likely });
+    const claim = objectOf(await deps.kubernetes.get({ type: RESOURCES.NodeClaim, name: likely }), {
+      notServed: 'none',
+    });
     if (claim !== undefined && providerIDOf(claim) === providerID && (isLive(node) || !isMarked(claim))) return [claim];
   } else if (isLive(node) && hints.isBare(providerID, now)) return [];
   const claims = await listNodeClaims(deps);
@@ -83,7 +86,10 @@ export async function namedNodesOf(
     ...(viaNode ? [viaNode] : []),
   ]);
   const nodes = await inParallel([...names].map(name => deps.kubernetes.get({ type: RESOURCES.Node, name })));
-  return nodes.filter(node => node !== undefined).filter(node => providerIDOf(node) === providerID);
+  return nodes
+    .map(answer => objectOf(answer, { notServed: 'notKnown' }))
+    .filter(node => node !== undefined)
+    .filter(node => providerIDOf(node) === providerID);
 }
 
 /**

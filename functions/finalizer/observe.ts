@@ -19,6 +19,7 @@ import { isMarked, providerIDOf } from './objects.ts';
 import { loadPool } from './pools.ts';
 import { EMPTY_TERMINATION, TERMINATION_CODEC, type TerminationRecord } from './record.ts';
 import { effectiveTermination, takesBackDeadline, type EffectiveTermination } from './settings.ts';
+import { objectOf } from '../../shared/ports/read-answer.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'>;
 
@@ -136,7 +137,7 @@ export async function targetOfNode(
   hints: ClaimHints,
   { name, onlyIfGoing }: { readonly name: string; readonly onlyIfGoing: boolean },
 ): Promise<Target | undefined> {
-  const node = await deps.kubernetes.get({ type: RESOURCES.Node, name });
+  const node = objectOf(await deps.kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
   if (node === undefined || (onlyIfGoing && node.metadata.deletionTimestamp === undefined)) return undefined;
   const claims = await claimsOf(deps, hints, node);
   const [claim] = claims;

@@ -10,6 +10,7 @@ import { addDuration, isDue, parseTimestamp, seconds, type EpochMs } from '../..
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { Announcement } from './announcements.ts';
 import { setNewest } from './set-newest.ts';
+import { objectsOf } from '../../shared/ports/read-answer.ts';
 
 /** A list counts for so long, and only for protections that had ended when it was made. */
 export const LIST_COUNTS_FOR = seconds(10);
@@ -42,7 +43,9 @@ export function createEventsOfOthers({
     }
     // Without the source each run would read all that the others have said in the namespace.
     const fieldSelector = `reason=${EVENT_REASONS.protectionElapsed},source=karpenter`;
-    const events = (await kubernetes.list(RESOURCES.Event, { namespace, fieldSelector })) ?? [];
+    const events = objectsOf(await kubernetes.list(RESOURCES.Event, { namespace, fieldSelector }), {
+      notServed: 'notKnown',
+    });
     const made = { time: now, said: lastTimes(events) };
     setNewest(kept, namespace, made, KEPT_MAX);
     return made;

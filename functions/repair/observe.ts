@@ -20,6 +20,7 @@ import { nextEpisodes, type Episode } from './incident.ts';
 import type { Gone, Here, NodeTarget, PoolRules } from './observation.ts';
 import { nodeCodec, nodeRecordId, OWNER, type NodeRecord } from './record.ts';
 import { effectiveRepair, withLastAccepted } from './settings.ts';
+import { objectOf, objectsOf } from '../../shared/ports/read-answer.ts';
 
 export type ObserveDeps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'events' | 'audit' | 'clock'>;
 
@@ -46,7 +47,7 @@ export async function loadRules(deps: ObserveDeps, pool: string | undefined, see
 
 /** All policies, each as it was last accepted. */
 export async function loadAcceptedPolicies(deps: ObserveDeps): Promise<PolicySet> {
-  const objects = (await deps.kubernetes.list(RESOURCES.NodeLifecyclePolicy)) ?? [];
+  const objects = objectsOf(await deps.kubernetes.list(RESOURCES.NodeLifecyclePolicy), { notServed: 'none' });
   return readPolicies(await withLastAccepted(deps, objects));
 }
 
@@ -76,7 +77,7 @@ async function findOwner(deps: Kubernetes, node: NodeView, known: string | undef
   const { kubernetes } = deps;
   for (const name of new Set([known, node.ownerClaim])) {
     if (name === undefined) continue;
-    const object = await kubernetes.get({ type: RESOURCES.NodeClaim, name });
+    const object = objectOf(await kubernetes.get({ type: RESOURCES.NodeClaim, name }), { notServed: 'none' });
     const owner = ownerAmong(node, object === undefined ? [] : [object]);
     if (owner.kind === 'claim') return owner;
   }

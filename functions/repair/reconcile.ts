@@ -25,6 +25,7 @@ import { isAllPolicies, policyChanged, statusDue, surroundingsChanged } from './
 import { nodeCodec, nodeRecordId, OWNER, poolOfSubject } from './record.ts';
 import { SETTINGS_ROUND } from '../../shared/policies/settings-rounds.ts';
 import { createSettingsRounds } from './wake-ups.ts';
+import { objectOf } from '../../shared/ports/read-answer.ts';
 
 type Ports = Pick<
   FunctionDeps,
@@ -87,7 +88,10 @@ async function reconcileAnswer(deps: Deps, { detailType, detail }: BusEvent): Pr
 
 /** The custom resource of a repair changed: its pool's pass looks at it. */
 async function reconcileRemediation(deps: Deps, nodeName: string | undefined): Promise<void> {
-  const node = nodeName === undefined ? undefined : await deps.kubernetes.get({ type: RESOURCES.Node, name: nodeName });
+  const node =
+    nodeName === undefined
+      ? undefined
+      : objectOf(await deps.kubernetes.get({ type: RESOURCES.Node, name: nodeName }), { notServed: 'notKnown' });
   if (node === undefined) return;
   const held = await openRecord(deps, nodeCodec, nodeRecordId(node.metadata.uid)).load();
   if (held.kind === 'held') await deps.passes.poolChanged(held.value.pool);

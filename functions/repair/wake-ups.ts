@@ -17,6 +17,7 @@ import { loadCluster } from './observe.ts';
 import { poolOf } from './pass/look.ts';
 import type { Passes } from './pass/run.ts';
 import { OWNER } from './record.ts';
+import { objectsOf } from '../../shared/ports/read-answer.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'> & { readonly passes: Passes };
 
@@ -32,7 +33,10 @@ async function concernedNodes(deps: Deps, scopes: Scopes): Promise<readonly Subj
     deps.kubernetes.list(RESOURCES.NodeLifecyclePolicy),
     deps.kubernetes.list(RESOURCES.NodePool),
   ]);
-  const statements = [...AWS_REPAIR_STATEMENTS, ...[...(policies ?? []), ...(pools ?? [])].flatMap(ownStatements)];
+  const statements = [
+    ...AWS_REPAIR_STATEMENTS,
+    ...[policies, pools].flatMap(answer => objectsOf(answer, { notServed: 'none' })).flatMap(ownStatements),
+  ];
   const owners = indexOwners(nodes, claims);
   const unhealthy = nodes
     .filter(node => matchStatements(node, statements).length > 0)

@@ -1,24 +1,26 @@
 /** `ClusterWatch` on the embedded API server in the same process. */
 import { toApiFailure } from '../../shared/adapters/kubernetes/api-failure.ts';
-import { apiVersionOf } from '../../shared/domain/kubernetes-object.ts';
+import { apiVersionOf, type ResourceType } from '../../shared/domain/kubernetes-object.ts';
 import { addDuration, seconds } from '../../shared/domain/time.ts';
 import { toWatchError } from '../../shared/adapters/kubernetes/watch-events.ts';
 import { toThrown } from '../../shared/adapters/kubernetes/errors.ts';
 import { WatchExpired, type ClusterWatch, type WatchEvent } from '../../shared/ports/cluster-watch.ts';
 import { objectAt, textAt } from '../../packages/kube-apiserver/src/json.ts';
-import type { ApiServerCore, WatchEvent as ServedEvent } from '../../packages/kube-apiserver/src/types.ts';
+import type { WatchEvent as ServedEvent } from '../../packages/kube-apiserver/src/types.ts';
 import type { Scheduler } from '../scheduler.ts';
-import { failureOf, versionsIn } from './kubernetes-api.ts';
+import { failureOf, versionsIn, type InProcessServer } from './kubernetes-api.ts';
 
 /** Lists and watches that can be cut off from outside, as an API server that goes away cuts them off. */
 export interface InProcessClusterWatch extends ClusterWatch {
   /** Ends every open watch with this error. */
   breakWatches(error: Error): void;
+  /** Ends the open watches of these, as an API server does with those of a kind that goes. */
+  endWatches(isMeant: (type: ResourceType, namespace: string | undefined) => boolean): void;
 }
 
 /** Streams end after `timeoutSeconds` of the scheduler's time. Throws as the adapter over HTTP does. */
-export function createInProcessClusterWatch(core: ApiServerCore, scheduler: Scheduler): InProcessClusterWatch {
-  const open = new Set<Stream>();
+export function createInProcessClusterWatch(core: InProcessServer, scheduler: Scheduler): InProcessClusterWatch {
+  const open = new Map<Stream, { readonly type: ResourceType; readonly namespace: string | undefined }>();
   return {
     async resolve({ group, version, kind }) {
       const info = core.resourceForKind(apiVersionOf({ group, version }), kind);
@@ -44,7 +46,7 @@ export function createInProcessClusterWatch(core: ApiServerCore, scheduler: Sche
       const doing = `watching ${type.resource}`;
       const stream = new Stream();
       const start = (): void => {
-        open.add(stream);
+        open.set(stream, { type, namespace: selection.namespace });
         stream.onEnd(() => open.delete(stream));
         try {
           const options = { ...selection, resourceVersion, allowWatchBookmarks: true };
@@ -69,7 +71,10 @@ export function createInProcessClusterWatch(core: ApiServerCore, scheduler: Sche
       };
     },
     breakWatches(error) {
-      for (const stream of open) stream.fail(error);
+      for (const stream of open.keys()) stream.fail(error);
+    },
+    endWatches(isMeant) {
+      for (const [stream, { type, namespace }] of open) if (isMeant(type, namespace)) stream.end();
     },
   };
 }

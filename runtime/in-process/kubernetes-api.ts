@@ -1,9 +1,10 @@
 /** `KubernetesApi` on the embedded API server in the same process: the same table of refusals as over HTTP, without the HTTP. */
-import { toApiFailure } from '../../shared/adapters/kubernetes/api-failure.ts';
+import { isNotFound, toApiFailure } from '../../shared/adapters/kubernetes/api-failure.ts';
 import {
   toCreateOutcome,
   toDeleteOutcome,
   toEvictOutcome,
+  toObjectAnswer,
   toThrown,
   toWriteOutcome,
 } from '../../shared/adapters/kubernetes/errors.ts';
@@ -18,25 +19,30 @@ import {
 import type { KubernetesApi, ObjectProjection } from '../../shared/ports/kubernetes-api.ts';
 import { ApiStatusError, type ApiServerCore } from '../../packages/kube-apiserver/src/types.ts';
 
+/** What the adapters of this folder use of the server. */
+export type InProcessServer = Pick<
+  ApiServerCore,
+  'get' | 'list' | 'create' | 'patch' | 'delete' | 'evict' | 'watch' | 'resources' | 'resourceForKind'
+>;
+
 /** @param user whom the API server sees as the writer */
-export function createInProcessKubernetesApi(core: ApiServerCore, user: string): KubernetesApi {
+export function createInProcessKubernetesApi(core: InProcessServer, user: string): KubernetesApi {
   return {
     async get(ref) {
       try {
-        return core.get(ref);
+        return { kind: 'there', object: core.get(ref) };
       } catch (error) {
-        const failure = failureOf(error);
-        if (failure.status === 404) return undefined;
-        throw toThrown(failure, { doing: describeCall('reading', ref), write: false });
+        return toObjectAnswer(failureOf(error), ref, describeCall('reading', ref));
       }
     },
     async list(type, query = {}, { project } = {}) {
       try {
         const { items } = core.list(type, query);
-        return project === undefined ? items : items.map(item => projectedOnce(item, project));
+        const objects = project === undefined ? items : items.map(item => projectedOnce(item, project));
+        return { kind: 'there', objects };
       } catch (error) {
         const failure = failureOf(error);
-        if (failure.status === 404) return undefined;
+        if (isNotFound(failure)) return { kind: 'notServed', type };
         throw toThrown(failure, { doing: `listing ${type.resource}`, write: false });
       }
     },
@@ -84,7 +90,10 @@ export function createInProcessKubernetesApi(core: ApiServerCore, user: string):
 }
 
 /** The versions that serve a kind or resource, the preferred one first. */
-export const versionsIn = (core: ApiServerCore, what: GroupKind | GroupResource): readonly string[] =>
+export const versionsIn = (
+  core: Pick<InProcessServer, 'resources'>,
+  what: GroupKind | GroupResource,
+): readonly string[] =>
   core
     .resources()
     .filter(

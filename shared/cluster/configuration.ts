@@ -22,6 +22,7 @@ import {
   sameKept,
   type Configuration,
 } from './read-configuration.ts';
+import { objectOf } from '../ports/read-answer.ts';
 
 export type ConfigurationDeps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'events' | 'audit' | 'clock'>;
 
@@ -59,7 +60,9 @@ export async function loadConfig(
   seen?: Configuration,
 ): Promise<Configuration> {
   const { namespace, name } = CONFIG_MAP;
-  const configMap = deps.kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name });
+  const configMap = deps.kubernetes
+    .get({ type: RESOURCES.ConfigMap, namespace, name })
+    .then(answer => objectOf(answer, { notServed: 'notKnown' }));
   const version = seen && versions.get(seen);
   if (seen !== undefined && version !== undefined) {
     const live = await configMap;

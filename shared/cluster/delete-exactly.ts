@@ -3,6 +3,7 @@ import type { ObjectRef } from '../domain/kubernetes-object.ts';
 import { RetryableError } from '../errors.ts';
 import type { KubernetesApi } from '../ports/kubernetes-api.ts';
 import { inOtherVersion } from './other-versions.ts';
+import { objectOf } from '../ports/read-answer.ts';
 
 /**
  * Done when it is being deleted, is gone, or another one has its name. One whose version is not served is not gone. Throws `RetryableError` when the API server reports a conflict and
@@ -20,7 +21,7 @@ type Api = Pick<KubernetesApi, 'get' | 'delete' | 'versionsOf'>;
 async function deleteAs(kubernetes: Api, ref: ObjectRef, uid: string): Promise<boolean> {
   const outcome = await kubernetes.delete(ref, { preconditions: { uid } });
   if (outcome.kind !== 'conflict') return outcome.kind === 'ok';
-  const object = await kubernetes.get(ref);
+  const object = objectOf(await kubernetes.get(ref), { notServed: 'none' });
   if (object?.metadata.uid !== uid || object.metadata.deletionTimestamp !== undefined) return true;
   throw new RetryableError(`deleting ${ref.type.resource} ${ref.name}: ${outcome.message}`, { reason: 'Conflict' });
 }

@@ -7,12 +7,13 @@ import { isJsonObject } from '../domain/json.ts';
 import type { JsonObject, JsonValue, KubernetesObject, ObjectMeta } from '../domain/kubernetes-object.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { ListQuery, ObjectProjection } from '../ports/kubernetes-api.ts';
+import { objectsOf } from '../ports/read-answer.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes'>;
 
 /** Matching Nodes, with all that `readNode` reads, and the taints. */
 export async function listNodes({ kubernetes }: Deps, query: ListQuery = {}): Promise<readonly KubernetesObject[]> {
-  return (await kubernetes.list(RESOURCES.Node, query, { project: projectNode })) ?? [];
+  return objectsOf(await kubernetes.list(RESOURCES.Node, query, { project: projectNode }), { notServed: 'notKnown' });
 }
 
 /** Matching NodeClaims, with all that `readNodeClaim` reads; none where the CRD is not installed. */
@@ -20,12 +21,14 @@ export async function listNodeClaims(
   { kubernetes }: Deps,
   query: ListQuery = {},
 ): Promise<readonly KubernetesObject[]> {
-  return (await kubernetes.list(RESOURCES.NodeClaim, query, { project: projectNodeClaim })) ?? [];
+  return objectsOf(await kubernetes.list(RESOURCES.NodeClaim, query, { project: projectNodeClaim }), {
+    notServed: 'none',
+  });
 }
 
 /** Matching pods, with all that `readPod` reads. */
 export async function listPods({ kubernetes }: Deps, query: ListQuery): Promise<readonly KubernetesObject[]> {
-  return (await kubernetes.list(RESOURCES.Pod, query, { project: projectPod })) ?? [];
+  return objectsOf(await kubernetes.list(RESOURCES.Pod, query, { project: projectPod }), { notServed: 'notKnown' });
 }
 
 /** What `readNode` reads, the taints, and the cordon. */

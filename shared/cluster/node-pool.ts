@@ -7,12 +7,13 @@ import { readNode, type NodeView } from '../domain/node.ts';
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import { listNodeClaims, listNodes } from './lists.ts';
 import { readPolicies, type PolicySet } from '../policies/policy-set.ts';
+import { objectOf, objectsOf } from '../ports/read-answer.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes'>;
 
 /** All policies; none where the CRD is not installed. */
 export async function loadPolicies({ kubernetes }: Deps): Promise<PolicySet> {
-  return readPolicies((await kubernetes.list(RESOURCES.NodeLifecyclePolicy)) ?? []);
+  return readPolicies(objectsOf(await kubernetes.list(RESOURCES.NodeLifecyclePolicy), { notServed: 'none' }));
 }
 
 /** The NodePool of that name; undefined when there is none of that name or the CRD is not installed. */
@@ -20,7 +21,9 @@ export async function loadNodePool(
   { kubernetes }: Deps,
   name: string | undefined,
 ): Promise<KubernetesObject | undefined> {
-  return name === undefined ? undefined : await kubernetes.get({ type: RESOURCES.NodePool, name });
+  return name === undefined
+    ? undefined
+    : objectOf(await kubernetes.get({ type: RESOURCES.NodePool, name }), { notServed: 'none' });
 }
 
 /** The nodes of a pool by label, or all nodes of the cluster for nodes without one (Karpenter's scope of the threshold). */

@@ -4,6 +4,7 @@
  */
 import type { KubernetesObject, ObjectRef } from '../domain/kubernetes-object.ts';
 import type { KubernetesApi } from '../ports/kubernetes-api.ts';
+import { objectOf } from '../ports/read-answer.ts';
 
 /** Where an object that a call did not find may be seen instead; none where its own version is served, or nothing of its kind is. */
 export async function otherVersionsOf(
@@ -28,9 +29,9 @@ export async function findInAnyVersion(
   kubernetes: Pick<KubernetesApi, 'get' | 'versionsOf'>,
   ref: ObjectRef,
 ): Promise<{ readonly ref: ObjectRef; readonly object: KubernetesObject } | undefined> {
-  const object = await kubernetes.get(ref);
+  const object = objectOf(await kubernetes.get(ref), { notServed: 'none' });
   if (object !== undefined) return { ref, object };
   const other = await inOtherVersion(kubernetes, ref);
-  const found = other && (await kubernetes.get(other));
+  const found = other && objectOf(await kubernetes.get(other), { notServed: 'none' });
   return other && found && { ref: other, object: found };
 }

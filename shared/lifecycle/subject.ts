@@ -6,6 +6,7 @@ import type { KubernetesObject, ObjectRef } from '../domain/kubernetes-object.ts
 import type { FunctionDeps } from '../ports/function-deps.ts';
 import type { Held } from './record-codec.ts';
 import type { TimedRecord } from './timed-record.ts';
+import { objectOf } from '../ports/read-answer.ts';
 
 export type Found<Value> =
   | {
@@ -44,7 +45,7 @@ export async function findSubject<Value>(
   { ref, uid, recordOf, onlyIfKnown = false, isNoNews = () => false }: Sought<Value>,
 ): Promise<Found<Value>> {
   if (uid === undefined) {
-    const object = await kubernetes.get(ref);
+    const object = objectOf(await kubernetes.get(ref), { notServed: 'none' });
     if (object === undefined) return { kind: 'notOurs' };
     const record = recordOf(object.metadata.uid);
     const held = await record.load();
@@ -57,12 +58,12 @@ export async function findSubject<Value>(
   const held = await record.load();
   if (held.kind === 'newer' || (onlyIfKnown && held.kind === 'none')) return { kind: 'notOurs' };
   if (held.kind === 'held' && isNoNews(held.value)) return { kind: 'notOurs' };
-  const object = await kubernetes.get(ref);
+  const object = objectOf(await kubernetes.get(ref), { notServed: 'none' });
   if (object?.metadata.uid === uid) return { kind: 'here', object, record, held };
   if (held.kind === 'none') return { kind: 'notOurs' };
 
   const { name } = held.stored.subject;
   if (name === ref.name) return { kind: 'gone', record, held };
-  const stored = await kubernetes.get({ ...ref, name });
+  const stored = objectOf(await kubernetes.get({ ...ref, name }), { notServed: 'none' });
   return stored?.metadata.uid === uid ? { kind: 'here', object: stored, record, held } : { kind: 'gone', record, held };
 }

@@ -48,11 +48,6 @@ export interface ClusterWatch {
       resourceVersion: string;
       timeoutSeconds: number;
       signal: AbortSignal;
-      /**
-       * Asked about the JSON text of each event, bookmarks and errors included, before it is parsed: what it answers true for is
-       * not yielded. An implementation that has no text never asks.
-       */
-      skip?: (text: string) => boolean;
     },
   ): AsyncIterable<WatchEvent>;
 }

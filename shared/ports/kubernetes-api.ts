@@ -13,6 +13,7 @@ import type {
   ObjectRef,
   ResourceType,
 } from '../domain/kubernetes-object.ts';
+import type { ObjectAnswer, ObjectsAnswer } from './read-answer.ts';
 
 export interface ListQuery {
   readonly namespace?: string;
@@ -71,10 +72,10 @@ export type ObjectPatch =
   | { readonly type: 'json'; readonly body: readonly JsonObject[] };
 
 export interface KubernetesApi {
-  /** The live object (quorum read), or undefined where the API server says that there is none. */
-  get(ref: ObjectRef): Promise<KubernetesObject | undefined>;
-  /** All matching objects (all pages), consistent; undefined when the resource is not served (its CRD is missing). */
-  list(type: ResourceType, query?: ListQuery, options?: ListOptions): Promise<readonly KubernetesObject[] | undefined>;
+  /** The live object (quorum read). */
+  get(ref: ObjectRef): Promise<ObjectAnswer>;
+  /** All matching objects (all pages), consistent. */
+  list(type: ResourceType, query?: ListQuery, options?: ListOptions): Promise<ObjectsAnswer>;
   create(type: ResourceType, manifest: KubernetesManifest): Promise<CreateOutcome>;
   patch(ref: ObjectRef, patch: ObjectPatch, options?: { subresource?: 'status' }): Promise<WriteOutcome>;
   delete(

@@ -40,11 +40,7 @@ export function describeCall({ port, method, args }: DescribedCall): string {
 export function describeAnswer(answer: unknown, error: unknown): string {
   if (error !== undefined) return ` → ${messageOf(error)}`;
   const kind = textOf(dig(answer, 'kind'));
-  return kind === undefined ||
-    kind === 'ok' ||
-    kind === 'written' ||
-    kind === 'deleted' ||
-    textOf(dig(answer, 'metadata', 'uid')) !== undefined
-    ? ''
-    : ` → ${kind}`;
+  return kind === undefined || AS_EXPECTED.has(kind) ? '' : ` → ${kind}`;
 }
+
+const AS_EXPECTED: ReadonlySet<string> = new Set(['ok', 'there', 'written', 'deleted']);

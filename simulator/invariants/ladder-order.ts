@@ -12,10 +12,10 @@ import { CLOCK_LAG, type CheckContext, type MakeCheck, type PortCall, type Run }
 import { isOpen, isRefused, wasRefused, type Act, type ActKind } from './ladder-acts.ts';
 import { checkLadderLeft } from './ladder-left.ts';
 import { createClimbers, DEFAULT_TIMEOUT, type Climb } from './ladder.ts';
-import { dig, listOf, millisecondsOf, nameOf, objectOf, textOf } from './reading.ts';
+import { dig, listOf, millisecondsOf, nameOf, textOf } from './reading.ts';
 import { isPolicyReadable, repairBlockFor } from './policy-oracle.ts';
 import { poolOf } from './node-pool.ts';
-import { isKubernetes, lastList, targetOf } from './run-journal.ts';
+import { answerOf, isKubernetes, lastList, targetOf } from './run-journal.ts';
 
 /** What a run that died may have taken off the time of an action before it was tried again; ms. */
 const DISTURBED_SLACK = 3 * 60_000;
@@ -138,7 +138,7 @@ function ladderSeen(node: KubernetesObject, run: Run, { mirror }: CheckContext):
     if (!isKubernetes(call, 'get') || call.outcome.kind !== 'answered') continue;
     const { resource, name: asked } = targetOf(call);
     if (resource !== 'nodepools' || asked !== name) continue;
-    const pool = objectOf(call.outcome.value);
+    const pool = answerOf(call);
     const actions = dig(repairBlockFor(pool, policies), 'actions');
     ladders.set(JSON.stringify(actions), actions);
   }
@@ -190,9 +190,9 @@ function placeOf(rungs: readonly Rung[], wanted: ActKind, after: number): number
 }
 
 /** Whether a remediator was read to have given up on the node of that name. */
-function saysFailed({ outcome, args }: PortCall, name: string): boolean {
-  if (outcome.kind !== 'answered' || dig(args[0], 'name') !== name) return false;
-  return listOf(dig(outcome.value, 'status', 'conditions')).some(
+function saysFailed(call: PortCall, name: string): boolean {
+  if (dig(call.args[0], 'name') !== name) return false;
+  return listOf(dig(answerOf(call)?.status, 'conditions')).some(
     condition => dig(condition, 'type') === 'Succeeded' && dig(condition, 'status') === 'False',
   );
 }

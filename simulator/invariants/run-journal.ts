@@ -47,11 +47,11 @@ export function lastGet(
 ): { readonly object: KubernetesObject | undefined; readonly index: number } | undefined {
   const index = run.calls.findLastIndex(call => {
     if (!isKubernetes(call, 'get') || call.outcome.kind !== 'answered') return false;
-    const object = objectOf(call.outcome.value);
+    const object = answerOf(call);
     return targetOf(call).resource === resource && (object === undefined || isMeant(object));
   });
-  const outcome = run.calls[index]?.outcome;
-  return outcome?.kind === 'answered' ? { object: objectOf(outcome.value), index } : undefined;
+  const call = run.calls[index];
+  return call && { object: answerOf(call), index };
 }
 
 /** The object as the run saw it last: read, or in the answer to a patch of its own. */
@@ -67,7 +67,8 @@ export function lastSeen(run: Run, resource: string): KubernetesObject | undefin
   return (patched && answerOf(patched)) ?? read?.object;
 }
 
-const answerOf = ({ outcome }: PortCall): KubernetesObject | undefined =>
+/** The object in the answer to a `get` or `patch`; undefined: there was none. */
+export const answerOf = ({ outcome }: PortCall): KubernetesObject | undefined =>
   outcome.kind === 'answered' ? objectOf(dig(outcome.value, 'object')) : undefined;
 
 /** The objects of the last answered list of a resource. */
@@ -76,7 +77,7 @@ export function lastList(run: Run, resource: string): readonly KubernetesObject[
     each => isKubernetes(each, 'list') && each.outcome.kind === 'answered' && targetOf(each).resource === resource,
   );
   if (call?.outcome.kind !== 'answered') return undefined;
-  return listOf(call.outcome.value).flatMap(item => objectOf(item) ?? []);
+  return listOf(dig(call.outcome.value, 'objects')).flatMap(item => objectOf(item) ?? []);
 }
 
 /** The pod of the call as the run saw it last. */

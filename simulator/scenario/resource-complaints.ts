@@ -55,7 +55,10 @@ function kindHint({ apiVersion, kind }: Manifest, known: readonly KnownResource[
   return suggestion(`${apiVersion} ${kind}`, known.map(written));
 }
 
-export function ofTarget({ resource: name, namespace }: TargetRef, path: Path, names: Names): Complaint[] {
+export const ofTarget = ({ resource, namespace }: TargetRef, path: Path, names: Names): Complaint[] =>
+  ofResource(resource, namespace, path, names);
+
+export function ofResource(name: string, namespace: string | undefined, path: Path, names: Names): Complaint[] {
   const { known, locate } = names;
   const [resource] = resourcesNamed(name, known);
   if (resource === undefined) return unknownResource(name, [...path, 'resource'], names);

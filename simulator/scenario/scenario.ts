@@ -1,5 +1,6 @@
 /** A scenario, parsed: what exists, what happens when, and what is expected (docs/scenarios.md). */
 import type { JsonObject, JsonValue } from '../../shared/domain/kubernetes-object.ts';
+import type { Part } from '../../shared/contract/permissions.ts';
 import type { DurationMs, EpochMs } from '../../shared/domain/time.ts';
 import type { InstanceState } from '../../shared/ports/instances.ts';
 
@@ -68,9 +69,43 @@ export type HookResult = (typeof HOOK_RESULTS)[number];
 export const OUTAGE_PARTS = ['api', 'bus', 'store'] as const;
 export type OutagePart = (typeof OUTAGE_PARTS)[number];
 
+export const REFUSABLE_VERBS = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'evict'] as const;
+export type RefusableVerb = (typeof REFUSABLE_VERBS)[number];
+
+/** Which requests are refused: those that agree with every field that is there; at least `verb` or `resource` is. */
+export interface RefusedRequests {
+  readonly verb?: RefusableVerb | undefined;
+  /** A plural, `.group` added where two share it. */
+  readonly resource?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+  /** The part of Curfew that asks; undefined: all. */
+  readonly by?: Part | undefined;
+}
+
+export type Refusal = RefusedRequests & { readonly as: RefusedAs };
+
+/** By an HTTP status, or as the 404 of a kind that the server does not serve. */
+export type RefusedAs = { readonly status: number } | { readonly notServed: true };
+
+export const CONDITION_STATUSES = ['True', 'False', 'Unknown'] as const;
+
+/** What a step states of a condition of a Node. */
+export interface StatedCondition {
+  readonly type: string;
+  readonly status: (typeof CONDITION_STATUSES)[number];
+  /** undefined: as it is, or none where the status changes. */
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
+}
+
+export const LAUNCH_RESULTS = ['succeed', 'insufficientCapacity', 'never'] as const;
+export type LaunchResult = (typeof LAUNCH_RESULTS)[number];
+
 export type StepAction =
   | { readonly kind: 'apply'; readonly manifest: Manifest }
   | { readonly kind: 'patch'; readonly target: TargetRef; readonly merge: JsonObject }
+  | { readonly kind: 'condition'; readonly node: string; readonly condition: StatedCondition }
   | { readonly kind: 'delete'; readonly target: TargetRef; readonly gracePeriodSeconds?: number | undefined }
   | { readonly kind: 'busEvent'; readonly source: string; readonly detailType: string; readonly detail: JsonObject }
   | {
@@ -90,6 +125,13 @@ export type StepAction =
       readonly name: string;
       readonly result: HookResult;
       readonly message?: string | undefined;
+    }
+  | { readonly kind: 'launch'; readonly nodePool: string; readonly result: LaunchResult }
+  | {
+      readonly kind: 'refuse';
+      readonly refusal: Refusal;
+      /** undefined: to the end. */
+      readonly for: DurationMs | undefined;
     }
   | { readonly kind: 'outage'; readonly of: OutagePart; readonly for: DurationMs }
   | { readonly kind: 'restart'; readonly part: 'forwarder' };

@@ -26,6 +26,8 @@ export const duration = textOr('a Go duration').transform((value, context): Dura
   return z.NEVER;
 });
 
+export const positiveDuration = duration.refine(value => value > 0, 'must be longer than 0s');
+
 export const instant = z.string().transform((value, context): EpochMs => {
   const parsed = parseTimestamp(value);
   if (parsed !== undefined) return parsed;

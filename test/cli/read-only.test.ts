@@ -4,6 +4,7 @@ import { createInProcessKubernetesApi } from '../../runtime/in-process/kubernete
 import { toReadOnly, type WithheldWrite } from '../../cli/start/read-only.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import { createManualClock } from '../fakes/manual-clock.ts';
+import { objectAt, objectsIn } from '../fakes/objects.ts';
 
 const node = { type: RESOURCES.Node, name: 'n1' };
 const nobody = { type: RESOURCES.Node, name: 'nobody' };
@@ -20,8 +21,8 @@ function make() {
 describe('read-only Kubernetes API', () => {
   it('reads', async () => {
     const { api } = make();
-    expect(await api.get(node)).toMatchObject({ metadata: { uid: 'u1' } });
-    expect(await api.list(RESOURCES.Node)).toHaveLength(1);
+    expect(await objectAt(api, node)).toMatchObject({ metadata: { uid: 'u1' } });
+    expect(await objectsIn(api, RESOURCES.Node)).toHaveLength(1);
   });
 
   it('reports each write and makes none', async () => {

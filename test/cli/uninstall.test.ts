@@ -8,6 +8,7 @@ import { createApiServer } from '../../packages/kube-apiserver/src/api-server.ts
 import { createInProcessKubernetesApi } from '../../runtime/in-process/kubernetes-api.ts';
 import { systemClock } from '../../shared/adapters/system-clock.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
+import { objectAt, objectsIn } from '../fakes/objects.ts';
 
 const POOL = { 'karpenter.sh/nodepool': 'web' };
 const marked = { 'curfew.dev/termination-finalizer': 'example.com/custom' };
@@ -39,7 +40,7 @@ describe('curfew uninstall', () => {
       rules: [],
       cordoned: [],
     });
-    const nodes = (await kubernetes.list(RESOURCES.Node)) ?? [];
+    const nodes = await objectsIn(kubernetes, RESOURCES.Node);
     const finalizersOf = Object.fromEntries(nodes.map(({ metadata }) => [metadata.name, metadata.finalizers ?? []]));
     expect(finalizersOf).toEqual({
       replaced: ['other.example/f', 'karpenter.sh/termination'],
@@ -74,7 +75,7 @@ describe('curfew uninstall', () => {
     const said: string[] = [];
     const say = (line: string) => said.push(line);
     expect(await uninstall(kubernetes, { ...RUN, releaseHolds: true, say })).toMatchObject({ left: [] });
-    const nodes = (await kubernetes.list(RESOURCES.Node)) ?? [];
+    const nodes = await objectsIn(kubernetes, RESOURCES.Node);
     expect(Object.fromEntries(nodes.map(({ metadata }) => [metadata.name, metadata.annotations ?? {}]))).toEqual({
       held: {},
       both: {},
@@ -119,7 +120,7 @@ describe('curfew uninstall', () => {
     const said: string[] = [];
     const release = () => uninstall(kubernetes, { ...RUN, releaseHolds: true, say: line => said.push(line) });
     expect(await release()).toEqual({ left: ['Node going'], held: [], rules: [], cordoned: ['drained'] });
-    const nodes = (await kubernetes.list(RESOURCES.Node)) ?? [];
+    const nodes = await objectsIn(kubernetes, RESOURCES.Node);
     const look = nodes.map(({ metadata: { name, annotations = {}, labels = {} }, spec }) => [
       name,
       { annotations, state: labels[STATE], cordoned: spec?.['unschedulable'] === true },
@@ -173,7 +174,7 @@ describe('curfew uninstall', () => {
     core.seed(node('held', { annotations: { ...annotations, ...marked } }));
     const kubernetes = createInProcessKubernetesApi(core, 'test');
     await uninstall(kubernetes, { ...RUN, say: () => undefined });
-    expect((await kubernetes.list(RESOURCES.Node))?.[0]?.metadata.annotations).toEqual(annotations);
+    expect((await objectsIn(kubernetes, RESOURCES.Node))?.[0]?.metadata.annotations).toEqual(annotations);
   });
 
   it('goes on while an API server still has the admission policy, which turns what it gives back into ours', async () => {
@@ -182,14 +183,14 @@ describe('curfew uninstall', () => {
     /** Two servers: one forgets the policy at once, the other after the fourth write. */
     const patch: typeof kubernetes.patch = async (ref, change, options) => {
       if ((turned -= 1) % 2 === 0 || turned < 0) return kubernetes.patch(ref, change, options);
-      const object = await kubernetes.get(ref);
+      const object = await objectAt(kubernetes, ref);
       return object === undefined ? { kind: 'notFound' } : { kind: 'ok', object };
     };
     const said: string[] = [];
     const outcome = await uninstall({ ...kubernetes, patch }, { ...RUN, say: line => said.push(line) });
     expect(outcome).toMatchObject({ left: ['Node going'], held: [] });
     expect(said).toHaveLength(3);
-    const nodes = (await kubernetes.list(RESOURCES.Node)) ?? [];
+    const nodes = await objectsIn(kubernetes, RESOURCES.Node);
     const marks = nodes.filter(({ metadata }) => metadata.annotations?.['curfew.dev/termination-finalizer']);
     expect(marks.map(({ metadata }) => metadata.name)).toEqual(['going']);
   });
@@ -197,7 +198,7 @@ describe('curfew uninstall', () => {
   it('names what gets our finalizer again and again: the functions are not stopped', async () => {
     const kubernetes = cluster();
     const patch: typeof kubernetes.patch = async ref => {
-      const object = await kubernetes.get(ref);
+      const object = await objectAt(kubernetes, ref);
       return object === undefined ? { kind: 'notFound' } : { kind: 'ok', object };
     };
     const said: string[] = [];
@@ -208,10 +209,10 @@ describe('curfew uninstall', () => {
 
   it('changes nothing in a dry run', async () => {
     const kubernetes = cluster();
-    const before = await kubernetes.list(RESOURCES.Node);
+    const before = await objectsIn(kubernetes, RESOURCES.Node);
     const said: string[] = [];
     await uninstall(kubernetes, { ...RUN, dryRun: true, say: line => said.push(line) });
-    expect(await kubernetes.list(RESOURCES.Node)).toEqual(before);
+    expect(await objectsIn(kubernetes, RESOURCES.Node)).toEqual(before);
     expect(said).toContain('taken example.com/custom off Node replaced, put karpenter.sh/termination on');
   });
 

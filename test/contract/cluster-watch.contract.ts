@@ -8,6 +8,7 @@ import {
   type WatchSelection,
 } from '../../shared/ports/cluster-watch.ts';
 import { configMap, configMapRef, created, NOT_SERVED, type KubernetesSubject } from './kubernetes-subject.ts';
+import { objectAt } from '../fakes/objects.ts';
 
 const type = RESOURCES.ConfigMap;
 const LONG_SECONDS = 60;
@@ -127,7 +128,7 @@ export function defineClusterWatchContract(name: string, makeSubject: () => Prom
       await created(api, type, configMap(namespace, 'a', { data: { n: '1' } }));
       const events = firstEvents(subject, resourceVersion, 4);
       await api.patch(configMapRef(namespace, 'a'), { type: 'merge', body: { data: { n: '2' } } });
-      const a = await api.get(configMapRef(namespace, 'a'));
+      const a = await objectAt(api, configMapRef(namespace, 'a'));
       await created(api, type, configMap(namespace, 'b'));
       await api.delete(configMapRef(namespace, 'a'), { preconditions: { uid: a?.metadata.uid ?? '' } });
       const received = await events;

@@ -18,6 +18,7 @@ import {
   runningPod,
   type KubernetesSubject,
 } from './kubernetes-subject.ts';
+import { objectAt, objectsIn } from '../fakes/objects.ts';
 
 const OTHER_UID = '00000000-0000-0000-0000-000000000000';
 /** A real control plane answers some things a moment later (a new CRD, a deleted one). */
@@ -29,8 +30,9 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
   describe(`KubernetesApi: ${name}: reading`, () => {
     it('knows nothing of an object that does not exist', async () => {
       const { api, namespace } = await makeSubject();
-      expect(await api.get(configMapRef(namespace, 'nobody'))).toBeUndefined();
-      expect(await api.get({ type: NOT_SERVED, name: 'nobody' })).toBeUndefined();
+      expect(await api.get(configMapRef(namespace, 'nobody'))).toEqual({ kind: 'notThere' });
+      expect(await api.get(configMapRef('no-such-namespace', 'nobody'))).toEqual({ kind: 'notThere' });
+      expect(await api.get({ type: NOT_SERVED, name: 'nobody' })).toEqual({ kind: 'notServed', type: NOT_SERVED });
     });
 
     it('returns an object as it was stored', async () => {
@@ -39,7 +41,7 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
       expect(stored).toMatchObject({ apiVersion: 'v1', kind: 'ConfigMap', data: { key: 'välue\n' } });
       expect(stored.metadata.uid).not.toBe('');
       expect(stored.metadata.resourceVersion).not.toBe('');
-      expect(await api.get(configMapRef(namespace, 'a'))).toEqual(stored);
+      expect(await objectAt(api, configMapRef(namespace, 'a'))).toEqual(stored);
     });
 
     it('lists what its selectors select, with apiVersion and kind', async () => {
@@ -47,13 +49,14 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
       await created(api, type, configMap(namespace, 'a', { metadata: { labels: { tier: 'one' } } }));
       await created(api, type, configMap(namespace, 'b', { metadata: { labels: { tier: 'two' } } }));
       await created(api, type, configMap(namespace, 'c'));
-      const list = async (query: object) => (await api.list(type, { namespace, ...query }))?.map(nameOf).toSorted();
+      const list = async (query: object) =>
+        (await objectsIn(api, type, { namespace, ...query }))?.map(nameOf).toSorted();
       expect(await list({ labelSelector: 'tier' })).toEqual(['a', 'b']);
       expect(await list({ labelSelector: 'tier in (one,three)' })).toEqual(['a']);
       expect(await list({ labelSelector: 'tier=two' })).toEqual(['b']);
       expect(await list({ fieldSelector: 'metadata.name=c' })).toEqual(['c']);
-      const [item] = (await api.list(type, { namespace, fieldSelector: 'metadata.name=c' })) ?? [];
-      expect(item).toEqual(await api.get(configMapRef(namespace, 'c')));
+      const [item] = await objectsIn(api, type, { namespace, fieldSelector: 'metadata.name=c' });
+      expect(item).toEqual(await objectAt(api, configMapRef(namespace, 'c')));
     });
 
     it('keeps of each object what the projection keeps, with apiVersion and kind', async () => {
@@ -72,8 +75,8 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
         metadata: { name, uid, resourceVersion, creationTimestamp },
       });
       const query = { namespace, fieldSelector: 'metadata.name!=kube-root-ca.crt' };
-      const items = await api.list(type, query, { project });
-      const whole = await api.list(type, query);
+      const items = await objectsIn(api, type, query, { project });
+      const whole = await objectsIn(api, type, query);
       expect(items).toStrictEqual(whole?.map(project));
       expect(items?.map(({ data }) => data)).toEqual([{ key: 'one' }, { key: 'two' }]);
       expect(items?.[0]).toMatchObject({ apiVersion: 'v1', kind: 'ConfigMap' });
@@ -88,10 +91,10 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
       await expect(api.list(type, { namespace }, { project })).rejects.toThrow(new TypeError('a bug'));
     });
 
-    it('lists nothing in a namespace that does not exist, and undefined where the resource is not served', async () => {
+    it('lists nothing in a namespace that does not exist, and says where the resource is not served', async () => {
       const { api } = await makeSubject();
-      expect(await api.list(type, { namespace: 'no-such-namespace' })).toEqual([]);
-      expect(await api.list(NOT_SERVED)).toBeUndefined();
+      expect(await objectsIn(api, type, { namespace: 'no-such-namespace' })).toEqual([]);
+      expect(await api.list(NOT_SERVED)).toEqual({ kind: 'notServed', type: NOT_SERVED });
     });
 
     it('refuses a selector that it cannot read', async () => {
@@ -107,7 +110,7 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
       const { api, namespace } = await makeSubject();
       const stored = await created(api, type, configMap(namespace, 'a'));
       expect(await api.create(type, configMap(namespace, 'a', { data: { other: '1' } }))).toEqual({ kind: 'exists' });
-      expect(await api.get(configMapRef(namespace, 'a'))).toEqual(stored);
+      expect(await objectAt(api, configMapRef(namespace, 'a'))).toEqual(stored);
     });
 
     it('makes a name where only its beginning is given', async () => {
@@ -140,7 +143,7 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
       const before = await created(api, type, configMap(namespace, 'a', { metadata, data: { key: 'value' } }));
       const body = { metadata: { annotations: { drop: null, add: '3' } } };
       const outcome = await api.patch(configMapRef(namespace, 'a'), { type: 'merge', body });
-      const after = await api.get(configMapRef(namespace, 'a'));
+      const after = await objectAt(api, configMapRef(namespace, 'a'));
       expect(outcome).toEqual({ kind: 'ok', object: after });
       expect(after).toMatchObject({ metadata: { uid: before.metadata.uid }, data: { key: 'value' } });
       expect(after?.metadata.annotations).toEqual({ keep: '1', add: '3' });
@@ -161,7 +164,7 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
         });
       expect(await replace('one', 'two')).toMatchObject({ kind: 'ok', object: { data: { key: 'two' } } });
       expect(await replace('one', 'three')).toMatchObject({ kind: 'conflict' });
-      expect(await api.get(ref)).toMatchObject({ data: { key: 'two' } });
+      expect(await objectAt(api, ref)).toMatchObject({ data: { key: 'two' } });
     });
 
     it('answers notFound for an object that does not exist', async () => {
@@ -183,7 +186,7 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
       });
       expect(await patch({ uid, resourceVersion }, '2')).toMatchObject({ kind: 'conflict' });
       expect(await patch({ uid: OTHER_UID }, '3')).toMatchObject({ kind: 'conflict' });
-      expect(await api.get(ref)).toMatchObject({ data: { value: '1' } });
+      expect(await objectAt(api, ref)).toMatchObject({ data: { value: '1' } });
     });
 
     it('refuses a result that is not valid', async () => {
@@ -219,7 +222,7 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
       ];
       const patch = { type: 'merge', body: { status: { conditions } } } as const;
       expect(await api.patch(ref, patch, { subresource: 'status' })).toMatchObject({ kind: 'ok' });
-      const read = readConditions((await api.get(ref))?.status?.['conditions']);
+      const read = readConditions((await objectAt(api, ref))?.status?.['conditions']);
       expect(read.map(({ type: condition, status }) => `${condition}=${status}`)).toEqual([
         'Ready=True',
         'Ready=False',
@@ -250,7 +253,7 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
       const ref = configMapRef(namespace, 'a');
       const { metadata } = await created(api, type, configMap(namespace, 'a'));
       expect(await api.delete(ref, { preconditions: { uid: metadata.uid } })).toEqual({ kind: 'ok' });
-      expect(await api.get(ref)).toBeUndefined();
+      expect(await objectAt(api, ref)).toBeUndefined();
       expect(await api.delete(ref, { preconditions: { uid: metadata.uid } })).toEqual({ kind: 'notFound' });
     });
 
@@ -262,7 +265,7 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
       const { uid } = stored.metadata;
       const outcome = await api.delete(ref, { preconditions: { uid, resourceVersion: '1' } });
       expect(outcome).toMatchObject({ kind: 'conflict' });
-      expect(await api.get(ref)).toEqual(stored);
+      expect(await objectAt(api, ref)).toEqual(stored);
     });
 
     it('keeps an object with finalizers, marked, until the last one is gone', async () => {
@@ -271,17 +274,17 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
       const finalizers = ['example.com/one', 'example.com/two'];
       const { metadata } = await created(api, type, configMap(namespace, 'a', { metadata: { finalizers } }));
       expect(await api.delete(ref, { preconditions: { uid: metadata.uid } })).toEqual({ kind: 'ok' });
-      const marked = await api.get(ref);
+      const marked = await objectAt(api, ref);
       expect(marked?.metadata.deletionTimestamp).toMatch(/^\d{4}-/);
       // Deleting again changes nothing.
       expect(await api.delete(ref, { preconditions: { uid: metadata.uid } })).toEqual({ kind: 'ok' });
-      expect((await api.get(ref))?.metadata.deletionTimestamp).toBe(marked?.metadata.deletionTimestamp);
+      expect((await objectAt(api, ref))?.metadata.deletionTimestamp).toBe(marked?.metadata.deletionTimestamp);
 
       const remove = (left: string[]) => api.patch(ref, { type: 'merge', body: { metadata: { finalizers: left } } });
       expect(await remove(['example.com/two'])).toMatchObject({ kind: 'ok' });
-      expect((await api.get(ref))?.metadata.finalizers).toEqual(['example.com/two']);
+      expect((await objectAt(api, ref))?.metadata.finalizers).toEqual(['example.com/two']);
       expect(await remove([])).toMatchObject({ kind: 'ok' });
-      expect(await api.get(ref)).toBeUndefined();
+      expect(await objectAt(api, ref)).toBeUndefined();
     });
 
     it('refuses a new finalizer on an object that is being deleted', async () => {
@@ -296,20 +299,20 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
       const body = { metadata: { finalizers: ['example.com/one', 'example.com/late'] } };
       await expect(api.patch(ref, { type: 'merge', body })).rejects.toMatchObject({ name: 'TerminalError' });
       await api.patch(ref, { type: 'merge', body: { metadata: { finalizers: null } } });
-      expect(await api.get(ref)).toBeUndefined();
+      expect(await objectAt(api, ref)).toBeUndefined();
     });
 
     it('deletes a pod gracefully, with its own grace period or a shorter one, and at once without', async () => {
       const subject = await makeSubject();
       const pod = await runningPod(subject, 'web-0');
       const preconditions = { uid: pod.metadata.uid };
-      const graceOf = async () => (await subject.api.get(podRef(pod)))?.metadata.deletionGracePeriodSeconds;
+      const graceOf = async () => (await objectAt(subject.api, podRef(pod)))?.metadata.deletionGracePeriodSeconds;
       expect(await subject.api.delete(podRef(pod), { preconditions })).toEqual({ kind: 'ok' });
       expect(await graceOf()).toBe(30);
       expect(await subject.api.delete(podRef(pod), { preconditions, gracePeriodSeconds: 5 })).toEqual({ kind: 'ok' });
       expect(await graceOf()).toBe(5);
       expect(await subject.api.delete(podRef(pod), { preconditions, gracePeriodSeconds: 0 })).toEqual({ kind: 'ok' });
-      expect(await subject.api.get(podRef(pod))).toBeUndefined();
+      expect(await objectAt(subject.api, podRef(pod))).toBeUndefined();
     });
   });
 
@@ -322,7 +325,7 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
       await budget(subject, 'permits', { labels, minAvailable: 0, disruptionsAllowed: 1 });
       const evict = () => subject.api.evict(podRef(pod), { preconditions: { uid: pod.metadata.uid } });
       await vi.waitFor(async () => expect(await evict()).toEqual({ kind: 'ok' }), EVENTUALLY);
-      expect((await subject.api.get(podRef(pod)))?.metadata.deletionGracePeriodSeconds).toBe(30);
+      expect((await objectAt(subject.api, podRef(pod)))?.metadata.deletionGracePeriodSeconds).toBe(30);
     });
 
     it('is blocked by a budget that allows no disruption', async () => {
@@ -331,7 +334,7 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
       await budget(subject, 'forbids', { labels, minAvailable: 1, disruptionsAllowed: 0 });
       const outcome = await subject.api.evict(podRef(pod), { preconditions: { uid: pod.metadata.uid } });
       expect(outcome).toMatchObject({ kind: 'blocked', message: expect.stringContaining('forbids') });
-      expect((await subject.api.get(podRef(pod)))?.metadata.deletionTimestamp).toBeUndefined();
+      expect((await objectAt(subject.api, podRef(pod)))?.metadata.deletionTimestamp).toBeUndefined();
     });
 
     it('reports two budgets for one pod as misconfigured', async () => {
@@ -358,7 +361,7 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
       expect(await subject.api.evict(podRef(pod), { preconditions: { uid: OTHER_UID } })).toMatchObject({
         kind: 'conflict',
       });
-      expect((await subject.api.get(podRef(pod)))?.metadata.deletionTimestamp).toBeUndefined();
+      expect((await objectAt(subject.api, podRef(pod)))?.metadata.deletionTimestamp).toBeUndefined();
     });
   });
 
@@ -368,7 +371,7 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
       const group = `${namespace}.example.com`;
       const gadgets = { group, version: 'v1', resource: 'gadgets' };
       await created(api, CRDS, gadgetDefinition(group));
-      await vi.waitFor(async () => expect(await api.list(gadgets)).toEqual([]), EVENTUALLY);
+      await vi.waitFor(async () => expect(await objectsIn(api, gadgets)).toEqual([]), EVENTUALLY);
       const gadget = (spec: object) => ({
         apiVersion: `${group}/v1`,
         kind: 'Gadget',
@@ -380,12 +383,15 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
       const stored = await created(api, gadgets, gadget({ size: 3, unknown: 'pruned' }));
       expect(stored).toMatchObject({ apiVersion: `${group}/v1`, kind: 'Gadget', spec: { size: 3 } });
       expect(stored.spec).not.toHaveProperty('unknown');
-      expect(await api.list(gadgets)).toEqual([stored]);
+      expect(await objectsIn(api, gadgets)).toEqual([stored]);
 
       const ref = { type: CRDS, name: `gadgets.${group}` };
-      const definition = await api.get(ref);
+      const definition = await objectAt(api, ref);
       await api.delete(ref, { preconditions: { uid: definition?.metadata.uid ?? '' } });
-      await vi.waitFor(async () => expect(await api.list(gadgets)).toBeUndefined(), EVENTUALLY);
+      await vi.waitFor(
+        async () => expect(await api.list(gadgets)).toEqual({ kind: 'notServed', type: gadgets }),
+        EVENTUALLY,
+      );
     });
 
     it('tells a version that is served no more from a kind that is gone', async () => {
@@ -398,7 +404,7 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
         async () => expect(await api.versionsOf({ group, kind: 'Gadget' })).toEqual(['v1', 'v1beta1']),
         EVENTUALLY,
       );
-      await vi.waitFor(async () => expect(await api.list(old)).toEqual([]), EVENTUALLY);
+      await vi.waitFor(async () => expect(await objectsIn(api, old)).toEqual([]), EVENTUALLY);
       const stored = await created(api, old, {
         apiVersion: `${group}/v1beta1`,
         kind: 'Gadget',
@@ -406,12 +412,11 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
       });
       const { spec } = gadgetDefinition(group, { v1: true, v1beta1: false });
       await api.patch({ type: CRDS, name: `gadgets.${group}` }, { type: 'merge', body: { spec } });
-      await vi.waitFor(async () => expect(await api.list(old)).toBeUndefined(), EVENTUALLY);
+      await vi.waitFor(async () => expect(await api.list(old)).toEqual({ kind: 'notServed', type: old }), EVENTUALLY);
       await vi.waitFor(async () => expect(await api.versionsOf({ group, kind: 'Gadget' })).toEqual(['v1']), EVENTUALLY);
       const { uid, name } = stored.metadata;
-      expect(await api.get({ type: old, namespace, name })).toBeUndefined();
-      expect(await api.list(old, { namespace, fieldSelector: `metadata.name=${name}` })).toBeUndefined();
-      expect(await api.get({ type: current, namespace, name })).toMatchObject({ metadata: { uid } });
+      expect(await api.get({ type: old, namespace, name })).toEqual({ kind: 'notServed', type: old });
+      expect(await objectAt(api, { type: current, namespace, name })).toMatchObject({ metadata: { uid } });
       expect(await api.versionsOf({ group, resource: 'gadgets' })).toEqual(['v1']);
       expect(await api.versionsOf({ group, resource: 'nothings' })).toEqual([]);
       expect(await api.versionsOf({ group, kind: 'Nothing' })).toEqual([]);
@@ -438,7 +443,7 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
       await recorder.record({ ...event, message: 'it says something else' });
       await recorder.record({ ...event, reason: 'OtherReason' });
       expect(failures).toEqual([]);
-      const recorded = (await api.list(RESOURCES.Event, { namespace })) ?? [];
+      const recorded = await objectsIn(api, RESOURCES.Event, { namespace });
       expect(recorded).toContainEqual(
         expect.objectContaining({
           type: 'Warning',
@@ -463,7 +468,7 @@ export function defineKubernetesApiContract(name: string, makeSubject: () => Pro
       const about = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1', uid } };
       await recorder.record({ type: 'Normal', reason: 'Looked', message: 'at it', about });
       expect(failures).toEqual([]);
-      const recorded = await api.list(RESOURCES.Event, {
+      const recorded = await objectsIn(api, RESOURCES.Event, {
         namespace: 'default',
         fieldSelector: `involvedObject.uid=${uid}`,
       });

@@ -21,6 +21,7 @@ import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import { createCountingMetrics } from '../forwarder/counting-metrics.ts';
 import { createFakeBus } from '../forwarder/fake-bus.ts';
 import { startControlPlane, type ControlPlane } from './start.ts';
+import { objectAt } from '../fakes/objects.ts';
 
 const SERVICE_ACCOUNT = 'system:serviceaccount:curfew:curfew-forwarder';
 const root = new URL('../..', import.meta.url).pathname;
@@ -157,10 +158,10 @@ describe('forwarder on a real API server, with the permissions of its manifests'
     const definition = { type: DEFINITIONS, name: 'nodelifecyclepolicies.curfew.dev' };
     const known = bus.lines().length;
     await admin.delete(definition, { preconditions: {} });
-    while ((await admin.get(definition)) !== undefined);
+    while ((await objectAt(admin, definition)) !== undefined);
     await createAll(`${root}deploy/crds/nodelifecyclepolicies.curfew.dev.yaml`);
     while ((await admin.create(RESOURCES.NodeLifecyclePolicy, policy)).kind === 'notFound');
-    const second = await admin.get(ref);
+    const second = await objectAt(admin, ref);
     const isOther = () =>
       bus.events.slice(known).some(({ change, subject }) => change === 'Added' && subject.uid === second?.metadata.uid);
     while (!isOther()) await bus.nextCall();
@@ -238,7 +239,7 @@ describe('forwarder on a real API server, with the permissions of its manifests'
     await first.release();
     await lease('curfew-forwarder', 'second').acquire(signal);
     const ref = { type: type('coordination.k8s.io', 'v1', 'leases'), namespace: 'curfew', name: 'curfew-forwarder' };
-    expect(await admin.get(ref)).toMatchObject({ spec: { holderIdentity: 'second', leaseTransitions: 1 } });
+    expect(await objectAt(admin, ref)).toMatchObject({ spec: { holderIdentity: 'second', leaseTransitions: 1 } });
     await expect(kubernetes.get({ ...ref, name: 'another' })).rejects.toThrow(/forbidden|cannot get/);
     await expect(kubernetes.list(RESOURCES.ConfigMap, { namespace: 'curfew' })).rejects.toThrow(
       /forbidden|cannot list/,

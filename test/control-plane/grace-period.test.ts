@@ -13,6 +13,7 @@ import { addDuration, hours, toDurationMs, type EpochMs } from '../../shared/dom
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
 import type { Reconcile } from '../../shared/ports/function-deps.ts';
 import { startControlPlane, type ControlPlane } from './start.ts';
+import { objectAt } from '../fakes/objects.ts';
 
 const root = new URL('../..', import.meta.url).pathname;
 const USER = 'curfew-grace-period';
@@ -41,7 +42,7 @@ const apply = (...items: readonly object[]): string =>
 const now = (): EpochMs => addDuration(systemClock.now(), ahead);
 
 async function node(name: string): Promise<KubernetesObject> {
-  const found = await api.get({ type: RESOURCES.Node, name });
+  const found = await objectAt(api, { type: RESOURCES.Node, name });
   if (found === undefined) throw new Error(`no node ${name}`);
   return found;
 }

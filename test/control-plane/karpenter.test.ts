@@ -29,6 +29,7 @@ import {
   startScheduler,
   type RunningKarpenter,
 } from './karpenter/start.ts';
+import { objectAt, objectsIn } from '../fakes/objects.ts';
 
 const missing = await missingForKarpenter(await ensureControlPlaneBinaries(() => undefined));
 const FINALIZER = 'example.com/custom';
@@ -124,7 +125,7 @@ describe.skipIf(missing !== undefined)(`with Karpenter${missing === undefined ? 
   const isKarpenters = ({ user }: AuditedRequest): boolean => user === KARPENTER_USER;
   const isWrite = ({ verb }: AuditedRequest): boolean => !['get', 'list', 'watch'].includes(verb);
   const claims = async (): Promise<readonly KubernetesObject[]> =>
-    (await cluster.admin.kubernetes.list(RESOURCES.NodeClaim)) ?? [];
+    await objectsIn(cluster.admin.kubernetes, RESOURCES.NodeClaim);
   const isTrue = ({ status }: KubernetesObject, type: string): boolean =>
     JSON.stringify(status?.['conditions'] ?? []).includes(`"status":"True","type":"${type}"`);
   const finalizersIn = (object: AuditedRequest['responseObject']): unknown =>
@@ -141,7 +142,7 @@ describe.skipIf(missing !== undefined)(`with Karpenter${missing === undefined ? 
     return await vi.waitFor(async () => {
       const found = (await claims()).find(({ metadata }) => metadata.labels?.[NODE_POOL_LABEL] === pool);
       if (found === undefined || !isTrue(found, 'Initialized')) throw new Error(`no node of ${pool} is ready`);
-      const pod = await kubernetes.get({ type: RESOURCES.Pod, namespace: 'default', name: podName });
+      const pod = await objectAt(kubernetes, { type: RESOURCES.Pod, namespace: 'default', name: podName });
       expect([pod?.spec?.['nodeName'], pod?.status?.['phase']]).toEqual([statusText(found, 'nodeName'), 'Running']);
       return found;
     }, EVENTUALLY);
@@ -222,7 +223,7 @@ describe.skipIf(missing !== undefined)(`with Karpenter${missing === undefined ? 
     }, EVENTUALLY);
     // At the deadline an instance on its way out is not waited for: nothing stops it any more.
     expect(['shutting-down', 'terminated']).toContain(ec2.stateOf(providerID));
-    expect(await kubernetes.get({ type: RESOURCES.Node, name: nodeName })).toBeUndefined();
+    expect(await objectAt(kubernetes, { type: RESOURCES.Node, name: nodeName })).toBeUndefined();
 
     const since = requests().filter(({ time }) => time >= begin - 1000);
     // Karpenter: nothing, on the Node, the NodeClaim or the pod; but the NodeClaim's status says when a pod last went.
@@ -257,7 +258,7 @@ describe.skipIf(missing !== undefined)(`with Karpenter${missing === undefined ? 
       expect((await claims()).filter(({ metadata }) => metadata.uid === uid)).toEqual([]);
     }, EVENTUALLY);
     expect(ec2.stateOf(providerID)).toBe('terminated');
-    expect(await kubernetes.get({ type: RESOURCES.Node, name: itsNode })).toBeUndefined();
+    expect(await objectAt(kubernetes, { type: RESOURCES.Node, name: itsNode })).toBeUndefined();
 
     const since = requests().filter(({ time }) => time >= begin);
     const of = (part: (request: AuditedRequest) => boolean, verb: string): readonly (string | undefined)[] =>

@@ -6,7 +6,6 @@ interface Stream {
   readonly options: {
     readonly resourceVersion: string;
     readonly timeoutSeconds: number;
-    readonly skip: (text: string) => boolean;
   };
   push(event: WatchEvent): void;
   end(): void;
@@ -75,10 +74,10 @@ export function createFakeClusterWatch() {
       const more = start + limit < all.length ? { continue: String(start + limit) } : {};
       return { kind: 'page', items, resourceVersion: String(version), ...more };
     },
-    watch(type, { resourceVersion, timeoutSeconds, signal, skip = () => false }) {
+    watch(type, { resourceVersion, timeoutSeconds, signal }) {
       calls.push(`watch ${type.resource} from ${resourceVersion}`);
       const fault = watchFault?.(type.resource);
-      const stream = createStream(type, { resourceVersion, timeoutSeconds, skip });
+      const stream = createStream(type, { resourceVersion, timeoutSeconds });
       streams.add(stream);
       if (fault === 'end') stream.end();
       else if (fault !== undefined) stream.fail(fault);

@@ -31,7 +31,7 @@ export function createFakeLeases() {
   const kubernetes: LeaseDeps['kubernetes'] = {
     async get() {
       await reached();
-      return stored;
+      return stored === undefined ? { kind: 'notThere' } : { kind: 'there', object: stored };
     },
     async create(_type, manifest) {
       await reached();

@@ -31,15 +31,6 @@ describe('change queue', () => {
     expect(takeAll(queue)).toEqual(['Modified a v2']);
   });
 
-  it('says whether a part waits in a slot, and not once it is on its way', async () => {
-    const queue = createChangeQueue(10);
-    expect(queue.awaits(key('a'), 'pods')).toBe(false);
-    await queue.offer(aChange({ uid: 'a', resourceVersion: '1', changed: ['pods', 'taints'] }), forever);
-    expect([queue.awaits(key('a'), 'pods'), queue.awaits(key('a'), 'labels')]).toEqual([true, false]);
-    queue.take(10, at(0));
-    expect(queue.awaits(key('a'), 'pods')).toBe(false);
-  });
-
   it('merges what is tried again under what arrived meanwhile, and holds it back until its time', async () => {
     const queue = createChangeQueue(10);
     await queue.offer(aChange({ uid: 'a', resourceVersion: '1', changed: ['taints'] }), forever);

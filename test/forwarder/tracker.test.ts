@@ -106,4 +106,38 @@ describe('tracker', () => {
     expect(tracker.size()).toBe(0);
     expect(tracker.observe(aPod(version('3')), NOW)).toMatchObject({ change: 'Added' });
   });
+
+  describe('of a pod that is being deleted on a watched node', () => {
+    const onWatchedNode = (): Tracker => trackerOf('Pod', new Set(['n1']));
+    const state = (resourceVersion: string, phase = 'Running', annotations = {}) =>
+      aPod({
+        metadata: { name: 'web', uid: 'uid-web', resourceVersion, annotations },
+        spec: { nodeName: 'n1' },
+        status: { phase },
+      });
+    const going = (resourceVersion: string, phase = 'Running') => {
+      const pod = state(resourceVersion, phase);
+      const deletion = { deletionTimestamp: '2024-11-01T10:00:30Z', deletionGracePeriodSeconds: 30 };
+      return { ...pod, metadata: { ...pod.metadata, ...deletion } };
+    };
+
+    it('tells when it has ended and when it is gone, and nothing before', () => {
+      const tracker = onWatchedNode();
+      tracker.seed(state('1', 'Pending'));
+      expect(tracker.observe(going('2', 'Running'), NOW)).toBeUndefined();
+      expect(tracker.observe(going('3', 'Succeeded'), NOW)).toMatchObject({ change: 'Modified', changed: ['phase'] });
+      expect(tracker.removeObject(going('4', 'Succeeded'), NOW)).toMatchObject({ change: 'Deleted' });
+    });
+
+    it('tells of one that is not known, so that a list after a lost watch can find out that it is gone', () => {
+      expect(onWatchedNode().observe(going('2'), NOW)).toMatchObject({ change: 'Added' });
+    });
+
+    it('tells of one that matters by itself although the list of its node came first', () => {
+      const tracker = onWatchedNode();
+      const marked = state('1', 'Running', { 'karpenter.sh/do-not-disrupt': '4h' });
+      tracker.seed(marked);
+      expect(tracker.observe(marked, NOW)).toMatchObject({ change: 'Added', interest: 'itself' });
+    });
+  });
 });

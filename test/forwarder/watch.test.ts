@@ -33,7 +33,6 @@ function setUp({
   const consumer: ObjectConsumer = {
     present: async object => tell('present', object),
     gone: async object => tell('gone', object),
-    skips: text => text === 'a heartbeat',
     onlyPresent: async uids => {
       told.push(`only ${[...uids].toSorted().join()}`);
       return 0;
@@ -263,19 +262,6 @@ describe('watch supervisor', () => {
     expect(told).toEqual(['present a v101', 'only uid-of-a']);
     await clock.advance(seconds(30));
     expect(told.at(-1)).toBe('only ');
-  });
-
-  it('takes a skipped event for a sign of life', async () => {
-    const { clock, kubernetes, metrics, supervisor, start } = setUp({ timings: { longestSilence: seconds(150) } });
-    start();
-    await clock.advance(seconds(149));
-    const [watch] = kubernetes.openWatches();
-    expect(watch?.skip('something else')).toBe(false);
-    expect(watch?.skip('a heartbeat')).toBe(true);
-    expect(metrics.sum('EventsSeen{resource=nodes}')).toBe(1);
-    expect(supervisor.status().lastContactTime).toBe(clock.now());
-    await clock.advance(seconds(149));
-    expect(kubernetes.calls).toEqual(['list nodes', 'watch nodes from 100']);
   });
 
   it('cuts a watch that has fallen silent and lists to see what it missed', async () => {

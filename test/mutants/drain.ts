@@ -6,7 +6,15 @@ import type { DrainObservation, DrainRules } from '../../functions/drain/observa
 import { hours, seconds } from '../../shared/domain/time.ts';
 import type { Mutation } from '../../simulator/swarm/seed.ts';
 import { firstListsFail } from './fault.ts';
-import { annotated, withKubernetes, withListed, withoutErrors, withPorts, type Mutant } from './mutant.ts';
+import {
+  annotated,
+  takenForNone,
+  withKubernetes,
+  withListed,
+  withoutErrors,
+  withPorts,
+  type Mutant,
+} from './mutant.ts';
 
 const deciding = (change: (decision: DrainDecision, seen: DrainObservation) => DrainDecision): Mutation => ({
   reconcilers: { drain: deps => createReconciler(deps, { decide: seen => change(decide(seen), seen) }) },
@@ -202,7 +210,7 @@ export const DRAIN_MUTANTS: readonly Mutant[] = [
     scenario: 'drain-evicts-at-once.yaml#drain-evicts-at-once',
     fault: () => firstListsFail('drain', 'Pod', 4),
     mutation: withKubernetes('drain', api => ({
-      list: (type, query, options) => api.list(type, query, options).catch(() => []),
+      list: (type, query, options) => api.list(type, query, options).catch(takenForNone),
     })),
   },
   {

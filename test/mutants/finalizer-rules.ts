@@ -11,9 +11,10 @@ export const FINALIZER_RULE_MUTANTS: readonly Mutant[] = [
     seed: 17,
     mutation: withKubernetes('finalizer', api => ({
       async patch(ref, patch, options) {
-        const rule = isA('FinalizerRule', ref) && options?.subresource === undefined ? await api.get(ref) : undefined;
+        const seen = isA('FinalizerRule', ref) && options?.subresource === undefined ? await api.get(ref) : undefined;
+        const rule = seen?.kind === 'there' ? seen.object : undefined;
         const isEnd = rule?.metadata.deletionTimestamp !== undefined && JSON.stringify(patch).includes('"finalizers":');
-        return isEnd ? { kind: 'ok', object: rule } : await api.patch(ref, patch, options);
+        return rule !== undefined && isEnd ? { kind: 'ok', object: rule } : await api.patch(ref, patch, options);
       },
     })),
   },

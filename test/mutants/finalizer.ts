@@ -9,6 +9,7 @@ import { firstListsFail, firstDeletionIsUnknown } from './fault.ts';
 import {
   isA,
   withFinalizerRules,
+  takenForNone,
   withKubernetes,
   withMovedStep,
   withoutErrors,
@@ -17,7 +18,7 @@ import {
 } from './mutant.ts';
 
 const takingErrorsForNothing = withKubernetes('finalizer', api => ({
-  list: (type, query, options) => api.list(type, query, options).catch(() => []),
+  list: (type, query, options) => api.list(type, query, options).catch(takenForNone),
 }));
 
 const deciding = (
@@ -35,8 +36,8 @@ export const FINALIZER_MUTANTS: readonly Mutant[] = [
     seed: 23,
     mutation: withKubernetes('finalizer', api => ({
       async patch(ref, patch, options) {
-        const node = isA('Node', ref) && isPutOn(patch) ? await api.get(ref) : undefined;
-        return node === undefined ? await api.patch(ref, patch, options) : { kind: 'ok', object: node };
+        const seen = isA('Node', ref) && isPutOn(patch) ? await api.get(ref) : undefined;
+        return seen?.kind === 'there' ? { kind: 'ok', object: seen.object } : await api.patch(ref, patch, options);
       },
     })),
   },

@@ -5,6 +5,7 @@ import type { Mutation } from '../../simulator/swarm/seed.ts';
 import { firstListsFail } from './fault.ts';
 import {
   annotated,
+  takenForNone,
   withKubernetes,
   withListed,
   withObjects,
@@ -87,7 +88,7 @@ export const GRACE_PERIOD_MUTANTS: readonly Mutant[] = [
     scenario: 'do-not-disrupt-clock.yaml#do-not-disrupt-clock-of-the-design',
     fault: () => firstListsFail('grace-period', 'Pod'),
     mutation: withKubernetes('grace-period', api => ({
-      list: (type, query, options) => api.list(type, query, options).catch(() => []),
+      list: (type, query, options) => api.list(type, query, options).catch(takenForNone),
     })),
   },
   {

@@ -16,6 +16,7 @@ import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { KubernetesObject, ObjectRef, ResourceType } from '../../shared/domain/kubernetes-object.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
+import type { ObjectsAnswer } from '../../shared/ports/read-answer.ts';
 import type { NewRecord, RecordStore } from '../../shared/ports/record-store.ts';
 
 export interface Mutant {
@@ -142,8 +143,9 @@ export function withObjects(
 ): Mutation {
   return withKubernetes(name, api => ({
     async get(ref) {
-      const object = await api.get(ref);
-      return object !== undefined && isA(resource, ref) ? change(object) : object;
+      const answer = await api.get(ref);
+      if (answer.kind !== 'there' || !isA(resource, ref)) return answer;
+      return { kind: 'there', object: change(answer.object) };
     },
   }));
 }
@@ -156,19 +158,23 @@ export function withListed(
 ): Mutation {
   return withKubernetes(name, api => ({
     async list(type, query, options) {
-      const objects = await api.list(type, query, options);
-      return isA(resource, type) ? objects?.map(change) : objects;
+      const answer = await api.list(type, query, options);
+      if (answer.kind !== 'there' || !isA(resource, type)) return answer;
+      return { kind: 'there', objects: answer.objects.map(change) };
     },
   }));
 }
+
+/** The mistake of a reader that takes a list that failed for an empty one. */
+export const takenForNone = (): ObjectsAnswer => ({ kind: 'there', objects: [] });
 
 /** The function whose patches that take this annotation away are never sent. */
 export function withoutRemovalOf(name: FunctionName, annotation: string): Mutation {
   return withKubernetes(name, api => ({
     async patch(ref, patch, options) {
       const isRemoval = patch.type === 'merge' && JSON.stringify(patch.body).includes(`"${annotation}":null`);
-      const object = isRemoval ? await api.get(ref) : undefined;
-      return object === undefined ? await api.patch(ref, patch, options) : { kind: 'ok', object };
+      const seen = isRemoval ? await api.get(ref) : undefined;
+      return seen?.kind === 'there' ? { kind: 'ok', object: seen.object } : await api.patch(ref, patch, options);
     },
   }));
 }

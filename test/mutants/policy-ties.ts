@@ -13,12 +13,13 @@ export const POLICY_TIE_MUTANTS: readonly Mutant[] = [
     seed: 49,
     mutation: withKubernetes('finalizer', api => ({
       async list(type, query, options) {
-        const objects = await api.list(type, query, options);
-        if (!isA('NodeLifecyclePolicy', type)) return objects;
-        return objects?.map(policy => ({
+        const answer = await api.list(type, query, options);
+        if (answer.kind !== 'there' || !isA('NodeLifecyclePolicy', type)) return answer;
+        const objects = answer.objects.map(policy => ({
           ...policy,
           metadata: { ...policy.metadata, name: mirrored(policy.metadata.name) },
         }));
+        return { kind: 'there', objects };
       },
     })),
   },

@@ -1,12 +1,13 @@
 /** Mistakes in how a repair is carried out. */
-import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
 import { minutes, toTimestamp, type EpochMs } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import type { KubernetesApi } from '../../shared/ports/kubernetes-api.ts';
+import type { ObjectAnswer } from '../../shared/ports/read-answer.ts';
 import { firstListsFail, laterGetFails, firstDeletionsFail, firstDeletionIsUnknown } from './fault.ts';
 import {
   isA,
   methodsOf,
+  takenForNone,
   withKubernetes,
   withoutErrors,
   withoutRemovalOf,
@@ -23,15 +24,15 @@ const TOO_LATE = 'repair-recovery-cancels.yaml#repair-recovery-comes-too-late';
 
 /** Answers of the first time, for `forMs`. */
 function remembering(api: KubernetesApi, now: () => EpochMs, forMs: number): Pick<KubernetesApi, 'get'> {
-  const known = new Map<string, { readonly time: EpochMs; readonly object: KubernetesObject | undefined }>();
+  const known = new Map<string, { readonly time: EpochMs; readonly answer: ObjectAnswer }>();
   return {
     async get(ref) {
       if (!isA('Node', ref)) return await api.get(ref);
       const seen = known.get(ref.name);
-      if (seen !== undefined && now() - seen.time <= forMs) return seen.object;
-      const object = await api.get(ref);
-      known.set(ref.name, { time: now(), object });
-      return object;
+      if (seen !== undefined && now() - seen.time <= forMs) return seen.answer;
+      const answer = await api.get(ref);
+      known.set(ref.name, { time: now(), answer });
+      return answer;
     },
   };
 }
@@ -111,7 +112,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     scenario: 'repair-follows-the-gate.yaml#repair-gate-closed-while-tolerating',
     fault: () => firstListsFail('repair', 'Node', 4),
     mutation: withKubernetes('repair', api => ({
-      list: (type, query, options) => api.list(type, query, options).catch(() => []),
+      list: (type, query, options) => api.list(type, query, options).catch(takenForNone),
     })),
   },
   {
@@ -120,7 +121,7 @@ export const REPAIR_MUTANTS: readonly Mutant[] = [
     breaks: ['I5', 'I6', 'I7'],
     scenario: 'repair-moves-with-each-status.yaml#repair-moves-with-each-status',
     fault: () => laterGetFails('repair', 'NodePool', minutes(30)),
-    mutation: withKubernetes('repair', api => ({ get: ref => api.get(ref).catch(() => undefined) })),
+    mutation: withKubernetes('repair', api => ({ get: ref => api.get(ref).catch(() => ({ kind: 'notThere' })) })),
   },
   {
     name: 'repair-swallows-errors',

@@ -6,6 +6,7 @@ import { RESOURCES } from '../../shared/contract/resources.ts';
 import { addDuration, minutes, seconds } from '../../shared/domain/time.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { GATE, nodeObjects, simulate } from './simulate.ts';
+import { objectAt, objectsIn } from '../fakes/objects.ts';
 
 const CLAIM = { type: RESOURCES.NodeClaim, name: 'a' };
 const NODE = { type: RESOURCES.Node, name: 'a' };
@@ -54,17 +55,17 @@ const repairAtOnce =
   };
 
 async function repair(deps: FunctionDeps, { intent, secondLook, count, uid, audit }: Slips): Promise<void> {
-  await deps.kubernetes.get({ type: RESOURCES.ConfigMap, namespace: 'curfew', name: 'curfew-config' });
-  await deps.kubernetes.get(NODE);
+  await objectAt(deps.kubernetes, { type: RESOURCES.ConfigMap, namespace: 'curfew', name: 'curfew-config' });
+  await objectAt(deps.kubernetes, NODE);
   if (intent !== false) await deps.records.put({ owner: 'repair', id: 'node/x', subject: SUBJECT, state: {} }, 0);
-  if (secondLook !== false) await deps.kubernetes.get(NODE);
-  await deps.kubernetes.get({ type: RESOURCES.NodePool, name: 'a' });
-  await deps.kubernetes.list(RESOURCES.NodeLifecyclePolicy);
+  if (secondLook !== false) await objectAt(deps.kubernetes, NODE);
+  await objectAt(deps.kubernetes, { type: RESOURCES.NodePool, name: 'a' });
+  await objectsIn(deps.kubernetes, RESOURCES.NodeLifecyclePolicy);
   if (count !== false) {
-    await deps.kubernetes.list(RESOURCES.Node);
-    await deps.kubernetes.list(RESOURCES.NodeClaim);
+    await objectsIn(deps.kubernetes, RESOURCES.Node);
+    await objectsIn(deps.kubernetes, RESOURCES.NodeClaim);
   }
-  const claim = await deps.kubernetes.get(CLAIM);
+  const claim = await objectAt(deps.kubernetes, CLAIM);
   await deps.kubernetes.delete(CLAIM, { preconditions: uid === false ? {} : { uid: claim?.metadata.uid ?? '' } });
   if (audit !== false) explain(deps, 'NodeClaim', 'a');
 }
@@ -219,7 +220,7 @@ describe('a function', () => {
 
   it('that takes away what is not its own is a violation', async () => {
     const meddling: ReconcilerFactory = deps => async () => {
-      const node = await deps.kubernetes.get(NODE);
+      const node = await objectAt(deps.kubernetes, NODE);
       const body = { metadata: { uid: node?.metadata.uid, labels: { 'karpenter.sh/nodepool': null } } };
       await deps.kubernetes.patch(NODE, { type: 'merge', body });
     };
@@ -231,7 +232,7 @@ describe('a function', () => {
   it('that takes back what it had put there itself is none', async () => {
     const tidy: ReconcilerFactory = deps => async () => {
       for (const value of ['1', '2', null]) {
-        const node = await deps.kubernetes.get(NODE);
+        const node = await objectAt(deps.kubernetes, NODE);
         const body = { metadata: { uid: node?.metadata.uid, annotations: { 'example.com/a': value } } };
         await deps.kubernetes.patch(NODE, { type: 'merge', body });
       }
@@ -261,7 +262,7 @@ describe('a pod', () => {
     async message => {
       if (message.kind !== 'clusterEvent' || message.event.subject.kind !== 'Pod') return;
       await deps.records.put({ owner: 'grace-period', id: 'x', subject: SUBJECT, state: {} }, 0);
-      const seen = await deps.kubernetes.get(POD);
+      const seen = await objectAt(deps.kubernetes, POD);
       if (seen === undefined) return;
       await deps.kubernetes[verb](POD, { preconditions: { uid: seen.metadata.uid } });
       explain(deps, 'Pod', 'web');
@@ -297,9 +298,9 @@ describe('a pod', () => {
 
   const lettingGo: ReconcilerFactory = deps => async message => {
     if (message.kind !== 'clusterEvent' || message.event.subject.kind !== 'Pod') return;
-    await deps.kubernetes.list(RESOURCES.Pod, { fieldSelector: 'spec.nodeName=a' });
+    await objectsIn(deps.kubernetes, RESOURCES.Pod, { fieldSelector: 'spec.nodeName=a' });
     for (const value of ['true', null]) {
-      const node = await deps.kubernetes.get(NODE);
+      const node = await objectAt(deps.kubernetes, NODE);
       const body = { metadata: { uid: node?.metadata.uid, annotations: { 'karpenter.sh/do-not-disrupt': value } } };
       await deps.kubernetes.patch(NODE, { type: 'merge', body });
     }
@@ -313,7 +314,7 @@ describe('a pod', () => {
 
   it('that is gone leaves no node held', async () => {
     const holding: ReconcilerFactory = deps => async () => {
-      const node = await deps.kubernetes.get(NODE);
+      const node = await objectAt(deps.kubernetes, NODE);
       const annotations = { 'karpenter.sh/do-not-disrupt': 'true', 'curfew.dev/protected-until': 'x' };
       await deps.kubernetes.patch(NODE, {
         type: 'merge',

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { InvariantName } from '../../simulator/invariants/invariant.ts';
 import { withoutStacks } from '../builders/without-stacks.ts';
-import { JUDGED_BY_THE_PAST, MAY_HAVE_BEEN_MADE, WITHOUT_ITEM } from './differences.ts';
+import { JUDGED_BY_THE_PAST, OTHER_CALLS, WITHOUT_ITEM } from './differences.ts';
 import { countOf, outcomeOf } from './outcome.ts';
 import { asNewer, ITEMS, load, namesOf, readStoredItems } from './stored-items.ts';
 
@@ -37,7 +37,7 @@ describe('stored items', () => {
       const stored = readStoredItems(version, name);
       const { destroyed, left } = stored.after;
       const result = await load(stored);
-      const expected = { destroyed: { ...destroyed, ...MAY_HAVE_BEEN_MADE[id] }, left };
+      const expected = { destroyed: { ...destroyed, ...OTHER_CALLS[id] }, left };
       for (const [call, times] of Object.entries(expected.destroyed)) if (times === 0) delete expected.destroyed[call];
       expect(outcomeOf(result)).toEqual(expected);
       expect(broken(result.violations)).toEqual(JUDGED_BY_THE_PAST[id] ?? []);

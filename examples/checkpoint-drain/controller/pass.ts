@@ -8,6 +8,7 @@ import type { Clock } from '../../../shared/ports/clock.ts';
 import type { KubernetesApi } from '../../../shared/ports/kubernetes-api.ts';
 import { z } from 'zod';
 import { decide, FAILED, REQUESTED, type CheckpointRequest, type PodDecision, type SeenPod } from './decide.ts';
+import { objectOf, objectsOf } from '../../../shared/ports/read-answer.ts';
 
 export const REQUESTS: ResourceType = {
   group: 'checkpoint.example.com',
@@ -25,7 +26,9 @@ const spec = z.object({ nodeName: z.string(), pods: z.record(z.string(), z.array
 
 /** One that cannot be handled stops no other: what was wrong with any is thrown at the end, and the next pass begins anew. */
 export async function runPass(deps: PassDeps): Promise<void> {
-  const requests = await deps.kubernetes.list(REQUESTS, { namespace: deps.namespace });
+  const requests = objectsOf(await deps.kubernetes.list(REQUESTS, { namespace: deps.namespace }), {
+    notServed: 'none',
+  });
   if (requests === undefined) throw new RetryableError('the CustomResourceDefinition of CheckpointRequest is missing');
   const failures: string[] = [];
   for (const request of requests.filter(each => !isSettled(each))) {
@@ -52,7 +55,9 @@ async function handle(deps: PassDeps, object: KubernetesObject): Promise<void> {
   const waiting: string[] = [];
   const failed: string[] = [];
   for (const { namespace, name } of names) {
-    const pod = await deps.kubernetes.get({ type: RESOURCES.Pod, namespace, name });
+    const pod = objectOf(await deps.kubernetes.get({ type: RESOURCES.Pod, namespace, name }), {
+      notServed: 'notKnown',
+    });
     const decision = await act(deps, request, pod);
     if (decision.kind === 'wait') waiting.push(decision.message);
     if (decision.kind === 'failed') failed.push(decision.message);

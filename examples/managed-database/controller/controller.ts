@@ -9,6 +9,7 @@ import type { ClusterWatch } from '../../../shared/ports/cluster-watch.ts';
 import type { KubernetesApi } from '../../../shared/ports/kubernetes-api.ts';
 import { describeDatabaseError, type DatabaseServer } from '../database-server.ts';
 import { FINALIZER, MANAGED_DATABASES } from '../names.ts';
+import { objectOf } from '../../../shared/ports/read-answer.ts';
 
 export interface ControllerDeps {
   readonly kubernetes: KubernetesApi;
@@ -62,7 +63,7 @@ async function reconcile(deps: ControllerDeps, { metadata, spec }: KubernetesObj
   if (namespace === undefined || typeof dbName !== 'string') return;
   const ref: ObjectRef = { type: MANAGED_DATABASES, name, namespace };
   const look = async (): Promise<KubernetesObject | undefined> => {
-    const live = await kubernetes.get(ref);
+    const live = objectOf(await kubernetes.get(ref), { notServed: 'none' });
     return live?.metadata.uid === uid && isHeld(live) && !isReady(live) ? live : undefined;
   };
   if ((await look()) === undefined) return;
@@ -107,7 +108,7 @@ async function setReady(
   ready: { readonly status: string; readonly reason: string; readonly message: string },
   externalID?: string,
 ): Promise<void> {
-  const live = await kubernetes.get(ref);
+  const live = objectOf(await kubernetes.get(ref), { notServed: 'none' });
   if (live?.metadata.uid !== uid) return;
   const others = conditionsOf(live).filter(({ type }) => type !== 'Ready');
   const before = conditionsOf(live).find(({ type }) => type === 'Ready');

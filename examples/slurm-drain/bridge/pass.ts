@@ -10,6 +10,7 @@ import type { KubernetesApi } from '../../../shared/ports/kubernetes-api.ts';
 import { decideRequest, decideResume, orphansOf, unknown, type ClusterNode } from './decide.ts';
 import { readRequest, REQUESTS, statusPatch, type DrainRequest, type Progress } from './request.ts';
 import { isDraining, type Slurm, type SlurmNode, type SlurmView } from './slurm.ts';
+import { objectOf, objectsOf } from '../../../shared/ports/read-answer.ts';
 
 export interface PassDeps {
   readonly kubernetes: Pick<KubernetesApi, 'list' | 'get' | 'patch'>;
@@ -25,7 +26,7 @@ export interface PassDeps {
 /** Throws `RetryableError` when the API server cannot be asked. */
 export async function runPass(deps: PassDeps): Promise<void> {
   const { kubernetes, slurm, owner, namespace } = deps;
-  const objects = await kubernetes.list(REQUESTS, { namespace });
+  const objects = objectsOf(await kubernetes.list(REQUESTS, { namespace }), { notServed: 'none' });
   if (objects === undefined) throw new RetryableError('the CustomResourceDefinition of SlurmDrainRequest is missing');
   const requests = objects.flatMap(object => {
     const request = readRequest(object);
@@ -122,7 +123,7 @@ const STATE_LABEL = 'dgxc.nvidia.com/nvsentinel-state';
 const AT_WORK = new Set(['quarantined', 'draining', 'remediating']);
 
 async function lookAtNode(kubernetes: PassDeps['kubernetes'], name: string): Promise<ClusterNode | undefined> {
-  const object = await kubernetes.get({ type: RESOURCES.Node, name });
+  const object = objectOf(await kubernetes.get({ type: RESOURCES.Node, name }), { notServed: 'notKnown' });
   if (object === undefined) return undefined;
   const { labels = {}, annotations = {} } = object.metadata;
   const held =

@@ -15,6 +15,6 @@ export async function listHeldInstances({
 }: Pick<TerminationDeps, 'kubernetes'>): Promise<HeldInstances | undefined> {
   const claims = await kubernetes.list(RESOURCES.NodeClaim, {}, { project: projectNodeClaim });
   const nodes = await kubernetes.list(RESOURCES.Node, {}, { project: projectNode });
-  if (claims === undefined || nodes === undefined) return undefined;
-  return { byClaims: new Set(claims.map(providerIDOf)), byNodes: new Set(nodes.map(providerIDOf)) };
+  if (claims.kind === 'notServed' || nodes.kind === 'notServed') return undefined;
+  return { byClaims: new Set(claims.objects.map(providerIDOf)), byNodes: new Set(nodes.objects.map(providerIDOf)) };
 }

@@ -3,8 +3,9 @@
  * server answers as if they were gone. Nothing of them counts as gone until it can be seen (I1, I6); the rule's condition `Watching` says so.
  */
 import { RESOURCES } from '../../../shared/contract/resources.ts';
-import type { GroupKind, KubernetesObject, ObjectRef, ResourceType } from '../../../shared/domain/kubernetes-object.ts';
+import type { GroupKind, KubernetesObject, ResourceType } from '../../../shared/domain/kubernetes-object.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
+import { objectOf, type ObjectAnswer } from '../../../shared/ports/read-answer.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes'>;
 
@@ -16,20 +17,15 @@ export async function isOutOfSight(
 ): Promise<boolean> {
   if ((await kubernetes.versionsOf({ group, kind })).length > 0) return true;
   const definition = { type: RESOURCES.CustomResourceDefinition, name: `${resource}.${group}` };
-  return (await kubernetes.get(definition)) !== undefined;
+  return objectOf(await kubernetes.get(definition), { notServed: 'notKnown' }) !== undefined;
 }
 
-/**
- * An object that a read did not find. One answer of one API server tells a missing object from a missing version, which in a list alone
- * differ: discovery may come from another server, which is behind.
- */
-export async function lookForMissing(
+/** What the answer of a read says of the object; undefined: there is none, and none of its kind where that is not served. */
+export async function seenIn(
   deps: Deps,
-  { type, namespace, name }: ObjectRef,
+  answer: ObjectAnswer,
   kind: GroupKind,
 ): Promise<KubernetesObject | 'hidden' | undefined> {
-  const query = { ...(namespace !== undefined && { namespace }), fieldSelector: `metadata.name=${name}` };
-  const found = await deps.kubernetes.list(type, query);
-  if (found !== undefined) return found[0];
-  return (await isOutOfSight(deps, kind, type)) ? 'hidden' : undefined;
+  if (answer.kind === 'notServed') return (await isOutOfSight(deps, kind, answer.type)) ? 'hidden' : undefined;
+  return answer.kind === 'there' ? answer.object : undefined;
 }

@@ -6,7 +6,7 @@ import type { Observed } from '../../../shared/lifecycle/settle.ts';
 import type { TimedRecord } from '../../../shared/lifecycle/timed-record.ts';
 import type { TerminationDeps } from '../steps/context.ts';
 import type { RuleObservation } from './decide.ts';
-import { lookForMissing } from './hidden.ts';
+import { seenIn } from './hidden.ts';
 import type { LedgerEntry } from './record.ts';
 import { isCarrying, type RuleInForce } from './rule-set.ts';
 
@@ -44,14 +44,14 @@ export async function observeObject(
   const { name, namespace } = known;
   const { rule } = inForce;
   const ref = { type, name, ...(namespace !== undefined && { namespace }) };
-  const read = await kubernetes.get(ref);
-  const isOther = read !== undefined && read.kind !== rule.kind;
-  const isMissing = read === undefined && entry !== undefined;
+  const answer = await kubernetes.get(ref);
+  const isOther = answer.kind === 'there' && answer.object.kind !== rule.kind;
+  const isMissing = answer.kind !== 'there' && entry !== undefined;
   // The plural is what the rule's status says, which others may have written: the kind decides.
   const served = isOther || isMissing ? await kubernetes.resolve(rule) : undefined;
   if (served !== undefined && served.resource !== type.resource)
     return observeObject({ kubernetes, clock }, { ...sought, type: served });
-  const found = isOther ? 'hidden' : isMissing ? await lookForMissing({ kubernetes }, ref, rule) : read;
+  const found = isOther ? 'hidden' : await seenIn({ kubernetes }, answer, rule);
   const object = found !== 'hidden' && found?.metadata.uid === subject.uid ? found : undefined;
   const deletion = object?.metadata.deletionTimestamp;
   const seen = object && {

@@ -18,6 +18,7 @@ import { tryRuleLater } from './refused.ts';
 import { closeRuleRecord, isLater, openRuleRecords } from './rule-record.ts';
 import { loadRules, standingOf, type Standing } from './rule-set.ts';
 import { hasCondition, setConditions, type Condition } from '../set-condition.ts';
+import { objectOf } from '../../../shared/ports/read-answer.ts';
 
 /** @property rules wake what a change of a rule concerns */
 export type RuleEndParts = RuleParts & { readonly rules: Rounds };
@@ -84,7 +85,7 @@ async function applyRule(
   const ref = { type: RESOURCES.FinalizerRule, name: object.metadata.name };
   if (object.metadata.deletionTimestamp === undefined && !(await isHeldNow(deps, object, standing))) return CHANGED;
 
-  const current = await deps.kubernetes.get(ref);
+  const current = objectOf(await deps.kubernetes.get(ref), { notServed: 'none' });
   if (current === undefined || current.metadata.uid !== object.metadata.uid) return DONE;
   const accepted = acceptedOf(standing);
   const news = watch !== undefined && isNews(watch, current) ? watch : undefined;

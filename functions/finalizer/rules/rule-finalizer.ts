@@ -8,6 +8,7 @@ import type { TerminationDeps } from '../steps/context.ts';
 import { closeRuleRecord, type RuleRecord } from './rule-record.ts';
 import { isCarrying, type RuleInForce, type Standing } from './rule-set.ts';
 import { objectsOf } from './wake-ups.ts';
+import { objectOf } from '../../../shared/ports/read-answer.ts';
 
 const RULE_FINALIZER = 'curfew.dev/finalizer-rule';
 
@@ -45,7 +46,7 @@ export async function endWhenFree(deps: Deps, { object, record }: SeenRule, inFo
 /** A rule that is being deleted, and that nothing waits for. */
 export async function endUnused({ kubernetes }: Deps, { object, record }: SeenRule): Promise<Turn> {
   const ref = { type: RESOURCES.FinalizerRule, name: object.metadata.name };
-  const current = await kubernetes.get(ref);
+  const current = objectOf(await kubernetes.get(ref), { notServed: 'none' });
   if (current?.metadata.uid !== object.metadata.uid || current.metadata.deletionTimestamp === undefined) return DONE;
   const { uid, resourceVersion, finalizers = [] } = current.metadata;
   if (!finalizers.includes(RULE_FINALIZER)) return DONE;

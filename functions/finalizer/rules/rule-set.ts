@@ -4,6 +4,7 @@ import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { FinalizerRule } from '../../../shared/domain/finalizer-rule.ts';
 import type { KubernetesObject, ResourceType } from '../../../shared/domain/kubernetes-object.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
+import { objectsOf } from '../../../shared/ports/read-answer.ts';
 
 export interface RuleInForce {
   readonly object: KubernetesObject;
@@ -26,7 +27,7 @@ export type Standing =
 export async function loadRules({
   kubernetes,
 }: Pick<FunctionDeps, 'kubernetes'>): Promise<readonly KubernetesObject[]> {
-  return (await kubernetes.list(RESOURCES.FinalizerRule)) ?? [];
+  return objectsOf(await kubernetes.list(RESOURCES.FinalizerRule), { notServed: 'none' });
 }
 
 /** How one rule stands among all: for each kind the oldest counts, ties by name. */

@@ -52,8 +52,8 @@ export async function objectsOf(
     kind,
     metadata,
   });
-  const found = await kubernetes.list(type, {}, { project });
-  if (found !== undefined) return found;
+  const answer = await kubernetes.list(type, {}, { project });
+  if (answer.kind === 'there') return answer.objects;
   return (await isOutOfSight({ kubernetes }, rule, type)) ? 'hidden' : [];
 }
 

@@ -16,6 +16,7 @@ import { addDuration, toTimestamp } from '../../../shared/domain/time.ts';
 import { renderHookResource } from '../hook-template.ts';
 import type { HookProgress } from '../record.ts';
 import type { TerminationContext } from './context.ts';
+import { objectOf } from '../../../shared/ports/read-answer.ts';
 
 type ByResource = Extract<HookTarget, { kind: 'customResource' }>;
 
@@ -61,7 +62,7 @@ export async function makeResource(
     case 'ok':
       return answerOf(hook.target, ref, outcome.object);
     case 'exists': {
-      const found = await kubernetes.get(ref);
+      const found = objectOf(await kubernetes.get(ref), { notServed: 'none' });
       if (found !== undefined && isMadeFor(found, key)) return answerOf(hook.target, ref, found);
       return failed(`${kind} ${name} was made by somebody else, and has the name of this hook's`);
     }
@@ -83,7 +84,7 @@ export async function followResource(
 ): Promise<ResourceAnswer> {
   const ref = { type: { group, version, resource }, name, ...(namespace !== undefined && { namespace }) };
   const { kubernetes } = context.deps;
-  const found = await kubernetes.get(ref);
+  const found = objectOf(await kubernetes.get(ref), { notServed: 'none' });
   if (found !== undefined && isMadeFor(found, keyOfHook(context, hook))) return answerOf(hook.target, ref, found);
   if (found !== undefined) return failed(`${resource} ${name} was removed, and somebody else's has its name`);
   const versions = await otherVersionsOf(kubernetes, ref.type);
@@ -108,7 +109,9 @@ const failed = (message: string): ResourceAnswer => ({ kind: 'failed', message }
 
 async function readTemplate({ deps }: TerminationContext, key: string): Promise<string | undefined> {
   const { namespace, name } = CONFIG_MAP;
-  const configMap = await deps.kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name });
+  const configMap = objectOf(await deps.kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name }), {
+    notServed: 'notKnown',
+  });
   const data = configMap?.['data'];
   const text = isJsonObject(data) && Object.hasOwn(data, key) ? data[key] : undefined;
   return typeof text === 'string' ? text : undefined;

@@ -12,6 +12,7 @@ import type { StepOutcome } from '../../../shared/lifecycle/steps.ts';
 import type { RepairAttempt, ResourceName } from '../pass/pool.ts';
 import { TAKEN, type Action, type ActionContext } from './action.ts';
 import { renderRemediation } from './remediation-template.ts';
+import { objectOf } from '../../../shared/ports/read-answer.ts';
 
 const RETRY = seconds(30);
 
@@ -28,7 +29,7 @@ export const createRemediation = (template: string): Action => ({
     const { ref, manifest } = wanted;
     const { type, name, namespace } = ref;
     const { kind } = manifest;
-    const existing = await kubernetes.get(ref);
+    const existing = objectOf(await kubernetes.get(ref), { notServed: 'none' });
     if (existing !== undefined) return adopt(context, ref, existing.metadata);
     if (!isIntended(context.attempt, nameOf(ref))) {
       return {
@@ -106,7 +107,9 @@ async function render(
   key: string,
 ): Promise<{ readonly kind: 'ok'; readonly manifest: KubernetesManifest } | Extract<StepOutcome, { kind: 'failed' }>> {
   const { namespace, name } = CONFIG_MAP;
-  const configMap = await context.deps.kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name });
+  const configMap = objectOf(await context.deps.kubernetes.get({ type: RESOURCES.ConfigMap, namespace, name }), {
+    notServed: 'notKnown',
+  });
   const data: unknown = configMap?.['data'];
   const text: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, key) : undefined;
   if (typeof text !== 'string') {

@@ -12,6 +12,7 @@ import { RetryableError } from '../../../shared/errors.ts';
 import type { MadeResource, RepairAttempt, ResourceName, RungAnswer } from '../pass/pool.ts';
 import type { ActionDeps } from './action.ts';
 import { nodeOfRequest } from './drain.ts';
+import { objectOf } from '../../../shared/ports/read-answer.ts';
 
 /** The annotation by which remediators of node-healthcheck-operator know that they are out of time. */
 const TIMED_OUT_ANNOTATION = 'remediation.medik8s.io/nhc-timed-out';
@@ -30,7 +31,7 @@ export async function remediationAnswer(
 ): Promise<RungAnswer | undefined> {
   const made = resources?.at(-1);
   if (made === undefined) return undefined;
-  const object = await kubernetes.get(refOf(made));
+  const object = objectOf(await kubernetes.get(refOf(made)), { notServed: 'none' });
   if (object?.metadata.uid !== made.uid) return undefined;
   const end = readConditions(object.status?.['conditions']).find(({ type }) => type === SUCCEEDED);
   if (end?.status !== 'False') return undefined;

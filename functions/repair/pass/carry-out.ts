@@ -28,6 +28,7 @@ import type { Verdict } from './verdict.ts';
 import type { RepairAttempt } from './pool.ts';
 import { noteAct } from './say.ts';
 import { withdraw } from './take-back.ts';
+import { objectOf } from '../../../shared/ports/read-answer.ts';
 
 type Granted = Extract<Verdict, { kind: 'repair' }>;
 
@@ -108,12 +109,13 @@ async function carryOutOne(
   listed?: NodeClaimView,
 ): Promise<Outcome | undefined> {
   const { claim: reserved, node: named } = attempt;
-  const [rules, nodeObject, claim, pods] = await inParallel([
+  const [rules, nodeAnswer, claim, pods] = await inParallel([
     wanted,
     deps.kubernetes.get({ type: RESOURCES.Node, name: named.name }),
     listed ?? (reserved && readClaim(deps, reserved.name)),
     attempt.action === 'Drain' ? [] : loadPodsOnNode(deps, named.name),
   ]);
+  const nodeObject = objectOf(nodeAnswer, { notServed: 'notKnown' });
   const calledOff = async (why: string): Promise<Outcome> => {
     // An attempt before this one may have left its annotation.
     const refused = previous === undefined ? await orRefused(withdraw(deps, attempt, claim)) : undefined;

@@ -10,6 +10,7 @@ import type { Place } from '../report.ts';
 import { reportOfRefusal } from '../report-failures.ts';
 import type { PassDeps } from './deps.ts';
 import type { RepairAttempt } from './pool.ts';
+import { objectOf } from '../../../shared/ports/read-answer.ts';
 
 export type Refusal =
   /** It is not wanted any more; nothing was done. */
@@ -68,6 +69,6 @@ export async function readClaim(
   { kubernetes }: Pick<ActionDeps, 'kubernetes'>,
   name: string,
 ): Promise<NodeClaimView | undefined> {
-  const object = await kubernetes.get({ type: RESOURCES.NodeClaim, name });
+  const object = objectOf(await kubernetes.get({ type: RESOURCES.NodeClaim, name }), { notServed: 'none' });
   return object && readNodeClaim(object);
 }

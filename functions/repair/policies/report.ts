@@ -12,6 +12,7 @@ import { tiesOf } from '../../../shared/policies/policy-ties.ts';
 import type { FunctionDeps } from '../../../shared/ports/function-deps.ts';
 import { faultOf, forgetAccepted, rememberAccepted } from '../settings.ts';
 import { unwatchedTypes } from './watched.ts';
+import { objectOf, objectsOf } from '../../../shared/ports/read-answer.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'> & { readonly reporter: Reporter };
 
@@ -20,7 +21,7 @@ type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'clock'> &
  * @param resync it is only published again: the Event of a fault is recorded once more
  */
 export async function reportNodePool(deps: Deps, { name }: Pick<Subject, 'name'>, resync = false): Promise<void> {
-  const object = await deps.kubernetes.get({ type: RESOURCES.NodePool, name });
+  const object = objectOf(await deps.kubernetes.get({ type: RESOURCES.NodePool, name }), { notServed: 'none' });
   const block = object?.spec?.['repair'];
   if (object === undefined || block === undefined) return;
   const parsed = parseRepairBlock(block, 'spec.repair');
@@ -37,7 +38,7 @@ export async function reportPolicy(
   subject: Subject,
   { wakeUp, resync = false }: { readonly wakeUp?: UsedWakeUp; readonly resync?: boolean | undefined } = {},
 ): Promise<void> {
-  const objects = (await deps.kubernetes.list(RESOURCES.NodeLifecyclePolicy)) ?? [];
+  const objects = objectsOf(await deps.kubernetes.list(RESOURCES.NodeLifecyclePolicy), { notServed: 'none' });
   const object = objects.find(({ metadata }) => metadata.name === subject.name);
   if (subject.uid !== undefined && object?.metadata.uid !== subject.uid) await forgetAccepted(deps, subject.uid);
   if (object === undefined) return;

@@ -17,6 +17,7 @@ import { countHeld } from '../pass/say.ts';
 import { OWNER, poolCodec, poolRecordId } from '../record.ts';
 import { acceptedGenerations, faultOf, withLastAccepted } from '../settings.ts';
 import { summarize, type ClusterFacts, type PolicySummary, type PoolFacts } from './summary.ts';
+import { objectOf, objectsOf } from '../../../shared/ports/read-answer.ts';
 
 type Deps = Pick<FunctionDeps, 'kubernetes' | 'records' | 'wakeUps' | 'events' | 'audit' | 'clock'>;
 
@@ -28,7 +29,7 @@ export interface RefusedStatus {
 
 /** Writes every status that is not as it should be. Answers which could not be; undefined: there is no policy. */
 export async function writeStatuses(deps: Deps): Promise<readonly RefusedStatus[] | undefined> {
-  const objects = (await deps.kubernetes.list(RESOURCES.NodeLifecyclePolicy)) ?? [];
+  const objects = objectsOf(await deps.kubernetes.list(RESOURCES.NodeLifecyclePolicy), { notServed: 'none' });
   if (objects.length === 0) return undefined;
   const [facts, generations] = await inParallel([loadFacts(deps, objects), acceptedGenerations(deps, objects)]);
   const left: RefusedStatus[] = [];
@@ -70,11 +71,11 @@ async function loadFacts(deps: Deps, objects: readonly KubernetesObject[]): Prom
       repairing: state?.attempts.filter(({ phase }) => phase !== 'observed').length ?? 0,
     };
   };
-  const data: unknown = configMap?.['data'];
+  const data: unknown = objectOf(configMap, { notServed: 'notKnown' })?.['data'];
   return {
     gateOpen: config.featureGates.nodeRepair,
     inForce: readPolicies(inForce),
-    pools: await inParallel([undefined, ...(pools ?? [])].map(factsOf)),
+    pools: await inParallel([undefined, ...objectsOf(pools, { notServed: 'none' })].map(factsOf)),
     templates: typeof data === 'object' && data !== null ? Object.keys(data) : [],
   };
 }

@@ -14,8 +14,8 @@ export interface ApiFailure {
   /** `reason` of the Status body: `NotFound`, `Conflict`, `AlreadyExists`, …; empty when the body is not a Status. */
   readonly reason: string;
   readonly message: string;
-  /** `details.kind` and `details.group`: what the refusal is about, not always what was asked for. */
-  readonly about: { readonly group: string; readonly kind: string };
+  /** `details.kind`, `details.group` and `details.name`: what the refusal is about, not always what was asked for. */
+  readonly about: { readonly group: string; readonly kind: string; readonly name: string };
   readonly causes: readonly FailureCause[];
   readonly retryAfterMs?: number;
 }
@@ -34,7 +34,7 @@ export function toApiFailure(status: number, body: unknown, retryAfter?: string)
     status,
     reason: isStatus ? text(body['reason']) : '',
     message: isStatus ? text(body['message']) : text(body).trim().slice(0, MAX_QUOTED_CHARS),
-    about: { group: text(details['group']), kind: text(details['kind']) },
+    about: { group: text(details['group']), kind: text(details['kind']), name: text(details['name']) },
     causes: (Array.isArray(details['causes']) ? (details['causes'] as readonly unknown[]) : [])
       .filter(isJsonObject)
       .map(cause => ({
@@ -63,3 +63,6 @@ export function parseApiFailure(status: number, body: string, retryAfter?: strin
  */
 export const isNotFound = ({ status, reason, message }: ApiFailure): boolean =>
   status === 404 && (reason === 'NotFound' || message === '404 page not found');
+
+/** Whether a `NotFound` is about the kind: the API server names the object where it serves its kind and has none of that name. */
+export const isKindNotServed = (failure: ApiFailure): boolean => isNotFound(failure) && failure.about.name === '';

@@ -33,7 +33,7 @@ export function createClusterWatch(transport: Transport): ClusterWatch {
       return page;
     },
 
-    async *watch(type, { selection = {}, resourceVersion, timeoutSeconds, signal, skip }) {
+    async *watch(type, { selection = {}, resourceVersion, timeoutSeconds, signal }) {
       const doing = `watching ${type.resource}`;
       const { namespace, ...selectors } = selection;
       const end = new AbortController();
@@ -49,7 +49,7 @@ export function createClusterWatch(transport: Transport): ClusterWatch {
           timeoutSeconds,
         });
         const response = await transport.stream({ method: 'GET', path, doing, signal: end.signal });
-        yield* readEvents(response, { end: end.signal, doing, skip });
+        yield* readEvents(response, { end: end.signal, doing });
       } finally {
         signal.removeEventListener('abort', endWithCaller);
         end.abort();
@@ -61,17 +61,16 @@ export function createClusterWatch(transport: Transport): ClusterWatch {
 interface ReadOptions {
   readonly end: AbortSignal;
   readonly doing: string;
-  readonly skip: ((text: string) => boolean) | undefined;
 }
 
 /** Throws what a refusal means, the reason of `end`, or `RetryableError` for a lost connection. */
 async function* readEvents(
   { status, body, retryAfter }: TransportResponse<Readable>,
-  { end, doing, skip }: ReadOptions,
+  { end, doing }: ReadOptions,
 ): AsyncGenerator<WatchEvent, void, undefined> {
   try {
     if (status !== 200) throw toWatchError(parseApiFailure(status, await textOf(body), retryAfter), doing);
-    for await (const line of readLines(body, { skip })) yield parseWatchEvent(line, doing);
+    for await (const line of readLines(body)) yield parseWatchEvent(line, doing);
   } catch (error) {
     if (!(error instanceof BrokenStream)) throw error;
     end.throwIfAborted();

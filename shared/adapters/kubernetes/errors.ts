@@ -7,9 +7,11 @@
  * nobody sends again (I9), and to act without the answer is forbidden (I6). The wait is visible: the reason stands in each failed
  * attempt's log line and metric, and the redrive policy ends it in the DLQ.
  */
+import type { ObjectRef } from '../../domain/kubernetes-object.ts';
 import { RetryableError, TerminalError } from '../../errors.ts';
 import type { CreateOutcome, DeleteOutcome, EvictOutcome, WriteOutcome } from '../../ports/kubernetes-api.ts';
-import { isNotFound, type ApiFailure } from './api-failure.ts';
+import type { ObjectAnswer } from '../../ports/read-answer.ts';
+import { isKindNotServed, isNotFound, type ApiFailure } from './api-failure.ts';
 
 /** What was being done, for the message (`deleting nodeclaims nc1`), and whether it changes anything. */
 export interface Attempt {
@@ -51,6 +53,13 @@ export function toThrown(failure: ApiFailure, attempt: Attempt): RetryableError 
   if (failure.status < 400) return retryable(`Status${failure.status}`, true);
   // 400, 405, 406, 413, 415, 422, …: the request itself is wrong and stays wrong.
   return new TerminalError(failure.reason || 'Invalid', message);
+}
+
+/** Answer of a refused `get`. */
+export function toObjectAnswer(failure: ApiFailure, { type }: ObjectRef, doing: string): ObjectAnswer {
+  if (isKindNotServed(failure)) return { kind: 'notServed', type };
+  if (isNotFound(failure)) return { kind: 'notThere' };
+  throw toThrown(failure, { doing, write: false });
 }
 
 /** Outcome of a refused create. */

@@ -11,6 +11,7 @@ import { toTimestamp } from '../../domain/time.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { EventRecorder, ObjectEvent } from '../../ports/event-recorder.ts';
 import type { KubernetesApi } from '../../ports/kubernetes-api.ts';
+import { objectOf } from '../../ports/read-answer.ts';
 
 const EVENT_COMPONENT = 'curfew';
 /** The API server's limit on a message, in bytes. */
@@ -60,7 +61,7 @@ async function recordOnce(event: ObjectEvent, deps: EventRecorderDeps): Promise<
     if (created.kind === 'ok') return undefined;
     if (created.kind === 'invalid') return created.message;
     if (created.kind === 'notFound') return `namespace ${namespace} is missing or terminating`;
-    const existing = await deps.kubernetes.get(ref);
+    const existing = objectOf(await deps.kubernetes.get(ref), { notServed: 'none' });
     if (existing !== undefined) {
       // No precondition: two recorders that raise the count at the same time lose one count, which hurts nobody, and meet no conflict.
       const body = { ...raised(existing, now), message: textOf(event), reportingInstance: deps.instance };

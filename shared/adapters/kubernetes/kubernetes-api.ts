@@ -7,8 +7,9 @@ import {
 } from '../../domain/kubernetes-object.ts';
 import { RetryableError } from '../../errors.ts';
 import type { KubernetesApi, ListOptions, ListQuery, ObjectPatch, Preconditions } from '../../ports/kubernetes-api.ts';
-import { isNotFound, parseApiFailure, type ApiFailure } from './api-failure.ts';
-import { toCreateOutcome, toDeleteOutcome, toEvictOutcome, toThrown, toWriteOutcome } from './errors.ts';
+import type { ObjectsAnswer } from '../../ports/read-answer.ts';
+import { parseApiFailure, type ApiFailure } from './api-failure.ts';
+import { toCreateOutcome, toDeleteOutcome, toEvictOutcome, toObjectAnswer, toWriteOutcome } from './errors.ts';
 import { resolveKind, versionsOf } from './resolve-kind.ts';
 import { listPage } from './list-page.ts';
 import { parseJson, parseObject } from './objects.ts';
@@ -43,10 +44,8 @@ export function createKubernetesApi(transport: Transport): KubernetesApi {
     async get(ref) {
       const doing = describeCall('reading', ref);
       const response = await transport.request({ method: 'GET', path: objectPath(ref), doing });
-      if (succeeded(response)) return parseObject(parseJson(response.body, doing), doing);
-      const failure = failureOf(response);
-      if (isNotFound(failure)) return undefined;
-      throw toThrown(failure, { doing, write: false });
+      if (!succeeded(response)) return toObjectAnswer(failureOf(response), ref, doing);
+      return { kind: 'there', object: parseObject(parseJson(response.body, doing), doing) };
     },
 
     list: (type, query, options) => listAll(transport, type, query, options),
@@ -121,7 +120,7 @@ async function listAll(
   type: ResourceType,
   query: ListQuery = {},
   { project }: ListOptions = {},
-): Promise<readonly KubernetesObject[] | undefined> {
+): Promise<ObjectsAnswer> {
   for (let restarts = 0; restarts <= MAX_LIST_RESTARTS; restarts += 1) {
     const items: KubernetesObject[] = [];
     let token: string | undefined;
@@ -132,11 +131,11 @@ async function listAll(
         project,
         ...(token === undefined ? {} : { continue: token }),
       });
-      if (page.kind === 'notServed') return undefined;
+      if (page.kind === 'notServed') return { kind: 'notServed', type };
       // The rest of this snapshot is gone; pages of two snapshots would not be consistent.
       if (page.kind === 'expired') break;
       items.push(...page.items);
-      if (page.continue === undefined) return items;
+      if (page.continue === undefined) return { kind: 'there', objects: items };
       token = page.continue;
     } while (token !== undefined);
   }

@@ -4,12 +4,6 @@ import { finished, type Readable } from 'node:stream';
 /** Objects are at most a few MB in the API server; a longer line is no watch event. */
 const MAX_LINE_CHARS = 16 * 1024 * 1024;
 
-export interface LineOptions {
-  readonly maxChars?: number;
-  /** Asked about each line as it comes; one that it answers true for is not yielded. */
-  readonly skip?: ((line: string) => boolean) | undefined;
-}
-
 /** The stream failed, or ended before its end. */
 export class BrokenStream extends Error {
   override readonly cause: Error;
@@ -24,12 +18,10 @@ export class BrokenStream extends Error {
  * Yields each complete, non-empty line. What follows the last line break is dropped: the connection ended in the middle of an
  * event, which the next watch delivers again. Throws `BrokenStream`, or a RangeError for a line above `maxChars`. Destroys the
  * stream when its reader stops.
- *
- * Skipped lines never wait for a reader, so that hundreds a second cost no turn of a promise.
  */
 export async function* readLines(
   stream: Readable,
-  { maxChars = MAX_LINE_CHARS, skip }: LineOptions = {},
+  { maxChars = MAX_LINE_CHARS }: { readonly maxChars?: number } = {},
 ): AsyncGenerator<string, void, undefined> {
   const split = createSplitter(maxChars);
   let lines: string[] = [];
@@ -39,7 +31,7 @@ export async function* readLines(
 
   stream.on('data', (chunk: Uint8Array) => {
     try {
-      for (const line of split(chunk)) if (skip?.(line) !== true) lines.push(line);
+      lines.push(...split(chunk));
     } catch (error) {
       failure ??= error instanceof Error ? error : new Error(String(error));
     }

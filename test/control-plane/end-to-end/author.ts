@@ -12,6 +12,7 @@ import type { Manifest, Scenario, TargetRef } from '../../../simulator/scenario/
 import { CONFIG_MAP } from '../../../shared/contract/names.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { KubernetesApi } from '../../../shared/ports/kubernetes-api.ts';
+import { objectAt as liveObjectAt } from '../../fakes/objects.ts';
 
 const NAMESPACES = { group: '', version: 'v1', resource: 'namespaces' };
 
@@ -72,7 +73,7 @@ export function createAuthor(kubernetes: KubernetesApi, { resources }: ResourceC
   }
 
   async function ensureNamespace(name: string): Promise<void> {
-    if ((await kubernetes.get({ type: NAMESPACES, name })) !== undefined) return;
+    if ((await liveObjectAt(kubernetes, { type: NAMESPACES, name })) !== undefined) return;
     await kubernetes.create(NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   }
 
@@ -91,7 +92,7 @@ export function createAuthor(kubernetes: KubernetesApi, { resources }: ResourceC
       const grace = gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds };
       await kubernetes.delete(find(target), { preconditions: {}, ...grace });
     },
-    get: target => kubernetes.get(find(target)),
+    get: target => liveObjectAt(kubernetes, find(target)),
     async prepare(scenario) {
       await configure(scenario);
       for (const { manifest } of scenario.objects) await apply(manifest);

@@ -24,7 +24,7 @@ const claim: KubernetesObject = {
 function answering(outcome: WriteOutcome) {
   const patches: { ref: ObjectRef; patch: ObjectPatch }[] = [];
   const kubernetes = {
-    get: async () => claim,
+    get: async () => ({ kind: 'there', object: claim }),
     patch: async (ref: ObjectRef, patch: ObjectPatch) => {
       patches.push({ ref, patch });
       return outcome;

@@ -212,7 +212,7 @@ describe('the NodeClaims that are looked at for others with an instance', () => 
     const selectors: unknown[] = [];
     const list: KubernetesApi['list'] = (type, query = {}) => {
       if (type.resource === 'nodeclaims') selectors.push(query.labelSelector ?? 'all');
-      return Promise.resolve([]);
+      return Promise.resolve({ kind: 'there', objects: [] });
     };
     const kubernetes = { list } as unknown as KubernetesApi;
     await allThatShare({ kubernetes }, claim, { stored: record, viaNode: undefined, namedNodes: nodes, pool: POOL });

@@ -9,6 +9,7 @@ import type { Permissions } from '../../../shared/contract/permissions.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import type { HookCall } from '../../../shared/ports/hooks.ts';
 import { seconds, toEpochMs } from '../../../shared/domain/time.ts';
+import { objectAt, objectsIn } from '../../fakes/objects.ts';
 
 const NOTHING: Permissions = {
   kubernetes: [],
@@ -112,9 +113,9 @@ describe('Kubernetes within its permissions', () => {
         { group: '', resource: 'pods', subresource: 'eviction', verbs: ['create'] },
       ],
     });
-    expect(await kubernetes.get(CONFIG_MAP)).toMatchObject({ metadata: { name: 'settings' } });
+    expect(await objectAt(kubernetes, CONFIG_MAP)).toMatchObject({ metadata: { name: 'settings' } });
     const selected = { namespace: 'default', fieldSelector: 'metadata.name=settings' };
-    expect(await kubernetes.list(RESOURCES.ConfigMap, selected)).toHaveLength(1);
+    expect(await objectsIn(kubernetes, RESOURCES.ConfigMap, selected)).toHaveLength(1);
     expect(await kubernetes.evict(POD, { preconditions: {} })).toEqual({ kind: 'ok' });
     expect(used).toEqual([
       'get configmaps settings in default',

@@ -9,7 +9,11 @@ const CONFLICT: DeleteOutcome = { kind: 'conflict', message: 'the object has bee
 const metadata = { name: 'x', uid: 'u1', resourceVersion: '1' };
 
 function run(outcome: DeleteOutcome, object: object | undefined): Promise<void> {
-  const kubernetes = { delete: async () => outcome, get: async () => object, versionsOf: async () => ['v1'] };
+  const kubernetes = {
+    delete: async () => outcome,
+    get: async () => (object ? { kind: 'there', object } : { kind: 'notThere' }),
+    versionsOf: async () => ['v1'],
+  };
   return deleteExactly(kubernetes as unknown as KubernetesApi, REF, 'u1');
 }
 

@@ -19,6 +19,7 @@ import { startStore } from '../adapters/dynamodb/stores.ts';
 import { TABLE_NAME } from '../adapters/dynamodb/table.ts';
 import { serve } from '../adapters/kubernetes/scripted-server.ts';
 import { lambdaContext, sqsEvent } from './events.ts';
+import { objectAt } from '../../fakes/objects.ts';
 
 const CREDENTIALS = { accessKeyId: 'test', secretAccessKey: 'test' };
 
@@ -121,7 +122,7 @@ describe('createHandler', () => {
       'repair',
       ['kubernetes', 'records', 'dueIndex', 'wakeUps', 'events'],
       deps => async () => {
-        const node = await deps.kubernetes.get({ type: RESOURCES.Node, name: 'n1' });
+        const node = await objectAt(deps.kubernetes, { type: RESOURCES.Node, name: 'n1' });
         const record = { owner: 'repair', id: 'node/u1', subject, state: { found: node?.metadata.uid ?? '' } } as const;
         const outcome = await deps.records.put({ ...record, nextWakeTime: wakeTime }, 0);
         deps.audit.write({

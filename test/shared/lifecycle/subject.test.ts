@@ -6,6 +6,7 @@ import { toEpochMs } from '../../../shared/domain/time.ts';
 import { findSubject } from '../../../shared/lifecycle/subject.ts';
 import type { RecordCodec } from '../../../shared/lifecycle/record-codec.ts';
 import { openRecords } from '../../../shared/lifecycle/timed-record.ts';
+import type { ObjectAnswer } from '../../../shared/ports/read-answer.ts';
 
 const NOW = toEpochMs(1_000_000);
 const codec: RecordCodec<null> = { owner: 'repair', schemaVersion: 1, parse: () => null, toState: () => ({}) };
@@ -42,7 +43,10 @@ async function find(
   const found = await findSubject(
     {
       kubernetes: {
-        get: async ({ name }: { name: string }) => nodes.find(node => node.metadata.name === name),
+        get: async ({ name }: { name: string }): Promise<ObjectAnswer> => {
+          const object = nodes.find(node => node.metadata.name === name);
+          return object === undefined ? { kind: 'notThere' } : { kind: 'there', object };
+        },
       } as never,
     },
     { ref: { type: RESOURCES.Node, name: sought.name }, ...sought, recordOf: uid => open(`node/${uid}`) },
@@ -108,7 +112,7 @@ describe('the subject of a message', () => {
       const kubernetes = {
         get: async () => {
           reads.push('object');
-          return aNode('n1', 'u1');
+          return { kind: 'there', object: aNode('n1', 'u1') };
         },
       };
       await findSubject({ kubernetes } as never, {

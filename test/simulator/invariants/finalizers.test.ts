@@ -5,6 +5,7 @@ import { PERMISSIONS } from '../../../shared/contract/permissions.ts';
 import { RESOURCES } from '../../../shared/contract/resources.ts';
 import { parseTimestamp, toEpochMs } from '../../../shared/domain/time.ts';
 import { simulate } from '../simulate.ts';
+import { objectAt } from '../../fakes/objects.ts';
 
 const CLAIM = { type: RESOURCES.NodeClaim, name: 'a' };
 const TEN_PAST = parseTimestamp('2024-11-01T15:10:00Z') ?? toEpochMs(0);
@@ -12,7 +13,7 @@ const TEN_PAST = parseTimestamp('2024-11-01T15:10:00Z') ?? toEpochMs(0);
 const takesItOff: ReconcilerFactory = ({ kubernetes, clock }) => {
   let done = false;
   return async () => {
-    const claim = await kubernetes.get(CLAIM);
+    const claim = await objectAt(kubernetes, CLAIM);
     if (done || claim === undefined || clock.now() < TEN_PAST) return;
     done = true;
     await kubernetes.patch(CLAIM, { type: 'merge', body: { metadata: { uid: claim.metadata.uid, finalizers: null } } });

@@ -99,22 +99,6 @@ describe('ClusterWatch over HTTP', () => {
     expect(error).toMatchObject({ name: 'RetryableError', reason: 'ECONNRESET' });
   });
 
-  it('shows the text of each event and neither yields nor parses what is skipped', async () => {
-    const server = await serve((_, response) => {
-      response.write(`${added('a')}this is not JSON\n${bookmark}`);
-      response.end(added('b'));
-    });
-    const clock = createManualClock();
-    const watch = createClusterWatch(createTransport({ server: server.url, clock, userAgent: 'curfew-test' }));
-    const { signal } = new AbortController();
-    const shown: string[] = [];
-    const skip = (text: string): boolean => shown.push(text) > 0 && !text.includes('"b"');
-    const options = { resourceVersion: '5', timeoutSeconds: 300, signal, skip };
-    const events = await Array.fromAsync(watch.watch(RESOURCES.Node, options));
-    expect(events).toMatchObject([{ type: 'ADDED', object: { metadata: { name: 'b' } } }]);
-    expect(shown.map(text => `${text}\n`)).toEqual([added('a'), 'this is not JSON\n', bookmark, added('b')]);
-  });
-
   it('closes the connection when its reader stops', async () => {
     let closed = (): void => undefined;
     const gone = new Promise<void>(resolve => (closed = resolve));

@@ -15,6 +15,7 @@ import type { ObjectEvent } from '../../../../shared/ports/event-recorder.ts';
 import type { KubernetesApi } from '../../../../shared/ports/kubernetes-api.ts';
 import { createManualClock } from '../../../fakes/manual-clock.ts';
 import { anyText } from '../../../builders/any-text.ts';
+import { objectsIn } from '../../../fakes/objects.ts';
 
 const about = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-1', uid: 'uid-1' } };
 const event: ObjectEvent = { type: 'Warning', reason: 'NodeRepairBlocked', message: 'too many are unhealthy', about };
@@ -36,7 +37,7 @@ describe('EventRecorder', () => {
   it('writes what kubectl describe shows', async () => {
     const { api, recorder } = make();
     await recorder.record(event);
-    expect(await api.list(RESOURCES.Event)).toMatchObject([
+    expect(await objectsIn(api, RESOURCES.Event)).toMatchObject([
       {
         metadata: { namespace: 'default', name: expect.stringMatching(/^node-1\.[0-9a-f]{16}$/) },
         involvedObject: { apiVersion: 'v1', kind: 'Node', name: 'node-1', uid: 'uid-1' },
@@ -58,7 +59,7 @@ describe('EventRecorder', () => {
     const message = 'the value is \u001b[2J\u202Eevil\nat f';
     await recorder.record({ ...event, message });
     await recorder.record({ ...event, message });
-    expect(await api.list(RESOURCES.Event)).toMatchObject([
+    expect(await objectsIn(api, RESOURCES.Event)).toMatchObject([
       { count: 2, message: String.raw`the value is \u001b[2J\u202eevil` + '\nat f' },
     ]);
   });
@@ -68,7 +69,7 @@ describe('EventRecorder', () => {
     await recorder.record(event);
     await clock.advance(minutes(5));
     await recorder.record(event);
-    expect(await api.list(RESOURCES.Event)).toMatchObject([
+    expect(await objectsIn(api, RESOURCES.Event)).toMatchObject([
       { count: 2, firstTimestamp: '2024-11-01T15:00:00Z', lastTimestamp: '2024-11-01T15:05:00Z' },
     ]);
   });
@@ -77,7 +78,7 @@ describe('EventRecorder', () => {
     const { api, recorder } = make();
     await recorder.record(event);
     await recorder.record({ ...event, about: { ...about, metadata: { name: 'node-1', uid: 'uid-2' } } });
-    expect(await api.list(RESOURCES.Event)).toMatchObject([{ count: 1 }, { count: 1 }]);
+    expect(await objectsIn(api, RESOURCES.Event)).toMatchObject([{ count: 1 }, { count: 1 }]);
   });
 
   it('meets no conflict when another recorder is faster: one count is lost, no Event', async () => {
@@ -95,7 +96,7 @@ describe('EventRecorder', () => {
     }));
     await recorder.record(event);
     await recorder.record(event);
-    expect(await api.list(RESOURCES.Event)).toMatchObject([{ count: 2 }]);
+    expect(await objectsIn(api, RESOURCES.Event)).toMatchObject([{ count: 2 }]);
     expect(patches).toBe(2);
   });
 
@@ -103,7 +104,7 @@ describe('EventRecorder', () => {
     const { api, recorder } = make();
     await recorder.record(event);
     await recorder.record({ ...event, message: 'later' });
-    expect(await api.list(RESOURCES.Event)).toMatchObject([{ count: 2, message: 'later' }]);
+    expect(await objectsIn(api, RESOURCES.Event)).toMatchObject([{ count: 2, message: 'later' }]);
   });
 
   it('creates the Event again when it expired in between', async () => {
@@ -119,7 +120,7 @@ describe('EventRecorder', () => {
     }));
     await recorder.record(event);
     await recorder.record(event);
-    expect(await api.list(RESOURCES.Event)).toMatchObject([{ count: 1 }]);
+    expect(await objectsIn(api, RESOURCES.Event)).toMatchObject([{ count: 1 }]);
     expect(failures).toEqual([]);
   });
 

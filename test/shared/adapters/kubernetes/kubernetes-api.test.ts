@@ -5,6 +5,7 @@ import { createTransport } from '../../../../shared/adapters/kubernetes/transpor
 import { RESOURCES } from '../../../../shared/contract/resources.ts';
 import { createManualClock } from '../../../fakes/manual-clock.ts';
 import { json, serve, status, type Answering } from './scripted-server.ts';
+import { objectsIn } from '../../../fakes/objects.ts';
 
 async function apiWith(answer: Answering) {
   const server = await serve(answer);
@@ -79,8 +80,18 @@ describe('KubernetesApi over HTTP', () => {
     const { api } = await apiWith((_, response) => {
       response.writeHead(404, { 'content-type': 'text/plain' }).end('404 page not found\n');
     });
-    expect(await api.get(pod)).toBeUndefined();
-    expect(await api.list(RESOURCES.Node)).toBeUndefined();
+    expect(await api.get(pod)).toEqual({ kind: 'notServed', type: RESOURCES.Pod });
+    expect(await api.list(RESOURCES.Node)).toEqual({ kind: 'notServed', type: RESOURCES.Node });
+  });
+
+  it('tells a 404 for the name, which the API server names, from one for the kind', async () => {
+    const said = [
+      { ...status(404, 'NotFound', 'pods "web-0" not found'), details: { name: 'web-0', kind: 'pods' } },
+      { ...status(404, 'NotFound', 'the server could not find the requested resource'), details: {} },
+    ];
+    const { api } = await apiWith((_, response, index) => json(response, 404, said[index]));
+    expect(await api.get(pod)).toEqual({ kind: 'notThere' });
+    expect(await api.get(pod)).toEqual({ kind: 'notServed', type: RESOURCES.Pod });
   });
 
   it('names the media type of each patch', async () => {
@@ -103,7 +114,7 @@ describe('KubernetesApi over HTTP', () => {
     const { api, requests } = await apiWith((_, response, index) =>
       json(response, 200, index === 0 ? listOf([node('a')], { continue: 'next' }) : listOf([node('b')])),
     );
-    expect(await api.list(RESOURCES.Node)).toEqual([
+    expect(await objectsIn(api, RESOURCES.Node)).toEqual([
       { apiVersion: 'v1', kind: 'Node', ...node('a') },
       { apiVersion: 'v1', kind: 'Node', ...node('b') },
     ]);
@@ -119,7 +130,7 @@ describe('KubernetesApi over HTTP', () => {
       else if (index === 1) json(response, 410, status(410, 'Expired', 'too old'));
       else json(response, 200, listOf([node('new')]));
     });
-    expect(await api.list(RESOURCES.Node)).toMatchObject([{ metadata: { name: 'new' } }]);
+    expect(await objectsIn(api, RESOURCES.Node)).toMatchObject([{ metadata: { name: 'new' } }]);
     expect(requests).toHaveLength(3);
   });
 
@@ -134,7 +145,7 @@ describe('KubernetesApi over HTTP', () => {
 
   it('takes an empty list that Go writes as null', async () => {
     const { api } = await apiWith((_, response) => json(response, 200, { ...listOf([]), items: null }));
-    expect(await api.list(RESOURCES.Node)).toEqual([]);
+    expect(await objectsIn(api, RESOURCES.Node)).toEqual([]);
   });
 
   it.each(['<html>Welcome</html>', '{"kind":"Node"}', '[]'])('does not take %s for an object', async body => {

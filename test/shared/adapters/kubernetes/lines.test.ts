@@ -32,22 +32,6 @@ describe('readLines', () => {
     await expect(Array.fromAsync(lines)).rejects.toBeInstanceOf(RangeError);
   });
 
-  it('yields nothing that is skipped, and does not wait for a reader of it', async () => {
-    const stream = new PassThrough();
-    const asked: string[] = [];
-    const skip = (line: string): boolean => asked.push(line) > 0 && line !== 'c';
-    const lines = readLines(stream, { skip });
-    const first = lines.next();
-    stream.write('a\nb\n');
-    await new Promise(resolve => setImmediate(resolve));
-    expect(asked).toEqual(['a', 'b']);
-    stream.write('c\n');
-    expect(await first).toEqual({ done: false, value: 'c' });
-    stream.end('d\n');
-    expect(await lines.next()).toEqual({ done: true, value: undefined });
-    expect(asked).toEqual(['a', 'b', 'c', 'd']);
-  });
-
   it('yields what came before the stream broke, then throws what broke it', async () => {
     const stream = new PassThrough();
     const lines = readLines(stream);
