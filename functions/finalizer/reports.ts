@@ -56,7 +56,9 @@ export async function reportForce(context: TerminationContext): Promise<void> {
 /** What becomes of the hooks, which Events of their own say. */
 function hooksLeft(context: TerminationContext): string {
   const { hooks } = context.progress();
-  const left = (context.settings?.hooks ?? []).filter(({ name }) => !Object.hasOwn(hooks, name)).map(({ name }) => name);
+  const left = (context.settings?.hooks ?? [])
+    .filter(({ name }) => !Object.hasOwn(hooks, name))
+    .map(({ name }) => name);
   return left.length === 0 ? '' : `; ${left.join(', ')} ${left.length === 1 ? 'is' : 'are'} called now`;
 }
 
