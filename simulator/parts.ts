@@ -7,6 +7,7 @@ import { createCleanupAnswers } from './cleanups.ts';
 import { createCloud } from './cloud.ts';
 import { withDueIndex } from './due-index.ts';
 import { createHookAnswers } from './hooks.ts';
+import { createLaunches } from './launches.ts';
 import { createOutages } from './outages.ts';
 import { createReboots } from './reboots.ts';
 import { createRefusals } from './refusals.ts';
@@ -36,6 +37,7 @@ export function createParts(
   const watch = createInProcessClusterWatch(refusals.guard(core, 'forwarder', `${CURFEW_USER}forwarder`), time);
   refusals.onWatchRefused(isRefused => watch.endWatches(isRefused));
   return {
+    time,
     world,
     core,
     watch,
@@ -47,6 +49,7 @@ export function createParts(
       onInstance(providerID, state);
     }),
     reboot: createReboots(core, time),
+    launches: createLaunches(),
     cleanups: createCleanupAnswers(),
     hooks: createHookAnswers(),
     trace,

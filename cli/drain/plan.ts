@@ -8,6 +8,7 @@ import type { UnderWay } from '../../functions/drain/under-way.ts';
 import { evictionRefusal } from '../pod-disruption-budget.ts';
 import { drainResourceName } from '../../shared/domain/drain-resource-name.ts';
 import { isTerminating, type PodView } from '../../shared/domain/pod.ts';
+import { kubeletSilentSince } from '../../shared/domain/node.ts';
 import { isActive, protectionOf } from '../../shared/domain/protection.ts';
 import { addDuration, toExactTimestamp, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
 import type { NodeObservation } from '../explain/observation.ts';
@@ -43,13 +44,12 @@ export function planDrain(
   drain: UnderWay,
   now: EpochMs,
 ): DrainPlan {
-  const { node, protection } = observation;
+  const { node, drainsHeld: held } = observation;
   const settings = live.kind === 'valid' ? live.configuration.drain : undefined;
   const nothing = { node: node.name, custom: undefined, timeout: undefined, pods: [] };
   if (settings === undefined) {
     return { ...nothing, held: live.kind === 'invalid' ? heldBy(live.message) : NO_CONFIGURATION };
   }
-  const held = protection.mode === 'Observe' ? 'mode is Observe: nothing is drained' : undefined;
   const rules: DrainRules = { settings, ...compileSettings(settings) };
   const custom = rules.isCustom(node.labels) ? settings.customDrain : undefined;
   const active: ActiveDrain = { ...drain, requests: [], startTime: drain.since, warned: [], drained: 0, refusals: 0 };
@@ -59,7 +59,7 @@ export function planDrain(
     deleteTime: addDuration(drain.since, settings.deleteAfterTimeout),
     isCustom: custom !== undefined,
     isHeld: held !== undefined,
-    rules: podRules(active, rules, node),
+    rules: podRules(active, rules, { labels: node.labels, kubeletSilentSince: kubeletSilentSince(node.conditions) }),
   };
   return {
     node: node.name,

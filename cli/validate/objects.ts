@@ -5,12 +5,14 @@ import { customResourceDefinitions } from '../../simulator/custom-resource-defin
 import { emptyFields } from '../../simulator/scenario/object-fields.ts';
 import { formatPath, type Path } from '../../simulator/scenario/places.ts';
 import { parsePolicyFrame, type Parsed } from '../../shared/contract/policy-schema.ts';
+import { parseDrainLimits } from '../../shared/contract/drain-limits-schema.ts';
 import { parseRepairLimits } from '../../shared/contract/repair-limits-schema.ts';
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import { parseFinalizerRule } from '../../shared/contract/finalizer-rule-schema.ts';
 import { parsePoolTermination, parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
 import { parseProtectionBlock } from '../../shared/contract/protection-schema.ts';
 import { CURFEW_GROUP } from '../../shared/contract/names.ts';
+import { HOOKS_HOLD_NOTHING } from '../../shared/domain/termination.ts';
 import { didYouMean, isMisspelling, nearestName } from '../../shared/domain/nearest-name.ts';
 import { isJsonObject } from '../../shared/domain/json.ts';
 import { parseApiVersion, type KubernetesManifest } from '../../shared/domain/kubernetes-object.ts';
@@ -62,7 +64,11 @@ export function createObjectChecker(): ObjectChecker {
       const unknown = refused.filter(({ message }) => message.startsWith(UNKNOWN_FIELD)).map(({ path }) => path);
       const isNews = ({ path, message }: Finding): boolean =>
         !seen.has(path) && !(message.startsWith('Unrecognized key') && unknown.some(field => field.startsWith(path)));
-      const findings = [...refused, ...read.filter(isNews)].toSorted((a, b) => a.line - b.line);
+      const warnings = warningsOf(manifest).map(({ path, message }) => ({
+        ...at(path, message),
+        severity: 'warning' as const,
+      }));
+      const findings = [...refused, ...read.filter(isNews), ...warnings].toSorted((a, b) => a.line - b.line);
       return { file, kind: manifest.kind, name: manifest.metadata.name, findings };
     },
   };
@@ -151,6 +157,9 @@ function faultsOf({ kind, spec }: KubernetesManifest): Fault[] {
   if (kind === 'NodeLifecyclePolicy' && blocks['repairLimits'] !== undefined) {
     results.push(parseRepairLimits(blocks['repairLimits'], 'spec.repairLimits'));
   }
+  if (kind === 'NodeLifecyclePolicy' && blocks['drain'] !== undefined) {
+    results.push(parseDrainLimits(blocks['drain'], 'spec.drain'));
+  }
   if (kind === 'NodePool') results.push(parsePoolTermination(blocks['disruption'], 'spec.disruption'));
   if (kind === 'NodePool' && blocks['repairLimits'] !== undefined) {
     results.push({ ok: false, message: 'spec.repairLimits: only a NodeLifecyclePolicy limits zones and the cluster' });
@@ -166,6 +175,17 @@ function faultsOf({ kind, spec }: KubernetesManifest): Fault[] {
     ...results.flatMap(result => (result.ok ? [] : splitMessage(result.message))),
     ...(kind === 'FinalizerRule' ? [] : unwatchedTypes({ spec: blocks }).flatMap(splitMessage)),
   ];
+}
+
+/** What Curfew accepts, and what may do nothing of what its author expects. */
+function warningsOf({ kind, spec }: KubernetesManifest): Fault[] {
+  const block = kind === 'NodeLifecyclePolicy' && isJsonObject(spec) ? spec['termination'] : undefined;
+  if (block === undefined) return [];
+  const parsed = parseTerminationBlock(block, 'spec.termination');
+  if (!parsed.ok || parsed.value.builtin === 'Replace') return [];
+  return parsed.value.hooks.flatMap(({ at }, index) =>
+    at === 'after-terminate' ? [] : [{ path: `spec.termination.hooks[${index}]`, message: HOOKS_HOLD_NOTHING }],
+  );
 }
 
 /** `spec.a.0: message; spec.b: message`. */

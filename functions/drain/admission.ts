@@ -1,6 +1,7 @@
 /** What becomes of a request: answered at once, queued, joined, begun. Pure; part of `decide`. */
-import { addDuration, minutes, toDurationMs, type DurationMs, type EpochMs } from '../../shared/domain/time.ts';
+import { addDuration, type EpochMs } from '../../shared/domain/time.ts';
 import { tooOld } from './age.ts';
+import { crowded, isFull } from './crowded.ts';
 import { endOf, remember } from './ends.ts';
 import { faultOf } from './faults.ts';
 import { withoutHold } from './held.ts';
@@ -15,7 +16,8 @@ import {
 } from './model.ts';
 import type { DrainObservation, DrainRules } from './observation.ts';
 import { staleOutcome } from './overtaken.ts';
-import { bytesOf } from './record-size.ts';
+import { notOverdue } from './overdue.ts';
+import { mustWait } from './queue.ts';
 import { covers, FULL, formatScope, scopeOf, scopeOfAll, type DrainScope } from './scope.ts';
 
 export type Admission =
@@ -34,26 +36,13 @@ export type Admission =
       readonly record: DrainRecord;
       readonly request: DrainRequest;
       readonly how: 'next' | 'joins' | 'follows';
+      /** How requests end that gave their place up for this one. */
+      readonly answers?: readonly FinishedDrain[];
     };
-
-/** Of JSON, for the requests that wait. A record, with all else that is in it, holds 400 KB. */
-const MAX_BYTES = 131_072;
-/** Requests of one node that wait at once: more than its monitors have checks. */
-const MAX_REQUESTS = 50;
 
 /** What lies ahead by more than clocks differ says nothing. */
 const startOf = ({ time }: DrainRequest, now: EpochMs): EpochMs =>
   time === undefined || time > addDuration(now, CLOCKS_DIFFER) ? now : time;
-
-/** A deletion that is overdue when its drain begins waits so long, at most. */
-const OVERDUE_WAITS = minutes(10);
-
-/** Owners are warned first: a request whose deletion is overdue counts so that `min(timeout, 10 min)` are left. */
-function notOverdue(request: DrainRequest, timeout: DurationMs, now: EpochMs): DrainRequest {
-  if (request.time === undefined || addDuration(request.time, timeout) > now) return request;
-  const left = Math.min(timeout, OVERDUE_WAITS);
-  return { ...request, time: addDuration(now, toDurationMs(left - timeout)) };
-}
 
 /** Undefined: the request is already under way. */
 export function admit(
@@ -68,37 +57,51 @@ export function admit(
   if (before !== undefined) return { kind: 'answer', record, answer: before, repeated: true };
   const waiting = [...requests, ...(active?.requests ?? [])];
   if (waiting.some(({ id }) => id === request.id)) return undefined;
-  const isFull = waiting.length >= MAX_REQUESTS || (waiting.length > 0 && bytesOf([...waiting, request]) > MAX_BYTES);
   const standing = { now, scope: FULL, drained: 0 };
   const old = request.event.drainOverrides?.skip === true ? undefined : tooOld(observation, incoming);
   // Whether the Node shows that it still stands is asked anew when it comes again.
   if (old !== undefined) {
     return { kind: 'answer', record, answer: toFinished(request, old, standing), repeated: false, isOld: true };
   }
-  const outcome = isFull ? TOO_MANY : (staleOutcome(observation, request) ?? immediateOutcome(observation, request));
-  if (outcome !== undefined) {
+  const answered = (outcome: DrainOutcome): Admission => {
     const answer = toFinished(request, outcome, standing);
     return { kind: 'answer', record: remember(record, [answer], node), answer, repeated: false };
-  }
-  const wanted = rules && scopeOf(request.event, rules.settings.partialDrain);
-  if (active !== undefined && active.end === undefined && rules !== undefined && wanted && wanted.kind !== 'unusable') {
-    if (covers(active.scope, wanted)) {
-      const force = active.force || isForced(request);
-      const counted = notOverdue(request, rules.settings.deleteAfterTimeout, now);
-      const joined = { ...active, requests: [...active.requests, counted], force };
-      return { kind: 'take', record: { ...record, active: joined }, request, how: 'joins' };
-    }
+  };
+  const outcome = staleOutcome(observation, request) ?? immediateOutcome(observation, request);
+  if (outcome !== undefined) return answered(outcome);
+  const joins = isJoined(record, request, rules);
+  if (!isFull(record, request, joins)) return takenInto(record, request, rules, now);
+  const room = crowded(record, request, { joins, partialDrain: rules?.settings.partialDrain ?? true });
+  if (room.kind === 'covered') return answered(room.outcome);
+  const answers = room.replaced.map(each => toFinished(each, room.outcome, standing));
+  return { ...takenInto(remember(room.record, answers, node), room.request, rules, now), answers };
+}
+
+/** Whether it ends with the drain under way. */
+function isJoined({ active }: DrainRecord, { event }: DrainRequest, rules: DrainRules | undefined): boolean {
+  const wanted = rules && scopeOf(event, rules.settings.partialDrain);
+  if (active === undefined || active.end !== undefined || wanted === undefined) return false;
+  return wanted.kind !== 'unusable' && covers(active.scope, wanted);
+}
+
+/** The record with this request: in the drain under way where that covers it, else in the next one. */
+function takenInto(
+  record: DrainRecord,
+  request: DrainRequest,
+  rules: DrainRules | undefined,
+  now: EpochMs,
+): Extract<Admission, { kind: 'take' }> {
+  const { active, requests } = record;
+  if (active !== undefined && rules !== undefined && isJoined(record, request, rules)) {
+    const force = active.force || isForced(request);
+    const isUnderWay = active.queue === undefined;
+    const counted = isUnderWay ? notOverdue(request, rules.settings.deleteAfterTimeout, now) : request;
+    const joined = { ...active, requests: [...active.requests, counted], force };
+    return { kind: 'take', record: { ...record, active: joined }, request, how: 'joins' };
   }
   const how = active === undefined && requests.length === 0 ? 'next' : 'follows';
   return { kind: 'take', record: { ...record, requests: [...requests, request] }, request, how };
 }
-
-const TOO_MANY: DrainOutcome = {
-  status: 'Failed',
-  reason: 'TooManyRequests',
-  message: `${MAX_REQUESTS} requests, or ${MAX_BYTES} bytes of them, wait for drains of this node already`,
-  left: [],
-};
 
 /** The answer to an event that reports a recovery. */
 const RECOVERED: DrainOutcome = {
@@ -158,7 +161,8 @@ export function begin(
     return { kind: 'answer', record: remember(rest, [answer], node), answer, repeated: false };
   }
   const { requests: waiting, ...rest } = withoutHold(record, now);
-  const requests = waiting.map(request => notOverdue(request, settings.deleteAfterTimeout, now));
+  const isQueued = mustWait(observation.limits, waiting);
+  const requests = isQueued ? waiting : waiting.map(each => notOverdue(each, settings.deleteAfterTimeout, now));
   const [first] = requests;
   if (first === undefined) throw new RangeError('no request waits');
   const active: ActiveDrain = {
@@ -170,6 +174,7 @@ export function begin(
     warned: [],
     drained: 0,
     refusals: 0,
+    ...(isQueued && { queue: { since: now, takes: false } }),
   };
   return { kind: 'begin', record: { ...rest, requests: [], active }, active };
 }

@@ -2,7 +2,7 @@
 import { isDrainState, STATE_LABEL } from '../../shared/domain/quarantine.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import { isForced, toFinished } from './admission.ts';
-import { endOf, isFree, remember } from './ends.ts';
+import { endOf, isFree, isStanding, remember } from './ends.ts';
 import { endsSince, faultOf, isBeforeQuarantine, isOver, isSaidBefore } from './faults.ts';
 import type {
   ActiveDrain,
@@ -37,7 +37,9 @@ export function cancelledBy(
   const waiting = requests.filter(ends);
   // One whose answer is already on its way ends as it was decided.
   const running = active === undefined || active.end !== undefined ? [] : active.requests.filter(ends);
-  const recovered = finished.filter(each => !each.recovered && each.status !== 'Cancelled' && isEnded(each));
+  const recovered = finished.filter(
+    each => !each.recovered && (each.status !== 'Cancelled' || isStanding(each)) && isEnded(each),
+  );
   const isStale =
     incoming.kind === 'unQuarantined' &&
     isDrainState(node.labels[STATE_LABEL]) &&

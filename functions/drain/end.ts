@@ -12,6 +12,7 @@ import { deleteResource } from './custom-resource.ts';
 import type { DrainDecision } from './decision.ts';
 import { isFree, remember } from './ends.ts';
 import type { ActiveDrain, DrainOutcome, DrainRecord, FinishedDrain } from './model.ts';
+import { wakeNext } from './neighbours.ts';
 import { answerNode, finishNode } from './node.ts';
 import type { Look } from './observe.ts';
 import { orLater } from './refused.ts';
@@ -119,6 +120,8 @@ export async function close(parts: Parts, { active, outcome }: Of<'close'>, look
   await tellAnswers(deps, nodeOf(look), ended);
   // Said first: a run that dies in between says it again, and once the record has it nobody does.
   await reportEnd(parts, active, outcome, look);
+  // The mark is off: should this run die, the first that waits looks by itself.
+  if (active.queue === undefined) await wakeNext(deps, look);
   const saved = await saveForNow(look, remember(rest, ended, look.node));
   return saved.written ? proceed(run) : saved;
 }

@@ -29,9 +29,12 @@ const ASKS_NOTHING: readonly string[] = ['Recovered', 'Skipped'];
 const asksNothing = ({ status, reason }: FinishedDrain): boolean =>
   status === 'AlreadyDrained' && ASKS_NOTHING.includes(reason);
 
-/** A drain was asked for because of a fault, or by somebody, and nothing says that it is over. */
+/**
+ * A drain was asked for because of a fault, or by somebody, and nothing says that it is over; also one that another request covered: its
+ * fault is its own.
+ */
 export const isStanding = (ended: FinishedDrain): boolean =>
-  !ended.recovered && ended.status !== 'Cancelled' && !asksNothing(ended);
+  !ended.recovered && (ended.status !== 'Cancelled' || ended.reason === 'Covered') && !asksNothing(ended);
 
 /** Whether no drain of the record stands for a fault that is still there. An event that asked for no drain asked for no cordon either. */
 export const isFree = ({ finished }: Pick<DrainRecord, 'finished'>): boolean => !finished.some(isStanding);

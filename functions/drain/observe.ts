@@ -8,18 +8,23 @@ import { DEFAULT_CONFIG } from '../../shared/contract/config-schema.ts';
 import { ANNOTATIONS, NVSENTINEL } from '../../shared/contract/names.ts';
 import { RESOURCES } from '../../shared/contract/resources.ts';
 import type { Subject } from '../../shared/contract/subject.ts';
+import { NO_DRAIN_LIMITS } from '../../shared/domain/drain-limits.ts';
 import type { DrainSettings } from '../../shared/domain/drain-settings.ts';
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
-import { readNode } from '../../shared/domain/node.ts';
+import { kubeletSilentSince, readConditions, readNode } from '../../shared/domain/node.ts';
 import { DEFAULT_PROTECTION_POLICY, isProtected } from '../../shared/domain/protection.ts';
 import type { EpochMs } from '../../shared/domain/time.ts';
 import { RetryableError } from '../../shared/errors.ts';
 import { findSubject } from '../../shared/lifecycle/subject.ts';
 import { openRecords, type TimedRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
+import { decisionFor } from '../../shared/policies/deciding-policy.ts';
 import { effectiveProtection } from '../../shared/policies/protection-settings.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import { findResource } from './custom-resource.ts';
+import { isCustomDrain } from './decide.ts';
 import { isForced } from './forced.ts';
+import { drainLimitsFor } from './limits.ts';
+import { readNeighbours } from './neighbours.ts';
 import { NO_DRAINS, type DrainRecord, type Incoming } from './model.ts';
 import { readAnswer, requestedId, requestOnNode } from './node-request.ts';
 import type { DrainedNode, DrainObservation, DrainRules } from './observation.ts';
@@ -104,6 +109,8 @@ export function createObserver(deps: DrainDeps, wakeUp: UsedWakeUp | undefined) 
       maxEventAge: DEFAULT_CONFIG.healthEvents.maxEventAge,
       template: undefined,
       mode: 'Enforce',
+      limits: NO_DRAIN_LIMITS,
+      neighbours: undefined,
       pods: [],
       protection: DEFAULT_PROTECTION_POLICY,
       protectionOverridden: false,
@@ -131,17 +138,32 @@ async function lookAround(deps: DrainDeps, base: Look): Promise<Look> {
     loadPolicies(deps),
     loadPodsOnNode(deps, view.name),
   ]);
-  const { policy: protection, mode } = effectiveProtection(poolObject, policies);
+  const { policy: protection } = effectiveProtection(poolObject, policies);
+  const { mode } = decisionFor(poolObject, 'drain', policies);
   const rules = config.drain && compiled(config.drain);
   const isHeld = pods.some(pod => isProtected(pod, now, protection));
   const protectionOverridden = isHeld && (await isForced(deps, view, pool, now));
-  const isCustom = rules?.isCustom(view.labels) === true && record.active !== undefined;
+  const { active } = record;
+  const limits = drainLimitsFor(poolObject, policies);
+  const neighbours = active?.queue === undefined ? undefined : await readNeighbours(deps, base.node, pool);
+  const isCustom = rules !== undefined && active !== undefined && isCustomDrain(active, rules, view);
   const resource = isCustom
-    ? await findResource(deps, rules.settings.customDrain, record.active, view.name)
+    ? await findResource(deps, rules.settings.customDrain, active, view.name)
     : ({ kind: 'notAsked' } as const);
   const { template, healthEvents } = config;
-  const { maxEventAge } = healthEvents;
-  return { ...base, rules, maxEventAge, mode, pods, protection, protectionOverridden, resource, template };
+  return {
+    ...base,
+    rules,
+    maxEventAge: healthEvents.maxEventAge,
+    mode,
+    limits,
+    neighbours,
+    pods,
+    protection,
+    protectionOverridden,
+    resource,
+    template,
+  };
 }
 
 const compilations = new WeakMap<DrainSettings, DrainRules>();
@@ -156,11 +178,13 @@ function compiled(settings: DrainSettings): DrainRules {
 }
 
 function toDrainedNode(object: KubernetesObject): DrainedNode {
-  const { metadata, spec } = object;
+  const { metadata, spec, status } = object;
   const annotations = metadata.annotations ?? {};
   const text = annotations[NVSENTINEL.quarantineAnnotation];
   return {
     name: metadata.name,
+    uid: metadata.uid,
+    kubeletSilentSince: kubeletSilentSince(readConditions(status?.['conditions'])),
     labels: metadata.labels ?? {},
     unschedulable: spec?.['unschedulable'] === true,
     cordonMark: annotations[ANNOTATIONS.cordonedByDrain],

@@ -1,10 +1,15 @@
 /** What is remembered of the drains of one node. */
 import { instant } from '../../shared/contract/instant.ts';
 import * as z from '../../shared/contract/zod.ts';
+import { toDurationMs } from '../../shared/domain/time.ts';
 import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import type { AnsweredRequest, DrainRecord } from './model.ts';
 import { toFittingJson } from './record-size.ts';
 
+const duration = z.pipe(
+  z.number(),
+  z.transform((ms: number) => toDurationMs(ms)),
+);
 const orUndefined = <Schema extends z.ZodMiniType>(schema: Schema) =>
   z.pipe(
     z.nullable(schema),
@@ -86,6 +91,10 @@ const active = z.object({
       seen: z.exactOptional(z.object({ resourceVersion: z.string(), since: instant })),
     }),
   ),
+  queue: z.exactOptional(z.object({ since: instant, takes: z.boolean() })),
+  pausedFor: z.exactOptional(duration),
+  progress: z.exactOptional(z.object({ pods: z.number(), time: instant, saidTime: z.exactOptional(instant) })),
+  returns: z.exactOptional(z.array(z.object({ of: z.string(), times: z.number(), time: instant }))),
   fellBack: z.exactOptional(z.string()),
   end: z.exactOptional(z.object({ ...outcome, time: instant })),
 });
@@ -113,7 +122,7 @@ const answered = z.pipe(
   z.tuple([z.string(), status, instant]),
   z.transform(([id, ended, endTime]): AnsweredRequest => ({ id, status: ended, endTime })),
 );
-/** Version 2 had one time alone. */
+/** Before version 4 it had one time alone. */
 const quarantineEnd = z.union([
   z.object({ said, time: instant }),
   z.pipe(
@@ -138,8 +147,9 @@ export const recordIdOf = (nodeUid: string): string => `node/${nodeUid}`;
 
 export const DRAIN_CODEC: RecordCodec<DrainRecord> = {
   owner: 'drain',
-  schemaVersion: 3,
-  // Version 1 knew nothing of the end of a quarantine; version 2 nothing of error codes, and kept a hundred ends.
+  schemaVersion: 4,
+  // Version 1 knew nothing of the end of a quarantine, version 2 nothing of drains that wait for their turn, version 3 nothing of error codes, and
+  // of ends the last hundred alone.
   parse: state => schema.parse(state),
   toState: value => JSON.parse(toFittingJson(value)),
 };

@@ -7,6 +7,7 @@
 import { inParallel } from '../../shared/cluster/in-parallel.ts';
 import { parsePolicyFrame, type Mode, type Parsed } from '../../shared/contract/policy-schema.ts';
 import { parseProtectionBlock } from '../../shared/contract/protection-schema.ts';
+import { parseDrainLimits } from '../../shared/contract/drain-limits-schema.ts';
 import { parseRepairLimits } from '../../shared/contract/repair-limits-schema.ts';
 import { parseRepairBlock } from '../../shared/contract/repair-schema.ts';
 import { parseTerminationBlock } from '../../shared/contract/termination-schema.ts';
@@ -17,7 +18,8 @@ import { addDuration, hours } from '../../shared/domain/time.ts';
 import { again, DONE, settle } from '../../shared/lifecycle/settle.ts';
 import type { RecordCodec } from '../../shared/lifecycle/record-codec.ts';
 import { openRecord, type UsedWakeUp } from '../../shared/lifecycle/timed-record.ts';
-import { modeOf, policiesFor, unreadableFor, type PolicySet } from '../../shared/policies/policy-set.ts';
+import { decisionFor } from '../../shared/policies/deciding-policy.ts';
+import { policiesFor, unreadableFor, type PolicySet } from '../../shared/policies/policy-set.ts';
 import type { FunctionDeps } from '../../shared/ports/function-deps.ts';
 import type { LimitsInForce } from './limits/concurrent.ts';
 import { limitsInForce } from './limits/in-force.ts';
@@ -47,7 +49,7 @@ export function effectiveRepair(pool: KubernetesObject | undefined, policySet: P
   const unreadable = unreadableFor(pool, policySet);
   const holders = [...(pool ? [pool] : []), ...[...applying, ...unreadable].map(({ object }) => object)];
   const holder = holders.find(hasBlock);
-  const mode = modeOf(applying, holder);
+  const { mode } = decisionFor(pool, 'repair', policySet);
   const limits = policySet.policies.some(hasLimits) ? limitsInForce(applying, policySet, mode) : undefined;
   const found = { mode, ...(limits && { limits }) };
   if (holder === undefined) return { settings: undefined, source: undefined, ...found };
@@ -87,10 +89,14 @@ const CHECK = hours(24);
  */
 export function faultOf({ spec }: KubernetesObject, scope: 'repair' | 'all' = 'repair'): string | undefined {
   const partOf = <Value>(
-    name: 'repair' | 'repairLimits' | 'termination' | 'protection',
+    name: 'repair' | 'repairLimits' | 'drain' | 'termination' | 'protection',
     parse: (block: unknown, path: string) => Parsed<Value>,
   ): Parsed<Value> | undefined => (spec?.[name] === undefined ? undefined : parse(spec[name], `spec.${name}`));
-  const others = [partOf('termination', parseTerminationBlock), partOf('protection', parseProtectionBlock)];
+  const others = [
+    partOf('drain', parseDrainLimits),
+    partOf('termination', parseTerminationBlock),
+    partOf('protection', parseProtectionBlock),
+  ];
   const own = [partOf('repair', parseRepairBlock), partOf('repairLimits', parseRepairLimits)];
   const parts = [parsePolicyFrame(spec), ...own, ...(scope === 'all' ? others : [])];
   const faults = parts.flatMap(part => (part === undefined || part.ok ? [] : [part.message]));

@@ -42,6 +42,8 @@ export const EVENT_REASONS = {
   changeRefused: 'ChangeRefused',
   /** Warning on a NodeLifecyclePolicy: its protection block is not valid. */
   invalidProtectionConfiguration: 'InvalidProtectionConfiguration',
+  /** Warning on a NodeLifecyclePolicy: its drain block is not valid. */
+  invalidDrainConfiguration: 'InvalidDrainConfiguration',
   /** Warning on a NodeLifecyclePolicy that lost against an equally specific one. */
   policyConflict: 'NodeLifecyclePolicyConflict',
   /** Normal on NodeClaim and Node: the termination has begun. */
@@ -72,6 +74,12 @@ export const EVENT_REASONS = {
   awaitingVolumeDetachment: 'AwaitingVolumeDetachment',
   /** Warning on NodeClaim and Node: a hook failed or ran out of time; the message says what happens next. */
   terminationHookFailed: 'TerminationHookFailed',
+  /** Warning on NodeClaim and Node: the deadline has come; which hooks were called without waiting, and which were not. */
+  terminationHooksForced: 'TerminationHooksForced',
+  /** Warning on a policy, and on NodeClaim and Node: hooks were called that hold nothing, because Karpenter ends the instance by itself. */
+  hooksDoNotHold: 'HooksDoNotHold',
+  /** Warning on a policy and a NodeClaim: `builtin: Replace` has not replaced Karpenter's finalizer there. */
+  replaceNotInForce: 'ReplaceNotInForce',
   /** Warning on a Node or NodeClaim: the instance could not be terminated, or not even looked at; it is tried again. */
   instanceTerminationFailed: 'InstanceTerminationFailed',
   /** Normal on a Node: a drain has begun. */
@@ -82,8 +90,14 @@ export const EVENT_REASONS = {
   drainFailed: 'DrainFailed',
   /** Normal on a Node: the quarantine was taken back, or the fault is over. */
   drainCancelled: 'DrainCancelled',
-  /** Warning on a Node: no configuration says how, the policy says `Observe`, or the list of what keeps it quarantined cannot be read. */
+  /** Warning on a Node: no configuration says how, the policy says `Observe`, or its `drain` block or the list of what keeps it quarantined cannot be read. */
   drainHeld: 'DrainHeld',
+  /** Normal on a Node: as many nodes of its pool are drained as a policy allows; it is cordoned and waits. */
+  drainWaits: 'DrainWaits',
+  /** Warning on a Node: its drain has made no progress for hours; the message says what blocks it. */
+  drainStuck: 'DrainStuck',
+  /** Warning on a Node: pods come back onto it however often they are evicted. */
+  drainPodsComeBack: 'DrainPodsComeBack',
   /** Warning on a Node: these pods should have gone and were not waited for. */
   drainLeftPods: 'DrainLeftPods',
   /** Warning on a Pod and on its controller: it will be deleted at the instant in the message. */

@@ -3,6 +3,7 @@
  * (docs/finalizers.md).
  */
 import type { KubernetesObject } from '../../shared/domain/kubernetes-object.ts';
+import { modeFor } from './policy-oracle.ts';
 import {
   annotationOf,
   dig,
@@ -43,7 +44,7 @@ export function terminationPlan(
 ): TerminationPlan | 'none' | 'unknown' {
   const selectorOf = (policy: KubernetesObject): unknown => dig(policy, 'spec', 'nodePoolSelector') ?? {};
   if (!policies.every(policy => isSelectorReadable(selectorOf(policy)))) return 'unknown';
-  if (policies.some(policy => dig(policy, 'spec', 'mode') === 'Observe')) return 'unknown';
+  if (modeFor(pool, policies, 'termination') === 'Observe') return 'unknown';
   const [block] = policies
     .filter(policy => dig(policy, 'spec', 'termination') !== undefined)
     .filter(policy =>

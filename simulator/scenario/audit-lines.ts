@@ -29,6 +29,7 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
     finishing: ['NodeClaimTerminating'],
     close: ['NodeGone'],
     ignore: ['GateOff', 'Healthy', 'NoNodeClaim', 'NoTransitionTime', 'NotConfigured'],
+    warn: ['HooksDoNotHold', 'ReplaceNotInForce'],
     refuse: ['InvalidRepairConfiguration', 'NodeLifecyclePolicyConflict', 'UnknownConditionType'],
   },
   'grace-period': {
@@ -57,6 +58,9 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
       'AwaitingPodCompletion',
       'ChangeRefused',
       'CustomDrainNotServed',
+      'DrainPodsComeBack',
+      'DrainStuck',
+      'DrainWaits',
       'FailedDraining',
       'NodeChangeRefused',
       'WaitingBeforeForceDelete',
@@ -88,13 +92,15 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
     cancel: ['DrainCancelled'],
     release: ['DrainCancelled'],
     close: ['SubjectGone'],
+    refuse: ['InvalidDrainConfiguration', 'NodeLifecyclePolicyConflict'],
   },
   finalizer: {
     prepare: ['FinalizerAdded'],
     hold: ['FinalizerAdded', 'FinalizerRestored'],
     terminate: ['TerminationStarted'],
     wouldTerminate: ['TerminationObserved'],
-    hook: ['HookSucceeded', 'TerminationHookFailed'],
+    hook: ['HookSucceeded', 'HooksDoNotHold', 'TerminationHookFailed'],
+    warn: ['ReplaceNotInForce'],
     hookTimedOut: ['TerminationHookFailed'],
     wait: [
       'AwaitingInstanceTermination',
@@ -108,7 +114,7 @@ export const AUDIT_DECISIONS: Readonly<Record<FunctionName, Readonly<Record<stri
     evict: ['Evicted'],
     forceDelete: ['Disrupted'],
     terminateInstance: ['InstanceTerminating'],
-    force: ['TerminationForced'],
+    force: ['TerminationForced', 'TerminationHooksForced'],
     release: ['FinalizationSucceeded', 'TerminationFinished', OTHERS],
     retry: ['FinalizationError', 'InstanceTerminationFailed', OTHERS],
     refuse: [

@@ -4,7 +4,7 @@ import type { JsonObject, KubernetesObject } from '../../../shared/domain/kubern
 import { DEFAULT_PROTECTION_POLICY } from '../../../shared/domain/protection.ts';
 import { hours, minutes } from '../../../shared/domain/time.ts';
 import { tiesOf } from '../../../shared/policies/policy-ties.ts';
-import { effectiveProtection, protectionFault } from '../../../shared/policies/protection-settings.ts';
+import { effectiveProtection } from '../../../shared/policies/protection-settings.ts';
 import { readPolicies } from '../../../shared/policies/policy-set.ts';
 
 function anObject(kind: string, name: string, spec: JsonObject, labels: Record<string, string> = {}): KubernetesObject {
@@ -75,15 +75,37 @@ describe('effectiveProtection', () => {
   it('is the default without a policy', () => {
     expect(effectiveProtection(gpuPool, readPolicies([]))).toEqual({
       policy: DEFAULT_PROTECTION_POLICY,
-      mode: 'Enforce',
       source: undefined,
+      observed: undefined,
     });
   });
 
-  it('is that of the most specific policy that has a block; the mode is that of the most specific', () => {
+  it('is that of the most specific policy that has a block; the brake says nothing of it', () => {
     const found = effectiveProtection(gpuPool, readPolicies([general, forTeam, withoutBlock]));
-    expect(found).toMatchObject({ source: 'NodeLifecyclePolicy team', mode: 'Observe' });
+    expect(found).toMatchObject({ source: 'NodeLifecyclePolicy team', observed: undefined });
     expect(found.policy).toMatchObject({ compatibility: 'Karpenter', maxDuration: hours(48) });
+  });
+
+  it('is not changed by a block that is only observed, readable or not', () => {
+    const trial = policy('team', { ...forTeam.spec, mode: 'Observe' });
+    const found = effectiveProtection(gpuPool, readPolicies([general, trial]));
+    expect(found).toMatchObject({
+      source: 'NodeLifecyclePolicy general',
+      policy: { compatibility: 'Design', maxDuration: hours(8) },
+      observed: { source: 'NodeLifecyclePolicy team', policy: { compatibility: 'Karpenter', maxDuration: hours(48) } },
+    });
+    for (const broken of [{ maxDuration: '2 hours' }, 'no block']) {
+      const spec = { mode: 'Observe', protection: broken, nodePoolSelector: { matchLabels: { gpu: 'yes' } } };
+      expect(effectiveProtection(gpuPool, readPolicies([general, policy('broken', spec)]))).toMatchObject({
+        source: 'NodeLifecyclePolicy general',
+        policy: { compatibility: 'Design', maxDuration: hours(8) },
+      });
+    }
+    const newer = policy('newer', { mode: 'Observe', protection: {}, future: {} });
+    expect(effectiveProtection(gpuPool, readPolicies([general, newer]))).toMatchObject({
+      source: 'NodeLifecyclePolicy general',
+      policy: { compatibility: 'Design' },
+    });
   });
 
   it('of a node without a pool is that of a policy for all', () => {
@@ -108,7 +130,6 @@ describe('effectiveProtection', () => {
     const broken = policy('broken', { protection: { maxDuration: '2 hours' } });
     const found = effectiveProtection(gpuPool, readPolicies([broken]));
     expect(found.policy).toEqual({ ...DEFAULT_PROTECTION_POLICY, compatibility: 'Unknown' });
-    expect(protectionFault(broken)).toContain('spec.protection.maxDuration');
   });
 
   it('protects what any rule set protects while a policy that selects the pool cannot be read', () => {
