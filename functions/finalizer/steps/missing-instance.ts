@@ -1,8 +1,9 @@
 /** Without an instance nothing runs on the Node: there is nothing to drain or detach, as in Karpenter. */
 import { readConditions } from '../../../shared/domain/node.ts';
 import type { KubernetesObject } from '../../../shared/domain/kubernetes-object.ts';
-import { orRefused } from '../../../shared/lifecycle/refused.ts';
+import { RetryableError } from '../../../shared/errors.ts';
 import type { Step } from '../../../shared/lifecycle/steps.ts';
+import { orNotKnown } from '../../../shared/ports/read-answer.ts';
 import { stepDone, type TerminationContext } from './context.ts';
 import { isGone, lookAtInstance } from './instance.ts';
 
@@ -21,9 +22,11 @@ export function unlessInstanceGone(step: Step<TerminationContext>): Step<Termina
 export async function isInstanceMissing(context: TerminationContext): Promise<boolean> {
   const { nodes, providerID } = context.look;
   if (providerID === undefined || nodes.some(isReady)) return false;
-  // What EC2 refuses for good is known by nobody: the Node is emptied like any other.
-  const state = await orRefused(lookAtInstance(context, providerID));
-  return typeof state !== 'object' && isGone(state);
+  // What EC2 refuses for good is known by nobody: the Node is emptied like any other. At the deadline that cannot wait for an answer either.
+  const state = await orNotKnown(lookAtInstance(context, providerID).then(seen => ({ kind: 'seen', seen }) as const));
+  if (state.kind === 'seen') return isGone(state.seen);
+  if (state.error instanceof RetryableError && !context.forced) throw state.error;
+  return false;
 }
 
 const isReady = ({ status }: KubernetesObject): boolean =>
